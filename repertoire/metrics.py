@@ -1,0 +1,45 @@
+"""How good a repertoire is, in five numbers."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from repertoire.archives.archive import Archive
+
+
+@dataclass(frozen=True)
+class Metrics:
+    """What is reported of an archive.
+
+    Attributes:
+        elites: occupied cells.
+        coverage: occupied cells as a fraction of all cells.
+        qd_score: sum over elites of objective - min_objective, in units of the objective; 0 when empty.
+        best: largest objective; nan when empty.
+        mean: mean objective; nan when empty.
+    """
+
+    elites: int
+    coverage: float
+    qd_score: float
+    best: float
+    mean: float
+
+
+def measure(archive: Archive, *, min_objective: float) -> Metrics:
+    """Return the metrics of an archive, at a cost that depends on its cells and not on what a solution is.
+
+    Args:
+        archive: usually the result archive, whose elites are the best found.
+        min_objective: the worst objective that counts, so that every elite can add to the QD score; an elite
+            below it subtracts.
+    """
+    objectives = archive.objectives  # (k,)
+    k = len(objectives)
+    return Metrics(
+        elites=k,
+        coverage=k / archive.cells,
+        qd_score=float(np.sum(objectives - min_objective)),
+        best=float(objectives.max()) if k else float("nan"),
+        mean=float(objectives.mean()) if k else float("nan"),
+    )

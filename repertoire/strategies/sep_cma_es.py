@@ -1,0 +1,210 @@
+"""Separable CMA-ES: a Gaussian with a diagonal covariance matrix, in time and memory linear in n.
+
+Sources: R. Ros, N. Hansen, "A simple modification in CMA-ES achieving linear time and space complexity", PPSN
+2008 (Ros & Hansen below), and for the numbered equations N. Hansen, "The CMA Evolution Strategy: A Tutorial",
+2016, arXiv:1604.00772 (Hansen below), with the matrices C and C^(-1/2) replaced by their diagonals.
+"""
+
+import math
+from collections.abc import Mapping
+from typing import NamedTuple
+
+import numpy as np
+from numba import njit
+
+from repertoire.strategies.strategy import Strategy
+from robots.errors import InvalidValueError
+
+_MAX_CONDITION = 1e14
+_MIN_STEP = 1e-11  # in units of the parameters
+
+
+class _Constants(NamedTuple):
+    """Learning rates and damping, from the dimension and the batch size alone."""
+
+    weights: np.ndarray  # (parents,), positive, sum 1
+    mu_eff: float
+    c_sigma: float
+    damping: float
+    c_c: float
+    c_1: float
+    c_mu: float
+
+
+class _Search(NamedTuple):
+    """The vectors that change, (n,) float64 each."""
+
+    mean: np.ndarray
+    variances: np.ndarray  # the diagonal of C, without the step size
+    path_sigma: np.ndarray
+    path_c: np.ndarray
+
+
+class SepCMAES(Strategy):
+    """Separable CMA-ES with positive weights for the better half of a batch.
+
+    Learning rates are those of pycma's `c1_sep`, `cc_sep` and `cmu_sep` (the last without its later offset of
+    1/4 in μ_eff), which replaced the (n + 2)/3-fold rates of Ros & Hansen; the step size follows the squared
+    length of its path, as in pycma's purecma, rather than the length. It stops on a condition number of C
+    above 1e14, on a largest standard deviation σ √C below 1e-11, and on flat values.
+
+    Args:
+        mean: (n,), the mean to start from, finite.
+        sigma0: initial standard deviation of every parameter, in units of the parameters.
+        batch_size: see `Strategy`; half of it, rounded down, are parents.
+        rng: see `Strategy`.
+
+    Raises:
+        InvalidValueError: if an argument is outside what is said here.
+    """
+
+    def __init__(self, mean: np.ndarray, *, sigma0: float, batch_size: int, rng: np.random.Generator) -> None:
+        super().__init__(mean, batch_size=batch_size, rng=rng)
+        if not 0 < sigma0 < math.inf:
+            raise InvalidValueError(f"sigma0 must be positive and finite, got {sigma0}")
+        n = self.solution_dim
+        self._sigma0 = float(sigma0)
+        self._constants = _constants(n, self.batch_size)
+        self._noise = np.empty((self.batch_size, n), np.float32)
+        self._recombined = np.empty((2, n))
+        self._reset(self.initial.copy())
+
+    @property
+    def sigma(self) -> float:
+        """The step size, in units of the parameters."""
+        return self._sigma
+
+    @property
+    def mean(self) -> np.ndarray:
+        """A copy of the mean, (n,) float64."""
+        return self._search.mean.copy()
+
+    @property
+    def variances(self) -> np.ndarray:
+        """A copy of the diagonal of C, (n,) float64; a parameter's variance is sigma² times that."""
+        return self._search.variances.copy()
+
+    def _reset(self, mean: np.ndarray) -> None:
+        n = self.solution_dim
+        self._search = _Search(mean, np.ones(n), np.zeros(n), np.zeros(n))
+        self._sigma = self._sigma0
+        self._generation = 0
+
+    def _sample(self) -> np.ndarray:
+        # Noise has 24 significant bits, which halves the time to draw it and the memory to keep it; the
+        # sample mean + σ √C z that it defines is exact in float64.
+        self.rng.standard_normal(out=self._noise, dtype=np.float32)
+        solutions = np.empty_like(self._noise)
+        deviations = self._sigma * np.sqrt(self._search.variances)
+        _scale(self._search.mean, deviations, self._noise, solutions)
+        return solutions
+
+    def _update(self, ranking: np.ndarray) -> None:
+        self._generation += 1
+        _recombine(self._noise, ranking, self._constants.weights, self._recombined)
+        self._sigma = _adapt(self._search, self._recombined, self._constants, self._sigma, self._generation)
+
+    def _degenerate(self) -> str | None:
+        smallest, largest = self._search.variances.min(), self._search.variances.max()
+        if largest > _MAX_CONDITION * smallest:
+            return "condition number too large"
+        if self._sigma * math.sqrt(largest) < _MIN_STEP:
+            return "step size too small"
+        return None
+
+    def _search_state(self) -> dict[str, np.ndarray]:
+        vectors = {name: vector.copy() for name, vector in self._search._asdict().items()}
+        return {**vectors, "sigma": np.array(self._sigma), "generation": np.array(self._generation)}
+
+    def _restore_search(self, state: Mapping[str, np.ndarray]) -> None:
+        self._search = _Search(*(self._vector(name, state[name]) for name in _Search._fields))
+        self._sigma = float(state["sigma"])
+        self._generation = int(state["generation"])
+
+
+def _constants(n: int, batch_size: int) -> _Constants:
+    parents = batch_size // 2
+    weights = math.log((batch_size + 1) / 2) - np.log(np.arange(1, parents + 1))  # Hansen 2016, eq. 49
+    weights /= weights.sum()
+    mu_eff = 1 / float(np.sum(weights**2))  # Hansen 2016, eq. 8
+    c_sigma = (mu_eff + 2) / (n + mu_eff + 5)  # Hansen 2016, eq. 55
+    c_1 = 1 / (n + 2 * math.sqrt(n) + mu_eff / n)  # pycma, c1_sep
+    return _Constants(
+        weights=weights,
+        mu_eff=mu_eff,
+        c_sigma=c_sigma,
+        damping=1 + 2 * max(0.0, math.sqrt((mu_eff - 1) / (n + 1)) - 1) + c_sigma,  # Hansen 2016, eq. 55
+        c_c=(1 + 1 / n + mu_eff / n) / (math.sqrt(n) + 1 / n + 2 * mu_eff / n),  # pycma, cc_sep
+        c_1=c_1,
+        c_mu=min(1 - c_1, (mu_eff + 1 / mu_eff - 2) / (n + 4 * math.sqrt(n) + mu_eff / 2)),  # pycma, cmu_sep
+    )
+
+
+@njit(nogil=True, cache=True)
+def _scale(mean: np.ndarray, deviations: np.ndarray, noise: np.ndarray, solutions: np.ndarray) -> None:
+    for i in range(noise.shape[0]):
+        for j in range(noise.shape[1]):
+            solutions[i, j] = mean[j] + deviations[j] * noise[i, j]  # Hansen 2016, eq. 38 to 40
+
+
+@njit(nogil=True, cache=True)
+def _recombine(noise: np.ndarray, ranking: np.ndarray, weights: np.ndarray, recombined: np.ndarray) -> None:
+    """Write Σ w z and Σ w z² over the parents to `recombined`, (2, n).
+
+    In z, the steps standardised by C^(-1/2) and σ, neither sum suffers the cancellation of x - mean.
+    """
+    recombined[:] = 0
+    for rank in range(weights.size):
+        row = noise[ranking[rank]]
+        for j in range(row.size):
+            z = np.float64(row[j])
+            recombined[0, j] += weights[rank] * z
+            recombined[1, j] += weights[rank] * z * z
+
+
+@njit(nogil=True, cache=True)
+def _adapt(
+    search: _Search, recombined: np.ndarray, constants: _Constants, sigma: float, generation: int
+) -> float:
+    """Update the search in place and return the new step size."""
+    n = search.mean.size
+    c_sigma = constants.c_sigma
+    length = _advance_path_sigma(search.path_sigma, recombined[0], constants)
+    # h of Hansen 2016, eq. 45, on squared lengths as in purecma: while the step size is still growing fast,
+    # the path of C must not grow with it
+    rest = 1 - (1 - c_sigma) ** (2 * generation)
+    stalled = length / n / rest >= 2 + 4 / (n + 1)
+    _advance_covariance(search, recombined, constants, sigma, stalled)
+    # Hansen 2016, eq. 44, with (‖p‖²/n - 1)/2 for ‖p‖/E‖N(0, I)‖ - 1, as in purecma
+    return sigma * math.exp(min(1.0, c_sigma / constants.damping * (length / n - 1) / 2))
+
+
+@njit(nogil=True, cache=True)
+def _advance_path_sigma(path: np.ndarray, step: np.ndarray, constants: _Constants) -> float:
+    """Update the path of the step size and return its squared length."""
+    c_sigma = constants.c_sigma
+    gain = math.sqrt(c_sigma * (2 - c_sigma) * constants.mu_eff)
+    length = 0.0
+    for j in range(path.size):
+        path[j] = (1 - c_sigma) * path[j] + gain * step[j]  # Hansen 2016, eq. 43
+        length += path[j] * path[j]
+    return length
+
+
+@njit(nogil=True, cache=True)
+def _advance_covariance(
+    search: _Search, recombined: np.ndarray, constants: _Constants, sigma: float, stalled: bool
+) -> None:
+    """Update the path and the diagonal of C, and move the mean."""
+    c_c, c_1, c_mu = constants.c_c, constants.c_1, constants.c_mu
+    gain = 0.0 if stalled else math.sqrt(c_c * (2 - c_c) * constants.mu_eff)
+    # Hansen 2016, eq. 47: what a stalled path does not add, C keeps
+    kept = 1 - c_mu - c_1 * (1 - c_c * (2 - c_c) if stalled else 1.0)
+    for j in range(search.mean.size):
+        variance = search.variances[j]
+        step = math.sqrt(variance) * recombined[0, j]  # (m' - m) / σ
+        search.mean[j] += sigma * step  # Hansen 2016, eq. 42
+        search.path_c[j] = (1 - c_c) * search.path_c[j] + gain * step  # Hansen 2016, eq. 45
+        rank_one = search.path_c[j] * search.path_c[j]
+        rank_mu = variance * recombined[1, j]
+        search.variances[j] = kept * variance + c_1 * rank_one + c_mu * rank_mu  # Hansen 2016, eq. 47

@@ -1,0 +1,53 @@
+"""`Controller`: what every kind of controller offers."""
+
+from abc import ABC, abstractmethod
+
+import numpy as np
+
+from robots.description import ControllerShape
+
+
+class Controller(ABC):
+    """A map from flat parameter vectors and observations to actions in [-1, 1].
+
+    Attributes:
+        observation_dim: number of inputs, o.
+        action_dim: number of outputs, a.
+    """
+
+    observation_dim: int
+    action_dim: int
+
+    @property
+    @abstractmethod
+    def parameter_count(self) -> int:
+        """Length p of a parameter vector."""
+
+    @property
+    @abstractmethod
+    def shape(self) -> str:
+        """The kind and its sizes in a word, the same for controllers that can exchange parameters."""
+
+    @abstractmethod
+    def initial(self, rng: np.random.Generator) -> np.ndarray:
+        """A random parameter vector to start a search from, (p,) float32."""
+
+    @abstractmethod
+    def act(self, parameters: np.ndarray, observations: np.ndarray, actions: np.ndarray, ids: np.ndarray) -> None:
+        """Write the actions of some simulations.
+
+        Several threads may call this at once with different arrays.
+
+        Args:
+            parameters: (n, p) float32, one row per simulation.
+            observations: (n, o) float32.
+            actions: (n, a) float32, written in the rows of `ids`.
+            ids: (k,) int32, the simulations to act in.
+        """
+
+
+def make_controller(shape: ControllerShape, *, observation_dim: int, action_dim: int) -> Controller:
+    """Build the controller that a robot's description asks for."""
+    from robots.controllers.mlp import MLP  # here: mlp imports this module
+
+    return MLP((observation_dim, *shape.hidden, action_dim))

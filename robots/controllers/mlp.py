@@ -1,0 +1,133 @@
+"""`MLP`: the feed-forward tanh network that drives the robots."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numba import njit
+
+from robots.controllers.controller import Controller
+
+# tanh(x) = x P(x²) / Q(x²) for |x| <= 9: a weighted least-squares rational fit, refined towards equal
+# relative error. Unlike libm's tanh it vectorises. In float32 it is within 5e-7 of tanh everywhere.
+_LIMIT = np.float32(9.0)
+_P = tuple(
+    np.float32(c)
+    for c in (
+        0.9999999794626058,
+        0.13381024328598407,
+        0.0034955864791392623,
+        2.0609052094463097e-05,
+        1.3354615548426913e-08,
+    )
+)
+_Q = tuple(
+    np.float32(c)
+    for c in (
+        1.0,
+        0.4671433992419541,
+        0.025876976164357923,
+        0.0003285631978455386,
+        7.776540262176861e-07,
+    )
+)
+
+
+@dataclass(frozen=True)
+class MLP(Controller):
+    """A fully connected network with tanh on every layer, the last included.
+
+    A parameter vector holds, layer by layer, the weights as an (inputs, outputs) matrix in row-major
+    order and then the biases.
+
+    Attributes:
+        sizes: units of each layer, from the observation to the action.
+    """
+
+    sizes: tuple[int, ...]
+
+    @property
+    def observation_dim(self) -> int:  # type: ignore[override]
+        """Number of inputs."""
+        return self.sizes[0]
+
+    @property
+    def action_dim(self) -> int:  # type: ignore[override]
+        """Number of outputs."""
+        return self.sizes[-1]
+
+    @property
+    def parameter_count(self) -> int:
+        """Number of weights and biases."""
+        return sum((inputs + 1) * outputs for inputs, outputs in zip(self.sizes, self.sizes[1:], strict=False))
+
+    @property
+    def shape(self) -> str:
+        """For example `mlp-28-128-128-8`."""
+        return "-".join(["mlp", *map(str, self.sizes)])
+
+    def initial(self, rng: np.random.Generator) -> np.ndarray:
+        """Xavier-uniform weights and zero biases (Glorot & Bengio 2010, eq. 16), (p,) float32."""
+        layers = []
+        for inputs, outputs in zip(self.sizes, self.sizes[1:], strict=False):
+            bound = np.sqrt(6 / (inputs + outputs))
+            layers += [rng.uniform(-bound, bound, inputs * outputs), np.zeros(outputs)]
+        return np.concatenate(layers).astype(np.float32)
+
+    def act(self, parameters: np.ndarray, observations: np.ndarray, actions: np.ndarray, ids: np.ndarray) -> None:
+        """See `Controller.act`."""
+        _act(np.array(self.sizes), parameters, observations, actions, ids)
+
+
+@njit(nogil=True, cache=True)
+def _act(
+    sizes: np.ndarray, parameters: np.ndarray, observations: np.ndarray, actions: np.ndarray, ids: np.ndarray
+) -> None:
+    """Run each simulation's own network on its observation."""
+    widest = sizes.max()
+    front, back = np.empty(widest, np.float32), np.empty(widest, np.float32)
+    for i in ids:
+        front[: sizes[0]] = observations[i]
+        start = 0
+        for layer in range(len(sizes) - 1):
+            inputs, outputs = sizes[layer], sizes[layer + 1]
+            end = start + (inputs + 1) * outputs
+            _linear(parameters[i, start:end], front[:inputs], back[:outputs])
+            _tanh(back[:outputs])
+            front, back = back, front
+            start = end
+        actions[i] = front[: sizes[-1]]
+
+
+@njit(nogil=True, cache=True, fastmath={"contract"})
+def _linear(parameters: np.ndarray, x: np.ndarray, y: np.ndarray) -> None:
+    """Write y = x W + b. Four rows of W at a time: y is then loaded and stored a quarter as often."""
+    inputs, outputs = len(x), len(y)
+    y[:] = parameters[inputs * outputs :]
+    blocked = inputs - inputs % 4
+    for i in range(0, blocked, 4):
+        x0, x1, x2, x3 = x[i], x[i + 1], x[i + 2], x[i + 3]
+        w0 = parameters[i * outputs : (i + 1) * outputs]
+        w1 = parameters[(i + 1) * outputs : (i + 2) * outputs]
+        w2 = parameters[(i + 2) * outputs : (i + 3) * outputs]
+        w3 = parameters[(i + 3) * outputs : (i + 4) * outputs]
+        for o in range(outputs):
+            y[o] += x0 * w0[o] + x1 * w1[o] + x2 * w2[o] + x3 * w3[o]
+    for i in range(blocked, inputs):
+        row = parameters[i * outputs : (i + 1) * outputs]
+        for o in range(outputs):
+            y[o] += x[i] * row[o]
+
+
+@njit(nogil=True, cache=True, fastmath={"contract"}, error_model="numpy")
+def _tanh(values: np.ndarray) -> None:
+    """Replace float32 values by their tanh.
+
+    NumPy's error model lets the loop vectorise: Python's would check each division for zero.
+    """
+    one = np.float32(1.0)
+    for i in range(len(values)):
+        x = min(max(values[i], -_LIMIT), _LIMIT)
+        t = x * x
+        p = x * (_P[0] + t * (_P[1] + t * (_P[2] + t * (_P[3] + t * _P[4]))))
+        q = _Q[0] + t * (_Q[1] + t * (_Q[2] + t * (_Q[3] + t * _Q[4])))
+        values[i] = min(max(p / q, -one), one)

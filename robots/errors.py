@@ -1,0 +1,36 @@
+"""Errors that a user can cause: each message is one sentence that helps."""
+
+import difflib
+from collections.abc import Iterable
+
+
+class SurefootError(Exception):
+    """The root of every error a user can cause; its message is fit to print as it is."""
+
+
+class UnknownNameError(SurefootError):
+    """A name that nothing is registered under.
+
+    Args:
+        kind: what the name should name, e.g. "robot".
+        name: what was given.
+        known: the names that exist.
+    """
+
+    def __init__(self, kind: str, name: object, known: Iterable[str]) -> None:
+        known = list(known)
+        close = difflib.get_close_matches(str(name), known, n=1)
+        hint = f" (did you mean {close[0]!r}?)" if close else ""
+        super().__init__(f"unknown {kind} {str(name)!r}{hint}; available: {', '.join(known) or 'none'}")
+
+
+class InvalidValueError(SurefootError):
+    """A value outside what an argument accepts."""
+
+
+class InvalidRobotError(SurefootError):
+    """A robot description or model that cannot be used."""
+
+
+class InvalidFileError(SurefootError):
+    """A file that is not what it should be, or cannot be read or written."""

@@ -1,0 +1,189 @@
+"""`Robot`: a validated twin of MJCF and YAML, ready to be simulated."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+import mujoco
+
+from robots.description import Description, parse_description, read_text
+from robots.errors import InvalidRobotError, UnknownNameError
+
+_MODELS = Path(__file__).parent / "models"
+
+
+@dataclass(frozen=True, eq=False)
+class Robot:
+    """A robot: its description, its texts and its compiled model.
+
+    A damaged robot keeps its description: joints, motors and feet that it lost are still listed there,
+    and absent from the model. That is why a controller keeps its inputs and outputs.
+
+    Attributes:
+        description: the validated YAML.
+        xml: the MJCF as text, before damage.
+        yaml: the YAML as text.
+        model: the compiled model with a contact sensor for every sole; treat it as read-only.
+        modifications: what was done to the robot since it was whole, in order.
+    """
+
+    description: Description
+    xml: str
+    yaml: str
+    model: mujoco.MjModel
+    modifications: tuple[str, ...] = ()
+
+    @property
+    def name(self) -> str:
+        """The robot's identifier."""
+        return self.description.name
+
+    @property
+    def control_step(self) -> float:
+        """Duration of a control step [s]."""
+        return self.model.opt.timestep * self.description.substeps
+
+    @property
+    def action_dim(self) -> int:
+        """Number of actions: one per actuated joint."""
+        return len(self.description.joints)
+
+    @property
+    def observation_dim(self) -> int:
+        """Number of observations: 8 of the torso, 2 per joint, 1 per foot."""
+        return 8 + 2 * len(self.description.joints) + len(self.description.feet)
+
+    @property
+    def measure_dim(self) -> int:
+        """Number of measures."""
+        return len(self.description.measures)
+
+    def modified(self, label: str, edit: Callable[[mujoco.MjSpec], None]) -> "Robot":
+        """The robot after a change to its model.
+
+        Args:
+            label: names the change in `modifications`.
+            edit: changes an `MjSpec` in place; it may remove joints, motors and geoms of the description.
+
+        Raises:
+            InvalidRobotError: the changed model does not compile.
+        """
+        spec = self.spec()
+        edit(spec)
+        origin = f"{self.name} with {label}"
+        model = _compile(spec, self.description, origin)
+        return Robot(self.description, self.xml, self.yaml, model, (*self.modifications, label))
+
+    def spec(self) -> mujoco.MjSpec:
+        """A fresh editable copy of the whole robot's model."""
+        return mujoco.MjSpec.from_string(self.xml)
+
+
+def robot_names() -> list[str]:
+    """Names of the robots that come with the package."""
+    return sorted(path.parent.name for path in _MODELS.glob("*/*.yaml"))
+
+
+@cache
+def load_robot(name: str) -> Robot:
+    """Load a robot that comes with the package.
+
+    Raises:
+        UnknownNameError: there is no robot of that name.
+    """
+    if name not in robot_names():
+        raise UnknownNameError("robot", name, robot_names())
+    return read_robot(_MODELS / name / f"{name}.yaml")
+
+
+def read_robot(path: Path) -> Robot:
+    """Read a robot from its YAML and the MJCF that it names beside it.
+
+    Raises:
+        InvalidRobotError: a file cannot be read, or they do not describe a robot.
+    """
+    text = read_text(path)
+    description = parse_description(text, origin=str(path))
+    return _build(description, read_text(path.parent / description.model), text, origin=str(path))
+
+
+def robot_from_text(xml: str, yaml: str, *, origin: str) -> Robot:
+    """Build a robot from the texts of its MJCF and YAML, as a repertoire holds them.
+
+    Raises:
+        InvalidRobotError: the texts do not describe a robot.
+    """
+    return _build(parse_description(yaml, origin=f"{origin} (robot YAML)"), xml, yaml, origin=origin)
+
+
+def _build(description: Description, xml: str, yaml: str, *, origin: str) -> Robot:
+    """Compile and check a whole robot."""
+    try:
+        spec = mujoco.MjSpec.from_string(xml)
+    except ValueError as error:
+        raise InvalidRobotError(f"{origin}: the MJCF cannot be read: {_one_line(error)}") from error
+    _check_elements(spec, description, origin)
+    return Robot(description, xml, yaml, _compile(spec, description, origin))
+
+
+def _compile(spec: mujoco.MjSpec, description: Description, origin: str) -> mujoco.MjModel:
+    """Add a contact sensor for each sole that is there, and compile."""
+    for foot, soles in description.feet.items():
+        for number, sole in enumerate(soles):
+            if spec.geom(sole) is not None:
+                _add_contact_sensor(spec, contact_sensor(foot, number), sole, description.floor)
+    try:
+        return spec.compile()
+    except ValueError as error:
+        raise InvalidRobotError(f"{origin}: the MJCF does not compile: {_one_line(error)}") from error
+
+
+def contact_sensor(foot: str, number: int) -> str:
+    """Name of the sensor that tells whether a foot's sole touches the floor."""
+    return f"surefoot_{foot}_{number}_contact"
+
+
+def _add_contact_sensor(spec: mujoco.MjSpec, name: str, sole: str, floor: str) -> None:
+    """Add a sensor that reads the number of contacts between a sole and the floor."""
+    found = 1 << int(mujoco.mjtConDataField.mjCONDATA_FOUND)
+    spec.add_sensor(
+        name=name,
+        type=mujoco.mjtSensor.mjSENS_CONTACT,
+        objtype=mujoco.mjtObj.mjOBJ_GEOM,
+        objname=sole,
+        reftype=mujoco.mjtObj.mjOBJ_GEOM,
+        refname=floor,
+        intprm=[found, 0, 1],
+    )
+
+
+def _check_elements(spec: mujoco.MjSpec, description: Description, origin: str) -> None:
+    """Refuse a description that names what the MJCF lacks."""
+    bodies, geoms = _names(spec.bodies), _names(spec.geoms)
+    joints, motors = _names(spec.joints), [actuator.target for actuator in spec.actuators]
+    soles = [sole for soles in description.feet.values() for sole in soles]
+    for kind, wanted, known in (
+        ("body", [description.torso], bodies),
+        ("geom", [description.floor, *soles], geoms),
+        ("joint", description.joints, joints),
+        ("motor on the joint", description.joints, motors),
+    ):
+        for name in wanted:
+            if name not in known:
+                raise InvalidRobotError(
+                    f"{origin}: the MJCF has no {kind} {name!r}; available: {', '.join(known) or 'none'}"
+                )
+    root = spec.body(description.torso).joints
+    if [joint.type for joint in root] != [mujoco.mjtJoint.mjJNT_FREE]:
+        raise InvalidRobotError(f"{origin}: the torso {description.torso!r} must have one free joint and no other")
+
+
+def _names(elements: list) -> list[str]:
+    """Names of a spec's elements, those that have one."""
+    return [element.name for element in elements if element.name]
+
+
+def _one_line(error: Exception) -> str:
+    """An error's message without line breaks."""
+    return " ".join(str(error).split())

@@ -1,0 +1,242 @@
+"""`Simulation`: evaluates controllers in closed loop, many at once, on all cores."""
+
+import math
+import os
+import threading
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+
+import numpy as np
+
+from robots.controllers import Controller, make_controller
+from robots.errors import InvalidValueError
+from robots.robot import Robot
+from robots.slots import Slots
+
+# Physics and networks push each other out of a core's caches whenever a thread turns from one to the other:
+# the more slots, the rarer that is, and the less the interpreter's part of a step weighs.
+DEFAULT_SLOTS = 32
+
+
+@dataclass(frozen=True)
+class Episodes:
+    """Results of n episodes, in the order they were asked for.
+
+    Attributes:
+        objectives: sum of rewards, (n,); NaN where the simulation diverged.
+        measures: share of control steps in which each measured foot touched the floor, (n, m);
+            NaN where the simulation diverged.
+        steps: control steps survived, (n,).
+        distances: progress towards the target [m], (n,).
+        energies: mechanical work of the motors, both signs counted [J], (n,).
+        diverged: whether the simulation blew up, (n,).
+    """
+
+    objectives: np.ndarray
+    measures: np.ndarray
+    steps: np.ndarray
+    distances: np.ndarray
+    energies: np.ndarray
+    diverged: np.ndarray
+
+    def __len__(self) -> int:
+        return len(self.objectives)
+
+
+class Simulation:
+    """Evaluates (parameters, seed) pairs of one robot.
+
+    The result of a pair depends on nothing else: not on the number of threads or slots, nor on the other
+    pairs or their order. Close it, or use it as a context, to end its threads.
+
+    Args:
+        robot: the robot, whole or damaged.
+        threads: number of threads; all cores this process may use by default.
+        slots: episodes each thread keeps in flight.
+    """
+
+    def __init__(self, robot: Robot, *, threads: int | None = None, slots: int = DEFAULT_SLOTS) -> None:
+        if threads is not None and threads < 1:
+            raise InvalidValueError(f"threads must be at least 1, not {threads}")
+        if slots < 1:
+            raise InvalidValueError(f"slots must be at least 1, not {slots}")
+        self.robot = robot
+        self.controller = robot_controller(robot)
+        self.threads = threads or len(os.sched_getaffinity(0))
+        self.slots = slots
+        self._lanes = [_Lane(robot, self.controller, slots) for _ in range(self.threads)]
+        self._pool = ThreadPoolExecutor(self.threads, thread_name_prefix="simulation")
+
+    def __enter__(self) -> "Simulation":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """End the threads."""
+        self._pool.shutdown()
+
+    def evaluate(
+        self,
+        parameters: np.ndarray,
+        seeds: np.ndarray,
+        *,
+        on_finished: Callable[[int], None] | None = None,
+    ) -> Episodes:
+        """Run one episode per pair.
+
+        Args:
+            parameters: (n, p) controllers, taken as float32.
+            seeds: (n,) non-negative integers, one per controller.
+            on_finished: called from the simulation's threads with the number of episodes finished so far.
+
+        Raises:
+            InvalidValueError: the shapes do not fit the robot's controller or each other, or a value is not
+                finite.
+        """
+        parameters, seeds = self._checked(parameters, seeds)
+        results = _empty_episodes(len(seeds), self.robot)
+        queue = _Queue(len(seeds), self.threads, self.slots, on_finished)
+        jobs = [self._pool.submit(lane.run, parameters, seeds, queue, results) for lane in self._lanes]
+        try:
+            for job in jobs:
+                job.result()
+        except BaseException:
+            queue.abandon()
+            for job in jobs:
+                job.exception()  # wait: the lanes must be idle before they are used again
+            raise
+        return results
+
+    def _checked(self, parameters: np.ndarray, seeds: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Bring the arguments into the form that the lanes use."""
+        parameters = np.ascontiguousarray(parameters, np.float32)
+        seeds = np.asarray(seeds)
+        expected = self.controller.parameter_count
+        if parameters.ndim != 2 or parameters.shape[1] != expected:
+            raise InvalidValueError(
+                f"parameters must have shape (n, {expected}) for {self.robot.name}'s {self.controller.shape} "
+                f"controller, not {parameters.shape}"
+            )
+        if seeds.shape != (len(parameters),) or not np.issubdtype(seeds.dtype, np.integer):
+            raise InvalidValueError(
+                f"seeds must be {len(parameters)} integers, not {seeds.dtype} of shape {seeds.shape}"
+            )
+        if len(seeds) and seeds.min() < 0:
+            raise InvalidValueError(f"seeds must not be negative, but one is {seeds.min()}")
+        if not np.isfinite(parameters).all():
+            bad = np.flatnonzero(~np.isfinite(parameters).all(axis=1))
+            raise InvalidValueError(f"parameters must be finite, but are not at rows {bad[:10].tolist()}")
+        return parameters, seeds
+
+
+def robot_controller(robot: Robot) -> Controller:
+    """The controller that a robot's description asks for."""
+    return make_controller(
+        robot.description.controller, observation_dim=robot.observation_dim, action_dim=robot.action_dim
+    )
+
+
+class _Queue:
+    """Hands the indices 0 to n-1 to lanes, so that all lanes finish at about the same time."""
+
+    def __init__(self, n: int, lanes: int, slots: int, on_finished: Callable[[int], None] | None) -> None:
+        self._n = n
+        self._lanes = lanes
+        self._slots = slots
+        self._next = 0
+        self._finished = 0
+        self._lock = threading.Lock()
+        self._on_finished = on_finished
+
+    def take(self, in_flight: int) -> int | None:
+        """An index for a lane with so many episodes in flight, or None if others should have the rest."""
+        with self._lock:
+            if self._next >= self._n or in_flight >= self._limit():
+                return None
+            self._next += 1
+            return self._next - 1
+
+    def _limit(self) -> int:
+        """Episodes a lane may have in flight: its share of what is unfinished, in even waves of its slots."""
+        share = math.ceil((self._n - self._finished) / self._lanes)
+        return math.ceil(share / math.ceil(share / self._slots))
+
+    def finish(self) -> None:
+        """Count an episode as finished."""
+        with self._lock:
+            self._finished += 1
+            finished = self._finished
+        if self._on_finished:
+            self._on_finished(finished)
+
+    def abandon(self) -> None:
+        """Hand out nothing more."""
+        with self._lock:
+            self._next = self._n
+
+
+class _Lane:
+    """What one thread works with: slots, and the parameters of the controllers in them."""
+
+    def __init__(self, robot: Robot, controller: Controller, slots: int) -> None:
+        self._slots = Slots(robot, slots)
+        self._controller = controller
+        self._parameters = np.zeros((slots, controller.parameter_count), np.float32)
+        self._index = np.full(slots, -1)  # which pair runs in each slot, or -1
+
+    def run(self, parameters: np.ndarray, seeds: np.ndarray, queue: _Queue, results: Episodes) -> None:
+        """Run episodes until the queue has none left for this lane."""
+        slots = self._slots
+        self._index[:] = -1
+        active = self._refill(parameters, seeds, queue)
+        while len(active):
+            self._controller.act(self._parameters, slots.observations, slots.actions, active)
+            if slots.advance(active):
+                for slot in active:
+                    if slots.over(slot):
+                        self._harvest(slot, results)
+                        queue.finish()
+                active = self._refill(parameters, seeds, queue)
+
+    def _refill(self, parameters: np.ndarray, seeds: np.ndarray, queue: _Queue) -> np.ndarray:
+        """Start waiting pairs in free slots; returns the slots in use, (k,) int32."""
+        in_flight = int((self._index >= 0).sum())
+        for slot in np.flatnonzero(self._index < 0):
+            index = queue.take(in_flight)
+            if index is None:
+                break
+            self._parameters[slot] = parameters[index]
+            self._slots.begin(slot, int(seeds[index]))
+            self._index[slot] = index
+            in_flight += 1
+        return np.flatnonzero(self._index >= 0).astype(np.int32)
+
+    def _harvest(self, slot: int, results: Episodes) -> None:
+        """Write the result of a slot's finished episode and free the slot."""
+        index, tally = self._index[slot], self._slots.tally
+        self._index[slot] = -1
+        results.steps[index] = tally.steps[slot]
+        results.diverged[index] = tally.diverged[slot]
+        results.energies[index] = tally.energy[slot]
+        results.distances[index] = self._slots.progress(slot)
+        if tally.diverged[slot]:
+            results.objectives[index] = np.nan
+            results.measures[index] = np.nan
+        else:
+            results.objectives[index] = tally.objective[slot]
+            results.measures[index] = self._slots.measures(slot)
+
+
+def _empty_episodes(n: int, robot: Robot) -> Episodes:
+    """Results to be filled in."""
+    return Episodes(
+        objectives=np.zeros(n),
+        measures=np.zeros((n, robot.measure_dim)),
+        steps=np.zeros(n, np.int64),
+        distances=np.zeros(n),
+        energies=np.zeros(n),
+        diverged=np.zeros(n, np.bool_),
+    )

@@ -1,0 +1,92 @@
+"""`Slots`: episodes in flight, side by side in one MuJoCo batch."""
+
+import mujoco
+import numpy as np
+from mujoco.batch import Batch, SimulationError
+
+from robots.robot import Robot
+from robots.task import ABSENT, apply_actions, begin, make_tally, make_task, score
+
+
+class Slots:
+    """A number of episodes of one robot, advanced together by one thread.
+
+    An episode is a pure function of the robot, its seed and the actions it is given: which slot it runs in and
+    what runs beside it change nothing.
+
+    Attributes:
+        observations: (n, o) float32, what each slot's robot sees now.
+        actions: (n, a) float32, written by the caller before `advance`; `advance` clips them.
+        tally: what each slot's episode has added up.
+        batch: the MuJoCo batch, public to read.
+    """
+
+    def __init__(self, robot: Robot, count: int) -> None:
+        self.robot = robot
+        self.count = count
+        self.batch = Batch(robot.model, count, nthread=1)
+        self.observations = np.zeros((count, robot.observation_dim), np.float32)
+        self.actions = np.zeros((count, robot.action_dim), np.float32)
+        self.tally = make_tally(count, len(robot.description.feet))
+        self._task = make_task(robot)
+        self._sensordata = self.batch.bind("sensordata")
+        self._warnings = self.batch.warning[:, :, 1]  # how often each kind was raised
+        self._initial = self.batch.state[0].copy()
+        feet = list(robot.description.feet)
+        self._measured = np.array([feet.index(foot) for foot in robot.description.measures])
+
+    def begin(self, slot: int, seed: int) -> None:
+        """Start the episode of a seed in a slot."""
+        row = self.batch.state[slot]
+        row[:] = self._initial
+        noise = self.robot.description.reset_joint_noise
+        joints = self._task.joint_qpos
+        angles = np.random.default_rng(seed).uniform(-noise, noise, len(joints))
+        present = joints != ABSENT
+        row[joints[present]] = angles[present]
+        self._warnings[slot] = 0
+        begin(self._task, self.tally, self.batch.state, self.observations, slot)
+
+    def advance(self, ids: np.ndarray) -> int:
+        """Simulate one control step of some slots with their actions.
+
+        Args:
+            ids: (k,) int32, the slots.
+
+        Returns:
+            How many of their episodes ended, see `over`.
+        """
+        apply_actions(self._task, self.actions, self.batch.state, ids)
+        try:
+            self.batch.step(ids, self.robot.description.substeps)
+        except SimulationError as error:
+            # MuJoCo left these slots as they were: a warning makes `score` end their episodes
+            self._warnings[error.ids] = 1
+        return score(
+            self._task,
+            self.tally,
+            self.batch.state,
+            self._sensordata,
+            self._warnings,
+            self.actions,
+            self.observations,
+            ids,
+        )
+
+    def over(self, slot: int) -> bool:
+        """Whether the slot's episode has ended: not alive any more, diverged, or out of time."""
+        return not self.tally.alive[slot] or self.tally.steps[slot] == self._task.max_steps
+
+    def measures(self, slot: int) -> np.ndarray:
+        """Share of the control steps so far in which each measured foot was in contact, (m,)."""
+        return self.tally.contacts[slot, self._measured] / max(self.tally.steps[slot], 1)
+
+    def progress(self, slot: int) -> float:
+        """Distance covered towards the target so far [m]."""
+        return self.tally.initial_distance[slot] - self.tally.target_distance[slot]
+
+    def data(self, slot: int) -> mujoco.MjData:
+        """A slot's state as MjData with everything derived from it, to draw or inspect."""
+        data = self.batch.get_data(slot)
+        mujoco.mj_forward(self.robot.model, data)
+        return data
