@@ -1,0 +1,1 @@
+"""What to do when it breaks: damage, recovery, deployment."""

@@ -1,0 +1,1 @@
+"""What a robot has learned: archives, algorithms, training and storage."""

@@ -1,0 +1,1 @@
+"""What moves: robot models, controllers, closed-loop simulation."""

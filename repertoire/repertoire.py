@@ -1,0 +1,88 @@
+"""`Repertoire`: what training leaves behind, and what recovery starts from."""
+
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from repertoire.archives import Elites
+from repertoire.configuration import Configuration
+from robots.errors import InvalidValueError
+from robots.robot import Robot
+
+
+@dataclass(frozen=True, eq=False)
+class Repertoire:
+    """The elites of a result archive, with everything needed to understand and use them.
+
+    Attributes:
+        robot: the robot they were trained on.
+        controller: shape of the controllers, e.g. `mlp-28-128-128-8`.
+        configuration: the settings of the run.
+        elites: the best solution of each occupied cell, k of them.
+        thresholds: of the search's soft archive when it ended, one per cell, (cells,).
+        history: columns of equal length, one row per iteration of training.
+        versions: of the software that trained it, by name.
+    """
+
+    robot: Robot
+    controller: str
+    configuration: Configuration
+    elites: Elites
+    thresholds: np.ndarray
+    history: dict[str, np.ndarray] = field(default_factory=dict)
+    versions: dict[str, str] = field(default_factory=dict)
+
+    def __len__(self) -> int:
+        return len(self.elites)
+
+    @property
+    def grid(self) -> tuple[int, ...]:
+        """Cells along each measure."""
+        return self.configuration.archive
+
+    def best(self) -> int:
+        """Row of the elite with the highest objective.
+
+        Raises:
+            InvalidValueError: the repertoire is empty.
+        """
+        if not len(self):
+            raise InvalidValueError("the repertoire is empty: it has no best controller")
+        return int(np.argmax(self.elites.objectives))
+
+    def row(self, cell: tuple[int, ...]) -> int:
+        """Row of the elite in a cell.
+
+        Args:
+            cell: index of the cell along each measure, counted from 0.
+
+        Raises:
+            InvalidValueError: there is no such cell, or it is empty.
+        """
+        bounds = " x ".join(str(size) for size in self.grid)
+        if len(cell) != len(self.grid) or any(not 0 <= i < size for i, size in zip(cell, self.grid, strict=True)):
+            raise InvalidValueError(
+                f"there is no cell {format_cell(cell)}: the archive has {bounds} cells, each counted from 0"
+            )
+        flat = int(np.ravel_multi_index(cell, self.grid))
+        found = np.flatnonzero(self.elites.cells == flat)
+        if not len(found):
+            raise InvalidValueError(f"cell {format_cell(cell)} is empty; {self._occupied_near(cell)}")
+        return int(found[0])
+
+    def cell(self, row: int) -> tuple[int, ...]:
+        """Index along each measure of an elite's cell."""
+        return tuple(int(i) for i in np.unravel_index(self.elites.cells[row], self.grid))
+
+    def _occupied_near(self, cell: tuple[int, ...]) -> str:
+        """Name the occupied cells nearest to a cell."""
+        if not len(self):
+            return "so is every other cell"
+        cells = np.stack(np.unravel_index(self.elites.cells, self.grid), axis=1)  # (k, m)
+        nearest = np.argsort(np.abs(cells - np.array(cell)).sum(axis=1), kind="stable")[:3]
+        return "the nearest that are not: " + " ".join(format_cell(self.cell(row)) for row in nearest)
+
+
+def format_cell(cell: tuple[int, ...]) -> str:
+    """Write a cell as on the command line, e.g. `1,0,3,2`."""
+    return ",".join(str(i) for i in cell)
