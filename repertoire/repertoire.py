@@ -60,7 +60,9 @@ class Repertoire:
             InvalidValueError: there is no such cell, or it is empty.
         """
         bounds = " x ".join(str(size) for size in self.grid)
-        if len(cell) != len(self.grid) or any(not 0 <= i < size for i, size in zip(cell, self.grid, strict=True)):
+        if len(cell) != len(self.grid) or any(
+            not 0 <= i < size for i, size in zip(cell, self.grid, strict=True)
+        ):
             raise InvalidValueError(
                 f"there is no cell {format_cell(cell)}: the archive has {bounds} cells, each counted from 0"
             )

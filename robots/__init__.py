@@ -1,1 +1,16 @@
-"""What moves: robot models, controllers, closed-loop simulation."""
+"""What moves: robot models, controllers, closed-loop simulation.
+
+* `robot`: `Robot`, a validated twin of MJCF and YAML; `load_robot`, `read_robot`.
+* `simulation`: `Simulation`, which evaluates many controllers in closed loop on all cores.
+* `environment`: the same task as a Gymnasium environment; importing this package registers one per robot,
+  e.g. `gymnasium.make("surefoot/QDAnt-v0")`.
+* `controllers`: what turns observations into actions.
+* `rendering`: pictures and videos.
+* `errors`: `SurefootError`, the root of everything a user can get wrong.
+"""
+
+from robots.catalogue import register_environments, robot_names
+
+__all__ = ["register_environments", "robot_names"]
+
+register_environments()

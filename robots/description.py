@@ -137,7 +137,9 @@ def parse_description(text: str, *, origin: str) -> Description:
     except yaml.YAMLError as error:
         raise InvalidRobotError(f"{origin} is not valid YAML: {' '.join(str(error).split())}") from error
     if not isinstance(content, dict):
-        raise InvalidRobotError(f"{origin} must hold a mapping of keys to values, not {type(content).__name__}")
+        raise InvalidRobotError(
+            f"{origin} must hold a mapping of keys to values, not {type(content).__name__}"
+        )
     try:
         return Description.model_validate(content)
     except ValidationError as error:

@@ -7,10 +7,9 @@ from pathlib import Path
 
 import mujoco
 
+from robots.catalogue import MODELS, robot_names
 from robots.description import Description, parse_description, read_text
 from robots.errors import InvalidRobotError, UnknownNameError
-
-_MODELS = Path(__file__).parent / "models"
 
 
 @dataclass(frozen=True, eq=False)
@@ -80,11 +79,6 @@ class Robot:
         return mujoco.MjSpec.from_string(self.xml)
 
 
-def robot_names() -> list[str]:
-    """Names of the robots that come with the package."""
-    return sorted(path.parent.name for path in _MODELS.glob("*/*.yaml"))
-
-
 @cache
 def load_robot(name: str) -> Robot:
     """Load a robot that comes with the package.
@@ -94,7 +88,7 @@ def load_robot(name: str) -> Robot:
     """
     if name not in robot_names():
         raise UnknownNameError("robot", name, robot_names())
-    return read_robot(_MODELS / name / f"{name}.yaml")
+    return read_robot(MODELS / name / f"{name}.yaml")
 
 
 def read_robot(path: Path) -> Robot:
@@ -176,7 +170,9 @@ def _check_elements(spec: mujoco.MjSpec, description: Description, origin: str) 
                 )
     root = spec.body(description.torso).joints
     if [joint.type for joint in root] != [mujoco.mjtJoint.mjJNT_FREE]:
-        raise InvalidRobotError(f"{origin}: the torso {description.torso!r} must have one free joint and no other")
+        raise InvalidRobotError(
+            f"{origin}: the torso {description.torso!r} must have one free joint and no other"
+        )
 
 
 def _names(elements: list) -> list[str]:

@@ -22,6 +22,7 @@ class Slots:
     """
 
     def __init__(self, robot: Robot, count: int) -> None:
+        _silence_mujoco()
         self.robot = robot
         self.count = count
         self.batch = Batch(robot.model, count, nthread=1)
@@ -75,7 +76,7 @@ class Slots:
 
     def over(self, slot: int) -> bool:
         """Whether the slot's episode has ended: not alive any more, diverged, or out of time."""
-        return not self.tally.alive[slot] or self.tally.steps[slot] == self._task.max_steps
+        return bool(not self.tally.alive[slot] or self.tally.steps[slot] == self._task.max_steps)
 
     def measures(self, slot: int) -> np.ndarray:
         """Share of the control steps so far in which each measured foot was in contact, (m,)."""
@@ -90,3 +91,12 @@ class Slots:
         data = self.batch.get_data(slot)
         mujoco.mj_forward(self.robot.model, data)
         return data
+
+
+def _silence_mujoco() -> None:
+    """Keep MuJoCo's warnings from the terminal and from MUJOCO_LOG.TXT: they are counted per episode instead.
+
+    A handler that the user installed stays.
+    """
+    if mujoco.get_mju_user_warning() is None:
+        mujoco.set_mju_user_warning(lambda _message: None)

@@ -307,7 +307,9 @@ def _observe(task: Task, tally: Tally, slot: int, row: np.ndarray, observation: 
     for foot in range(task.foot_sensors.shape[0]):
         observation[8 + 2 * joints + foot] = tally.touching[slot, foot]
     for i in range(len(observation)):
-        observation[i] = min(max(observation[i], np.float32(-OBSERVATION_LIMIT)), np.float32(OBSERVATION_LIMIT))
+        observation[i] = min(
+            max(observation[i], np.float32(-OBSERVATION_LIMIT)), np.float32(OBSERVATION_LIMIT)
+        )
 
 
 @njit(nogil=True, cache=True, error_model="numpy")

@@ -32,6 +32,11 @@ class Emitter(ABC):
             RuntimeError: if there was no `ask`, or it was told already.
         """
 
+    @property
+    @abstractmethod
+    def restarts(self) -> dict[str, int]:
+        """How often it started afresh, by reason; empty for an emitter that never does."""
+
     @abstractmethod
     def state(self) -> dict[str, np.ndarray]:
         """Return what a checkpoint must hold; every value is an array, and "/" in a key parts groups.

@@ -88,7 +88,8 @@ class Strategy(ABC):
             values: (batch_size,), what the solutions were ranked by, sorted.
         """
         reason = self._degenerate()
-        if reason is None and abs(values[0] - values[-1]) < _FLAT:
+        # equality first: where every evaluation failed, all values are -inf and have no difference
+        if reason is None and (values[0] == values[-1] or abs(values[0] - values[-1]) < _FLAT):
             reason = "flat values"
         return reason
 

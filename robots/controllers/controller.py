@@ -33,7 +33,9 @@ class Controller(ABC):
         """A random parameter vector to start a search from, (p,) float32."""
 
     @abstractmethod
-    def act(self, parameters: np.ndarray, observations: np.ndarray, actions: np.ndarray, ids: np.ndarray) -> None:
+    def act(
+        self, parameters: np.ndarray, observations: np.ndarray, actions: np.ndarray, ids: np.ndarray
+    ) -> None:
         """Write the actions of some simulations.
 
         Several threads may call this at once with different arrays.

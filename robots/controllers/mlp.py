@@ -58,7 +58,9 @@ class MLP(Controller):
     @property
     def parameter_count(self) -> int:
         """Number of weights and biases."""
-        return sum((inputs + 1) * outputs for inputs, outputs in zip(self.sizes, self.sizes[1:], strict=False))
+        return sum(
+            (inputs + 1) * outputs for inputs, outputs in zip(self.sizes, self.sizes[1:], strict=False)
+        )
 
     @property
     def shape(self) -> str:
@@ -73,7 +75,9 @@ class MLP(Controller):
             layers += [rng.uniform(-bound, bound, inputs * outputs), np.zeros(outputs)]
         return np.concatenate(layers).astype(np.float32)
 
-    def act(self, parameters: np.ndarray, observations: np.ndarray, actions: np.ndarray, ids: np.ndarray) -> None:
+    def act(
+        self, parameters: np.ndarray, observations: np.ndarray, actions: np.ndarray, ids: np.ndarray
+    ) -> None:
         """See `Controller.act`."""
         _act(np.array(self.sizes), parameters, observations, actions, ids)
 

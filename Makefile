@@ -1,0 +1,39 @@
+# `make demo` is the main job, `make test` the tests; `make help` lists everything.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+INSTALLED := $(VENV)/installed
+
+.DEFAULT_GOAL := help
+.PHONY: help install demo test check format bench clean
+
+help: ## list what there is
+	@grep -hE '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## /\1\t/' | expand -t 10
+
+install: $(INSTALLED) ## make a virtual environment and install surefoot in it
+
+$(INSTALLED): pyproject.toml
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[dev]'
+	touch $@
+
+demo: $(INSTALLED) ## train a small Ant repertoire, break a leg, walk on: about 4 minutes, results in demo/
+	$(BIN)/surefoot demo --out demo
+
+test: $(INSTALLED) ## run the tests
+	$(BIN)/python -m pytest
+
+check: $(INSTALLED) ## format, lint and types
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+	$(BIN)/mypy
+
+format: $(INSTALLED) ## put the code in its format
+	$(BIN)/ruff format .
+	$(BIN)/ruff check --fix .
+
+bench: $(INSTALLED) ## measure simulation speed and memory
+	$(BIN)/surefoot bench simulation --out bench.json
+
+clean: ## remove the virtual environment and what the demo made
+	rm -rf $(VENV) demo build *.egg-info

@@ -1,0 +1,215 @@
+"""Deployment: runs one controller on a simulated robot, intact or damaged, and records what happens."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+import mujoco
+import numpy as np
+from scipy.spatial.transform import Rotation
+
+from adapt.episode_limit import with_episode_limit
+from robots.errors import InvalidFileError, InvalidValueError
+from robots.robot import Robot
+from robots.simulation import robot_controller
+from robots.slots import Slots
+
+End = Literal["time", "fall", "divergence"]
+
+
+@dataclass(frozen=True, eq=False)
+class Telemetry:
+    """What happened in t control steps: a row per step, the state at its end.
+
+    Attributes:
+        joints: names of the j joints, in the order of the columns of `joint_angles` and `actions`.
+        feet: names of the f feet, in the order of the columns of `contacts`.
+        times: [s], (t,).
+        positions: of the torso, x, y, z [m], (t, 3).
+        angles: roll, pitch and yaw of the torso about the fixed axes x, y and z [rad], (t, 3).
+        speeds: of the torso along its own heading, horizontally [m/s], (t,).
+        joint_angles: [rad], (t, j); NaN where the joint is lost.
+        actions: in [-1, 1], (t, j); 0 where the motor is lost.
+        contacts: whether the foot touched the floor, (t, f) bool.
+        rewards: (t,).
+        ended: because the time was up, the robot fell, or the simulation blew up; what blew up has no row.
+    """
+
+    joints: tuple[str, ...]
+    feet: tuple[str, ...]
+    times: np.ndarray
+    positions: np.ndarray
+    angles: np.ndarray
+    speeds: np.ndarray
+    joint_angles: np.ndarray
+    actions: np.ndarray
+    contacts: np.ndarray
+    rewards: np.ndarray
+    ended: End
+
+    def __len__(self) -> int:
+        return len(self.times)
+
+    @property
+    def columns(self) -> dict[str, np.ndarray]:
+        """Everything recorded, (t,) each, by a name that ends in its unit."""
+        return {
+            "time [s]": self.times,
+            **_named(self.positions, ("x [m]", "y [m]", "z [m]")),
+            **_named(self.angles, ("roll [rad]", "pitch [rad]", "yaw [rad]")),
+            "forward speed [m/s]": self.speeds,
+            **_named(self.joint_angles, [f"{joint} angle [rad]" for joint in self.joints]),
+            **_named(self.actions, [f"{joint} action [-1..1]" for joint in self.joints]),
+            **_named(self.contacts, [f"{foot} contact [0/1]" for foot in self.feet]),
+            "reward": self.rewards,
+        }
+
+    def write_csv(self, path: Path) -> None:
+        """Write `columns`, a row per control step under a row of names; "nan" where a joint is lost.
+
+        Raises:
+            InvalidFileError: the file cannot be written.
+        """
+        columns = self.columns
+        table = np.array([column.astype(np.float64) for column in columns.values()]).T  # (t, columns)
+        try:
+            np.savetxt(path, table, fmt="%.9g", delimiter=",", header=",".join(columns), comments="")
+        except OSError as error:
+            raise InvalidFileError(f"cannot write {path}: {error.strerror}") from error
+
+
+def deploy(
+    robot: Robot,
+    parameters: np.ndarray,
+    *,
+    seconds: float,
+    seed: int,
+    on_frame: Callable[[mujoco.MjData], None] | None = None,
+    frame_every: int = 1,
+) -> Telemetry:
+    """Run a controller until the time is up or the robot falls.
+
+    Up to the robot's own episode limit this is the episode that `Simulation` evaluates for the same seed.
+
+    Args:
+        robot: intact or damaged.
+        parameters: of its controller, (p,), taken as float32.
+        seconds: how long, rounded to whole control steps; the robot's episode limit does not apply.
+        seed: of the initial joint angles.
+        on_frame: called with the robot's state after every `frame_every`-th control step, to draw it.
+        frame_every: 1 gives about 60 frames per second for the robots that come with the package.
+
+    Raises:
+        InvalidValueError: an argument is outside what is said here.
+    """
+    limited = with_episode_limit(robot, _whole_steps(robot, seconds))
+    controller = robot_controller(limited)
+    rows = _checked_parameters(parameters, controller.parameter_count)
+    if seed < 0 or frame_every < 1:
+        raise InvalidValueError(
+            f"seed must be at least 0 and frame_every at least 1, not {seed} and {frame_every}"
+        )
+    slots, only = Slots(limited, 1), np.zeros(1, np.int32)
+    slots.begin(0, seed)
+    log: list[dict[str, np.ndarray]] = []
+    while not slots.over(0):
+        controller.act(rows, slots.observations, slots.actions, only)
+        slots.advance(only)
+        if slots.tally.diverged[0]:
+            break
+        data = slots.data(0)
+        log.append(_snapshot(data, slots))
+        if on_frame and len(log) % frame_every == 0:
+            on_frame(data)
+    return _telemetry(limited, log, _end(slots))
+
+
+def _whole_steps(robot: Robot, seconds: float) -> int:
+    """Control steps that a duration lasts."""
+    if not np.isfinite(seconds) or round(seconds / robot.control_step) < 1:
+        raise InvalidValueError(
+            f"seconds must last a control step of {robot.control_step:g} s or more, not {seconds}"
+        )
+    return round(seconds / robot.control_step)
+
+
+def _checked_parameters(parameters: np.ndarray, count: int) -> np.ndarray:
+    """A controller's parameters as a row, (1, p) float32."""
+    row = np.ascontiguousarray(parameters, np.float32)
+    if row.shape != (count,):
+        raise InvalidValueError(
+            f"parameters must have shape ({count},) for the robot's controller, not {row.shape}"
+        )
+    if not np.isfinite(row).all():
+        raise InvalidValueError("parameters must be finite")
+    return row[None]
+
+
+def _snapshot(data: mujoco.MjData, slots: Slots) -> dict[str, np.ndarray]:
+    """Copies of what the last control step left behind."""
+    return {
+        "qpos": data.qpos.copy(),
+        "qvel": data.qvel.copy(),
+        "actions": slots.actions[0].astype(np.float64),
+        "contacts": slots.tally.touching[0].copy(),
+        "rewards": slots.tally.reward[0].copy(),
+    }
+
+
+def _end(slots: Slots) -> End:
+    """Why the episode is over."""
+    if slots.tally.diverged[0]:
+        return "divergence"
+    return "time" if slots.tally.alive[0] else "fall"
+
+
+def _telemetry(robot: Robot, log: list[dict[str, np.ndarray]], ended: End) -> Telemetry:
+    """Work out what the snapshots mean."""
+    model, joints, feet = robot.model, robot.description.joints, tuple(robot.description.feet)
+    t = len(log)
+    qpos, qvel = _column(log, "qpos", (t, model.nq)), _column(log, "qvel", (t, model.nv))
+    root = model.body(robot.description.torso).jntadr[0]
+    position, velocity = model.jnt_qposadr[root], model.jnt_dofadr[root]
+    angles = _roll_pitch_yaw(qpos[:, position + 3 : position + 7])
+    yaw = angles[:, 2]
+    return Telemetry(
+        joints=joints,
+        feet=feet,
+        times=robot.control_step * np.arange(1, t + 1),
+        positions=qpos[:, position : position + 3],
+        angles=angles,
+        speeds=np.cos(yaw) * qvel[:, velocity] + np.sin(yaw) * qvel[:, velocity + 1],
+        joint_angles=_joint_angles(model, joints, qpos),
+        actions=_column(log, "actions", (t, len(joints))),
+        contacts=_column(log, "contacts", (t, len(feet))).astype(np.bool_),
+        rewards=_column(log, "rewards", (t,)),
+        ended=ended,
+    )
+
+
+def _column(log: list[dict[str, np.ndarray]], name: str, shape: tuple[int, ...]) -> np.ndarray:
+    """One quantity of all snapshots; the shape is for want of any."""
+    return np.array([snapshot[name] for snapshot in log], np.float64).reshape(shape)
+
+
+def _roll_pitch_yaw(quaternions: np.ndarray) -> np.ndarray:
+    """Angles about fixed axes of unit quaternions (w, x, y, z), (t, 3) from (t, 4)."""
+    if not len(quaternions):
+        return np.empty((0, 3))  # SciPy refuses to rotate nothing
+    return Rotation.from_quat(quaternions, scalar_first=True).as_euler("xyz")
+
+
+def _joint_angles(model: mujoco.MjModel, joints: tuple[str, ...], qpos: np.ndarray) -> np.ndarray:
+    """Angles of the joints [rad], NaN where one is lost, (t, j)."""
+    angles = np.full((len(qpos), len(joints)), np.nan)
+    for column, name in enumerate(joints):
+        joint = mujoco.mj_name2id(model, mujoco.mjtObj.mjOBJ_JOINT, name)
+        if joint >= 0:
+            angles[:, column] = qpos[:, model.jnt_qposadr[joint]]
+    return angles
+
+
+def _named(table: np.ndarray, names: list[str] | tuple[str, ...]) -> dict[str, np.ndarray]:
+    """A table's columns by name."""
+    return dict(zip(names, table.T, strict=True))

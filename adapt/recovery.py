@@ -1,0 +1,248 @@
+"""Recovery: tries controllers of a repertoire on a damaged robot until one works."""
+
+from collections.abc import Callable
+from dataclasses import asdict, dataclass
+from numbers import Integral
+
+import numpy as np
+
+from adapt.damage import Damage
+from adapt.episode_limit import with_episode_limit
+from adapt.selectors import MapBO, Prior, Selector, SelectorFactory
+from repertoire.repertoire import Repertoire
+from robots.errors import InvalidValueError
+from robots.simulation import Episodes, Simulation, robot_controller
+
+FORMAT = "surefoot-recovery"
+VERSION = 1
+LEVEL_EPISODES = 10
+ORACLE_EPISODES = 4
+# Keys of the seed: what each family of episodes derives its seeds from. Training has 0 and 1.
+_TRIALS, _LEVELS, _ORACLE = 2, 3, 4
+
+
+@dataclass(frozen=True)
+class Trial:
+    """One controller tried on the damaged robot, in a single episode.
+
+    Attributes:
+        number: of the trial, from 1.
+        row: of the controller in the repertoire.
+        cell: of the controller in the archive.
+        seed: of the episode.
+        predicted: objective expected before the trial.
+        measured: objective; the repertoire's minimum objective where the simulation diverged.
+        steps: control steps survived.
+        distance: progress towards the target [m].
+    """
+
+    number: int
+    row: int
+    cell: tuple[int, ...]
+    seed: int
+    predicted: float
+    measured: float
+    steps: int
+    distance: float
+
+
+@dataclass(frozen=True)
+class Level:
+    """How well a controller does on a robot: means over `LEVEL_EPISODES` episodes.
+
+    Attributes:
+        objective: mean.
+        standard_error: of that mean.
+        distance: mean progress towards the target [m].
+    """
+
+    objective: float
+    standard_error: float
+    distance: float
+
+
+@dataclass(frozen=True)
+class Recovery:
+    """How a recovery went.
+
+    What the search saw are single episodes, as on a real robot, and the controller chosen is the best of
+    them: its trial is a maximum of noisy numbers and flatters it. The levels are therefore measured afresh,
+    all on the same seeds, none of which was used in a trial. They can be compared with each other, and
+    `recovered` may be lower than the trial that it was chosen for.
+
+    Attributes:
+        robot: name of the robot.
+        damage: text of the damage.
+        seed: from which every episode's seed derives.
+        healthy: the repertoire's best controller on the intact robot.
+        broken: the same controller on the damaged robot.
+        recovered: the chosen controller on the damaged robot.
+        oracle: the best controller of the repertoire on the damaged robot, or None if it was not asked for.
+            It is picked by the mean of `ORACLE_EPISODES` episodes of every controller, on seeds of their own.
+        oracle_row: of that controller.
+        trials: in order.
+        row: of the chosen controller in the repertoire.
+        cell: of the chosen controller in the archive.
+        stop: why the search stopped.
+    """
+
+    robot: str
+    damage: str
+    seed: int
+    healthy: Level
+    broken: Level
+    recovered: Level
+    oracle: Level | None
+    oracle_row: int | None
+    trials: tuple[Trial, ...]
+    row: int
+    cell: tuple[int, ...]
+    stop: str
+
+    def to_json(self) -> dict[str, object]:
+        """A dictionary that `json.dump` takes, with the name and version of this format first."""
+        return {"format": FORMAT, "version": VERSION, **asdict(self)}
+
+
+def recover(
+    repertoire: Repertoire,
+    damage: Damage,
+    *,
+    seed: int,
+    trials: int = 20,
+    selector: SelectorFactory = MapBO,
+    threads: int | None = None,
+    oracle: bool = False,
+    on_trial: Callable[[Trial], None] | None = None,
+) -> Recovery:
+    """Find a controller that works on the damaged robot.
+
+    Args:
+        repertoire: of the intact robot.
+        damage: what broke.
+        seed: at least 0; the result depends on nothing else that is not in the other arguments.
+        trials: how many controllers to try at most, at least 1.
+        selector: chooses what to try.
+        threads: of the simulation; all cores by default. The result does not depend on it.
+        oracle: whether to find the repertoire's best by trying all of it, many times.
+        on_trial: called after each trial.
+
+    Raises:
+        UnknownNameError: the robot has no such leg.
+        InvalidValueError: the repertoire is empty or does not fit its robot, or an argument is outside what
+            is said here.
+    """
+    _check(repertoire, trials, seed)
+    intact = with_episode_limit(repertoire.robot, repertoire.configuration.episode_steps)
+    damaged = damage.apply(intact)
+    search = selector(_prior(repertoire), trials=trials)
+    best = repertoire.best()
+    with Simulation(intact, threads=threads) as before, Simulation(damaged, threads=threads) as after:
+        bench = _Bench(repertoire, after, int(seed))
+        tried = bench.search(search, on_trial)
+        chosen = max(tried, key=lambda trial: trial.measured)  # the first of equals
+        winner = bench.winner() if oracle else None
+        return Recovery(
+            robot=intact.name,
+            damage=str(damage),
+            seed=int(seed),
+            healthy=_Bench(repertoire, before, int(seed)).level(best),
+            broken=bench.level(best),
+            recovered=bench.level(chosen.row),
+            oracle=None if winner is None else bench.level(winner),
+            oracle_row=winner,
+            trials=tuple(tried),
+            row=chosen.row,
+            cell=chosen.cell,
+            stop=str(search.done()),
+        )
+
+
+def _prior(repertoire: Repertoire) -> Prior:
+    """What the repertoire says of its controllers."""
+    elites = repertoire.elites
+    return Prior(elites.objectives, elites.measures, repertoire.configuration.min_objective)
+
+
+class _Bench:
+    """Runs a repertoire's controllers on one robot, with seeds that derive from the recovery's."""
+
+    def __init__(self, repertoire: Repertoire, simulation: Simulation, seed: int) -> None:
+        self._repertoire = repertoire
+        self._simulation = simulation
+        self._seed = seed
+
+    def search(self, search: Selector, on_trial: Callable[[Trial], None] | None) -> list[Trial]:
+        """Try what a selector proposes until it is done."""
+        tried: list[Trial] = []
+        while search.done() is None:
+            row = search.next()
+            trial = self._trial(len(tried) + 1, row, float(search.predicted[row]))
+            search.tell(row, trial.measured)
+            tried.append(trial)
+            if on_trial:
+                on_trial(trial)
+        return tried
+
+    def level(self, row: int) -> Level:
+        """How well a controller does."""
+        seeds = self._seeds(_LEVELS, 0, LEVEL_EPISODES)
+        episodes = self._run(np.full(LEVEL_EPISODES, row), seeds)
+        objectives = self._objectives(episodes)
+        error = objectives.std(ddof=1) / np.sqrt(LEVEL_EPISODES)
+        return Level(float(objectives.mean()), float(error), float(episodes.distances.mean()))
+
+    def winner(self) -> int:
+        """Row of the controller that does best, the same seeds for all."""
+        k = len(self._repertoire)
+        total = np.zeros(k)
+        for seed in self._seeds(_ORACLE, 0, ORACLE_EPISODES):
+            total += self._objectives(self._run(np.arange(k), np.full(k, seed)))
+        return int(np.argmax(total))
+
+    def _trial(self, number: int, row: int, predicted: float) -> Trial:
+        """Try a controller once."""
+        seeds = self._seeds(_TRIALS, number, 1)
+        episodes = self._run(np.array([row]), seeds)
+        return Trial(
+            number=number,
+            row=row,
+            cell=self._repertoire.cell(row),
+            seed=int(seeds[0]),
+            predicted=predicted,
+            measured=float(self._objectives(episodes)[0]),
+            steps=int(episodes.steps[0]),
+            distance=float(episodes.distances[0]),
+        )
+
+    def _run(self, rows: np.ndarray, seeds: np.ndarray) -> Episodes:
+        """Run an episode of each controller."""
+        return self._simulation.evaluate(self._repertoire.elites.solutions[rows], seeds)
+
+    def _objectives(self, episodes: Episodes) -> np.ndarray:
+        """Objectives, the minimum where the simulation diverged."""
+        floor = self._repertoire.configuration.min_objective
+        return np.where(episodes.diverged, floor, episodes.objectives)
+
+    def _seeds(self, key: int, first: int, n: int) -> np.ndarray:
+        """Seeds of n episodes of a family, from the first-th on."""
+        sequences = (np.random.SeedSequence(self._seed, spawn_key=(key, first + i)) for i in range(n))
+        return np.array([sequence.generate_state(1)[0] for sequence in sequences], np.int64)
+
+
+def _check(repertoire: Repertoire, trials: int, seed: int) -> None:
+    """Refuse what no recovery can start from."""
+    for name, value, least in (("trials", trials, 1), ("seed", seed, 0)):
+        if not isinstance(value, Integral) or isinstance(value, bool) or value < least:
+            raise InvalidValueError(f"{name} must be a whole number of at least {least}, not {value!r}")
+    if not len(repertoire):
+        raise InvalidValueError("the repertoire is empty: there is no controller to try")
+    controller = robot_controller(repertoire.robot)
+    if (
+        repertoire.controller != controller.shape
+        or repertoire.elites.solutions.shape[1] != controller.parameter_count
+    ):
+        raise InvalidValueError(
+            f"the repertoire's {repertoire.controller} controllers do not fit the {repertoire.robot.name}, "
+            f"which has {controller.shape}"
+        )

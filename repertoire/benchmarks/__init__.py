@@ -1,0 +1,1 @@
+"""Measurements of speed and memory; run by `surefoot bench`, never by tests."""

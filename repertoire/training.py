@@ -1,0 +1,279 @@
+"""The training loop: ask, evaluate, add, tell, record, checkpoint."""
+
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from importlib.metadata import version
+from pathlib import Path
+from platform import python_version
+
+import numpy as np
+
+from repertoire.algorithms import Search, find_algorithm
+from repertoire.configuration import Configuration, make_configuration
+from repertoire.history import History
+from repertoire.metrics import Metrics, measure
+from repertoire.problems import Evaluations, Locomotion
+from repertoire.repertoire import Repertoire
+from repertoire.storage import read_repertoire, read_search, write_repertoire
+from robots.errors import InvalidFileError, InvalidValueError
+from robots.robot import Robot, load_robot
+
+FILE_NAME = "repertoire.h5"
+_PACKAGES = ("surefoot", "mujoco", "numpy", "numba", "h5py")
+# Keys of the run's seed: what each family of random numbers derives from
+_SEARCH, _EVALUATIONS = 0, 1
+
+
+@dataclass(frozen=True)
+class Progress:
+    """How far a run is.
+
+    Attributes:
+        evaluations: finished, those of the batch in flight included.
+        steps: control steps simulated in finished batches.
+        metrics: of the result archive after the last batch.
+        diverged: evaluations whose simulation blew up so far.
+    """
+
+    evaluations: int
+    steps: int
+    metrics: Metrics
+    diverged: int
+
+
+@dataclass
+class Timing:
+    """Where the time of this process's part of a run went [s]."""
+
+    search: float = 0.0
+    evaluation: float = 0.0
+    saving: float = 0.0
+
+
+class Training:
+    """A run under way: everything that changes while training, and how it changes.
+
+    Args:
+        configuration: the settings.
+        robot: who is trained.
+        threads: of the simulation; all cores by default. The result does not depend on it.
+    """
+
+    def __init__(self, configuration: Configuration, robot: Robot, *, threads: int | None = None) -> None:
+        steps = {"episode_steps": configuration.episode_steps}
+        trained = replace(robot, description=robot.description.model_copy(update=steps))
+        self.configuration = configuration
+        self.robot = robot
+        self.problem = Locomotion(trained, threads=threads)
+        self.search: Search = find_algorithm(configuration.algorithm).start(
+            configuration, self.problem, np.random.SeedSequence(configuration.seed, spawn_key=(_SEARCH,))
+        )
+        self.history = History()
+        self.timing = Timing()
+
+    @property
+    def evaluations(self) -> int:
+        """Evaluations told to the search so far."""
+        return self.history.last("evaluations")
+
+    @property
+    def finished(self) -> bool:
+        """Whether the budget is used up."""
+        return self.evaluations >= self.configuration.evaluations
+
+    def progress(self, in_flight: int = 0) -> Progress:
+        """How far the run is, counting so many evaluations of a batch in flight."""
+        metrics = measure(self.search.result, min_objective=self.configuration.min_objective)
+        return Progress(
+            self.evaluations + in_flight, self.history.last("steps"), metrics, self.history.last("diverged")
+        )
+
+    def step(self, on_finished: Callable[[int], None] | None = None) -> None:
+        """Run one batch of every emitter: one iteration of the paper's Algorithm 1."""
+        started = time.perf_counter()
+        asked = [emitter.ask() for emitter in self.search.emitters]
+        solutions = np.concatenate(asked)  # (n, solution_dim) float32
+        seeds = self._seeds(len(solutions))
+        asked_at = time.perf_counter()
+        evaluations = self.problem.evaluate(solutions, seeds, on_finished=on_finished)
+        evaluated_at = time.perf_counter()
+        self._tell(solutions, evaluations, [len(batch) for batch in asked])
+        self._record(evaluations)
+        self.timing.evaluation += evaluated_at - asked_at
+        self.timing.search += time.perf_counter() - evaluated_at + asked_at - started
+
+    def _seeds(self, n: int) -> np.ndarray:
+        """Seeds of the next n evaluations: each derives from the run's seed and the evaluation's index."""
+        entropy, first = self.configuration.seed, self.evaluations
+        sequences = (np.random.SeedSequence(entropy, spawn_key=(_EVALUATIONS, first + i)) for i in range(n))
+        return np.array([sequence.generate_state(1)[0] for sequence in sequences], np.int64)
+
+    def _tell(self, solutions: np.ndarray, evaluations: Evaluations, sizes: list[int]) -> None:
+        """Add what succeeded to both archives, and tell each emitter the improvements of its own."""
+        ok = ~evaluations.failed
+        improvements = np.full(len(ok), -np.inf)  # what failed ranks last
+        kept = solutions[ok], evaluations.objectives[ok], evaluations.measures[ok]
+        improvements[ok] = self.search.soft.add(*kept)
+        self.search.result.add(*kept)
+        parts = np.split(improvements, np.cumsum(sizes)[:-1])
+        for emitter, part in zip(self.search.emitters, parts, strict=True):
+            emitter.tell(part, self.search.soft)
+
+    def _record(self, evaluations: Evaluations) -> None:
+        """Add a row to the history."""
+        metrics = measure(self.search.result, min_objective=self.configuration.min_objective)
+        self.history.append(
+            evaluations=self.evaluations + len(evaluations.failed),
+            steps=self.history.last("steps") + int(evaluations.steps.sum()),
+            diverged=self.history.last("diverged") + int(evaluations.failed.sum()),
+            restarts=sum(sum(emitter.restarts.values()) for emitter in self.search.emitters),
+            elites=metrics.elites,
+            coverage=metrics.coverage,
+            qd_score=metrics.qd_score,
+            best=metrics.best,
+            mean=metrics.mean,
+        )
+
+    def repertoire(self) -> Repertoire:
+        """What has been learned so far."""
+        return Repertoire(
+            robot=self.robot,
+            controller=self.problem.simulation.controller.shape,
+            configuration=self.configuration,
+            elites=self.search.result.elites(),
+            thresholds=self.search.soft.thresholds,
+            history=self.history.columns(),
+            versions={"python": python_version()} | {name: version(name) for name in _PACKAGES},
+        )
+
+    def save(self, path: Path) -> None:
+        """Write the repertoire, and unless the run has finished what is needed to go on."""
+        started = time.perf_counter()
+        write_repertoire(path, self.repertoire(), search=None if self.finished else self.search.state())
+        self.timing.saving += time.perf_counter() - started
+
+    def restore(self, repertoire: Repertoire, state: Mapping[str, np.ndarray]) -> None:
+        """Go on from where a repertoire was saved."""
+        self.search.restore(state)
+        elites = repertoire.elites
+        self.search.result.add(elites.solutions, elites.objectives, elites.measures)
+        self.history = History(repertoire.history)
+
+    def run(
+        self,
+        path: Path,
+        *,
+        checkpoint_seconds: float = 60.0,
+        on_progress: Callable[[Progress], None] | None = None,
+        stop: Callable[[], bool] | None = None,
+    ) -> None:
+        """Train until the budget is used up or `stop` says so, saving as it goes and at the end.
+
+        Args:
+            path: the repertoire's file, replaced whole at every checkpoint.
+            checkpoint_seconds: time between checkpoints [s].
+            on_progress: called after every batch and, from other threads, within it.
+            stop: asked after every batch.
+        """
+        self.save(path)  # an unwritable folder is found out before any work is done
+        saved_at = time.monotonic()
+        while not self.finished and not (stop and stop()):
+            base = self.progress()
+            tick = on_progress and (lambda done, base=base: on_progress(_advanced(base, done)))
+            self.step(tick)
+            if on_progress:
+                on_progress(self.progress())
+            if time.monotonic() - saved_at >= checkpoint_seconds and not self.finished:
+                self.save(path)
+                saved_at = time.monotonic()
+        self.save(path)
+
+
+def _advanced(base: Progress, done: int) -> Progress:
+    """Progress with so many more evaluations."""
+    return replace(base, evaluations=base.evaluations + done)
+
+
+def start_training(
+    robot: str,
+    algorithm: str,
+    *,
+    out: Path,
+    overwrite: bool = False,
+    threads: int | None = None,
+    **settings: object,
+) -> Training:
+    """Set up a new run.
+
+    Args:
+        robot: name of the robot.
+        algorithm: name of the algorithm.
+        out: folder of the run, made if it is missing.
+        overwrite: whether to replace a run that the folder already holds.
+        threads: of the simulation; all cores by default.
+        **settings: of `Configuration`; what is left out takes its default or the robot's.
+
+    Raises:
+        UnknownNameError: there is no such robot or algorithm.
+        InvalidValueError: a setting is wrong, or the folder already holds a run.
+        InvalidFileError: the folder cannot be made.
+    """
+    loaded = load_robot(robot)
+    find_algorithm(algorithm)
+    configuration = make_configuration(
+        {
+            "robot": robot,
+            "algorithm": algorithm,
+            "archive": loaded.description.archive,
+            "min_objective": loaded.description.min_objective.value,
+            "episode_steps": loaded.description.episode_steps,
+            **settings,
+        }
+    )
+    if (out / FILE_NAME).exists() and not overwrite:
+        raise InvalidValueError(
+            f"{out} already holds a run: use --resume {out} to go on with it, or --overwrite"
+        )
+    make_folder(out)
+    return Training(configuration, loaded, threads=threads)
+
+
+def resume_training(out: Path, *, threads: int | None = None) -> Training | None:
+    """Take a run up where it was last saved.
+
+    Args:
+        out: folder of the run.
+        threads: of the simulation; all cores by default.
+
+    Returns:
+        The run, or None if it had finished.
+
+    Raises:
+        InvalidFileError: the folder holds no run that can be read.
+    """
+    path = out / FILE_NAME
+    if not path.exists():
+        raise InvalidFileError(f"{out} holds no run to resume: there is no {FILE_NAME} in it")
+    repertoire = read_repertoire(path)
+    state = read_search(path)
+    if state is None:
+        return None
+    training = Training(repertoire.configuration, repertoire.robot, threads=threads)
+    try:
+        training.restore(repertoire, state)
+    except (KeyError, ValueError, InvalidValueError) as error:
+        raise InvalidFileError(f"{path}: the search state does not fit the configuration: {error}") from error
+    return training
+
+
+def make_folder(path: Path) -> None:
+    """Make a folder and those above it.
+
+    Raises:
+        InvalidFileError: that is not possible.
+    """
+    try:
+        path.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise InvalidFileError(f"cannot make the folder {path}: {error.strerror}") from error

@@ -1,0 +1,27 @@
+"""The robots that come with the package: their names, and their registration with Gymnasium."""
+
+from pathlib import Path
+
+import gymnasium
+
+MODELS = Path(__file__).parent / "models"
+
+
+def robot_names() -> list[str]:
+    """Names of the robots that come with the package."""
+    return sorted(path.parent.name for path in MODELS.glob("*/*.yaml"))
+
+
+def environment_id(robot: str) -> str:
+    """The Gymnasium id of a robot's environment, e.g. `surefoot/QDAnt-v0`."""
+    return f"surefoot/QD{robot.replace('_', ' ').title().replace(' ', '')}-v0"
+
+
+def register_environments() -> None:
+    """Make every robot available to `gymnasium.make`."""
+    for name in robot_names():
+        gymnasium.register(
+            environment_id(name),
+            entry_point="robots.environment:WalkingEnvironment",
+            kwargs={"robot": name},
+        )

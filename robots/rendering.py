@@ -1,0 +1,319 @@
+"""`Camera` draws a robot without a screen; `VideoWriter` makes an mp4 or a GIF of such frames."""
+
+import copy
+import math
+import os
+import subprocess
+import sys
+import warnings
+import weakref
+from contextlib import suppress
+from functools import cache
+from pathlib import Path
+from types import TracebackType
+from typing import Any, NamedTuple
+
+import mujoco
+import numpy as np
+
+from robots.errors import InvalidFileError, InvalidValueError, SurefootError
+
+_SHADOW_SIZE = 2048  # [pixels] at most: MuJoCo's default of 4096 takes a processor twice as long
+_MARGIN = 1.3  # a free camera sees this many times the robot's radius
+
+
+class _Format(NamedTuple):
+    """What ffmpeg is told to write, and how many frames per second players can keep up with."""
+
+    arguments: str
+    fastest: float
+
+
+_FORMATS = {
+    ".mp4": _Format("-c:v libx264 -crf 20 -pix_fmt yuv420p -movflags +faststart -f mp4", fastest=1000),
+    # One palette for all frames does not flicker; without dithering, what stands still costs nothing; browsers
+    # slow down a GIF whose frames last less than 0.02 s.
+    ".gif": _Format(
+        "-filter_complex split[a][b];[a]palettegen=max_colors={colors}:reserve_transparent=0[p];"
+        "[b][p]paletteuse=dither=none:diff_mode=rectangle -f gif",
+        fastest=50,
+    ),
+}
+
+
+class RenderingError(SurefootError):
+    """A picture that cannot be drawn, or a video that cannot be encoded, on this machine."""
+
+
+class Camera:
+    """Draws frames of a robot, seen by its model's first tracking camera.
+
+    Where the model has none, a free camera follows the first body that moves freely: the torso. Use a camera
+    in the thread that made it, and close it, or use it as a context, when done.
+
+    Args:
+        model: of the robot, whole or damaged; it stays as it is.
+        width: of the frames [pixels].
+        height: of the frames [pixels].
+        samples: per pixel: 4 draws smooth edges, 0 draws jagged ones in half the time.
+
+    Raises:
+        InvalidValueError: the frame has no pixels.
+        RenderingError: such frames cannot be drawn here; the message says what to do.
+    """
+
+    def __init__(
+        self, model: mujoco.MjModel, *, width: int = 640, height: int = 480, samples: int = 4
+    ) -> None:
+        if width < 1 or height < 1:
+            raise InvalidValueError(f"a frame must have at least 1 x 1 pixels, not {width} x {height}")
+        self.width = width
+        self.height = height
+        self._model = copy.copy(model)  # the sizes of frames and shadows are part of a model
+        self._view = _tracking_view(model) or _following_view(model)
+        self._option = mujoco.MjvOption()
+        self._scene = mujoco.MjvScene(self._model, maxgeom=10_000)
+        try:
+            self._canvas = _Canvas(self._model, width, height, samples)
+        except Exception as error:
+            reason = (
+                rendering_problem() or f"frames of {width} x {height} cannot be drawn: {_one_line(error)}"
+            )
+            raise RenderingError(reason) from error
+
+    def __enter__(self) -> "Camera":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Free the memory that OpenGL holds."""
+        self._canvas.close()
+
+    def frame(self, data: mujoco.MjData) -> np.ndarray:
+        """Draw a state.
+
+        Args:
+            data: of the same model, with everything derived from the state (`mj_forward`).
+
+        Returns:
+            The picture, (height, width, 3) uint8.
+        """
+        every = mujoco.mjtCatBit.mjCAT_ALL
+        mujoco.mjv_updateScene(self._model, data, self._option, None, self._view, every, self._scene)
+        return self._canvas.draw(self._scene)
+
+
+class _Canvas:
+    """An OpenGL context that holds a model's textures and meshes, and a buffer to draw in.
+
+    `mujoco.Renderer` would do, were its OpenGL not settled by the environment when mujoco is imported: glfw,
+    unless MUJOCO_GL says otherwise, which fails without a screen.
+    """
+
+    def __init__(self, model: mujoco.MjModel, width: int, height: int, samples: int) -> None:
+        size, quality = model.vis.global_, model.vis.quality
+        size.offwidth, size.offheight = width, height
+        quality.shadowsize, quality.offsamples = min(quality.shadowsize, _SHADOW_SIZE), samples
+        self._rectangle = mujoco.MjrRect(0, 0, width, height)
+        self._gl = _gl_context_class()(width, height)
+        self._gl.make_current()
+        self._context = mujoco.MjrContext(model, mujoco.mjtFontScale.mjFONTSCALE_100)
+        mujoco.mjr_setBuffer(mujoco.mjtFramebuffer.mjFB_OFFSCREEN, self._context)
+        self._pixels = np.empty((height, width, 3), np.uint8)
+        self.close = weakref.finalize(self, _free, self._gl, self._context)
+        self.close.atexit = False  # the display may be gone by then, and the memory is freed anyway
+
+    def draw(self, scene: mujoco.MjvScene) -> np.ndarray:
+        """Draw a scene, (height, width, 3)."""
+        if not self.close.alive:
+            raise RenderingError("the camera is closed")
+        self._gl.make_current()
+        mujoco.mjr_render(self._rectangle, scene, self._context)
+        mujoco.mjr_readPixels(self._pixels, None, self._rectangle, self._context)
+        return self._pixels[::-1].copy()  # OpenGL's first row is the lowest
+
+
+def _free(gl: Any, context: mujoco.MjrContext) -> None:
+    """Free what a canvas holds, of which the garbage collector knows neither the order nor the thread."""
+    with suppress(Exception):
+        gl.make_current()
+        context.free()
+        gl.free()
+
+
+def _gl_context_class() -> Any:
+    """MuJoCo's class of OpenGL contexts that suits this machine, or the one that MUJOCO_GL asks for."""
+    if sys.platform == "linux" and not os.environ.get("MUJOCO_GL"):
+        # imported only now: where the library is missing it fails, as does all of mujoco with MUJOCO_GL=egl
+        from mujoco.egl import GLContext
+
+        return GLContext
+    return mujoco.GLContext
+
+
+@cache
+def rendering_problem() -> str | None:
+    """What keeps this machine from drawing and what to install, in one line; None where it can draw."""
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # glfw warns of what it then fails for
+            _Canvas(mujoco.MjModel.from_xml_string("<mujoco/>"), 16, 16, samples=0).close()
+    # libraries, symbols and devices that are missing show up as ImportError, AttributeError, OSError,
+    # TypeError, mujoco.FatalError or errors of PyOpenGL, which cannot be named without OpenGL
+    except Exception as error:
+        choice = os.environ.get("MUJOCO_GL")
+        remedy = f"unset MUJOCO_GL (now {choice!r}) and " if choice else ""
+        return (
+            "pictures need OpenGL, which does not work on this machine; on Debian or Ubuntu "
+            f"{remedy}apt install libegl1 libgl1 ({_one_line(error)})"
+        )
+    return None
+
+
+def _tracking_view(model: mujoco.MjModel) -> mujoco.MjvCamera | None:
+    """The model's first camera that moves along with a body."""
+    tracking = np.isin(
+        model.cam_mode,
+        [int(mujoco.mjtCamLight.mjCAMLIGHT_TRACK), int(mujoco.mjtCamLight.mjCAMLIGHT_TRACKCOM)],
+    )
+    if not tracking.any():
+        return None
+    view = mujoco.MjvCamera()
+    view.type = mujoco.mjtCamera.mjCAMERA_FIXED
+    view.fixedcamid = int(np.argmax(tracking))
+    return view
+
+
+def _following_view(model: mujoco.MjModel) -> mujoco.MjvCamera:
+    """A camera that follows the torso from a distance at which the whole robot is seen."""
+    data = mujoco.MjData(model)
+    mujoco.mj_forward(model, data)
+    torso = _torso(model)
+    parts = model.body_rootid[model.geom_bodyid] == model.body_rootid[torso]  # (g,)
+    offsets = np.linalg.norm(data.geom_xpos[parts] - data.subtree_com[torso], axis=1)
+    radius = np.max(offsets + model.geom_rbound[parts], initial=0.0)
+    view = mujoco.MjvCamera()
+    mujoco.mjv_defaultFreeCamera(model, view)
+    view.type = mujoco.mjtCamera.mjCAMERA_TRACKING
+    view.trackbodyid = torso
+    view.distance = _MARGIN * radius / math.tan(math.radians(model.vis.global_.fovy) / 2)
+    return view
+
+
+def _torso(model: mujoco.MjModel) -> int:
+    """The first body that moves freely, or the world where none does."""
+    free = np.flatnonzero(model.jnt_type == int(mujoco.mjtJoint.mjJNT_FREE))
+    return int(model.jnt_bodyid[free[0]]) if len(free) else 0
+
+
+class VideoWriter:
+    """Writes frames to a video, as a context; what is at `path` changes only when all went well.
+
+    Args:
+        path: of the video; its extension, .mp4 (H.264) or .gif, says the format. A GIF is encoded in memory.
+        fps: frames per second, at most 50 for a GIF.
+        colors: in the palette of a GIF, 2 to 256; fewer make a smaller file.
+
+    Raises:
+        InvalidValueError: an argument is out of range, or the extension is unknown.
+        InvalidFileError: the file cannot be written there.
+    """
+
+    def __init__(self, path: Path, *, fps: float, colors: int = 256) -> None:
+        known = _FORMATS.get(path.suffix.lower())
+        if known is None:
+            raise InvalidValueError(f"{path} must end in {' or '.join(_FORMATS)}")
+        if not 0 < fps <= known.fastest:
+            raise InvalidValueError(f"fps of {path} must be above 0 and at most {known.fastest}, not {fps}")
+        if not 2 <= colors <= 256:
+            raise InvalidValueError(f"colors must be in 2 to 256, not {colors}")
+        self.path = path
+        self.fps = fps
+        self._arguments = known.arguments.format(colors=colors).split()
+        self._temporary = path.with_name(f".{path.name}.{os.getpid()}")
+        self._encoder: subprocess.Popen[bytes] | None = None
+        self._shape: tuple[int, ...] = ()
+
+    def __enter__(self) -> "VideoWriter":
+        try:
+            self._temporary.touch()  # what cannot be written should not cost an episode first
+        except OSError as error:
+            raise InvalidFileError(f"cannot write {self.path}: {error.strerror}") from error
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        try:
+            if kind is None:
+                self._finish()
+        finally:
+            if self._encoder is not None:
+                self._encoder.kill()
+                self._encoder.communicate()
+            self._temporary.unlink(missing_ok=True)
+
+    def add(self, frame: np.ndarray) -> None:
+        """Append a frame.
+
+        Args:
+            frame: (height, width, 3) uint8, as large as the frames before; of an odd height or width, which
+                H.264 lacks, the last row or column is left out.
+
+        Raises:
+            InvalidValueError: the frame is not such an array.
+            InvalidFileError: the video cannot be written.
+        """
+        if frame.dtype != np.uint8 or frame.ndim != 3 or frame.shape[2] != 3 or min(frame.shape) < 2:
+            raise InvalidValueError(
+                "frame must be (height, width, 3) uint8 of at least 2 x 2 pixels, "
+                f"not {frame.shape} {frame.dtype}"
+            )
+        height, width = frame.shape[0] // 2 * 2, frame.shape[1] // 2 * 2
+        if self._encoder is None:
+            self._shape = frame.shape
+            self._encoder = self._start(width, height)
+        if frame.shape != self._shape:
+            raise InvalidValueError(
+                f"frame must have the shape of those before, {self._shape}, not {frame.shape}"
+            )
+        assert self._encoder.stdin is not None
+        try:
+            self._encoder.stdin.write(frame[:height, :width].tobytes())
+        except BrokenPipeError:
+            self._finish()  # says what the encoder complained about
+
+    def _start(self, width: int, height: int) -> "subprocess.Popen[bytes]":
+        """Start ffmpeg, which reads raw frames."""
+        import imageio_ffmpeg  # type: ignore[import-untyped]
+
+        try:
+            program = imageio_ffmpeg.get_ffmpeg_exe()
+        except RuntimeError as error:
+            raise RenderingError(f"videos need ffmpeg: apt install ffmpeg ({_one_line(error)})") from error
+        raw = f"-f rawvideo -pix_fmt rgb24 -s {width}x{height} -r {self.fps} -i -".split()
+        command = [program, "-v", "error", "-y", *raw, *self._arguments, f"file:{self._temporary}"]
+        # imageio's own writer lets ffmpeg write to the terminal, and does not ask whether it succeeded
+        return subprocess.Popen(
+            command, stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE
+        )
+
+    def _finish(self) -> None:
+        """Wait until everything is written, and put it in its place."""
+        if self._encoder is None:
+            raise InvalidValueError(f"{self.path} cannot be a video without frames")
+        _, complaint = self._encoder.communicate()
+        if self._encoder.returncode:
+            last = complaint.decode(errors="replace").strip().splitlines()[-1:] or ["ffmpeg failed"]
+            raise InvalidFileError(f"cannot write {self.path}: {last[0]}")
+        try:
+            self._temporary.replace(self.path)
+        except OSError as error:
+            raise InvalidFileError(f"cannot write {self.path}: {error.strerror}") from error
+
+
+def _one_line(error: Exception) -> str:
+    """An error's kind and the first line of its message."""
+    return f"{type(error).__name__}: {str(error).strip().partition(chr(10))[0]}"

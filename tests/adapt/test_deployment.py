@@ -1,0 +1,159 @@
+"""Deployment: the telemetry says what the robot did."""
+
+import dataclasses
+
+import mujoco
+import numpy as np
+import pytest
+
+from adapt.damage import Dead, Lost
+from adapt.deployment import deploy
+from robots.errors import InvalidFileError, InvalidValueError
+from robots.robot import load_robot
+from robots.simulation import Simulation, robot_controller
+from robots.task import TARGET_X
+
+
+@pytest.fixture(scope="module")
+def ant():
+    return load_robot("ant")
+
+
+@pytest.fixture(scope="module")
+def parameters(ant):
+    return robot_controller(ant).initial(np.random.default_rng(3))
+
+
+def described(robot, **changes):
+    """The robot with other values in its description."""
+    return dataclasses.replace(robot, description=robot.description.model_copy(update=changes))
+
+
+@pytest.mark.parametrize("damage", [None, Lost("back_left"), Dead("back_left")])
+def test_telemetry_adds_up_to_the_evaluated_episode(ant, parameters, damage):
+    robot = described(damage.apply(ant) if damage else ant, episode_steps=80)
+    telemetry = deploy(robot, parameters, seconds=80 * robot.control_step, seed=7)
+    with Simulation(robot, threads=1) as simulation:
+        episode = simulation.evaluate(parameters[None], np.array([7]))
+    assert len(telemetry) == episode.steps[0] == 80
+    assert telemetry.ended == "time"
+    assert telemetry.rewards.sum() == pytest.approx(episode.objectives[0], rel=1e-12)
+    measured = [telemetry.feet.index(foot) for foot in robot.description.measures]
+    np.testing.assert_allclose(telemetry.contacts.mean(axis=0)[measured], episode.measures[0])
+    left = np.hypot(TARGET_X - telemetry.positions[-1, 0], telemetry.positions[-1, 1])
+    assert TARGET_X - left == pytest.approx(episode.distances[0], abs=1e-9)
+
+
+def test_each_column_is_what_mujoco_says(ant, parameters):
+    frames = []
+    telemetry = deploy(ant, parameters, seconds=1, seed=0, on_frame=frames.append)
+    assert len(frames) == len(telemetry) == round(1 / 0.0165)
+    np.testing.assert_allclose(telemetry.times, [data.time for data in frames], atol=1e-9)
+    for row, data in enumerate(frames):
+        torso = data.body("torso")
+        turn = torso.xmat.reshape(3, 3)
+        roll_pitch_yaw = (
+            np.arctan2(turn[2, 1], turn[2, 2]),
+            -np.arcsin(turn[2, 0]),
+            np.arctan2(turn[1, 0], turn[0, 0]),
+        )
+        np.testing.assert_allclose(telemetry.angles[row], roll_pitch_yaw, atol=1e-9)
+        np.testing.assert_allclose(telemetry.positions[row], torso.xpos, atol=1e-12)
+        heading = turn[:2, 0] / np.linalg.norm(turn[:2, 0])
+        assert telemetry.speeds[row] == pytest.approx(heading @ data.joint("root").qvel[:2], abs=1e-12)
+        angles = [data.joint(name).qpos[0] for name in telemetry.joints]
+        np.testing.assert_array_equal(telemetry.joint_angles[row], angles)
+        np.testing.assert_array_equal(telemetry.actions[row], data.ctrl)
+    assert telemetry.angles.std(axis=0).min() > 0.01
+
+
+def test_what_a_lost_leg_leaves_in_the_record(ant, parameters):
+    telemetry = deploy(Lost("back_left").apply(ant), parameters, seconds=0.5, seed=0)
+    gone = [telemetry.joints.index(name) for name in ("back_left_hip", "back_left_ankle")]
+    assert np.isnan(telemetry.joint_angles[:, gone]).all()
+    assert np.isfinite(np.delete(telemetry.joint_angles, gone, axis=1)).all()
+    assert not telemetry.actions[:, gone].any()
+    assert not telemetry.contacts[:, telemetry.feet.index("back_left")].any()
+
+
+def test_the_episode_limit_does_not_cut_it(ant):
+    still = np.zeros(robot_controller(ant).parameter_count)
+    telemetry = deploy(described(ant, episode_steps=10), still, seconds=1, seed=0)
+    assert (len(telemetry), telemetry.ended) == (61, "time")
+
+
+def test_it_stops_at_a_fall_and_says_so(ant, parameters):
+    telemetry = deploy(described(ant, min_height=0.7), parameters, seconds=5, seed=0)
+    assert telemetry.ended == "fall"
+    assert 1 <= len(telemetry) < 100
+    assert telemetry.positions[-1, 2] <= 0.7
+    assert (telemetry.positions[:-1, 2] > 0.7).all()
+
+
+def test_what_blew_up_is_not_recorded(ant, parameters):
+    def strengthen(spec):
+        for motor in spec.actuators:
+            motor.gear = np.full(6, 1e12)
+
+    telemetry = deploy(ant.modified("strong", strengthen), parameters, seconds=1, seed=0)
+    assert telemetry.ended == "divergence"
+    assert telemetry.columns["x [m]"].shape == (len(telemetry),)
+    assert np.isfinite(telemetry.positions).all()
+    assert len(telemetry) < 10
+
+
+def test_every_kth_step_is_a_frame(ant, parameters):
+    times = []
+    deploy(ant, parameters, seconds=0.5, seed=0, on_frame=lambda data: times.append(data.time), frame_every=4)
+    np.testing.assert_allclose(times, 4 * 0.0165 * np.arange(1, 8))
+
+
+def test_a_frame_is_ready_to_be_drawn(ant, parameters):
+    frames = []
+    deploy(ant, parameters, seconds=0.1, seed=0, on_frame=frames.append)
+    fresh = mujoco.MjData(ant.model)
+    fresh.qpos[:] = frames[-1].qpos
+    mujoco.mj_kinematics(ant.model, fresh)
+    np.testing.assert_allclose(frames[-1].geom_xpos, fresh.geom_xpos, atol=1e-12)
+
+
+def test_csv_reads_back(ant, parameters, tmp_path):
+    telemetry = deploy(Lost("front_left").apply(ant), parameters, seconds=0.3, seed=0)
+    path = tmp_path / "walk.csv"
+    telemetry.write_csv(path)
+    names = path.read_text().splitlines()[0].split(",")
+    assert names == list(telemetry.columns)
+    assert names[:5] == ["time [s]", "x [m]", "y [m]", "z [m]", "roll [rad]"]
+    assert {"front_left_hip angle [rad]", "front_left_hip action [-1..1]", "back_left contact [0/1]"} < set(
+        names
+    )
+    table = np.genfromtxt(path, delimiter=",", skip_header=1)
+    np.testing.assert_allclose(table.T, list(telemetry.columns.values()), rtol=1e-8)
+
+
+def test_a_csv_that_cannot_be_written(ant, parameters, tmp_path):
+    telemetry = deploy(ant, parameters, seconds=0.1, seed=0)
+    with pytest.raises(InvalidFileError, match=r"cannot write .*nowhere.*: No such file"):
+        telemetry.write_csv(tmp_path / "nowhere" / "walk.csv")
+
+
+@pytest.mark.parametrize(
+    ("wrong", "message"),
+    [
+        ({"seconds": 0}, "seconds must last a control step"),
+        ({"seconds": -1}, "seconds must last a control step"),
+        ({"seconds": float("nan")}, "seconds must last a control step"),
+        ({"seconds": float("inf")}, "seconds must last a control step"),
+        ({"seed": -1}, "seed must be at least 0"),
+        ({"frame_every": 0}, "frame_every at least 1"),
+        (
+            {"parameters": np.zeros(3)},
+            r"parameters must have shape \(21256,\) for the robot's controller, not \(3,\)",
+        ),
+        ({"parameters": np.full(21256, np.nan)}, "parameters must be finite"),
+    ],
+)
+def test_wrong_arguments(ant, wrong, message):
+    arguments = {"parameters": np.zeros(21256), "seconds": 1, "seed": 0} | wrong
+    with pytest.raises(InvalidValueError, match=message):
+        deploy(ant, **arguments)

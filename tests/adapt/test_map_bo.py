@@ -1,0 +1,208 @@
+"""The Gaussian process against the textbook, and map-based Bayesian optimisation against its laws."""
+
+import numpy as np
+import pytest
+
+from adapt.selectors import GaussianProcess, MapBO, MapBOSettings, Prior, matern_52
+from robots.errors import InvalidValueError
+
+
+def dense_posterior(points, observed, values, *, length_scale, variance, noise):
+    """Rasmussen & Williams 2006, eqs. 2.23-2.24, with an explicit inverse."""
+    distances = np.sqrt(((points[:, None] - points[None]) ** 2).sum(axis=2))
+    a = np.sqrt(5) * distances / length_scale
+    k = variance * (1 + a + a**2 / 3) * np.exp(-a)
+    cross = k[:, observed]
+    inverse = np.linalg.inv(k[np.ix_(observed, observed)] + noise * np.eye(len(observed)))
+    return cross @ inverse @ values, variance - np.einsum("ij,jk,ik->i", cross, inverse, cross)
+
+
+def make_prior(k=200, seed=0, offset=0.0):
+    rng = np.random.default_rng(seed)
+    return Prior(rng.uniform(500, 2000, k) + offset, rng.random((k, 4)), -375.0 + offset)
+
+
+def run(selector, truth, trials):
+    """Try and tell, whatever `done` says."""
+    for _ in range(trials):
+        row = selector.next()
+        selector.tell(row, truth[row])
+    return selector.rows
+
+
+def damaged(prior, seed=1):
+    """Objectives that fall with the use of the first foot."""
+    noise = np.random.default_rng(seed).normal(0, 20, len(prior))
+    return prior.objectives - 1500 * prior.measures[:, 0] + noise
+
+
+def test_matern_by_hand():
+    d = np.array([0.0, 0.4])
+    expected = [2.0, 2 * (1 + np.sqrt(5) + 5 / 3) * np.exp(-np.sqrt(5))]
+    np.testing.assert_allclose(matern_52(d, length_scale=0.4, variance=2), expected, rtol=1e-14)
+
+
+@pytest.mark.parametrize("noise", [1e-3, 0.3])
+def test_posterior_equals_the_dense_formula(noise):
+    rng = np.random.default_rng(0)
+    points = rng.random((60, 3))
+    settings = {"length_scale": 0.4, "variance": 1.7, "noise": noise}
+    process = GaussianProcess(points, **settings)
+    observed = [3, 50, 3, 17, 59, 20, 21, 22]  # a point may be observed twice
+    values = rng.normal(size=len(observed))
+    for t, (index, value) in enumerate(zip(observed, values, strict=True), start=1):
+        process.observe(index, value)
+        mean, variance = dense_posterior(points, observed[:t], values[:t], **settings)
+        np.testing.assert_allclose(process.mean, mean, atol=1e-9)
+        np.testing.assert_allclose(process.variance, variance, atol=1e-9)
+
+
+def test_order_of_observations_does_not_matter():
+    points = np.random.default_rng(0).random((30, 2))
+    a, b = (GaussianProcess(points, length_scale=0.4, noise=0.001) for _ in range(2))
+    for i in (1, 5, 9):
+        a.observe(i, i / 3)
+    for i in (9, 1, 5):
+        b.observe(i, i / 3)
+    np.testing.assert_allclose(a.mean, b.mean, atol=1e-9)
+    np.testing.assert_allclose(a.variance, b.variance, atol=1e-9)
+
+
+@pytest.mark.parametrize("wrong", [{"length_scale": 0}, {"noise": 0}, {"variance": -1}, {"noise": np.inf}])
+def test_settings_of_the_process_must_be_positive(wrong):
+    with pytest.raises(InvalidValueError, match=next(iter(wrong))):
+        GaussianProcess(np.zeros((2, 1)), **{"length_scale": 1, "noise": 1} | wrong)
+
+
+def test_choices_are_those_of_the_published_rule():
+    prior = make_prior()
+    truth = damaged(prior)
+    selector = MapBO(prior, trials=20, settings=MapBOSettings(exploration=0.3))
+    unit = prior.objectives.max() - prior.min_objective
+    rows = []
+    for _ in range(12):
+        error = (truth[rows] - prior.objectives[rows]) / unit
+        gp = {"length_scale": 0.4, "variance": 1.0, "noise": 0.001}
+        mean, variance = (
+            dense_posterior(prior.measures, rows, error, **gp) if rows else (0, np.ones(len(prior)))
+        )
+        belief = (prior.objectives - prior.min_objective) / unit + mean
+        bound = belief + 0.3 * np.sqrt(np.maximum(variance, 0))
+        bound[rows] = -np.inf
+        np.testing.assert_allclose((selector.predicted - prior.min_objective) / unit, belief, atol=1e-9)
+        np.testing.assert_allclose(selector.uncertainty / unit, np.sqrt(np.maximum(variance, 0)), atol=1e-6)
+        rows.append(int(np.argmax(bound)))
+        assert selector.next() == rows[-1]
+        selector.tell(rows[-1], truth[rows[-1]])
+    assert len(set(rows)) == 12
+
+
+def test_it_finds_what_the_damage_spared():
+    prior = make_prior(k=600)
+    truth = damaged(prior)
+    selector = MapBO(prior, trials=20)
+    assert truth[np.argmax(prior.objectives)] < 0.7 * truth.max()
+    while selector.done() is None:
+        row = selector.next()
+        selector.tell(row, truth[row])
+    assert selector.done() == "the best trial reached 90% of the best prediction"
+    assert len(selector.rows) < 20
+    assert max(selector.objectives) > 0.85 * truth.max()
+
+
+@pytest.mark.parametrize(("scale", "offset"), [(1.0, 1e4), (1.0, -1e4), (0.01, 0.0), (30.0, -500.0)])
+def test_units_and_zero_of_the_objective_do_not_matter(scale, offset):
+    prior = make_prior()
+    truth = damaged(prior)
+    moved = Prior(scale * prior.objectives + offset, prior.measures, scale * prior.min_objective + offset)
+    a, b = MapBO(prior, trials=15), MapBO(moved, trials=15)
+    for _ in range(15):
+        assert a.next() == b.next()
+        a.tell(a.next(), truth[a.next()])
+        b.tell(b.next(), scale * truth[b.next()] + offset)
+        assert (a.done() is None) == (b.done() is None)
+    np.testing.assert_allclose(b.predicted, scale * a.predicted + offset, atol=1e-6 * scale * 2000)
+
+
+def test_order_of_the_rows_does_not_matter():
+    prior = make_prior()
+    truth = damaged(prior)
+    order = np.random.default_rng(5).permutation(len(prior))
+    shuffled = Prior(prior.objectives[order], prior.measures[order], prior.min_objective)
+    rows = run(MapBO(prior, trials=15), truth, 15)
+    assert [order[row] for row in run(MapBO(shuffled, trials=15), truth[order], 15)] == rows
+
+
+def test_the_first_trial_is_the_best_of_the_repertoire_and_ties_go_to_the_first_row():
+    prior = make_prior()
+    assert MapBO(prior, trials=1).next() == np.argmax(prior.objectives)
+    assert MapBO(Prior(np.ones(5), np.zeros((5, 2)), 0.0), trials=1).next() == 0
+
+
+def test_a_bad_trial_makes_similar_gaits_look_worse():
+    measures = np.array([[0.5, 0.5], [0.55, 0.5], [0.8, 0.5], [1.0, 0.0]])
+    selector = MapBO(Prior(np.full(4, 1000.0), measures, 0.0), trials=5)
+    selector.tell(0, 100.0)
+    loss = 1000 - selector.predicted
+    assert loss[0] > loss[1] > loss[2] > loss[3] > 0
+    assert loss[0] == pytest.approx(900, rel=0.01)
+    assert (np.diff(selector.uncertainty) > 0).all()
+    assert selector.next() == 3
+
+
+@pytest.mark.parametrize(("measured", "satisfied"), [(799.0, False), (801.0, True)])
+def test_enough_is_90_percent_above_the_minimum_even_below_zero(measured, satisfied):
+    # far apart, so that the second keeps its prediction: 1000 above a minimum of -2000
+    prior = Prior(np.array([-1000.0, -1000.0]), np.array([[0.0], [100.0]]), -2000.0)
+    selector = MapBO(prior, trials=2)
+    selector.tell(0, -2000.0 + 100 + measured)
+    assert (selector.done() is not None) == satisfied
+
+
+def test_where_all_is_below_the_minimum_the_best_prediction_is_enough():
+    selector = MapBO(Prior(np.array([-2.0, -3.0]), np.array([[0.0], [100.0]]), 0.0), trials=9)
+    selector.tell(0, -2.0)
+    assert "90%" in selector.done()
+
+
+def test_other_reasons_to_stop():
+    prior = Prior(np.array([1000.0, 900.0, 800.0]), np.array([[0.0], [100.0], [200.0]]), 0.0)
+    selector = MapBO(prior, trials=2)
+    assert selector.done() is None
+    assert run(selector, [0, 0, 0], 2) == [0, 1]
+    assert selector.done() == "all 2 trials are used up"
+    selector = MapBO(prior, trials=9)
+    assert run(selector, [0, 0, 0], 3) == [0, 1, 2]
+    assert selector.done() is not None
+    with pytest.raises(RuntimeError, match="every controller was tried"):
+        selector.next()
+    selector = MapBO(prior, trials=9, settings=MapBOSettings(enough=5.0))
+    run(selector, [0, 0, 0], 3)
+    assert selector.done() == "every controller was tried"
+
+
+def test_misuse_is_refused():
+    prior = make_prior(k=3)
+    with pytest.raises(InvalidValueError, match="trials must be at least 1, not 0"):
+        MapBO(prior, trials=0)
+    selector = MapBO(prior, trials=3)
+    with pytest.raises(InvalidValueError, match="row must be from 0 to 2, not 3"):
+        selector.tell(3, 1.0)
+    with pytest.raises(InvalidValueError, match="must be finite, not nan"):
+        selector.tell(0, np.nan)
+    assert selector.rows == []
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ((np.empty(0), np.empty((0, 4)), 0.0), "empty"),
+        ((np.ones((2, 1)), np.ones((2, 4)), 0.0), "objectives must have shape"),
+        ((np.ones(2), np.ones((3, 4)), 0.0), r"measures must have shape \(2, m\), not \(3, 4\)"),
+        ((np.array([1.0, np.nan]), np.ones((2, 4)), 0.0), "objectives must be finite"),
+        ((np.ones(2), np.ones((2, 4)), -np.inf), "min_objective must be finite"),
+    ],
+)
+def test_a_prior_must_make_sense(arguments, message):
+    with pytest.raises(InvalidValueError, match=message):
+        Prior(*arguments)

@@ -1,0 +1,225 @@
+"""Recovery: the trial loop on a small repertoire, simulated, and on numbers made up."""
+
+import dataclasses
+import json
+from typing import ClassVar
+
+import numpy as np
+import pytest
+
+import adapt.recovery
+from adapt.damage import Dead, Lost
+from adapt.deployment import deploy
+from adapt.recovery import LEVEL_EPISODES, Trial, recover
+from adapt.selectors import Selector
+from repertoire.archives import Elites, GridArchive
+from repertoire.configuration import Configuration
+from repertoire.repertoire import Repertoire
+from robots.errors import InvalidValueError, UnknownNameError
+from robots.robot import load_robot
+from robots.simulation import Episodes, Simulation
+
+STEPS = 60
+CONFIGURATION = Configuration(
+    robot="ant",
+    algorithm="sep-cma-mae",
+    evaluations=60,
+    seed=0,
+    archive=(6, 6, 6, 6),
+    min_objective=-300.0,
+    episode_steps=STEPS,
+)
+
+
+@pytest.fixture(scope="module")
+def repertoire():
+    """Random controllers, evaluated in short episodes."""
+    robot = load_robot("ant")
+    short = dataclasses.replace(
+        robot, description=robot.description.model_copy(update={"episode_steps": STEPS})
+    )
+    with Simulation(short) as simulation:
+        rng = np.random.default_rng(0)
+        solutions = np.stack([simulation.controller.initial(rng) for _ in range(60)])
+        episodes = simulation.evaluate(solutions, np.arange(60))
+        shape = simulation.controller.shape
+    archive = GridArchive(solution_dim=solutions.shape[1], shape=CONFIGURATION.archive, ranges=[(0, 1)] * 4)
+    archive.add(solutions, episodes.objectives, episodes.measures)
+    assert len(archive) >= 8
+    return Repertoire(robot, shape, CONFIGURATION, archive.elites(), archive.thresholds)
+
+
+class InOrder(Selector):
+    """Tries the rows from the last to the first."""
+
+    @property
+    def predicted(self):
+        return 10.0 * np.arange(len(self.prior))
+
+    def _choose(self, untried):
+        return int(np.flatnonzero(untried)[-1])
+
+    def _learn(self, row, objective):
+        pass
+
+    def _satisfied(self):
+        return None
+
+
+class FakeSimulation:
+    """Controller i scores what its first parameter says, plus noise of the seed, minus 5 on a damaged robot.
+
+    Controller 0 diverges when damaged.
+    """
+
+    seeds: ClassVar[list] = []
+
+    def __init__(self, robot, threads=None):
+        self.damaged = bool(robot.modifications)
+        assert robot.description.episode_steps == STEPS
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        pass
+
+    def evaluate(self, parameters, seeds):
+        self.seeds.append((self.damaged, np.array(seeds)))
+        noise = np.array([np.random.default_rng(seed).normal() for seed in seeds])
+        objectives = parameters[:, 0] + noise - 5.0 * self.damaged
+        diverged = self.damaged & (parameters[:, 0] == 0)
+        objectives[diverged] = np.nan
+        n = len(seeds)
+        return Episodes(objectives, np.zeros((n, 4)), np.full(n, 7), np.full(n, 0.5), np.zeros(n), diverged)
+
+
+@pytest.fixture
+def made_up(repertoire, monkeypatch):
+    """A repertoire whose elites i = 0 to 4 score i, with a trap: row 2 says it is the best."""
+    monkeypatch.setattr(adapt.recovery, "Simulation", FakeSimulation)
+    monkeypatch.setattr(FakeSimulation, "seeds", [])
+    solutions = np.repeat(
+        np.arange(5, dtype=np.float32)[:, None], repertoire.elites.solutions.shape[1], axis=1
+    )
+    elites = Elites(np.arange(5), solutions, np.array([0.0, 1, 99, 3, 4]), repertoire.elites.measures[:5])
+    return dataclasses.replace(repertoire, elites=elites)
+
+
+def test_a_recovery_from_start_to_end(repertoire):
+    told = []
+    recovery = recover(repertoire, Lost("front_left"), seed=1, trials=6, oracle=True, on_trial=told.append)
+    damaged = Lost("front_left").apply(repertoire.robot)
+    assert (recovery.robot, recovery.damage, recovery.seed) == ("ant", "front_left:lost", 1)
+    assert tuple(told) == recovery.trials
+    assert 1 <= len(told) <= 6
+    assert recovery.trials[0].row == repertoire.best()
+    assert recovery.trials[0].predicted == pytest.approx(repertoire.elites.objectives.max())
+    for number, trial in enumerate(recovery.trials, start=1):
+        assert trial.number == number
+        assert trial.cell == repertoire.cell(trial.row)
+        again = deploy(
+            damaged,
+            repertoire.elites.solutions[trial.row],
+            seconds=STEPS * damaged.control_step,
+            seed=trial.seed,
+        )
+        assert trial.measured == pytest.approx(again.rewards.sum(), rel=1e-12)
+        assert trial.steps == len(again)
+    assert recovery.row == max(told, key=lambda trial: trial.measured).row
+    assert recovery.cell == repertoire.cell(recovery.row)
+    assert (
+        recovery.oracle.objective >= recovery.recovered.objective
+    )  # the seed is one where luck does not decide
+
+
+def test_threads_do_not_matter_but_the_seed_does(repertoire):
+    runs = [
+        recover(repertoire, Dead("back_left"), seed=seed, trials=3, threads=threads)
+        for seed, threads in ((1, 1), (1, 2), (2, 2))
+    ]
+    assert runs[0] == runs[1]
+    assert {trial.seed for trial in runs[1].trials}.isdisjoint(trial.seed for trial in runs[2].trials)
+
+
+def test_json(repertoire):
+    recovery = recover(repertoire, Lost("back_right"), seed=0, trials=2)
+    record = json.loads(json.dumps(recovery.to_json(), allow_nan=False))
+    assert list(record)[:2] == ["format", "version"]
+    assert (record["format"], record["version"]) == ("surefoot-recovery", 1)
+    assert record["oracle"] is None
+    assert record["healthy"]["objective"] == recovery.healthy.objective
+    assert [tuple(trial["cell"]) for trial in record["trials"]] == [trial.cell for trial in recovery.trials]
+    assert set(record["trials"][0]) == {field.name for field in dataclasses.fields(Trial)}
+
+
+def test_the_loop_tells_the_selector_what_was_measured(made_up):
+    recovery = recover(made_up, Lost("front_left"), seed=3, trials=9, selector=InOrder)
+    assert [trial.row for trial in recovery.trials] == [4, 3, 2, 1, 0]
+    assert [trial.predicted for trial in recovery.trials] == [40, 30, 20, 10, 0]
+    for trial in recovery.trials[:-1]:
+        assert trial.measured == pytest.approx(trial.row - 5 + np.random.default_rng(trial.seed).normal())
+        assert (trial.steps, trial.distance) == (7, 0.5)
+    assert recovery.trials[-1].measured == CONFIGURATION.min_objective  # it diverged
+    assert recovery.stop == "every controller was tried"
+    assert (
+        recover(made_up, Lost("front_left"), seed=3, trials=2, selector=InOrder).stop
+        == "all 2 trials are used up"
+    )
+
+
+def test_levels_are_means_on_common_seeds_that_no_trial_saw(made_up):
+    recovery = recover(made_up, Lost("front_left"), seed=3, trials=5, selector=InOrder, oracle=True)
+    trials = {trial.seed for trial in recovery.trials}
+    levels = [(damaged, seeds) for damaged, seeds in FakeSimulation.seeds if len(seeds) == LEVEL_EPISODES]
+    oracle = {int(seed) for _, seeds in FakeSimulation.seeds if len(seeds) == 5 for seed in seeds}
+    assert sorted(damaged for damaged, _ in levels) == [False, True, True, True]
+    for _, seeds in levels:
+        np.testing.assert_array_equal(seeds, levels[0][1])
+    used = {int(seed) for seed in levels[0][1]}
+    assert len(used) == LEVEL_EPISODES
+    assert len(trials) == 5
+    assert trials.isdisjoint(used)
+    assert oracle.isdisjoint(used | trials)
+    noise = [np.random.default_rng(seed).normal() for seed in levels[0][1]]
+    assert recovery.healthy.objective == pytest.approx(2 + np.mean(noise))
+    assert recovery.broken.objective == pytest.approx(2 - 5 + np.mean(noise))
+    assert recovery.recovered.objective == pytest.approx(recovery.row - 5 + np.mean(noise))
+    assert recovery.recovered.standard_error == pytest.approx(np.std(noise, ddof=1) / np.sqrt(LEVEL_EPISODES))
+    assert recovery.recovered.distance == 0.5
+    assert recovery.oracle_row == 4
+    assert recovery.oracle.objective == pytest.approx(4 - 5 + np.mean(noise))
+
+
+def test_one_trial_is_the_best_of_the_repertoire(made_up):
+    recovery = recover(made_up, Lost("front_left"), seed=0, trials=1)
+    assert [trial.row for trial in recovery.trials] == [recovery.row] == [2]
+    assert recovery.broken == recovery.recovered
+
+
+@pytest.mark.parametrize(
+    ("wrong", "message"),
+    [
+        ({"trials": 0}, "trials must be a whole number of at least 1, not 0"),
+        ({"trials": 2.0}, "trials must be a whole number of at least 1, not 2.0"),
+        ({"trials": True}, "trials must be a whole number of at least 1, not True"),
+        ({"seed": -1}, "seed must be a whole number of at least 0, not -1"),
+        ({"threads": 0}, "threads must be at least 1, not 0"),
+    ],
+)
+def test_wrong_arguments(repertoire, wrong, message):
+    with pytest.raises(InvalidValueError, match=message):
+        recover(repertoire, Lost("front_left"), **{"seed": 0} | wrong)
+
+
+def test_wrong_repertoires(repertoire):
+    nothing = Elites(*(column[:0] for column in vars(repertoire.elites).values()))
+    with pytest.raises(InvalidValueError, match="the repertoire is empty"):
+        recover(dataclasses.replace(repertoire, elites=nothing), Lost("front_left"), seed=0)
+    other = dataclasses.replace(repertoire, controller="mlp-28-8-8")
+    with pytest.raises(
+        InvalidValueError, match="mlp-28-8-8 controllers do not fit the ant, which has mlp-28-128-128-8"
+    ):
+        recover(other, Lost("front_left"), seed=0)
+    with pytest.raises(UnknownNameError, match="leg of the ant 'tail'"):
+        recover(repertoire, Lost("tail"), seed=0)

@@ -1,0 +1,17 @@
+import numpy as np
+import pytest
+
+from robots.robot import Robot, load_robot
+from robots.simulation import robot_controller
+
+
+@pytest.fixture(scope="session")
+def ant() -> Robot:
+    return load_robot("ant")
+
+
+@pytest.fixture(scope="session")
+def controllers(ant: Robot) -> np.ndarray:
+    """Random controllers, (12, p): some fall soon, some shuffle on."""
+    rng = np.random.default_rng(0)
+    return np.stack([robot_controller(ant).initial(rng) for _ in range(12)])

@@ -1,0 +1,60 @@
+import gymnasium
+import numpy as np
+import pytest
+from gymnasium.utils.env_checker import check_env
+
+from robots.catalogue import environment_id, robot_names
+from robots.environment import WalkingEnvironment
+from robots.errors import InvalidValueError, UnknownNameError
+from robots.robot import Robot
+from robots.simulation import Simulation
+
+
+@pytest.mark.parametrize("name", robot_names())
+def test_it_is_registered_and_passes_gymnasiums_check(name: str) -> None:
+    environment = gymnasium.make(environment_id(name))
+    check_env(environment.unwrapped, skip_render_check=True)
+
+
+def test_the_ants_id() -> None:
+    assert environment_id("ant") == "surefoot/QDAnt-v0"
+
+
+def test_it_equals_simulation_bit_for_bit(ant: Robot, controllers: np.ndarray) -> None:
+    seeds = np.arange(len(controllers)) + 40
+    with Simulation(ant, threads=2) as simulation:
+        episodes = simulation.evaluate(controllers, seeds)
+        environment = gymnasium.make("surefoot/QDAnt-v0")
+        for i, parameters in enumerate(controllers):
+            total, steps, info = _run(environment, simulation.controller, parameters, int(seeds[i]))
+            assert total == episodes.objectives[i]
+            assert steps == episodes.steps[i]
+            assert np.array_equal(info["measures"], episodes.measures[i])
+            assert info["distance"] == episodes.distances[i]
+
+
+def _run(environment, controller, parameters: np.ndarray, seed: int) -> tuple[float, int, dict]:
+    observation, info = environment.reset(seed=seed)
+    total, steps, over = 0.0, 0, False
+    action = np.zeros((1, controller.action_dim), np.float32)
+    while not over:
+        controller.act(parameters[None], observation[None], action, np.zeros(1, np.int32))
+        observation, reward, terminated, truncated, info = environment.step(action[0].copy())
+        total, steps, over = total + reward, steps + 1, terminated or truncated
+    return total, steps, info
+
+
+def test_a_reset_without_seed_goes_on_from_the_last_one() -> None:
+    a, b = WalkingEnvironment("ant"), WalkingEnvironment("ant")
+    a.reset(seed=3)
+    b.reset(seed=3)
+    first, second = a.reset()[0], a.reset()[0]
+    assert np.array_equal(first, b.reset()[0])
+    assert not np.array_equal(first, second)
+
+
+def test_unknown_names_are_refused() -> None:
+    with pytest.raises(UnknownNameError, match="available: .*ant"):
+        WalkingEnvironment("snail")
+    with pytest.raises(InvalidValueError, match="rgb_array"):
+        WalkingEnvironment("ant", render_mode="human")

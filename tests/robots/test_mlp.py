@@ -1,0 +1,65 @@
+import numpy as np
+
+from robots.controllers.mlp import MLP, _linear, _tanh
+
+ANT = MLP((28, 128, 128, 8))
+
+
+def _reference(sizes: tuple[int, ...], parameters: np.ndarray, x: np.ndarray) -> np.ndarray:
+    """The same network in float64, straight from the docstring."""
+    x, start = x.astype(np.float64), 0
+    for inputs, outputs in zip(sizes, sizes[1:], strict=False):
+        weights = parameters[start : start + inputs * outputs].reshape(inputs, outputs).astype(np.float64)
+        biases = parameters[start + inputs * outputs : start + (inputs + 1) * outputs]
+        x, start = np.tanh(x @ weights + biases), start + (inputs + 1) * outputs
+    return x
+
+
+def test_the_ant_controller_has_the_parameters_of_the_paper() -> None:
+    assert ANT.parameter_count == 21_256
+    assert ANT.shape == "mlp-28-128-128-8"
+
+
+def test_actions_agree_with_a_float64_network() -> None:
+    rng = np.random.default_rng(0)
+    for sizes in ((28, 128, 128, 8), (5, 3, 2), (7, 9, 1)):
+        mlp = MLP(sizes)
+        parameters = rng.normal(0, 0.3, (4, mlp.parameter_count)).astype(np.float32)
+        observations = rng.uniform(-5, 5, (4, sizes[0])).astype(np.float32)
+        actions = np.full((4, sizes[-1]), 7, np.float32)
+        mlp.act(parameters, observations, actions, np.array([0, 2, 3], np.int32))
+        for i in (0, 2, 3):
+            expected = _reference(sizes, parameters[i], observations[i])
+            np.testing.assert_allclose(actions[i], expected, atol=5e-6)
+        assert np.all(actions[1] == 7), "a simulation that was not asked for was written"
+
+
+def test_tanh_is_within_its_bound_everywhere() -> None:
+    x = np.concatenate([np.linspace(-12, 12, 400_001), [0.0, 1e-30, -1e-30, 1e30, -1e30]]).astype(np.float32)
+    y = x.copy()
+    _tanh(y)
+    assert np.abs(y - np.tanh(x.astype(np.float64))).max() < 5e-7
+    assert np.abs(y).max() <= 1
+
+
+def test_kernels_agree_with_their_python() -> None:
+    rng = np.random.default_rng(1)
+    parameters, x = rng.normal(size=6 * 3 + 3).astype(np.float32), rng.normal(size=6).astype(np.float32)
+    compiled, plain = np.zeros(3, np.float32), np.zeros(3, np.float32)
+    _linear(parameters, x, compiled)
+    _linear.py_func(parameters, x, plain)
+    np.testing.assert_allclose(compiled, plain, rtol=1e-5)
+    _tanh(compiled)
+    _tanh.py_func(plain)
+    np.testing.assert_allclose(compiled, plain, rtol=1e-5)
+
+
+def test_initial_parameters_are_xavier_uniform_with_zero_biases() -> None:
+    parameters = ANT.initial(np.random.default_rng(0))
+    assert parameters.dtype == np.float32
+    first, bound = parameters[: 28 * 128], np.sqrt(6 / (28 + 128))
+    assert np.abs(first).max() <= bound
+    np.testing.assert_allclose(first.std(), bound / np.sqrt(3), rtol=0.05)
+    assert np.all(parameters[28 * 128 : 29 * 128] == 0)
+    assert np.all(parameters[-8:] == 0)
+    assert np.array_equal(parameters, ANT.initial(np.random.default_rng(0)))

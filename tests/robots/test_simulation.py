@@ -1,0 +1,125 @@
+import dataclasses
+
+import numpy as np
+import pytest
+
+from robots.errors import InvalidValueError
+from robots.robot import Robot
+from robots.simulation import Episodes, Simulation
+
+SEEDS = np.arange(12) + 100
+
+
+def _evaluate(ant: Robot, controllers: np.ndarray, seeds: np.ndarray = SEEDS, **options: int) -> Episodes:
+    with Simulation(ant, **options) as simulation:
+        return simulation.evaluate(controllers, seeds)
+
+
+def _equal(a: Episodes, b: Episodes) -> bool:
+    pairs = zip(dataclasses.astuple(a), dataclasses.astuple(b), strict=True)
+    return all(np.array_equal(x, y, equal_nan=True) for x, y in pairs)
+
+
+@pytest.fixture(scope="module")
+def reference(ant: Robot, controllers: np.ndarray) -> Episodes:
+    return _evaluate(ant, controllers, threads=1, slots=1)
+
+
+@pytest.mark.parametrize("threads", [1, 2, 3])
+@pytest.mark.parametrize("slots", [1, 3, 5, 32])
+def test_threads_and_slots_change_nothing(ant, controllers, reference, threads: int, slots: int) -> None:
+    assert _equal(_evaluate(ant, controllers, threads=threads, slots=slots), reference)
+
+
+def test_order_changes_nothing(ant, controllers, reference) -> None:
+    order = np.random.default_rng(0).permutation(12)
+    shuffled = _evaluate(ant, controllers[order], SEEDS[order], threads=2, slots=3)
+    expected = Episodes(*(values[order] for values in dataclasses.astuple(reference)))
+    assert _equal(shuffled, expected)
+
+
+def test_a_simulation_can_be_used_again(ant, controllers, reference) -> None:
+    with Simulation(ant, threads=2, slots=3) as simulation:
+        simulation.evaluate(controllers[::-1], SEEDS + 1)
+        assert _equal(simulation.evaluate(controllers, SEEDS), reference)
+
+
+def test_results_are_plausible(reference: Episodes) -> None:
+    assert np.all((reference.measures >= 0) & (reference.measures <= 1))
+    assert np.all((reference.steps >= 1) & (reference.steps <= 1000))
+    assert len(np.unique(reference.steps)) > 3, "all episodes alike: early endings went untested"
+    assert np.all(reference.energies > 0)
+    assert not reference.diverged.any()
+
+
+def test_seeds_matter(ant, controllers, reference) -> None:
+    other = _evaluate(ant, controllers, SEEDS + 1, threads=2)
+    assert np.all(other.objectives != reference.objectives)
+
+
+def test_progress_is_reported(ant, controllers) -> None:
+    seen: list[int] = []
+    with Simulation(ant, threads=2, slots=4) as simulation:
+        simulation.evaluate(controllers, SEEDS, on_finished=seen.append)
+    assert sorted(seen) == list(range(1, 13))
+
+
+def test_no_episodes_give_no_results(ant, controllers) -> None:
+    assert len(_evaluate(ant, controllers[:0], SEEDS[:0])) == 0
+
+
+def test_a_diverging_episode_is_marked_and_harms_no_other(ant, controllers, reference, monkeypatch) -> None:
+    from robots.slots import Slots
+
+    begin = Slots.begin
+
+    def sabotage(self: Slots, slot: int, seed: int) -> None:
+        begin(self, slot, seed)
+        if seed == SEEDS[4]:
+            self.batch.bind("qvel")[slot, 3] = np.nan
+
+    monkeypatch.setattr(Slots, "begin", sabotage)
+    episodes = _evaluate(ant, controllers, threads=2, slots=3)
+    assert episodes.diverged.tolist() == [i == 4 for i in range(12)]
+    assert np.isnan(episodes.objectives[4])
+    assert np.isnan(episodes.measures[4]).all()
+    others = np.arange(12) != 4
+    assert np.array_equal(episodes.objectives[others], reference.objectives[others])
+
+
+def test_an_error_in_a_callback_reaches_the_caller_and_leaves_the_simulation_usable(
+    ant, controllers, reference
+) -> None:
+    def fail(_finished: int) -> None:
+        raise RuntimeError("no")
+
+    with Simulation(ant, threads=2, slots=3) as simulation:
+        with pytest.raises(RuntimeError, match="no"):
+            simulation.evaluate(controllers, SEEDS, on_finished=fail)
+        assert _equal(simulation.evaluate(controllers, SEEDS), reference)
+
+
+@pytest.mark.parametrize(
+    ("parameters", "seeds", "message"),
+    [
+        (
+            np.zeros((2, 5)),
+            np.zeros(2, int),
+            r"\(n, 21256\) for ant's mlp-28-128-128-8 controller, not \(2, 5\)",
+        ),
+        (np.zeros(21256), np.zeros(1, int), r"parameters must have shape"),
+        (np.zeros((2, 21256)), np.zeros(3, int), r"seeds must be 2 integers"),
+        (np.zeros((2, 21256)), np.zeros(2), r"seeds must be 2 integers, not float64"),
+        (np.zeros((2, 21256)), np.array([1, -1]), r"seeds must not be negative"),
+        (np.full((2, 21256), np.nan), np.zeros(2, int), r"finite, but are not at rows \[0, 1\]"),
+    ],
+)
+def test_wrong_arguments_are_refused(ant, parameters, seeds, message: str) -> None:
+    with Simulation(ant, threads=1) as simulation, pytest.raises(InvalidValueError, match=message):
+        simulation.evaluate(parameters, seeds)
+
+
+@pytest.mark.parametrize("options", [{"threads": 0}, {"slots": 0}])
+def test_no_threads_or_slots_are_refused(ant, options: dict) -> None:
+    with pytest.raises(InvalidValueError, match="at least 1, not 0"):
+        Simulation(ant, **options)
