@@ -166,6 +166,10 @@ def _check_format(file: h5py.File) -> None:
     if read_attribute(file, "format", "S") != FORMAT:
         raise InvalidValueError(f"it is not a repertoire: it has no attribute 'format' that says {FORMAT!r}")
     version = read_attribute(file, "version", "i")
+    if version is None:
+        raise InvalidValueError(
+            "it is a repertoire of unknown version: it has no attribute 'version' that is an integer"
+        )
     if version != VERSION:
         raise InvalidValueError(
             f"it was written in version {version} of the format, this software reads version {VERSION}"

@@ -18,12 +18,12 @@ import numpy as np
 
 from robots.errors import InvalidFileError, InvalidValueError, SurefootError
 
-_SHADOW_SIZE = 2048  # [pixels] at most: MuJoCo's default of 4096 takes a processor twice as long
+_SHADOW_SIZE = 2048  # [pixels] at most: a processor takes half as long again for MuJoCo's default of 4096
 _MARGIN = 1.3  # a free camera sees this many times the robot's radius
 
 
 class _Format(NamedTuple):
-    """What ffmpeg is told to write, and how many frames per second players can keep up with."""
+    """What ffmpeg is told to write, and how many frames per second make sense."""
 
     arguments: str
     fastest: float
@@ -31,8 +31,8 @@ class _Format(NamedTuple):
 
 _FORMATS = {
     ".mp4": _Format("-c:v libx264 -crf 20 -pix_fmt yuv420p -movflags +faststart -f mp4", fastest=1000),
-    # One palette for all frames does not flicker; without dithering, what stands still costs nothing; browsers
-    # slow down a GIF whose frames last less than 0.02 s.
+    # One palette for all frames does not flicker, and without dithering what stands still costs nothing.
+    # Browsers slow down a GIF whose frames last less than 0.02 s.
     ".gif": _Format(
         "-filter_complex split[a][b];[a]palettegen=max_colors={colors}:reserve_transparent=0[p];"
         "[b][p]paletteuse=dither=none:diff_mode=rectangle -f gif",
@@ -117,7 +117,9 @@ class _Canvas:
         size.offwidth, size.offheight = width, height
         quality.shadowsize, quality.offsamples = min(quality.shadowsize, _SHADOW_SIZE), samples
         self._rectangle = mujoco.MjrRect(0, 0, width, height)
-        self._gl = _gl_context_class()(width, height)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # glfw warns of what MuJoCo then raises
+            self._gl = _gl_context_class()(width, height)
         self._gl.make_current()
         self._context = mujoco.MjrContext(model, mujoco.mjtFontScale.mjFONTSCALE_100)
         mujoco.mjr_setBuffer(mujoco.mjtFramebuffer.mjFB_OFFSCREEN, self._context)
@@ -157,18 +159,14 @@ def _gl_context_class() -> Any:
 def rendering_problem() -> str | None:
     """What keeps this machine from drawing and what to install, in one line; None where it can draw."""
     try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # glfw warns of what it then fails for
-            _Canvas(mujoco.MjModel.from_xml_string("<mujoco/>"), 16, 16, samples=0).close()
+        _Canvas(mujoco.MjModel.from_xml_string("<mujoco/>"), 16, 16, samples=0).close()
     # libraries, symbols and devices that are missing show up as ImportError, AttributeError, OSError,
     # TypeError, mujoco.FatalError or errors of PyOpenGL, which cannot be named without OpenGL
     except Exception as error:
         choice = os.environ.get("MUJOCO_GL")
-        remedy = f"unset MUJOCO_GL (now {choice!r}) and " if choice else ""
-        return (
-            "pictures need OpenGL, which does not work on this machine; on Debian or Ubuntu "
-            f"{remedy}apt install libegl1 libgl1 ({_one_line(error)})"
-        )
+        remedy = f"unset MUJOCO_GL, which is {choice!r}, or " if choice else ""
+        remedy += "on Debian or Ubuntu apt install libegl1 libgl1"
+        return f"pictures need OpenGL, which does not work on this machine: {remedy} ({_one_line(error)})"
     return None
 
 
@@ -190,7 +188,8 @@ def _following_view(model: mujoco.MjModel) -> mujoco.MjvCamera:
     """A camera that follows the torso from a distance at which the whole robot is seen."""
     data = mujoco.MjData(model)
     mujoco.mj_forward(model, data)
-    torso = _torso(model)
+    free = np.flatnonzero(model.jnt_type == int(mujoco.mjtJoint.mjJNT_FREE))
+    torso = int(model.jnt_bodyid[free[0]]) if len(free) else 0  # 0 is the world
     parts = model.body_rootid[model.geom_bodyid] == model.body_rootid[torso]  # (g,)
     offsets = np.linalg.norm(data.geom_xpos[parts] - data.subtree_com[torso], axis=1)
     radius = np.max(offsets + model.geom_rbound[parts], initial=0.0)
@@ -200,12 +199,6 @@ def _following_view(model: mujoco.MjModel) -> mujoco.MjvCamera:
     view.trackbodyid = torso
     view.distance = _MARGIN * radius / math.tan(math.radians(model.vis.global_.fovy) / 2)
     return view
-
-
-def _torso(model: mujoco.MjModel) -> int:
-    """The first body that moves freely, or the world where none does."""
-    free = np.flatnonzero(model.jnt_type == int(mujoco.mjtJoint.mjJNT_FREE))
-    return int(model.jnt_bodyid[free[0]]) if len(free) else 0
 
 
 class VideoWriter:

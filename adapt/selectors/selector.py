@@ -45,7 +45,7 @@ class Prior:
 class Selector(ABC):
     """Chooses which of k controllers to try next: `next`, then `tell`, until `done` gives a reason to stop.
 
-    It makes no random choice of its own. A controller that was told of is not proposed again.
+    A controller that was told of is not proposed again. A selector that draws random numbers takes a seed.
 
     Args:
         prior: what is known before the first trial.

@@ -139,6 +139,13 @@ def test_the_first_trial_is_the_best_of_the_repertoire_and_ties_go_to_the_first_
     assert MapBO(Prior(np.ones(5), np.zeros((5, 2)), 0.0), trials=1).next() == 0
 
 
+def test_what_was_tried_is_not_tried_again_even_where_it_kept_its_promise():
+    prior = make_prior(k=30)
+    best_first = np.argsort(-prior.objectives)
+    selector = MapBO(prior, trials=30, settings=MapBOSettings(exploration=0.0))
+    assert run(selector, prior.objectives, 30) == list(best_first)
+
+
 def test_a_bad_trial_makes_similar_gaits_look_worse():
     measures = np.array([[0.5, 0.5], [0.55, 0.5], [0.8, 0.5], [1.0, 0.0]])
     selector = MapBO(Prior(np.full(4, 1000.0), measures, 0.0), trials=5)

@@ -1,0 +1,188 @@
+"""Pictures of a repertoire: its archive as a heat map, and how training went."""
+
+import math
+from pathlib import Path
+
+import matplotlib
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from repertoire.atomic import replace_file
+from repertoire.repertoire import Repertoire, format_cell
+from robots.errors import InvalidValueError
+
+_EMPTY = "#e4e4e4"
+_QUIET = "#555555"
+_LINE = "#0072b2"
+_DPI = 150
+_WIDTH = 6.2  # [inches] of the heat map
+_MOST_TICKS = 10
+
+
+def draw_repertoire(repertoire: Repertoire, path: Path) -> None:
+    """Draw the archive: one coloured square a cell, nested so that any number of measures fits on paper.
+
+    Args:
+        repertoire: may be empty.
+        path: of the PNG.
+
+    Raises:
+        InvalidValueError: the path does not end in .png.
+        InvalidFileError: the file cannot be written.
+    """
+    values = stack(objective_grid(repertoire))
+    rows, columns = values.shape
+    height = np.clip(_WIDTH * rows / columns, 0.8, 9.0)  # square cells, unless that were a sliver or a tower
+    figure = Figure(figsize=(_WIDTH + 2.0, height + 1.15), layout="constrained")
+    axes = figure.add_subplot()
+    colors = matplotlib.colormaps["viridis"].with_extremes(bad=_EMPTY)
+    image = axes.imshow(
+        values,
+        cmap=colors,
+        origin="lower",
+        extent=(0, columns, 0, rows),
+        interpolation="nearest",
+        aspect="auto",
+    )
+    _rule(axes, repertoire.grid)
+    _label_measures(axes, repertoire)
+    if len(repertoire):
+        steps = repertoire.configuration.episode_steps
+        bar = figure.colorbar(image, ax=axes, fraction=0.05, pad=0.02)
+        bar.set_label(f"objective [sum of rewards in up to {steps:,} control steps]")
+        _ring_best(axes, repertoire)
+    figure.suptitle(_headline(repertoire), x=0.01, ha="left", fontsize=11)
+    save_figure(figure, path)
+
+
+def draw_history(repertoire: Repertoire, path: Path) -> None:
+    """Draw QD score, coverage and best objective over the evaluations of training.
+
+    Args:
+        repertoire: with a history.
+        path: of the PNG.
+
+    Raises:
+        InvalidValueError: there is no history, or the path does not end in .png.
+        InvalidFileError: the file cannot be written.
+    """
+    history = repertoire.history
+    if not len(history.get("evaluations", ())):
+        raise InvalidValueError("the repertoire has no history to draw")
+    figure = Figure(figsize=(8.2, 6.4), layout="constrained")
+    panels = figure.subplots(3, 1, sharex=True)
+    columns = {
+        "QD score": history["qd_score"],
+        "coverage [%]": 100 * history["coverage"],
+        "best objective": history["best"],
+    }
+    for axes, (name, column) in zip(panels, columns.items(), strict=True):
+        axes.plot(history["evaluations"], column, color=_LINE)
+        axes.set_ylabel(name)
+        axes.yaxis.set_major_formatter("{x:,.0f}")
+        axes.grid(color=_EMPTY)
+        axes.spines[["top", "right"]].set_visible(False)
+    panels[-1].xaxis.set_major_formatter("{x:,.0f}")
+    panels[-1].set_xlabel("evaluations")
+    figure.suptitle(_headline(repertoire), x=0.01, ha="left", fontsize=11)
+    save_figure(figure, path)
+
+
+def save_figure(figure: Figure, path: Path) -> None:
+    """Write a figure as a PNG, in one step and the same bytes every time.
+
+    Raises:
+        InvalidValueError: the path does not end in .png.
+        InvalidFileError: the file cannot be written.
+    """
+    if path.suffix.lower() != ".png":
+        raise InvalidValueError(f"{path} must end in .png")
+    with replace_file(path) as temporary:
+        figure.savefig(temporary, format="png", dpi=_DPI, metadata={"Software": None})
+
+
+def objective_grid(repertoire: Repertoire) -> np.ndarray:
+    """Objective of each cell, of the archive's shape; nan where a cell is empty."""
+    values = np.full(repertoire.grid, np.nan)
+    values.flat[repertoire.elites.cells] = repertoire.elites.objectives
+    return values
+
+
+def stack(values: np.ndarray) -> np.ndarray:
+    """Flatten a grid into rows and columns, later measures nested in earlier ones.
+
+    Measures 0, 2, 4, ... run along the columns and 1, 3, 5, ... along the rows ("dimensional stacking",
+    LeBlanc et al. 1990): of four, the first two choose a block, the last two a square within it.
+    """
+    axes = range(values.ndim)
+    rows = math.prod(values.shape[1::2])
+    return values.transpose(*axes[1::2], *axes[0::2]).reshape(rows, -1)
+
+
+def _rule(axes: Axes, grid: tuple[int, ...]) -> None:
+    """Draw lines between the squares, thicker ones between the blocks of outer measures."""
+    for draw, sizes in ((axes.axvline, grid[0::2]), (axes.axhline, grid[1::2])):
+        total, blocks = math.prod(sizes), 1
+        for depth, size in enumerate(sizes):
+            blocks *= size
+            innermost = depth == len(sizes) - 1
+            for edge in range(1, blocks):
+                draw(edge * total / blocks, color="white", linewidth=0.4 if innermost else 3.0)
+
+
+def _label_measures(axes: Axes, repertoire: Repertoire) -> None:
+    """Say in plain words which foot each direction stands for."""
+    grid, feet = repertoire.grid, [_words(foot) for foot in repertoire.robot.description.measures]
+    total_rows, total_columns = math.prod(grid[1::2]), math.prod(grid[0::2])
+    axes.set_xticks(*_ticks(grid[0], total_columns))
+    axes.set_xlabel(f"{feet[0]}: share of time on the ground")
+    axes.set_yticks([])
+    if len(grid) > 1:
+        axes.set_yticks(*_ticks(grid[1], total_rows))
+        axes.set_ylabel(f"{feet[1]}: share of time on the ground")
+    quiet = {"color": _QUIET, "fontsize": 9}
+    nested = "within each block, 0% to 100%"
+    if len(grid) > 2:
+        axes.set_title(f"{nested} from left to right: {', then '.join(feet[2::2])}", loc="left", **quiet)
+    if len(grid) > 3:
+        note = f"{nested} from bottom to top: {', then '.join(feet[3::2])}"
+        axes.yaxis.set_label_position("left")
+        axes.annotate(note, (1.015, 0), xycoords="axes fraction", rotation=90, va="bottom", **quiet)
+
+
+def _ticks(size: int, total: int) -> tuple[list[float], list[str]]:
+    """Positions and labels of the boundaries of an outer measure's cells, or of quarters if there are many."""
+    count = size if size <= _MOST_TICKS else 4
+    return [total * i / count for i in range(count + 1)], [f"{i / count:.0%}" for i in range(count + 1)]
+
+
+def _ring_best(axes: Axes, repertoire: Repertoire) -> None:
+    """Put a ring around the best elite's square."""
+    marked = np.zeros(repertoire.grid)
+    marked[repertoire.cell(repertoire.best())] = 1
+    row, column = np.argwhere(stack(marked))[0]
+    axes.plot(column + 0.5, row + 0.5, "o", ms=11, mfc="none", mec="white", mew=3.5)
+    axes.plot(column + 0.5, row + 0.5, "o", ms=11, mfc="none", mec="#d62728", mew=1.8)
+
+
+def _headline(repertoire: Repertoire) -> str:
+    """The robot and the metrics, in two lines."""
+    title = repertoire.robot.description.title
+    objectives = repertoire.elites.objectives
+    cells = math.prod(repertoire.grid)
+    first = f"{title[0].upper()}{title[1:]}: {len(repertoire):,} of {cells:,} cells filled ({len(repertoire) / cells:.1%})"
+    if not len(repertoire):
+        return first
+    score = np.sum(objectives - repertoire.configuration.min_objective)
+    best = repertoire.best()
+    return (
+        f"{first}\nQD score {score:,.0f}, best objective {objectives[best]:,.1f} "
+        f"in cell {format_cell(repertoire.cell(best))} (ringed)"
+    )
+
+
+def _words(foot: str) -> str:
+    """A foot's name in words."""
+    words = foot.replace("_", " ")
+    return words if words.endswith("foot") else f"{words} foot"

@@ -1,0 +1,19 @@
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from repertoire.training import Training, start_training
+
+# Two iterations a second: short episodes and few of them
+SMALL = {"evaluations": 96, "seed": 3, "emitters": 2, "batch_size": 8, "sigma0": 0.1, "episode_steps": 40}
+
+
+@pytest.fixture
+def start(tmp_path: Path):
+    """Starts small runs, each in a folder of its own."""
+
+    def make(name: str = "run", **settings: Any) -> Training:
+        return start_training("ant", "sep-cma-mae", out=tmp_path / name, **(SMALL | settings))
+
+    return make

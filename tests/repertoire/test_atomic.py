@@ -1,0 +1,145 @@
+"""Files that are replaced in one step."""
+
+import os
+import resource
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from repertoire.atomic import replace_file, write_text
+from robots.errors import InvalidFileError
+
+
+@pytest.fixture
+def target(tmp_path):
+    path = tmp_path / "results.json"
+    path.write_text("old")
+    return path
+
+
+def names(folder):
+    return sorted(path.name for path in folder.iterdir())
+
+
+def dead_process():
+    process = subprocess.Popen([sys.executable, "-c", ""])
+    process.wait()
+    return process.pid
+
+
+def test_replaces_the_file_and_leaves_nothing_else(target):
+    write_text(target, "new, süß")
+    assert target.read_text(encoding="utf-8") == "new, süß"
+    assert names(target.parent) == ["results.json"]
+
+
+def test_the_old_file_stays_until_the_body_ends(target):
+    with replace_file(target) as temporary:
+        temporary.write_text("new")
+        assert target.read_text() == "old"
+    assert target.read_text() == "new"
+
+
+def test_the_temporary_lies_beside_the_file_with_its_suffix(target):
+    with replace_file(target) as temporary:
+        assert temporary == target.with_name(f".results.{os.getpid()}.partial.json")
+
+
+@pytest.mark.parametrize("error", [ValueError, KeyboardInterrupt])
+def test_a_body_that_raises_leaves_the_old_file_and_no_temporary(target, error):
+    def body():
+        with replace_file(target) as temporary:
+            temporary.write_text("half")
+            raise error
+
+    with pytest.raises(error):
+        body()
+    assert target.read_text() == "old"
+    assert names(target.parent) == ["results.json"]
+
+
+def test_a_full_disk_leaves_the_old_file_and_is_named(target):
+    def body():
+        with replace_file(target) as temporary:
+            temporary.write_text("half")
+            Path("/dev/full").write_text("x")
+
+    with pytest.raises(InvalidFileError, match=r"results\.json cannot be written: no space left on device$"):
+        body()
+    assert target.read_text() == "old"
+    assert names(target.parent) == ["results.json"]
+
+
+def test_a_limit_on_file_size_leaves_the_old_file(target):
+    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (1000, hard))
+    try:
+        with pytest.raises(InvalidFileError, match=r"results\.json cannot be written: file too large$"):
+            write_text(target, "x" * 2000)
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+    assert target.read_text() == "old"
+    assert names(target.parent) == ["results.json"]
+
+
+def test_a_missing_folder_is_named(tmp_path):
+    with pytest.raises(InvalidFileError, match=r"cannot be written: there is no folder .*nowhere$"):
+        write_text(tmp_path / "nowhere" / "a.json", "x")
+
+
+def test_a_file_in_place_of_the_folder_is_refused(target):
+    with pytest.raises(InvalidFileError, match=r"cannot be written: there is no folder .*results\.json$"):
+        write_text(target / "a.json", "x")
+
+
+def test_a_folder_in_place_of_the_file_is_refused(tmp_path):
+    with pytest.raises(InvalidFileError, match=r"cannot be written: it is a folder$"):
+        write_text(tmp_path, "x")
+
+
+def test_a_device_is_refused_and_not_replaced(tmp_path):
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    with pytest.raises(InvalidFileError, match=r"cannot be written: it is not a regular file$"):
+        write_text(pipe, "x")
+    assert pipe.is_fifo()
+
+
+def test_a_link_stays_and_what_it_leads_to_is_replaced(target):
+    link = target.parent / "elsewhere" / "link.json"
+    link.parent.mkdir()
+    link.symlink_to(target)
+    write_text(link, "new")
+    assert link.is_symlink()
+    assert target.read_text() == "new"
+
+
+def test_temporaries_of_dead_processes_are_swept_and_no_others(target):
+    dead = target.with_name(f".results.{dead_process()}.partial.json")
+    others = [
+        target.with_name(f".results.{os.getppid()}.partial.json"),  # alive
+        target.with_name(f".results.{dead_process()}.partial.png"),  # of another target
+        target.with_name(f".other.{dead_process()}.partial.json"),
+    ]
+    for path in (dead, *others):
+        path.touch()
+    write_text(target, "new")
+    assert names(target.parent) == sorted(["results.json", *(path.name for path in others)])
+
+
+def test_a_process_killed_while_writing_leaves_the_old_file(target):
+    code = (
+        "import sys, time; from pathlib import Path; from repertoire.atomic import replace_file\n"
+        "with replace_file(Path(sys.argv[1])) as temporary:\n"
+        "    temporary.write_text('half'); print('half', flush=True); time.sleep(60)"
+    )
+    with subprocess.Popen([sys.executable, "-c", code, target], stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout.readline() == "half\n"
+        process.send_signal(signal.SIGKILL)
+    assert target.read_text() == "old"
+    assert len(names(target.parent)) == 2
+    write_text(target, "new")
+    assert names(target.parent) == ["results.json"]

@@ -1,0 +1,553 @@
+"""Repertoires in files: exact round trips, refusals, and what survives a crash."""
+
+import dataclasses
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import h5py
+import numpy as np
+import pytest
+
+from repertoire.archives import Elites
+from repertoire.configuration import make_configuration
+from repertoire.contents import read_tree, write_tree
+from repertoire.repertoire import Repertoire
+from repertoire.storage import read_repertoire, read_search, write_repertoire
+from robots.errors import InvalidFileError, InvalidValueError
+from robots.robot import load_robot, robot_from_text
+from robots.simulation import robot_controller
+
+DOCS = Path(__file__).parents[2] / "docs" / "format.md"
+GRID = (2, 3, 2, 1)
+CELLS = [1, 4, 11]
+
+
+@pytest.fixture(scope="module")
+def robot():
+    ant = load_robot("ant")
+    # two hidden units, so that a file is small enough to be damaged byte by byte
+    return robot_from_text(ant.xml, re.sub(r"hidden: \[.*?\]", "hidden: [2]", ant.yaml), origin="small ant")
+
+
+def make_repertoire(robot, k=3):
+    rng = np.random.default_rng(0)
+    controller = robot_controller(robot)
+    solutions = rng.standard_normal((k, controller.parameter_count), dtype=np.float32)
+    settings = {"robot": "ant", "algorithm": "cma-mae", "evaluations": 100, "seed": 2**70, "sigma0": 0.1}
+    settings |= {"archive": GRID, "min_objective": -374.7, "episode_steps": 10}
+    return Repertoire(
+        robot=robot,
+        controller=controller.shape,
+        configuration=make_configuration(settings),
+        elites=Elites(np.array(CELLS[:k], np.int64), solutions, rng.normal(size=k), rng.random((k, 4))),
+        thresholds=np.append(rng.normal(size=11), -np.inf),
+        history={"evaluations": np.array([40, 80]), "best": np.array([np.nan, 2.5])},
+        versions={"surefoot": "0.1.0", "naïve": "é"},
+    )
+
+
+@pytest.fixture
+def repertoire(robot):
+    return make_repertoire(robot)
+
+
+@pytest.fixture
+def path(tmp_path, repertoire):
+    path = tmp_path / "repertoire.h5"
+    write_repertoire(path, repertoire, search=SEARCH)
+    return path
+
+
+SEARCH = {
+    "0/strategy/mean": np.linspace(0, 1, 7),
+    "0/strategy/sigma": np.array(0.5),
+    "0/restarts/condition number too large": np.array(2),
+    "bits": np.array([2**64 - 1, 0], np.uint64),
+    "flags": np.array([True, False]),
+    "empty": np.zeros((0, 3), np.float16),
+    "big endian": np.arange(3, dtype=">f8"),
+    "complex": np.array([[1 + 2j, np.nan]], np.complex64),
+    "columns first": np.asfortranarray(np.arange(6.0).reshape(2, 3)),
+}
+
+
+def assert_same(actual, expected):
+    assert (actual.dtype, actual.shape) == (expected.dtype, expected.shape)
+    assert actual.tobytes() == expected.tobytes()
+
+
+def assert_equal(actual, expected):
+    for name, column in vars(expected.elites).items():
+        assert_same(getattr(actual.elites, name), column)
+    assert_same(actual.thresholds, expected.thresholds)
+    assert actual.history.keys() == expected.history.keys()
+    for name, column in expected.history.items():
+        assert_same(actual.history[name], column)
+    for name in ("controller", "configuration", "versions"):
+        assert getattr(actual, name) == getattr(expected, name)
+    assert (actual.robot.xml, actual.robot.yaml) == (expected.robot.xml, expected.robot.yaml)
+    assert actual.robot.description == expected.robot.description
+
+
+def test_a_repertoire_comes_back_exactly(path, repertoire):
+    assert_equal(read_repertoire(path), repertoire)
+
+
+def test_a_search_state_comes_back_exactly(path):
+    state = read_search(path)
+    assert state.keys() == SEARCH.keys()
+    for name, value in SEARCH.items():
+        assert_same(state[name], value)
+
+
+def test_an_empty_repertoire_comes_back_exactly(tmp_path, robot):
+    empty = dataclasses.replace(make_repertoire(robot, k=0), history={}, versions={})
+    write_repertoire(tmp_path / "a.h5", empty)
+    assert_equal(read_repertoire(tmp_path / "a.h5"), empty)
+
+
+def test_a_finished_run_has_no_search_state(path, repertoire):
+    write_repertoire(path, repertoire)
+    assert read_search(path) is None
+
+
+def test_a_search_without_state_is_not_a_finished_run(path, repertoire):
+    write_repertoire(path, repertoire, search={})
+    assert read_search(path) == {}
+
+
+def test_the_full_network_of_the_ant_fits(tmp_path):
+    write_repertoire(tmp_path / "a.h5", make_repertoire(load_robot("ant")))
+    assert read_repertoire(tmp_path / "a.h5").elites.solutions.shape == (3, 21256)
+
+
+def test_the_same_repertoire_gives_the_same_bytes(path, tmp_path, repertoire):
+    write_repertoire(tmp_path / "b.h5", repertoire, search=SEARCH)
+    assert path.read_bytes() == (tmp_path / "b.h5").read_bytes()
+
+
+def test_the_snippet_in_the_documentation_runs(path, monkeypatch, capsys):
+    snippet = re.search(r"```python\n(.*?)```", DOCS.read_text(), re.DOTALL)[1]
+    assert len(snippet.splitlines()) <= 6
+    assert "repertoire" not in snippet.replace("repertoire.h5", "")
+    monkeypatch.chdir(path.parent)
+    exec(snippet, {})
+    assert capsys.readouterr().out.startswith("3 controllers for ant")
+
+
+def test_the_documentation_lists_every_dataset_and_attribute(path):
+    documented = set(re.findall(r"^\| `([^`]+)` \|", DOCS.read_text(), re.MULTILINE))
+    with h5py.File(path) as file:
+        contents = read_tree(file, without={"search"})
+        found = {*file.attrs, *contents.arrays, *contents.texts, "search/..."}
+    assert {re.sub("^history/.*", "history/<column>", name) for name in found} == documented
+
+
+# What a file can have wrong: how it came to be so, and what the message says.
+
+
+def replace(file, name, value):
+    del file[name]
+    file[name] = value
+
+
+def change(name, edit):
+    return lambda file: replace(file, name, edit(file[name][()]))
+
+
+def with_value(array, index, value):
+    array[index] = value
+    return array
+
+
+def text(edit):
+    return lambda value: np.bytes_(edit(value.decode()).encode())
+
+
+def setting(name, value):
+    return change("configuration", text(lambda old: json.dumps(json.loads(old) | {name: value})))
+
+
+def link(name, target):
+    def edit(file):
+        del file[name]
+        file[name] = target
+
+    return edit
+
+
+def virtual(file):
+    layout = h5py.VirtualLayout((12,), "<f8")
+    layout[:] = h5py.VirtualSource("other.h5", "thresholds", (12,))
+    del file["thresholds"]
+    file.create_virtual_dataset("thresholds", layout)
+
+
+def declare(name, shape, **options):
+    def edit(file):
+        del file[name]
+        file.create_dataset(name, shape, "<f4", **options)
+
+    return edit
+
+
+def external(file):
+    declare("thresholds", (12,), external=[("/etc/hostname", 0, 96)])(file)
+
+
+def second_name(file):
+    file["elites/again"] = file["elites/cells"]
+
+
+def cycle(file):
+    file["elites/again"] = file["elites"]
+
+
+def name_with_null_type(file):
+    replace(file, "thresholds", h5py.Empty("<f8"))
+
+
+def named_type(file):
+    file["type"] = np.dtype("<f8")
+
+
+NAN, INF = np.nan, np.inf
+SOUND_SEAL = {
+    "no elites": (lambda file: file.pop("elites"), "the array 'elites/cells' is missing"),
+    "no solutions": (lambda file: file.pop("elites/solutions"), "the array 'elites/solutions' is missing"),
+    "no configuration": (lambda file: file.pop("configuration"), "the text 'configuration' is missing"),
+    "no robot": (lambda file: file.pop("robot"), "the text 'robot/mjcf' is missing"),
+    "text as array": (lambda file: replace(file, "versions", 3), "the text 'versions' is missing"),
+    "array as text": (
+        lambda file: replace(file, "thresholds", np.bytes_(b"x")),
+        "the array 'thresholds' is missing",
+    ),
+    "wrong type": (
+        change("elites/solutions", lambda a: a.astype("<f8")),
+        "'elites/solutions' must be float32 of rank 2, not float64 of rank 2",
+    ),
+    "wrong rank": (
+        change("thresholds", lambda a: a[None]),
+        "'thresholds' must be float64 of rank 1, not .* 2",
+    ),
+    "objects": (
+        lambda file: replace(file, "thresholds", "a text of any length"),
+        "'thresholds' must be a numeric array or a text, not of type object",
+    ),
+    "no dataspace": (name_with_null_type, "'thresholds' must be a numeric array"),
+    "too few solutions": (
+        change("elites/solutions", lambda a: a[:2]),
+        r"'elites/solutions' must have shape \(3, \d+\), not \(2, \d+\)",
+    ),
+    "too few parameters": (
+        change("elites/solutions", lambda a: a[:, 1:]),
+        r"'elites/solutions' must have shape \(3, \d+\), not \(3, \d+\)",
+    ),
+    "too many objectives": (
+        change("elites/objectives", lambda a: np.append(a, 1)),
+        r"'elites/objectives' must have shape \(3,\), not \(4,\)",
+    ),
+    "too few measures": (
+        change("elites/measures", lambda a: a[:, :3]),
+        r"'elites/measures' must have shape \(3, 4\), not \(3, 3\)",
+    ),
+    "thresholds of another grid": (
+        change("thresholds", lambda a: a[:5]),
+        r"'thresholds' must have shape \(12,\), not \(5,\)",
+    ),
+    "cells twice": (
+        change("elites/cells", lambda a: a * 0),
+        "'elites/cells' must be different numbers from 0 to 11",
+    ),
+    "cells unsorted": (
+        change("elites/cells", lambda a: a[::-1]),
+        "'elites/cells' must be .* in ascending order",
+    ),
+    "cells beyond the grid": (
+        change("elites/cells", lambda a: a + 1),
+        "'elites/cells' must be .* from 0 to 11",
+    ),
+    "cells before the grid": (
+        change("elites/cells", lambda a: a - 2),
+        "'elites/cells' must be .* from 0 to 11",
+    ),
+    "solutions not finite": (
+        change("elites/solutions", lambda a: with_value(a, (slice(2), 3), NAN)),
+        "'elites/solutions' must be finite, but 2 of 3 rows are not",
+    ),
+    "objective not finite": (
+        change("elites/objectives", lambda a: with_value(a, 1, INF)),
+        "'elites/objectives' must be finite, but 1 of 3 rows are not",
+    ),
+    "measure not finite": (
+        change("elites/measures", lambda a: with_value(a, (1, 2), NAN)),
+        "'elites/measures' must be finite, but 1 of 3 rows are not",
+    ),
+    "threshold not a number": (
+        change("thresholds", lambda a: with_value(a, 1, NAN)),
+        "'thresholds' must be finite or -inf, but 1 of 12 are not",
+    ),
+    "uneven history": (
+        change("history/best", lambda a: a[1:]),
+        "the columns of the history must have equally many rows, but .*'history/best' has 1",
+    ),
+    "history of tables": (change("history/best", lambda a: a[None]), "'history/best' must be .* of rank 1"),
+    "configuration cut": (
+        change("configuration", text(lambda t: t[:-3])),
+        "'configuration' is not valid JSON",
+    ),
+    "configuration a list": (
+        change("configuration", text(lambda t: "[]")),
+        "'configuration' must hold a JSON obj",
+    ),
+    "configuration deep": (
+        change("configuration", text(lambda t: "[" * 10**5)),
+        "'configuration' is not valid JSON",
+    ),
+    "configuration wrong": (setting("sigma0", -1), "sigma0: input should be greater than 0, not -1"),
+    "configuration unknown": (setting("sigma1", 1), "unknown key 'sigma1'"),
+    "another grid": (setting("archive", [2, 3, 2, 2]), r"'thresholds' must have shape \(24,\), not \(12,\)"),
+    "versions wrong": (change("versions", text(lambda t: '{"a": 1}')), "'versions' must map names to texts"),
+    "not UTF-8": (
+        lambda file: replace(file, "controller", np.bytes_(b"\xff")),
+        "'controller' is not UTF-8 text",
+    ),
+    "another controller": (
+        change("controller", text(lambda t: "mlp-1")),
+        "its controllers are 'mlp-1', but those of its robot, ant, are 'mlp-",
+    ),
+    "broken MJCF": (change("robot/mjcf", text(lambda t: t[:99])), "its robot: the MJCF cannot be read"),
+    "broken YAML": (
+        change("robot/yaml", text(lambda t: "a: b: c")),
+        r"its robot \(robot YAML\) is not valid YAML",
+    ),
+    "wrong YAML": (change("robot/yaml", text(lambda t: t + "\nx: 1\n")), "its robot .*unknown key 'x'"),
+    "soft link": (link("thresholds", h5py.SoftLink("/elites/cells")), "'thresholds' is a link"),
+    "external link": (link("elites", h5py.ExternalLink("other.h5", "/elites")), "'elites' is a link"),
+    "virtual": (virtual, "'thresholds' must be stored contiguously and in the file itself"),
+    "external": (external, "'thresholds' must be stored contiguously and in the file itself"),
+    "compressed": (
+        declare("elites/solutions", (10**7, 10**3), chunks=(10**4, 10**3), compression="gzip"),
+        "'elites/solutions' must be stored contiguously",
+    ),
+    "huge": (
+        declare("elites/solutions", (10**9, 10**6)),
+        r"'elites/solutions' claims shape \(1000000000, 1000000\)",
+    ),
+    "never written": (declare("elites/solutions", (3, 5)), r"'elites/solutions' claims shape \(3, 5\)"),
+    "second name": (second_name, "'elites/(again|cells)' has a second name"),
+    "cycle": (cycle, "'elites/again' has a second name"),
+    "named type": (named_type, "'type' is neither a group nor a dataset"),
+    "no format": (lambda file: file.attrs.pop("format"), "it is not a repertoire"),
+    "format of another kind": (lambda file: file.attrs.create("format", [1, 2]), "it is not a repertoire"),
+    "another format": (lambda file: file.attrs.create("format", np.bytes_(b"x")), "it is not a repertoire"),
+    "another version": (
+        lambda file: file.attrs.create("version", 7),
+        "it was written in version 7 of the format, this software reads version 1",
+    ),
+    "no version": (
+        lambda file: file.attrs.pop("version"),
+        "it is a repertoire of unknown version: it has no attribute 'version' that is an integer",
+    ),
+}
+
+
+def seal(file):
+    """Give a doctored file the checksum that its author would."""
+    try:
+        contents = read_tree(file, without={"search"})
+    except InvalidValueError:
+        return  # refused before the checksum matters
+    with h5py.File.in_memory() as scratch:
+        write_tree(scratch, contents)
+        file.attrs["checksum"] = scratch.attrs["checksum"]
+
+
+@pytest.mark.parametrize("case", SOUND_SEAL)
+def test_refuses_what_is_not_a_sound_repertoire(path, case):
+    edit, message = SOUND_SEAL[case]
+    with h5py.File(path, "r+") as file:
+        edit(file)
+        seal(file)
+    with pytest.raises(InvalidFileError, match=f"^{re.escape(str(path))}: {message}") as refusal:
+        read_repertoire(path)
+    assert "\n" not in str(refusal.value)
+
+
+@pytest.mark.parametrize(
+    "name", ["elites/solutions", "elites/cells", "robot/mjcf", "history/best", "versions"]
+)
+def test_refuses_what_does_not_match_its_checksum(path, name):
+    with h5py.File(path, "r+") as file:
+        value = file[name][()]
+        if isinstance(value, bytes):
+            replace(file, name, np.bytes_(value.replace(b"a", b"e")))
+        else:
+            file[name][0] = 0
+    with pytest.raises(InvalidFileError, match=r"does not match its checksum|not valid JSON"):
+        read_repertoire(path)
+
+
+def test_refuses_a_search_state_that_does_not_match_its_checksum(path):
+    with h5py.File(path, "r+") as file:
+        file["search/0/strategy/sigma"][()] = 1
+    read_repertoire(path)
+    with pytest.raises(InvalidFileError, match="the content of /search does not match its checksum"):
+        read_search(path)
+
+
+@pytest.mark.parametrize("target", [h5py.SoftLink("/elites"), h5py.ExternalLink("other.h5", "/search")])
+def test_refuses_a_search_state_that_is_a_link(path, target):
+    with h5py.File(path, "r+") as file:
+        link("search", target)(file)
+    with pytest.raises(InvalidFileError, match="'search' is a link"):
+        read_search(path)
+
+
+def test_refuses_texts_in_a_search_state(path):
+    with h5py.File(path, "r+") as file:
+        state = read_tree(file["search"])
+        del file["search"]
+        state.texts["0/note"] = "x"
+        write_tree(file.create_group("search"), state)
+    with pytest.raises(
+        InvalidFileError, match="the search state must be numeric, but holds the text '0/note'"
+    ):
+        read_search(path)
+
+
+@pytest.mark.parametrize("read", [read_repertoire, read_search])
+def test_refuses_what_is_not_a_file_of_this_kind(path, tmp_path, read):
+    whole = path.read_bytes()
+    (tmp_path / "text").write_text("hello")
+    (tmp_path / "empty").touch()
+    os.mkfifo(tmp_path / "pipe")
+    (tmp_path / "half").write_bytes(whole[: len(whole) // 2])
+    (tmp_path / "short").write_bytes(whole[:-1])
+    with h5py.File(tmp_path / "hdf5", "w") as other:
+        other["a"] = 1
+    for name, message in {
+        "nowhere": " cannot be read: no such file or directory",
+        ".": " cannot be read: it is a folder",
+        "pipe": " cannot be read: it is not a regular file",
+        "text": " cannot be read: it is not an HDF5 file",
+        "empty": " cannot be read: it is not an HDF5 file",
+        "half": " is damaged or incomplete: .*truncated",
+        "short": " is damaged or incomplete: .*truncated",
+        "hdf5": ": it is not a repertoire",
+    }.items():
+        with pytest.raises(InvalidFileError, match=f"^{re.escape(str(tmp_path / name))}{message}"):
+            read(tmp_path / name)
+
+
+def test_a_flipped_byte_is_refused_or_changes_nothing(path, repertoire):
+    whole = path.read_bytes()
+    rng = np.random.default_rng(1)
+    refused = 0
+    for position in rng.permutation(len(whole))[:500]:
+        damaged = bytearray(whole)
+        damaged[position] ^= rng.integers(1, 256)
+        path.write_bytes(damaged)
+        try:
+            assert_equal(read_repertoire(path), repertoire)
+            state = read_search(path)
+            for name, value in SEARCH.items():
+                assert_same(state[name], value)
+        except InvalidFileError:
+            refused += 1
+    assert refused > 450
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"controller": "mlp-1"}, "its controllers are 'mlp-1'"),
+        ({"thresholds": np.zeros(3)}, r"'thresholds' must have shape \(12,\), not \(3,\)"),
+        ({"history": {"a": np.zeros(1), "b": np.zeros(2)}}, "the columns of the history"),
+        ({"history": {"a": np.array(["x"])}}, "'history/a' must be numeric to be saved, not <U1"),
+        ({"history": {"": np.zeros(1)}}, "'history/' cannot name what is saved"),
+        (
+            {"history": {"a": np.zeros(1), "a/b": np.zeros(1)}},
+            "'history/a' and 'history/a/b' cannot both be saved",
+        ),
+    ],
+)
+def test_does_not_write_what_it_could_not_read(path, repertoire, changes, message):
+    before = path.read_bytes()
+    with pytest.raises(InvalidValueError, match=message):
+        write_repertoire(path, dataclasses.replace(repertoire, **changes))
+    assert path.read_bytes() == before
+    assert list(path.parent.iterdir()) == [path]
+
+
+def test_does_not_write_a_damaged_robot(path, repertoire):
+    damaged = repertoire.robot.modified("a heavier torso", lambda spec: None)
+    with pytest.raises(
+        InvalidValueError, match="saved with the whole robot, but its robot has a heavier torso"
+    ):
+        write_repertoire(path, dataclasses.replace(repertoire, robot=damaged))
+
+
+FILL_THE_DISK = """
+import resource, sys
+from pathlib import Path
+import numpy as np
+from repertoire.storage import read_repertoire, write_repertoire
+from robots.errors import InvalidFileError
+path = Path(sys.argv[1])
+repertoire = read_repertoire(path)
+search = {f"{i}/{j}": np.ones(9) for i in range(9) for j in range(9)} | {"big": np.ones(3000)}
+write_repertoire(path.with_name("measure.h5"), repertoire, search=search)
+size = path.with_name("measure.h5").stat().st_size
+for part in range(1, 30):
+    resource.setrlimit(resource.RLIMIT_FSIZE, (size * part // 30, resource.RLIM_INFINITY))
+    try:
+        write_repertoire(path, repertoire, search=search)
+    except InvalidFileError as error:
+        print(error)
+"""
+
+
+def test_a_disk_that_fills_up_at_any_point_leaves_the_old_file(path, repertoire):
+    before = path.read_bytes()
+    command = [sys.executable, "-W", "error", "-c", FILL_THE_DISK, path]
+    result = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert (result.returncode, result.stderr) == (0, "")
+    assert result.stdout.splitlines() == [f"{path} cannot be written: file too large"] * 29
+    assert path.read_bytes() == before
+    assert sorted(entry.name for entry in path.parent.iterdir()) == ["measure.h5", "repertoire.h5"]
+
+
+WRITE_FOREVER = """
+import sys
+from dataclasses import replace
+from pathlib import Path
+from repertoire.storage import read_repertoire, write_repertoire
+path = Path(sys.argv[1])
+repertoire, turn = read_repertoire(path), 0
+while True:
+    turn += 1
+    write_repertoire(path, replace(repertoire, thresholds=repertoire.thresholds * 0 + turn))
+    if turn == 1:
+        print("begun", flush=True)
+"""
+
+
+@pytest.mark.parametrize("delay", [0.001, 0.02, 0.05])
+def test_a_process_killed_while_writing_leaves_a_whole_file(path, repertoire, delay):
+    write_repertoire(path, dataclasses.replace(repertoire, thresholds=np.zeros(12)))
+    with subprocess.Popen([sys.executable, "-c", WRITE_FOREVER, path], stdout=subprocess.PIPE) as process:
+        assert process.stdout.readline() == b"begun\n"
+        time.sleep(delay)
+        process.send_signal(signal.SIGKILL)
+    left = read_repertoire(path).thresholds
+    assert left[0] >= 1
+    assert (left == left[0]).all()
+    write_repertoire(path, repertoire)
+    assert list(path.parent.iterdir()) == [path]

@@ -1,0 +1,246 @@
+import random
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from repertoire.archives import GridArchive
+from repertoire.repertoire import Repertoire
+from repertoire.storage import read_repertoire, read_search
+from repertoire.training import FILE_NAME, Progress, Training, resume_training, start_training
+from robots.errors import InvalidFileError, InvalidValueError, UnknownNameError
+from tests.repertoire.conftest import SMALL
+
+
+def _same(a: Repertoire, b: Repertoire) -> bool:
+    """Whether two repertoires hold the same archive, thresholds and history, bit for bit."""
+    elites = all(np.array_equal(x, y) for x, y in zip(vars(a.elites).values(), vars(b.elites).values(), strict=True))
+    history = a.history.keys() == b.history.keys() and all(
+        np.array_equal(a.history[name], b.history[name], equal_nan=True) for name in a.history
+    )
+    return elites and history and np.array_equal(a.thresholds, b.thresholds)
+
+
+@pytest.fixture(scope="module")
+def uninterrupted(tmp_path_factory) -> Repertoire:
+    path = tmp_path_factory.mktemp("whole") / "run"
+    training = start_training("ant", "sep-cma-mae", out=path, threads=1, **SMALL)
+    training.run(path / FILE_NAME)
+    return read_repertoire(path / FILE_NAME)
+
+
+def test_a_run_fills_an_archive_and_records_how(uninterrupted: Repertoire) -> None:
+    history = uninterrupted.history
+    assert history["evaluations"].tolist() == list(range(16, 97, 16))
+    assert np.all(np.diff(history["qd_score"]) >= 0)
+    assert np.all(np.diff(history["elites"]) >= 0)
+    assert history["elites"][-1] == len(uninterrupted) > 5
+    assert history["best"][-1] == uninterrupted.elites.objectives.max()
+    assert uninterrupted.controller == "mlp-28-128-128-8"
+    assert {"surefoot", "mujoco", "numpy"} <= uninterrupted.versions.keys()
+
+
+@pytest.mark.parametrize("threads", [2, 3])
+def test_threads_change_nothing(start, tmp_path, uninterrupted, threads: int) -> None:
+    training = start(threads=threads)
+    training.run(tmp_path / FILE_NAME)
+    assert _same(read_repertoire(tmp_path / FILE_NAME), uninterrupted)
+
+
+def test_seeds_matter(start, tmp_path, uninterrupted) -> None:
+    training = start(seed=4)
+    training.run(tmp_path / FILE_NAME)
+    assert not _same(read_repertoire(tmp_path / FILE_NAME), uninterrupted)
+
+
+@pytest.mark.parametrize("stop_after", [0, 1, 4])
+def test_a_stopped_run_resumes_bit_for_bit(start, tmp_path, uninterrupted, stop_after: int) -> None:
+    folder = tmp_path / "run"
+    steps = iter(range(100))
+    start().run(folder / FILE_NAME, stop=lambda: next(steps) >= stop_after)
+    assert read_search(folder / FILE_NAME) is not None
+    resumed = resume_training(folder)
+    assert resumed is not None
+    assert resumed.evaluations == 16 * stop_after
+    resumed.run(folder / FILE_NAME)
+    assert _same(read_repertoire(folder / FILE_NAME), uninterrupted)
+    assert read_search(folder / FILE_NAME) is None
+    assert resume_training(folder) is None, "a finished run was taken up again"
+
+
+def test_a_killed_run_resumes_bit_for_bit(tmp_path, uninterrupted) -> None:
+    """SIGKILL at random moments, until the run has finished."""
+    folder, rng = tmp_path / "run", random.Random(0)
+    code = (
+        "import sys; from pathlib import Path; from repertoire.training import *\n"
+        "from tests.repertoire.conftest import SMALL\n"
+        f"out = Path({str(folder)!r})\n"
+        "run = resume_training(out) if (out / FILE_NAME).exists() else "
+        "start_training('ant', 'sep-cma-mae', out=out, **SMALL)\n"
+        "print('ready', flush=True)\n"
+        "if run is not None: run.run(out / FILE_NAME, checkpoint_seconds=0)\n"
+    )
+    kills = 0
+    for _ in range(60):
+        process = subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE)
+        assert process.stdout is not None
+        process.stdout.readline()
+        time.sleep(rng.uniform(0, 0.12))
+        process.send_signal(signal.SIGKILL)
+        process.wait()
+        process.stdout.close()
+        kills += 1
+        path = folder / FILE_NAME
+        if path.exists():
+            read_repertoire(path)  # whole at every instant
+            if read_search(path) is None:
+                break
+    assert read_search(folder / FILE_NAME) is None, "the run never got to its end"
+    assert kills >= 2, "it was never interrupted"
+    assert _same(read_repertoire(folder / FILE_NAME), uninterrupted)
+
+
+def test_ctrl_c_finishes_the_batch_saves_and_says_how_to_go_on(tmp_path) -> None:
+    folder = tmp_path / "run"
+    command = ["train", "ant", "--evaluations", "100000", "--episode-steps", "40", "--out", str(folder)]
+    process = subprocess.Popen(
+        [sys.executable, "-m", "surefoot", *command], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    )
+    while not (folder / FILE_NAME).exists():
+        assert process.poll() is None
+        time.sleep(0.05)
+    time.sleep(1.0)
+    process.send_signal(signal.SIGINT)
+    output, complaints = process.communicate(timeout=60)
+    assert process.returncode == 0, complaints
+    assert f"surefoot train --resume {folder}" in " ".join(output.split())
+    assert len(read_repertoire(folder / FILE_NAME).history["evaluations"]) > 0
+
+
+def test_progress_counts_up_to_the_budget(start, tmp_path) -> None:
+    seen: list[Progress] = []
+    start().run(tmp_path / FILE_NAME, on_progress=seen.append)
+    evaluations = [progress.evaluations for progress in seen]
+    assert evaluations[-1] == 96
+    assert set(range(1, 97)) <= set(evaluations)
+    assert seen[-1].metrics.elites > 5
+
+
+def test_diverged_evaluations_are_counted_and_kept_out(start, tmp_path, monkeypatch) -> None:
+    training: Training = start()
+    evaluate = training.problem.evaluate
+
+    def some_fail(solutions, seeds, **options):
+        evaluations = evaluate(solutions, seeds, **options)
+        evaluations.failed[::3] = True
+        evaluations.objectives[::3] = np.nan
+        evaluations.measures[::3] = np.nan
+        return evaluations
+
+    monkeypatch.setattr(training.problem, "evaluate", some_fail)
+    training.run(tmp_path / FILE_NAME)
+    assert training.progress().diverged == 6 * 6
+    assert np.isfinite(read_repertoire(tmp_path / FILE_NAME).elites.objectives).all()
+
+
+def test_a_run_survives_batches_in_which_everything_diverges(start, tmp_path, monkeypatch) -> None:
+    training: Training = start()
+    evaluate = training.problem.evaluate
+
+    def all_fail(solutions, seeds, **options):
+        evaluations = evaluate(solutions, seeds, **options)
+        evaluations.failed[:] = True
+        evaluations.objectives[:] = np.nan
+        evaluations.measures[:] = np.nan
+        return evaluations
+
+    monkeypatch.setattr(training.problem, "evaluate", all_fail)
+    training.run(tmp_path / FILE_NAME)
+    assert len(read_repertoire(tmp_path / FILE_NAME)) == 0
+    assert training.progress().diverged == 96
+
+
+def test_the_result_archive_holds_the_best_ever_evaluated(start, tmp_path, monkeypatch) -> None:
+    training: Training = start()
+    everything: list[tuple[np.ndarray, np.ndarray, np.ndarray]] = []
+    evaluate = training.problem.evaluate
+
+    def watch(solutions, seeds, **options):
+        evaluations = evaluate(solutions, seeds, **options)
+        everything.append((solutions, evaluations.objectives, evaluations.measures))
+        return evaluations
+
+    monkeypatch.setattr(training.problem, "evaluate", watch)
+    training.run(tmp_path / FILE_NAME)
+    expected = GridArchive(
+        solution_dim=training.problem.solution_dim, shape=(6, 6, 6, 6), ranges=training.problem.measure_ranges
+    )
+    for batch in everything:
+        expected.add(*batch)
+    elites = read_repertoire(tmp_path / FILE_NAME).elites
+    assert np.array_equal(elites.cells, expected.elites().cells)
+    assert np.array_equal(elites.objectives, expected.elites().objectives)
+
+
+def test_an_elite_gives_its_stored_result_again(start, tmp_path, monkeypatch) -> None:
+    """The stored objective is that of the stored solution: evaluating it with its seed reproduces it."""
+    training: Training = start()
+    seeds_of: dict[bytes, int] = {}
+    evaluate = training.problem.evaluate
+
+    def watch(solutions, seeds, **options):
+        seeds_of.update({solution.tobytes(): int(seed) for solution, seed in zip(solutions, seeds, strict=True)})
+        return evaluate(solutions, seeds, **options)
+
+    monkeypatch.setattr(training.problem, "evaluate", watch)
+    training.run(tmp_path / FILE_NAME)
+    elites = read_repertoire(tmp_path / FILE_NAME).elites
+    seeds = np.array([seeds_of[solution.tobytes()] for solution in elites.solutions])
+    again = evaluate(elites.solutions, seeds)
+    assert np.array_equal(again.objectives, elites.objectives)
+    assert np.array_equal(again.measures, elites.measures)
+    assert len(set(seeds_of.values())) == 96, "evaluations share seeds"
+
+
+def test_a_folder_with_a_run_is_not_overwritten_unasked(start, tmp_path) -> None:
+    start().run(tmp_path / "run" / FILE_NAME)
+    before = (tmp_path / "run" / FILE_NAME).read_bytes()
+    with pytest.raises(InvalidValueError, match=r"already holds a run: use --resume .* or --overwrite"):
+        start()
+    assert (tmp_path / "run" / FILE_NAME).read_bytes() == before
+    start(overwrite=True)
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"evaluations": 0}, "evaluations: .*greater than 0, not 0"),
+        ({"evaluations": 2.5}, "evaluations: .*integer, not 2.5"),
+        ({"seed": -1}, "seed: .*-1"),
+        ({"learning_rate": 1.5}, "learning_rate: .*less than or equal to 1, not 1.5"),
+        ({"sigma0": 0.0}, "sigma0: .*greater than 0"),
+        ({"batch_size": 1}, "batch_size: .*2, not 1"),
+        ({"rule": "magic"}, "rule: .*'sequential' or 'batch'"),
+        ({"colour": 1}, "unknown key 'colour'; available: robot, algorithm"),
+    ],
+)
+def test_wrong_settings_are_refused(start, tmp_path, settings: dict, message: str) -> None:
+    with pytest.raises(InvalidValueError, match=message):
+        start(**settings)
+    assert not (tmp_path / "run").exists()
+
+
+def test_unknown_names_and_folders_are_refused(tmp_path: Path) -> None:
+    with pytest.raises(UnknownNameError, match="unknown robot 'cat'"):
+        start_training("cat", "sep-cma-mae", out=tmp_path / "x", evaluations=1, seed=1)
+    with pytest.raises(UnknownNameError, match="available: sep-cma-mae"):
+        start_training("ant", "sep-cma", out=tmp_path / "x", evaluations=1, seed=1)
+    with pytest.raises(InvalidFileError, match="holds no run to resume"):
+        resume_training(tmp_path)
+    (tmp_path / "file").write_text("")
+    with pytest.raises(InvalidFileError, match="cannot make the folder"):
+        start_training("ant", "sep-cma-mae", out=tmp_path / "file" / "run", evaluations=1, seed=1)
