@@ -4,5 +4,4 @@
 * `selectors`: ways of choosing the next controller to try.
 * `recovery`: the trial loop, from a repertoire and a damage to a controller that works again.
 * `deployment`: runs one controller on an intact or damaged robot and records what happens.
-* `episode_limit`: the same robot with longer or shorter episodes, for the two above.
 """

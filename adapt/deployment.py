@@ -9,7 +9,6 @@ import mujoco
 import numpy as np
 from scipy.spatial.transform import Rotation
 
-from adapt.episode_limit import with_episode_limit
 from robots.errors import InvalidFileError, InvalidValueError
 from robots.robot import Robot
 from robots.simulation import robot_controller
@@ -103,7 +102,7 @@ def deploy(
     Raises:
         InvalidValueError: an argument is outside what is said here.
     """
-    limited = with_episode_limit(robot, _whole_steps(robot, seconds))
+    limited = robot.with_episode_steps(_whole_steps(robot, seconds))
     controller = robot_controller(limited)
     rows = _checked_parameters(parameters, controller.parameter_count)
     if seed < 0 or frame_every < 1:

@@ -7,10 +7,10 @@ from numbers import Integral
 import numpy as np
 
 from adapt.damage import Damage
-from adapt.episode_limit import with_episode_limit
 from adapt.selectors import MapBO, Prior, Selector, SelectorFactory
 from repertoire.repertoire import Repertoire
 from robots.errors import InvalidValueError
+from robots.seeds import derive_seeds
 from robots.simulation import Episodes, Simulation, robot_controller
 
 FORMAT = "surefoot-recovery"
@@ -133,7 +133,7 @@ def recover(
             is said here.
     """
     _check(repertoire, trials, seed)
-    intact = with_episode_limit(repertoire.robot, repertoire.configuration.episode_steps)
+    intact = repertoire.robot.with_episode_steps(repertoire.configuration.episode_steps)
     damaged = damage.apply(intact)
     search = selector(_prior(repertoire), trials=trials)
     best = repertoire.best()
@@ -186,7 +186,7 @@ class _Bench:
 
     def level(self, row: int) -> Level:
         """How well a controller does."""
-        seeds = self._seeds(_LEVELS, 0, LEVEL_EPISODES)
+        seeds = derive_seeds(self._seed, _LEVELS, 0, LEVEL_EPISODES)
         episodes = self._run(np.full(LEVEL_EPISODES, row), seeds)
         objectives = self._objectives(episodes)
         error = objectives.std(ddof=1) / np.sqrt(LEVEL_EPISODES)
@@ -196,13 +196,13 @@ class _Bench:
         """Row of the controller that does best, the same seeds for all."""
         k = len(self._repertoire)
         total = np.zeros(k)
-        for seed in self._seeds(_ORACLE, 0, ORACLE_EPISODES):
+        for seed in derive_seeds(self._seed, _ORACLE, 0, ORACLE_EPISODES):
             total += self._objectives(self._run(np.arange(k), np.full(k, seed)))
         return int(np.argmax(total))
 
     def _trial(self, number: int, row: int, predicted: float) -> Trial:
         """Try a controller once."""
-        seeds = self._seeds(_TRIALS, number, 1)
+        seeds = derive_seeds(self._seed, _TRIALS, number, 1)
         episodes = self._run(np.array([row]), seeds)
         return Trial(
             number=number,
@@ -223,11 +223,6 @@ class _Bench:
         """Objectives, the minimum where the simulation diverged."""
         floor = self._repertoire.configuration.min_objective
         return np.where(episodes.diverged, floor, episodes.objectives)
-
-    def _seeds(self, key: int, first: int, n: int) -> np.ndarray:
-        """Seeds of n episodes of a family, from the first-th on."""
-        sequences = (np.random.SeedSequence(self._seed, spawn_key=(key, first + i)) for i in range(n))
-        return np.array([sequence.generate_state(1)[0] for sequence in sequences], np.int64)
 
 
 def _check(repertoire: Repertoire, trials: int, seed: int) -> None:

@@ -33,8 +33,8 @@ def draw_repertoire(repertoire: Repertoire, path: Path) -> None:
     """
     values = stack(objective_grid(repertoire))
     rows, columns = values.shape
-    height = np.clip(_WIDTH * rows / columns, 0.8, 9.0)  # square cells, unless that were a sliver or a tower
-    figure = Figure(figsize=(_WIDTH + 2.0, height + 1.15), layout="constrained")
+    height = np.clip(_WIDTH * rows / columns, 2.2, 9.0)  # square cells, unless that were a sliver or a tower
+    figure = Figure(figsize=(_WIDTH + 2.4, height + 1.15), layout="constrained")
     axes = figure.add_subplot()
     colors = matplotlib.colormaps["viridis"].with_extremes(bad=_EMPTY)
     image = axes.imshow(
@@ -50,9 +50,10 @@ def draw_repertoire(repertoire: Repertoire, path: Path) -> None:
     if len(repertoire):
         steps = repertoire.configuration.episode_steps
         bar = figure.colorbar(image, ax=axes, fraction=0.05, pad=0.02)
-        bar.set_label(f"objective [sum of rewards in up to {steps:,} control steps]")
+        bar.set_label(f"objective [sum of rewards\nin up to {steps:,} control steps]")
         _ring_best(axes, repertoire)
-    figure.suptitle(_headline(repertoire), x=0.01, ha="left", fontsize=11)
+    ringed = " (ringed)" if len(repertoire) else ""
+    figure.suptitle(_headline(repertoire) + ringed, x=0.01, ha="left", fontsize=11)
     save_figure(figure, path)
 
 
@@ -128,7 +129,7 @@ def _rule(axes: Axes, grid: tuple[int, ...]) -> None:
             blocks *= size
             innermost = depth == len(sizes) - 1
             for edge in range(1, blocks):
-                draw(edge * total / blocks, color="white", linewidth=0.4 if innermost else 3.0)
+                draw(edge * total / blocks, color="white", linewidth=0.4 if innermost else 3.0 / (depth + 1))
 
 
 def _label_measures(axes: Axes, repertoire: Repertoire) -> None:
@@ -140,19 +141,21 @@ def _label_measures(axes: Axes, repertoire: Repertoire) -> None:
     axes.set_yticks([])
     if len(grid) > 1:
         axes.set_yticks(*_ticks(grid[1], total_rows))
-        axes.set_ylabel(f"{feet[1]}: share of time on the ground")
-    quiet = {"color": _QUIET, "fontsize": 9}
+        axes.set_ylabel(f"{feet[1]}:\nshare of time on the ground")
     nested = "within each block, 0% to 100%"
     if len(grid) > 2:
-        axes.set_title(f"{nested} from left to right: {', then '.join(feet[2::2])}", loc="left", **quiet)
+        axes.set_title(
+            f"{nested} from left to right: {', then '.join(feet[2::2])}", loc="left", color=_QUIET, size=9
+        )
     if len(grid) > 3:
         note = f"{nested} from bottom to top: {', then '.join(feet[3::2])}"
-        axes.yaxis.set_label_position("left")
-        axes.annotate(note, (1.015, 0), xycoords="axes fraction", rotation=90, va="bottom", **quiet)
+        axes.annotate(
+            note, (1.015, 0), xycoords="axes fraction", rotation=90, va="bottom", color=_QUIET, size=9
+        )
 
 
 def _ticks(size: int, total: int) -> tuple[list[float], list[str]]:
-    """Positions and labels of the boundaries of an outer measure's cells, or of quarters if there are many."""
+    """Positions and labels of an outer measure's boundaries between cells; of quarters if there are many."""
     count = size if size <= _MOST_TICKS else 4
     return [total * i / count for i in range(count + 1)], [f"{i / count:.0%}" for i in range(count + 1)]
 
@@ -169,16 +172,15 @@ def _ring_best(axes: Axes, repertoire: Repertoire) -> None:
 def _headline(repertoire: Repertoire) -> str:
     """The robot and the metrics, in two lines."""
     title = repertoire.robot.description.title
-    objectives = repertoire.elites.objectives
-    cells = math.prod(repertoire.grid)
-    first = f"{title[0].upper()}{title[1:]}: {len(repertoire):,} of {cells:,} cells filled ({len(repertoire) / cells:.1%})"
-    if not len(repertoire):
+    filled, cells = len(repertoire), math.prod(repertoire.grid)
+    first = f"{title[0].upper()}{title[1:]}: {filled:,} of {cells:,} cells filled ({filled / cells:.1%})"
+    if not filled:
         return first
+    objectives, best = repertoire.elites.objectives, repertoire.best()
     score = np.sum(objectives - repertoire.configuration.min_objective)
-    best = repertoire.best()
     return (
         f"{first}\nQD score {score:,.0f}, best objective {objectives[best]:,.1f} "
-        f"in cell {format_cell(repertoire.cell(best))} (ringed)"
+        f"in cell {format_cell(repertoire.cell(best))}"
     )
 
 

@@ -116,9 +116,8 @@ def _contents(repertoire: Repertoire) -> Contents:
     """What a file holds of a repertoire."""
     robot = repertoire.robot
     if robot.modifications:
-        raise InvalidValueError(
-            f"a repertoire is saved with the whole robot, but its robot has {', '.join(robot.modifications)}"
-        )
+        changes = ", ".join(change.label for change in robot.modifications)
+        raise InvalidValueError(f"a repertoire is saved with the whole robot, but its robot has {changes}")
     elites = {f"elites/{name}": column for name, column in vars(repertoire.elites).items()}
     named = {**elites, "thresholds": repertoire.thresholds}
     arrays = {name: np.asarray(named[name], dtype) for name, (dtype, _) in _ARRAYS.items()}

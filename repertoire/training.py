@@ -18,6 +18,7 @@ from repertoire.repertoire import Repertoire
 from repertoire.storage import read_repertoire, read_search, write_repertoire
 from robots.errors import InvalidFileError, InvalidValueError
 from robots.robot import Robot, load_robot
+from robots.seeds import derive_seeds
 
 FILE_NAME = "repertoire.h5"
 _PACKAGES = ("surefoot", "mujoco", "numpy", "numba", "h5py")
@@ -61,11 +62,9 @@ class Training:
     """
 
     def __init__(self, configuration: Configuration, robot: Robot, *, threads: int | None = None) -> None:
-        steps = {"episode_steps": configuration.episode_steps}
-        trained = replace(robot, description=robot.description.model_copy(update=steps))
         self.configuration = configuration
         self.robot = robot
-        self.problem = Locomotion(trained, threads=threads)
+        self.problem = Locomotion(robot.with_episode_steps(configuration.episode_steps), threads=threads)
         self.search: Search = find_algorithm(configuration.algorithm).start(
             configuration, self.problem, np.random.SeedSequence(configuration.seed, spawn_key=(_SEARCH,))
         )
@@ -94,7 +93,7 @@ class Training:
         started = time.perf_counter()
         asked = [emitter.ask() for emitter in self.search.emitters]
         solutions = np.concatenate(asked)  # (n, solution_dim) float32
-        seeds = self._seeds(len(solutions))
+        seeds = derive_seeds(self.configuration.seed, _EVALUATIONS, self.evaluations, len(solutions))
         asked_at = time.perf_counter()
         evaluations = self.problem.evaluate(solutions, seeds, on_finished=on_finished)
         evaluated_at = time.perf_counter()
@@ -102,12 +101,6 @@ class Training:
         self._record(evaluations)
         self.timing.evaluation += evaluated_at - asked_at
         self.timing.search += time.perf_counter() - evaluated_at + asked_at - started
-
-    def _seeds(self, n: int) -> np.ndarray:
-        """Seeds of the next n evaluations: each derives from the run's seed and the evaluation's index."""
-        entropy, first = self.configuration.seed, self.evaluations
-        sequences = (np.random.SeedSequence(entropy, spawn_key=(_EVALUATIONS, first + i)) for i in range(n))
-        return np.array([sequence.generate_state(1)[0] for sequence in sequences], np.int64)
 
     def _tell(self, solutions: np.ndarray, evaluations: Evaluations, sizes: list[int]) -> None:
         """Add what succeeded to both archives, and tell each emitter the improvements of its own."""

@@ -1,7 +1,7 @@
 """`Robot`: a validated twin of MJCF and YAML, ready to be simulated."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
 
@@ -10,6 +10,19 @@ import mujoco
 from robots.catalogue import MODELS, robot_names
 from robots.description import Description, parse_description, read_text
 from robots.errors import InvalidRobotError, UnknownNameError
+
+
+@dataclass(frozen=True)
+class Modification:
+    """A change to a robot's model.
+
+    Attributes:
+        label: what to call it.
+        edit: makes it, in place; it may remove joints, motors and geoms that the description lists.
+    """
+
+    label: str
+    edit: Callable[[mujoco.MjSpec], None]
 
 
 @dataclass(frozen=True, eq=False)
@@ -31,7 +44,7 @@ class Robot:
     xml: str
     yaml: str
     model: mujoco.MjModel
-    modifications: tuple[str, ...] = ()
+    modifications: tuple[Modification, ...] = ()
 
     @property
     def name(self) -> str:
@@ -59,23 +72,28 @@ class Robot:
         return len(self.description.measures)
 
     def modified(self, label: str, edit: Callable[[mujoco.MjSpec], None]) -> "Robot":
-        """The robot after a change to its model.
+        """The robot after one more change to its model.
 
         Args:
-            label: names the change in `modifications`.
-            edit: changes an `MjSpec` in place; it may remove joints, motors and geoms of the description.
+            label: what to call the change.
+            edit: see `Modification`.
 
         Raises:
             InvalidRobotError: the changed model does not compile.
         """
+        modifications = (*self.modifications, Modification(label, edit))
         spec = self.spec()
-        edit(spec)
-        origin = f"{self.name} with {label}"
-        model = _compile(spec, self.description, origin)
-        return Robot(self.description, self.xml, self.yaml, model, (*self.modifications, label))
+        for modification in modifications:
+            modification.edit(spec)
+        origin = f"{self.name} with {', '.join(modification.label for modification in modifications)}"
+        return replace(self, model=_compile(spec, self.description, origin), modifications=modifications)
+
+    def with_episode_steps(self, steps: int) -> "Robot":
+        """The robot with another limit on its episodes [control steps]; it shares the model."""
+        return replace(self, description=self.description.model_copy(update={"episode_steps": steps}))
 
     def spec(self) -> mujoco.MjSpec:
-        """A fresh editable copy of the whole robot's model."""
+        """A fresh editable copy of the whole robot's model, without modifications."""
         return mujoco.MjSpec.from_string(self.xml)
 
 

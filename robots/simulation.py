@@ -209,7 +209,7 @@ class _Lane:
             if index is None:
                 break
             self._parameters[slot] = parameters[index]
-            self._slots.begin(slot, int(seeds[index]))
+            self._slots.begin(int(slot), int(seeds[index]))
             self._index[slot] = index
             in_flight += 1
         return np.flatnonzero(self._index >= 0).astype(np.int32)

@@ -36,14 +36,13 @@ class Damage(ABC):
 
         Raises:
             UnknownNameError: the robot has no such leg.
-            InvalidValueError: the robot is damaged already.
+            InvalidValueError: the leg is damaged already.
             InvalidRobotError: the damaged model does not compile.
         """
         leg = _find_leg(self.leg, robot)
-        if robot.modifications:
-            # `Robot.modified` starts from the whole robot: what was done before would silently heal
-            done = ", ".join(robot.modifications)
-            raise InvalidValueError(f"{self} needs a whole {robot.name}, but this one already has {done}")
+        for done in robot.modifications:
+            if done.label.startswith(f"{self.leg}:"):
+                raise InvalidValueError(f"{self} needs a whole leg, but this one has {done.label} already")
         return robot.modified(str(self), lambda spec: self._edit(spec, leg))
 
     @abstractmethod

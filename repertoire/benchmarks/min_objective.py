@@ -15,7 +15,12 @@ from repertoire.problems import Evaluations, Locomotion
 from repertoire.training import start_training
 from robots.robot import load_robot
 
-_GAINS = (0.5, 1.0, 2.0, 4.0)  # times Xavier initialisation; stronger controllers work against themselves harder
+_GAINS = (
+    0.5,
+    1.0,
+    2.0,
+    4.0,
+)  # times Xavier initialisation; stronger controllers work against themselves harder
 _RANDOM = 2000  # controllers per gain
 _SEEDS = (1, 2, 3)
 _EVALUATIONS = 5000  # per training run

@@ -49,7 +49,7 @@ def test_every_damage_keeps_sizes_and_reads_back(name, leg, kind):
     assert parse_damage(str(damage), robot) == damage
     assert damage.summary
     damaged = damage.apply(robot)
-    assert damaged.modifications == (str(damage),)
+    assert [m.label for m in damaged.modifications] == [str(damage)]
     assert robot.modifications == ()
     assert (damaged.action_dim, damaged.observation_dim) == (robot.action_dim, robot.observation_dim)
     _, seen, done = walk(damaged)
@@ -130,10 +130,20 @@ def test_dead_motors_do_no_work_and_joints_swing_freely():
     assert not data.qfrc_actuator.any()
 
 
-def test_damage_to_a_damaged_robot_is_refused():
+def test_damage_to_a_damaged_leg_is_refused():
     broken = Lost("front_left").apply(load_robot("ant"))
-    with pytest.raises(InvalidValueError, match=r"back_left:dead needs a whole ant.*front_left:lost"):
-        Dead("back_left").apply(broken)
+    with pytest.raises(
+        InvalidValueError, match=r"front_left:dead needs a whole leg.*front_left:lost already"
+    ):
+        Dead("front_left").apply(broken)
+
+
+def test_damages_to_several_legs_add_up():
+    ant = load_robot("ant")
+    broken = Dead("back_left").apply(Lost("front_left").apply(ant))
+    assert [m.label for m in broken.modifications] == ["front_left:lost", "back_left:dead"]
+    assert broken.model.njnt == ant.model.njnt - 2
+    assert broken.model.nu == ant.model.nu - 4
 
 
 @pytest.mark.parametrize("text", ["", "front_left", "front_left:", ":lost", "front_left:lost:", "a:b:c"])

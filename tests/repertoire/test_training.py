@@ -18,7 +18,9 @@ from tests.repertoire.conftest import SMALL
 
 def _same(a: Repertoire, b: Repertoire) -> bool:
     """Whether two repertoires hold the same archive, thresholds and history, bit for bit."""
-    elites = all(np.array_equal(x, y) for x, y in zip(vars(a.elites).values(), vars(b.elites).values(), strict=True))
+    elites = all(
+        np.array_equal(x, y) for x, y in zip(vars(a.elites).values(), vars(b.elites).values(), strict=True)
+    )
     history = a.history.keys() == b.history.keys() and all(
         np.array_equal(a.history[name], b.history[name], equal_nan=True) for name in a.history
     )
@@ -108,7 +110,10 @@ def test_ctrl_c_finishes_the_batch_saves_and_says_how_to_go_on(tmp_path) -> None
     folder = tmp_path / "run"
     command = ["train", "ant", "--evaluations", "100000", "--episode-steps", "40", "--out", str(folder)]
     process = subprocess.Popen(
-        [sys.executable, "-m", "surefoot", *command], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+        [sys.executable, "-m", "surefoot", *command],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
     )
     while not (folder / FILE_NAME).exists():
         assert process.poll() is None
@@ -193,7 +198,9 @@ def test_an_elite_gives_its_stored_result_again(start, tmp_path, monkeypatch) ->
     evaluate = training.problem.evaluate
 
     def watch(solutions, seeds, **options):
-        seeds_of.update({solution.tobytes(): int(seed) for solution, seed in zip(solutions, seeds, strict=True)})
+        seeds_of.update(
+            {solution.tobytes(): int(seed) for solution, seed in zip(solutions, seeds, strict=True)}
+        )
         return evaluate(solutions, seeds, **options)
 
     monkeypatch.setattr(training.problem, "evaluate", watch)

@@ -1,0 +1,124 @@
+"""Picture of a recovery: what each trial was expected to bring, what it brought, and what that was worth."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from repertoire.plots import save_figure
+from robots.errors import InvalidValueError
+
+# Of the palette of Okabe and Ito, which colour-blind people can tell apart; lines also differ in dashes.
+_PREDICTED, _MEASURED, _CHOSEN = "#777777", "#0072b2", "#d55e00"
+_QUIET = "#dddddd"
+_MOST_UPRIGHT = 10  # labels of trials that fit beside each other
+_LABEL_GAP = 0.062  # least distance between labels beside the lines, as a fraction of the axis
+
+
+def draw_recovery(
+    *,
+    trials_predicted: Sequence[float],
+    trials_measured: Sequence[float],
+    cells: Sequence[str],
+    healthy: float,
+    broken: float,
+    recovered: float,
+    oracle: float | None = None,
+    title: str,
+    path: Path,
+) -> None:
+    """Draw the trials of a recovery and the levels to compare them with.
+
+    Args:
+        trials_predicted: objective expected of each trial.
+        trials_measured: objective of each trial; the best, the first of equals, is marked as chosen.
+        cells: label of each trial's controller.
+        healthy: objective before the damage.
+        broken: objective of the same controller after it.
+        recovered: objective of the chosen controller, measured afresh.
+        oracle: objective of the best controller there is.
+        title: of the picture.
+        path: of the PNG.
+
+    Raises:
+        InvalidValueError: there is no trial, lengths differ, or the path does not end in .png.
+        InvalidFileError: the file cannot be written.
+    """
+    predicted, measured = np.asarray(trials_predicted, float), np.asarray(trials_measured, float)
+    if not len(cells) or not len(predicted) == len(measured) == len(cells):
+        raise InvalidValueError(
+            "trials_predicted, trials_measured and cells must have an entry for each of at least one trial, "
+            f"not {len(predicted)}, {len(measured)} and {len(cells)}"
+        )
+    figure = Figure(figsize=(8.2, 4.6), layout="constrained")
+    axes = figure.add_subplot()
+    _draw_trials(axes, predicted, measured, cells)
+    _draw_levels(axes, healthy=healthy, broken=broken, recovered=recovered, oracle=oracle)
+    axes.set_title(title, loc="left", fontsize=11)
+    figure.legend(loc="outside lower left", ncols=3, frameon=False, fontsize=9)
+    save_figure(figure, path)
+
+
+def _draw_trials(axes: Axes, predicted: np.ndarray, measured: np.ndarray, cells: Sequence[str]) -> None:
+    """Draw what was predicted and measured, joined for each trial."""
+    numbers = np.arange(1, len(cells) + 1)
+    chosen = int(np.argmax(measured))
+    axes.vlines(numbers, predicted, measured, color=_QUIET, linewidth=3, zorder=1)
+    axes.plot(numbers, predicted, "o", mfc="white", mec=_PREDICTED, mew=1.5, ms=7, label="predicted")
+    axes.plot(numbers, measured, "o", color=_MEASURED, ms=7, label="measured, one episode")
+    axes.plot(numbers[chosen], measured[chosen], "*", color=_CHOSEN, ms=17, mec="white", label="chosen")
+    crowded = len(cells) > _MOST_UPRIGHT
+    between = ": " if crowded else "\n"
+    labels = [f"{number}{between}{cell}" for number, cell in zip(numbers, cells, strict=True)]
+    axes.set_xticks(numbers, labels, fontsize=8, rotation=90 if crowded else 0)
+    axes.margins(y=0.08)
+    axes.set_xlim(0.4, len(cells) + 0.6)
+    axes.set_xlabel("trial, and the cell of its controller")
+    axes.set_ylabel("objective [sum of rewards]")
+    axes.yaxis.set_major_formatter("{x:,.0f}")
+    axes.spines[["top", "right"]].set_visible(False)
+
+
+def _draw_levels(
+    axes: Axes, *, healthy: float, broken: float, recovered: float, oracle: float | None
+) -> None:
+    """Draw a line for each level, with its label beside it."""
+    levels = [
+        ("healthy", healthy, "#009e73", "--"),
+        ("damaged", broken, "black", ":"),
+        ("recovered", recovered, _CHOSEN, "-"),
+    ]
+    if oracle is not None:
+        levels.append(("best possible", oracle, "#cc79a7", "-."))
+    for _, level, color, dashes in levels:
+        axes.axhline(level, color=color, linestyle=dashes, linewidth=1.5, zorder=0)
+    low, high = axes.get_ylim()
+    places = spread(np.array([level for _, level, _, _ in levels]), _LABEL_GAP * (high - low))
+    for (name, level, color, _), place in zip(levels, places, strict=True):
+        axes.annotate(
+            f"{name} {level:,.0f}",
+            (1.01, place),
+            xycoords=("axes fraction", "data"),
+            va="center",
+            color=color,
+        )
+
+
+def spread(values: np.ndarray, gap: float) -> np.ndarray:
+    """Move values apart until neighbours differ by at least `gap`, each crowd about its own centre."""
+    order = np.argsort(values, kind="stable")
+    crowds: list[list[float]] = []  # of wanted positions; a crowd takes up its length times the gap
+    for value in values[order]:
+        crowds.append([float(value)])
+        while (
+            len(crowds) > 1
+            and np.mean(crowds[-1]) - np.mean(crowds[-2]) < gap * (len(crowds[-1]) + len(crowds[-2])) / 2
+        ):
+            crowds[-2:] = [crowds[-2] + crowds[-1]]
+    places = np.empty(len(values))
+    places[order] = [
+        np.mean(crowd) + gap * (i - (len(crowd) - 1) / 2) for crowd in crowds for i in range(len(crowd))
+    ]
+    return places
