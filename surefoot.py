@@ -203,15 +203,18 @@ def recover(
     from adapt.damage import parse_damage
     from adapt.recovery import recover as run_recovery
     from adapt.report import save_recovery
+    from repertoire.atomic import make_folder
     from repertoire.storage import read_repertoire
 
     repertoire = read_repertoire(file)
     damage = parse_damage(damage_text, repertoire.robot)
+    folder = out or file.parent
+    make_folder(folder)
     recovery = run_recovery(
         repertoire, damage, trials=trials, seed=seed, oracle=oracle, threads=threads, on_trial=_print_trial
     )
     _print_levels(recovery)
-    for path in save_recovery(recovery, out or file.parent):
+    for path in save_recovery(recovery, folder):
         console.print(f"saved {path}")
 
 
@@ -227,9 +230,11 @@ def _print_trial(trial: Any) -> None:
 
 def _print_levels(recovery: Any) -> None:
     """The levels before, during and after."""
-    console.print(f"stopped after {len(recovery.trials)} trials: {recovery.stopped}")
-    for name, value in recovery.levels().items():
-        console.print(f"{name:>10} {value:8.1f}")
+    console.print(f"stopped after {len(recovery.trials)} trials: {recovery.stop}")
+    for name, level in recovery.levels().items():
+        console.print(
+            f"{name:>10} {level.objective:8.1f} ± {level.standard_error:.1f}  {level.distance:6.2f} m"
+        )
 
 
 @cli.command()
@@ -262,11 +267,9 @@ def deploy(
         raise click.UsageError("say which gait to deploy: either --best or --cell")
     repertoire = read_repertoire(file)
     row = repertoire.best() if cell is None else repertoire.row(_parse_cell(cell))
-    robot = (
-        repertoire.robot
-        if damage_text is None
-        else parse_damage(damage_text, repertoire.robot).apply(repertoire.robot)
-    )
+    robot = repertoire.robot
+    if damage_text is not None:
+        robot = parse_damage(damage_text, robot).apply(robot)
     telemetry = film(robot, repertoire.elites.solutions[row], seconds=seconds, seed=seed, video=video)
     console.print(telemetry.summary())
     if csv is not None:

@@ -1,5 +1,6 @@
 """Deployment: runs one controller on a simulated robot, intact or damaged, and records what happens."""
 
+import io
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -9,7 +10,8 @@ import mujoco
 import numpy as np
 from scipy.spatial.transform import Rotation
 
-from robots.errors import InvalidFileError, InvalidValueError
+from repertoire.atomic import write_text
+from robots.errors import InvalidValueError
 from robots.robot import Robot
 from robots.simulation import robot_controller
 from robots.slots import Slots
@@ -72,10 +74,20 @@ class Telemetry:
         """
         columns = self.columns
         table = np.array([column.astype(np.float64) for column in columns.values()]).T  # (t, columns)
-        try:
-            np.savetxt(path, table, fmt="%.9g", delimiter=",", header=",".join(columns), comments="")
-        except OSError as error:
-            raise InvalidFileError(f"cannot write {path}: {error.strerror}") from error
+        text = io.StringIO()
+        np.savetxt(text, table, fmt="%.9g", delimiter=",", header=",".join(columns), comments="")
+        write_text(path, text.getvalue())
+
+    def summary(self) -> str:
+        """How it went, in a line."""
+        if not len(self):
+            return "the simulation blew up at once"
+        end = {"time": "still on its feet", "fall": "it fell", "divergence": "the simulation blew up"}[
+            self.ended
+        ]
+        x, y, _ = self.positions[-1]
+        way = f"{x:.2f} m ahead and {abs(y):.2f} m to the {'left' if y > 0 else 'right'}"
+        return f"{self.times[-1]:.1f} s: {way}, reward {self.rewards.sum():.1f}; {end}"
 
 
 def deploy(
@@ -86,8 +98,9 @@ def deploy(
     seed: int,
     on_frame: Callable[[mujoco.MjData], None] | None = None,
     frame_every: int = 1,
+    stop_at_fall: bool = True,
 ) -> Telemetry:
-    """Run a controller until the time is up or the robot falls.
+    """Run a controller until the time is up or, unless told otherwise, the robot falls.
 
     Up to the robot's own episode limit this is the episode that `Simulation` evaluates for the same seed.
 
@@ -98,11 +111,13 @@ def deploy(
         seed: of the initial joint angles.
         on_frame: called with the robot's state after every `frame_every`-th control step, to draw it.
         frame_every: 1 gives about 60 frames per second for the robots that come with the package.
+        stop_at_fall: whether a fall ends it; a film shows more when it does not.
 
     Raises:
         InvalidValueError: an argument is outside what is said here.
     """
-    limited = robot.with_episode_steps(_whole_steps(robot, seconds))
+    limit = _whole_steps(robot, seconds)
+    limited = robot.with_episode_steps(limit)
     controller = robot_controller(limited)
     rows = _checked_parameters(parameters, controller.parameter_count)
     if seed < 0 or frame_every < 1:
@@ -112,16 +127,19 @@ def deploy(
     slots, only = Slots(limited, 1), np.zeros(1, np.int32)
     slots.begin(0, seed)
     log: list[dict[str, np.ndarray]] = []
-    while not slots.over(0):
+    fell = False
+    while len(log) < limit and not (fell and stop_at_fall):
         controller.act(rows, slots.observations, slots.actions, only)
         slots.advance(only)
         if slots.tally.diverged[0]:
             break
+        fell = fell or not slots.tally.alive[0]
         data = slots.data(0)
         log.append(_snapshot(data, slots))
         if on_frame and len(log) % frame_every == 0:
             on_frame(data)
-    return _telemetry(limited, log, _end(slots))
+    ended: End = "divergence" if slots.tally.diverged[0] else "fall" if fell else "time"
+    return _telemetry(limited, log, ended)
 
 
 def _whole_steps(robot: Robot, seconds: float) -> int:
@@ -154,13 +172,6 @@ def _snapshot(data: mujoco.MjData, slots: Slots) -> dict[str, np.ndarray]:
         "contacts": slots.tally.touching[0].copy(),
         "rewards": slots.tally.reward[0].copy(),
     }
-
-
-def _end(slots: Slots) -> End:
-    """Why the episode is over."""
-    if slots.tally.diverged[0]:
-        return "divergence"
-    return "time" if slots.tally.alive[0] else "fall"
 
 
 def _telemetry(robot: Robot, log: list[dict[str, np.ndarray]], ended: End) -> Telemetry:

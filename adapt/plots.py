@@ -1,6 +1,8 @@
 """Picture of a recovery: what each trial was expected to bring, what it brought, and what that was worth."""
 
+import itertools
 from collections.abc import Sequence
+from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
@@ -107,18 +109,9 @@ def _draw_levels(
 
 
 def spread(values: np.ndarray, gap: float) -> np.ndarray:
-    """Move values apart until neighbours differ by at least `gap`, each crowd about its own centre."""
+    """Move values up, as little as needed for neighbours to differ by at least `gap`."""
+    places = values.astype(float)
     order = np.argsort(values, kind="stable")
-    crowds: list[list[float]] = []  # of wanted positions; a crowd takes up its length times the gap
-    for value in values[order]:
-        crowds.append([float(value)])
-        while (
-            len(crowds) > 1
-            and np.mean(crowds[-1]) - np.mean(crowds[-2]) < gap * (len(crowds[-1]) + len(crowds[-2])) / 2
-        ):
-            crowds[-2:] = [crowds[-2] + crowds[-1]]
-    places = np.empty(len(values))
-    places[order] = [
-        np.mean(crowd) + gap * (i - (len(crowd) - 1) / 2) for crowd in crowds for i in range(len(crowd))
-    ]
+    for below, above in pairwise(order):
+        places[above] = max(places[above], places[below] + gap)
     return places

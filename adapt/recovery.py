@@ -16,9 +16,10 @@ from robots.simulation import Episodes, Simulation, robot_controller
 FORMAT = "surefoot-recovery"
 VERSION = 1
 LEVEL_EPISODES = 10
+CANDIDATES = 20
 ORACLE_EPISODES = 4
 # Keys of the seed: what each family of episodes derives its seeds from. Training has 0 and 1.
-_TRIALS, _LEVELS, _ORACLE = 2, 3, 4
+_TRIALS, _LEVELS, _ORACLE, _IN_USE = 2, 3, 4, 5
 
 
 @dataclass(frozen=True)
@@ -74,7 +75,10 @@ class Recovery:
         robot: name of the robot.
         damage: text of the damage.
         seed: from which every episode's seed derives.
-        healthy: the repertoire's best controller on the intact robot.
+        in_use: row of the controller that the robot walked with before: of the `CANDIDATES` with the highest
+            objectives, the one that does best on average on the intact robot. The highest objective of all
+            is a maximum over single episodes, and often luck.
+        healthy: the controller in use, on the intact robot.
         broken: the same controller on the damaged robot.
         recovered: the chosen controller on the damaged robot.
         oracle: the best controller of the repertoire on the damaged robot, or None if it was not asked for.
@@ -89,6 +93,7 @@ class Recovery:
     robot: str
     damage: str
     seed: int
+    in_use: int
     healthy: Level
     broken: Level
     recovered: Level
@@ -98,6 +103,11 @@ class Recovery:
     row: int
     cell: tuple[int, ...]
     stop: str
+
+    def levels(self) -> dict[str, Level]:
+        """The levels that were measured, by name."""
+        known = {"healthy": self.healthy, "broken": self.broken, "recovered": self.recovered}
+        return known | ({"oracle": self.oracle} if self.oracle else {})
 
     def to_json(self) -> dict[str, object]:
         """A dictionary that `json.dump` takes, with the name and version of this format first."""
@@ -136,9 +146,9 @@ def recover(
     intact = repertoire.robot.with_episode_steps(repertoire.configuration.episode_steps)
     damaged = damage.apply(intact)
     search = selector(_prior(repertoire), trials=trials)
-    best = repertoire.best()
     with Simulation(intact, threads=threads) as before, Simulation(damaged, threads=threads) as after:
-        bench = _Bench(repertoire, after, int(seed))
+        intact_bench, bench = _Bench(repertoire, before, int(seed)), _Bench(repertoire, after, int(seed))
+        in_use = intact_bench.proven()
         tried = bench.search(search, on_trial)
         chosen = max(tried, key=lambda trial: trial.measured)  # the first of equals
         winner = bench.winner() if oracle else None
@@ -146,8 +156,9 @@ def recover(
             robot=intact.name,
             damage=str(damage),
             seed=int(seed),
-            healthy=_Bench(repertoire, before, int(seed)).level(best),
-            broken=bench.level(best),
+            in_use=in_use,
+            healthy=intact_bench.level(in_use),
+            broken=bench.level(in_use),
             recovered=bench.level(chosen.row),
             oracle=None if winner is None else bench.level(winner),
             oracle_row=winner,
@@ -193,12 +204,20 @@ class _Bench:
         return Level(float(objectives.mean()), float(error), float(episodes.distances.mean()))
 
     def winner(self) -> int:
-        """Row of the controller that does best, the same seeds for all."""
-        k = len(self._repertoire)
-        total = np.zeros(k)
-        for seed in derive_seeds(self._seed, _ORACLE, 0, ORACLE_EPISODES):
-            total += self._objectives(self._run(np.arange(k), np.full(k, seed)))
-        return int(np.argmax(total))
+        """Row of the controller that does best."""
+        seeds = derive_seeds(self._seed, _ORACLE, 0, ORACLE_EPISODES)
+        return self._best_of(np.arange(len(self._repertoire)), seeds)
+
+    def proven(self) -> int:
+        """Row of the controller that does best among those with the highest objectives."""
+        candidates = np.argsort(-self._repertoire.elites.objectives, kind="stable")[:CANDIDATES]
+        return self._best_of(candidates, derive_seeds(self._seed, _IN_USE, 0, LEVEL_EPISODES))
+
+    def _best_of(self, rows: np.ndarray, seeds: np.ndarray) -> int:
+        """The row with the highest mean objective over seeds, the same for all."""
+        episodes = self._run(np.repeat(rows, len(seeds)), np.tile(seeds, len(rows)))
+        means = self._objectives(episodes).reshape(len(rows), len(seeds)).mean(axis=1)
+        return int(rows[np.argmax(means)])
 
     def _trial(self, number: int, row: int, predicted: float) -> Trial:
         """Try a controller once."""

@@ -110,3 +110,15 @@ def _reason(error: OSError) -> str:
     """Why, in words and without the number and path that Python adds."""
     reason = error.strerror or " ".join(str(error).split())
     return reason[0].lower() + reason[1:] if reason else type(error).__name__
+
+
+def make_folder(path: Path) -> None:
+    """Make a folder and those above it.
+
+    Raises:
+        InvalidFileError: that is not possible.
+    """
+    try:
+        path.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise InvalidFileError(f"cannot make the folder {path}: {error.strerror}") from error

@@ -175,7 +175,7 @@ def _read_dataset(dataset: h5py.Dataset, name: str, contents: Contents, room: in
         raise InvalidValueError(f"{name!r} must be a numeric array or a text, not of type {dataset.dtype}")
     size = math.prod(map(int, dataset.shape)) * dataset.dtype.itemsize  # Python's integers do not overflow
     if size > room or size != dataset.id.get_storage_size():
-        raise InvalidValueError(f"{name!r} claims shape {dataset.shape}, which the file is too small to hold")
+        raise InvalidValueError(f"{name!r} claims shape {dataset.shape}, which is not what the file holds")
     if is_text:
         contents.texts[name] = _decode(dataset[()], name)
     else:

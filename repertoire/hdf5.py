@@ -107,5 +107,5 @@ def _check_readable(path: Path) -> None:
 
 def _one_line(error: object) -> str:
     """A message without line breaks, beginning in lower case."""
-    message = " ".join(str(error).split())
+    message = " ".join(str(error).split()).strip("'")  # a KeyError's message comes quoted
     return message[:1].lower() + message[1:]

@@ -34,11 +34,15 @@ def measure(archive: Archive, *, min_objective: float) -> Metrics:
         min_objective: the worst objective that counts, so that every elite can add to the QD score; an elite
             below it subtracts.
     """
-    objectives = archive.objectives  # (k,)
+    return measure_objectives(archive.objectives, cells=archive.cells, min_objective=min_objective)
+
+
+def measure_objectives(objectives: np.ndarray, *, cells: int, min_objective: float) -> Metrics:
+    """Return the metrics of an archive of so many cells from its elites' objectives, (k,)."""
     k = len(objectives)
     return Metrics(
         elites=k,
-        coverage=k / archive.cells,
+        coverage=k / cells,
         qd_score=float(np.sum(objectives - min_objective)),
         best=float(objectives.max()) if k else float("nan"),
         mean=float(objectives.mean()) if k else float("nan"),

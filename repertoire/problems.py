@@ -56,7 +56,7 @@ class Problem(ABC):
 
 
 class Locomotion(Problem):
-    """Walk: solutions are controllers, the objective is the reward, the measures are the feet's contact shares.
+    """Walk: solutions are controllers, objectives sums of rewards, measures the feet's contact shares.
 
     Args:
         robot: who walks.

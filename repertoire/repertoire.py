@@ -1,11 +1,13 @@
 """`Repertoire`: what training leaves behind, and what recovery starts from."""
 
+import math
 from dataclasses import dataclass, field
 
 import numpy as np
 
 from repertoire.archives import Elites
 from repertoire.configuration import Configuration
+from repertoire.metrics import Metrics, measure_objectives
 from robots.errors import InvalidValueError
 from robots.robot import Robot
 
@@ -39,6 +41,15 @@ class Repertoire:
     def grid(self) -> tuple[int, ...]:
         """Cells along each measure."""
         return self.configuration.archive
+
+    @property
+    def metrics(self) -> Metrics:
+        """How good it is."""
+        return measure_objectives(
+            self.elites.objectives,
+            cells=math.prod(self.grid),
+            min_objective=self.configuration.min_objective,
+        )
 
     def best(self) -> int:
         """Row of the elite with the highest objective.
@@ -75,6 +86,29 @@ class Repertoire:
     def cell(self, row: int) -> tuple[int, ...]:
         """Index along each measure of an elite's cell."""
         return tuple(int(i) for i in np.unravel_index(self.elites.cells[row], self.grid))
+
+    def facts(self) -> dict[str, str]:
+        """What there is to say about it, in words."""
+        configuration, metrics = self.configuration, self.metrics
+        done = self.history["evaluations"][-1] if len(self.history.get("evaluations", ())) else 0
+        diverged = self.history["diverged"][-1] if done else 0
+        where = f" (cell {format_cell(self.cell(self.best()))})" if len(self) else ""
+        return {
+            "robot": f"{self.robot.name}, {self.robot.description.title}",
+            "controller": f"{self.controller}, {self.elites.solutions.shape[1]:,} parameters",
+            "algorithm": f"{configuration.algorithm}, seed {configuration.seed}",
+            "settings": f"{configuration.emitters} emitters x {configuration.batch_size}, "
+            f"sigma0 {configuration.sigma0:g}, learning rate {configuration.learning_rate:g}, "
+            f"{configuration.rule} thresholds, episodes of {configuration.episode_steps} steps",
+            "evaluations": f"{done:,} of {configuration.evaluations:,}, {diverged} diverged",
+            "measures": "share of time on the ground: " + ", ".join(self.robot.description.measures),
+            "archive": " x ".join(map(str, self.grid)) + f" cells, {metrics.elites} filled",
+            "coverage": f"{metrics.coverage:.1%}",
+            "QD score": f"{metrics.qd_score:,.1f} (objectives count from {configuration.min_objective:g})",
+            "best": f"{metrics.best:.1f}{where}",
+            "mean": f"{metrics.mean:.1f}",
+            "versions": ", ".join(f"{name} {version}" for name, version in self.versions.items()),
+        }
 
     def _occupied_near(self, cell: tuple[int, ...]) -> str:
         """Name the occupied cells nearest to a cell."""

@@ -5,6 +5,7 @@
 
 import json
 import math
+import re
 from collections.abc import Mapping
 from dataclasses import fields
 from pathlib import Path
@@ -32,6 +33,8 @@ from robots.simulation import robot_controller
 FORMAT = "surefoot repertoire"
 VERSION = 1
 
+# how an MJCF has MuJoCo read other files, whatever their path
+_REFERENCE = re.compile(r"<\s*include\b|\bfile\w*\s*=\s*(\"[^\"]*\"|'[^']*')?")
 _SEARCH = "search"
 _HISTORY = "history/"
 _TEXTS = ("configuration", "controller", "robot/mjcf", "robot/yaml", "versions")
@@ -61,6 +64,7 @@ def write_repertoire(
         InvalidFileError: the file cannot be written; what was there before is untouched.
     """
     contents = _contents(repertoire)
+    _check_texts(contents)
     _check_arrays(contents, repertoire.configuration)
     _check_fit(repertoire)
     with create_file(path) as file:
@@ -176,10 +180,16 @@ def _check_format(file: h5py.File) -> None:
 
 
 def _check_texts(contents: Contents) -> None:
-    """Raise if a text is missing."""
+    """Raise if a text is missing, or the robot needs a file that is not in this one."""
     for name in _TEXTS:
         if name not in contents.texts:
             raise InvalidValueError(f"the text {name!r} is missing")
+    reference = _REFERENCE.search(contents.texts["robot/mjcf"])
+    if reference:
+        raise InvalidValueError(
+            f"'robot/mjcf' refers to another file ({reference[0]!r}), "
+            "but a repertoire must need nothing beside it"
+        )
 
 
 def _check_arrays(contents: Contents, configuration: Configuration) -> None:

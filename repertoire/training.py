@@ -10,6 +10,7 @@ from platform import python_version
 import numpy as np
 
 from repertoire.algorithms import Search, find_algorithm
+from repertoire.atomic import make_folder
 from repertoire.configuration import Configuration, make_configuration
 from repertoire.history import History
 from repertoire.metrics import Metrics, measure
@@ -258,15 +259,3 @@ def resume_training(out: Path, *, threads: int | None = None) -> Training | None
     except (KeyError, ValueError, InvalidValueError) as error:
         raise InvalidFileError(f"{path}: the search state does not fit the configuration: {error}") from error
     return training
-
-
-def make_folder(path: Path) -> None:
-    """Make a folder and those above it.
-
-    Raises:
-        InvalidFileError: that is not possible.
-    """
-    try:
-        path.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise InvalidFileError(f"cannot make the folder {path}: {error.strerror}") from error

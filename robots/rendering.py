@@ -73,13 +73,16 @@ class Camera:
         self._view = _tracking_view(model) or _following_view(model)
         self._option = mujoco.MjvOption()
         self._scene = mujoco.MjvScene(self._model, maxgeom=10_000)
+        # asked first, and remembered: trying a second time can end the process, see there
+        problem = rendering_problem()
+        if problem is not None:
+            raise RenderingError(problem)
         try:
             self._canvas = _Canvas(self._model, width, height, samples)
         except Exception as error:
-            reason = (
-                rendering_problem() or f"frames of {width} x {height} cannot be drawn: {_one_line(error)}"
-            )
-            raise RenderingError(reason) from error
+            raise RenderingError(
+                f"frames of {width} x {height} pixels cannot be drawn ({_one_line(error)})"
+            ) from error
 
     def __enter__(self) -> "Camera":
         return self
@@ -117,9 +120,7 @@ class _Canvas:
         size.offwidth, size.offheight = width, height
         quality.shadowsize, quality.offsamples = min(quality.shadowsize, _SHADOW_SIZE), samples
         self._rectangle = mujoco.MjrRect(0, 0, width, height)
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # glfw warns of what MuJoCo then raises
-            self._gl = _gl_context_class()(width, height)
+        self._gl = _gl_context_class()(width, height)
         self._gl.make_current()
         self._context = mujoco.MjrContext(model, mujoco.mjtFontScale.mjFONTSCALE_100)
         mujoco.mjr_setBuffer(mujoco.mjtFramebuffer.mjFB_OFFSCREEN, self._context)
@@ -157,9 +158,14 @@ def _gl_context_class() -> Any:
 
 @cache
 def rendering_problem() -> str | None:
-    """What keeps this machine from drawing and what to install, in one line; None where it can draw."""
+    """What keeps this machine from drawing and what to install, in one line; None where it can draw.
+
+    It is found out once in a process: where MuJoCo's loader of OpenGL has failed, calling it again aborts.
+    """
     try:
-        _Canvas(mujoco.MjModel.from_xml_string("<mujoco/>"), 16, 16, samples=0).close()
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # glfw warns of what MuJoCo then raises
+            _Canvas(mujoco.MjModel.from_xml_string("<mujoco/>"), 16, 16, samples=0).close()
     # libraries, symbols and devices that are missing show up as ImportError, AttributeError, OSError,
     # TypeError, mujoco.FatalError or errors of PyOpenGL, which cannot be named without OpenGL
     except Exception as error:

@@ -11,8 +11,8 @@ from robots.task import ABSENT, apply_actions, begin, make_tally, make_task, sco
 class Slots:
     """A number of episodes of one robot, advanced together by one thread.
 
-    An episode is a pure function of the robot, its seed and the actions it is given: which slot it runs in and
-    what runs beside it change nothing.
+    An episode is a pure function of the robot, its seed and the actions it is given: which slot it runs in
+    and what runs beside it change nothing.
 
     Attributes:
         observations: (n, o) float32, what each slot's robot sees now.

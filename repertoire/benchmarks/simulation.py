@@ -1,4 +1,4 @@
-"""How fast the closed loop is, against raw physics, with more threads, beside PyBullet, and within training."""
+"""How fast the closed loop is: against raw physics, with more threads, beside PyBullet, within training."""
 
 import os
 import platform

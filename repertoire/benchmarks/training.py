@@ -1,4 +1,4 @@
-"""Run as a program: train for a minute on long episodes with a full archive, and print where time and memory went."""
+"""Run as a program: train for a minute with a full archive, and print where time and memory went."""
 
 import resource
 import sys

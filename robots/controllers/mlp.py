@@ -1,5 +1,6 @@
 """`MLP`: the feed-forward tanh network that drives the robots."""
 
+import itertools
 from dataclasses import dataclass
 
 import numpy as np
@@ -58,9 +59,7 @@ class MLP(Controller):
     @property
     def parameter_count(self) -> int:
         """Number of weights and biases."""
-        return sum(
-            (inputs + 1) * outputs for inputs, outputs in zip(self.sizes, self.sizes[1:], strict=False)
-        )
+        return sum((inputs + 1) * outputs for inputs, outputs in itertools.pairwise(self.sizes))
 
     @property
     def shape(self) -> str:
@@ -70,7 +69,7 @@ class MLP(Controller):
     def initial(self, rng: np.random.Generator) -> np.ndarray:
         """Xavier-uniform weights and zero biases (Glorot & Bengio 2010, eq. 16), (p,) float32."""
         layers = []
-        for inputs, outputs in zip(self.sizes, self.sizes[1:], strict=False):
+        for inputs, outputs in itertools.pairwise(self.sizes):
             bound = np.sqrt(6 / (inputs + outputs))
             layers += [rng.uniform(-bound, bound, inputs * outputs), np.zeros(outputs)]
         return np.concatenate(layers).astype(np.float32)

@@ -10,7 +10,7 @@ import pytest
 import adapt.recovery
 from adapt.damage import Dead, Lost
 from adapt.deployment import deploy
-from adapt.recovery import LEVEL_EPISODES, Trial, recover
+from adapt.recovery import LEVEL_EPISODES, ORACLE_EPISODES, Trial, recover
 from adapt.selectors import Selector
 from repertoire.archives import Elites, GridArchive
 from repertoire.configuration import Configuration
@@ -172,7 +172,9 @@ def test_levels_are_means_on_common_seeds_that_no_trial_saw(made_up):
     recovery = recover(made_up, Lost("front_left"), seed=3, trials=5, selector=InOrder, oracle=True)
     trials = {trial.seed for trial in recovery.trials}
     levels = [(damaged, seeds) for damaged, seeds in FakeSimulation.seeds if len(seeds) == LEVEL_EPISODES]
-    oracle = {int(seed) for _, seeds in FakeSimulation.seeds if len(seeds) == 5 for seed in seeds}
+    comparisons = [seeds for _, seeds in FakeSimulation.seeds if len(seeds) > LEVEL_EPISODES]
+    assert [len(seeds) for seeds in comparisons] == [5 * LEVEL_EPISODES, 5 * ORACLE_EPISODES]
+    compared = {int(seed) for seeds in comparisons for seed in seeds}
     assert sorted(damaged for damaged, _ in levels) == [False, True, True, True]
     for _, seeds in levels:
         np.testing.assert_array_equal(seeds, levels[0][1])
@@ -180,10 +182,12 @@ def test_levels_are_means_on_common_seeds_that_no_trial_saw(made_up):
     assert len(used) == LEVEL_EPISODES
     assert len(trials) == 5
     assert trials.isdisjoint(used)
-    assert oracle.isdisjoint(used | trials)
+    assert len(compared) == LEVEL_EPISODES + ORACLE_EPISODES
+    assert compared.isdisjoint(used | trials)
     noise = [np.random.default_rng(seed).normal() for seed in levels[0][1]]
-    assert recovery.healthy.objective == pytest.approx(2 + np.mean(noise))
-    assert recovery.broken.objective == pytest.approx(2 - 5 + np.mean(noise))
+    assert recovery.in_use == 4, "the best by the record is not the best by experience"
+    assert recovery.healthy.objective == pytest.approx(4 + np.mean(noise))
+    assert recovery.broken.objective == pytest.approx(4 - 5 + np.mean(noise))
     assert recovery.recovered.objective == pytest.approx(recovery.row - 5 + np.mean(noise))
     assert recovery.recovered.standard_error == pytest.approx(np.std(noise, ddof=1) / np.sqrt(LEVEL_EPISODES))
     assert recovery.recovered.distance == 0.5
@@ -194,7 +198,7 @@ def test_levels_are_means_on_common_seeds_that_no_trial_saw(made_up):
 def test_one_trial_is_the_best_of_the_repertoire(made_up):
     recovery = recover(made_up, Lost("front_left"), seed=0, trials=1)
     assert [trial.row for trial in recovery.trials] == [recovery.row] == [2]
-    assert recovery.broken == recovery.recovered
+    assert recovery.recovered.objective == pytest.approx(recovery.broken.objective - 2)
 
 
 @pytest.mark.parametrize(

@@ -79,7 +79,7 @@ def test_a_killed_run_resumes_bit_for_bit(tmp_path, uninterrupted) -> None:
     folder, rng = tmp_path / "run", random.Random(0)
     code = (
         "import sys; from pathlib import Path; from repertoire.training import *\n"
-        "from tests.repertoire.conftest import SMALL\n"
+        f"SMALL = {SMALL!r}\n"
         f"out = Path({str(folder)!r})\n"
         "run = resume_training(out) if (out / FILE_NAME).exists() else "
         "start_training('ant', 'sep-cma-mae', out=out, **SMALL)\n"

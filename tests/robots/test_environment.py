@@ -54,7 +54,7 @@ def test_a_reset_without_seed_goes_on_from_the_last_one() -> None:
 
 
 def test_unknown_names_are_refused() -> None:
-    with pytest.raises(UnknownNameError, match="available: .*ant"):
+    with pytest.raises(UnknownNameError, match=r"available: .*ant"):
         WalkingEnvironment("snail")
     with pytest.raises(InvalidValueError, match="rgb_array"):
         WalkingEnvironment("ant", render_mode="human")

@@ -1,3 +1,5 @@
+import itertools
+
 import numpy as np
 
 from robots.controllers.mlp import MLP, _linear, _tanh
@@ -8,7 +10,7 @@ ANT = MLP((28, 128, 128, 8))
 def _reference(sizes: tuple[int, ...], parameters: np.ndarray, x: np.ndarray) -> np.ndarray:
     """The same network in float64, straight from the docstring."""
     x, start = x.astype(np.float64), 0
-    for inputs, outputs in zip(sizes, sizes[1:], strict=False):
+    for inputs, outputs in itertools.pairwise(sizes):
         weights = parameters[start : start + inputs * outputs].reshape(inputs, outputs).astype(np.float64)
         biases = parameters[start + inputs * outputs : start + (inputs + 1) * outputs]
         x, start = np.tanh(x @ weights + biases), start + (inputs + 1) * outputs

@@ -86,12 +86,11 @@ def test_reward_is_as_defined_and_adds_up(ant: Robot) -> None:
 
 
 def test_measures_are_shares_of_steps_in_contact(ant: Robot) -> None:
-    counts, steps = np.zeros(4), 0
-    for slots, data, *_ in _walk(ant):
+    counts = np.zeros(4)
+    for steps, (walked, data, *_) in enumerate(_walk(ant), start=1):
         counts += _floor_contacts(ant, data)
-        steps += 1
-    assert np.array_equal(slots.measures(0), counts / steps)
-    assert slots.tally.steps[0] == steps
+        assert np.array_equal(walked.measures(0), counts / steps)
+        assert walked.tally.steps[0] == steps
 
 
 def test_reset_noise_is_within_bounds_and_depends_on_the_seed(ant: Robot) -> None:

@@ -1,0 +1,143 @@
+from dataclasses import replace
+from pathlib import Path
+
+import matplotlib
+import numpy as np
+import pytest
+from PIL import Image
+
+from repertoire.archives import Elites
+from repertoire.configuration import make_configuration
+from repertoire.plots import draw_history, draw_repertoire, objective_grid, save_figure, stack
+from repertoire.repertoire import Repertoire
+from robots.errors import InvalidFileError, InvalidValueError
+from robots.robot import load_robot
+
+FEET = ("front_left", "back_left", "back_right", "front_right")
+EMPTY = (228, 228, 228)
+
+
+def repertoire(shape: tuple[int, ...], cells: list[int]) -> Repertoire:
+    """A repertoire whose elites' objectives are 100, 200, ... in order of cell."""
+    ant = load_robot("ant")
+    measures = (FEET * 2)[: len(shape)]
+    robot = replace(ant, description=ant.description.model_copy(update={"measures": measures}))
+    k = len(cells)
+    settings = {"robot": "ant", "algorithm": "cma_mae", "evaluations": 100, "seed": 0, "episode_steps": 1000}
+    history = {name: np.array([1.0, 2.0]) for name in ("evaluations", "qd_score", "coverage", "best")}
+    return Repertoire(
+        robot=robot,
+        controller="mlp",
+        configuration=make_configuration({**settings, "archive": shape, "min_objective": 0.0}),
+        elites=Elites(
+            np.array(cells, int), np.zeros((k, 2), np.float32), 100.0 * np.arange(1, k + 1), np.zeros((k, 4))
+        ),
+        thresholds=np.zeros(np.prod(shape)),
+        history=history,
+    )
+
+
+def pixels(path: Path) -> np.ndarray:
+    with Image.open(path) as image:
+        assert image.format == "PNG"
+        return np.asarray(image.convert("RGB"))
+
+
+def test_the_grid_holds_objectives_where_there_are_elites() -> None:
+    grid = objective_grid(repertoire((2, 3), [1, 5]))
+    assert grid.shape == (2, 3)
+    assert grid[0, 1] == 100
+    assert grid[1, 2] == 200
+    assert np.isnan(grid).sum() == 4
+
+
+@pytest.mark.parametrize(
+    ("shape", "cell", "square"),
+    [
+        ((7,), (5,), (0, 5)),
+        ((4, 5), (3, 2), (2, 3)),
+        ((2, 3, 4), (1, 2, 3), (2, 1 * 4 + 3)),
+        ((6, 6, 6, 6), (1, 0, 3, 2), (0 * 6 + 2, 1 * 6 + 3)),
+        ((2, 3, 4, 5), (1, 2, 3, 4), (2 * 5 + 4, 1 * 4 + 3)),
+        ((2, 2, 2, 2, 2), (1, 0, 1, 1, 0), (0 * 2 + 1, 4 + 2 + 0)),
+    ],
+)
+def test_later_measures_are_nested_in_earlier_ones(
+    shape: tuple[int, ...], cell: tuple[int, ...], square: tuple[int, int]
+) -> None:
+    values = np.zeros(shape)
+    values[cell] = 1
+    stacked = stack(values)
+    assert stacked.size == values.size
+    assert stacked[square] == 1
+
+
+@pytest.mark.parametrize("shape", [(30,), (20, 10), (2, 3, 4), (6, 6, 6, 6), (2, 2, 2, 2, 2)])
+def test_pictures_are_large_enough_to_read(tmp_path: Path, shape: tuple[int, ...]) -> None:
+    draw_repertoire(repertoire(shape, [0, 3, 7]), tmp_path / "archive.png")
+    height, width, _ = pixels(tmp_path / "archive.png").shape
+    assert 1000 < width < 1600
+    assert 400 < height < 1800
+
+
+def test_cells_have_the_color_of_their_objective(tmp_path: Path) -> None:
+    draw_repertoire(repertoire((2, 2), [0, 2, 3]), tmp_path / "archive.png")
+    image = pixels(tmp_path / "archive.png")
+    viridis = matplotlib.colormaps["viridis"]
+    areas = {}
+    for name, color in {
+        "worst": viridis(0.0, bytes=True)[:3],
+        "middle": viridis(0.5, bytes=True)[:3],
+        "best": viridis(1.0, bytes=True)[:3],
+        "empty": EMPTY,
+    }.items():
+        there = np.argwhere((image == np.array(color)).all(axis=2)[:, :900])  # left of the colour bar
+        assert len(there) > 0.1 * 900 * 900, name
+        areas[name] = there.mean(axis=0)
+    # measure 0 grows to the right and measure 1 upwards: cells (0, 0), (1, 0), (1, 1) and the empty (0, 1)
+    assert areas["worst"][1] < areas["middle"][1]
+    assert areas["best"][0] < areas["middle"][0]
+    assert areas["empty"][0] < areas["worst"][0]
+    assert areas["empty"][1] < areas["best"][1]
+
+
+def test_an_empty_archive_can_be_drawn(tmp_path: Path) -> None:
+    draw_repertoire(repertoire((3, 3), []), tmp_path / "archive.png")
+    assert (pixels(tmp_path / "archive.png") == EMPTY).all(axis=2).mean() > 0.4
+
+
+def test_the_same_repertoire_gives_the_same_file(tmp_path: Path) -> None:
+    for name in ("a.png", "b.png"):
+        draw_repertoire(repertoire((3, 3), [1, 4]), tmp_path / name)
+    assert (tmp_path / "a.png").read_bytes() == (tmp_path / "b.png").read_bytes()
+
+
+def test_history(tmp_path: Path) -> None:
+    trained = repertoire((3, 3), [1, 4])
+    draw_history(trained, tmp_path / "history.png")
+    assert pixels(tmp_path / "history.png").shape[0] > 600
+    with pytest.raises(InvalidValueError, match="no history"):
+        draw_history(replace(trained, history={}), tmp_path / "none.png")
+    assert [path.name for path in tmp_path.iterdir()] == ["history.png"]
+
+
+def test_what_cannot_be_written(tmp_path: Path) -> None:
+    some = repertoire((3, 3), [1])
+    with pytest.raises(InvalidValueError, match=r"must end in \.png"):
+        draw_repertoire(some, tmp_path / "archive.pdf")
+    with pytest.raises(InvalidFileError):
+        draw_repertoire(some, tmp_path / "missing" / "archive.png")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_failure_keeps_the_old_picture(tmp_path: Path) -> None:
+    class Broken:
+        def savefig(self, path: Path, **_: object) -> None:
+            path.write_bytes(b"half a picture")
+            raise MemoryError
+
+    (tmp_path / "archive.png").write_text("precious")
+    with pytest.raises(MemoryError):
+        save_figure(Broken(), tmp_path / "archive.png")  # type: ignore[arg-type]
+    assert [path.name for path in tmp_path.iterdir()] == ["archive.png"]
+    assert (tmp_path / "archive.png").read_text() == "precious"

@@ -1,0 +1,303 @@
+import os
+import subprocess
+import sys
+from collections.abc import Callable, Iterable, Iterator
+from pathlib import Path
+
+import imageio_ffmpeg
+import mujoco
+import numpy as np
+import pytest
+from PIL import Image
+
+from robots import rendering
+from robots.errors import InvalidFileError, InvalidValueError
+from robots.rendering import Camera, RenderingError, VideoWriter, rendering_problem
+from robots.robot import load_robot
+
+SIZE = {"width": 160, "height": 120}
+WITHOUT_CAMERA = """<mujoco><worldbody><geom type="plane" size="9 9 1" rgba=".9 .9 .9 1"/>
+    <light directional="true" pos="0 0 9"/>
+    <body pos="{x} 0 1"><freejoint/><geom size=".2" rgba="1 0 0 1"/></body></worldbody></mujoco>"""
+
+
+def state(model: mujoco.MjModel, x: float = 0.0, ankle: float = 0.0) -> mujoco.MjData:
+    data = mujoco.MjData(model)
+    data.qpos[0] = x
+    data.qpos[8:9] = ankle  # where there is one
+    mujoco.mj_forward(model, data)
+    return data
+
+
+def drawn(test: Callable[[], None]) -> None:
+    """Run a test of frames where there is OpenGL; elsewhere, check that drawing says what is missing."""
+    problem = rendering_problem()
+    if problem is None:
+        test()
+        return
+    assert "apt install libegl1 libgl1" in problem
+    with pytest.raises(RenderingError, match="libegl1"):
+        Camera(load_robot("ant").model, **SIZE)
+
+
+def test_frames_show_the_state_and_nothing_else() -> None:
+    def test() -> None:
+        model = load_robot("ant").model
+        with Camera(model, **SIZE) as camera, Camera(model, **SIZE) as another:
+            standing = camera.frame(state(model))
+            bent = camera.frame(state(model, ankle=1.2))
+            assert standing.shape == (120, 160, 3)
+            assert standing.dtype == np.uint8
+            assert (standing != bent).any(axis=2).mean() > 0.005
+            assert np.array_equal(another.frame(state(model)), standing)
+            assert np.array_equal(camera.frame(state(model)), standing)
+
+    drawn(test)
+
+
+def test_the_robot_stays_in_the_middle_while_the_ground_passes() -> None:
+    def test() -> None:
+        robot = load_robot("ant")
+        shell = robot.model.mat("shell").rgba[:3]
+        with Camera(robot.model, **SIZE) as camera:
+            here, there = camera.frame(state(robot.model)), camera.frame(state(robot.model, x=30.25))
+        blue = [is_hue(frame, shell) for frame in (here, there)]
+        assert blue[0].sum() > 100
+        rows, columns = np.nonzero(blue[0])
+        assert 40 < rows.mean() < 80
+        assert 60 < columns.mean() < 100
+        assert (blue[0] == blue[1]).mean() > 0.99
+        assert (here != there).any(axis=2).mean() > 0.05
+
+    drawn(test)
+
+
+def test_each_foot_has_its_own_color_and_a_lost_leg_is_not_drawn() -> None:
+    def test() -> None:
+        robot = load_robot("ant")
+        lame = robot.modified("a lost leg", lambda spec: spec.delete(spec.body("front_left_thigh")))
+        yellow = robot.model.mat("front_left").rgba[:3]
+        counts = []
+        for model in (robot.model, lame.model):
+            with Camera(model, **SIZE) as camera:
+                counts.append(is_hue(camera.frame(state(model)), yellow).sum())
+        assert counts[0] > 50
+        assert counts[1] < 0.1 * counts[0]  # a few pixels of the ground are yellowish
+
+    drawn(test)
+
+
+def test_a_model_without_a_camera_is_followed() -> None:
+    def test() -> None:
+        for x in (0, 7):
+            model = mujoco.MjModel.from_xml_string(WITHOUT_CAMERA.format(x=x))
+            with Camera(model, **SIZE) as camera:
+                frame = camera.frame(state(model, x=x)).astype(int)
+            red = frame[..., 0] > 2 * frame[..., 1]
+            rows, columns = np.nonzero(red)
+            assert 0.1 < red.mean() < 0.6
+            assert abs(rows.mean() - 60) < 5
+            assert abs(columns.mean() - 80) < 5
+
+    drawn(test)
+
+
+def test_drawing_leaves_the_model_alone() -> None:
+    def test() -> None:
+        model = load_robot("ant").model
+        before = (model.vis.global_.offwidth, model.vis.quality.offsamples, model.vis.quality.shadowsize)
+        Camera(model, width=1600, height=90, samples=0).close()
+        after = (model.vis.global_.offwidth, model.vis.quality.offsamples, model.vis.quality.shadowsize)
+        assert after == before
+
+    drawn(test)
+
+
+def test_a_closed_camera_draws_nothing_and_others_go_on() -> None:
+    def test() -> None:
+        model = load_robot("ant").model
+        with Camera(model, **SIZE) as camera:
+            other = Camera(model, **SIZE)
+            other.close()
+            other.close()
+            with pytest.raises(RenderingError, match="closed"):
+                other.frame(state(model))
+            assert camera.frame(state(model)).any()
+
+    drawn(test)
+
+
+def test_impossible_frames() -> None:
+    model = load_robot("ant").model
+    with pytest.raises(InvalidValueError, match="at least 1 x 1"):
+        Camera(model, width=0)
+    with pytest.raises(RenderingError):
+        Camera(model, width=10**6, height=10**6)
+    drawn(lambda: Camera(model, **SIZE).close())
+
+
+PROBE = """
+import ctypes.util
+ctypes.util.find_library = lambda name: None
+real = ctypes.CDLL.__init__
+def missing(self, name, *args, **kwargs):
+    if name and "GL" in str(name):
+        raise OSError(f"{name}: cannot open shared object file")
+    real(self, name, *args, **kwargs)
+ctypes.CDLL.__init__ = missing
+from robots.rendering import Camera, RenderingError, rendering_problem
+import mujoco
+print(rendering_problem())
+try:
+    Camera(mujoco.MjModel.from_xml_string("<mujoco/>"))
+except RenderingError as error:
+    print(error)
+"""
+
+
+@pytest.mark.parametrize("choice", ["", "glfw", "off"])
+def test_without_opengl_there_is_one_line_of_advice(choice: str) -> None:
+    hidden = ("DISPLAY", "WAYLAND_DISPLAY", "PYOPENGL_PLATFORM")
+    environment = {name: value for name, value in os.environ.items() if name not in hidden}
+    environment["MUJOCO_GL"] = choice
+    done = subprocess.run([sys.executable, "-c", PROBE], env=environment, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    assert done.stderr == ""
+    problem, raised = done.stdout.splitlines()
+    assert problem == raised
+    assert "apt install libegl1 libgl1" in problem
+    assert ("unset MUJOCO_GL" in problem) == bool(choice)
+
+
+def frames(count: int, height: int = 48, width: int = 64) -> np.ndarray:
+    """A bright square that moves to the right, (count, height, width, 3)."""
+    pixels = np.full((count, height, width, 3), 40, np.uint8)
+    for i, frame in enumerate(pixels):
+        frame[8:24, 2 * i : 2 * i + 16] = 230
+    return pixels
+
+
+def interrupted() -> Iterator[np.ndarray]:
+    yield frames(1)[0]
+    raise KeyboardInterrupt
+
+
+def write(path: Path, pixels: Iterable[np.ndarray], **settings: float) -> None:
+    with VideoWriter(path, **settings) as video:  # type: ignore[arg-type]
+        for frame in pixels:
+            video.add(frame)
+
+
+def test_mp4_reads_back(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    pixels = frames(20, height=49, width=65)  # odd sizes, which H.264 lacks
+    write(tmp_path / "walk.mp4", pixels, fps=25)
+    assert list(tmp_path.iterdir()) == [tmp_path / "walk.mp4"]
+    assert capfd.readouterr() == ("", "")
+    ffmpeg = [imageio_ffmpeg.get_ffmpeg_exe(), "-i", tmp_path / "walk.mp4"]
+    done = subprocess.run(
+        [*ffmpeg, "-f", "rawvideo", "-pix_fmt", "rgb24", "-"], capture_output=True, check=True
+    )
+    read = np.frombuffer(done.stdout, np.uint8).reshape(-1, 48, 64, 3)
+    for fact in (b"Video: h264", b"yuv420p", b"64x48", b"25 fps", b"Duration: 00:00:00.80"):
+        assert fact in done.stderr
+    assert len(read) == 20
+    assert np.abs(read.astype(int) - pixels[:, :48, :64]).mean() < 5
+
+
+def test_gif_reads_back(tmp_path: Path) -> None:
+    pixels = frames(20)
+    write(tmp_path / "walk.gif", pixels, fps=30, colors=8)
+    with Image.open(tmp_path / "walk.gif") as gif:
+        assert gif.size == (64, 48)
+        assert gif.n_frames == 20
+        assert gif.info["loop"] == 0
+        durations = []
+        for i, frame in enumerate(pixels):
+            gif.seek(i)
+            durations.append(gif.info["duration"])
+            assert np.abs(np.asarray(gif.convert("RGB")).astype(int) - frame).max() < 12
+    assert sum(durations) == pytest.approx(1000 * 20 / 30, abs=20)
+
+
+def test_fewer_colors_make_a_smaller_gif(tmp_path: Path) -> None:
+    noise = np.random.default_rng(0).integers(0, 255, (3, 48, 64, 3), np.uint8)
+    for colors in (4, 256):
+        write(tmp_path / f"{colors}.gif", noise, fps=10, colors=colors)
+    assert (tmp_path / "4.gif").stat().st_size < 0.5 * (tmp_path / "256.gif").stat().st_size
+
+
+def test_a_failure_leaves_what_was_there(tmp_path: Path) -> None:
+    path = tmp_path / "walk.mp4"
+    path.write_text("precious")
+    with pytest.raises(KeyboardInterrupt):
+        write(path, interrupted(), fps=25)
+    with pytest.raises(InvalidValueError, match="without frames"):
+        write(path, [], fps=25)
+    assert list(tmp_path.iterdir()) == [path]
+    assert path.read_text() == "precious"
+
+
+def test_an_encoder_that_fails_is_reported(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    broken = rendering._Format("-c:v nonsense -f mp4", fastest=100)
+    monkeypatch.setitem(rendering._FORMATS, ".mp4", broken)
+    with pytest.raises(InvalidFileError, match=r"cannot write .*walk\.mp4: .+"):
+        write(tmp_path / "walk.mp4", frames(500), fps=25)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_missing_encoder_is_reported(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def missing() -> str:
+        raise RuntimeError("No ffmpeg exe could be found")
+
+    monkeypatch.setattr(imageio_ffmpeg, "get_ffmpeg_exe", missing)
+    with pytest.raises(RenderingError, match="apt install ffmpeg"):
+        write(tmp_path / "walk.mp4", frames(2), fps=25)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_places_that_cannot_be_written(tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    (tmp_path / "folder.mp4").mkdir()
+    for path in (tmp_path / "missing" / "walk.mp4", tmp_path / "file" / "walk.mp4", tmp_path / "folder.mp4"):
+        with pytest.raises(InvalidFileError, match="cannot write"):
+            write(path, frames(2), fps=25)
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["file", "folder.mp4"]
+
+
+@pytest.mark.parametrize(
+    ("name", "settings", "message"),
+    [
+        ("walk.avi", {"fps": 25}, r"\.mp4 or \.gif"),
+        ("walk", {"fps": 25}, r"\.mp4 or \.gif"),
+        ("walk.gif", {"fps": 60}, "at most 50"),
+        ("walk.mp4", {"fps": 0}, "above 0"),
+        ("walk.mp4", {"fps": float("nan")}, "above 0"),
+        ("walk.gif", {"fps": 25, "colors": 1}, "2 to 256"),
+    ],
+)
+def test_bad_arguments(tmp_path: Path, name: str, settings: dict[str, float], message: str) -> None:
+    with pytest.raises(InvalidValueError, match=message):
+        VideoWriter(tmp_path / name, **settings)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    "frame",
+    [
+        np.zeros((48, 64, 3)),
+        np.zeros((48, 64), np.uint8),
+        np.zeros((1, 64, 3), np.uint8),
+        frames(1, 48, 62)[0],
+    ],
+    ids=["float", "grey", "a line", "another size"],
+)
+def test_bad_frames(tmp_path: Path, frame: np.ndarray) -> None:
+    with pytest.raises(InvalidValueError, match="frame must"):
+        write(tmp_path / "walk.mp4", [frames(1)[0], frame], fps=25)
+    assert list(tmp_path.iterdir()) == []
+
+
+def is_hue(frame: np.ndarray, color: np.ndarray) -> np.ndarray:
+    """Which pixels have a color, brighter or darker, (height, width)."""
+    pixels = frame.astype(float) + 1e-6
+    towards = pixels @ color / np.linalg.norm(pixels, axis=2) / np.linalg.norm(color)
+    return towards > 0.985
