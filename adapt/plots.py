@@ -1,6 +1,5 @@
 """Picture of a recovery: what each trial was expected to bring, what it brought, and what that was worth."""
 
-import itertools
 from collections.abc import Sequence
 from itertools import pairwise
 from pathlib import Path

@@ -170,7 +170,8 @@ class Training:
             on_progress: called after every batch and, from other threads, within it.
             stop: asked after every batch.
         """
-        self.save(path)  # an unwritable folder is found out before any work is done
+        if not len(self.history):
+            self.save(path)  # an unwritable folder is found out before any work is done
         saved_at = time.monotonic()
         while not self.finished and not (stop and stop()):
             base = self.progress()

@@ -37,7 +37,7 @@ def where(path: Path, color: tuple[int, int, int]) -> np.ndarray:
 def test_each_trial_and_level_is_drawn(tmp_path: Path, count: int) -> None:
     path = tmp_path / "recovery.png"
     draw(path, list(np.linspace(300, 900, count)), oracle=1700)
-    assert len(where(path, BLUE)) > 100 * (count - 1)  # the star hides the chosen one
+    assert len(where(path, BLUE)) >= 100 * (count - 1)  # the star hides the chosen one
     healthy, best, recovered = (where(path, color)[:, 0].mean() for color in (GREEN, PURPLE, VERMILLION))
     assert healthy < best < recovered  # higher up is better
 
