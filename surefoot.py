@@ -295,11 +295,10 @@ def _parse_cell(text: str) -> tuple[int, ...]:
 @click.option("--seed", type=click.IntRange(min=0), default=1, show_default=True)
 def demo(out: Path, evaluations: int | None, seed: int) -> None:
     """Train a small Ant repertoire, break a leg, walk on: a few minutes on two cores."""
-    from adapt.demo import run_demo
+    from adapt.demo import DemoSettings, run_demo
 
-    run_demo(
-        out, evaluations=evaluations, seed=seed, say=console.print, bar=_training_bar, on_trial=_print_trial
-    )
+    settings = DemoSettings() if evaluations is None else DemoSettings(evaluations=evaluations)
+    run_demo(out, settings, seed=seed, say=console.print, bar=_training_bar, on_trial=_print_trial)
 
 
 @cli.group(cls=_Commands)

@@ -69,4 +69,12 @@ def film(robot: Robot, parameters: np.ndarray, *, seconds: float, seed: int, vid
         Camera(robot.model, width=width, height=height) as camera,
     ):
         on_frame: Callable[[mujoco.MjData], None] = lambda data: writer.add(camera.frame(data))  # noqa: E731
-        return deploy(robot, parameters, seconds=seconds, seed=seed, on_frame=on_frame, frame_every=every)
+        return deploy(
+            robot,
+            parameters,
+            seconds=seconds,
+            seed=seed,
+            on_frame=on_frame,
+            frame_every=every,
+            stop_at_fall=False,
+        )

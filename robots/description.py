@@ -53,10 +53,17 @@ class ControllerShape(_Record):
 
 
 class MinObjective(_Record):
-    """The lowest objective to expect, and where that number comes from."""
+    """The lowest objective to expect.
+
+    Attributes:
+        value: the number.
+        source: how it was measured.
+        published: the number published for another simulator, or None.
+    """
 
     value: Finite
     source: str
+    published: Finite | None = None
 
 
 class Description(_Record):
