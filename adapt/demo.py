@@ -44,7 +44,7 @@ class DemoSettings:
     episode_steps: int = 300
     damage: str = "front_left:lost"
     trials: int = 20
-    seconds: float = 8.0
+    seconds: float = 6.0
 
 
 def run_demo(

@@ -21,7 +21,7 @@ def measure_pybullet(robot: str, *, steps: int = 6000) -> float:
     """Control steps per second of a robot's PyBullet environment on one core, with random actions.
 
     Raises:
-        InvalidValueError: PyBullet is not installed, or has no such robot.
+        InvalidValueError: see `check_pybullet`.
     """
     environment = _make(robot)
     rng = np.random.default_rng(0)
@@ -38,14 +38,23 @@ def measure_pybullet(robot: str, *, steps: int = 6000) -> float:
     return steps / spent
 
 
-def _make(robot: str) -> Any:
-    """Make a robot's environment."""
+def check_pybullet(robot: str) -> None:
+    """Refuse a robot that cannot be measured.
+
+    Raises:
+        InvalidValueError: PyBullet is not installed, or has no such robot.
+    """
     if robot not in _ENVIRONMENTS:
         raise InvalidValueError(
             f"PyBullet has no environment for {robot}; available: {', '.join(_ENVIRONMENTS)}"
         )
     if importlib.util.find_spec("pybullet") is None:
         raise InvalidValueError("the peer is not installed: pip install pybullet")
+
+
+def _make(robot: str) -> Any:
+    """Make a robot's environment."""
+    check_pybullet(robot)
     _stand_in_for_gym()
     with redirect_stdout(io.StringIO()):
         module = importlib.import_module("pybullet_envs.gym_locomotion_envs")

@@ -18,7 +18,7 @@ import mujoco
 import numpy as np
 from mujoco.batch import Batch
 
-from repertoire.benchmarks.pybullet import measure_pybullet
+from repertoire.benchmarks.pybullet import check_pybullet, measure_pybullet
 from robots.robot import Robot, load_robot
 from robots.simulation import Simulation, robot_controller
 from robots.slots import Slots
@@ -48,9 +48,11 @@ def measure_simulation(
         peer: "pybullet" to run that environment beside it, or None.
         say: told what is being measured.
     """
+    loaded = load_robot(robot)
+    if peer == "pybullet":
+        check_pybullet(robot)
     say("compiling the kernels, with an empty cache and with a full one")
     figures: Figures = {"robot": robot, "machine": _machine(), **_measure_compilation(robot)}
-    loaded = load_robot(robot)
     controllers = long_lived_controllers(loaded, episodes)
     say("closed loop against raw physics")
     figures |= _measure_ratios(loaded, controllers, repeats)

@@ -1,7 +1,6 @@
 """Archives: the threshold rules against transcriptions, the laws they obey, and what the door refuses."""
 
 import math
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -326,16 +325,3 @@ def test_a_fraction_falls_into_the_cell_that_exact_arithmetic_gives(dim):
         k = np.arange(n + 1)
         expected = np.minimum(k * dim // n, dim - 1)
         np.testing.assert_array_equal(archive.cells_of((k / n)[:, None]), expected)
-
-
-@pytest.mark.skipif(
-    not Path("/proc/self/statm").exists(), reason="reads the resident size from Linux's /proc"
-)
-def test_an_empty_archive_commits_little_memory():
-    def resident() -> int:
-        return int(Path("/proc/self/statm").read_text().split()[1]) * 4096
-
-    before = resident()
-    archive = GridArchive(solution_dim=5000, shape=(100, 100), ranges=[(0, 1), (0, 1)])  # 200 MB when full
-    assert resident() - before < 20e6
-    assert len(archive) == 0

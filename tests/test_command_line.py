@@ -1,0 +1,241 @@
+"""The commands as a user types them."""
+
+import csv
+import json
+import subprocess
+import sys
+from functools import partial
+from pathlib import Path
+
+import h5py
+import numpy as np
+import pytest
+
+import adapt.demo
+import surefoot
+from adapt.demo import DemoSettings
+from repertoire.storage import read_repertoire
+from robots.rendering import rendering_problem
+
+SMALL = [
+    "--evaluations",
+    "96",
+    "--emitters",
+    "2",
+    "--batch-size",
+    "8",
+    "--sigma0",
+    "0.1",
+    "--episode-steps",
+    "40",
+]
+
+
+@pytest.fixture
+def run(monkeypatch, capsys):
+    """Runs a command; returns its exit code and what it printed, line breaks of wrapping undone."""
+
+    def command(*arguments: object) -> tuple[int, str, str]:
+        monkeypatch.setattr(sys, "argv", ["surefoot", *map(str, arguments)])
+        with pytest.raises(SystemExit) as ended:
+            surefoot.main()
+        printed = capsys.readouterr()
+        return int(ended.value.code or 0), " ".join(printed.out.split()), printed.err
+
+    return command
+
+
+@pytest.fixture(scope="module")
+def trained(tmp_path_factory) -> Path:
+    """The file of a small run that has finished."""
+    folder = tmp_path_factory.mktemp("runs") / "ant"
+    command = [sys.executable, "-m", "surefoot", "train", "ant", "--seed", "3", "--out", str(folder), *SMALL]
+    finished = subprocess.run(command, capture_output=True, text=True, check=True)
+    assert finished.stderr == ""
+    assert "QD score" in finished.stdout
+    return folder / "repertoire.h5"
+
+
+def test_help_lists_the_commands(run) -> None:
+    code, out, _ = run("--help")
+    assert code == 0
+    for command in ("train", "show", "recover", "deploy", "bench", "demo"):
+        assert command in out
+
+
+def test_show_prints_facts_and_draws(run, trained, tmp_path) -> None:
+    code, out, _ = run("show", trained, "--picture", tmp_path / "archive.png")
+    assert code == 0
+    for fact in (
+        "QD score",
+        "coverage",
+        "21,256 parameters",
+        "sep-cma-mae, seed 3",
+        "96 of 96",
+        "6 x 6 x 6 x 6",
+    ):
+        assert fact in out
+    assert (tmp_path / "archive.png").read_bytes().startswith(b"\x89PNG")
+
+
+def test_recover_prints_trials_and_saves(run, trained, tmp_path) -> None:
+    arguments = [
+        "recover",
+        trained,
+        "--damage",
+        "front_left:lost",
+        "--trials",
+        "3",
+        "--out",
+        tmp_path / "new",
+        "--oracle",
+    ]
+    code, out, _ = run(*arguments)
+    assert code == 0
+    record = json.loads((tmp_path / "new" / "recovery.json").read_text())
+    assert 1 <= len(record["trials"]) <= 3
+    for trial in record["trials"]:
+        assert f"trial {trial['number']} cell {','.join(map(str, trial['cell']))}" in out
+    for level in ("healthy", "broken", "recovered", "oracle"):
+        assert f"{level} {record[level]['objective']:.1f}" in out
+    assert (tmp_path / "new" / "recovery.png").exists()
+
+
+def test_recover_is_reproducible(run, trained, tmp_path) -> None:
+    for name, threads in (("a", 1), ("b", 2)):
+        run(
+            "recover",
+            trained,
+            "--damage",
+            "back_left:dead",
+            "--trials",
+            2,
+            "--out",
+            tmp_path / name,
+            "--threads",
+            threads,
+        )
+    assert (tmp_path / "a" / "recovery.json").read_bytes() == (tmp_path / "b" / "recovery.json").read_bytes()
+
+
+def test_deploy_writes_telemetry(run, trained, tmp_path) -> None:
+    code, out, _ = run("deploy", trained, "--best", "--seconds", "0.5", "--csv", tmp_path / "walk.csv")
+    assert code == 0
+    assert "m ahead" in out
+    with (tmp_path / "walk.csv").open() as file:
+        rows = list(csv.DictReader(file))
+    assert float(rows[0]["time [s]"]) == pytest.approx(0.0165)
+
+
+def test_deploy_by_cell_and_damaged_differs_from_best(run, trained) -> None:
+    repertoire = read_repertoire(trained)
+    worst = ",".join(map(str, repertoire.cell(int(np.argmin(repertoire.elites.objectives)))))
+    best = run("deploy", trained, "--best", "--seconds", "0.5")[1]
+    assert run("deploy", trained, "--cell", worst, "--seconds", "0.5")[1] != best
+    assert run("deploy", trained, "--best", "--seconds", "0.5", "--damage", "front_left:lost")[1] != best
+
+
+def test_deploy_films_or_says_what_is_missing(run, trained, tmp_path) -> None:
+    code, _, err = run("deploy", trained, "--best", "--seconds", "0.3", "--video", tmp_path / "walk.mp4")
+    if rendering_problem() is None:
+        assert code == 0
+        assert (tmp_path / "walk.mp4").stat().st_size > 1000
+    else:
+        assert code == 2
+        assert "install" in err
+
+
+def test_a_finished_run_says_so(run, trained) -> None:
+    code, out, _ = run("train", "--resume", trained.parent)
+    assert code == 0
+    assert "has finished already" in out
+
+
+def test_bad_input_ends_in_one_sentence_and_code_2(run, trained, tmp_path) -> None:
+    (tmp_path / "text.h5").write_text("not a repertoire")
+    (tmp_path / "cut.h5").write_bytes(trained.read_bytes()[:-5000])
+    (tmp_path / "file").write_text("")
+    before = trained.read_bytes()
+    empty = next(c for c in range(6**4) if c not in read_repertoire(trained).elites.cells)
+    empty_cell = ",".join(map(str, np.unravel_index(empty, (6, 6, 6, 6))))
+    cases = [
+        (["train", "aunt"], "unknown robot 'aunt'"),
+        (["train"], "name a robot to train"),
+        (["train", "ant", "--algorithm", "magic"], "available: sep-cma-mae"),
+        (["train", "ant", "--evaluations", "0"], "0 is not in the range"),
+        (["train", "ant", "--evaluations", "2.5"], "'2.5' is not a valid integer"),
+        (["train", "ant", "--sigma0", "nan", "--out", tmp_path / "x"], "sigma0: "),
+        (["train", "ant", "--out", trained.parent], "already holds a run"),
+        (["train", "ant", "--out", tmp_path / "file" / "run"], "cannot make the folder"),
+        (["train", "--resume", tmp_path], "holds no run to resume"),
+        (["train", "--resume", trained.parent, "--seed", "9"], "leave out --seed"),
+        (["show", tmp_path / "none.h5"], "none.h5"),
+        (["show", tmp_path / "text.h5"], "text.h5"),
+        (["show", tmp_path / "cut.h5"], "cut.h5"),
+        (["show", tmp_path], str(tmp_path)),
+        (["show", trained, "--picture", tmp_path / "no" / "x.png"], "x.png"),
+        (["recover", trained, "--damage", "tail:lost"], "available: front_left, back_left"),
+        (["recover", trained, "--damage", "front_left:bent"], "available: "),
+        (["recover", trained, "--damage", "front_left"], "written LEG:KIND"),
+        (["recover", trained, "--damage", "front_left:lost", "--trials", "0"], "0 is not in the range"),
+        (["deploy", trained], "either --best or --cell"),
+        (["deploy", trained, "--cell", "1,2"], "the archive has 6 x 6 x 6 x 6 cells"),
+        (["deploy", trained, "--cell", "1,2,x,4"], "whole numbers with commas"),
+        (["deploy", trained, "--cell", "9,9,9,9"], "there is no cell 9,9,9,9"),
+        (["deploy", trained, "--cell", empty_cell], f"cell {empty_cell} is empty; the nearest that are not"),
+        (["deploy", trained, "--best", "--video", tmp_path / "walk.avi"], ".mp4"),
+        (["bench", "simulation", "--robot", "aunt"], "unknown robot"),
+        (["fly"], "unknown command 'fly'"),
+    ]
+    for arguments, message in cases:
+        code, _, err = run(*arguments)
+        assert (code, message in err) == (2, True), f"{arguments}: exit {code}, {err!r}"
+        assert err.startswith("surefoot: "), err
+        assert err.count("\n") == 1, f"{arguments}: more than one line: {err!r}"
+    assert trained.read_bytes() == before
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["cut.h5", "file", "text.h5"], (
+        "something was left behind"
+    )
+
+
+def test_a_repertoire_that_was_tampered_with_is_refused(run, trained, tmp_path) -> None:
+    copy = tmp_path / "copy.h5"
+    copy.write_bytes(trained.read_bytes())
+    with h5py.File(copy, "r+") as file:
+        file["elites/solutions"][0, 0] = np.nan
+    code, _, err = run("show", copy)
+    assert code == 2
+    assert "copy.h5" in err
+
+
+def test_overwrite_replaces_a_run(run, tmp_path) -> None:
+    for seed in ("1", "2"):
+        code, _, err = run("train", "ant", "--seed", seed, "--out", tmp_path, "--overwrite", *SMALL)
+        assert code == 0, err
+    assert read_repertoire(tmp_path / "repertoire.h5").configuration.seed == 2
+
+
+def test_the_demo_runs_from_start_to_end(run, tmp_path, monkeypatch) -> None:
+    monkeypatch.setattr(
+        adapt.demo, "DemoSettings", partial(DemoSettings, episode_steps=40, trials=3, seconds=0.3)
+    )
+    code, out, err = run("demo", "--out", tmp_path / "demo", "--evaluations", "200")
+    assert code == 0, err
+    made = {path.name for path in (tmp_path / "demo").iterdir()}
+    assert {"repertoire.h5", "repertoire.png", "recovery.json", "recovery.png"} <= made
+    assert "trial 1 cell" in out
+    if rendering_problem() is None:
+        assert {"1_healthy.mp4", "2_broken_old_gait.mp4", "3_broken_new_gait.mp4"} <= made
+    else:
+        assert "no videos: " in out
+
+
+def test_without_opengl_the_demo_still_succeeds(run, tmp_path, monkeypatch) -> None:
+    monkeypatch.setattr(
+        adapt.demo, "DemoSettings", partial(DemoSettings, episode_steps=40, trials=1, seconds=0.3)
+    )
+    monkeypatch.setattr(adapt.demo, "rendering_problem", lambda: "install libegl1")
+    code, out, err = run("demo", "--out", tmp_path / "demo", "--evaluations", "200")
+    assert code == 0, err
+    assert out.count("no videos: install libegl1") == 1
+    assert not list((tmp_path / "demo").glob("*.mp4"))
