@@ -159,8 +159,8 @@ def _training_bar(total: int) -> Iterator[Callable[[Any], None]]:
             last_line = elapsed
             left = max(total - progress.evaluations, 0) / max(rate, 1e-9)
             console.print(
-                f"{progress.evaluations}/{total} evaluations  QD {m.qd_score:,.0f}  coverage {m.coverage:.1%}  "
-                f"best {m.best:.0f}  {rate:.0f}/s  {left:.0f} s left"
+                f"{progress.evaluations}/{total} evaluations  QD {m.qd_score:,.0f}  "
+                f"coverage {m.coverage:.1%}  best {m.best:.0f}  {rate:.0f}/s  {left:.0f} s left"
             )
 
     with bar:
@@ -203,8 +203,8 @@ def recover(
     from adapt.damage import parse_damage
     from adapt.recovery import recover as run_recovery
     from adapt.report import save_recovery
-    from repertoire.atomic import make_folder
     from repertoire.storage import read_repertoire
+    from robots.atomic import make_folder
 
     repertoire = read_repertoire(file)
     damage = parse_damage(damage_text, repertoire.robot)
@@ -314,8 +314,8 @@ def bench() -> None:
 @click.option("--out", type=File, help="Save the numbers to this JSON file.")
 def bench_simulation(robot: str, episodes: int, repeats: int, peer: str | None, out: Path | None) -> None:
     """Closed-loop simulation against raw physics, threads, training's overhead, memory, compile time."""
-    from repertoire.atomic import write_text
     from repertoire.benchmarks.simulation import measure_simulation
+    from robots.atomic import write_text
 
     figures = measure_simulation(robot, episodes=episodes, repeats=repeats, peer=peer, say=console.print)
     text = json.dumps(figures, indent=2)

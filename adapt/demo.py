@@ -70,9 +70,8 @@ def run_demo(
     repertoire = _train(out, settings, seed, say, bar)
     draw_repertoire(repertoire, out / "repertoire.png")
     damage = parse_damage(settings.damage, repertoire.robot)
-    say(
-        f"\n2. Break the robot: {damage} ({damage.summary}). Try gaits until one works, {settings.trials} at most."
-    )
+    say(f"\n2. Break the robot: {damage} ({damage.summary}).")
+    say(f"Try gaits until one works, {settings.trials} at most.")
     recovery = recover(repertoire, damage, seed=seed, trials=settings.trials, on_trial=on_trial)
     _tell(recovery, say)
     save_recovery(recovery, out)

@@ -10,7 +10,7 @@ import mujoco
 import numpy as np
 from scipy.spatial.transform import Rotation
 
-from repertoire.atomic import write_text
+from robots.atomic import write_text
 from robots.errors import InvalidValueError
 from robots.robot import Robot
 from robots.simulation import robot_controller

@@ -10,10 +10,11 @@ import numpy as np
 from adapt.deployment import Telemetry, deploy
 from adapt.plots import draw_recovery
 from adapt.recovery import Recovery
-from repertoire.atomic import write_text
 from repertoire.repertoire import format_cell
-from robots.rendering import Camera, VideoWriter
+from robots.atomic import write_text
+from robots.rendering import Camera
 from robots.robot import Robot
+from robots.video import VideoWriter
 
 _VIDEO_SIZE = (640, 480)
 _GIF_SIZE = (360, 270)

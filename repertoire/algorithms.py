@@ -75,24 +75,28 @@ def _sep_cma_mae(configuration: Configuration, problem: Problem, seed: np.random
         for child in others
     ]
     return Search(
-        soft=_grid(configuration, problem, soft=True),
-        result=_grid(configuration, problem, soft=False),
+        soft=_soft_archive(configuration, problem),
+        result=_result_archive(configuration, problem),
         emitters=tuple(EvolutionStrategyEmitter(strategy) for strategy in strategies),
     )
 
 
-def _grid(configuration: Configuration, problem: Problem, *, soft: bool) -> GridArchive:
-    """The grid of a configuration, with its thresholds or as a plain archive of the best."""
-    thresholds = {
-        "learning_rate": configuration.learning_rate,
-        "min_objective": configuration.min_objective,
-        "rule": configuration.rule,
-    }
+def _soft_archive(configuration: Configuration, problem: Problem) -> Archive:
+    """The archive with a configuration's thresholds."""
     return GridArchive(
         solution_dim=problem.solution_dim,
         shape=configuration.archive,
         ranges=problem.measure_ranges,
-        **(thresholds if soft else {}),
+        learning_rate=configuration.learning_rate,
+        min_objective=configuration.min_objective,
+        rule=configuration.rule,
+    )
+
+
+def _result_archive(configuration: Configuration, problem: Problem) -> Archive:
+    """The archive of the best solution of each cell."""
+    return GridArchive(
+        solution_dim=problem.solution_dim, shape=configuration.archive, ranges=problem.measure_ranges
     )
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import h5py
 
-from repertoire.atomic import replace_file
+from robots.atomic import replace_file
 from robots.errors import InvalidFileError, SurefootError
 
 # HDF5 1.8's layout is the oldest whose metadata carry checksums, so that damage is found before it is read

@@ -8,8 +8,8 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from repertoire.atomic import replace_file
 from repertoire.repertoire import Repertoire, format_cell
+from robots.atomic import replace_file
 from robots.errors import InvalidValueError
 
 _EMPTY = "#e4e4e4"

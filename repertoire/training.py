@@ -3,6 +3,7 @@
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
+from functools import partial
 from importlib.metadata import version
 from pathlib import Path
 from platform import python_version
@@ -10,13 +11,13 @@ from platform import python_version
 import numpy as np
 
 from repertoire.algorithms import Search, find_algorithm
-from repertoire.atomic import make_folder
 from repertoire.configuration import Configuration, make_configuration
 from repertoire.history import History
 from repertoire.metrics import Metrics, measure
 from repertoire.problems import Evaluations, Locomotion
 from repertoire.repertoire import Repertoire
 from repertoire.storage import read_repertoire, read_search, write_repertoire
+from robots.atomic import make_folder
 from robots.errors import InvalidFileError, InvalidValueError
 from robots.robot import Robot, load_robot
 from robots.seeds import derive_seeds
@@ -82,12 +83,10 @@ class Training:
         """Whether the budget is used up."""
         return self.evaluations >= self.configuration.evaluations
 
-    def progress(self, in_flight: int = 0) -> Progress:
-        """How far the run is, counting so many evaluations of a batch in flight."""
+    def progress(self) -> Progress:
+        """How far the run is."""
         metrics = measure(self.search.result, min_objective=self.configuration.min_objective)
-        return Progress(
-            self.evaluations + in_flight, self.history.last("steps"), metrics, self.history.last("diverged")
-        )
+        return Progress(self.evaluations, self.history.last("steps"), metrics, self.history.last("diverged"))
 
     def step(self, on_finished: Callable[[int], None] | None = None) -> None:
         """Run one batch of every emitter: one iteration of the paper's Algorithm 1."""
@@ -174,9 +173,7 @@ class Training:
             self.save(path)  # an unwritable folder is found out before any work is done
         saved_at = time.monotonic()
         while not self.finished and not (stop and stop()):
-            base = self.progress()
-            tick = on_progress and (lambda done, base=base: on_progress(_advanced(base, done)))
-            self.step(tick)
+            self.step(on_progress and partial(_report, on_progress, self.progress()))
             if on_progress:
                 on_progress(self.progress())
             if time.monotonic() - saved_at >= checkpoint_seconds and not self.finished:
@@ -185,9 +182,9 @@ class Training:
         self.save(path)
 
 
-def _advanced(base: Progress, done: int) -> Progress:
-    """Progress with so many more evaluations."""
-    return replace(base, evaluations=base.evaluations + done)
+def _report(on_progress: Callable[[Progress], None], before: Progress, done: int) -> None:
+    """Tell of progress within a batch."""
+    on_progress(replace(before, evaluations=before.evaluations + done))
 
 
 def start_training(

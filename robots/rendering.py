@@ -1,44 +1,22 @@
-"""`Camera` draws a robot without a screen; `VideoWriter` makes an mp4 or a GIF of such frames."""
+"""`Camera` draws a robot without a screen."""
 
 import copy
 import math
 import os
-import subprocess
 import sys
 import warnings
 import weakref
 from contextlib import suppress
 from functools import cache
-from pathlib import Path
-from types import TracebackType
-from typing import Any, NamedTuple
+from typing import Any
 
 import mujoco
 import numpy as np
 
-from robots.errors import InvalidFileError, InvalidValueError, SurefootError
+from robots.errors import InvalidValueError, SurefootError
 
 _SHADOW_SIZE = 2048  # [pixels] at most: a processor takes half as long again for MuJoCo's default of 4096
 _MARGIN = 1.3  # a free camera sees this many times the robot's radius
-
-
-class _Format(NamedTuple):
-    """What ffmpeg is told to write, and how many frames per second make sense."""
-
-    arguments: str
-    fastest: float
-
-
-_FORMATS = {
-    ".mp4": _Format("-c:v libx264 -crf 20 -pix_fmt yuv420p -movflags +faststart -f mp4", fastest=1000),
-    # One palette for all frames does not flicker, and without dithering what stands still costs nothing.
-    # Browsers slow down a GIF whose frames last less than 0.02 s.
-    ".gif": _Format(
-        "-filter_complex split[a][b];[a]palettegen=max_colors={colors}:reserve_transparent=0[p];"
-        "[b][p]paletteuse=dither=none:diff_mode=rectangle -f gif",
-        fastest=50,
-    ),
-}
 
 
 class RenderingError(SurefootError):
@@ -205,112 +183,6 @@ def _following_view(model: mujoco.MjModel) -> mujoco.MjvCamera:
     view.trackbodyid = torso
     view.distance = _MARGIN * radius / math.tan(math.radians(model.vis.global_.fovy) / 2)
     return view
-
-
-class VideoWriter:
-    """Writes frames to a video, as a context; what is at `path` changes only when all went well.
-
-    Args:
-        path: of the video; its extension, .mp4 (H.264) or .gif, says the format. A GIF is encoded in memory.
-        fps: frames per second, at most 50 for a GIF.
-        colors: in the palette of a GIF, 2 to 256; fewer make a smaller file.
-
-    Raises:
-        InvalidValueError: an argument is out of range, or the extension is unknown.
-        InvalidFileError: the file cannot be written there.
-    """
-
-    def __init__(self, path: Path, *, fps: float, colors: int = 256) -> None:
-        known = _FORMATS.get(path.suffix.lower())
-        if known is None:
-            raise InvalidValueError(f"{path} must end in {' or '.join(_FORMATS)}")
-        if not 0 < fps <= known.fastest:
-            raise InvalidValueError(f"fps of {path} must be above 0 and at most {known.fastest}, not {fps}")
-        if not 2 <= colors <= 256:
-            raise InvalidValueError(f"colors must be in 2 to 256, not {colors}")
-        self.path = path
-        self.fps = fps
-        self._arguments = known.arguments.format(colors=colors).split()
-        self._temporary = path.with_name(f".{path.name}.{os.getpid()}")
-        self._encoder: subprocess.Popen[bytes] | None = None
-        self._shape: tuple[int, ...] = ()
-
-    def __enter__(self) -> "VideoWriter":
-        try:
-            self._temporary.touch()  # what cannot be written should not cost an episode first
-        except OSError as error:
-            raise InvalidFileError(f"cannot write {self.path}: {error.strerror}") from error
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        try:
-            if kind is None:
-                self._finish()
-        finally:
-            if self._encoder is not None:
-                self._encoder.kill()
-                self._encoder.communicate()
-            self._temporary.unlink(missing_ok=True)
-
-    def add(self, frame: np.ndarray) -> None:
-        """Append a frame.
-
-        Args:
-            frame: (height, width, 3) uint8, as large as the frames before; of an odd height or width, which
-                H.264 lacks, the last row or column is left out.
-
-        Raises:
-            InvalidValueError: the frame is not such an array.
-            InvalidFileError: the video cannot be written.
-        """
-        if frame.dtype != np.uint8 or frame.ndim != 3 or frame.shape[2] != 3 or min(frame.shape) < 2:
-            raise InvalidValueError(
-                "frame must be (height, width, 3) uint8 of at least 2 x 2 pixels, "
-                f"not {frame.shape} {frame.dtype}"
-            )
-        height, width = frame.shape[0] // 2 * 2, frame.shape[1] // 2 * 2
-        if self._encoder is None:
-            self._shape = frame.shape
-            self._encoder = self._start(width, height)
-        if frame.shape != self._shape:
-            raise InvalidValueError(
-                f"frame must have the shape of those before, {self._shape}, not {frame.shape}"
-            )
-        assert self._encoder.stdin is not None
-        try:
-            self._encoder.stdin.write(frame[:height, :width].tobytes())
-        except BrokenPipeError:
-            self._finish()  # says what the encoder complained about
-
-    def _start(self, width: int, height: int) -> "subprocess.Popen[bytes]":
-        """Start ffmpeg, which reads raw frames."""
-        import imageio_ffmpeg  # type: ignore[import-untyped]
-
-        try:
-            program = imageio_ffmpeg.get_ffmpeg_exe()
-        except RuntimeError as error:
-            raise RenderingError(f"videos need ffmpeg: apt install ffmpeg ({_one_line(error)})") from error
-        raw = f"-f rawvideo -pix_fmt rgb24 -s {width}x{height} -r {self.fps} -i -".split()
-        command = [program, "-v", "error", "-y", *raw, *self._arguments, f"file:{self._temporary}"]
-        # imageio's own writer lets ffmpeg write to the terminal, and does not ask whether it succeeded
-        return subprocess.Popen(
-            command, stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE
-        )
-
-    def _finish(self) -> None:
-        """Wait until everything is written, and put it in its place."""
-        if self._encoder is None:
-            raise InvalidValueError(f"{self.path} cannot be a video without frames")
-        _, complaint = self._encoder.communicate()
-        if self._encoder.returncode:
-            last = complaint.decode(errors="replace").strip().splitlines()[-1:] or ["ffmpeg failed"]
-            raise InvalidFileError(f"cannot write {self.path}: {last[0]}")
-        try:
-            self._temporary.replace(self.path)
-        except OSError as error:
-            raise InvalidFileError(f"cannot write {self.path}: {error.strerror}") from error
 
 
 def _one_line(error: Exception) -> str:

@@ -10,10 +10,11 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from robots import rendering
+from robots import video
 from robots.errors import InvalidFileError, InvalidValueError
-from robots.rendering import Camera, RenderingError, VideoWriter, rendering_problem
+from robots.rendering import Camera, RenderingError, rendering_problem
 from robots.robot import load_robot
+from robots.video import VideoWriter
 
 SIZE = {"width": 160, "height": 120}
 WITHOUT_CAMERA = """<mujoco><worldbody><geom type="plane" size="9 9 1" rgba=".9 .9 .9 1"/>
@@ -238,9 +239,9 @@ def test_a_failure_leaves_what_was_there(tmp_path: Path) -> None:
 
 
 def test_an_encoder_that_fails_is_reported(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    broken = rendering._Format("-c:v nonsense -f mp4", fastest=100)
-    monkeypatch.setitem(rendering._FORMATS, ".mp4", broken)
-    with pytest.raises(InvalidFileError, match=r"cannot write .*walk\.mp4: .+"):
+    broken = video._Format("-c:v nonsense -f mp4", fastest=100)
+    monkeypatch.setitem(video._FORMATS, ".mp4", broken)
+    with pytest.raises(InvalidFileError, match=r"walk\.mp4 cannot be written: .+"):
         write(tmp_path / "walk.mp4", frames(500), fps=25)
     assert list(tmp_path.iterdir()) == []
 
@@ -259,7 +260,7 @@ def test_places_that_cannot_be_written(tmp_path: Path) -> None:
     (tmp_path / "file").touch()
     (tmp_path / "folder.mp4").mkdir()
     for path in (tmp_path / "missing" / "walk.mp4", tmp_path / "file" / "walk.mp4", tmp_path / "folder.mp4"):
-        with pytest.raises(InvalidFileError, match="cannot write"):
+        with pytest.raises(InvalidFileError, match="cannot be written"):
             write(path, frames(2), fps=25)
     assert sorted(path.name for path in tmp_path.iterdir()) == ["file", "folder.mp4"]
 
