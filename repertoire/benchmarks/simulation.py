@@ -20,7 +20,7 @@ from mujoco.batch import Batch
 
 from repertoire.benchmarks.pybullet import check_pybullet, measure_pybullet
 from robots.robot import Robot, load_robot
-from robots.simulation import Simulation, robot_controller
+from robots.simulation import Simulation, available_cores, robot_controller
 from robots.slots import Slots
 
 Figures = dict[str, Any]
@@ -67,7 +67,7 @@ def measure_simulation(
 def _machine() -> Figures:
     """What was measured on."""
     return {
-        "cores": len(os.sched_getaffinity(0)),
+        "cores": available_cores(),
         "processor": platform.processor() or platform.machine(),
         "python": platform.python_version(),
         "mujoco": mujoco.__version__,
@@ -86,7 +86,7 @@ def long_lived_controllers(robot: Robot, count: int) -> np.ndarray:
 
 def _measure_ratios(robot: Robot, controllers: np.ndarray, repeats: int) -> Figures:
     """Closed loop and raw physics in turn, on one thread and on all."""
-    cores = len(os.sched_getaffinity(0))
+    cores = available_cores()
     seeds = np.arange(len(controllers))
     recordings = [
         _record(robot, parameters, int(seed)) for parameters, seed in zip(controllers, seeds, strict=True)

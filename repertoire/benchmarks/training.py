@@ -8,25 +8,27 @@ from pathlib import Path
 import numpy as np
 
 from repertoire.benchmarks.simulation import long_lived_controllers
-from repertoire.training import Training, start_training
+from repertoire.emitters import EvolutionStrategyEmitter
+from repertoire.training import FILE_NAME, Training, start_training
 
 _SECONDS = 60.0  # as long as the default time between checkpoints, so that one falls due
 
 
-def main(robot: str, folder: Path) -> None:
+def main(robot: str, folder: Path, seconds: float = _SECONDS) -> None:
     """Print the share of the time spent in simulation and the peak memory [GB]."""
     training = start_training(robot, "sep-cma-mae", out=folder, evaluations=10**9, seed=1)
     # search around a controller that stays on its feet: every episode then has its full length
     start = long_lived_controllers(training.robot, 1)[0]
     for emitter in training.search.emitters:
-        emitter.restart(start)  # type: ignore[attr-defined]
+        assert isinstance(emitter, EvolutionStrategyEmitter)
+        emitter.strategy.restart(start)
     _fill(training)
     training.step()
     training.timing.search = training.timing.evaluation = training.timing.saving = 0.0
-    deadline = time.monotonic() + _SECONDS
+    deadline = time.monotonic() + seconds
     while time.monotonic() < deadline:
         training.step()
-    training.save(folder / "repertoire.h5")
+    training.save(folder / FILE_NAME)
     spent = training.timing
     share = spent.evaluation / (spent.evaluation + spent.search + spent.saving)
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024**2

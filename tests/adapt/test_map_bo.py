@@ -74,10 +74,14 @@ def test_settings_of_the_process_must_be_positive(wrong):
         GaussianProcess(np.zeros((2, 1)), **{"length_scale": 1, "noise": 1} | wrong)
 
 
+# The hexapod's constants, but for a weight of exploration that makes a difference
+OF_2015 = MapBOSettings(length_scale=0.4, noise=0.001, exploration=0.3)
+
+
 def test_choices_are_those_of_the_published_rule():
     prior = make_prior()
     truth = damaged(prior)
-    selector = MapBO(prior, trials=20, settings=MapBOSettings(exploration=0.3))
+    selector = MapBO(prior, trials=20, settings=OF_2015)
     unit = prior.objectives.max() - prior.min_objective
     rows = []
     for _ in range(12):
@@ -100,12 +104,14 @@ def test_choices_are_those_of_the_published_rule():
 def test_it_finds_what_the_damage_spared():
     prior = make_prior(k=600)
     truth = damaged(prior)
-    selector = MapBO(prior, trials=20)
+    selector = MapBO(prior, trials=20, settings=MapBOSettings(length_scale=0.4, noise=0.001))
     assert truth[np.argmax(prior.objectives)] < 0.7 * truth.max()
     while selector.done() is None:
         row = selector.next()
         selector.tell(row, truth[row])
-    assert selector.done() == "the best trial reached 90% of the best prediction"
+    best, hope = max(selector.objectives), selector.predicted.max()
+    assert selector.done() == f"the best trial, {best:.1f}, reached 90% of the best prediction, {hope:.1f}"
+    assert best >= 0.9 * hope
     assert len(selector.rows) < 20
     assert max(selector.objectives) > 0.85 * truth.max()
 
@@ -120,7 +126,6 @@ def test_units_and_zero_of_the_objective_do_not_matter(scale, offset):
         assert a.next() == b.next()
         a.tell(a.next(), truth[a.next()])
         b.tell(b.next(), scale * truth[b.next()] + offset)
-        assert (a.done() is None) == (b.done() is None)
     np.testing.assert_allclose(b.predicted, scale * a.predicted + offset, atol=1e-6 * scale * 2000)
 
 
@@ -157,12 +162,15 @@ def test_a_bad_trial_makes_similar_gaits_look_worse():
     assert selector.next() == 3
 
 
-@pytest.mark.parametrize(("measured", "satisfied"), [(799.0, False), (801.0, True)])
-def test_enough_is_90_percent_above_the_minimum_even_below_zero(measured, satisfied):
-    # far apart, so that the second keeps its prediction: 1000 above a minimum of -2000
-    prior = Prior(np.array([-1000.0, -1000.0]), np.array([[0.0], [100.0]]), -2000.0)
+@pytest.mark.parametrize(
+    ("hope", "measured", "satisfied"),
+    [(1000.0, 899.0, False), (1000.0, 901.0, True), (-1000.0, -1101.0, False), (-1000.0, -1099.0, True)],
+)
+def test_enough_is_90_percent_of_the_best_prediction(hope, measured, satisfied):
+    # far apart, so that the second keeps its prediction
+    prior = Prior(np.array([hope, hope]), np.array([[0.0], [100.0]]), -2000.0)
     selector = MapBO(prior, trials=2)
-    selector.tell(0, -2000.0 + 100 + measured)
+    selector.tell(0, measured)
     assert (selector.done() is not None) == satisfied
 
 

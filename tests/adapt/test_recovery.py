@@ -113,8 +113,9 @@ def test_a_recovery_from_start_to_end(repertoire):
     assert (recovery.robot, recovery.damage, recovery.seed) == ("ant", "front_left:lost", 1)
     assert tuple(told) == recovery.trials
     assert 1 <= len(told) <= 6
-    assert recovery.trials[0].row == repertoire.best()
-    assert recovery.trials[0].predicted == pytest.approx(repertoire.elites.objectives.max())
+    assert recovery.trials[0].row == recovery.in_use
+    assert recovery.trials[0].predicted == pytest.approx(repertoire.elites.objectives[recovery.in_use])
+    assert recovery.trials[1].row != recovery.in_use
     for number, trial in enumerate(recovery.trials, start=1):
         assert trial.number == number
         assert trial.cell == repertoire.cell(trial.row)
@@ -195,10 +196,10 @@ def test_levels_are_means_on_common_seeds_that_no_trial_saw(made_up):
     assert recovery.oracle.objective == pytest.approx(4 - 5 + np.mean(noise))
 
 
-def test_one_trial_is_the_best_of_the_repertoire(made_up):
+def test_one_trial_is_the_gait_in_use(made_up):
     recovery = recover(made_up, Lost("front_left"), seed=0, trials=1)
-    assert [trial.row for trial in recovery.trials] == [recovery.row] == [2]
-    assert recovery.recovered.objective == pytest.approx(recovery.broken.objective - 2)
+    assert [trial.row for trial in recovery.trials] == [recovery.row] == [recovery.in_use]
+    assert recovery.broken == recovery.recovered
 
 
 @pytest.mark.parametrize(
@@ -208,7 +209,7 @@ def test_one_trial_is_the_best_of_the_repertoire(made_up):
         ({"trials": 2.0}, "trials must be a whole number of at least 1, not 2.0"),
         ({"trials": True}, "trials must be a whole number of at least 1, not True"),
         ({"seed": -1}, "seed must be a whole number of at least 0, not -1"),
-        ({"threads": 0}, "threads must be at least 1, not 0"),
+        ({"threads": 0}, "threads must be at least 1 and at most 1024, not 0"),
     ],
 )
 def test_wrong_arguments(repertoire, wrong, message):

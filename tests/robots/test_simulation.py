@@ -1,4 +1,7 @@
 import dataclasses
+import signal
+import threading
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
@@ -18,6 +21,11 @@ def _evaluate(ant: Robot, controllers: np.ndarray, seeds: np.ndarray = SEEDS, **
 def _equal(a: Episodes, b: Episodes) -> bool:
     pairs = zip(dataclasses.astuple(a), dataclasses.astuple(b), strict=True)
     return all(np.array_equal(x, y, equal_nan=True) for x, y in pairs)
+
+
+def _evaluate_for_ever(simulation: Simulation, controllers: np.ndarray) -> None:
+    while True:
+        simulation.evaluate(controllers, SEEDS + 7)
 
 
 @pytest.fixture(scope="module")
@@ -99,6 +107,26 @@ def test_an_error_in_a_callback_reaches_the_caller_and_leaves_the_simulation_usa
         assert _equal(simulation.evaluate(controllers, SEEDS), reference)
 
 
+def test_calls_from_several_threads_do_not_mix(ant, controllers, reference) -> None:
+    with Simulation(ant, threads=2, slots=3) as simulation, ThreadPoolExecutor(3) as callers:
+        jobs = [callers.submit(simulation.evaluate, controllers, SEEDS + 50 * (i % 2)) for i in range(6)]
+        results = [job.result() for job in jobs]
+    assert all(_equal(result, reference) for result in results[::2])
+    assert all(_equal(result, results[1]) for result in results[1::2])
+
+
+def test_an_interrupt_leaves_the_simulation_usable(ant, controllers, reference) -> None:
+    """Interrupt the caller while its lanes are busy, as Ctrl-C does in a notebook."""
+    with Simulation(ant, threads=2, slots=3) as simulation:
+        for delay in (0.0, 0.02, 0.05, 0.1):
+            timer = threading.Timer(delay, signal.raise_signal, [signal.SIGINT])
+            timer.start()
+            with pytest.raises(KeyboardInterrupt):
+                _evaluate_for_ever(simulation, controllers[::-1])
+            timer.join()
+            assert _equal(simulation.evaluate(controllers, SEEDS), reference)
+
+
 @pytest.mark.parametrize(
     ("parameters", "seeds", "message"),
     [
@@ -121,5 +149,5 @@ def test_wrong_arguments_are_refused(ant, parameters, seeds, message: str) -> No
 
 @pytest.mark.parametrize("options", [{"threads": 0}, {"slots": 0}])
 def test_no_threads_or_slots_are_refused(ant, options: dict) -> None:
-    with pytest.raises(InvalidValueError, match="at least 1, not 0"):
+    with pytest.raises(InvalidValueError, match="at least 1 and at most 1024, not 0"):
         Simulation(ant, **options)
