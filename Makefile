@@ -18,7 +18,7 @@ $(INSTALLED): pyproject.toml
 	touch $@
 
 demo: $(INSTALLED) ## train a small Ant repertoire, break a leg, walk on: about 4 minutes, results in demo/
-	$(BIN)/surefoot demo --out demo
+	$(BIN)/surefoot demo --out demo --overwrite
 
 test: $(INSTALLED) ## run the tests
 	$(BIN)/python -m pytest

@@ -23,14 +23,13 @@ ProgressBar = Callable[[int], AbstractContextManager[Callable[[Progress], None]]
 class DemoSettings:
     """What the demo trains and breaks.
 
-    One emitter, shorter episodes and larger first steps than the paper's: in two minutes that finds gaits that
-    get ahead, where the paper's settings, made for a million evaluations, have hardly begun.
+    Shorter episodes and larger first steps than the paper's: in two minutes they find gaits that get ahead,
+    where the paper's settings, made for a million evaluations, have hardly begun.
 
     Attributes:
         robot: name of the robot.
         algorithm: name of the algorithm.
         evaluations: episodes to train for.
-        emitters: number of emitters.
         sigma0: initial step size.
         episode_steps: control steps of an episode.
         damage: what breaks.
@@ -40,10 +39,9 @@ class DemoSettings:
 
     robot: str = "ant"
     algorithm: str = "sep-cma-mae"
-    evaluations: int = 16_000
-    emitters: int = 1
-    sigma0: float = 0.05
-    episode_steps: int = 400
+    evaluations: int = 18_000
+    sigma0: float = 0.1
+    episode_steps: int = 300
     damage: str = "front_left:lost"
     trials: int = 20
     seconds: float = 6.0
@@ -54,6 +52,7 @@ def run_demo(
     settings: DemoSettings,
     *,
     seed: int,
+    overwrite: bool,
     say: Callable[[str], object],
     bar: ProgressBar,
     on_trial: Callable[[Trial], None],
@@ -61,15 +60,16 @@ def run_demo(
     """Run the demo and leave its results in a folder.
 
     Args:
-        out: the folder; what an earlier demo left there is replaced.
+        out: the folder.
         settings: what to train and break.
         seed: of everything.
+        overwrite: whether to replace a run that the folder already holds.
         say: prints a line.
         bar: makes a progress bar for so many evaluations.
         on_trial: told of each trial.
     """
     started = time.monotonic()
-    repertoire = _train(out, settings, seed, say, bar)
+    repertoire = _train(out, settings, seed, overwrite, say, bar)
     draw_repertoire(repertoire, out / "repertoire.png")
     damage = parse_damage(settings.damage, repertoire.robot)
     say(f"\n2. Break the robot: {damage} ({damage.summary}).")
@@ -86,7 +86,12 @@ def run_demo(
 
 
 def _train(
-    out: Path, settings: DemoSettings, seed: int, say: Callable[[str], object], bar: ProgressBar
+    out: Path,
+    settings: DemoSettings,
+    seed: int,
+    overwrite: bool,
+    say: Callable[[str], object],
+    bar: ProgressBar,
 ) -> Repertoire:
     """Train, showing progress."""
     say(f"1. Train a small repertoire of gaits for the {settings.robot}: {settings.evaluations} episodes.")
@@ -94,14 +99,13 @@ def _train(
         settings.robot,
         settings.algorithm,
         out=out,
-        overwrite=True,
+        overwrite=overwrite,
         evaluations=settings.evaluations,
         seed=seed,
-        emitters=settings.emitters,
         sigma0=settings.sigma0,
         episode_steps=settings.episode_steps,
     )
-    with bar(settings.evaluations) as show:
+    with training, bar(settings.evaluations) as show:
         training.run(out / FILE_NAME, on_progress=show)
     repertoire = read_repertoire(out / FILE_NAME)
     metrics = repertoire.metrics

@@ -17,6 +17,7 @@ from robots.simulation import robot_controller
 from robots.slots import Slots
 
 End = Literal["time", "fall", "divergence"]
+_LONGEST = 3600.0  # [s]
 
 
 @dataclass(frozen=True, eq=False)
@@ -111,7 +112,7 @@ def deploy(
         seed: of the initial joint angles.
         on_frame: called with the robot's state after every `frame_every`-th control step, to draw it.
         frame_every: 1 gives about 60 frames per second for the robots that come with the package.
-        stop_at_fall: whether a fall ends it; a film shows more when it does not.
+        stop_at_fall: whether a fall ends it; otherwise frames go on after it, while the telemetry ends.
 
     Raises:
         InvalidValueError: an argument is outside what is said here.
@@ -128,16 +129,19 @@ def deploy(
     slots.begin(0, seed)
     log: list[dict[str, np.ndarray]] = []
     fell = False
-    while len(log) < limit and not (fell and stop_at_fall):
+    for step in range(1, limit + 1):
         controller.act(rows, slots.observations, slots.actions, only)
         slots.advance(only)
         if slots.tally.diverged[0]:
             break
-        fell = fell or not slots.tally.alive[0]
         data = slots.data(0)
-        log.append(_snapshot(data, slots))
-        if on_frame and len(log) % frame_every == 0:
+        if not fell:
+            log.append(_snapshot(data, slots))
+        fell = fell or not slots.tally.alive[0]
+        if on_frame and step % frame_every == 0:
             on_frame(data)
+        if fell and stop_at_fall:
+            break
     ended: End = "divergence" if slots.tally.diverged[0] else "fall" if fell else "time"
     return _telemetry(limited, log, ended)
 
@@ -148,6 +152,8 @@ def _whole_steps(robot: Robot, seconds: float) -> int:
         raise InvalidValueError(
             f"seconds must last a control step of {robot.control_step:g} s or more, not {seconds}"
         )
+    if seconds > _LONGEST:
+        raise InvalidValueError(f"seconds must be at most {_LONGEST:g}, not {seconds:g}")
     return round(seconds / robot.control_step)
 
 

@@ -92,7 +92,7 @@ def _draw_levels(
         ("recovered", recovered, _CHOSEN, "-"),
     ]
     if oracle is not None:
-        levels.append(("best possible", oracle, "#cc79a7", "-."))
+        levels.append(("best of all", oracle, "#cc79a7", "-."))
     for _, level, color, dashes in levels:
         axes.axhline(level, color=color, linestyle=dashes, linewidth=1.5, zorder=0)
     low, high = axes.get_ylim()

@@ -82,7 +82,8 @@ class Recovery:
         broken: the same controller on the damaged robot.
         recovered: the chosen controller on the damaged robot.
         oracle: the best controller of the repertoire on the damaged robot, or None if it was not asked for.
-            It is picked by the mean of `ORACLE_EPISODES` episodes of every controller, on seeds of their own.
+            It is picked by the mean of `ORACLE_EPISODES` episodes of every controller, and then of
+            `LEVEL_EPISODES` others of the `CANDIDATES` best and the chosen one, on seeds of their own.
         oracle_row: of that controller.
         trials: in order; the first is of the controller in use.
         row: of the chosen controller in the repertoire.
@@ -151,7 +152,7 @@ def recover(
         in_use = intact_bench.proven()
         tried = bench.search(search, in_use, on_trial)
         chosen = max(tried, key=lambda trial: trial.measured)  # the first of equals
-        winner = bench.winner() if oracle else None
+        winner = bench.winner(chosen.row) if oracle else None
         return Recovery(
             robot=intact.name,
             damage=str(damage),
@@ -203,10 +204,12 @@ class _Bench:
         error = objectives.std(ddof=1) / np.sqrt(LEVEL_EPISODES)
         return Level(float(objectives.mean()), float(error), float(episodes.distances.mean()))
 
-    def winner(self) -> int:
-        """Row of the controller that does best."""
-        seeds = derive_seeds(self._seed, _ORACLE, 0, ORACLE_EPISODES)
-        return self._best_of(np.arange(len(self._repertoire)), seeds)
+    def winner(self, chosen: int) -> int:
+        """Row of the controller that does best of all, the chosen one included."""
+        seeds = derive_seeds(self._seed, _ORACLE, 0, ORACLE_EPISODES + LEVEL_EPISODES)
+        means = self._means(np.arange(len(self._repertoire)), seeds[:ORACLE_EPISODES])
+        finalists = np.union1d(np.argsort(-means, kind="stable")[:CANDIDATES], [chosen])
+        return self._best_of(finalists, seeds[ORACLE_EPISODES:])
 
     def proven(self) -> int:
         """Row of the controller that does best among those with the highest objectives."""
@@ -215,9 +218,12 @@ class _Bench:
 
     def _best_of(self, rows: np.ndarray, seeds: np.ndarray) -> int:
         """The row with the highest mean objective over seeds, the same for all."""
+        return int(rows[np.argmax(self._means(rows, seeds))])
+
+    def _means(self, rows: np.ndarray, seeds: np.ndarray) -> np.ndarray:
+        """Mean objective of each row over seeds, the same for all."""
         episodes = self._run(np.repeat(rows, len(seeds)), np.tile(seeds, len(rows)))
-        means = self._objectives(episodes).reshape(len(rows), len(seeds)).mean(axis=1)
-        return int(rows[np.argmax(means)])
+        return self._objectives(episodes).reshape(len(rows), len(seeds)).mean(axis=1)
 
     def _trial(self, number: int, row: int, predicted: float) -> Trial:
         """Try a controller once."""

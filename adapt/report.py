@@ -22,13 +22,18 @@ _GIF_COLORS = 64
 _FRAME_EVERY = {".mp4": 3, ".gif": 4}  # control steps; an Ant's is 16.5 ms, so 20 and 15 frames a second
 
 
+def result_paths(folder: Path) -> tuple[Path, Path]:
+    """Where `save_recovery` writes the record and the picture."""
+    return folder / "recovery.json", folder / "recovery.png"
+
+
 def save_recovery(recovery: Recovery, folder: Path) -> list[Path]:
     """Write `recovery.json` and `recovery.png` to a folder; returns their paths.
 
     Raises:
         InvalidFileError: the folder cannot be written to.
     """
-    record, picture = folder / "recovery.json", folder / "recovery.png"
+    record, picture = result_paths(folder)
     write_text(record, json.dumps(recovery.to_json(), indent=2) + "\n")
     draw_recovery(
         trials_predicted=[trial.predicted for trial in recovery.trials],

@@ -5,7 +5,7 @@ from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from robots.description import describe_validation_error
+from robots.description import Steps, describe_validation_error
 from robots.errors import InvalidValueError
 
 Count = Annotated[int, Field(gt=0, strict=True)]
@@ -35,16 +35,16 @@ class Configuration(BaseModel):
 
     robot: str
     algorithm: str
-    evaluations: Count
+    evaluations: Annotated[int, Field(gt=0, le=10**12, strict=True)]
     seed: Annotated[int, Field(ge=0, strict=True)]
-    emitters: Count = 5
-    batch_size: Annotated[int, Field(ge=2, strict=True)] = 40
-    sigma0: Annotated[float, Field(gt=0, allow_inf_nan=False)] = 0.02
-    learning_rate: Annotated[float, Field(ge=0, le=1)] = 0.001
+    emitters: Annotated[int, Field(gt=0, le=1000, strict=True)] = 5
+    batch_size: Annotated[int, Field(ge=2, le=10_000, strict=True)] = 40
+    sigma0: Annotated[float, Field(gt=0, le=1000, allow_inf_nan=False)] = 0.02
+    learning_rate: Annotated[float, Field(ge=0, le=1, allow_inf_nan=False)] = 0.001
     rule: Literal["sequential", "batch"] = "sequential"
     archive: Annotated[tuple[Count, ...], Field(min_length=1)]
     min_objective: Annotated[float, Field(allow_inf_nan=False)]
-    episode_steps: Count
+    episode_steps: Steps
 
 
 def make_configuration(settings: Mapping[str, object]) -> Configuration:

@@ -90,8 +90,7 @@ class Repertoire:
     def facts(self) -> dict[str, str]:
         """What there is to say about it, in words."""
         configuration, metrics = self.configuration, self.metrics
-        done = self.history["evaluations"][-1] if len(self.history.get("evaluations", ())) else 0
-        diverged = self.history["diverged"][-1] if done else 0
+        done, diverged = (self._last(name) for name in ("evaluations", "diverged"))
         where = f" (cell {format_cell(self.cell(self.best()))})" if len(self) else ""
         return {
             "robot": f"{self.robot.name}, {self.robot.description.title}",
@@ -105,10 +104,15 @@ class Repertoire:
             "archive": " x ".join(map(str, self.grid)) + f" cells, {metrics.elites} filled",
             "coverage": f"{metrics.coverage:.1%}",
             "QD score": f"{metrics.qd_score:,.1f} (objectives count from {configuration.min_objective:g})",
-            "best": f"{metrics.best:.1f}{where}",
-            "mean": f"{metrics.mean:.1f}",
+            "best": f"{metrics.best:.1f}{where}" if len(self) else "none",
+            "mean": f"{metrics.mean:.1f}" if len(self) else "none",
             "versions": ", ".join(f"{name} {version}" for name, version in self.versions.items()),
         }
+
+    def _last(self, column: str) -> int:
+        """Last value of a column of the history that counts, 0 where there is none."""
+        values = self.history.get(column)
+        return int(values[-1]) if values is not None and len(values) else 0
 
     def _occupied_near(self, cell: tuple[int, ...]) -> str:
         """Name the occupied cells nearest to a cell."""

@@ -1,5 +1,6 @@
 """The training loop: ask, evaluate, add, tell, record, checkpoint."""
 
+import math
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
@@ -17,7 +18,7 @@ from repertoire.metrics import Metrics, measure
 from repertoire.problems import Evaluations, Locomotion
 from repertoire.repertoire import Repertoire
 from repertoire.storage import read_repertoire, read_search, write_repertoire
-from robots.atomic import make_folder
+from robots.atomic import check_writable, file_exists, make_folder
 from robots.errors import InvalidFileError, InvalidValueError
 from robots.robot import Robot, load_robot
 from robots.seeds import derive_seeds
@@ -72,6 +73,17 @@ class Training:
         )
         self.history = History()
         self.timing = Timing()
+        self.saved_by: dict[str, str] = {}  # versions of the software that saved what was restored
+
+    def __enter__(self) -> "Training":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """End the simulation's threads."""
+        self.problem.simulation.close()
 
     @property
     def evaluations(self) -> int:
@@ -137,7 +149,7 @@ class Training:
             elites=self.search.result.elites(),
             thresholds=self.search.soft.thresholds,
             history=self.history.columns(),
-            versions={"python": python_version()} | {name: version(name) for name in _PACKAGES},
+            versions=software_versions(),
         )
 
     def save(self, path: Path) -> None:
@@ -152,6 +164,7 @@ class Training:
         elites = repertoire.elites
         self.search.result.add(elites.solutions, elites.objectives, elites.measures)
         self.history = History(repertoire.history)
+        self.saved_by = repertoire.versions
 
     def run(
         self,
@@ -169,9 +182,8 @@ class Training:
             on_progress: called after every batch and, from other threads, within it.
             stop: asked after every batch.
         """
-        if not len(self.history):
-            self.save(path)  # an unwritable folder is found out before any work is done
-        saved_at = time.monotonic()
+        check_writable(path)
+        saved_at = -math.inf  # the first batch is saved at once: from then on there is a run to resume
         while not self.finished and not (stop and stop()):
             self.step(on_progress and partial(_report, on_progress, self.progress()))
             if on_progress:
@@ -180,6 +192,11 @@ class Training:
                 self.save(path)
                 saved_at = time.monotonic()
         self.save(path)
+
+
+def software_versions() -> dict[str, str]:
+    """Versions of what a run's result depends on, by name."""
+    return {"python": python_version()} | {name: version(name) for name in _PACKAGES}
 
 
 def _report(on_progress: Callable[[Progress], None], before: Progress, done: int) -> None:
@@ -223,7 +240,7 @@ def start_training(
             **settings,
         }
     )
-    if (out / FILE_NAME).exists() and not overwrite:
+    if file_exists(out / FILE_NAME) and not overwrite:
         raise InvalidValueError(
             f"{out} already holds a run: use --resume {out} to go on with it, or --overwrite"
         )
@@ -245,15 +262,17 @@ def resume_training(out: Path, *, threads: int | None = None) -> Training | None
         InvalidFileError: the folder holds no run that can be read.
     """
     path = out / FILE_NAME
-    if not path.exists():
+    if not file_exists(path):
         raise InvalidFileError(f"{out} holds no run to resume: there is no {FILE_NAME} in it")
     repertoire = read_repertoire(path)
     state = read_search(path)
     if state is None:
         return None
     training = Training(repertoire.configuration, repertoire.robot, threads=threads)
+    if len(repertoire) and not len(repertoire.history.get("evaluations", ())):
+        raise InvalidFileError(f"{path}: there are elites, but no history of how they came about")
     try:
         training.restore(repertoire, state)
-    except (KeyError, ValueError, InvalidValueError) as error:
+    except (KeyError, ValueError, TypeError, IndexError, OverflowError, InvalidValueError) as error:
         raise InvalidFileError(f"{path}: the search state does not fit the configuration: {error}") from error
     return training

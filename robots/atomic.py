@@ -112,6 +112,34 @@ def _reason(error: OSError) -> str:
     return reason[0].lower() + reason[1:] if reason else type(error).__name__
 
 
+def check_writable(path: Path) -> None:
+    """Find out whether `replace_file` could write a file, which stays as it is.
+
+    For before long work: what cannot be saved should not be computed.
+
+    Raises:
+        InvalidFileError: the file cannot be written.
+    """
+    with suppress(_NotNowError), replace_file(path):
+        raise _NotNowError
+
+
+class _NotNowError(Exception):
+    """Leaves `replace_file` without replacing anything."""
+
+
+def file_exists(path: Path) -> bool:
+    """Whether there is a file.
+
+    Raises:
+        InvalidFileError: that cannot be told, for example because its folder cannot be read.
+    """
+    try:
+        return path.exists()
+    except OSError as error:
+        raise InvalidFileError(f"{path} cannot be read: {_reason(error)}") from error
+
+
 def make_folder(path: Path) -> None:
     """Make a folder and those above it.
 
@@ -121,4 +149,5 @@ def make_folder(path: Path) -> None:
     try:
         path.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        raise InvalidFileError(f"cannot make the folder {path}: {error.strerror}") from error
+        reason = "it is a file" if isinstance(error, FileExistsError) else _reason(error)
+        raise InvalidFileError(f"cannot make the folder {path}: {reason}") from error

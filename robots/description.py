@@ -1,5 +1,6 @@
 """What a robot's YAML says: the part of a robot that its MJCF cannot express."""
 
+import math
 from pathlib import Path
 from typing import Annotated, Literal
 
@@ -8,9 +9,10 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_valida
 
 from robots.errors import InvalidRobotError
 
-Positive = Annotated[float, Field(gt=0, allow_inf_nan=False)]
-Finite = Annotated[float, Field(allow_inf_nan=False)]
-Count = Annotated[int, Field(gt=0)]
+Finite = Annotated[float, Field(allow_inf_nan=False, strict=True)]
+Count = Annotated[int, Field(gt=0, le=10_000, strict=True)]
+Steps = Annotated[int, Field(gt=0, le=1_000_000, strict=True)]
+_MOST_CELLS = 1_000_000
 Names = Annotated[tuple[str, ...], Field(min_length=1)]
 
 
@@ -99,8 +101,8 @@ class Description(_Record):
     legs: Annotated[dict[str, Leg], Field(min_length=1)]
     measures: Names
     substeps: Count
-    episode_steps: Count
-    reset_joint_noise: Annotated[float, Field(ge=0, allow_inf_nan=False)]
+    episode_steps: Steps
+    reset_joint_noise: Annotated[float, Field(ge=0, allow_inf_nan=False, strict=True)]
     min_height: Finite
     reward: Reward
     controller: ControllerShape
@@ -117,8 +119,16 @@ class Description(_Record):
             raise ValueError(
                 f"archive has {len(self.archive)} dimensions but there are {len(self.measures)} measures"
             )
-        if len(set(self.joints)) != len(self.joints):
-            raise ValueError("joints names a joint twice")
+        soles = [sole for soles in self.feet.values() for sole in soles]
+        for kind, names in (("joints", self.joints), ("measures", self.measures), ("feet", soles)):
+            if len(set(names)) != len(names):
+                raise ValueError(f"{kind} names {max(names, key=list(names).count)!r} twice")
+        if self.floor in soles:
+            raise ValueError(f"the floor {self.floor!r} cannot be the sole of a foot")
+        if math.prod(self.archive) > _MOST_CELLS:
+            raise ValueError(
+                f"the archive has {math.prod(self.archive)} cells; at most {_MOST_CELLS} are possible"
+            )
         return self
 
 

@@ -6,6 +6,7 @@ from functools import cache
 from pathlib import Path
 
 import mujoco
+import numpy as np
 
 from robots.catalogue import MODELS, robot_names
 from robots.description import Description, parse_description, read_text
@@ -37,6 +38,7 @@ class Robot:
         xml: the MJCF as text, before damage.
         yaml: the YAML as text.
         model: the compiled model with a contact sensor for every sole; treat it as read-only.
+        joint_ranges: lowest and highest position of each actuated joint of the whole robot [rad], (j, 2).
         modifications: what was done to the robot since it was whole, in order.
     """
 
@@ -44,6 +46,7 @@ class Robot:
     xml: str
     yaml: str
     model: mujoco.MjModel
+    joint_ranges: np.ndarray
     modifications: tuple[Modification, ...] = ()
 
     @property
@@ -136,16 +139,29 @@ def _build(description: Description, xml: str, yaml: str, *, origin: str) -> Rob
     except ValueError as error:
         raise InvalidRobotError(f"{origin}: the MJCF cannot be read: {_one_line(error)}") from error
     _check_elements(spec, description, origin)
-    return Robot(description, xml, yaml, _compile(spec, description, origin))
+    model = _compile(spec, description, origin)
+    return Robot(description, xml, yaml, model, _joint_ranges(model, description, origin))
+
+
+def _joint_ranges(model: mujoco.MjModel, description: Description, origin: str) -> np.ndarray:
+    """Ranges of the actuated joints, (j, 2); refuses joints that have none."""
+    kinds = (int(mujoco.mjtJoint.mjJNT_HINGE), int(mujoco.mjtJoint.mjJNT_SLIDE))
+    for name in description.joints:
+        joint = model.joint(name)
+        if model.jnt_type[joint.id] not in kinds:
+            raise InvalidRobotError(f"{origin}: the joint {name!r} must be a hinge or a slide")
+        if not model.jnt_limited[joint.id] or not joint.range[0] < joint.range[1]:
+            raise InvalidRobotError(f"{origin}: the joint {name!r} needs a limited range")
+    return np.array([model.joint(name).range for name in description.joints])
 
 
 def _compile(spec: mujoco.MjSpec, description: Description, origin: str) -> mujoco.MjModel:
     """Add a contact sensor for each sole that is there, and compile."""
-    for foot, soles in description.feet.items():
-        for number, sole in enumerate(soles):
-            if spec.geom(sole) is not None:
-                _add_contact_sensor(spec, contact_sensor(foot, number), sole, description.floor)
     try:
+        for foot, soles in description.feet.items():
+            for number, sole in enumerate(soles):
+                if spec.geom(sole) is not None:
+                    _add_contact_sensor(spec, contact_sensor(foot, number), sole, description.floor)
         return spec.compile()
     except ValueError as error:
         raise InvalidRobotError(f"{origin}: the MJCF does not compile: {_one_line(error)}") from error

@@ -4,8 +4,9 @@ import mujoco
 import numpy as np
 from mujoco.batch import Batch, SimulationError
 
+from robots.layout import ABSENT, make_task
 from robots.robot import Robot
-from robots.task import ABSENT, apply_actions, begin, make_tally, make_task, score
+from robots.task import apply_actions, begin, make_tally, score
 
 
 class Slots:

@@ -6,51 +6,16 @@ follows QDgym's locomotion task; `docs/robots.md` lists the definitions.
 
 from typing import NamedTuple
 
-import mujoco
 import numpy as np
 from numba import njit
 
-from robots.robot import Robot, contact_sensor
+from robots.layout import ABSENT, Task
 
 TARGET_X = 1000.0  # [m] straight ahead of the start
 OBSERVATION_LIMIT = 5.0
 # Speeds beyond this [m/s or rad/s] are a simulation blowing up, long before MuJoCo sees 1e10.
 _ABSURD_SPEED = 1e3
 _NEAR_LIMIT = 0.99  # share of a joint's range beyond which it counts as being at its limit
-ABSENT = -1  # address of what a damaged robot has lost
-
-
-class Task(NamedTuple):
-    """What the kernels need to know of a robot; columns are those of a state row.
-
-    Attributes:
-        qpos, qvel: half-open column ranges of the positions and velocities, (2,) each.
-        root_qpos, root_qvel: first columns of the torso's free joint.
-        joint_qpos, joint_qvel, joint_ctrl: column of each actuated joint, or ABSENT, (j,) each.
-        joint_middle, joint_half_range: of the joint's range [rad], (j,) each.
-        joint_gear: torque at full action [N·m], (j,).
-        foot_sensors: sensor-data columns of each foot's soles, padded with ABSENT, (f, s).
-        min_height: the torso is alive above this [m].
-        control_step: [s].
-        max_steps: control steps an episode has at most.
-        rewards: weights of alive, progress, electricity, torque, joint at limit, (5,).
-    """
-
-    qpos: np.ndarray
-    qvel: np.ndarray
-    root_qpos: int
-    root_qvel: int
-    joint_qpos: np.ndarray
-    joint_qvel: np.ndarray
-    joint_ctrl: np.ndarray
-    joint_middle: np.ndarray
-    joint_half_range: np.ndarray
-    joint_gear: np.ndarray
-    foot_sensors: np.ndarray
-    min_height: float
-    control_step: float
-    max_steps: int
-    rewards: np.ndarray
 
 
 class Tally(NamedTuple):
@@ -82,38 +47,6 @@ class Tally(NamedTuple):
     diverged: np.ndarray
 
 
-def make_task(robot: Robot) -> Task:
-    """Look up where a robot's parts are in the rows of a batch."""
-    model, description = robot.model, robot.description
-    qpos = _columns(model, mujoco.mjtState.mjSTATE_QPOS)
-    qvel = _columns(model, mujoco.mjtState.mjSTATE_QVEL)
-    ctrl = _columns(model, mujoco.mjtState.mjSTATE_CTRL)
-    joints = [_find(model, mujoco.mjtObj.mjOBJ_JOINT, name) for name in description.joints]
-    motors = [_motor_of(model, joint) for joint in joints]
-    ranges = _joint_ranges(robot.spec().compile(), description.joints)
-    root = model.body(description.torso).jntadr[0]
-    reward = description.reward
-    return Task(
-        qpos=qpos,
-        qvel=qvel,
-        root_qpos=int(qpos[0] + model.jnt_qposadr[root]),
-        root_qvel=int(qvel[0] + model.jnt_dofadr[root]),
-        joint_qpos=_addresses(joints, model.jnt_qposadr, qpos[0]),
-        joint_qvel=_addresses(joints, model.jnt_dofadr, qvel[0]),
-        joint_ctrl=_addresses(motors, np.arange(model.nu), ctrl[0]),
-        joint_middle=ranges.mean(axis=1),
-        joint_half_range=(ranges[:, 1] - ranges[:, 0]) / 2,
-        joint_gear=np.array([model.actuator_gear[m, 0] if m != ABSENT else 0.0 for m in motors]),
-        foot_sensors=_foot_sensors(robot),
-        min_height=description.min_height,
-        control_step=robot.control_step,
-        max_steps=description.episode_steps,
-        rewards=np.array(
-            [reward.alive, reward.progress, reward.electricity, reward.torque, reward.joint_at_limit]
-        ),
-    )
-
-
 def make_tally(slots: int, feet: int) -> Tally:
     """An empty tally."""
     return Tally(
@@ -129,48 +62,6 @@ def make_tally(slots: int, feet: int) -> Tally:
         alive=np.zeros(slots, np.bool_),
         diverged=np.zeros(slots, np.bool_),
     )
-
-
-def _columns(model: mujoco.MjModel, part: mujoco.mjtState) -> np.ndarray:
-    """Half-open range of a part's columns in a row of the integration state."""
-    whole = mujoco.mjtState.mjSTATE_INTEGRATION.value
-    before = whole & (part.value - 1)  # components are stored in the order of their bits
-    start = mujoco.mj_stateSize(model, before) if before else 0
-    return np.array([start, start + mujoco.mj_stateSize(model, part.value)])
-
-
-def _find(model: mujoco.MjModel, kind: mujoco.mjtObj, name: str) -> int:
-    """Index of a named element, or ABSENT."""
-    return mujoco.mj_name2id(model, kind, name)
-
-
-def _motor_of(model: mujoco.MjModel, joint: int) -> int:
-    """Index of the motor that drives a joint, or ABSENT."""
-    drives = (model.actuator_trntype == mujoco.mjtTrn.mjTRN_JOINT) & (model.actuator_trnid[:, 0] == joint)
-    found = np.flatnonzero(drives)
-    return int(found[0]) if joint != ABSENT and len(found) else ABSENT
-
-
-def _addresses(indices: list[int], addresses: np.ndarray, offset: int) -> np.ndarray:
-    """State columns of elements, ABSENT where they are absent."""
-    return np.array([offset + addresses[i] if i != ABSENT else ABSENT for i in indices], np.int64)
-
-
-def _joint_ranges(model: mujoco.MjModel, joints: tuple[str, ...]) -> np.ndarray:
-    """Ranges of the whole robot's joints [rad], (j, 2)."""
-    return np.array([model.joint(name).range for name in joints])
-
-
-def _foot_sensors(robot: Robot) -> np.ndarray:
-    """Sensor-data columns of each foot's soles, padded with ABSENT, (f, s)."""
-    feet = robot.description.feet
-    table = np.full((len(feet), max(map(len, feet.values()))), ABSENT, np.int64)
-    for row, (foot, soles) in enumerate(feet.items()):
-        for number in range(len(soles)):
-            sensor = _find(robot.model, mujoco.mjtObj.mjOBJ_SENSOR, contact_sensor(foot, number))
-            if sensor != ABSENT:
-                table[row, number] = robot.model.sensor_adr[sensor]
-    return table
 
 
 @njit(nogil=True, cache=True, error_model="numpy")

@@ -11,6 +11,7 @@ import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -165,34 +166,24 @@ def _against_pybullet(figures: Figures) -> Figures:
 
 
 def _measure_compilation(robot: str) -> Figures:
-    """Seconds from a fresh process to its first result, without and with numba's cache."""
-    code = (
-        "import time; started = time.perf_counter()\n"
-        "from repertoire.benchmarks.simulation import long_lived_controllers\n"
-        "from robots.robot import load_robot\n"
-        "from robots.simulation import Simulation\n"
-        "import numpy as np\n"
-        f"robot = load_robot({robot!r})\n"
-        "Simulation(robot).evaluate(long_lived_controllers(robot, 1), np.zeros(1, int))\n"
-        "print(time.perf_counter() - started)\n"
-    )
-    with tempfile.TemporaryDirectory() as cache:
-        environment = {**os.environ, "NUMBA_CACHE_DIR": cache}
-        first, second = (
-            float(
-                subprocess.run(
-                    [sys.executable, "-c", code], env=environment, capture_output=True, check=True
-                ).stdout
-            )
-            for _ in range(2)
-        )
+    """Seconds that a whole training of one batch takes, without and with numba's cache."""
+    settings = ["--evaluations", "200", "--episode-steps", "5", "--overwrite"]
+    with tempfile.TemporaryDirectory() as folder:
+        command = [sys.executable, "-m", "surefoot", "train", robot, "--out", f"{folder}/run", *settings]
+        environment = {**os.environ, "NUMBA_CACHE_DIR": f"{folder}/cache"}
+        first, second = (_seconds(partial(_run, command, environment)) for _ in range(2))
     return {"first_use_seconds": round(first, 1), "second_use_seconds": round(second, 1)}
+
+
+def _run(command: list[str], environment: dict[str, str] | None = None) -> str:
+    """Run a program and return what it printed; what it complained of reaches the terminal."""
+    return subprocess.run(command, env=environment, stdout=subprocess.PIPE, check=True, text=True).stdout
 
 
 def _measure_training(robot: str) -> Figures:
     """Share of training spent in simulation, and its peak memory, in a process of its own."""
     with tempfile.TemporaryDirectory() as folder:
         command = [sys.executable, "-m", "repertoire.benchmarks.training", robot, str(Path(folder))]
-        output = subprocess.run(command, capture_output=True, check=True, text=True).stdout
+        output = _run(command)
     share, peak = map(float, output.split())
     return {"training_share_in_simulation": round(share, 4), "training_peak_memory_gb": round(peak, 3)}

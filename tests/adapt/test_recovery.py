@@ -174,7 +174,11 @@ def test_levels_are_means_on_common_seeds_that_no_trial_saw(made_up):
     trials = {trial.seed for trial in recovery.trials}
     levels = [(damaged, seeds) for damaged, seeds in FakeSimulation.seeds if len(seeds) == LEVEL_EPISODES]
     comparisons = [seeds for _, seeds in FakeSimulation.seeds if len(seeds) > LEVEL_EPISODES]
-    assert [len(seeds) for seeds in comparisons] == [5 * LEVEL_EPISODES, 5 * ORACLE_EPISODES]
+    assert [len(seeds) for seeds in comparisons] == [
+        5 * LEVEL_EPISODES,  # which is in use
+        5 * ORACLE_EPISODES,  # which is best of all
+        5 * LEVEL_EPISODES,  # and of the finalists
+    ]
     compared = {int(seed) for seeds in comparisons for seed in seeds}
     assert sorted(damaged for damaged, _ in levels) == [False, True, True, True]
     for _, seeds in levels:
@@ -183,7 +187,7 @@ def test_levels_are_means_on_common_seeds_that_no_trial_saw(made_up):
     assert len(used) == LEVEL_EPISODES
     assert len(trials) == 5
     assert trials.isdisjoint(used)
-    assert len(compared) == LEVEL_EPISODES + ORACLE_EPISODES
+    assert len(compared) == 2 * LEVEL_EPISODES + ORACLE_EPISODES
     assert compared.isdisjoint(used | trials)
     noise = [np.random.default_rng(seed).normal() for seed in levels[0][1]]
     assert recovery.in_use == 4, "the best by the record is not the best by experience"
