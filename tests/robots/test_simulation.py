@@ -23,7 +23,9 @@ def _equal(a: Episodes, b: Episodes) -> bool:
     return all(np.array_equal(x, y, equal_nan=True) for x, y in pairs)
 
 
-def _evaluate_for_ever(simulation: Simulation, controllers: np.ndarray) -> None:
+def _evaluate_until_interrupted(simulation: Simulation, controllers: np.ndarray, delay: float) -> None:
+    """Evaluate again and again; a signal as of Ctrl-C comes after a delay [s]."""
+    threading.Timer(delay, signal.raise_signal, [signal.SIGINT]).start()
     while True:
         simulation.evaluate(controllers, SEEDS + 7)
 
@@ -119,11 +121,8 @@ def test_an_interrupt_leaves_the_simulation_usable(ant, controllers, reference) 
     """Interrupt the caller while its lanes are busy, as Ctrl-C does in a notebook."""
     with Simulation(ant, threads=2, slots=3) as simulation:
         for delay in (0.0, 0.02, 0.05, 0.1):
-            timer = threading.Timer(delay, signal.raise_signal, [signal.SIGINT])
-            timer.start()
             with pytest.raises(KeyboardInterrupt):
-                _evaluate_for_ever(simulation, controllers[::-1])
-            timer.join()
+                _evaluate_until_interrupted(simulation, controllers[::-1], delay)
             assert _equal(simulation.evaluate(controllers, SEEDS), reference)
 
 
