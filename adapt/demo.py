@@ -39,7 +39,7 @@ class DemoSettings:
 
     robot: str = "ant"
     algorithm: str = "sep-cma-mae"
-    evaluations: int = 24_000
+    evaluations: int = 18_000
     sigma0: float = 0.1
     episode_steps: int = 300
     damage: str = "front_left:lost"

@@ -22,6 +22,7 @@ def draw_recovery(
     *,
     trials_predicted: Sequence[float],
     trials_measured: Sequence[float],
+    chosen: Sequence[bool],
     cells: Sequence[str],
     healthy: float,
     broken: float,
@@ -34,7 +35,8 @@ def draw_recovery(
 
     Args:
         trials_predicted: objective expected of each trial.
-        trials_measured: objective of each trial; the best, the first of equals, is marked as chosen.
+        trials_measured: objective of each trial.
+        chosen: whether each trial was of the controller that was chosen.
         cells: label of each trial's controller.
         healthy: objective before the damage.
         broken: objective of the same controller after it.
@@ -48,28 +50,31 @@ def draw_recovery(
         InvalidFileError: the file cannot be written.
     """
     predicted, measured = np.asarray(trials_predicted, float), np.asarray(trials_measured, float)
-    if not len(cells) or not len(predicted) == len(measured) == len(cells):
+    if not len(cells) or not len(predicted) == len(measured) == len(chosen) == len(cells):
         raise InvalidValueError(
             "trials_predicted, trials_measured and cells must have an entry for each of at least one trial, "
             f"not {len(predicted)}, {len(measured)} and {len(cells)}"
         )
     figure = Figure(figsize=(8.2, 4.6), layout="constrained")
     axes = figure.add_subplot()
-    _draw_trials(axes, predicted, measured, cells)
+    _draw_trials(axes, predicted, measured, cells, np.asarray(chosen, np.bool_))
     _draw_levels(axes, healthy=healthy, broken=broken, recovered=recovered, oracle=oracle)
     axes.set_title(title, loc="left", fontsize=11)
     figure.legend(loc="outside lower left", ncols=3, frameon=False, fontsize=9)
     save_figure(figure, path)
 
 
-def _draw_trials(axes: Axes, predicted: np.ndarray, measured: np.ndarray, cells: Sequence[str]) -> None:
+def _draw_trials(
+    axes: Axes, predicted: np.ndarray, measured: np.ndarray, cells: Sequence[str], chosen: np.ndarray
+) -> None:
     """Draw what was predicted and measured, joined for each trial."""
     numbers = np.arange(1, len(cells) + 1)
-    chosen = int(np.argmax(measured))
     axes.vlines(numbers, predicted, measured, color=_QUIET, linewidth=3, zorder=1)
     axes.plot(numbers, predicted, "o", mfc="white", mec=_PREDICTED, mew=1.5, ms=7, label="predicted")
     axes.plot(numbers, measured, "o", color=_MEASURED, ms=7, label="measured, one episode")
-    axes.plot(numbers[chosen], measured[chosen], "*", color=_CHOSEN, ms=17, mec="white", label="chosen")
+    axes.plot(
+        numbers[chosen], measured[chosen], "*", color=_CHOSEN, ms=17, mec="white", label="the chosen gait"
+    )
     crowded = len(cells) > _MOST_UPRIGHT
     between = ": " if crowded else "\n"
     labels = [f"{number}{between}{cell}" for number, cell in zip(numbers, cells, strict=True)]

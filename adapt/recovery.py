@@ -17,6 +17,7 @@ FORMAT = "surefoot-recovery"
 VERSION = 1
 LEVEL_EPISODES = 10
 CANDIDATES = 20
+REPEATS = 3
 ORACLE_EPISODES = 4
 # Keys of the seed: what each family of episodes derives its seeds from. Training has 0 and 1.
 _TRIALS, _LEVELS, _ORACLE, _IN_USE = 2, 3, 4, 5
@@ -66,10 +67,10 @@ class Level:
 class Recovery:
     """How a recovery went.
 
-    What the search saw are single episodes, as on a real robot, and the controller chosen is the best of
-    them: its trial is a maximum of noisy numbers and flatters it. The levels are therefore measured afresh,
-    all on the same seeds, none of which was used in a trial. They can be compared with each other, and
-    `recovered` may be lower than the trial that it was chosen for.
+    What the search saw are single episodes, as on a real robot, and the controller chosen is the best by the
+    mean of its trials: a maximum of noisy numbers, which flatters it. The levels are therefore measured
+    afresh, all on the same seeds, none of which was used in a trial. They can be compared with each other,
+    and `recovered` may be lower than the trials that it was chosen for.
 
     Attributes:
         robot: name of the robot.
@@ -122,6 +123,7 @@ def recover(
     seed: int,
     trials: int = 20,
     selector: SelectorFactory = MapBO,
+    repeats: int = REPEATS,
     threads: int | None = None,
     oracle: bool = False,
     on_trial: Callable[[Trial], None] | None = None,
@@ -134,6 +136,9 @@ def recover(
         seed: at least 0; the result depends on nothing else that is not in the other arguments.
         trials: how many controllers to try at most, at least 1.
         selector: chooses what to try.
+        repeats: how often the best must have been tried before the search ends with it, at least 1. Single
+            trials are noisy, and the best of many single trials is likely to have been lucky. The last
+            trials are kept for this.
         threads: of the simulation; all cores by default. The result does not depend on it.
         oracle: whether to find the repertoire's best by trying all of it, many times.
         on_trial: called after each trial.
@@ -143,16 +148,16 @@ def recover(
         InvalidValueError: the repertoire is empty or does not fit its robot, or an argument is outside what
             is said here.
     """
-    _check(repertoire, trials, seed)
+    _check(repertoire, trials, repeats, seed)
     intact = repertoire.robot.with_episode_steps(repertoire.configuration.episode_steps)
     damaged = damage.apply(intact)
     search = selector(_prior(repertoire), trials=trials)
     with Simulation(intact, threads=threads) as before, Simulation(damaged, threads=threads) as after:
         intact_bench, bench = _Bench(repertoire, before, int(seed)), _Bench(repertoire, after, int(seed))
         in_use = intact_bench.proven()
-        tried = bench.search(search, in_use, on_trial)
-        chosen = max(tried, key=lambda trial: trial.measured)  # the first of equals
-        winner = bench.winner(chosen.row) if oracle else None
+        tried = bench.search(search, in_use, repeats, on_trial)
+        chosen = search.leader()
+        winner = bench.winner(chosen) if oracle else None
         return Recovery(
             robot=intact.name,
             damage=str(damage),
@@ -160,13 +165,14 @@ def recover(
             in_use=in_use,
             healthy=intact_bench.level(in_use),
             broken=bench.level(in_use),
-            recovered=bench.level(chosen.row),
+            recovered=bench.level(chosen),
             oracle=None if winner is None else bench.level(winner),
             oracle_row=winner,
             trials=tuple(tried),
-            row=chosen.row,
-            cell=chosen.cell,
-            stop=str(search.done()),
+            row=chosen,
+            cell=repertoire.cell(chosen),
+            stop=search.done()
+            or f"the best gait was tried {repeats} times, and too few trials are left to prove another",
         )
 
 
@@ -184,17 +190,36 @@ class _Bench:
         self._simulation = simulation
         self._seed = seed
 
-    def search(self, search: Selector, in_use: int, on_trial: Callable[[Trial], None] | None) -> list[Trial]:
-        """Try the controller in use, which is how damage is noticed, and then what a selector proposes."""
+    def search(
+        self, search: Selector, in_use: int, repeats: int, on_trial: Callable[[Trial], None] | None
+    ) -> list[Trial]:
+        """Try the controller in use, which is how damage is noticed, and then what a selector proposes.
+
+        Before the search ends, whichever is the best so far is tried again, until one has had its `repeats`.
+        """
         tried: list[Trial] = []
-        while search.done() is None:
-            row = search.next() if tried else in_use
+        kept = min(2 * (repeats - 1), search.trials // 4)  # enough to find out that a first leader was lucky
+        while len(tried) < search.trials:
+            ending = search.done() is not None or len(tried) >= search.trials - kept
+            row = self._next(search, in_use, repeats, ending)
+            if row is None:
+                break
             trial = self._trial(len(tried) + 1, row, float(search.predicted[row]))
             search.tell(row, trial.measured)
             tried.append(trial)
             if on_trial:
                 on_trial(trial)
         return tried
+
+    @staticmethod
+    def _next(search: Selector, in_use: int, repeats: int, ending: bool) -> int | None:
+        """Row to try next, or None to stop."""
+        if not search.rows:
+            return in_use
+        if not ending:
+            return search.next()
+        leader = search.leader()
+        return leader if search.rows.count(leader) < repeats else None
 
     def level(self, row: int) -> Level:
         """How well a controller does."""
@@ -250,9 +275,9 @@ class _Bench:
         return np.where(episodes.diverged, floor, episodes.objectives)
 
 
-def _check(repertoire: Repertoire, trials: int, seed: int) -> None:
+def _check(repertoire: Repertoire, trials: int, repeats: int, seed: int) -> None:
     """Refuse what no recovery can start from."""
-    for name, value, least in (("trials", trials, 1), ("seed", seed, 0)):
+    for name, value, least in (("trials", trials, 1), ("repeats", repeats, 1), ("seed", seed, 0)):
         if not isinstance(value, Integral) or isinstance(value, bool) or value < least:
             raise InvalidValueError(f"{name} must be a whole number of at least {least}, not {value!r}")
     if not len(repertoire):

@@ -38,6 +38,7 @@ def save_recovery(recovery: Recovery, folder: Path) -> list[Path]:
     draw_recovery(
         trials_predicted=[trial.predicted for trial in recovery.trials],
         trials_measured=[trial.measured for trial in recovery.trials],
+        chosen=[trial.row == recovery.row for trial in recovery.trials],
         cells=[format_cell(trial.cell) for trial in recovery.trials],
         healthy=recovery.healthy.objective,
         broken=recovery.broken.objective,

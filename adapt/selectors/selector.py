@@ -98,6 +98,18 @@ class Selector(ABC):
         self.objectives.append(float(objective))
         self._learn(int(row), float(objective))
 
+    def means(self) -> dict[int, float]:
+        """Mean objective of each row that was tried."""
+        told: dict[int, list[float]] = {}
+        for row, objective in zip(self.rows, self.objectives, strict=True):
+            told.setdefault(row, []).append(objective)
+        return {row: float(np.mean(objectives)) for row, objectives in told.items()}
+
+    def leader(self) -> int:
+        """Row with the highest mean of those that were tried, the first of equals."""
+        means = self.means()
+        return max(means, key=lambda row: means[row])
+
     def done(self) -> str | None:
         """Why to stop, in words, or None to go on."""
         if self.rows and (reason := self._satisfied()):

@@ -110,7 +110,9 @@ def test_it_finds_what_the_damage_spared():
         row = selector.next()
         selector.tell(row, truth[row])
     best, hope = max(selector.objectives), selector.predicted.max()
-    assert selector.done() == f"the best trial, {best:.1f}, reached 90% of the best prediction, {hope:.1f}"
+    assert (
+        selector.done() == f"the best gait tried, {best:.1f}, reached 90% of the best prediction, {hope:.1f}"
+    )
     assert best >= 0.9 * hope
     assert len(selector.rows) < 20
     assert max(selector.objectives) > 0.85 * truth.max()

@@ -155,7 +155,7 @@ def test_json(repertoire):
 
 
 def test_the_loop_tells_the_selector_what_was_measured(made_up):
-    recovery = recover(made_up, Lost("front_left"), seed=3, trials=9, selector=InOrder)
+    recovery = recover(made_up, Lost("front_left"), seed=3, trials=9, selector=InOrder, repeats=1)
     assert [trial.row for trial in recovery.trials] == [4, 3, 2, 1, 0]
     assert [trial.predicted for trial in recovery.trials] == [40, 30, 20, 10, 0]
     for trial in recovery.trials[:-1]:
@@ -200,6 +200,26 @@ def test_levels_are_means_on_common_seeds_that_no_trial_saw(made_up):
     assert recovery.oracle.objective == pytest.approx(4 - 5 + np.mean(noise))
 
 
+def test_the_best_is_tried_again_before_the_search_ends_with_it(made_up):
+    recovery = recover(made_up, Lost("front_left"), seed=3, trials=9, selector=InOrder, repeats=3)
+    rows = [trial.row for trial in recovery.trials]
+    means = {row: np.mean([t.measured for t in recovery.trials if t.row == row]) for row in set(rows)}
+    assert rows[:5] == [4, 3, 2, 1, 0]
+    assert recovery.row == max(means, key=means.get)
+    assert len(rows) == 9 or rows.count(recovery.row) >= 3
+    for n in range(6, len(rows) + 1):  # whoever led then was tried next
+        before = recovery.trials[: n - 1]
+        led = {row: np.mean([t.measured for t in before if t.row == row]) for row in {t.row for t in before}}
+        assert rows[n - 1] == max(led, key=led.get)
+
+
+def test_the_last_trials_are_kept_to_prove_the_best(made_up):
+    recovery = recover(made_up, Lost("front_left"), seed=3, trials=4, selector=InOrder, repeats=3)
+    rows = [trial.row for trial in recovery.trials]
+    assert rows[:3] == [4, 3, 2]
+    assert rows[3] in rows[:3]
+
+
 def test_one_trial_is_the_gait_in_use(made_up):
     recovery = recover(made_up, Lost("front_left"), seed=0, trials=1)
     assert [trial.row for trial in recovery.trials] == [recovery.row] == [recovery.in_use]
@@ -212,6 +232,7 @@ def test_one_trial_is_the_gait_in_use(made_up):
         ({"trials": 0}, "trials must be a whole number of at least 1, not 0"),
         ({"trials": 2.0}, "trials must be a whole number of at least 1, not 2.0"),
         ({"trials": True}, "trials must be a whole number of at least 1, not True"),
+        ({"repeats": 0}, "repeats must be a whole number of at least 1, not 0"),
         ({"seed": -1}, "seed must be a whole number of at least 0, not -1"),
         ({"threads": 0}, "threads must be at least 1 and at most 1024, not 0"),
     ],

@@ -14,6 +14,7 @@ def draw(path: Path, measured: list[float], oracle: float | None = None) -> None
     draw_recovery(
         trials_predicted=[1500.0] * len(measured),
         trials_measured=measured,
+        chosen=[value == max(measured) for value in measured] if measured else [],
         cells=[f"{i},0,0,0" for i in range(len(measured))],
         healthy=2000,
         broken=100,
