@@ -52,8 +52,8 @@ def draw_recovery(
     predicted, measured = np.asarray(trials_predicted, float), np.asarray(trials_measured, float)
     if not len(cells) or not len(predicted) == len(measured) == len(chosen) == len(cells):
         raise InvalidValueError(
-            "trials_predicted, trials_measured and cells must have an entry for each of at least one trial, "
-            f"not {len(predicted)}, {len(measured)} and {len(cells)}"
+            "trials_predicted, trials_measured, chosen and cells must have an entry for each of at least one "
+            f"trial, not {len(predicted)}, {len(measured)}, {len(chosen)} and {len(cells)}"
         )
     figure = Figure(figsize=(8.2, 4.6), layout="constrained")
     axes = figure.add_subplot()

@@ -45,7 +45,7 @@ class Task(NamedTuple):
 
 def make_task(robot: Robot) -> Task:
     """Look up where a robot's parts are in the rows of a batch."""
-    model, description = robot.model, robot.description
+    model, description = robot.physics, robot.description
     qpos = _columns(model, mujoco.mjtState.mjSTATE_QPOS)
     qvel = _columns(model, mujoco.mjtState.mjSTATE_QVEL)
     ctrl = _columns(model, mujoco.mjtState.mjSTATE_CTRL)
@@ -106,7 +106,7 @@ def _foot_sensors(robot: Robot) -> np.ndarray:
     table = np.full((len(feet), max(map(len, feet.values()))), ABSENT, np.int64)
     for row, (foot, soles) in enumerate(feet.items()):
         for number in range(len(soles)):
-            sensor = _find(robot.model, mujoco.mjtObj.mjOBJ_SENSOR, contact_sensor(foot, number))
+            sensor = _find(robot.physics, mujoco.mjtObj.mjOBJ_SENSOR, contact_sensor(foot, number))
             if sensor != ABSENT:
-                table[row, number] = robot.model.sensor_adr[sensor]
+                table[row, number] = robot.physics.sensor_adr[sensor]
     return table

@@ -26,7 +26,7 @@ class Slots:
         _silence_mujoco()
         self.robot = robot
         self.count = count
-        self.batch = Batch(robot.model, count, nthread=1)
+        self.batch = Batch(robot.physics, count, nthread=1)
         self.observations = np.zeros((count, robot.observation_dim), np.float32)
         self.actions = np.zeros((count, robot.action_dim), np.float32)
         self.tally = make_tally(count, len(robot.description.feet))
@@ -88,8 +88,10 @@ class Slots:
         return self.tally.initial_distance[slot] - self.tally.target_distance[slot]
 
     def data(self, slot: int) -> mujoco.MjData:
-        """A slot's state as MjData with everything derived from it, to draw or inspect."""
-        data = self.batch.get_data(slot)
+        """A slot's state as MjData of the robot's `model` with everything derived from it, to draw or inspect."""
+        data = mujoco.MjData(self.robot.model)
+        for name in ("time", "qpos", "qvel", "act", "ctrl"):
+            setattr(data, name, self.batch.bind(name)[slot])
         mujoco.mj_forward(self.robot.model, data)
         return data
 

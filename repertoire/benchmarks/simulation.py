@@ -143,7 +143,7 @@ def _replay(robot: Robot, recordings: list[_Recording], threads: int) -> None:
     waiting, lock = iter(recordings), threading.Lock()
 
     def work() -> None:
-        batch = Batch(robot.model, 1, nthread=1)
+        batch = Batch(robot.physics, 1, nthread=1)
         while True:
             with lock:
                 recording = next(waiting, None)

@@ -66,7 +66,7 @@ def test_labels_are_moved_apart_as_little_as_needed() -> None:
 
 
 def test_bad_arguments(tmp_path: Path) -> None:
-    with pytest.raises(InvalidValueError, match="at least one trial, not 0, 0 and 0"):
+    with pytest.raises(InvalidValueError, match="at least one trial, not 0, 0, 0 and 0"):
         draw(tmp_path / "recovery.png", [])
     with pytest.raises(InvalidValueError, match=r"must end in \.png"):
         draw(tmp_path / "recovery.svg", [1.0])

@@ -1,0 +1,26 @@
+"""The README's Python runs as it stands, but for a smaller budget."""
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+README = (Path(__file__).parent.parent / "README.md").read_text()
+
+
+def test_the_python_of_the_readme(tmp_path: Path) -> None:
+    (code,) = re.findall(r"```python\n(.*?)```", README, re.DOTALL)
+    assert "evaluations=2000" in code
+    code = code.replace("evaluations=2000", "evaluations=1, episode_steps=40")
+    finished = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=tmp_path)
+    assert finished.returncode == 0, finished.stderr
+    assert "Level(objective=" in finished.stdout
+
+
+def test_the_commands_of_the_readme_exist() -> None:
+    commands = re.findall(r"^surefoot (\w+)", README, re.MULTILINE)
+    assert set(commands) == {"train", "show", "recover", "deploy", "bench"}
+    targets = set(re.findall(r"^make (\w+)", README, re.MULTILINE))
+    makefile = (Path(__file__).parent.parent / "Makefile").read_text()
+    assert targets
+    assert all(re.search(rf"^{target}:", makefile, re.MULTILINE) for target in targets)
