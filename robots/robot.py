@@ -38,8 +38,8 @@ class Robot:
         xml: the MJCF as text, before damage.
         yaml: the YAML as text.
         model: the compiled model, to look at; treat it as read-only.
-        physics: the same without what is only there to be looked at, and with a contact sensor for every sole:
-            what is simulated, some percent faster. Positions and velocities mean the same in both.
+        physics: the same without what is only there to be looked at, and with a contact sensor for every
+            sole: what is simulated, some percent faster. Positions and velocities mean the same in both.
         joint_ranges: lowest and highest position of each actuated joint of the whole robot [rad], (j, 2).
         modifications: what was done to the robot since it was whole, in order.
     """

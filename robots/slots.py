@@ -88,7 +88,7 @@ class Slots:
         return self.tally.initial_distance[slot] - self.tally.target_distance[slot]
 
     def data(self, slot: int) -> mujoco.MjData:
-        """A slot's state as MjData of the robot's `model` with everything derived from it, to draw or inspect."""
+        """A slot's state as MjData of the robot's `model`, with everything derived from it."""
         data = mujoco.MjData(self.robot.model)
         for name in ("time", "qpos", "qvel", "act", "ctrl"):
             setattr(data, name, self.batch.bind(name)[slot])
