@@ -1,5 +1,9 @@
 """The task's definitions, against an independent reading of MuJoCo's own state."""
 
+import os
+import subprocess
+import sys
+
 import mujoco
 import numpy as np
 import pytest
@@ -155,3 +159,26 @@ def test_a_slot_is_as_new_after_divergence(ant: Robot) -> None:
             either.advance(ONE)
     assert not slots.tally.diverged[0]
     assert np.array_equal(slots.batch.state, fresh.batch.state)
+
+
+def test_kernels_agree_with_their_python(ant: Robot, controllers: np.ndarray) -> None:
+    """The same short episode, compiled and with compilation switched off."""
+    code = (
+        "import numpy as np; from robots.robot import load_robot; from robots.simulation import Simulation\n"
+        "simulation = Simulation(load_robot('ant').with_episode_steps(40), threads=1, slots=1)\n"
+        "parameters = simulation.controller.initial(np.random.default_rng(0))[None]\n"
+        "episodes = simulation.evaluate(parameters, np.array([3]))\n"
+        "print(episodes.objectives[0], *episodes.measures[0], episodes.energies[0], episodes.distances[0])\n"
+    )
+    printed = [
+        subprocess.run(
+            [sys.executable, "-c", code],
+            env={**os.environ, "NUMBA_DISABLE_JIT": disable},
+            capture_output=True,
+            text=True,
+            check=True,
+        ).stdout
+        for disable in ("0", "1")
+    ]
+    compiled, plain = (np.array(text.split(), float) for text in printed)
+    np.testing.assert_allclose(plain, compiled, rtol=1e-3, atol=1e-3)
