@@ -9,6 +9,7 @@ from repertoire.archives import Archive, GridArchive
 from repertoire.configuration import Configuration
 from repertoire.emitters import Emitter, EvolutionStrategyEmitter
 from repertoire.problems import Problem
+from repertoire.state import select
 from repertoire.strategies import SepCMAES
 from robots.errors import UnknownNameError
 
@@ -39,11 +40,6 @@ class Search:
         self.soft.restore(select(state, "soft/"))
         for number, emitter in enumerate(self.emitters):
             emitter.restore(select(state, f"emitter_{number}/"))
-
-
-def select(state: Mapping[str, np.ndarray], prefix: str) -> dict[str, np.ndarray]:
-    """The part of a state whose names start with a prefix, without it."""
-    return {name.removeprefix(prefix): value for name, value in state.items() if name.startswith(prefix)}
 
 
 @dataclass(frozen=True)

@@ -172,15 +172,14 @@ def _ring_best(axes: Axes, repertoire: Repertoire) -> None:
 def _headline(repertoire: Repertoire) -> str:
     """The robot and the metrics, in two lines."""
     title = repertoire.robot.description.title
-    filled, cells = len(repertoire), math.prod(repertoire.grid)
-    first = f"{title[0].upper()}{title[1:]}: {filled:,} of {cells:,} cells filled ({filled / cells:.1%})"
-    if not filled:
+    metrics, cells = repertoire.metrics, math.prod(repertoire.grid)
+    filled = f"{metrics.elites:,} of {cells:,} cells filled ({metrics.coverage:.1%})"
+    first = f"{title[0].upper()}{title[1:]}: {filled}"
+    if not metrics.elites:
         return first
-    objectives, best = repertoire.elites.objectives, repertoire.best()
-    score = np.sum(objectives - repertoire.configuration.min_objective)
     return (
-        f"{first}\nQD score {score:,.0f}, best objective {objectives[best]:,.1f} "
-        f"in cell {format_cell(repertoire.cell(best))}"
+        f"{first}\nQD score {metrics.qd_score:,.0f}, best objective {metrics.best:,.1f} "
+        f"in cell {format_cell(repertoire.cell(repertoire.best()))}"
     )
 
 

@@ -7,6 +7,7 @@ import numpy as np
 
 from repertoire.archives.archive import Archive
 from repertoire.emitters.emitter import Emitter
+from repertoire.state import select
 from repertoire.strategies.strategy import Strategy
 from robots.errors import InvalidValueError
 
@@ -57,9 +58,5 @@ class EvolutionStrategyEmitter(Emitter):
 
     def restore(self, state: Mapping[str, np.ndarray]) -> None:
         """Restore the strategy and the restart counts."""
-        self.strategy.restore(_group(state, "strategy/"))
-        self._restarts = Counter({reason: int(n) for reason, n in _group(state, "restarts/").items()})
-
-
-def _group(state: Mapping[str, np.ndarray], prefix: str) -> dict[str, np.ndarray]:
-    return {name.removeprefix(prefix): value for name, value in state.items() if name.startswith(prefix)}
+        self.strategy.restore(select(state, "strategy/"))
+        self._restarts = Counter({reason: int(n) for reason, n in select(state, "restarts/").items()})
