@@ -62,23 +62,6 @@ class GridArchive(Archive):
         indices = np.clip(np.floor(position + _BOUNDARY_SLACK), 0, self._dims - 1).astype(np.int64)
         return np.ravel_multi_index(tuple(indices.T), self.shape)
 
-    def grid_indices(self, cells: np.ndarray) -> np.ndarray:
-        """Return the index along each measure of flat cells (n,), as (n, measure_dim) int64."""
-        return np.stack(np.unravel_index(cells, self.shape), axis=-1)
-
-    def flat_index(self, indices: tuple[int, ...]) -> int:
-        """Return the flat cell with an index along each measure.
-
-        Raises:
-            InvalidValueError: if there is no such cell.
-        """
-        inside = len(indices) == len(self.shape) and all(
-            0 <= i < n for i, n in zip(indices, self.shape, strict=True)
-        )
-        if not inside:
-            raise InvalidValueError(f"a grid of shape {self.shape} has no cell {indices}")
-        return int(np.ravel_multi_index(indices, self.shape))
-
 
 def _checked_ranges(ranges: Sequence[tuple[float, float]]) -> np.ndarray:
     bounds = np.asarray(ranges, np.float64)

@@ -306,16 +306,6 @@ def test_cells_are_numbered_in_row_major_order_and_clipped():
     archive = grid()
     measures = np.array([(0, -1), (0.99, 1.99), (1, 2), (0.5, 0), (-1e300, 1e300), (0.25, -0.01)])
     assert archive.cells_of(measures).tolist() == [0, 11, 11, 7, 2, 3]
-    cells = np.arange(archive.cells)
-    indices = archive.grid_indices(cells)
-    assert [archive.flat_index(tuple(row)) for row in indices] == cells.tolist()
-    np.testing.assert_array_equal(indices[7], (2, 1))
-
-
-@pytest.mark.parametrize("indices", [(4, 0), (-1, 0), (0,), (0, 0, 0)])
-def test_a_cell_that_does_not_exist_has_no_flat_index(indices):
-    with pytest.raises(InvalidValueError, match="has no cell"):
-        grid().flat_index(indices)
 
 
 @pytest.mark.parametrize("dim", [6, 10, 32, 100])
