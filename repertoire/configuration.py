@@ -1,7 +1,7 @@
-"""`Configuration`: everything that, with the code, decides what a run computes."""
+"""`Settings` of a search, and `Configuration` of a training run: what, with the code, decides what it computes."""
 
 from collections.abc import Mapping
-from typing import Annotated, Literal
+from typing import Annotated, Literal, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
@@ -9,51 +9,71 @@ from robots.description import Steps, describe_validation_error
 from robots.errors import InvalidValueError
 
 Count = Annotated[int, Field(gt=0, strict=True)]
+Size = Annotated[float, Field(gt=0, le=1000, allow_inf_nan=False)]
+Model = TypeVar("Model", bound=BaseModel)
 
 
-class Configuration(BaseModel):
-    """Settings of a training run; a run is a pure function of them, its robot and the software's versions.
-
-    The defaults are those of Tjanaka et al. 2023, Section V.
+class Settings(BaseModel):
+    """Settings of a search; the defaults are those of Tjanaka et al. 2023.
 
     Attributes:
-        robot: name of the robot.
         algorithm: name of the algorithm.
-        evaluations: episodes to run; rounded up to whole batches.
+        evaluations: solutions to evaluate; rounded up to whole batches.
         seed: from which every random number derives.
         emitters: number of emitters.
         batch_size: solutions an emitter asks for at a time.
-        sigma0: initial step size of the strategies.
+        sigma0: initial step size of the strategies, and of Gaussian variation its constant one.
+        line_sigma: step size along the line between two elites, as a fraction of their distance, for algorithms
+            that vary elites.
+        strategy: name of the evolution strategy; none for algorithms that vary elites.
+        vectors: direction vectors of LM-MA-ES; as many as the batch size by default.
         learning_rate: of the archive's thresholds, α in [0, 1].
         rule: how thresholds move within a batch, see `Archive`.
         archive: cells along each measure.
         min_objective: floor of the thresholds and offset of the QD score.
-        episode_steps: control steps an episode has at most.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
-    robot: str
     algorithm: str
     evaluations: Annotated[int, Field(gt=0, le=10**12, strict=True)]
     seed: Annotated[int, Field(ge=0, strict=True)]
     emitters: Annotated[int, Field(gt=0, le=1000, strict=True)] = 5
     batch_size: Annotated[int, Field(ge=2, le=10_000, strict=True)] = 40
-    sigma0: Annotated[float, Field(gt=0, le=1000, allow_inf_nan=False)] = 0.02
+    sigma0: Size = 0.02
+    line_sigma: Annotated[float, Field(ge=0, le=1000, allow_inf_nan=False)] = 0.0
+    strategy: str | None = None
+    vectors: Annotated[int, Field(gt=0, le=10_000, strict=True)] | None = None
     learning_rate: Annotated[float, Field(ge=0, le=1, allow_inf_nan=False)] = 0.001
     rule: Literal["sequential", "batch"] = "sequential"
     archive: Annotated[tuple[Count, ...], Field(min_length=1)]
     min_objective: Annotated[float, Field(allow_inf_nan=False)]
+
+
+class Configuration(Settings):
+    """Settings of a training run; a run is a pure function of them, its robot and the software's versions.
+
+    Attributes:
+        robot: name of the robot.
+        episode_steps: control steps an episode has at most.
+    """
+
+    robot: str
     episode_steps: Steps
 
 
 def make_configuration(settings: Mapping[str, object]) -> Configuration:
-    """Validate settings.
+    """Validate settings of a training run; see `validate`."""
+    return validate(Configuration, settings)
+
+
+def validate(model: type[Model], settings: Mapping[str, object]) -> Model:
+    """Make a record of settings.
 
     Raises:
         InvalidValueError: a setting is unknown, missing, of the wrong type or out of range.
     """
     try:
-        return Configuration.model_validate(settings)
+        return model.model_validate(settings)
     except ValidationError as error:
-        raise InvalidValueError(describe_validation_error(error, Configuration)) from error
+        raise InvalidValueError(describe_validation_error(error, model)) from error

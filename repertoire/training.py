@@ -11,17 +11,21 @@ from platform import python_version
 
 import numpy as np
 
-from repertoire.algorithms import Search, find_algorithm
+from repertoire.algorithms import find_algorithm
 from repertoire.configuration import Configuration, make_configuration
 from repertoire.history import History
 from repertoire.metrics import Metrics, measure
+from repertoire.parallel import one_blas_thread
 from repertoire.problems import Evaluations, Locomotion
 from repertoire.repertoire import Repertoire
+from repertoire.search import Search
 from repertoire.storage import read_repertoire, read_search, write_repertoire
+from repertoire.strategies import STOPS
 from robots.atomic import check_writable, file_exists, make_folder
 from robots.errors import InvalidFileError, InvalidValueError
 from robots.robot import Robot, load_robot
 from robots.seeds import derive_seeds
+from robots.simulation import available_cores
 
 FILE_NAME = "repertoire.h5"
 _PACKAGES = ("surefoot", "mujoco", "numpy", "numba", "h5py")
@@ -68,9 +72,12 @@ class Training:
         self.configuration = configuration
         self.robot = robot
         self.problem = Locomotion(robot.with_episode_steps(configuration.episode_steps), threads=threads)
-        self.search: Search = find_algorithm(configuration.algorithm).start(
-            configuration, self.problem, np.random.SeedSequence(configuration.seed, spawn_key=(_SEARCH,))
+        seed = np.random.SeedSequence(configuration.seed, spawn_key=(_SEARCH,))
+        algorithm = find_algorithm(configuration.algorithm)
+        self.search: Search = algorithm.start(
+            configuration, self.problem, seed, threads=threads or available_cores()
         )
+        self.remarks = algorithm.remarks(configuration, self.problem.solution_dim)
         self.history = History()
         self.timing = Timing()
         self.saved_by: dict[str, str] = {}  # versions of the software that saved what was restored
@@ -82,8 +89,9 @@ class Training:
         self.close()
 
     def close(self) -> None:
-        """End the simulation's threads."""
+        """End the threads."""
         self.problem.simulation.close()
+        self.search.close()
 
     @property
     def evaluations(self) -> int:
@@ -103,27 +111,15 @@ class Training:
     def step(self, on_finished: Callable[[int], None] | None = None) -> None:
         """Run one batch of every emitter: one iteration of the paper's Algorithm 1."""
         started = time.perf_counter()
-        asked = [emitter.ask() for emitter in self.search.emitters]
-        solutions = np.concatenate(asked)  # (n, solution_dim) float32
+        solutions = self.search.ask()
         seeds = derive_seeds(self.configuration.seed, _EVALUATIONS, self.evaluations, len(solutions))
         asked_at = time.perf_counter()
         evaluations = self.problem.evaluate(solutions, seeds, on_finished=on_finished)
         evaluated_at = time.perf_counter()
-        self._tell(solutions, evaluations, [len(batch) for batch in asked])
+        self.search.tell(evaluations)
         self._record(evaluations)
         self.timing.evaluation += evaluated_at - asked_at
         self.timing.search += time.perf_counter() - evaluated_at + asked_at - started
-
-    def _tell(self, solutions: np.ndarray, evaluations: Evaluations, sizes: list[int]) -> None:
-        """Add what succeeded to both archives, and tell each emitter the improvements of its own."""
-        ok = ~evaluations.failed
-        improvements = np.full(len(ok), -np.inf)  # what failed ranks last
-        kept = solutions[ok], evaluations.objectives[ok], evaluations.measures[ok]
-        improvements[ok] = self.search.soft.add(*kept)
-        self.search.result.add(*kept)
-        parts = np.split(improvements, np.cumsum(sizes)[:-1])
-        for emitter, part in zip(self.search.emitters, parts, strict=True):
-            emitter.tell(part, self.search.soft)
 
     def _record(self, evaluations: Evaluations) -> None:
         """Add a row to the history."""
@@ -132,12 +128,12 @@ class Training:
             evaluations=self.evaluations + len(evaluations.failed),
             steps=self.history.last("steps") + int(evaluations.steps.sum()),
             diverged=self.history.last("diverged") + int(evaluations.failed.sum()),
-            restarts=sum(sum(emitter.restarts.values()) for emitter in self.search.emitters),
             elites=metrics.elites,
             coverage=metrics.coverage,
             qd_score=metrics.qd_score,
             best=metrics.best,
             mean=metrics.mean,
+            **_telemetry(self.search),
         )
 
     def repertoire(self) -> Repertoire:
@@ -184,14 +180,30 @@ class Training:
         """
         check_writable(path)
         saved_at = -math.inf  # the first batch is saved at once: from then on there is a run to resume
-        while not self.finished and not (stop and stop()):
-            self.step(on_progress and partial(_report, on_progress, self.progress()))
-            if on_progress:
-                on_progress(self.progress())
-            if time.monotonic() - saved_at >= checkpoint_seconds and not self.finished:
-                self.save(path)
-                saved_at = time.monotonic()
+        with one_blas_thread():
+            while not self.finished and not (stop and stop()):
+                self.step(on_progress and partial(_report, on_progress, self.progress()))
+                if on_progress:
+                    on_progress(self.progress())
+                if time.monotonic() - saved_at >= checkpoint_seconds and not self.finished:
+                    self.save(path)
+                    saved_at = time.monotonic()
         self.save(path)
+
+
+def _telemetry(search: Search) -> dict[str, float]:
+    """How each emitter is doing, as columns of the history; `stop` counts from 1 in `STOPS`, 0 is none."""
+    columns: dict[str, float] = {}
+    for number, emitter in enumerate(search.emitters):
+        telemetry = emitter.telemetry
+        columns |= {
+            f"emitter_{number}/sigma": telemetry.sigma,
+            f"emitter_{number}/condition_number": telemetry.condition_number,
+            f"emitter_{number}/improvements": telemetry.improvements,
+            f"emitter_{number}/restarts": telemetry.restarts,
+            f"emitter_{number}/stop": 0 if telemetry.stop is None else 1 + STOPS.index(telemetry.stop),
+        }
+    return columns
 
 
 def software_versions() -> dict[str, str]:
@@ -229,7 +241,6 @@ def start_training(
         InvalidFileError: the folder cannot be made.
     """
     loaded = load_robot(robot)
-    find_algorithm(algorithm)
     configuration = make_configuration(
         {
             "robot": robot,
@@ -237,7 +248,7 @@ def start_training(
             "archive": loaded.description.archive,
             "min_objective": loaded.description.min_objective.value,
             "episode_steps": loaded.description.episode_steps,
-            **settings,
+            **find_algorithm(algorithm).complete(settings),
         }
     )
     if file_exists(out / FILE_NAME) and not overwrite:

@@ -4,8 +4,11 @@ import math
 from collections.abc import Sequence
 
 import numpy as np
+from numba import njit
 
-from repertoire.archives.archive import Archive, Rule
+from repertoire.archives.archive import Archive
+from repertoire.archives.competition import Rule
+from repertoire.archives.validation import checked_count, checked_ranges
 from robots.errors import InvalidValueError
 
 # A measure k/n that equals a cell boundary may be computed an ulp short of it (0.58 * 100 < 58): a millionth
@@ -41,41 +44,42 @@ class GridArchive(Archive):
         min_objective: float = -np.inf,
         rule: Rule = "sequential",
     ) -> None:
-        bounds = _checked_ranges(ranges)
+        bounds = checked_ranges(ranges)
         self.shape = _checked_shape(shape, len(bounds))
-        self.ranges = tuple((float(low), float(high)) for low, high in bounds)
         self._dims = np.array(self.shape)
-        self._lows, self._highs = bounds.T
+        self._lows = np.ascontiguousarray(bounds[:, 0])
+        self._widths = bounds[:, 1] - bounds[:, 0]
         super().__init__(
             solution_dim=solution_dim,
             cells=math.prod(self.shape),
-            measure_dim=len(self.shape),
+            bounds=bounds,
             learning_rate=learning_rate,
             min_objective=min_objective,
             rule=rule,
         )
 
-    def cells_of(self, measures: np.ndarray) -> np.ndarray:
-        """Return the flat cells of measures (n, measure_dim), as (n,) int64."""
-        position = (measures - self._lows) / (self._highs - self._lows) * self._dims  # (n, m) in cells
-        # clipped before the cast, for which a measure far outside would be too large
-        indices = np.clip(np.floor(position + _BOUNDARY_SLACK), 0, self._dims - 1).astype(np.int64)
-        return np.ravel_multi_index(tuple(indices.T), self.shape)
+    def _locate(self, measures: np.ndarray) -> np.ndarray:
+        cells = np.empty(len(measures), np.int64)
+        _locate(measures, self._lows, self._widths, self._dims, cells)
+        return cells
 
 
-def _checked_ranges(ranges: Sequence[tuple[float, float]]) -> np.ndarray:
-    bounds = np.asarray(ranges, np.float64)
-    if bounds.ndim != 2 or bounds.shape[1] != 2 or not len(bounds):
-        raise InvalidValueError(f"ranges must hold a (low, high) for each measure, got {ranges!r}")
-    for i, (low, high) in enumerate(bounds):
-        if not -np.inf < low < high < np.inf:
-            raise InvalidValueError(f"ranges[{i}] must be finite with low < high, got ({low}, {high})")
-    return bounds
+@njit(nogil=True, cache=True)
+def _locate(
+    measures: np.ndarray, lows: np.ndarray, widths: np.ndarray, dims: np.ndarray, cells: np.ndarray
+) -> None:
+    """Write the cells (n,) of measures (n, m) in a grid of m dimensions."""
+    for i in range(cells.size):
+        cell = 0
+        for j in range(dims.size):
+            position = (measures[i, j] - lows[j]) / widths[j] * dims[j]  # in cells
+            # clipped before the cast, for which a measure far outside would be too large
+            index = min(max(np.floor(position + _BOUNDARY_SLACK), 0.0), dims[j] - 1.0)
+            cell = cell * dims[j] + np.int64(index)
+        cells[i] = cell
 
 
 def _checked_shape(shape: Sequence[int], measure_dim: int) -> tuple[int, ...]:
-    if len(shape) != measure_dim:
+    if np.ndim(shape) != 1 or len(shape) != measure_dim:
         raise InvalidValueError(f"shape must have an entry for each of {measure_dim} ranges, got {shape!r}")
-    if not all(n == int(n) and n >= 1 for n in shape):
-        raise InvalidValueError(f"shape must hold positive integers, got {shape!r}")
-    return tuple(int(n) for n in shape)
+    return tuple(checked_count(f"shape[{i}]", n) for i, n in enumerate(shape))

@@ -1,22 +1,70 @@
 """What every emitter promises: ask, tell, state."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 
 import numpy as np
 
 from repertoire.archives.archive import Archive
+from robots.errors import InvalidValueError
+
+
+@dataclass(frozen=True)
+class Telemetry:
+    """How an emitter is doing.
+
+    Attributes:
+        sigma: the step size, in units of the parameters.
+        condition_number: of the covariance matrix; nan where it is not known.
+        improvements: solutions of the last batch that improved the archive.
+        restarts: how often it started afresh so far.
+        stop: why it did so after the last batch, one of `repertoire.strategies.STOPS`; None if it did not.
+    """
+
+    sigma: float
+    condition_number: float
+    improvements: int
+    restarts: int
+    stop: str | None
 
 
 class Emitter(ABC):
-    """A source of solutions that may learn from how they improved an archive: `ask`, then `tell`, in turn."""
+    """A source of solutions that may learn from how they improved an archive: `ask`, then `tell`, in turn.
 
-    @abstractmethod
-    def ask(self) -> np.ndarray:
+    Attributes:
+        batch_size: solutions a generation.
+    """
+
+    batch_size: int
+
+    def ask(self, archive: Archive) -> np.ndarray:
         """Return the solutions to evaluate next, (batch_size, solution_dim) float32, the caller's to keep.
+
+        Args:
+            archive: the archive that guides the search.
 
         Raises:
             RuntimeError: if the previous ones were not told.
+        """
+        solutions = np.empty((self.batch_size, archive.solution_dim), np.float32)
+        for task in self.tasks(solutions, archive):
+            task()
+        return solutions
+
+    @abstractmethod
+    def tasks(self, solutions: np.ndarray, archive: Archive) -> list[Callable[[], None]]:
+        """Ask in pieces, for a caller with several threads; what is filled in does not depend on them.
+
+        Args:
+            solutions: (batch_size, solution_dim) float32, contiguous, to be filled.
+            archive: the archive that guides the search.
+
+        Returns:
+            What is to be called, in any order and by any threads, before `tell`.
+
+        Raises:
+            RuntimeError: if the previous solutions were not told.
         """
 
     @abstractmethod
@@ -34,8 +82,8 @@ class Emitter(ABC):
 
     @property
     @abstractmethod
-    def restarts(self) -> dict[str, int]:
-        """How often it started afresh, by reason; empty for an emitter that never does."""
+    def telemetry(self) -> Telemetry:
+        """How it is doing, after the last `tell`."""
 
     @abstractmethod
     def state(self) -> dict[str, np.ndarray]:
@@ -52,3 +100,15 @@ class Emitter(ABC):
         Raises:
             InvalidValueError: if something is missing or has the wrong shape.
         """
+
+
+def check_improvements(improvements: np.ndarray, batch_size: int) -> np.ndarray:
+    """Return improvements as (batch_size,) float64.
+
+    Raises:
+        InvalidValueError: if they have another shape.
+    """
+    improvements = np.asarray(improvements, np.float64)
+    if improvements.shape != (batch_size,):
+        raise InvalidValueError(f"improvements must have shape ({batch_size},), got {improvements.shape}")
+    return improvements

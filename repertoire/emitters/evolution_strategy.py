@@ -1,15 +1,13 @@
 """An emitter that follows an evolution strategy towards improvement."""
 
-from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 
 import numpy as np
 
 from repertoire.archives.archive import Archive
-from repertoire.emitters.emitter import Emitter
+from repertoire.emitters.emitter import Emitter, Telemetry, check_improvements
 from repertoire.state import select
 from repertoire.strategies.strategy import Strategy
-from robots.errors import InvalidValueError
 
 
 class EvolutionStrategyEmitter(Emitter):
@@ -25,38 +23,44 @@ class EvolutionStrategyEmitter(Emitter):
 
     def __init__(self, strategy: Strategy) -> None:
         self.strategy = strategy
-        self._restarts: Counter[str] = Counter()
+        self.batch_size = strategy.batch_size
+        self._restarts = 0
+        self._improvements = 0
+        self._stop: str | None = None
 
     @property
-    def restarts(self) -> dict[str, int]:
-        """How often the strategy was restarted, by reason."""
-        return dict(self._restarts)
+    def telemetry(self) -> Telemetry:
+        """See `Emitter.telemetry`."""
+        return Telemetry(
+            sigma=self.strategy.sigma,
+            condition_number=self.strategy.condition_number,
+            improvements=self._improvements,
+            restarts=self._restarts,
+            stop=self._stop,
+        )
 
-    def ask(self) -> np.ndarray:
-        """Sample the strategy."""
-        return self.strategy.ask()
+    def tasks(self, solutions: np.ndarray, archive: Archive) -> list[Callable[[], None]]:
+        """Sample the strategy; the archive is of no interest."""
+        return self.strategy.tasks(solutions)
 
     def tell(self, improvements: np.ndarray, archive: Archive) -> None:
         """Tell the strategy the improvement ranking, and restart it if that was its last."""
-        improvements = np.asarray(improvements, np.float64)
-        if improvements.shape != (self.strategy.batch_size,):
-            raise InvalidValueError(
-                f"improvements must have shape ({self.strategy.batch_size},), got {improvements.shape}"
-            )
+        improvements = check_improvements(improvements, self.batch_size)
         ranking = np.argsort(-improvements, kind="stable")
         self.strategy.tell(ranking)
-        reason = self.strategy.converged(improvements[ranking])
-        if reason is not None:
-            elite = archive.sample_elite(self.strategy.rng)
-            self.strategy.restart(self.strategy.initial if elite is None else elite)
-            self._restarts[reason] += 1
+        self._improvements = int(np.count_nonzero(improvements > 0))
+        self._stop = self.strategy.converged(improvements[ranking])
+        if self._stop is not None:
+            elites = archive.sample_elites(1, self.strategy.rng)
+            self.strategy.restart(elites[0] if len(elites) else self.strategy.initial)
+            self._restarts += 1
 
     def state(self) -> dict[str, np.ndarray]:
-        """Return the strategy's state, generator included, and the restart counts."""
-        counts = {f"restarts/{reason}": np.array(count) for reason, count in self._restarts.items()}
-        return {**counts, **{f"strategy/{name}": value for name, value in self.strategy.state().items()}}
+        """Return the strategy's state, generator included, and the number of restarts."""
+        strategy = {f"strategy/{name}": value for name, value in self.strategy.state().items()}
+        return {**strategy, "restarts": np.array(self._restarts)}
 
     def restore(self, state: Mapping[str, np.ndarray]) -> None:
-        """Restore the strategy and the restart counts."""
+        """Restore the strategy and the number of restarts."""
         self.strategy.restore(select(state, "strategy/"))
-        self._restarts = Counter({reason: int(n) for reason, n in select(state, "restarts/").items()})
+        self._restarts = int(state["restarts"])

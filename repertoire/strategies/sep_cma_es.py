@@ -12,8 +12,9 @@ from typing import NamedTuple
 import numpy as np
 from numba import njit
 
+from repertoire.strategies.recombination import logarithmic
+from repertoire.strategies.step_size import adapt_step_size, damping, path_rate, path_stalls
 from repertoire.strategies.strategy import Strategy
-from robots.errors import InvalidValueError
 
 _MAX_CONDITION = 1e14
 _MIN_STEP = 1e-11  # in units of the parameters
@@ -59,11 +60,8 @@ class SepCMAES(Strategy):
     """
 
     def __init__(self, mean: np.ndarray, *, sigma0: float, batch_size: int, rng: np.random.Generator) -> None:
-        super().__init__(mean, batch_size=batch_size, rng=rng)
-        if not 0 < sigma0 < math.inf:
-            raise InvalidValueError(f"sigma0 must be positive and finite, got {sigma0}")
+        super().__init__(mean, sigma0=sigma0, batch_size=batch_size, rng=rng)
         n = self.solution_dim
-        self._sigma0 = float(sigma0)
         self._constants = _constants(n, self.batch_size)
         self._noise = np.empty((self.batch_size, n), np.float32)
         self._recombined = np.empty((2, n))
@@ -73,6 +71,12 @@ class SepCMAES(Strategy):
     def sigma(self) -> float:
         """The step size, in units of the parameters."""
         return self._sigma
+
+    @property
+    def condition_number(self) -> float:
+        """Largest over smallest variance."""
+        smallest, largest = _extent(self._search.variances)
+        return largest / smallest
 
     @property
     def mean(self) -> np.ndarray:
@@ -87,17 +91,15 @@ class SepCMAES(Strategy):
     def _reset(self, mean: np.ndarray) -> None:
         n = self.solution_dim
         self._search = _Search(mean, np.ones(n), np.zeros(n), np.zeros(n))
-        self._sigma = self._sigma0
+        self._sigma = self.sigma0
         self._generation = 0
 
-    def _sample(self) -> np.ndarray:
-        # Noise has 24 significant bits, which halves the time to draw it and the memory to keep it; the
-        # sample mean + σ √C z that it defines is exact in float64.
-        self.rng.standard_normal(out=self._noise, dtype=np.float32)
-        solutions = np.empty_like(self._noise)
-        deviations = self._sigma * np.sqrt(self._search.variances)
-        _scale(self._search.mean, deviations, self._noise, solutions)
-        return solutions
+    def _sample(self, solutions: np.ndarray, rows: slice, draw: int) -> None:
+        # Noise of 24 significant bits is drawn in half the time and kept in half the memory; the sample
+        # mean + σ √C z that it defines is exact in float64.
+        noise = self._noise[rows]
+        self._random.fill(noise, draw=draw, stream=rows.start)
+        _scale(self._search.mean, self._search.variances, self._sigma, noise, solutions[rows])
 
     def _update(self, ranking: np.ndarray) -> None:
         self._generation += 1
@@ -105,7 +107,7 @@ class SepCMAES(Strategy):
         self._sigma = _adapt(self._search, self._recombined, self._constants, self._sigma, self._generation)
 
     def _degenerate(self) -> str | None:
-        smallest, largest = self._search.variances.min(), self._search.variances.max()
+        smallest, largest = _extent(self._search.variances)
         if largest > _MAX_CONDITION * smallest:
             return "condition number too large"
         if self._sigma * math.sqrt(largest) < _MIN_STEP:
@@ -123,17 +125,13 @@ class SepCMAES(Strategy):
 
 
 def _constants(n: int, batch_size: int) -> _Constants:
-    parents = batch_size // 2
-    weights = math.log((batch_size + 1) / 2) - np.log(np.arange(1, parents + 1))  # Hansen 2016, eq. 49
-    weights /= weights.sum()
-    mu_eff = 1 / float(np.sum(weights**2))  # Hansen 2016, eq. 8
-    c_sigma = (mu_eff + 2) / (n + mu_eff + 5)  # Hansen 2016, eq. 55
+    weights, mu_eff = logarithmic(batch_size)
     c_1 = 1 / (n + 2 * math.sqrt(n) + mu_eff / n)  # pycma, c1_sep
     return _Constants(
         weights=weights,
         mu_eff=mu_eff,
-        c_sigma=c_sigma,
-        damping=1 + 2 * max(0.0, math.sqrt((mu_eff - 1) / (n + 1)) - 1) + c_sigma,  # Hansen 2016, eq. 55
+        c_sigma=path_rate(n, mu_eff),
+        damping=damping(n, mu_eff),
         c_c=(1 + 1 / n + mu_eff / n) / (math.sqrt(n) + 1 / n + 2 * mu_eff / n),  # pycma, cc_sep
         c_1=c_1,
         c_mu=min(1 - c_1, (mu_eff + 1 / mu_eff - 2) / (n + 4 * math.sqrt(n) + mu_eff / 2)),  # pycma, cmu_sep
@@ -141,10 +139,26 @@ def _constants(n: int, batch_size: int) -> _Constants:
 
 
 @njit(nogil=True, cache=True)
-def _scale(mean: np.ndarray, deviations: np.ndarray, noise: np.ndarray, solutions: np.ndarray) -> None:
+def _extent(variances: np.ndarray) -> tuple[float, float]:
+    smallest = largest = variances[0]
+    for variance in variances:
+        smallest, largest = min(smallest, variance), max(largest, variance)
+    return smallest, largest
+
+
+@njit(nogil=True, cache=True)
+def _scale(
+    mean: np.ndarray, variances: np.ndarray, sigma: float, noise: np.ndarray, solutions: np.ndarray
+) -> None:
+    deviations = sigma * np.sqrt(variances)
     for i in range(noise.shape[0]):
-        for j in range(noise.shape[1]):
-            solutions[i, j] = mean[j] + deviations[j] * noise[i, j]  # Hansen 2016, eq. 38 to 40
+        _scale_row(mean, deviations, noise[i], solutions[i])
+
+
+@njit(nogil=True, cache=True, fastmath={"contract"})
+def _scale_row(mean: np.ndarray, deviations: np.ndarray, noise: np.ndarray, solution: np.ndarray) -> None:
+    for j in range(noise.size):
+        solution[j] = np.float32(mean[j] + deviations[j] * noise[j])  # Hansen 2016, eq. 38 to 40
 
 
 @njit(nogil=True, cache=True)
@@ -155,11 +169,15 @@ def _recombine(noise: np.ndarray, ranking: np.ndarray, weights: np.ndarray, reco
     """
     recombined[:] = 0
     for rank in range(weights.size):
-        row = noise[ranking[rank]]
-        for j in range(row.size):
-            z = np.float64(row[j])
-            recombined[0, j] += weights[rank] * z
-            recombined[1, j] += weights[rank] * z * z
+        _accumulate(noise[ranking[rank]], weights[rank], recombined[0], recombined[1])
+
+
+@njit(nogil=True, cache=True, fastmath={"contract"})
+def _accumulate(noise: np.ndarray, weight: float, first: np.ndarray, second: np.ndarray) -> None:
+    for j in range(noise.size):
+        z = np.float64(noise[j])
+        first[j] += weight * z
+        second[j] += weight * z * z
 
 
 @njit(nogil=True, cache=True)
@@ -170,13 +188,9 @@ def _adapt(
     n = search.mean.size
     c_sigma = constants.c_sigma
     length = _advance_path_sigma(search.path_sigma, recombined[0], constants)
-    # h of Hansen 2016, eq. 45, on squared lengths as in purecma: while the step size is still growing fast,
-    # the path of C must not grow with it
-    rest = 1 - (1 - c_sigma) ** (2 * generation)
-    stalled = length / n / rest >= 2 + 4 / (n + 1)
+    stalled = path_stalls(length, n, c_sigma, generation)
     _advance_covariance(search, recombined, constants, sigma, stalled)
-    # Hansen 2016, eq. 44, with (‖p‖²/n - 1)/2 for ‖p‖/E‖N(0, I)‖ - 1, as in purecma
-    return sigma * math.exp(min(1.0, c_sigma / constants.damping * (length / n - 1) / 2))
+    return adapt_step_size(sigma, length, n, c_sigma, constants.damping)
 
 
 @njit(nogil=True, cache=True)

@@ -1,14 +1,32 @@
 """What every evolution strategy promises: ask, tell, converged, restart, state."""
 
+import math
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from functools import partial
 
 import numpy as np
+from numba import njit
 
+from repertoire.state import select
+from repertoire.strategies.generator import check_generator, generator_state, restore_generator
+from repertoire.strategies.noise import Noise
 from robots.errors import InvalidValueError
 
 # the improvements of a batch that differ by less than this give no ranking to learn from
 _FLAT = 1e-12
+# far beyond any use of a parameter, and far from where float32 numbers end
+_MAX_STEP = 1e20
+
+
+# every reason to stop, in the order in which a history numbers them from 1
+STOPS = (
+    "flat values",
+    "step size too small",
+    "step size too large",
+    "condition number too large",
+    "step too small",
+)
 
 
 class Strategy(ABC):
@@ -23,9 +41,10 @@ class Strategy(ABC):
 
     Args:
         mean: (n,), the mean to start from.
+        sigma0: initial standard deviation of every parameter, in units of the parameters.
         batch_size: solutions a generation; at least 2.
-        rng: the only source of randomness; an emitter also draws its restarts from it, so that one
-            generator's state resumes both. Must be driven by `numpy.random.SFC64`.
+        rng: the only source of randomness: it gives the key of the noise, and an emitter draws its restarts
+            from it, so that one generator's state resumes both. Must be driven by `numpy.random.SFC64`.
 
     Attributes:
         initial: (n,) float64, the mean that the strategy was constructed with.
@@ -35,19 +54,31 @@ class Strategy(ABC):
         InvalidValueError: if an argument is outside what is said here.
     """
 
-    def __init__(self, mean: np.ndarray, *, batch_size: int, rng: np.random.Generator) -> None:
+    def __init__(self, mean: np.ndarray, *, sigma0: float, batch_size: int, rng: np.random.Generator) -> None:
         self.solution_dim = np.size(mean)
         self.initial = self._vector("mean", mean)
         if self.solution_dim < 1:
             raise InvalidValueError("mean must have at least 1 parameter")
+        if not 0 < sigma0 < math.inf:
+            raise InvalidValueError(f"sigma0 must be positive and finite, got {sigma0}")
         if batch_size < 2:
             raise InvalidValueError(f"batch_size must be at least 2, got {batch_size}")
-        if not isinstance(rng.bit_generator, np.random.SFC64):
-            kind = type(rng.bit_generator).__name__
-            raise InvalidValueError(f"rng must be driven by SFC64, got {kind}")
+        check_generator(rng)
+        self.sigma0 = float(sigma0)
         self.batch_size = int(batch_size)
         self.rng = rng
+        self._random = Noise(rng)
         self._asked = False
+
+    @property
+    @abstractmethod
+    def sigma(self) -> float:
+        """The step size, in units of the parameters."""
+
+    @property
+    @abstractmethod
+    def condition_number(self) -> float:
+        """Of the covariance matrix; nan for a strategy that does not know it."""
 
     def ask(self) -> np.ndarray:
         """Return new solutions, (batch_size, n) float32, which are the caller's to keep.
@@ -55,10 +86,30 @@ class Strategy(ABC):
         Raises:
             RuntimeError: if the ranking of the previous ones was not told.
         """
+        solutions = np.empty((self.batch_size, self.solution_dim), np.float32)
+        for task in self.tasks(solutions):
+            task()
+        return solutions
+
+    def tasks(self, solutions: np.ndarray) -> list[Callable[[], None]]:
+        """Ask in pieces, for a caller with several threads.
+
+        The pieces are the same however they are run, so the solutions do not depend on it.
+
+        Args:
+            solutions: (batch_size, n) float32, contiguous, to be filled.
+
+        Returns:
+            What is to be called, in any order and by any threads, before `tell`.
+
+        Raises:
+            RuntimeError: if the ranking of the previous ones was not told.
+        """
         if self._asked:
             raise RuntimeError("ask was called twice: tell the ranking of the solutions asked before")
         self._asked = True
-        return self._sample()
+        draw = self._random.next_draw()
+        return [partial(self._sample, solutions, rows, draw) for rows in self._parts()]
 
     def tell(self, ranking: np.ndarray) -> None:
         """Learn from how the solutions of the last `ask` rank.
@@ -72,22 +123,23 @@ class Strategy(ABC):
         """
         if not self._asked:
             raise RuntimeError("tell was called before ask: there are no solutions to rank")
-        ranking = np.ascontiguousarray(ranking)
-        if not np.array_equal(np.sort(ranking, axis=None), np.arange(self.batch_size)) or ranking.ndim != 1:
+        ranking = np.asarray(ranking)
+        order = np.ascontiguousarray(ranking, np.int64)
+        if ranking.shape != (self.batch_size,) or not _is_permutation(order):
             raise InvalidValueError(
                 f"ranking must be a permutation of 0 to {self.batch_size - 1} with shape "
                 f"({self.batch_size},), got shape {ranking.shape}: {ranking}"
             )
-        self._update(ranking.astype(np.int64, copy=False))
+        self._update(order)
         self._asked = False
 
     def converged(self, values: np.ndarray) -> str | None:
-        """Return why the search cannot go on, in words, or None if it can; to be asked after `tell`.
+        """Return why the search cannot go on, one of `STOPS`, or None if it can; to be asked after `tell`.
 
         Args:
             values: (batch_size,), what the solutions were ranked by, sorted.
         """
-        reason = self._degenerate()
+        reason = self._degenerate() if self.sigma < _MAX_STEP else "step size too large"
         # equality first: where every evaluation failed, all values are -inf and have no difference
         if reason is None and (values[0] == values[-1] or abs(values[0] - values[-1]) < _FLAT):
             reason = "flat values"
@@ -110,7 +162,8 @@ class Strategy(ABC):
         """
         if self._asked:
             raise RuntimeError("the state was asked for between ask and tell: tell the ranking first")
-        return {**self._search_state(), "generator": _generator_state(self.rng)}
+        noise = {f"noise/{name}": value for name, value in self._random.state().items()}
+        return {**self._search_state(), **noise, "generator": generator_state(self.rng)}
 
     def restore(self, state: Mapping[str, np.ndarray]) -> None:
         """Become the strategy that `state` was taken from, its generator included.
@@ -121,25 +174,42 @@ class Strategy(ABC):
         Raises:
             InvalidValueError: if something is missing or has the wrong shape.
         """
-        missing = {*self._search_state(), "generator"} - state.keys()
+        missing = {*self._search_state(), "noise/key", "noise/draws", "generator"} - state.keys()
         if missing:
             raise InvalidValueError(f"the strategy state lacks {', '.join(sorted(missing))}")
         self._restore_search(state)
-        _restore_generator(self.rng, state["generator"])
+        self._random.restore(select(state, "noise/"))
+        restore_generator(self.rng, state["generator"])
         self._asked = False
 
     def _vector(self, name: str, value: np.ndarray) -> np.ndarray:
         """Return a float64 copy of a finite vector over the parameters, (n,)."""
-        vector = np.array(value, np.float64)
-        if vector.shape != (self.solution_dim,):
-            raise InvalidValueError(f"{name} must have shape ({self.solution_dim},), got {vector.shape}")
-        if not np.isfinite(vector).all():
+        return self._array(name, value, (self.solution_dim,))
+
+    @staticmethod
+    def _array(name: str, value: np.ndarray, shape: tuple[int, ...]) -> np.ndarray:
+        """Return a float64 copy of a finite array of a shape."""
+        array = np.array(value, np.float64)
+        if array.shape != shape:
+            raise InvalidValueError(f"{name} must have shape {shape}, got {array.shape}")
+        if not np.isfinite(array).all():
             raise InvalidValueError(f"{name} must be finite")
-        return vector
+        return array
+
+    def _parts(self) -> list[slice]:
+        """The rows of a batch in two halves, each of an even number of rows if the batch is."""
+        half = self.batch_size // 4 * 2
+        return [rows for rows in (slice(0, half), slice(half, self.batch_size)) if rows.start < rows.stop]
 
     @abstractmethod
-    def _sample(self) -> np.ndarray:
-        """Draw a batch and remember it: `ask` after its checks."""
+    def _sample(self, solutions: np.ndarray, rows: slice, draw: int) -> None:
+        """Fill some rows of a batch, and remember what `_update` needs of them: a piece of `ask`.
+
+        Args:
+            solutions: (batch_size, n) float32, of the whole batch.
+            rows: which to fill; `rows.start` is also the stream of the noise to fill them with.
+            draw: of the noise.
+        """
 
     @abstractmethod
     def _update(self, ranking: np.ndarray) -> None:
@@ -162,19 +232,11 @@ class Strategy(ABC):
         """Take back what `_search_state` returned, checking shapes."""
 
 
-def _generator_state(rng: np.random.Generator) -> np.ndarray:
-    """Return SFC64's four words, then the half word that it keeps for 32-bit draws, as (6,) uint64."""
-    state = rng.bit_generator.state
-    return np.array([*state["state"]["state"], state["has_uint32"], state["uinteger"]], np.uint64)
-
-
-def _restore_generator(rng: np.random.Generator, words: np.ndarray) -> None:
-    words = np.asarray(words, np.uint64)
-    if words.shape != (6,):
-        raise InvalidValueError(f"generator must have shape (6,), got {words.shape}")
-    rng.bit_generator.state = {
-        "bit_generator": "SFC64",
-        "state": {"state": words[:4]},
-        "has_uint32": int(words[4]),
-        "uinteger": int(words[5]),
-    }
+@njit(nogil=True, cache=True)
+def _is_permutation(ranking: np.ndarray) -> bool:
+    seen = np.zeros(ranking.size, np.bool_)
+    for i in ranking:
+        if i < 0 or i >= ranking.size or seen[i]:
+            return False
+        seen[i] = True
+    return True

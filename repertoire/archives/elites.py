@@ -1,0 +1,25 @@
+"""`Elites`: what an archive holds."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+
+@dataclass(frozen=True)
+class Elites:
+    """The occupied cells of an archive, in ascending order of cell.
+
+    Attributes:
+        cells: (k,) int64, flat cell indices.
+        solutions: (k, solution_dim) float32.
+        objectives: (k,) float64.
+        measures: (k, measure_dim) float64.
+    """
+
+    cells: np.ndarray
+    solutions: np.ndarray
+    objectives: np.ndarray
+    measures: np.ndarray
+
+    def __len__(self) -> int:
+        return len(self.cells)

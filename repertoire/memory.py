@@ -1,0 +1,28 @@
+"""How much memory the arrays of objects take."""
+
+import numpy as np
+
+_PLAIN = (str, bytes, int, float, complex, type(None), type)
+
+
+def array_bytes(*objects: object) -> int:
+    """Sum the sizes of all arrays that objects hold, in their attributes and collections, each counted once."""
+    seen: set[int] = set()
+    total = 0
+    waiting = list(objects)
+    while waiting:
+        item = waiting.pop()
+        while isinstance(item, np.ndarray) and isinstance(item.base, np.ndarray):
+            item = item.base  # a view keeps all of what it looks at
+        if isinstance(item, _PLAIN) or id(item) in seen:
+            continue
+        seen.add(id(item))
+        if isinstance(item, np.ndarray):
+            total += item.nbytes
+        elif isinstance(item, dict):
+            waiting += item.values()
+        elif isinstance(item, tuple | list | set | frozenset):
+            waiting += item
+        elif hasattr(item, "__dict__"):
+            waiting += vars(item).values()
+    return total

@@ -1,0 +1,18 @@
+"""Problems: what is being solved, each a map from solutions to objectives and measures.
+
+* `problem`: `Problem`, the contract, and `Evaluations`, what evaluating gives.
+* `locomotion`: `Locomotion`, robots that walk.
+* `deterministic`: `DeterministicProblem`, what the benchmarks below have in common.
+* `sphere`: `Sphere`, a smooth function.
+* `arm`: `Arm`, a planar arm with many joints.
+* `catalogue`: `make_problem`, which makes one of the benchmarks by its name.
+"""
+
+from repertoire.problems.arm import Arm
+from repertoire.problems.catalogue import make_problem
+from repertoire.problems.deterministic import DeterministicProblem
+from repertoire.problems.locomotion import Locomotion
+from repertoire.problems.problem import Evaluations, Problem
+from repertoire.problems.sphere import Sphere
+
+__all__ = ["Arm", "DeterministicProblem", "Evaluations", "Locomotion", "Problem", "Sphere", "make_problem"]

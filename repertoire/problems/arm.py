@@ -1,0 +1,94 @@
+"""`Arm`: inverse kinematics of a planar arm with many joints.
+
+Source: A. Cully, Y. Demiris, "Quality and Diversity Optimization: A Unifying Modular Framework", IEEE TEVC
+2018, with the number of joints and the objective's scale of B. Tjanaka et al., "Training Diverse
+High-Dimensional Controllers by Scaling Covariance Matrix Adaptation MAP-Annealing", RA-L 2023.
+"""
+
+import numpy as np
+from numba import njit
+
+from repertoire.problems.deterministic import DeterministicProblem, check_dim
+from repertoire.problems.elementary import cosine_sine
+
+
+class Arm(DeterministicProblem):
+    """Reach every place with joints that bend as evenly as possible.
+
+    A solution holds the angle of each joint relative to the link before it [rad]. The objective is 100 minus
+    100 times the population variance of the angles, which may be below 0; the measures are where the last of
+    the links, each of length 1, ends.
+
+    Args:
+        dim: number of joints, n.
+
+    Raises:
+        InvalidValueError: there are fewer than 2 or more than a million.
+    """
+
+    learning_rate = 0.001
+    measure_names = ("x of the arm's end [links]", "y of the arm's end [links]")
+
+    def __init__(self, dim: int) -> None:
+        self.solution_dim = check_dim("arm", dim)
+        self.name = f"arm-{self.solution_dim}"
+        self.measure_ranges = ((-float(self.solution_dim), float(self.solution_dim)),) * 2
+
+    def initial(self, rng: np.random.Generator) -> np.ndarray:
+        """The stretched arm, (n,) float32 zeros, whatever the generator."""
+        return np.zeros(self.solution_dim, np.float32)
+
+    def _evaluate(self, solutions: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        n = len(solutions)
+        objectives, measures = np.empty(n), np.empty((n, 2))
+        _evaluate(solutions, objectives, measures)
+        return objectives, measures, np.ones(n, np.int64)
+
+
+@njit(nogil=True, cache=True)
+def _evaluate(solutions: np.ndarray, objectives: np.ndarray, measures: np.ndarray) -> None:
+    n = solutions.shape[1]
+    angles = np.empty((4, n))
+    for start in range(0, solutions.shape[0], 4):
+        block = solutions[start : start + 4]
+        last = block.shape[0] - 1
+        _accumulate(block[0], block[min(1, last)], block[min(2, last)], block[last], angles)
+        for k in range(block.shape[0]):
+            i = start + k
+            objectives[i] = 100 * (1 - _sum_of_squares(block[k], angles[k, n - 1] / n) / n)
+            measures[i, 0], measures[i, 1] = _reach(angles[k])
+
+
+@njit(nogil=True, cache=True)
+def _accumulate(a: np.ndarray, b: np.ndarray, c: np.ndarray, d: np.ndarray, angles: np.ndarray) -> None:
+    """Write the running sums of four rows (n,) to `angles`, (4, n).
+
+    Each addition has to wait for the one before it; four sums at a time fill the wait.
+    """
+    sum_a = sum_b = sum_c = sum_d = 0.0
+    for j in range(a.size):
+        sum_a += a[j]
+        sum_b += b[j]
+        sum_c += c[j]
+        sum_d += d[j]
+        angles[0, j], angles[1, j], angles[2, j], angles[3, j] = sum_a, sum_b, sum_c, sum_d
+
+
+@njit(nogil=True, cache=True, fastmath={"reassoc", "contract"})
+def _sum_of_squares(row: np.ndarray, mean: float) -> float:
+    """Σ (x - mean)² over a row (n,)."""
+    total = 0.0
+    for j in range(row.size):  # not over its values, which would not vectorise
+        total += (row[j] - mean) ** 2
+    return total
+
+
+@njit(nogil=True, cache=True, fastmath={"reassoc", "contract"})
+def _reach(angles: np.ndarray) -> tuple[float, float]:
+    """Σ cos and Σ sin of angles (n,) to the x axis [rad]."""
+    x = y = 0.0
+    for j in range(angles.size):
+        cosine, sine = cosine_sine(angles[j])
+        x += cosine
+        y += sine
+    return x, y

@@ -1,0 +1,46 @@
+"""`Locomotion`: a robot learns to walk in as many ways as its feet can share the work."""
+
+from collections.abc import Callable
+
+import numpy as np
+
+from repertoire.problems.problem import Evaluations, Problem
+from robots.robot import Robot
+from robots.simulation import Simulation
+
+
+class Locomotion(Problem):
+    """Walk: solutions are controllers, objectives sums of rewards, measures the feet's contact shares.
+
+    Args:
+        robot: who walks.
+        threads: of the simulation; all cores by default.
+    """
+
+    learning_rate = 0.001
+
+    def __init__(self, robot: Robot, *, threads: int | None = None) -> None:
+        self.simulation = Simulation(robot, threads=threads)
+        self.name = robot.name
+        self.solution_dim = self.simulation.controller.parameter_count
+        self.measure_ranges = ((0.0, 1.0),) * robot.measure_dim
+        self.measure_names = tuple(_words(foot) for foot in robot.description.measures)
+        self.archive = robot.description.archive
+        self.min_objective = robot.description.min_objective.value
+
+    def initial(self, rng: np.random.Generator) -> np.ndarray:
+        """See `Problem.initial`."""
+        return self.simulation.controller.initial(rng)
+
+    def evaluate(
+        self, solutions: np.ndarray, seeds: np.ndarray, *, on_finished: Callable[[int], None] | None = None
+    ) -> Evaluations:
+        """See `Problem.evaluate`; steps are control steps simulated."""
+        episodes = self.simulation.evaluate(solutions, seeds, on_finished=on_finished)
+        return Evaluations(episodes.objectives, episodes.measures, episodes.diverged, episodes.steps)
+
+
+def _words(foot: str) -> str:
+    """What a foot's measure is: `front_left` gives `front left foot: share of time on the ground`."""
+    words = foot.replace("_", " ")
+    return f"{words if words.endswith('foot') else f'{words} foot'}: share of time on the ground"

@@ -1,0 +1,197 @@
+"""CMA-ES: a Gaussian with a full covariance matrix, in time and memory quadratic in n.
+
+Source: N. Hansen, "The CMA Evolution Strategy: A Tutorial", 2016, arXiv:1604.00772 (Hansen below), without negative
+weights.
+"""
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+from scipy.linalg.blas import dsyrk
+from scipy.linalg.lapack import dsyevd
+
+from repertoire.strategies.recombination import logarithmic
+from repertoire.strategies.step_size import adapt_step_size, damping, path_rate, path_stalls
+from repertoire.strategies.strategy import Strategy
+
+_MAX_CONDITION = 1e14
+_MIN_STEP = 1e-11  # in units of the parameters
+
+
+class _Constants(NamedTuple):
+    """Learning rates and damping, from the dimension and the batch size alone."""
+
+    mu_eff: float
+    c_sigma: float
+    damping: float
+    c_c: float
+    c_1: float
+    c_mu: float
+
+
+@dataclass
+class _Search:
+    """What changes."""
+
+    mean: np.ndarray  # (n,)
+    path_sigma: np.ndarray  # (n,)
+    path_c: np.ndarray  # (n,)
+    covariance: (
+        np.ndarray
+    )  # (n, n), Fortran order, of which the lower triangle holds C, without the step size
+    basis: np.ndarray  # (n, n), eigenvectors of an earlier C in its columns
+    deviations: np.ndarray  # (n,), square roots of its eigenvalues, ascending
+    sigma: float
+    generation: int = 0
+    decomposed: int = 0  # the generation that basis and deviations are of
+
+
+class CMAES(Strategy):
+    """CMA-ES with positive weights for the better half of a batch.
+
+    Learning rates are the tutorial's; the step size follows the squared length of its path. The eigendecomposition
+    is done only when C may have changed noticeably, after 0.5 λ / (n (c_1 + c_μ)) evaluations, as in pycma's
+    purecma. It stops on a condition number of C above 1e14, on a largest standard deviation below 1e-11, and on flat
+    values.
+
+    Args:
+        mean: (n,), the mean to start from, finite.
+        sigma0: initial standard deviation of every parameter, in units of the parameters.
+        batch_size: see `Strategy`; half of it, rounded down, are parents.
+        rng: see `Strategy`.
+
+    Raises:
+        InvalidValueError: if an argument is outside what is said here.
+    """
+
+    def __init__(self, mean: np.ndarray, *, sigma0: float, batch_size: int, rng: np.random.Generator) -> None:
+        super().__init__(mean, sigma0=sigma0, batch_size=batch_size, rng=rng)
+        n = self.solution_dim
+        self._weights, mu_eff = logarithmic(self.batch_size)
+        self._constants = _constants(n, mu_eff)
+        rates = self._constants.c_1 + self._constants.c_mu
+        self._patience = 0.5 / (n * rates)  # generations
+        self._noise = np.empty((self.batch_size, n), np.float32)
+        self._steps = np.empty((self.batch_size, n))  # (x - mean) / σ
+        self._factors = np.empty((self._weights.size + 1, n))
+        self._reset(self.initial.copy())
+
+    @property
+    def sigma(self) -> float:
+        """The step size, in units of the parameters."""
+        return self._search.sigma
+
+    @property
+    def condition_number(self) -> float:
+        """Largest over smallest eigenvalue at the last decomposition."""
+        return float(self._search.deviations[-1] / self._search.deviations[0]) ** 2
+
+    @property
+    def mean(self) -> np.ndarray:
+        """A copy of the mean, (n,) float64."""
+        return self._search.mean.copy()
+
+    @property
+    def covariance(self) -> np.ndarray:
+        """A copy of C, (n, n) float64; the covariance of solutions is sigma² times that."""
+        lower = np.tril(self._search.covariance)
+        return lower + np.tril(lower, -1).T
+
+    def _reset(self, mean: np.ndarray) -> None:
+        n = self.solution_dim
+        self._search = _Search(
+            mean=mean,
+            path_sigma=np.zeros(n),
+            path_c=np.zeros(n),
+            covariance=np.eye(n, order="F"),
+            basis=np.eye(n, order="F"),
+            deviations=np.ones(n),
+            sigma=self.sigma0,
+        )
+
+    def _sample(self, solutions: np.ndarray, rows: slice, draw: int) -> None:
+        noise, search = self._noise[rows], self._search
+        self._random.fill(noise, draw=draw, stream=rows.start)
+        steps = self._steps[rows]
+        np.matmul(noise * search.deviations, search.basis.T, out=steps)  # Hansen 2016, eq. 38 and 39
+        solutions[rows] = search.mean + search.sigma * steps  # Hansen 2016, eq. 40
+
+    def _update(self, ranking: np.ndarray) -> None:
+        search, constants, n = self._search, self._constants, self.solution_dim
+        search.generation += 1
+        parents = ranking[: self._weights.size]
+        z = self._weights @ self._noise[parents]  # (n,)
+        self._factors[:-1] = self._steps[parents]
+        y = self._weights @ self._factors[:-1]  # (n,), (m' - m) / σ
+        length = self._advance_path_sigma(z)
+        stalled = path_stalls(length, n, constants.c_sigma, search.generation)
+        self._advance_covariance(y, stalled)
+        search.mean += search.sigma * y  # Hansen 2016, eq. 42
+        search.sigma = adapt_step_size(search.sigma, length, n, constants.c_sigma, constants.damping)
+        if search.generation > search.decomposed + self._patience:
+            self._decompose()
+
+    def _advance_path_sigma(self, z: np.ndarray) -> float:
+        """Update the path of the step size and return its squared length."""
+        search, c_sigma = self._search, self._constants.c_sigma
+        search.path_sigma *= 1 - c_sigma
+        # C^(-1/2) (m' - m) / σ is B z, since the step itself is B D z; Hansen 2016, eq. 43
+        search.path_sigma += math.sqrt(c_sigma * (2 - c_sigma) * self._constants.mu_eff) * (search.basis @ z)
+        return float(search.path_sigma @ search.path_sigma)
+
+    def _advance_covariance(self, y: np.ndarray, stalled: bool) -> None:
+        """Update the path and the lower triangle of C; `_factors` holds the parents' steps."""
+        search, (_, _, _, c_c, c_1, c_mu) = self._search, self._constants
+        search.path_c *= 1 - c_c
+        if not stalled:
+            search.path_c += math.sqrt(c_c * (2 - c_c) * self._constants.mu_eff) * y  # Hansen 2016, eq. 45
+        # what a stalled path does not add, C keeps
+        kept = 1 - c_mu - c_1 * (1 - c_c * (2 - c_c) if stalled else 1.0)
+        self._factors[:-1] *= np.sqrt(c_mu * self._weights)[:, None]
+        self._factors[-1] = math.sqrt(c_1) * search.path_c
+        # Hansen 2016, eq. 47, both updates as one product; Fortran order spares BLAS a copy of C
+        dsyrk(1.0, self._factors.T, beta=kept, c=search.covariance, lower=1, overwrite_c=1)
+
+    def _decompose(self) -> None:
+        search = self._search
+        eigenvalues, search.basis, _ = dsyevd(search.covariance, lower=1)
+        search.deviations = np.sqrt(np.maximum(eigenvalues, 0))
+        search.decomposed = search.generation
+
+    def _degenerate(self) -> str | None:
+        smallest, largest = self._search.deviations[0], self._search.deviations[-1]
+        if largest**2 > _MAX_CONDITION * smallest**2:
+            return "condition number too large"
+        if self._search.sigma * largest < _MIN_STEP:
+            return "step size too small"
+        return None
+
+    def _search_state(self) -> dict[str, np.ndarray]:
+        return {name: np.array(value) for name, value in vars(self._search).items()}
+
+    def _restore_search(self, state: Mapping[str, np.ndarray]) -> None:
+        n = self.solution_dim
+        vectors = {
+            name: self._vector(name, state[name]) for name in ("mean", "path_sigma", "path_c", "deviations")
+        }
+        matrices = {
+            name: np.asfortranarray(self._array(name, state[name], (n, n)))
+            for name in ("covariance", "basis")
+        }
+        counts = {name: int(state[name]) for name in ("generation", "decomposed")}
+        self._search = _Search(**vectors, **matrices, **counts, sigma=float(state["sigma"]))
+
+
+def _constants(n: int, mu_eff: float) -> _Constants:
+    c_1 = 2 / ((n + 1.3) ** 2 + mu_eff)  # Hansen 2016, eq. 57
+    return _Constants(
+        mu_eff=mu_eff,
+        c_sigma=path_rate(n, mu_eff),
+        damping=damping(n, mu_eff),
+        c_c=(4 + mu_eff / n) / (n + 4 + 2 * mu_eff / n),  # Hansen 2016, eq. 56
+        c_1=c_1,
+        c_mu=min(1 - c_1, 2 * (mu_eff - 2 + 1 / mu_eff) / ((n + 2) ** 2 + mu_eff)),  # Hansen 2016, eq. 58
+    )

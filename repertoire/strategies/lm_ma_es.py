@@ -1,0 +1,286 @@
+"""LM-MA-ES: a Gaussian whose transformation is built from a few direction vectors, in time linear in n.
+
+Source: I. Loshchilov, T. Glasmachers, H.-G. Beyer, "Large Scale Black-Box Optimization by Limited-Memory Matrix
+Adaptation", IEEE Transactions on Evolutionary Computation 23(2), 2019, Algorithm 1 (Loshchilov below).
+"""
+
+import math
+from collections.abc import Mapping
+from typing import NamedTuple
+
+import numpy as np
+from numba import njit
+from scipy.linalg.blas import dgemm
+
+from repertoire.strategies.recombination import logarithmic
+from repertoire.strategies.strategy import Strategy
+from robots.errors import InvalidValueError
+
+_MIN_STEP = 1e-12  # in units of the parameters
+_BLOCK = 2048  # columns a pass
+
+
+class _Constants(NamedTuple):
+    """Learning rates, from the dimension, the batch size and the number of vectors alone."""
+
+    mu_eff: float
+    c_sigma: float
+    c_d: np.ndarray  # (vectors,)
+    c_c: np.ndarray  # (vectors,)
+
+
+class _Search(NamedTuple):
+    """The arrays that change, float64."""
+
+    mean: np.ndarray  # (n,)
+    path: np.ndarray  # (n,)
+    vectors: np.ndarray  # (vectors, n), M in the paper
+    products: np.ndarray  # (vectors, vectors), the inner products of M's rows
+
+
+class _Transform(NamedTuple):
+    """What sampling does to z: scale z + (z Mᵀ) mixing M, over the vectors in use."""
+
+    scale: float
+    mixing: np.ndarray  # (active, active)
+
+
+class LMMAES(Strategy):
+    """LM-MA-ES with positive weights for the better half of a batch.
+
+    Sampling passes each z through one rank-one transformation after another (Loshchilov 2019, Algorithm 1, lines 6
+    to 9). Since every one of them adds a multiple of a vector M_i, the result is a multiple of z plus a combination
+    of the M_i whose coefficients follow from the products M z and M Mᵀ alone, so that a batch takes two matrix
+    products instead of a pass over it for every vector; see `_mixing`.
+
+    It stops on a step size below 1e-12, and on flat values.
+
+    Args:
+        mean: (n,), the mean to start from, finite; n at least 2.
+        sigma0: initial standard deviation of every parameter, in units of the parameters.
+        batch_size: see `Strategy`; half of it, rounded down, are parents.
+        rng: see `Strategy`.
+        vectors: number of direction vectors; the paper's 4 + ⌊3 ln n⌋ by default. More than n are of no use, so
+            that is the most it takes.
+
+    Raises:
+        InvalidValueError: if an argument is outside what is said here.
+    """
+
+    def __init__(
+        self,
+        mean: np.ndarray,
+        *,
+        sigma0: float,
+        batch_size: int,
+        rng: np.random.Generator,
+        vectors: int | None = None,
+    ) -> None:
+        super().__init__(mean, sigma0=sigma0, batch_size=batch_size, rng=rng)
+        n = self.solution_dim
+        if n < 2:
+            raise InvalidValueError("LM-MA-ES needs a mean of at least 2 parameters")
+        if vectors is not None and vectors < 1:
+            raise InvalidValueError(f"vectors must be at least 1, got {vectors}")
+        self.vectors = min(n, 4 + int(3 * math.log(n)) if vectors is None else vectors)
+        self._weights, mu_eff = logarithmic(self.batch_size)
+        self._constants = _constants(n, self.batch_size, self.vectors, mu_eff)
+        self._noise = np.empty((self.batch_size, n), np.float32)
+        self._directions = np.empty((self.batch_size, n))
+        self._recombined = np.empty(n)
+        self._reset(self.initial.copy())
+
+    @property
+    def sigma(self) -> float:
+        """The step size, in units of the parameters."""
+        return self._sigma
+
+    @property
+    def condition_number(self) -> float:
+        """It is not known: nan."""
+        return math.nan
+
+    @property
+    def mean(self) -> np.ndarray:
+        """A copy of the mean, (n,) float64."""
+        return self._search.mean.copy()
+
+    def _reset(self, mean: np.ndarray) -> None:
+        n, m = self.solution_dim, self.vectors
+        self._search = _Search(mean, np.zeros(n), np.zeros((m, n)), np.zeros((m, m)))
+        self._sigma = self.sigma0
+        self._generation = 0
+        self._transform = self._compose()
+
+    def _sample(self, solutions: np.ndarray, rows: slice, draw: int) -> None:
+        noise, directions = self._noise[rows], self._directions[rows]
+        self._random.fill(noise, draw=draw, stream=rows.start)
+        directions[:] = noise
+        scale, mixing = self._transform
+        if len(mixing):
+            vectors = self._search.vectors[: len(mixing)]
+            coefficients = (directions @ vectors.T) @ mixing  # (rows, active)
+            # directions = scale directions + coefficients @ vectors, in place; BLAS sees the transposes
+            dgemm(1.0, vectors.T, coefficients.T, scale, directions.T, overwrite_c=1)
+        _place(self._search.mean, self._sigma, directions, solutions[rows])
+
+    def _update(self, ranking: np.ndarray) -> None:
+        _recombine(self._noise, ranking, self._weights, self._recombined)
+        along = self._search.vectors @ self._recombined  # (vectors,)
+        active = len(self._transform.mixing)
+        coefficients = along[:active] @ self._transform.mixing
+        length = _advance(
+            self._search,
+            self._recombined,
+            along,
+            self._sigma * self._transform.scale,
+            self._sigma * coefficients,
+            self._constants,
+        )
+        # Loshchilov 2019, Algorithm 1, line 18
+        self._sigma *= math.exp(self._constants.c_sigma / 2 * (length / self.solution_dim - 1))
+        self._generation += 1
+        self._transform = self._compose()
+
+    def _compose(self) -> _Transform:
+        """Work out what the transformations of the vectors in use amount to.
+
+        With a = 1 - c_d, P_i = a_1 ... a_i and q_i = M_i d_(i-1) / P_(i-1), lines 7 to 9 of Loshchilov 2019's
+        Algorithm 1, d_i = a_i d_(i-1) + c_d,i M_i (M_i d_(i-1)), give
+
+            q_i = M_i z + sum over j < i of (c_d,j / a_j) (M_i M_j) q_j,
+            d = P (z + sum over j of (c_d,j / a_j) q_j M_j).
+
+        The first is a triangular system for q that has the M z on its right hand side.
+        """
+        active = min(self._generation, self.vectors)
+        rates = self._constants.c_d[:active]
+        scale = float(np.prod(1 - rates))
+        return _Transform(scale, scale * _mixing(self._search.products, rates / (1 - rates)))
+
+    def _degenerate(self) -> str | None:
+        return "step size too small" if self._sigma < _MIN_STEP else None
+
+    def _search_state(self) -> dict[str, np.ndarray]:
+        arrays = {name: array.copy() for name, array in self._search._asdict().items()}
+        return {**arrays, "sigma": np.array(self._sigma), "generation": np.array(self._generation)}
+
+    def _restore_search(self, state: Mapping[str, np.ndarray]) -> None:
+        n, m = self.solution_dim, self.vectors
+        self._search = _Search(
+            mean=self._vector("mean", state["mean"]),
+            path=self._vector("path", state["path"]),
+            vectors=self._array("vectors", state["vectors"], (m, n)),
+            products=self._array("products", state["products"], (m, m)),
+        )
+        self._sigma = float(state["sigma"])
+        self._generation = int(state["generation"])
+        self._transform = self._compose()
+
+
+def _constants(n: int, batch_size: int, vectors: int, mu_eff: float) -> _Constants:
+    i = np.arange(vectors)
+    return _Constants(
+        mu_eff=mu_eff,
+        # Loshchilov 2019, Algorithm 1, line 2. The rates are meant for batches that are small beside n: at larger
+        # ones they would exceed 1, and a path with a negative memory would swing instead of cumulate.
+        c_sigma=min(1.0, 2 * batch_size / n),
+        c_d=1 / (1.5**i * n),
+        c_c=np.minimum(1.0, batch_size / (4.0**i * n)),
+    )
+
+
+@njit(nogil=True, cache=True)
+def _mixing(products: np.ndarray, gains: np.ndarray) -> np.ndarray:
+    """Return the matrix whose product with M z, from the right, is the coefficients of the vectors in d / P."""
+    size = gains.size
+    solved = np.zeros((size, size))  # solved[k, i]: how much of M_k z there is in q_i
+    for i in range(size):
+        solved[i, i] = 1
+        for j in range(i):
+            factor = products[i, j] * gains[j]
+            for k in range(j + 1):
+                solved[k, i] += factor * solved[k, j]
+    return solved * gains
+
+
+@njit(nogil=True, cache=True)
+def _place(mean: np.ndarray, sigma: float, directions: np.ndarray, solutions: np.ndarray) -> None:
+    for i in range(solutions.shape[0]):
+        _place_row(mean, sigma, directions[i], solutions[i])
+
+
+@njit(nogil=True, cache=True, fastmath={"contract"})
+def _place_row(mean: np.ndarray, sigma: float, direction: np.ndarray, solution: np.ndarray) -> None:
+    for j in range(mean.size):
+        solution[j] = np.float32(mean[j] + sigma * direction[j])  # Loshchilov 2019, Algorithm 1, line 10
+
+
+@njit(nogil=True, cache=True)
+def _recombine(noise: np.ndarray, ranking: np.ndarray, weights: np.ndarray, total: np.ndarray) -> None:
+    """Write Σ w z over the parents to `total`, (n,)."""
+    total[:] = 0
+    for rank in range(weights.size):
+        _add(noise[ranking[rank]], weights[rank], total)
+
+
+@njit(nogil=True, cache=True)
+def _advance(
+    search: _Search,
+    z: np.ndarray,
+    along: np.ndarray,
+    scale: float,
+    coefficients: np.ndarray,
+    constants: _Constants,
+) -> float:
+    """Update the search in place, and return the squared length of the path.
+
+    Args:
+        search: to be updated.
+        z: (n,), the recombined noise.
+        along: (vectors,), M z.
+        scale: how much of z the mean moves by.
+        coefficients: (active,), how much of each vector the mean moves by.
+        constants: the learning rates.
+    """
+    c_sigma, c_c, mu_eff = constants.c_sigma, constants.c_c, constants.mu_eff
+    mean, path, vectors, products = search
+    mean += scale * z
+    path *= 1 - c_sigma
+    path += math.sqrt(mu_eff * c_sigma * (2 - c_sigma)) * z  # Loshchilov 2019, Algorithm 1, line 16
+    gains = np.sqrt(mu_eff * c_c * (2 - c_c))
+    _advance_products(products, along, np.dot(z, z), 1 - c_c, gains)
+    for start in range(0, z.size, _BLOCK):  # so that a block of the mean stays in the cache
+        columns = slice(start, min(start + _BLOCK, z.size))
+        for i in range(c_c.size):
+            if i < coefficients.size:
+                _add(vectors[i, columns], coefficients[i], mean[columns])
+            _advance_vector(vectors[i, columns], 1 - c_c[i], gains[i], z[columns])
+    return np.dot(path, path)
+
+
+@njit(nogil=True, cache=True)
+def _advance_products(
+    products: np.ndarray, along: np.ndarray, square: float, kept: np.ndarray, gains: np.ndarray
+) -> None:
+    """Update the inner products of rows that become kept M + gains z, where M z = along and z z = square."""
+    for i in range(gains.size):
+        for j in range(gains.size):
+            products[i, j] = (
+                kept[i] * kept[j] * products[i, j]
+                + kept[i] * along[i] * gains[j]
+                + kept[j] * along[j] * gains[i]
+                + gains[i] * gains[j] * square
+            )
+
+
+@njit(nogil=True, cache=True, fastmath={"contract"})
+def _add(source: np.ndarray, factor: float, target: np.ndarray) -> None:
+    for j in range(source.size):
+        target[j] += factor * source[j]
+
+
+@njit(nogil=True, cache=True, fastmath={"contract"})
+def _advance_vector(vector: np.ndarray, kept: float, gain: float, z: np.ndarray) -> None:
+    for j in range(vector.size):
+        vector[j] = kept * vector[j] + gain * z[j]  # Loshchilov 2019, Algorithm 1, line 17

@@ -1,0 +1,76 @@
+"""The paper's first study: the CMA-MAE variants on its optimisation benchmarks (Tjanaka et al. 2023, Section IV)."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from repertoire.algorithms import find_algorithm
+from repertoire.problems import make_problem
+from repertoire.suites.report import write_report
+from repertoire.suites.runner import start_search, trial_settings
+from repertoire.suites.study import Study, StudySettings
+from repertoire.training import software_versions
+
+ALGORITHMS = ("cma-mae", "lm-ma-mae", "sep-cma-mae", "openai-mae")
+DOMAINS = ("sphere-100", "sphere-1000", "arm-100", "arm-1000", "maze")
+TRIALS = 10
+EVALUATIONS = 2_000_000
+
+
+def optimization_study(
+    folder: Path,
+    *,
+    algorithms: Sequence[str] = ALGORITHMS,
+    domains: Sequence[str] = DOMAINS,
+    trials: int = TRIALS,
+    evaluations: int = EVALUATIONS,
+    seed: int = 1,
+) -> Study:
+    """Set the study up, or take it up again where the folder holds a part of it.
+
+    Args:
+        folder: of the study, made if it is missing.
+        algorithms: names.
+        domains: names of benchmark problems.
+        trials: of each algorithm in each domain.
+        evaluations: of each trial, rounded up to whole batches.
+        seed: from which every trial's seed derives.
+
+    Raises:
+        UnknownNameError: there is no such algorithm or domain.
+        InvalidValueError: an algorithm does not suit a domain, or the folder holds another study.
+        InvalidFileError: the folder cannot be made or read.
+    """
+    settings = StudySettings("optimization", tuple(algorithms), tuple(domains), trials, evaluations, seed)
+    for plan in settings.plans()[: len(settings.algorithms) * len(settings.domains)]:
+        start_search(plan, make_problem(plan.domain))  # what cannot be run is found before anything is
+    return Study(settings, folder)
+
+
+def remarks(study: Study) -> list[str]:
+    """What a user should know before the study runs."""
+    found = []
+    for domain in study.settings.domains:
+        problem = make_problem(domain)
+        for plan in study.settings.plans():
+            if plan.domain == domain and plan.trial == 0:
+                settings = trial_settings(plan, problem)
+                found += find_algorithm(plan.algorithm).remarks(settings, problem.solution_dim)
+    return found
+
+
+def report_optimization(study: Study) -> list[Path]:
+    """Write the report of what is done, beside the trials; returns its files.
+
+    Raises:
+        InvalidValueError: nothing is done yet.
+        InvalidFileError: a trial cannot be read, or the report cannot be written.
+    """
+    results = study.results()
+    machines = sorted({result.machine for result in results})
+    versions = ", ".join(f"{name} {version}" for name, version in software_versions().items())
+    notes = [
+        f"Every trial ran on one core of: {'; '.join(machines)}. Reported with {versions}.",
+        "5 emitters of 40 solutions each, initial step size 0.02, archive learning rate 0.001 (Maze: 0.01), 100 x 100 "
+        "cells, thresholds moved once a batch, minimum objective 0: the paper's settings.",
+    ]
+    return write_report(results, study.folder, title="Optimisation benchmarks", notes=notes)

@@ -1,0 +1,386 @@
+"""The contract of every strategy: the laws it obeys, what it refuses, when it stops, and how it resumes."""
+
+import math
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+import numpy as np
+import pytest
+from searching import assert_same_state, ellipsoid, generator, linear, minimise, sphere
+
+from repertoire.strategies import CMAES, LMMAES, OpenAIES, SepCMAES, Strategy
+from repertoire.strategies import cma_es, lm_ma_es, openai_es, sep_cma_es, step_size, strategy
+from repertoire.strategies.openai_es import AdamRates
+from repertoire.strategies.strategy import STOPS
+from robots.errors import InvalidValueError
+
+KINDS = {kind.__name__: kind for kind in (CMAES, SepCMAES, LMMAES, OpenAIES)}
+Make = Callable[..., Strategy]
+
+
+def constructor(kind: type[Strategy]) -> Make:
+    def make(
+        n: int = 10,
+        *,
+        mean: Any = 1.0,
+        sigma0: float = 0.5,
+        batch_size: int = 12,
+        seed: int = 1,
+        **settings: Any,
+    ) -> Strategy:
+        start = np.full(n, mean)
+        return kind(start, sigma0=sigma0, batch_size=batch_size, rng=generator(seed), **settings)
+
+    return make
+
+
+@pytest.fixture(params=KINDS)
+def make(request: pytest.FixtureRequest) -> Make:
+    """Constructs a strategy, of each class in turn."""
+    return constructor(KINDS[request.param])
+
+
+def apart_from_randomness(state: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
+    return {name: v for name, v in state.items() if name != "generator" and not name.startswith("noise/")}
+
+
+def test_solutions_are_spread_around_the_mean_by_the_step_size(make):
+    es = make(2000, mean=3.0, sigma0=0.25)
+    steps = es.ask() - np.float32(3)
+    assert np.mean(steps) == pytest.approx(0, abs=0.01)
+    assert np.std(steps, axis=1) == pytest.approx(0.25, rel=0.08)
+
+
+def test_solutions_are_float32_and_the_callers_own(make):
+    es = make()
+    first = es.ask()
+    assert first.dtype == np.float32
+    assert first.shape == (12, 10)
+    kept = first.copy()
+    es.tell(np.arange(12))
+    es.ask()
+    np.testing.assert_array_equal(first, kept)
+
+
+@pytest.mark.parametrize("batch_size", [2, 3, 4, 5, 6, 13, 14])
+def test_every_row_of_a_batch_of_any_size_is_a_sample(make, batch_size):
+    if make().__class__ is OpenAIES and batch_size % 2:
+        pytest.skip("its samples are mirrored")
+    es = make(100, batch_size=batch_size)
+    for _ in range(3):
+        solutions = np.full((batch_size, 100), np.nan, np.float32)
+        for task in es.tasks(solutions):
+            task()
+        assert np.isfinite(solutions).all()
+        assert len(np.unique(solutions, axis=0)) == batch_size
+        es.tell(np.arange(batch_size))
+
+
+def test_one_parameter_is_enough_but_for_lm_ma_es():
+    for kind in (CMAES, SepCMAES, OpenAIES):
+        es = constructor(kind)(1, sigma0=0.05)
+        minimise(es, sphere, 100)
+        assert abs(es.mean[0]) < 0.5
+
+
+def test_the_search_is_invariant_under_increasing_transformations_of_the_objective(make):
+    plain, transformed = make(), make()
+    minimise(plain, sphere, 40)
+    minimise(transformed, lambda x: np.log(sphere(x)) ** 3, 40)
+    assert_same_state(transformed.state(), plain.state())
+
+
+@pytest.mark.parametrize("kind", KINDS.values(), ids=KINDS)
+def test_the_search_is_invariant_under_translation(kind):
+    settings = {"adam": AdamRates(l2=0)} if kind is OpenAIES else {}
+    here, there = (constructor(kind)(mean=mean, **settings) for mean in (1.0, 4.0))
+    minimise(here, ellipsoid, 30)
+    minimise(there, lambda x: ellipsoid(np.float64(x) - 3), 30)
+    expected, actual = (apart_from_randomness(es.state()) for es in (here, there))
+    np.testing.assert_allclose(actual.pop("mean") - 3, expected.pop("mean"), atol=1e-11)
+    for name, value in expected.items():
+        np.testing.assert_allclose(actual[name], value, rtol=1e-10, atol=1e-12, err_msg=name)
+
+
+def test_equal_seeds_give_equal_searches_and_others_do_not(make):
+    first, second, other = make(seed=1), make(seed=1), make(seed=2)
+    for es in (first, second, other):
+        minimise(es, sphere, 5)
+    assert_same_state(second.state(), first.state())
+    assert (other.mean != first.mean).all()
+
+
+def test_the_ranking_is_learnt_from(make):
+    down, up = make(sigma0=0.1), make(sigma0=0.1)
+    minimise(down, linear, 10)
+    minimise(up, lambda x: -linear(x), 10)
+    assert linear(down.mean) < 10 - 0.1
+    assert linear(up.mean) > 10 + 0.1
+
+
+def solve_forwards(tasks: list[Callable[[], None]]) -> None:
+    for task in tasks:
+        task()
+
+
+def solve_backwards(tasks: list[Callable[[], None]]) -> None:
+    solve_forwards(tasks[::-1])
+
+
+def solve_at_once(tasks: list[Callable[[], None]]) -> None:
+    with ThreadPoolExecutor(len(tasks)) as threads:
+        for done in [threads.submit(task) for task in tasks]:
+            done.result()
+
+
+@pytest.mark.parametrize("solve", [solve_forwards, solve_backwards, solve_at_once])
+def test_solutions_do_not_depend_on_how_the_tasks_are_run(make, solve):
+    asked, pieced = make(300, batch_size=40), make(300, batch_size=40)
+    for _ in range(4):
+        expected, solutions = asked.ask(), np.empty((40, 300), np.float32)
+        tasks = pieced.tasks(solutions)
+        assert len(tasks) == 2
+        solve(tasks)
+        np.testing.assert_array_equal(solutions, expected)
+        for es in (asked, pieced):
+            es.tell(np.argsort(sphere(expected)))
+    assert_same_state(pieced.state(), asked.state())
+
+
+def test_a_restored_strategy_goes_on_as_the_original(make):
+    original, restored = make(seed=1), make(seed=2)
+    minimise(original, ellipsoid, 7)
+    state = original.state()
+    assert all(isinstance(value, np.ndarray) and value.dtype.kind in "fiu" for value in state.values())
+    saved = {name: np.array(value, order="C") for name, value in state.items()}
+    minimise(restored, ellipsoid, 3)
+    restored.ask()
+    restored.restore(saved)
+    assert_same_state(restored.state(), saved)
+    for es in (original, restored):
+        minimise(es, ellipsoid, 7)
+    assert_same_state(restored.state(), original.state())
+    assert restored.rng.random() == original.rng.random()
+    np.testing.assert_array_equal(restored.ask(), original.ask())
+    assert_same_state(state, saved)  # what was saved does not move on
+
+
+def test_a_state_that_lacks_something_is_refused(make):
+    es = make()
+    state = es.state()
+    for name in state:
+        with pytest.raises(InvalidValueError, match=f"the strategy state lacks {name}$"):
+            es.restore({other: value for other, value in state.items() if other != name})
+
+
+def test_arrays_of_a_wrong_shape_are_refused(make):
+    es = make(10)
+    state = es.state()
+    arrays = [name for name, value in state.items() if value.ndim]
+    assert {"mean", "generator"} <= set(arrays)
+    for name in arrays:
+        with pytest.raises(InvalidValueError, match=rf"{name} must have shape \(\d+, ?\d*\), got \(3,\)"):
+            es.restore({**state, name: np.ones(3)})
+
+
+def test_the_state_of_a_search_in_another_dimension_is_refused(make):
+    with pytest.raises(InvalidValueError, match=r"mean must have shape \(10,\), got \(9,\)"):
+        make(10).restore(make(9).state())
+
+
+def test_a_state_that_is_not_finite_is_refused(make):
+    es = make()
+    with pytest.raises(InvalidValueError, match="mean must be finite"):
+        es.restore({**es.state(), "mean": np.full(10, math.nan)})
+
+
+def test_the_state_of_lm_ma_es_with_other_vectors_is_refused():
+    make = constructor(LMMAES)
+    with pytest.raises(InvalidValueError, match=r"vectors must have shape \(4, 10\), got \(5, 10\)"):
+        make(vectors=4).restore(make(vectors=5).state())
+
+
+def test_a_restart_is_a_fresh_start_elsewhere(make):
+    es, fresh = make(seed=1), make(mean=3.0)
+    minimise(es, sphere, 10)
+    es.ask()
+    es.restart(np.full(10, 3.0, np.float32))
+    state = es.state()
+    assert_same_state(apart_from_randomness(state), apart_from_randomness(fresh.state()))
+    assert state["noise/draws"] == 11  # noise is not drawn twice
+    assert (es.initial == 1).all()
+    fresh.restore({**fresh.state(), **{name: state[name] for name in state if name.startswith("noise/")}})
+    for search in (es, fresh):
+        minimise(search, ellipsoid, 10)
+    assert_same_state(es.state(), fresh.state())
+
+
+def test_what_a_restart_is_given_stays_the_callers(make):
+    es, mean = make(), np.full(10, 3.0)
+    es.restart(mean)
+    minimise(es, sphere, 3)
+    assert (mean == 3).all()
+    es.restart(es.initial)
+    minimise(es, sphere, 3)
+    assert (es.initial == 1).all()
+
+
+@pytest.mark.parametrize(
+    ("mean", "message"),
+    [(np.ones(9), r"mean must have shape \(10,\), got \(9,\)"), (np.full(10, np.inf), "mean must be finite")],
+)
+def test_an_impossible_restart_is_refused(make, mean, message):
+    with pytest.raises(InvalidValueError, match=message):
+        make().restart(mean)
+
+
+def test_misuse_of_the_order_raises(make):
+    es = make()
+    with pytest.raises(RuntimeError, match="tell was called before ask"):
+        es.tell(np.arange(12))
+    es.ask()
+    with pytest.raises(RuntimeError, match="ask was called twice"):
+        es.ask()
+    with pytest.raises(RuntimeError, match="ask was called twice"):
+        es.tasks(np.empty((12, 10), np.float32))
+    with pytest.raises(RuntimeError, match="between ask and tell"):
+        es.state()
+    es.tell(np.arange(12))
+    with pytest.raises(RuntimeError, match="tell was called before ask"):
+        es.tell(np.arange(12))
+
+
+@pytest.mark.parametrize(
+    "ranking",
+    [np.arange(11), np.arange(13), np.zeros(12, int), np.arange(12).reshape(3, 4), np.arange(1, 13), np.arange(-1, 11)],
+)
+def test_a_ranking_must_be_a_permutation(make, ranking):
+    es, other = make(), make()
+    es.ask()
+    with pytest.raises(InvalidValueError, match="ranking must be a permutation of 0 to 11"):
+        es.tell(ranking)
+    es.tell(np.arange(12))  # a refused ranking neither uses up the turn nor leaves a trace
+    other.ask()
+    other.tell(np.arange(12))
+    assert_same_state(es.state(), other.state())
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"sigma0": 0.0}, "sigma0 must be positive and finite, got 0.0"),
+        ({"sigma0": -1.0}, "sigma0 must be positive and finite, got -1.0"),
+        ({"sigma0": math.inf}, "sigma0 must be positive and finite, got inf"),
+        ({"sigma0": math.nan}, "sigma0 must be positive and finite, got nan"),
+        ({"batch_size": 1}, "batch_size must be at least 2, got 1"),
+        ({"mean": math.nan}, "mean must be finite"),
+        ({"n": 0}, "mean must have at least 1 parameter"),
+        ({"n": (2, 3)}, r"mean must have shape \(6,\), got \(2, 3\)"),
+    ],
+)
+def test_impossible_arguments_are_refused(make, arguments, message):
+    with pytest.raises(InvalidValueError, match=f"^{message}$"):
+        make(**arguments)
+
+
+@pytest.mark.parametrize(
+    ("kind", "arguments", "message"),
+    [
+        (LMMAES, {"n": 1}, "LM-MA-ES needs a mean of at least 2 parameters"),
+        (LMMAES, {"vectors": 0}, "vectors must be at least 1, got 0"),
+        (OpenAIES, {"batch_size": 13}, "batch_size must be even, since samples are mirrored, got 13"),
+    ],
+)
+def test_arguments_impossible_for_one_strategy_are_refused(kind, arguments, message):
+    with pytest.raises(InvalidValueError, match=f"^{message}$"):
+        constructor(kind)(**arguments)
+
+
+@pytest.mark.parametrize("kind", KINDS.values(), ids=KINDS)
+def test_only_a_generator_whose_state_is_known_is_accepted(kind):
+    with pytest.raises(InvalidValueError, match="rng must be driven by SFC64, got PCG64"):
+        kind(np.zeros(3), sigma0=1, batch_size=4, rng=np.random.default_rng())
+
+
+def test_flat_values_are_a_reason_to_stop_and_all_others_are_not(make):
+    es = make()
+    minimise(es, sphere, 1)
+    assert es.converged(np.linspace(2e-12, 0, 12)) is None
+    assert es.converged(np.array([1.0, *[0.0] * 11])) is None
+    assert es.converged(np.linspace(1 + 5e-13, 1, 12)) == "flat values"
+    assert es.converged(np.full(12, -np.inf)) == "flat values"
+    assert es.converged(np.array([0.0, *[-np.inf] * 11])) is None
+
+
+def steep(x: np.ndarray) -> np.ndarray:
+    return ellipsoid(x, 1e18)
+
+
+REASONS = [
+    *((kind, {"n": 5}, sphere, "step size too small") for kind in (CMAES, SepCMAES, LMMAES)),
+    *((kind, {"n": 5}, linear, "step size too large") for kind in (CMAES, SepCMAES, LMMAES)),
+    *((kind, {"n": 5}, steep, "condition number too large") for kind in (CMAES, SepCMAES)),
+    (OpenAIES, {"sigma0": 1e20}, sphere, "step size too large"),
+    (OpenAIES, {"mean": 1e8, "sigma0": 1e3}, sphere, "step too small"),
+]
+
+
+@pytest.mark.parametrize(("kind", "arguments", "objective", "expected"), REASONS)
+def test_each_reason_to_stop(kind, arguments, objective, expected):
+    es = constructor(kind)(**arguments)
+    different = np.arange(12.0, 0, -1)
+    reason = None
+    for _ in range(3000):
+        minimise(es, objective, 1)
+        if reason := es.converged(different):
+            break
+    assert reason == expected
+    assert math.isfinite(es.sigma)
+
+
+def test_the_reasons_that_histories_number_are_those_there_are():
+    assert set(STOPS) == {"flat values", *(reason for *_, reason in REASONS)}
+
+
+def test_telemetry_starts_from_the_arguments(make):
+    es = make(sigma0=0.25)
+    assert es.sigma == 0.25
+    assert es.condition_number == 1 or isinstance(es, LMMAES)
+    assert isinstance(es.sigma, float)
+    assert isinstance(es.condition_number, float)
+
+
+def test_telemetry_follows_the_search():
+    for kind in (CMAES, SepCMAES):
+        es = constructor(kind)(batch_size=40)
+        minimise(es, lambda x: ellipsoid(x, 1e4), 150)
+        assert 1e3 < es.condition_number < 1e5
+        assert 0 < es.sigma < 0.1
+    lm = constructor(LMMAES)()
+    minimise(lm, sphere, 100)
+    assert math.isnan(lm.condition_number)
+    assert 0 < lm.sigma < 0.1
+    openai = constructor(OpenAIES)()
+    minimise(openai, sphere, 100)
+    assert (openai.sigma, openai.condition_number) == (0.5, 1)
+
+
+def test_means_are_copies(make):
+    es = make()
+    es.mean[:] = 7
+    assert (es.mean == 1).all()
+
+
+@pytest.mark.parametrize("objective", [sphere, linear])
+def test_the_compiled_kernels_equal_their_python(make, objective, monkeypatch):
+    compiled, interpreted = make(seed=3), make(seed=3)
+    minimise(compiled, objective, 5)
+    for module in (strategy, step_size, cma_es, sep_cma_es, lm_ma_es, openai_es):
+        for name, kernel in list(vars(module).items()):
+            if hasattr(kernel, "py_func"):
+                monkeypatch.setattr(module, name, kernel.py_func)
+    minimise(interpreted, objective, 5)
+    expected = compiled.state()
+    for name, value in interpreted.state().items():
+        np.testing.assert_allclose(value, expected[name], rtol=1e-11, atol=1e-13, err_msg=name)

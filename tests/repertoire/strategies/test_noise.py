@@ -1,0 +1,213 @@
+"""Noise: the published generator, the transform to normals, and that the numbers behave as normals."""
+
+import math
+
+import numpy as np
+import pytest
+from scipy import stats
+from searching import generator
+
+from repertoire.strategies import noise
+from repertoire.strategies.noise import Noise
+
+COUNT = 1 << 20
+
+
+def numbers(count: int = COUNT, *, seed: int = 1, draw: int = 1, stream: int = 0) -> np.ndarray:
+    out = np.full(count, np.nan, np.float32)
+    Noise(generator(seed)).fill(out, draw=draw, stream=stream)
+    return out
+
+
+@pytest.fixture(scope="module")
+def sample() -> np.ndarray:
+    return numbers().astype(np.float64)
+
+
+def philox(counter: str, key: str) -> str:
+    """The four words of a counter of four words under a key of two, low words first."""
+    c = [int(word, 16) for word in counter.split()]
+    k = [int(word, 16) for word in key.split()]
+    words = [np.empty(1, np.uint32) for _ in range(4)]
+    noise._philox(np.uint64(k[0] | k[1] << 32), c[0], c[1], np.uint64(c[2] | c[3] << 32), *words, 1)
+    return " ".join(f"{int(word[0]):08x}" for word in words)
+
+
+# kat_vectors of Random123, philox4x32 with 10 rounds: counter, key, words
+KNOWN_ANSWERS = [
+    ("00000000 00000000 00000000 00000000", "00000000 00000000", "6627e8d5 e169c58d bc57ac4c 9b00dbd8"),
+    ("ffffffff ffffffff ffffffff ffffffff", "ffffffff ffffffff", "408f276d 41c83b0e a20bc7c6 6d5451fd"),
+    ("243f6a88 85a308d3 13198a2e 03707344", "a4093822 299f31d0", "d16cfe09 94fdcceb 5001e420 24126ea1"),
+]
+
+
+@pytest.mark.parametrize(("counter", "key", "words"), KNOWN_ANSWERS)
+def test_known_answers_of_philox(counter, key, words):
+    assert philox(counter, key) == words
+
+
+def test_the_counter_is_position_stream_and_draw():
+    size = 3 * 2048 + 2  # the last chunk is not full
+    words = [np.empty(512, np.uint32) for _ in range(4)]
+    key = generator(7).integers(0, 2**64, dtype=np.uint64)
+    noise._philox(key, 2 * 512, 5, 1 << 32, *words, 512)
+    expected = *normals(words[0], words[1]), *normals(words[2], words[3])
+    out = numbers(size, seed=7, draw=1 << 32, stream=5)
+    np.testing.assert_allclose(out[2 * 2048 : 3 * 2048].reshape(4, 512), expected, atol=2e-6)
+
+
+def normals(lengths: np.ndarray, turns: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Box and Muller in float64: 24 bits of one word give the length, all but 7 of the other the turn."""
+    uniforms = (np.float32(lengths >> 8) + np.float32(0.5)).astype(np.float64) / 2**24
+    lengths = np.sqrt(-2 * np.log(uniforms))
+    angles = np.pi / 2 * (((turns >> 7) & 0x7FFFFF) + 0.5 - 2.0**22) / 2**23
+    angles = np.where(turns >> 30 & 1, np.pi / 2 - angles, angles) + np.pi * (turns >> 31)
+    return lengths * np.cos(angles), lengths * np.sin(angles)
+
+
+def transform(lengths: np.ndarray, turns: np.ndarray, *, compiled: bool = True) -> tuple[np.ndarray, np.ndarray]:
+    count = lengths.size
+    uniforms, radii, cosines, sines = (np.empty(count, np.float32) for _ in range(4))
+    kernels = (noise._radius, noise._turn)
+    radius, turn = kernels if compiled else [getattr(kernel, "py_func", kernel) for kernel in kernels]
+    radius(lengths, uniforms, uniforms.view(np.int32), radii, count)
+    turn(turns, radii, cosines, sines, count)
+    return cosines, sines
+
+
+def random_words(count: int) -> tuple[np.ndarray, np.ndarray]:
+    """Two arrays of words, of which the first have the least and the greatest values among them."""
+    lengths, turns = generator(3).integers(0, 2**32, (2, count), dtype=np.uint32)
+    extremes = np.array([0, 255, 256, 2**31 - 1, 2**31, 2**32 - 257, 2**32 - 1], np.uint32)
+    lengths[:49], turns[:49] = np.repeat(extremes, 7), np.tile(extremes, 7)
+    return lengths, turns
+
+
+def test_the_transform_is_box_and_mullers():
+    lengths, turns = random_words(COUNT)
+    for actual, expected in zip(transform(lengths, turns), normals(lengths, turns), strict=True):
+        np.testing.assert_allclose(actual, expected, rtol=0, atol=1e-6)
+
+
+def test_lengths_are_right_near_nought_where_the_logarithm_cancels():
+    lengths = (2**32 - 1 - 256 * np.arange(5000)).astype(np.uint32)
+    turns = np.zeros(5000, np.uint32)
+    actual = np.hypot(*(part.astype(np.float64) for part in transform(lengths, turns)))
+    np.testing.assert_allclose(actual, np.hypot(*normals(lengths, turns)), rtol=1e-6)
+
+
+def test_turns_go_all_around_and_evenly():
+    turns = (np.arange(1 << 16, dtype=np.uint32) << 16) | (1 << 15)
+    cosines, sines = transform(np.full(turns.size, 1 << 30, np.uint32), turns)
+    angles = np.sort(np.arctan2(sines, cosines).astype(np.float64))
+    np.testing.assert_allclose(np.diff(angles), 2 * np.pi / turns.size, rtol=0.02)
+
+
+def test_moments(sample):
+    assert abs(sample.mean()) < 4 / math.sqrt(COUNT)
+    assert abs(sample.var() - 1) < 4 * math.sqrt(2 / COUNT)
+    assert abs(np.mean(sample**3)) < 4 * math.sqrt(15 / COUNT)
+    assert abs(np.mean(sample**4) - 3) < 4 * math.sqrt(96 / COUNT)
+
+
+def test_the_distribution_is_normal(sample):
+    assert stats.kstest(sample, "norm").pvalue > 0.01
+    bins = stats.norm.ppf(np.linspace(0, 1, 257))
+    assert stats.chisquare(np.histogram(sample, bins)[0]).pvalue > 0.01
+
+
+@pytest.mark.parametrize("limit", [2, 3, 4])
+def test_the_tails_have_their_weight(sample, limit):
+    for count in (np.sum(sample > limit), np.sum(sample < -limit)):
+        assert 0.005 < stats.poisson.cdf(count, stats.norm.sf(limit) * COUNT) < 0.995
+
+
+def test_no_number_is_beyond_what_is_said():
+    along_axes = np.arange(1, 8, 2, dtype=np.uint32) << 29
+    longest = transform(np.zeros(4, np.uint32), along_axes)
+    assert 5.88 < np.max(np.abs(longest)) < 5.9
+
+
+def assert_independent(first: np.ndarray, second: np.ndarray) -> None:
+    """Neither the numbers nor their squares, which a pair of the transform shares, are correlated."""
+    limit = 4 / math.sqrt(first.size)
+    assert abs(np.corrcoef(first, second)[0, 1]) < limit
+    assert abs(np.corrcoef(first**2, second**2)[0, 1]) < limit
+
+
+@pytest.mark.parametrize("lag", [1, 2, 3, 4, 128, 512, 1024, 1536, 2048])
+def test_neighbours_are_independent(sample, lag):
+    assert_independent(sample[:-lag], sample[lag:])
+
+
+@pytest.mark.parametrize("other", [{"draw": 2}, {"draw": 1 << 32}, {"stream": 1}, {"stream": 20}, {"seed": 2}])
+def test_draws_streams_and_keys_are_independent(sample, other):
+    assert_independent(sample, numbers(**other).astype(np.float64))
+
+
+def test_few_numbers_of_many_draws_and_streams_are_normal():
+    draws, streams = 500, 20
+    source, out = Noise(generator(1)), np.empty((draws, streams, 3), np.float32)
+    for draw in range(draws):
+        for stream in range(streams):
+            source.fill(out[draw, stream], draw=draw + 1, stream=stream)
+    assert stats.kstest(out.ravel(), "norm").pvalue > 0.01
+    assert len(np.unique(out)) > 0.99 * out.size
+
+
+def test_the_numbers_do_not_depend_on_the_shape_nor_on_what_was_made_before():
+    source = Noise(generator(1))
+    square, flat = np.empty((30, 100), np.float32), np.empty(3000, np.float32)
+    source.fill(square, draw=9, stream=2)
+    source.fill(flat, draw=3, stream=7)
+    source.fill(flat, draw=9, stream=2)
+    np.testing.assert_array_equal(square.ravel(), flat)
+
+
+@pytest.mark.parametrize("size", [0, 1, 2, 3, 4, 5, 7, 2047, 2048, 2049, 4099])
+def test_every_number_is_written_and_none_beyond(size):
+    out = np.full(size + 8, np.nan, np.float32)
+    Noise(generator(1)).fill(out[:size], draw=1)
+    assert np.isfinite(out[:size]).all()
+    assert np.isnan(out[size:]).all()
+    assert len(np.unique(out[:size])) == size
+
+
+def test_draws_are_numbered_from_one():
+    source = Noise(generator(1))
+    assert [source.next_draw() for _ in range(3)] == [1, 2, 3]
+
+
+def test_restored_noise_goes_on_as_the_original():
+    original, restored = Noise(generator(1)), Noise(generator(2))
+    original.next_draw()
+    state = original.state()
+    restored.restore(state)
+    assert restored.next_draw() == original.next_draw() == 2
+    first, second = np.empty(50, np.float32), np.empty(50, np.float32)
+    original.fill(first, draw=2)
+    restored.fill(second, draw=2)
+    np.testing.assert_array_equal(second, first)
+    assert state["draws"] == 1
+
+
+def test_the_compiled_kernels_equal_their_python():
+    compiled, interpreted = np.empty((4, 9), np.uint32), np.empty((4, 9), np.uint32)
+    arguments = np.uint64(0xA409382229F31D0B), 2**32 - 3, 2**32 - 1, 3**35
+    noise._philox(*arguments, *compiled, 9)
+    getattr(noise._philox, "py_func", noise._philox)(*arguments, *interpreted, 9)
+    np.testing.assert_array_equal(compiled, interpreted)
+    lengths, turns = random_words(60)
+    # compiled code may fuse products with sums, which rounds once instead of twice
+    for fused, plain in zip(
+        transform(lengths, turns), transform(lengths, turns, compiled=False), strict=True
+    ):
+        np.testing.assert_allclose(fused, plain, rtol=0, atol=1e-6)
+
+
+def test_filling_equals_its_python(monkeypatch):
+    compiled = numbers(2050)
+    for name in ("_fill", "_copy", "_philox", "_radius", "_turn"):
+        kernel = getattr(noise, name)
+        monkeypatch.setattr(noise, name, getattr(kernel, "py_func", kernel))
+    np.testing.assert_allclose(numbers(2050), compiled, rtol=0, atol=1e-6)

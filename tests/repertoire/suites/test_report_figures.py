@@ -1,0 +1,106 @@
+from pathlib import Path
+
+import matplotlib
+import numpy as np
+import pytest
+from PIL import Image
+from synthetic import make_result, make_results
+
+from repertoire.suites import paper
+from repertoire.suites.figures import draw_archives, draw_curves, mean_curve, median_trial
+from repertoire.suites.trials import collect_trials
+from robots.errors import InvalidValueError
+
+EMPTY = (228, 228, 228)
+
+
+def pixels(path: Path) -> np.ndarray:
+    with Image.open(path) as image:
+        return np.asarray(image.convert("RGB"))
+
+
+def share(path: Path, color: tuple[int, ...]) -> float:
+    return float((pixels(path) == np.array(color)).all(axis=2).mean())
+
+
+def history(evaluations: list[float], qd_score: list[float]) -> dict[str, np.ndarray]:
+    return {"evaluations": np.array(evaluations), "qd_score": np.array(qd_score)}
+
+
+def test_curves_average_what_all_trials_have():
+    curve = mean_curve(
+        [
+            make_result("maze", "cma-mae", 0, history=history([100, 300, 500], [1e6, 3e6, 5e6])),
+            make_result("maze", "cma-mae", 1, history=history([200, 400], [4e6, 4e6])),
+        ]
+    )
+    assert (curve.evaluations[0], curve.evaluations[-1]) == (200, 400)
+    assert (curve.means[0], curve.means[-1]) == (pytest.approx(3), pytest.approx(4))
+    # t(0.975, 1) = 12.706, of 2 and 4 with a deviation of sqrt(2)
+    assert curve.highs[0] - curve.means[0] == pytest.approx(12.706, abs=1e-3)
+    assert curve.lows[-1] == curve.highs[-1] == pytest.approx(4)
+
+
+def test_no_history_is_no_curve():
+    assert mean_curve([make_result("maze", "cma-mae", 0, history={})]) is None
+    assert mean_curve([make_result("maze", "cma-mae", 0, history=history([], []))]) is None
+
+
+@pytest.mark.parametrize(("scores", "median"), [([5.0], 5), ([3.0, 1.0, 2.0], 2), ([4.0, 1.0, 2.0, 3.0], 2)])
+def test_the_median_trial_is_one_of_them(scores: list[float], median: float):
+    results = [make_result("maze", "cma-mae", i, qd_score=score) for i, score in enumerate(scores)]
+    assert median_trial(results).qd_score == median
+
+
+def test_each_algorithm_has_its_color_in_every_study(tmp_path: Path):
+    blue, vermilion = (0, 114, 178), (213, 94, 0)
+    draw_curves(collect_trials(make_results(["maze"], ["openai-mae"])), tmp_path / "one.png")
+    assert share(tmp_path / "one.png", vermilion) > 0.001
+    assert share(tmp_path / "one.png", blue) == 0
+    draw_curves(collect_trials(make_results(["maze"], paper.ALGORITHMS)), tmp_path / "all.png")
+    assert min(share(tmp_path / "all.png", color) for color in (vermilion, blue)) > 0.001
+
+
+@pytest.mark.parametrize("number", [1, 2, 5])
+def test_curves_have_a_panel_a_domain(tmp_path: Path, number: int):
+    results = make_results(paper.DOMAINS[:number], ["cma-mae"], trials=1)
+    draw_curves(collect_trials(results), tmp_path / "curves.png")
+    height, width, _ = pixels(tmp_path / "curves.png").shape
+    assert (width, height) == (150 * 5.8 * min(number, 2), 150 * 3.1 * -(-number // 2))
+
+
+def test_curves_of_a_single_record_or_none_can_be_drawn(tmp_path: Path):
+    single = make_result("maze", "cma-mae", 0, history=history([200], [1e5]))
+    for name, result in {"single": single, "none": make_result("maze", "cma-mae", 0, history={})}.items():
+        draw_curves(collect_trials([result]), tmp_path / f"{name}.png")
+    assert share(tmp_path / "single.png", (0, 114, 178)) > share(tmp_path / "none.png", (0, 114, 178)) == 0
+
+
+def test_archives_share_a_scale_from_0_to_100(tmp_path: Path):
+    half = np.full((2, 2), 50.0)
+    half[0, 0] = np.nan
+    draw_archives(collect_trials([make_result("maze", "cma-mae", 0, objectives=half)]), tmp_path / "half.png")
+    middle = matplotlib.colormaps["viridis"](0.5, bytes=True)[:3]
+    assert share(tmp_path / "half.png", middle) == pytest.approx(
+        3 * share(tmp_path / "half.png", EMPTY), rel=0.1
+    )
+
+
+def test_what_did_not_run_has_an_empty_place(tmp_path: Path):
+    results = [make_result("maze", "cma-mae", 0), make_result("arm-100", "openai-mae", 0)]
+    draw_archives(collect_trials(results), tmp_path / "archives.png")
+    height, width, _ = pixels(tmp_path / "archives.png").shape
+    assert (width, height) == (round(150 * 5.9), round(150 * 5.2))
+
+
+@pytest.mark.parametrize("shape", [(12,), (3, 4, 2), (2, 3, 2, 3)])
+def test_archives_of_any_number_of_measures_can_be_drawn(tmp_path: Path, shape: tuple[int, ...]):
+    result = make_result("maze", "cma-mae", 0, objectives=np.full(shape, 100.0))
+    draw_archives(collect_trials([result]), tmp_path / "archives.png")
+    assert share(tmp_path / "archives.png", matplotlib.colormaps["viridis"](1.0, bytes=True)[:3]) > 0.3
+
+
+@pytest.mark.parametrize("draw", [draw_curves, draw_archives])
+def test_pictures_are_png(tmp_path: Path, draw):
+    with pytest.raises(InvalidValueError, match=r"\.png"):
+        draw(collect_trials([make_result("maze", "cma-mae", 0)]), tmp_path / "picture.pdf")
