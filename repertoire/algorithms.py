@@ -118,6 +118,8 @@ def _strategies(
 ) -> list[Emitter]:
     """Emitters that follow evolution strategies."""
     kind = find_strategy(settings.strategy or "")
+    if settings.vectors is not None and kind.name != "lm-ma-es":
+        raise InvalidValueError(f"vectors are those of lm-ma-es, and {kind.name} has none: leave them out")
     kind.check_memory(initial.size, settings.emitters)
     return [EvolutionStrategyEmitter(kind.make(initial, settings, rng)) for rng in generators]
 
@@ -167,7 +169,7 @@ ALGORITHMS = {
         ),
         Algorithm(
             "openai-mae",
-            "CMA-MAE with OpenAI-ES, a Gaussian of constant width (Tjanaka et al. 2023): linear time and memory",
+            "CMA-MAE with a Gaussian of constant width (Tjanaka et al. 2023): linear time and memory",
             _annealed,
             _strategies,
             fixed={"strategy": "openai-es", "vectors": None, **_NO_LINE},

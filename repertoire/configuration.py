@@ -1,4 +1,4 @@
-"""`Settings` of a search, and `Configuration` of a training run: what, with the code, decides what it computes."""
+"""`Settings` of a search, and `Configuration` of a training run: what decides, with the code, its result."""
 
 from collections.abc import Mapping
 from typing import Annotated, Literal, TypeVar
@@ -23,8 +23,8 @@ class Settings(BaseModel):
         emitters: number of emitters.
         batch_size: solutions an emitter asks for at a time.
         sigma0: initial step size of the strategies, and of Gaussian variation its constant one.
-        line_sigma: step size along the line between two elites, as a fraction of their distance, for algorithms
-            that vary elites.
+        line_sigma: step size along the line between two elites, as a fraction of their distance, for
+            algorithms that vary elites.
         strategy: name of the evolution strategy; none for algorithms that vary elites.
         vectors: direction vectors of LM-MA-ES; as many as the batch size by default.
         learning_rate: of the archive's thresholds, α in [0, 1].

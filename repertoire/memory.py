@@ -6,7 +6,7 @@ _PLAIN = (str, bytes, int, float, complex, type(None), type)
 
 
 def array_bytes(*objects: object) -> int:
-    """Sum the sizes of all arrays that objects hold, in their attributes and collections, each counted once."""
+    """Sum the sizes of all arrays in the attributes and collections of objects, each counted once."""
     seen: set[int] = set()
     total = 0
     waiting = list(objects)

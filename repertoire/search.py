@@ -32,6 +32,7 @@ class Search:
         self.emitters = tuple(emitters)
         self._bounds = np.cumsum([0, *(emitter.batch_size for emitter in self.emitters)])
         self._solutions = np.empty((self._bounds[-1], soft.solution_dim), np.float32)
+        self._asked = False
         self._pool = (
             ThreadPoolExecutor(threads) if threads > 1 and self._solutions.size >= _WORTH_THREADS else None
         )
@@ -47,23 +48,36 @@ class Search:
         return len(self._solutions)
 
     def ask(self) -> np.ndarray:
-        """Return the solutions to evaluate next, (batch_size, solution_dim) float32, good until the next ask."""
+        """Return what to evaluate next, (batch_size, solution_dim) float32, good until the next ask.
+
+        Raises:
+            RuntimeError: the previous solutions were not told.
+        """
         tasks: list[Callable[[], object]] = []
         for emitter, part in zip(self.emitters, self._split(self._solutions), strict=True):
             tasks += emitter.tasks(part, self.soft)
         self._run(tasks)
+        self._asked = True
         return self._solutions
 
     def tell(self, evaluations: Evaluations) -> None:
-        """Add what succeeded to both archives, and tell each emitter the improvements of its own."""
+        """Add what succeeded to both archives, and tell each emitter the improvements of its own.
+
+        Raises:
+            InvalidValueError: the shapes are wrong, or a value that did not fail is not finite.
+            RuntimeError: there was no ask, or it was told already.
+        """
+        if not self._asked:
+            raise RuntimeError("tell was called before ask: there are no solutions to tell of")
         improvements = self._add(evaluations)
+        self._asked = False
         self._run(
             lambda emitter=emitter, part=part: emitter.tell(part, self.soft)  # type: ignore[misc]
             for emitter, part in zip(self.emitters, self._split(improvements), strict=True)
         )
 
     def _add(self, evaluations: Evaluations) -> np.ndarray:
-        """Add a batch to the archives, and return the improvements of the soft one; what failed ranks last."""
+        """Add a batch to the archives, and return the soft one's improvements; what failed ranks last."""
         kept = self._solutions, evaluations.objectives, evaluations.measures
         ok = ~evaluations.failed
         if not ok.all():

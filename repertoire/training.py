@@ -255,8 +255,9 @@ def start_training(
         raise InvalidValueError(
             f"{out} already holds a run: use --resume {out} to go on with it, or --overwrite"
         )
+    training = Training(configuration, loaded, threads=threads)  # first, so that a refusal leaves no folder
     make_folder(out)
-    return Training(configuration, loaded, threads=threads)
+    return training
 
 
 def resume_training(out: Path, *, threads: int | None = None) -> Training | None:

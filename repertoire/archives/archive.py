@@ -198,9 +198,9 @@ class Archive(ABC):
         check_shape("objectives", state["objectives"], (k,))
         for name in ("objectives", "solutions"):
             check_finite(name, state[name])
-        if not (thresholds >= self.min_objective).all() or (thresholds == np.inf).any():
-            raise InvalidValueError(f"thresholds must be finite and at least {self.min_objective}")
-        if cells.dtype.kind not in "iu" or (np.diff(cells) < 1).any():
+        if not (np.isfinite(thresholds) | (thresholds == self.min_objective)).all():
+            raise InvalidValueError("thresholds must be finite, or what they started at")
+        if cells.dtype.kind not in "iu" or not (cells[:-1] < cells[1:]).all():
             raise InvalidValueError("cells must be integers in ascending order")
         if not np.array_equal(self.cells_of(state["measures"]), cells):
             raise InvalidValueError("cells must be those that the measures belong to")

@@ -133,7 +133,7 @@ def _settle(
     alpha: float,
     elitist: bool,
 ) -> None:
-    """Move the threshold of each cell that accepts something, given its best candidate, their number and sum."""
+    """Move the threshold of each cell that accepts some, given their best, their number and their sum."""
     for group in range(best.size):
         f = batch.objectives[best[group]]
         cell = batch.cells[best[group]]

@@ -10,7 +10,7 @@ from repertoire.archives.competition import Rule
 from repertoire.archives.validation import as_floats, check_finite, checked_ranges
 from robots.errors import InvalidValueError
 
-# Distances that agree to so many digits are compared again in a fixed order of summation, which the tree's is not
+# The tree has an order of summation of its own: distances that differ by less are compared again in ours
 _TIE = 1 + 1e-9
 
 

@@ -47,8 +47,7 @@ class GridArchive(Archive):
         bounds = checked_ranges(ranges)
         self.shape = _checked_shape(shape, len(bounds))
         self._dims = np.array(self.shape)
-        self._lows = np.ascontiguousarray(bounds[:, 0])
-        self._widths = bounds[:, 1] - bounds[:, 0]
+        self._lows, self._highs = np.ascontiguousarray(bounds.T)
         super().__init__(
             solution_dim=solution_dim,
             cells=math.prod(self.shape),
@@ -60,22 +59,23 @@ class GridArchive(Archive):
 
     def _locate(self, measures: np.ndarray) -> np.ndarray:
         cells = np.empty(len(measures), np.int64)
-        _locate(measures, self._lows, self._widths, self._dims, cells)
+        _locate(measures, self._lows, self._highs, self._dims, cells)
         return cells
 
 
 @njit(nogil=True, cache=True)
 def _locate(
-    measures: np.ndarray, lows: np.ndarray, widths: np.ndarray, dims: np.ndarray, cells: np.ndarray
+    measures: np.ndarray, lows: np.ndarray, highs: np.ndarray, dims: np.ndarray, cells: np.ndarray
 ) -> None:
     """Write the cells (n,) of measures (n, m) in a grid of m dimensions."""
     for i in range(cells.size):
         cell = 0
         for j in range(dims.size):
-            position = (measures[i, j] - lows[j]) / widths[j] * dims[j]  # in cells
-            # clipped before the cast, for which a measure far outside would be too large
-            index = min(max(np.floor(position + _BOUNDARY_SLACK), 0.0), dims[j] - 1.0)
-            cell = cell * dims[j] + np.int64(index)
+            # clipped first: an integer cannot hold the position of a measure far outside
+            inside = min(max(measures[i, j], lows[j]), highs[j])
+            position = (inside - lows[j]) / (highs[j] - lows[j]) * dims[j]  # in cells
+            index = min(int(position + _BOUNDARY_SLACK), dims[j] - 1)
+            cell = cell * dims[j] + index
         cells[i] = cell
 
 

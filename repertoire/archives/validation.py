@@ -48,7 +48,7 @@ def check_shape(name: str, array: np.ndarray, expected: tuple[int, ...]) -> None
 
 def check_finite(name: str, array: np.ndarray) -> None:
     """Refuse an array (n, ...) that is not finite everywhere, with the indices where it is not."""
-    finite = np.isfinite(array).reshape(len(array), -1).all(axis=1)
+    finite = np.isfinite(array).all(axis=tuple(range(1, array.ndim)))  # (n,)
     if not finite.all():
         indices = ", ".join(map(str, np.flatnonzero(~finite)))
         raise InvalidValueError(f"{name} must be finite, but are not at index {indices}")

@@ -172,9 +172,9 @@ def _round(seconds: float) -> float:
 def _bounds(algorithm: str, n: int, seconds: float) -> Figures:
     """What an iteration cannot do without, measured alone, and how much of it that is.
 
-    The numbers are those of 5 emitters that ask for 40 solutions each: their random numbers, reading and writing the
-    arrays that they must touch, their matrix products and decompositions, and the interpreter's time, which is that
-    of the same search in 2 dimensions.
+    The numbers are those of 5 emitters that ask for 40 solutions each: their random numbers, reading and
+    writing the arrays that they must touch, their matrix products and decompositions, and the interpreter's
+    time, which is that of the same search in 2 dimensions.
     """
     small = _Ours(algorithm, 2)
     small.iterate(50)

@@ -112,3 +112,14 @@ def check_improvements(improvements: np.ndarray, batch_size: int) -> np.ndarray:
     if improvements.shape != (batch_size,):
         raise InvalidValueError(f"improvements must have shape ({batch_size},), got {improvements.shape}")
     return improvements
+
+
+def check_complete(state: Mapping[str, np.ndarray], names: set[str]) -> None:
+    """Refuse a state that lacks something.
+
+    Raises:
+        InvalidValueError: if a name is missing.
+    """
+    missing = names - state.keys()
+    if missing:
+        raise InvalidValueError(f"the emitter state lacks {', '.join(sorted(missing))}")

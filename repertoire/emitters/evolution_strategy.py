@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping
 import numpy as np
 
 from repertoire.archives.archive import Archive
-from repertoire.emitters.emitter import Emitter, Telemetry, check_improvements
+from repertoire.emitters.emitter import Emitter, Telemetry, check_complete, check_improvements
 from repertoire.state import select
 from repertoire.strategies.strategy import Strategy
 
@@ -62,5 +62,6 @@ class EvolutionStrategyEmitter(Emitter):
 
     def restore(self, state: Mapping[str, np.ndarray]) -> None:
         """Restore the strategy and the number of restarts."""
+        check_complete(state, {"restarts"})
         self.strategy.restore(select(state, "strategy/"))
         self._restarts = int(state["restarts"])

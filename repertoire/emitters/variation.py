@@ -1,8 +1,8 @@
 """An emitter that varies elites: the genetic operators of MAP-Elites.
 
-Sources: J.-B. Mouret, J. Clune, "Illuminating search spaces by mapping elites", 2015, arXiv:1504.04909, for Gaussian
-variation; V. Vassiliades, J.-B. Mouret, "Discovering the Elite Hypervolume by Leveraging Interspecies Correlation",
-GECCO 2018 (Vassiliades below), for iso + line.
+Sources: J.-B. Mouret, J. Clune, "Illuminating search spaces by mapping elites", 2015, arXiv:1504.04909, for
+    Gaussian variation; V. Vassiliades, J.-B. Mouret, "Discovering the Elite Hypervolume by Leveraging
+    Interspecies Correlation", GECCO 2018 (Vassiliades below), for iso + line.
 """
 
 import math
@@ -13,7 +13,7 @@ import numpy as np
 from numba import njit
 
 from repertoire.archives.archive import Archive
-from repertoire.emitters.emitter import Emitter, Telemetry, check_improvements
+from repertoire.emitters.emitter import Emitter, Telemetry, check_complete, check_improvements
 from repertoire.state import select
 from repertoire.strategies.generator import check_generator, generator_state, restore_generator
 from repertoire.strategies.noise import Noise
@@ -28,8 +28,8 @@ class VariationEmitter(Emitter):
     Args:
         initial: (n,), finite.
         iso_sigma: standard deviation of the noise of every parameter, in units of the parameters; positive.
-        line_sigma: standard deviation of the step along the line, as a fraction of the distance to the other elite;
-            0 for Gaussian variation alone.
+        line_sigma: standard deviation of the step along the line, as a fraction of the distance to the other
+            elite; 0 for Gaussian variation alone.
         batch_size: solutions a generation; at least 1.
         rng: the only source of randomness; driven by `numpy.random.SFC64`.
 
@@ -55,6 +55,8 @@ class VariationEmitter(Emitter):
         check_generator(rng)
         self.batch_size = int(batch_size)
         self._initial = np.array(initial, np.float32)
+        if self._initial.ndim != 1 or not np.isfinite(self._initial).all():
+            raise InvalidValueError("initial must be a vector of finite numbers")
         self._iso_sigma, self._line_sigma = float(iso_sigma), float(line_sigma)
         self._rng = rng
         self._random = Noise(rng)
@@ -96,6 +98,7 @@ class VariationEmitter(Emitter):
 
     def restore(self, state: Mapping[str, np.ndarray]) -> None:
         """Restore the random number generators."""
+        check_complete(state, {"noise/key", "noise/draws", "generator"})
         self._random.restore(select(state, "noise/"))
         restore_generator(self._rng, state["generator"])
         self._asked = False

@@ -1,69 +1,143 @@
-"""Episodes in the maze: many robots, each until it has used up its steps or stands still for good.
+"""Episodes in the maze: many robots, each until it has done its steps or is known to do no other.
 
-A robot that has come within its radius of a wall never moves again, but pays for what its wheels try until the
-episode ends. One step later its bumpers have reported the contact; from then on it senses, and so answers, the
-same in every step. That answer is computed once.
+A robot that comes within its radius of a wall never moves again, but pays for what its wheels try until the
+episode ends. A step later its bumpers have felt the wall; from then on what it senses, and so what it tries, is
+the same in every step, and is computed once.
 """
+
+from typing import NamedTuple
 
 import numpy as np
 from numba import njit
 
-from repertoire.problems.maze_robot import LANES, RADIUS, Lanes, begin, drive, halt, look, make_lanes, press, think
+from repertoire.problems.maze_robot import LANES, RADIUS, WIDTH, actuate, answer, drive, feel, look
 
 STEPS = 250
+SIZES = (5, 8, 8, 2)  # units of the network's layers: three lasers and two bumpers in, two wheels out
+_START = np.array([0.15, 0.15, 0.0, 1.0])  # x, y, cosine and sine of the heading
+
+
+class _Lanes(NamedTuple):
+    """`LANES` robots, each array in rows as `maze_robot` says."""
+
+    pose: np.ndarray
+    gap2: np.ndarray
+    inputs: np.ndarray  # lasers at -45, 0 and 45 degrees, bumpers on the right and left, and 3 unused
+    hidden: np.ndarray
+    hidden2: np.ndarray
+    wheels: np.ndarray
+    weights: np.ndarray  # of the first hidden layer
+    weights2: np.ndarray  # of the second
+    weights3: np.ndarray  # of the output layer
+    robots: np.ndarray  # (LANES,) which controller drives, or -1
+    ages: np.ndarray  # (LANES,) steps accounted for
+    touching: np.ndarray  # (LANES,) whether the robot touched a wall a step ago
 
 
 @njit(nogil=True, cache=True)
 def simulate(
     controllers: np.ndarray, positions: np.ndarray, energies: np.ndarray, steps: np.ndarray, paths: np.ndarray
 ) -> None:
-    """Run an episode of each controller.
+    """Run an episode with each controller.
 
     Args:
-        controllers: (n, 138) float32.
-        positions: (n, 2), receives where each robot was before its last step.
-        energies: (n,), receives the sum of squared wheel movements.
-        steps: (n,), receives the steps computed.
-        paths: (n, STEPS, 2), receives where each robot was before each step; or (0, STEPS, 2).
+        controllers: (n, 138) float32, layer by layer the weights as an (inputs, outputs) matrix in row-major
+            order and then the biases.
+        positions: (n, 2), receives where each robot is before its last step.
+        energies: (n,) zeros, receives the sum of squares of what the wheels move.
+        steps: (n,) zeros, receives how many steps were computed.
+        paths: (n, STEPS, 2), receives where each robot is before each step; or (0, STEPS, 2).
     """
-    lanes = make_lanes()
-    robots = np.full(LANES, -1)  # which controller each lane runs, or -1
-    ages = np.zeros(LANES, np.int64)  # steps accounted for
-    touching = np.zeros(LANES, np.bool_)  # whether it did a step ago
+    lanes = _make_lanes()
+    # reading a field of the tuple within the loop would each time count references
+    pose, gap2, inputs, hidden, hidden2, wheels, weights, weights2, weights3, robots, ages, touching = lanes
     started = finished = 0
     while finished < len(controllers):
         for lane in range(LANES):
             if robots[lane] < 0 and started < len(controllers):
-                begin(lanes, lane, controllers[started])
-                robots[lane], ages[lane], touching[lane] = started, 0, False
-                energies[started] = steps[started] = 0
+                _begin(lanes, lane, started, controllers[started])
                 started += 1
-        look(lanes.pose, lanes.inputs, lanes.gap2)
-        think(lanes)
+        look(pose, inputs, gap2)
+        answer(weights, inputs, hidden, 0.0)
+        answer(weights2, hidden, hidden2, 0.0)
+        answer(weights3, hidden2, wheels, -np.inf)
+        actuate(wheels)
         for lane in range(LANES):
-            robot = robots[lane]
-            if robot >= 0:
+            if robots[lane] >= 0:
                 if len(paths):
-                    paths[robot, ages[lane] :, 0], paths[robot, ages[lane] :, 1] = (
-                        lanes.pose[lane],
-                        lanes.pose[LANES + lane],
-                    )
-                repeats = STEPS - ages[lane] if touching[lane] else 1
-                energies[robot] += repeats * _energy(lanes, lane)
-                steps[robot] += 1
-                ages[lane] += repeats
-                touching[lane] = lanes.gap2[lane] <= RADIUS**2
+                    _record(paths[robots[lane], ages[lane] :], pose, lane)
+                _account(robots, ages, touching, gap2, wheels, energies, steps, lane)
                 if touching[lane]:
-                    press(lanes, lane)
-                    halt(lanes, lane)
+                    bumpers = feel(
+                        pose[lane], pose[LANES + lane], pose[2 * LANES + lane], pose[3 * LANES + lane]
+                    )
+                    inputs[3 * LANES + lane], inputs[4 * LANES + lane] = bumpers
                 if ages[lane] == STEPS:
-                    positions[robot, 0], positions[robot, 1] = lanes.pose[lane], lanes.pose[LANES + lane]
+                    positions[robots[lane], 0], positions[robots[lane], 1] = pose[lane], pose[LANES + lane]
                     robots[lane] = -1
                     finished += 1
-        drive(lanes.pose, lanes.wheels)
+        drive(pose, wheels)
 
 
 @njit(nogil=True, cache=True)
-def _energy(lanes: Lanes, lane: int) -> float:
-    left, right = lanes.wheels[lane], lanes.wheels[LANES + lane]
-    return left * left + right * right
+def _account(
+    robots: np.ndarray,
+    ages: np.ndarray,
+    touching: np.ndarray,
+    gap2: np.ndarray,
+    wheels: np.ndarray,
+    energies: np.ndarray,
+    steps: np.ndarray,
+    lane: int,
+) -> None:
+    """Count a step of one robot, or all that are left if they are like this one, and stop it at a wall."""
+    repeats = STEPS - ages[lane] if touching[lane] else 1
+    left, right = wheels[lane], wheels[LANES + lane]
+    energies[robots[lane]] += repeats * (left * left + right * right)
+    steps[robots[lane]] += 1
+    ages[lane] += repeats
+    touching[lane] = gap2[lane] <= RADIUS * RADIUS
+    if touching[lane]:
+        wheels[lane] = wheels[LANES + lane] = 0
+
+
+@njit(nogil=True, cache=True)
+def _record(path: np.ndarray, pose: np.ndarray, lane: int) -> None:
+    path[:, 0], path[:, 1] = pose[lane], pose[LANES + lane]
+
+
+@njit(nogil=True, cache=True)
+def _make_lanes() -> _Lanes:
+    """Lanes without robots."""
+    return _Lanes(
+        pose=np.zeros(4 * LANES),
+        gap2=np.zeros(LANES),
+        inputs=np.zeros(WIDTH * LANES),
+        hidden=np.zeros(SIZES[1] * LANES),
+        hidden2=np.zeros(SIZES[2] * LANES),
+        wheels=np.zeros(SIZES[3] * LANES),
+        weights=np.zeros(SIZES[1] * (WIDTH + 1) * LANES),
+        weights2=np.zeros(SIZES[2] * (WIDTH + 1) * LANES),
+        weights3=np.zeros(SIZES[3] * (WIDTH + 1) * LANES),
+        robots=np.full(LANES, -1),
+        ages=np.zeros(LANES, np.int64),
+        touching=np.zeros(LANES, np.bool_),
+    )
+
+
+@njit(nogil=True, cache=True)
+def _begin(lanes: _Lanes, lane: int, robot: int, controller: np.ndarray) -> None:
+    """Put a robot at the start, with its network and with no bumper pressed."""
+    lanes.robots[lane], lanes.ages[lane], lanes.touching[lane] = robot, 0, False
+    lanes.pose[lane::LANES] = _START
+    lanes.inputs[3 * LANES + lane] = lanes.inputs[4 * LANES + lane] = -1
+    start = 0
+    for layer, weights in enumerate((lanes.weights, lanes.weights2, lanes.weights3)):
+        inputs, outputs = SIZES[layer], SIZES[layer + 1]
+        biases = start + inputs * outputs
+        for unit in range(outputs):
+            row = unit * (WIDTH + 1)
+            weights[row * LANES + lane] = controller[biases + unit]
+            for i in range(inputs):
+                weights[(row + 1 + i) * LANES + lane] = controller[start + i * outputs + unit]
+        start = biases + outputs

@@ -1,7 +1,7 @@
 """CMA-ES: a Gaussian with a full covariance matrix, in time and memory quadratic in n.
 
-Source: N. Hansen, "The CMA Evolution Strategy: A Tutorial", 2016, arXiv:1604.00772 (Hansen below), without negative
-weights.
+Source: N. Hansen, "The CMA Evolution Strategy: A Tutorial", 2016, arXiv:1604.00772 (Hansen below), without
+    negative weights.
 """
 
 import math
@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
+from numba import njit
 from scipy.linalg.blas import dsyrk
 from scipy.linalg.lapack import dsyevd
 
@@ -24,6 +25,7 @@ _MIN_STEP = 1e-11  # in units of the parameters
 class _Constants(NamedTuple):
     """Learning rates and damping, from the dimension and the batch size alone."""
 
+    weights: np.ndarray  # (parents,), positive, sum 1
     mu_eff: float
     c_sigma: float
     damping: float
@@ -52,10 +54,10 @@ class _Search:
 class CMAES(Strategy):
     """CMA-ES with positive weights for the better half of a batch.
 
-    Learning rates are the tutorial's; the step size follows the squared length of its path. The eigendecomposition
-    is done only when C may have changed noticeably, after 0.5 λ / (n (c_1 + c_μ)) evaluations, as in pycma's
-    purecma. It stops on a condition number of C above 1e14, on a largest standard deviation below 1e-11, and on flat
-    values.
+    Learning rates are the tutorial's; the step size follows the squared length of its path. The
+    eigendecomposition is done only when C may have changed noticeably, after 0.5 λ / (n (c_1 + c_μ))
+    evaluations, as in pycma's purecma. It stops on a condition number of C above 1e14, on a largest standard
+    deviation below 1e-11, and on flat values.
 
     Args:
         mean: (n,), the mean to start from, finite.
@@ -70,13 +72,15 @@ class CMAES(Strategy):
     def __init__(self, mean: np.ndarray, *, sigma0: float, batch_size: int, rng: np.random.Generator) -> None:
         super().__init__(mean, sigma0=sigma0, batch_size=batch_size, rng=rng)
         n = self.solution_dim
-        self._weights, mu_eff = logarithmic(self.batch_size)
-        self._constants = _constants(n, mu_eff)
+        self._constants = _constants(n, self.batch_size)
         rates = self._constants.c_1 + self._constants.c_mu
         self._patience = 0.5 / (n * rates)  # generations
         self._noise = np.empty((self.batch_size, n), np.float32)
         self._steps = np.empty((self.batch_size, n))  # (x - mean) / σ
-        self._factors = np.empty((self._weights.size + 1, n))
+        self._recombined = np.empty((2, n))
+        self._factors = np.empty(
+            (self._constants.weights.size + 1, n)
+        )  # what C grows by, as an outer product
         self._reset(self.initial.copy())
 
     @property
@@ -115,45 +119,30 @@ class CMAES(Strategy):
     def _sample(self, solutions: np.ndarray, rows: slice, draw: int) -> None:
         noise, search = self._noise[rows], self._search
         self._random.fill(noise, draw=draw, stream=rows.start)
-        steps = self._steps[rows]
-        np.matmul(noise * search.deviations, search.basis.T, out=steps)  # Hansen 2016, eq. 38 and 39
-        solutions[rows] = search.mean + search.sigma * steps  # Hansen 2016, eq. 40
+        _sample(
+            search.mean,
+            search.sigma,
+            search.deviations,
+            search.basis.T,
+            noise,
+            self._steps[rows],
+            solutions[rows],
+        )
 
     def _update(self, ranking: np.ndarray) -> None:
         search, constants, n = self._search, self._constants, self.solution_dim
         search.generation += 1
-        parents = ranking[: self._weights.size]
-        z = self._weights @ self._noise[parents]  # (n,)
-        self._factors[:-1] = self._steps[parents]
-        y = self._weights @ self._factors[:-1]  # (n,), (m' - m) / σ
-        length = self._advance_path_sigma(z)
+        _recombine(self._noise, self._steps, ranking, constants.weights, self._recombined, self._factors)
+        z, y = self._recombined
+        length = _advance_path_sigma(search.path_sigma, search.basis @ z, constants)
         stalled = path_stalls(length, n, constants.c_sigma, search.generation)
-        self._advance_covariance(y, stalled)
+        kept = _advance_path_c(search.path_c, y, constants, stalled, self._factors)
+        # Hansen 2016, eq. 47, both updates as one product; Fortran order spares BLAS a copy of C
+        dsyrk(1.0, self._factors.T, beta=kept, c=search.covariance, lower=1, overwrite_c=1)
         search.mean += search.sigma * y  # Hansen 2016, eq. 42
         search.sigma = adapt_step_size(search.sigma, length, n, constants.c_sigma, constants.damping)
         if search.generation > search.decomposed + self._patience:
             self._decompose()
-
-    def _advance_path_sigma(self, z: np.ndarray) -> float:
-        """Update the path of the step size and return its squared length."""
-        search, c_sigma = self._search, self._constants.c_sigma
-        search.path_sigma *= 1 - c_sigma
-        # C^(-1/2) (m' - m) / σ is B z, since the step itself is B D z; Hansen 2016, eq. 43
-        search.path_sigma += math.sqrt(c_sigma * (2 - c_sigma) * self._constants.mu_eff) * (search.basis @ z)
-        return float(search.path_sigma @ search.path_sigma)
-
-    def _advance_covariance(self, y: np.ndarray, stalled: bool) -> None:
-        """Update the path and the lower triangle of C; `_factors` holds the parents' steps."""
-        search, (_, _, _, c_c, c_1, c_mu) = self._search, self._constants
-        search.path_c *= 1 - c_c
-        if not stalled:
-            search.path_c += math.sqrt(c_c * (2 - c_c) * self._constants.mu_eff) * y  # Hansen 2016, eq. 45
-        # what a stalled path does not add, C keeps
-        kept = 1 - c_mu - c_1 * (1 - c_c * (2 - c_c) if stalled else 1.0)
-        self._factors[:-1] *= np.sqrt(c_mu * self._weights)[:, None]
-        self._factors[-1] = math.sqrt(c_1) * search.path_c
-        # Hansen 2016, eq. 47, both updates as one product; Fortran order spares BLAS a copy of C
-        dsyrk(1.0, self._factors.T, beta=kept, c=search.covariance, lower=1, overwrite_c=1)
 
     def _decompose(self) -> None:
         search = self._search
@@ -185,9 +174,11 @@ class CMAES(Strategy):
         self._search = _Search(**vectors, **matrices, **counts, sigma=float(state["sigma"]))
 
 
-def _constants(n: int, mu_eff: float) -> _Constants:
+def _constants(n: int, batch_size: int) -> _Constants:
+    weights, mu_eff = logarithmic(batch_size)
     c_1 = 2 / ((n + 1.3) ** 2 + mu_eff)  # Hansen 2016, eq. 57
     return _Constants(
+        weights=weights,
         mu_eff=mu_eff,
         c_sigma=path_rate(n, mu_eff),
         damping=damping(n, mu_eff),
@@ -195,3 +186,72 @@ def _constants(n: int, mu_eff: float) -> _Constants:
         c_1=c_1,
         c_mu=min(1 - c_1, 2 * (mu_eff - 2 + 1 / mu_eff) / ((n + 2) ** 2 + mu_eff)),  # Hansen 2016, eq. 58
     )
+
+
+@njit(nogil=True, cache=True)
+def _sample(
+    mean: np.ndarray,
+    sigma: float,
+    deviations: np.ndarray,
+    transposed_basis: np.ndarray,
+    noise: np.ndarray,
+    steps: np.ndarray,
+    solutions: np.ndarray,
+) -> None:
+    scaled = deviations * noise  # (rows, n), Hansen 2016, eq. 38
+    np.dot(scaled, transposed_basis, steps)  # Hansen 2016, eq. 39
+    for i in range(noise.shape[0]):
+        for j in range(mean.size):
+            solutions[i, j] = np.float32(mean[j] + sigma * steps[i, j])  # Hansen 2016, eq. 40
+
+
+@njit(nogil=True, cache=True)
+def _recombine(
+    noise: np.ndarray,
+    steps: np.ndarray,
+    ranking: np.ndarray,
+    weights: np.ndarray,
+    recombined: np.ndarray,
+    factors: np.ndarray,
+) -> None:
+    """Write Σ w z and Σ w y over the parents to `recombined`, (2, n), and their y to `factors`."""
+    recombined[:] = 0
+    for rank in range(weights.size):
+        _add(noise[ranking[rank]], weights[rank], recombined[0])
+        _add(steps[ranking[rank]], weights[rank], recombined[1])
+        factors[rank] = steps[ranking[rank]]
+
+
+@njit(nogil=True, cache=True, fastmath={"contract"})
+def _add(source: np.ndarray, factor: float, target: np.ndarray) -> None:
+    for j in range(source.size):
+        target[j] += factor * source[j]
+
+
+@njit(nogil=True, cache=True)
+def _advance_path_sigma(path: np.ndarray, step: np.ndarray, constants: _Constants) -> float:
+    """Update the path of the step size and return its squared length.
+
+    The step is C^(-1/2) (m' - m) / σ, which is B z because (m' - m) / σ is B D z.
+    """
+    c_sigma = constants.c_sigma
+    gain = math.sqrt(c_sigma * (2 - c_sigma) * constants.mu_eff)
+    for j in range(path.size):
+        path[j] = (1 - c_sigma) * path[j] + gain * step[j]  # Hansen 2016, eq. 43
+    return np.dot(path, path)
+
+
+@njit(nogil=True, cache=True)
+def _advance_path_c(
+    path: np.ndarray, y: np.ndarray, constants: _Constants, stalled: bool, factors: np.ndarray
+) -> float:
+    """Update the path of C, turn the y in `factors` into what C grows by, and return what C keeps."""
+    c_c, c_1, c_mu = constants.c_c, constants.c_1, constants.c_mu
+    gain = 0.0 if stalled else math.sqrt(c_c * (2 - c_c) * constants.mu_eff)
+    for j in range(path.size):
+        path[j] = (1 - c_c) * path[j] + gain * y[j]  # Hansen 2016, eq. 45
+    for rank in range(constants.weights.size):
+        factors[rank] *= math.sqrt(c_mu * constants.weights[rank])
+    factors[-1] = math.sqrt(c_1) * path
+    # what a stalled path does not add, C keeps
+    return 1 - c_mu - c_1 * (1 - c_c * (2 - c_c) if stalled else 1.0)

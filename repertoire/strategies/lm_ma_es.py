@@ -1,7 +1,8 @@
 """LM-MA-ES: a Gaussian whose transformation is built from a few direction vectors, in time linear in n.
 
-Source: I. Loshchilov, T. Glasmachers, H.-G. Beyer, "Large Scale Black-Box Optimization by Limited-Memory Matrix
-Adaptation", IEEE Transactions on Evolutionary Computation 23(2), 2019, Algorithm 1 (Loshchilov below).
+Source: I. Loshchilov, T. Glasmachers, H.-G. Beyer, "Large Scale Black-Box Optimization by Limited-Memory
+    Matrix Adaptation", IEEE Transactions on Evolutionary Computation 23(2), 2019, Algorithm 1 (Loshchilov
+    below).
 """
 
 import math
@@ -48,10 +49,10 @@ class _Transform(NamedTuple):
 class LMMAES(Strategy):
     """LM-MA-ES with positive weights for the better half of a batch.
 
-    Sampling passes each z through one rank-one transformation after another (Loshchilov 2019, Algorithm 1, lines 6
-    to 9). Since every one of them adds a multiple of a vector M_i, the result is a multiple of z plus a combination
-    of the M_i whose coefficients follow from the products M z and M Mᵀ alone, so that a batch takes two matrix
-    products instead of a pass over it for every vector; see `_mixing`.
+    Sampling passes each z through one rank-one transformation after another (Loshchilov 2019, Algorithm 1,
+    lines 6 to 9). Since every one of them adds a multiple of a vector M_i, the result is a multiple of z
+    plus a combination of the M_i whose coefficients follow from the products M z and M Mᵀ alone, so that a
+    batch takes two matrix products instead of a pass over it for every vector; see `_mixing`.
 
     It stops on a step size below 1e-12, and on flat values.
 
@@ -60,8 +61,8 @@ class LMMAES(Strategy):
         sigma0: initial standard deviation of every parameter, in units of the parameters.
         batch_size: see `Strategy`; half of it, rounded down, are parents.
         rng: see `Strategy`.
-        vectors: number of direction vectors; the paper's 4 + ⌊3 ln n⌋ by default. More than n are of no use, so
-            that is the most it takes.
+        vectors: number of direction vectors; the paper's 4 + ⌊3 ln n⌋ by default. More than n are of no use,
+            so that is the most it takes.
 
     Raises:
         InvalidValueError: if an argument is outside what is said here.
@@ -182,8 +183,8 @@ def _constants(n: int, batch_size: int, vectors: int, mu_eff: float) -> _Constan
     i = np.arange(vectors)
     return _Constants(
         mu_eff=mu_eff,
-        # Loshchilov 2019, Algorithm 1, line 2. The rates are meant for batches that are small beside n: at larger
-        # ones they would exceed 1, and a path with a negative memory would swing instead of cumulate.
+        # Loshchilov 2019, Algorithm 1, line 2. The rates are meant for batches that are small beside n: at
+        # larger ones they would exceed 1, and a path with a negative memory would swing instead of cumulate.
         c_sigma=min(1.0, 2 * batch_size / n),
         c_d=1 / (1.5**i * n),
         c_c=np.minimum(1.0, batch_size / (4.0**i * n)),
@@ -192,7 +193,7 @@ def _constants(n: int, batch_size: int, vectors: int, mu_eff: float) -> _Constan
 
 @njit(nogil=True, cache=True)
 def _mixing(products: np.ndarray, gains: np.ndarray) -> np.ndarray:
-    """Return the matrix whose product with M z, from the right, is the coefficients of the vectors in d / P."""
+    """Return the matrix that turns M z, from the right, into the coefficients of the vectors in d / P."""
     size = gains.size
     solved = np.zeros((size, size))  # solved[k, i]: how much of M_k z there is in q_i
     for i in range(size):

@@ -1,8 +1,8 @@
 """`Noise`: standard normal numbers that are a pure function of a key and a counter.
 
-The generator is Philox4x32-10 (J. Salmon et al., "Parallel random numbers: as easy as 1, 2, 3", SC 2011), followed
-by the transform of G. Box and M. Muller (1958). Any part of any draw can be made at any time by any thread, and all
-that a checkpoint must hold is the key and the number of draws.
+The generator is Philox4x32-10 (J. Salmon et al., "Parallel random numbers: as easy as 1, 2, 3", SC 2011),
+followed by the transform of G. Box and M. Muller (1958). Any part of any draw can be made at any time by any
+thread, and all that a checkpoint must hold is the key and the number of draws.
 """
 
 from collections.abc import Mapping
@@ -134,7 +134,7 @@ def _radius(words: np.ndarray, uniforms: np.ndarray, bits: np.ndarray, radii: np
 
 @njit(nogil=True, cache=True, error_model="numpy", fastmath={"contract"})
 def _turn(words: np.ndarray, radii: np.ndarray, cosines: np.ndarray, sines: np.ndarray, count: int) -> None:
-    """Write r cos φ and r sin φ for φ uniform on the circle: two bits choose a quadrant, 23 the angle in it."""
+    """Write r cos φ and r sin φ, φ uniform on the circle: two bits choose a quadrant, 23 an angle in it."""
     f = np.float32
     for i in range(count):
         word = words[i]

@@ -1,8 +1,8 @@
 """OpenAI-ES: an isotropic Gaussian of constant width whose mean follows a gradient estimate with Adam.
 
-Sources: T. Salimans, J. Ho, X. Chen, S. Sidor, I. Sutskever, "Evolution Strategies as a Scalable Alternative to
-Reinforcement Learning", 2017, arXiv:1703.03864 (Salimans below); D. Kingma, J. Ba, "Adam: A Method for Stochastic
-Optimization", ICLR 2015, Algorithm 1 (Adam below).
+Sources: T. Salimans, J. Ho, X. Chen, S. Sidor, I. Sutskever, "Evolution Strategies as a Scalable Alternative
+    to Reinforcement Learning", 2017, arXiv:1703.03864 (Salimans below); D. Kingma, J. Ba, "Adam: A Method
+    for Stochastic Optimization", ICLR 2015, Algorithm 1 (Adam below).
 """
 
 import math
@@ -42,8 +42,8 @@ class _Search(NamedTuple):
 class OpenAIES(Strategy):
     """OpenAI-ES with mirrored samples, centred ranks, and Adam.
 
-    Rows 2i and 2i + 1 of a batch are mean + σ ε and mean - σ ε. It stops on a step shorter than 1e-9 of the mean's
-    length, and on flat values.
+    Rows 2i and 2i + 1 of a batch are mean + σ ε and mean - σ ε. It stops on a step shorter than 1e-9 of the
+    mean's length, and on flat values.
 
     Args:
         mean: (n,), the mean to start from, finite.

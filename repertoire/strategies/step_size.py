@@ -1,7 +1,7 @@
 """Cumulative step-size adaptation, as CMA-ES and its separable variant share it.
 
-Source: N. Hansen, "The CMA Evolution Strategy: A Tutorial", 2016, arXiv:1604.00772 (Hansen below), with squared path
-lengths for lengths as in pycma's option `CSA_squared`.
+Source: N. Hansen, "The CMA Evolution Strategy: A Tutorial", 2016, arXiv:1604.00772 (Hansen below), with
+    squared path lengths for lengths as in pycma's option `CSA_squared`.
 """
 
 import math

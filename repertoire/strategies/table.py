@@ -43,8 +43,8 @@ class StrategyKind:
         available = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
         if needed > 0.9 * available:
             raise InvalidValueError(
-                f"{self.name} keeps {self.matrices} matrices of {n:,} x {n:,} numbers for each of {emitters} emitters, "
-                f"{needed / 1e9:,.0f} GB, and this machine has {available / 1e9:,.0f} GB: "
+                f"{self.name} keeps {self.matrices} matrices of {n:,} x {n:,} numbers for each of {emitters} "
+                f"emitters, {needed / 1e9:,.0f} GB, and this machine has {available / 1e9:,.0f} GB: "
                 "use sep-cma-es, lm-ma-es or openai-es, or fewer emitters"
             )
 

@@ -1,4 +1,4 @@
-"""Trials in files: one small HDF5 file a trial, written in one step and believed only after it was checked."""
+"""Trials in files: one small HDF5 file each, written in one step and believed only after it was checked."""
 
 import json
 from dataclasses import fields

@@ -1,4 +1,4 @@
-"""The paper's first study: the CMA-MAE variants on its optimisation benchmarks (Tjanaka et al. 2023, Section IV)."""
+"""The paper's first study: CMA-MAE's variants on optimisation benchmarks (Tjanaka et al. 2023, Sec. IV)."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -70,7 +70,7 @@ def report_optimization(study: Study) -> list[Path]:
     versions = ", ".join(f"{name} {version}" for name, version in software_versions().items())
     notes = [
         f"Every trial ran on one core of: {'; '.join(machines)}. Reported with {versions}.",
-        "5 emitters of 40 solutions each, initial step size 0.02, archive learning rate 0.001 (Maze: 0.01), 100 x 100 "
-        "cells, thresholds moved once a batch, minimum objective 0: the paper's settings.",
+        "5 emitters of 40 solutions each, initial step size 0.02, archive learning rate 0.001 (Maze: 0.01), "
+        "100 x 100 cells, thresholds moved once a batch, minimum objective 0: the paper's settings.",
     ]
     return write_report(results, study.folder, title="Optimisation benchmarks", notes=notes)

@@ -118,7 +118,9 @@ def _results(trials: Trials, curves: Path, archives: Path) -> Iterator[Block]:
     )
     yield Paragraph(DEFINITION)
     yield Paragraph(
-        "For time, x is ours as a multiple of the paper's: hardware differs, so that it is not judged."
+        "Time is the processor time of a trial: what the wall clock shows on a core of its own, as in the "
+        "paper, whatever else a machine does meanwhile. x is ours as a multiple of the paper's: hardware "
+        "differs, so that it is not judged."
     )
     yield from (results_table(trials, domain) for domain in trials.domains)
     yield Picture(curves, "QD score over evaluations: mean over trials and its 95% interval.")
@@ -132,7 +134,7 @@ def _costs(trials: Trials) -> Iterator[Block]:
     """Time and memory."""
     yield Heading("Time and memory")
     yield Paragraph(
-        "Wall clock of a trial; its processor time, which other work on the machine lengthens less; and "
+        "Wall clock of a trial; its processor time, which is less where it shared its core; and "
         "what of that went into the search (ask, add, tell) and into evaluating solutions. Time as a "
         "multiple of one algorithm's depends less on the hardware than time itself; the paper evaluated "
         "the maze on a GPU. Memory is that of emitters and archives. Times are means ± as above, memory "

@@ -178,8 +178,8 @@ class Study:
             raise InvalidFileError(f"{path} cannot be read: {error}") from error
         if found != identity:
             raise InvalidValueError(
-                f"{self.folder} holds another study ({_describe(found)}), not this one ({_describe(identity)}): "
-                "choose another folder with --out"
+                f"{self.folder} holds another study ({_describe(found)}), not this one "
+                f"({_describe(identity)}): choose another folder with --out"
             )
 
 

@@ -58,7 +58,7 @@ JUDGED = (
     Metric("best", "best", "best"),
 )
 # Hardware differs, so that there is nothing to judge
-TIME = Metric("time [min]", "seconds", "time", _MINUTES, judged=False, best=min)
+TIME = Metric("time [min]", "cpu_seconds", "time", _MINUTES, judged=False, best=min)
 
 
 def trials_table(trials: Trials) -> Table:

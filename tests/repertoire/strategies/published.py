@@ -14,8 +14,7 @@ class LoshchilovLMMAES:
     """Algorithm 1 of Loshchilov et al., without mirroring; rates above 1 become 1, and vectors above n become n."""
 
     def __init__(self, mean: np.ndarray, sigma: float, batch_size: int, vectors: int | None = None) -> None:
-        n = len(mean)
-        self.batch_size = batch_size
+        self.n = n = len(mean)
         mu = batch_size // 2
         w = [math.log((batch_size + 1) / 2) - math.log(i) for i in range(1, mu + 1)]
         self.w = [w_i / sum(w) for w_i in w]
@@ -29,10 +28,9 @@ class LoshchilovLMMAES:
 
     def samples(self, noise: np.ndarray) -> np.ndarray:
         self.z = np.asarray(noise, np.float64)
-        self.d = self.z.copy()
-        for d in self.d:
-            for i in range(min(self.t, self.m)):
-                d[:] = (1 - self.c_d[i]) * d + self.c_d[i] * self.M[i] * (self.M[i] @ d)
+        self.d = self.z
+        for i in range(min(self.t, self.m)):
+            self.d = (1 - self.c_d[i]) * self.d + self.c_d[i] * np.outer(self.d @ self.M[i], self.M[i])
         return self.y + self.sigma * self.d
 
     def update(self, ranking: np.ndarray) -> None:
@@ -52,7 +50,7 @@ class SalimansES:
 
     def __init__(self, mean: np.ndarray, sigma: float, learning_rate: float, l2: float) -> None:
         self.theta, self.sigma = np.array(mean, np.float64), sigma
-        self.alpha, self.l2 = learning_rate, l2
+        self.n, self.alpha, self.l2 = len(mean), learning_rate, l2
         self.m, self.v, self.t = np.zeros(len(mean)), np.zeros(len(mean)), 0
 
     def samples(self, noise: np.ndarray) -> np.ndarray:

@@ -48,7 +48,7 @@ def test_times_have_the_ratio_of_the_text():
 
 @pytest.mark.parametrize("hypothesis", paper.HYPOTHESES, ids=lambda hypothesis: hypothesis.name)
 def test_findings_fit_means_and_verdict(hypothesis: paper.Hypothesis):
-    field = {"qd_score": "qd_score", "seconds": "time"}[hypothesis.field]
+    field = {"qd_score": "qd_score", "cpu_seconds": "time"}[hypothesis.field]
     for domain in paper.DOMAINS:
         for (first, second), sign in hypothesis.findings[domain].items():
             one, other = (getattr(paper.MEANS[domain, name], field) for name in (first, second))

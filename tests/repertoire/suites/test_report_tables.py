@@ -121,7 +121,7 @@ def test_costs_are_split_and_compared_within_the_study():
 
 
 def test_times_are_in_minutes():
-    trials = collect_trials([make_result("maze", "cma-mae", 0, seconds=90.0)])
+    trials = collect_trials([make_result("maze", "cma-mae", 0, cpu_seconds=90.0)])
     assert TIME.values(trials, "maze", "cma-mae") == pytest.approx([1.5])
 
 

@@ -1,0 +1,107 @@
+"""The rules by hand, where they differ, and their compiled code against the same code interpreted."""
+
+import math
+
+import numpy as np
+import pytest
+from kinds import RULES, P, add_to_one_cell, candidates, make_grid
+
+from repertoire.archives import competition
+from repertoire.archives.competition import Batch, Store, all_finite, gather, make_store
+
+CELLS = 5
+KERNELS = ("add_sequentially", "add_together", "_improvement", "_settle", "_copy")
+
+
+def batch(seed: int) -> Batch:
+    solutions, objectives, measures = candidates(seed, n=20)
+    cells = np.random.default_rng(seed).integers(CELLS, size=20)
+    return Batch(cells, solutions, objectives, measures)
+
+
+def compete(rule: str, alpha: float, floor: float) -> tuple[Store, np.ndarray]:
+    store, improvements = make_store(CELLS, P, 2, floor), np.empty((3, 20))
+    for seed in range(3):
+        if rule == "sequential":
+            competition.add_sequentially(store, batch(seed), alpha, improvements[seed])
+        else:
+            competition.add_together(store, batch(seed), alpha, floor == -math.inf, improvements[seed])
+    return store, improvements
+
+
+@pytest.mark.parametrize(("alpha", "floor"), [(0.3, 0.5), (1.0, -math.inf)])
+@pytest.mark.parametrize("rule", RULES)
+def test_the_compiled_rules_equal_their_python(rule, alpha, floor, monkeypatch):
+    compiled = compete(rule, alpha, floor)
+    for name in KERNELS:
+        kernel = getattr(competition, name)
+        monkeypatch.setattr(competition, name, getattr(kernel, "py_func", kernel))
+    interpreted = compete(rule, alpha, floor)
+    np.testing.assert_array_equal(interpreted[1], compiled[1])
+    for actual, expected in zip(interpreted[0], compiled[0], strict=True):
+        np.testing.assert_array_equal(actual, expected)
+
+
+def test_the_batch_rule_leaves_its_scratch_clean():
+    assert not compete("batch", 0.3, 0.5)[0].groups.any()
+
+
+def test_the_worked_example_of_three_solutions_in_a_cell():
+    sequential, together = (make_grid(learning_rate=0.5, min_objective=0.0, rule=rule) for rule in RULES)
+    np.testing.assert_allclose(add_to_one_cell(together, [4, 2, 8]), [4, 2, 8])
+    assert together.thresholds.max() == pytest.approx(49 / 12)  # 4.0833
+    np.testing.assert_allclose(add_to_one_cell(sequential, [4, 2, 8]), [4, 0, 6])
+    assert sequential.thresholds.max() == pytest.approx(5)
+
+
+def test_a_learning_rate_of_one_moves_the_threshold_onto_the_best_or_the_mean():
+    sequential, together = (make_grid(learning_rate=1.0, min_objective=0.0, rule=rule) for rule in RULES)
+    add_to_one_cell(sequential, [4, 2, 8])
+    assert sequential.thresholds.max() == 8
+    add_to_one_cell(together, [3, 2, 10])
+    assert together.thresholds.max() == 5
+
+
+def test_what_an_empty_cell_does_below_the_floor_depends_on_the_rule():
+    sequential, together = (make_grid(learning_rate=0.1, min_objective=0.0, rule=rule) for rule in RULES)
+    for archive in (sequential, together):
+        np.testing.assert_array_equal(add_to_one_cell(archive, [-2, -1, -3, 0]), [-2, -1, -3, 0])
+        assert (archive.thresholds == 0).all()
+    assert sequential.elites().objectives.tolist() == [0]
+    assert len(together) == 0
+
+
+@pytest.mark.parametrize("rule", RULES)
+def test_an_elite_may_give_way_to_a_worse_one_above_the_threshold(rule):
+    archive = make_grid(learning_rate=0.1, min_objective=0.0, rule=rule)
+    add_to_one_cell(archive, [10])
+    add_to_one_cell(archive, [5])
+    assert archive.elites().objectives.tolist() == [5]
+
+
+@pytest.mark.parametrize("interpreted", [False, True])
+def test_objectives_are_gathered_in_order_of_cell(interpreted):
+    rng = np.random.default_rng(0)
+    for share in (0, 0.5, 1):
+        objectives, occupied = rng.normal(size=50), rng.random(50) < share
+        gathered = np.empty(occupied.sum() + 1)
+        (gather.py_func if interpreted and hasattr(gather, "py_func") else gather)(
+            objectives, occupied, gathered
+        )
+        np.testing.assert_array_equal(gathered[:-1], objectives[occupied])
+
+
+@pytest.mark.parametrize("value", [np.nan, np.inf, -np.inf])
+@pytest.mark.parametrize("where", range(3))
+def test_a_value_that_is_not_finite_is_found_wherever_it_is(value, where):
+    for place in range(33):  # the vectorised part and the rest
+        arrays = [np.zeros((3, 11), np.float32), np.zeros(33), np.zeros((11, 3))]
+        assert all_finite(*arrays)
+        arrays[where].flat[place] = value
+        assert not all_finite(*arrays)
+
+
+def test_the_largest_numbers_are_finite():
+    assert all_finite(
+        np.full((1, 9), np.finfo(np.float32).max), np.full(9, np.finfo(np.float64).max), np.zeros((0, 2))
+    )

@@ -1,0 +1,280 @@
+"""What every kind of archive promises under either rule."""
+
+import math
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+from kinds import KINDS, RULES, P, add_to_one_cell, assert_same_state, candidates
+from transcription import TRANSCRIPTIONS
+
+from repertoire.archives import Archive
+from robots.errors import InvalidValueError
+
+Make = Callable[..., Archive]
+SOFT = {"learning_rate": 0.3, "min_objective": 0.5}
+
+
+@pytest.fixture(params=KINDS, ids=lambda kind: kind.__name__)
+def kind(request) -> Make:
+    return KINDS[request.param]
+
+
+@pytest.fixture(params=RULES)
+def make(request, kind) -> Make:
+    return lambda **settings: kind(rule=request.param, **settings)
+
+
+def test_every_kind_is_covered():
+    assert set(Archive.__subclasses__()) == set(KINDS)
+
+
+@pytest.mark.parametrize(
+    ("alpha", "floor"), [(0.0, 0.5), (0.001, 0.5), (0.3, 0.5), (1.0, 0.5), (1.0, -math.inf)]
+)
+def test_the_rule_equals_its_transcription(make, alpha, floor):
+    archive = make(learning_rate=alpha, min_objective=floor)
+    expected = TRANSCRIPTIONS[archive.rule](alpha, floor)
+    for seed in range(5):
+        solutions, objectives, measures = candidates(seed)
+        cells = archive.cells_of(measures)
+        improvements = archive.add(solutions, objectives, measures)
+        transcribed = expected.add(cells, solutions, objectives, measures)
+        np.testing.assert_allclose(improvements, transcribed, rtol=0, atol=1e-12)
+    elites = archive.elites()
+    assert elites.cells.tolist() == sorted(expected.elite)
+    rows = zip(elites.cells, elites.objectives, elites.solutions, elites.measures, strict=True)
+    for cell, f, x, m in rows:
+        assert (f, tuple(x), tuple(m)) == expected.elite[cell]
+    thresholds = [expected.t.get(cell, floor) for cell in range(archive.cells)]
+    np.testing.assert_allclose(archive.thresholds, thresholds, rtol=1e-12)
+
+
+@pytest.mark.parametrize("parts", [1, 7])
+def test_a_plain_archive_keeps_the_first_best_of_each_cell(make, parts):
+    archive = make()
+    batches = zip(*map(candidates, range(4)), strict=True)
+    solutions, objectives, measures = (np.concatenate(batch) for batch in batches)
+    for part in np.array_split(np.arange(len(objectives)), parts):
+        archive.add(solutions[part], objectives[part], measures[part])
+    cells = archive.cells_of(measures)
+    elites = archive.elites()
+    np.testing.assert_array_equal(elites.cells, np.unique(cells))
+    for cell, x in zip(elites.cells, elites.solutions, strict=True):
+        (rivals,) = np.nonzero(cells == cell)
+        np.testing.assert_array_equal(x, solutions[rivals[np.argmax(objectives[rivals])]])
+    np.testing.assert_array_equal(archive.thresholds[elites.cells], elites.objectives)
+    assert (np.delete(archive.thresholds, elites.cells) == -np.inf).all()
+
+
+def test_a_plain_archive_reports_new_cells_by_objective_and_others_by_gain(make):
+    archive = make()
+    assert [add_to_one_cell(archive, [f]).item() for f in (-3, -3, 2)] == [-3, 0, 5]
+
+
+def test_a_learning_rate_of_zero_never_moves_a_threshold(make):
+    archive = make(learning_rate=0.0, min_objective=-1.0)
+    for seed in range(2):
+        solutions, objectives, measures = candidates(seed)
+        np.testing.assert_array_equal(archive.add(solutions, objectives, measures), objectives + 1)
+    assert (archive.thresholds == -1).all()
+
+
+def test_the_first_of_equally_good_solutions_is_stored(make):
+    archive = make()
+    add_to_one_cell(archive, [1, 5, 5, 2])
+    np.testing.assert_array_equal(archive.elites().solutions, [[3, 4, 5]])
+
+
+def test_adding_is_deterministic(make):
+    first, second = make(**SOFT), make(**SOFT)
+    for seed in range(3):
+        np.testing.assert_array_equal(first.add(*candidates(seed)), second.add(*candidates(seed)))
+    assert_same_state(first.state(), second.state())
+
+
+def test_candidates_of_any_layout_and_type_are_taken(make):
+    archive, expected = make(**SOFT), make(**SOFT)
+    solutions, objectives, measures = candidates(0)
+    improvements = expected.add(solutions, objectives, measures)
+    strided = np.repeat(objectives, 2)[::2]
+    wide = np.asfortranarray(solutions.astype(np.float64))
+    np.testing.assert_array_equal(archive.add(wide, strided, measures.tolist()), improvements)
+    assert_same_state(archive.state(), expected.state())
+
+
+def test_adding_nothing_is_allowed(make):
+    archive = make(**SOFT)
+    assert archive.add(np.zeros((0, P)), np.zeros(0), np.zeros((0, 2))).shape == (0,)
+    assert len(archive) == 0
+
+
+def test_an_empty_archive_holds_nothing(make):
+    archive = make(**SOFT)
+    elites = archive.elites()
+    assert len(archive) == len(elites) == archive.objectives.size == 0
+    assert (elites.solutions.shape, elites.measures.shape) == ((0, P), (0, 2))
+    np.testing.assert_array_equal(archive.thresholds, np.full(archive.cells, 0.5))
+    archive.restore(make(**SOFT).state())
+    assert len(archive) == 0
+
+
+def test_elites_are_sorted_and_copies(make):
+    archive = make(**SOFT)
+    archive.add(*candidates(0))
+    elites, before = archive.elites(), archive.state()
+    assert len(elites) == len(archive) > 3
+    assert (np.diff(elites.cells) > 0).all()
+    np.testing.assert_array_equal(archive.cells_of(elites.measures), elites.cells)
+    np.testing.assert_array_equal(archive.objectives, elites.objectives)
+    for copy in (*vars(elites).values(), archive.thresholds, archive.objectives):
+        copy[:] = 0
+    assert_same_state(archive.state(), before)
+
+
+def test_elites_are_sampled_uniformly_as_copies(make):
+    archive = make(**SOFT)
+    archive.add(*candidates(0))
+    solutions = archive.elites().solutions
+    draws = archive.sample_elites(100 * len(solutions), np.random.default_rng(0))
+    assert draws.dtype == np.float32
+    counts = (draws[:, None] == solutions).all(axis=2).sum(axis=0)
+    assert counts.sum() == len(draws)
+    assert abs(counts - 100).max() < 50  # five standard deviations
+    draws[:] = 0
+    np.testing.assert_array_equal(archive.elites().solutions, solutions)
+
+
+def test_nothing_is_sampled_from_an_empty_archive(make):
+    draws = make(**SOFT).sample_elites(4, np.random.default_rng(0))
+    assert (draws.shape, draws.dtype) == ((0, P), np.float32)
+
+
+def test_a_restored_archive_goes_on_as_the_original(make):
+    original, restored = make(**SOFT), make(**SOFT)
+    original.add(*candidates(0))
+    restored.add(*candidates(1))  # must leave nothing behind
+    restored.restore(original.state())
+    assert_same_state(restored.state(), original.state())
+    np.testing.assert_array_equal(restored.add(*candidates(2)), original.add(*candidates(2)))
+    assert_same_state(restored.state(), original.state())
+
+
+@pytest.mark.parametrize(
+    ("name", "change", "message"),
+    [
+        ("thresholds", lambda t: t[:5], r"thresholds must have shape \(12,\), got \(5,\)"),
+        ("thresholds", lambda t: np.full_like(t, np.nan), "thresholds must be finite"),
+        ("thresholds", lambda t: np.full_like(t, -np.inf), "thresholds must be finite"),
+        ("solutions", lambda x: x[1:], "solutions must have shape"),
+        ("solutions", lambda x: x * np.nan, "solutions must be finite"),
+        ("objectives", lambda f: f[:, None], "objectives must have shape"),
+        ("objectives", lambda f: f * np.inf, "objectives must be finite"),
+        ("measures", lambda m: m[:, :1], "measures must have shape"),
+        ("measures", lambda m: m * np.nan, "measures must be finite"),
+        ("measures", lambda m: m[::-1], "cells must be those that the measures belong to"),
+        ("measures", lambda m: None, "lacks measures"),
+        ("cells", lambda c: c + 12, "cells must be those that the measures belong to"),
+        ("cells", lambda c: c * 0, "cells must be integers in ascending order"),
+        ("cells", lambda c: c + 0.5, "cells must be integers in ascending order"),
+        ("cells", lambda c: c[:, None], "cells must have shape"),
+    ],
+)
+def test_a_state_that_does_not_fit_is_refused_and_changes_nothing(make, name, change, message):
+    archive = make(**SOFT)
+    archive.add(*candidates(0))
+    before = archive.state()
+    changed = before | {name: change(before[name])}
+    if changed[name] is None:
+        del changed[name]
+    with pytest.raises(InvalidValueError, match=message):
+        archive.restore(changed)
+    assert_same_state(archive.state(), before)
+
+
+@pytest.mark.parametrize(
+    ("argument", "shape", "message"),
+    [
+        (0, (2, P + 1), r"solutions must have shape \(2, 3\), got \(2, 4\)"),
+        (0, (2,), r"solutions must have shape \(2, 3\), got \(2,\)"),
+        (1, (2, 1), r"objectives must have shape \(2,\), got \(2, 1\)"),
+        (2, (2, 3), r"measures must have shape \(2, 2\), got \(2, 3\)"),
+        (2, (3, 2), r"measures must have shape \(2, 2\), got \(3, 2\)"),
+    ],
+)
+def test_wrong_shapes_are_refused_by_name(make, argument, shape, message):
+    arguments = [np.zeros((2, P)), np.zeros(2), np.zeros((2, 2))]
+    arguments[argument] = np.zeros(shape)
+    with pytest.raises(InvalidValueError, match=message):
+        make().add(*arguments)
+
+
+@pytest.mark.parametrize("value", [np.nan, np.inf, -np.inf])
+@pytest.mark.parametrize(("argument", "name"), [*enumerate(("solutions", "objectives", "measures"))])
+def test_what_is_not_finite_is_refused_by_index_and_changes_nothing(make, argument, name, value):
+    archive = make(**SOFT)
+    archive.add(*candidates(0))
+    before = archive.state()
+    arguments = candidates(1)
+    for i in (3, 7):
+        arguments[argument][i, ...].flat[-1] = value  # the last entry of a row
+    with pytest.raises(InvalidValueError, match=f"{name} must be finite, but are not at index 3, 7"):
+        archive.add(*arguments)
+    assert_same_state(archive.state(), before)
+
+
+@pytest.mark.parametrize(
+    ("measures", "message"),
+    [
+        (np.zeros((2, 3)), r"measures must have shape \(2, 2\), got \(2, 3\)"),
+        (np.zeros(2), "measures must have shape"),
+        ([[0, 0], [0, math.nan]], "measures must be finite, but are not at index 1"),
+    ],
+)
+def test_cells_are_of_finite_measures_only(make, measures, message):
+    with pytest.raises(InvalidValueError, match=message):
+        make().cells_of(measures)
+
+
+def test_every_measure_has_a_cell(make):
+    archive = make()
+    assert (archive.measure_dim, archive.ranges) == (2, ((0.0, 1.0), (-1.0, 2.0)))
+    rng = np.random.default_rng(0)
+    cells = archive.cells_of(rng.normal(size=(10_000, 2)) * 10.0 ** rng.integers(-5, 308, (10_000, 1)))
+    assert cells.dtype == np.int64
+    assert cells.min() >= 0
+    assert cells.max() < archive.cells
+    np.testing.assert_array_equal(
+        archive.cells_of([(0.5, 1e308), (-1.7e308, 0.5)]), archive.cells_of([(0.5, 2), (0, 0.5)])
+    )
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"learning_rate": 1.5}, r"learning_rate must be in \[0, 1\], got 1.5"),
+        ({"learning_rate": -0.1}, r"learning_rate must be in \[0, 1\], got -0.1"),
+        ({"learning_rate": math.nan}, r"learning_rate must be in \[0, 1\], got nan"),
+        ({"learning_rate": 0.5}, "needs a finite min_objective"),
+        ({"min_objective": math.nan}, "min_objective must be finite or -inf, got nan"),
+        ({"min_objective": math.inf}, "min_objective must be finite or -inf, got inf"),
+        ({"solution_dim": 0}, "solution_dim must be a whole number of at least 1, got 0"),
+        ({"solution_dim": 2.5}, "solution_dim must be a whole number of at least 1, got 2.5"),
+        ({"ranges": [(0, 1), (1, 1)]}, r"ranges\[1\] must be finite with low < high, got \(1.0, 1.0\)"),
+        ({"ranges": [(1, 0), (0, 1)]}, r"ranges\[0\] must be finite with low < high, got \(1.0, 0.0\)"),
+        ({"ranges": [(0, 1), (0, math.nan)]}, r"ranges\[1\] must be finite"),
+        ({"ranges": [(0, math.inf), (0, 1)]}, r"ranges\[0\] must be finite"),
+        ({"ranges": [(-1.7e308, 1.7e308), (0, 1)]}, r"ranges\[0\] must be finite"),
+        ({"ranges": [(0, 1, 2), (0, 1, 2)]}, r"\(low, high\) for each measure"),
+        ({"ranges": []}, r"\(low, high\) for each measure"),
+        ({"ranges": [(0, 1), (2,)]}, "ranges must hold numbers in rows of equal length"),
+    ],
+)
+def test_impossible_settings_are_refused(make, settings, message):
+    with pytest.raises(InvalidValueError, match=message):
+        make(**settings)
+
+
+def test_an_unknown_rule_is_refused(kind):
+    with pytest.raises(InvalidValueError, match="rule must be one of sequential, batch, got 'parallel'"):
+        kind(rule="parallel")
