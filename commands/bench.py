@@ -2,10 +2,11 @@
 
 import json
 from pathlib import Path
+from typing import Any
 
 import click
 
-from commands.console import AnyPath, Commands, Positive, console
+from commands.console import AnyPath, Commands, Names, Positive, console
 
 
 @click.group(cls=Commands)
@@ -22,11 +23,41 @@ def bench() -> None:
 def bench_simulation(robot: str, episodes: int, repeats: int, peer: str | None, out: Path | None) -> None:
     """Closed-loop simulation against raw physics, threads, training's overhead, memory, compile time."""
     from repertoire.benchmarks.simulation import measure_simulation
-    from robots.atomic import check_writable, write_text
+    from robots.atomic import check_writable
 
     if out is not None:
         check_writable(out)
     figures = measure_simulation(robot, episodes=episodes, repeats=repeats, peer=peer, say=console.print)
+    _deliver(figures, out)
+
+
+@bench.command("strategies")
+@click.option(
+    "--dimensions", type=Names(), default="100,1000,20000", show_default=True, help="Of the sphere."
+)
+@click.option("--peer", type=click.Choice(["pyribs"]), help="Run this beside it, if it is installed.")
+@click.option("--study", is_flag=True, help="Also run ten whole trials of all variants on Sphere 100.")
+@click.option("--out", type=AnyPath, help="Save the numbers to this JSON file.")
+def bench_strategies(dimensions: tuple[str, ...], peer: str | None, study: bool, out: Path | None) -> None:
+    """CMA-MAE's variants beside pyribs, against what bounds them, with more threads; their memory."""
+    from repertoire.benchmarks.strategies import measure_strategies, measure_study
+    from robots.atomic import check_writable
+
+    if not all(text.isdecimal() and 2 <= int(text) <= 100_000 for text in dimensions):
+        raise click.UsageError("--dimensions takes whole numbers from 2 to 100000 with commas between")
+    if out is not None:
+        check_writable(out)
+    figures = measure_strategies(dimensions=[int(text) for text in dimensions], peer=peer, say=console.print)
+    if study:
+        console.print("ten trials of all variants on Sphere 100, 2 million evaluations each, on all cores")
+        figures |= measure_study()
+    _deliver(figures, out)
+
+
+def _deliver(figures: dict[str, Any], out: Path | None) -> None:
+    """Print figures, and save them if that was asked for."""
+    from robots.atomic import write_text
+
     text = json.dumps(figures, indent=2)
     console.print(text)
     if out is not None:

@@ -81,7 +81,7 @@ class Search:
         kept = self._solutions, evaluations.objectives, evaluations.measures
         ok = ~evaluations.failed
         if not ok.all():
-            kept = tuple(column[ok] for column in kept)  # type: ignore[assignment]
+            kept = tuple(column[ok] for column in kept)
         improvements = np.full(self.batch_size, -np.inf)
         archives = [self.soft] if self.result is self.soft else [self.soft, self.result]
         improvements[ok] = self._run([lambda archive=archive: archive.add(*kept) for archive in archives])[0]  # type: ignore[misc]

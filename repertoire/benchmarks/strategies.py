@@ -1,9 +1,11 @@
 """How fast the CMA-MAE variants are: beside pyribs, with more threads, and against what bounds them."""
 
 import statistics
+import tempfile
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -19,6 +21,7 @@ from repertoire.parallel import one_blas_thread
 from repertoire.problems import Sphere
 from repertoire.search import Search
 from repertoire.strategies.noise import Noise
+from repertoire.suites.optimization import optimization_study
 from repertoire.training import software_versions
 from robots.simulation import available_cores
 
@@ -260,3 +263,15 @@ def _measure_threads(algorithm: str) -> Figures:
     )
     many.search.close()
     return {"cores": cores, "all_cores_to_one": round(statistics.median(ratios), 2), "identical": identical}
+
+
+def measure_study(*, trials: int = 10) -> Figures:
+    """Wall clock of the paper's Sphere 100 domain: trials of all variants, on all cores."""
+    with tempfile.TemporaryDirectory() as folder:
+        study = optimization_study(Path(folder), domains=["sphere-100"], trials=trials)
+        started = time.perf_counter()
+        study.run(processes=available_cores())
+        return {
+            "sphere_100_trials": trials,
+            "sphere_100_minutes": round((time.perf_counter() - started) / 60, 2),
+        }

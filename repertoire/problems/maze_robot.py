@@ -1,10 +1,10 @@
 """The robot of the maze: what it senses, how its network answers, and how it moves.
 
-A step of many robots is computed at once. Their numbers lie in rows of `LANES`, one lane to a robot, as loops over
-a row vectorise; row k of an array begins at k * LANES. No lane's numbers depend on another's.
+A step of many robots is computed at once. Their numbers lie in rows of `LANES`, a lane for each robot, as
+loops over a row vectorise; row k of an array begins at k * LANES. No lane's numbers depend on another's.
 
-In float64: the closed loop of many controllers is so chaotic that rounding errors grow visible within an episode,
-and those of float32 do so for more of them.
+In float64, because the closed loop of many controllers is chaotic: rounding errors grow visible within an
+episode, and those of float32 do so for twice as many controllers.
 """
 
 import numpy as np
@@ -73,10 +73,10 @@ def _view(
 ) -> tuple[float, float, float, float]:
     """Closeness (1/distance) of a wall along the three lasers, where it meets them, and its squared distance.
 
-    In the robot's frame the wall reaches from a to b = a + e, of components (forward, leftward). The ray along
-    d meets its line at the distance (a x e)/(d x e), and does so between its ends if d x a and d x b differ in
-    sign or one is 0, as when the first look at -45 degrees grazes the wall at (0.25, 0.25). Closeness takes
-    one division for all lasers, and is negative for what lies behind.
+    In the robot's frame the wall reaches from a to b = a + e, of components (forward, leftward). The ray
+    along d meets its line at the distance (a x e)/(d x e), and does so between its ends if d x a and d x b
+    differ in sign or one is 0, as when the first look at -45 degrees grazes the wall at (0.25, 0.25).
+    Closeness takes one division for all lasers, and is negative for what lies behind.
     """
     a_f, a_l = x * cosine + y * sine, y * cosine - x * sine
     e_f, e_l = dx * cosine + dy * sine, dy * cosine - dx * sine
@@ -93,7 +93,7 @@ def _view(
 
 @njit(nogil=True, cache=True)
 def feel(x: float, y: float, cosine: float, sine: float) -> tuple[float, float]:
-    """The bumpers on the right and left: 1 if a wall's nearest point presses the front on that side, else -1."""
+    """The bumpers on the front's right and left: 1 if the nearest point of a wall presses it, else -1."""
     right = left = -1.0
     for wall in range(len(_WALLS)):
         x0, y0, dx, dy, per_length2 = _WALLS[wall]

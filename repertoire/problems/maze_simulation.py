@@ -1,8 +1,8 @@
 """Episodes in the maze: many robots, each until it has done its steps or is known to do no other.
 
 A robot that comes within its radius of a wall never moves again, but pays for what its wheels try until the
-episode ends. A step later its bumpers have felt the wall; from then on what it senses, and so what it tries, is
-the same in every step, and is computed once.
+episode ends. A step later its bumpers have felt the wall; from then on what it senses, and so what it tries,
+is the same in every step, and is computed once.
 """
 
 from typing import NamedTuple
@@ -66,17 +66,22 @@ def simulate(
             if robots[lane] >= 0:
                 if len(paths):
                     _record(paths[robots[lane], ages[lane] :], pose, lane)
-                _account(robots, ages, touching, gap2, wheels, energies, steps, lane)
+                _account(robots, ages, touching, wheels, energies, steps, lane)
+                touching[lane] = gap2[lane] <= RADIUS**2
                 if touching[lane]:
-                    bumpers = feel(
-                        pose[lane], pose[LANES + lane], pose[2 * LANES + lane], pose[3 * LANES + lane]
-                    )
-                    inputs[3 * LANES + lane], inputs[4 * LANES + lane] = bumpers
+                    _stop(lanes, lane)
                 if ages[lane] == STEPS:
-                    positions[robots[lane], 0], positions[robots[lane], 1] = pose[lane], pose[LANES + lane]
+                    _record(positions[robots[lane] : robots[lane] + 1], pose, lane)
                     robots[lane] = -1
                     finished += 1
         drive(pose, wheels)
+
+
+@njit(nogil=True, cache=True)
+def _record(places: np.ndarray, pose: np.ndarray, lane: int) -> None:
+    """Write where a robot is to all `places`, (k, 2)."""
+    places[:, 0] = pose[lane]
+    places[:, 1] = pose[LANES + lane]
 
 
 @njit(nogil=True, cache=True)
@@ -84,33 +89,31 @@ def _account(
     robots: np.ndarray,
     ages: np.ndarray,
     touching: np.ndarray,
-    gap2: np.ndarray,
     wheels: np.ndarray,
     energies: np.ndarray,
     steps: np.ndarray,
     lane: int,
 ) -> None:
-    """Count a step of one robot, or all that are left if they are like this one, and stop it at a wall."""
+    """Count a robot's step, or all that are left if they are like this one."""
     repeats = STEPS - ages[lane] if touching[lane] else 1
-    left, right = wheels[lane], wheels[LANES + lane]
-    energies[robots[lane]] += repeats * (left * left + right * right)
+    energies[robots[lane]] += repeats * (wheels[lane] ** 2 + wheels[LANES + lane] ** 2)
     steps[robots[lane]] += 1
     ages[lane] += repeats
-    touching[lane] = gap2[lane] <= RADIUS * RADIUS
-    if touching[lane]:
-        wheels[lane] = wheels[LANES + lane] = 0
 
 
 @njit(nogil=True, cache=True)
-def _record(path: np.ndarray, pose: np.ndarray, lane: int) -> None:
-    path[:, 0], path[:, 1] = pose[lane], pose[LANES + lane]
+def _stop(lanes: _Lanes, lane: int) -> None:
+    """Keep a robot from moving, and let its bumpers feel what it touches."""
+    lanes.wheels[lane] = lanes.wheels[LANES + lane] = 0
+    x, y, cosine, sine = lanes.pose[lane::LANES]
+    lanes.inputs[3 * LANES + lane], lanes.inputs[4 * LANES + lane] = feel(x, y, cosine, sine)
 
 
 @njit(nogil=True, cache=True)
 def _make_lanes() -> _Lanes:
     """Lanes without robots."""
     return _Lanes(
-        pose=np.zeros(4 * LANES),
+        pose=np.repeat(_START, LANES),
         gap2=np.zeros(LANES),
         inputs=np.zeros(WIDTH * LANES),
         hidden=np.zeros(SIZES[1] * LANES),

@@ -14,6 +14,7 @@ from robots.errors import InvalidValueError
 _FORMAT = "surefoot trial"
 _VERSION = 1
 _HISTORY = "history/"
+_COLUMNS = {"evaluations", "qd_score", "coverage", "best"}
 _TYPES = {"str": str, "int": int, "float": float}
 
 
@@ -64,8 +65,11 @@ def _result(contents: Contents) -> TrialResult:
     objectives = contents.arrays.get("objectives")
     if objectives is None or objectives.dtype != np.float32:
         raise InvalidValueError("'objectives' must be float32")
-    if len({column.shape for column in history.values()} | {(len(history["evaluations"]),)}) != 1:
-        raise InvalidValueError("the columns of the history must have equally many rows")
+    if not history.keys() >= _COLUMNS:
+        raise InvalidValueError(f"the history must have the columns {', '.join(sorted(_COLUMNS))}")
+    rows = history["evaluations"].size
+    if any(column.shape != (rows,) or column.dtype.kind not in "iuf" for column in history.values()):
+        raise InvalidValueError("the columns of the history must hold equally many real numbers")
     return TrialResult(**scalars, history=history, objectives=objectives)
 
 

@@ -18,6 +18,7 @@ from repertoire.problems import Problem, make_problem
 from repertoire.search import Search
 from repertoire.suites.result import TrialResult
 
+Key = tuple[str, str, int]
 _SEARCH = 0
 _RECORDS = 100  # rows of a history
 _WARM_UP = 3  # batches that compile everything before the clock starts
@@ -40,6 +41,11 @@ class TrialPlan:
     trial: int
     evaluations: int
     study_seed: int
+
+    @property
+    def key(self) -> Key:
+        """Domain, algorithm and number of the trial, by which a study knows it."""
+        return self.domain, self.algorithm, self.trial
 
     @property
     def seed(self) -> int:

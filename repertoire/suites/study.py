@@ -3,26 +3,26 @@
 import json
 import math
 import multiprocessing
+import os
 import signal
 import time
-from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
-from dataclasses import dataclass, field
+from contextlib import contextmanager
+from dataclasses import dataclass
 from multiprocessing.queues import Queue
 from pathlib import Path
 from queue import Empty
-from statistics import fmean
 
 from repertoire.suites.files import read_trial, write_trial
+from repertoire.suites.progress import StudyProgress
 from repertoire.suites.result import TrialResult
-from repertoire.suites.runner import TrialPlan, run_trial
+from repertoire.suites.runner import Key, TrialPlan, run_trial
 from robots.atomic import file_exists, make_folder, write_text
 from robots.errors import InvalidFileError, InvalidValueError, SurefootError
 
 _REPORT_SECONDS = 0.5
-Key = tuple[str, str, int]
 
 
 @dataclass(frozen=True)
@@ -55,54 +55,6 @@ class StudySettings:
         ]
 
 
-@dataclass
-class StudyProgress:
-    """How far a study is.
-
-    Attributes:
-        plans: all trials.
-        processes: how many run at a time.
-        finished: how many of them are done, those of earlier runs included.
-        running: share done of each trial under way, by domain, algorithm and number.
-        began: when each of these began [s, monotonic].
-        seconds: how long the finished trials of each domain and algorithm took [s].
-        last: the trial that finished last.
-    """
-
-    plans: Sequence[TrialPlan]
-    processes: int
-    finished: int = 0
-    running: dict[Key, float] = field(default_factory=dict)
-    began: dict[Key, float] = field(default_factory=dict)
-    seconds: dict[tuple[str, str], list[float]] = field(default_factory=dict)
-    last: TrialResult | None = None
-
-    @property
-    def trials(self) -> int:
-        """How many there are."""
-        return len(self.plans)
-
-    @property
-    def done(self) -> float:
-        """Trials done, those under way by their share."""
-        return self.finished + sum(self.running.values())
-
-    def seconds_left(self) -> float:
-        """Time left [s], nan while it is not known for some domain and algorithm."""
-        now = time.monotonic()
-        expected = {group: fmean(seconds) for group, seconds in self.seconds.items()}
-        for key, share in self.running.items():
-            if share > 0:
-                expected.setdefault(key[:2], (now - self.began[key]) / share)
-        planned = Counter((plan.domain, plan.algorithm) for plan in self.plans)
-        left = 0.0
-        for group, count in planned.items():
-            shares = sum(share for key, share in self.running.items() if key[:2] == group)
-            trials = count - len(self.seconds.get(group, ())) - shares
-            left += trials * expected.get(group, math.nan) if trials > 0 else 0.0
-        return left / self.processes
-
-
 class Study:
     """A study in a folder: `study.json` says what it is, `trials/` holds what is done.
 
@@ -125,10 +77,9 @@ class Study:
         """The finished trials among those that the settings ask for.
 
         Raises:
-            InvalidFileError: a trial's file is damaged.
+            InvalidFileError: a trial's file is damaged, or holds another trial.
         """
-        paths = [self._path(plan) for plan in self.settings.plans()]
-        return [read_trial(path) for path in paths if file_exists(path)]
+        return [self._read(plan) for plan in self.settings.plans() if file_exists(self._path(plan))]
 
     def run(
         self,
@@ -148,11 +99,19 @@ class Study:
         """
         plans = self.settings.plans()
         waiting = [plan for plan in plans if not file_exists(self._path(plan))]
-        progress = StudyProgress(plans, processes, finished=len(plans) - len(waiting))
+        progress = StudyProgress(plans, processes)
         for result in self.results():
-            progress.seconds.setdefault((result.domain, result.algorithm), []).append(result.seconds)
+            progress.finish(result)
+        progress.last = None
         if waiting:
             _Workers(processes).run(waiting, self._save, progress, on_progress or (lambda _: None))
+
+    def _read(self, plan: TrialPlan) -> TrialResult:
+        path = self._path(plan)
+        result = read_trial(path)
+        if (result.domain, result.algorithm, result.trial, result.seed) != (*plan.key, plan.seed):
+            raise InvalidFileError(f"{path} holds another trial: remove it, and it is run again")
+        return result
 
     def _save(self, result: TrialResult) -> None:
         path = self._path_of(result.domain, result.algorithm, result.trial)
@@ -174,7 +133,7 @@ class Study:
             return
         try:
             found = json.loads(path.read_text())
-        except (OSError, ValueError) as error:
+        except (OSError, ValueError, RecursionError) as error:
             raise InvalidFileError(f"{path} cannot be read: {error}") from error
         if found != identity:
             raise InvalidValueError(
@@ -208,13 +167,16 @@ class _Workers:
         on_progress: Callable[[StudyProgress], None],
     ) -> None:
         """Run trials, and save each as it finishes."""
-        pending = {self._pool.submit(_work, plan) for plan in plans}
         try:
+            with _interrupts_held_back():
+                pending = {self._pool.submit(_work, plan) for plan in plans}
             while pending:
                 done, pending = wait(pending, timeout=_REPORT_SECONDS, return_when=FIRST_COMPLETED)
                 self._listen(progress)
-                for future in done:
+                # a process that died must not take along what others finished at the same time
+                for future in sorted(done, key=lambda future: future.exception() is not None):
                     self._finish(future, save, progress)
+                    on_progress(progress)
                 on_progress(progress)
         finally:
             self._end()
@@ -223,11 +185,9 @@ class _Workers:
         """Take in what the processes say of their progress."""
         while True:
             try:
-                key, share = self._messages.get_nowait()
+                progress.hear(*self._messages.get_nowait())
             except Empty:
                 return
-            progress.began.setdefault(key, time.monotonic())
-            progress.running[key] = share
 
     def _finish(
         self, future: "Future[TrialResult]", save: Callable[[TrialResult], None], progress: StudyProgress
@@ -239,11 +199,7 @@ class _Workers:
                 "a trial's process died, perhaps for want of memory; finished trials are kept: run it again"
             ) from error
         save(result)
-        self._listen(progress)  # what it said before it finished must not come after
-        progress.running.pop((result.domain, result.algorithm, result.trial), None)
-        progress.seconds.setdefault((result.domain, result.algorithm), []).append(result.seconds)
-        progress.finished += 1
-        progress.last = result
+        progress.finish(result)
 
     def _end(self) -> None:
         """Stop whatever still runs."""
@@ -251,6 +207,16 @@ class _Workers:
         self._pool.shutdown(wait=False, cancel_futures=True)
         for process in processes:
             process.terminate()
+
+
+@contextmanager
+def _interrupts_held_back() -> Iterator[None]:
+    """Hold Ctrl-C back; processes that are started meanwhile never see it, not even before `_prepare`."""
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 _messages: "Queue[tuple[Key, float]] | None" = None
@@ -263,17 +229,23 @@ def _prepare(messages: "Queue[tuple[Key, float]]") -> None:
     _messages = messages
 
 
+def _parent_lives() -> bool:
+    parent = multiprocessing.parent_process()
+    return parent is None or parent.is_alive()
+
+
 def _work(plan: TrialPlan) -> TrialResult:
     """Run a trial in a process of the pool."""
-    key = plan.domain, plan.algorithm, plan.trial
     told = -math.inf
 
     def tell(evaluations: int) -> None:
         nonlocal told
+        if not _parent_lives():
+            os._exit(1)  # nobody is there to take the result
         if _messages is not None and time.monotonic() - told >= _REPORT_SECONDS:
             told = time.monotonic()
-            _messages.put((key, evaluations / plan.evaluations))
+            share = min(evaluations / plan.evaluations, 1.0)  # the last batch may exceed it
+            _messages.put((plan.key, share))
 
     tell(0)
-
     return run_trial(plan, on_progress=tell)

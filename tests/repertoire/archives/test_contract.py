@@ -122,7 +122,8 @@ def test_an_empty_archive_holds_nothing(make):
 def test_elites_are_sorted_and_copies(make):
     archive = make(**SOFT)
     archive.add(*candidates(0))
-    elites, before = archive.elites(), archive.state()
+    elites = archive.elites()
+    before = {name: value.copy() for name, value in archive.state().items()}
     assert len(elites) == len(archive) > 3
     assert (np.diff(elites.cells) > 0).all()
     np.testing.assert_array_equal(archive.cells_of(elites.measures), elites.cells)

@@ -72,9 +72,9 @@ def mean_evaluations(counts: Iterable[int]) -> float:
         (10, sphere, 1e-9, (1, 2, 3)),
         (10, ellipsoid, 1e-14, (1, 2, 3)),
         (10, rosenbrock, 1e-12, (1, 2)),
-        (100, sphere, 1e-3, (1,)),
-        (100, ellipsoid, 1e-2, (1, 2)),
-        (100, rosenbrock, 1e-3, (1,)),
+        (100, sphere, 1e-1, (1, 2)),
+        (100, ellipsoid, 1e-2, (1,)),
+        (100, rosenbrock, 1e-2, (1,)),
     ],
 )
 def test_cma_es_takes_at_most_a_fifth_more_than_pycma_without_negative_weights(n, objective, factor, seeds):
@@ -92,7 +92,7 @@ def test_cma_es_takes_at_most_a_fifth_more_than_pycma_without_negative_weights(n
         (10, ellipsoid, 1e-14),
         (10, rosenbrock, 1e-3),
         (100, sphere, 1e-9),
-        (100, ellipsoid, 1e-6),
+        (100, ellipsoid, 1e-14),
         (100, rosenbrock, 1e-3),
     ],
 )
@@ -109,7 +109,6 @@ def test_sep_cma_es_takes_at_most_a_fifth_more_than_pycmas_diagonal_mode(n, obje
     ("n", "objective", "factor"),
     [
         (10, sphere, 1e-9),
-        (10, rosenbrock, 1e-4),
         (100, sphere, 1e-6),
         (100, ellipsoid, 1e-2),
         (100, rosenbrock, 1e-3),
