@@ -21,7 +21,11 @@ class UnknownNameError(SurefootError):
         known = list(known)
         close = difflib.get_close_matches(str(name), known, n=1)
         hint = f" (did you mean {close[0]!r}?)" if close else ""
+        self._arguments = kind, name, known
         super().__init__(f"unknown {kind} {str(name)!r}{hint}; available: {', '.join(known) or 'none'}")
+
+    def __reduce__(self) -> tuple[type, tuple[object, ...]]:
+        return type(self), self._arguments  # so that a worker process can pass it on
 
 
 class InvalidValueError(SurefootError):

@@ -14,7 +14,9 @@ import pytest
 import adapt.demo
 import surefoot
 from adapt.demo import DemoSettings
+from repertoire.algorithms import ALGORITHMS
 from repertoire.storage import read_repertoire
+from repertoire.strategies.table import STRATEGIES
 from robots.rendering import rendering_problem
 
 SMALL = [
@@ -59,8 +61,43 @@ def trained(tmp_path_factory) -> Path:
 def test_help_lists_the_commands(run) -> None:
     code, out, _ = run("--help")
     assert code == 0
-    for command in ("train", "show", "recover", "deploy", "bench", "demo"):
+    for command in ("train", "show", "recover", "deploy", "bench", "demo", "algorithms", "suite"):
         assert command in out
+
+
+def test_algorithms_and_strategies_are_listed(run) -> None:
+    code, out, _ = run("algorithms")
+    assert code == 0
+    for name, algorithm in ALGORITHMS.items():
+        assert f"{name} {algorithm.summary} {algorithm.ingredients}" in out
+    for name, strategy in STRATEGIES.items():
+        assert f"{name} {strategy.summary}" in out
+
+
+def test_another_algorithm_trains(run, tmp_path) -> None:
+    choice = ["--algorithm", "map-elites-line", "--line-sigma", "0.3"]
+    code, out, err = run("train", "ant", "--out", tmp_path / "run", *choice, *SMALL)
+    assert (code, err) == (0, "")
+    assert "note: " not in out
+    configuration = read_repertoire(tmp_path / "run" / "repertoire.h5").configuration
+    assert (configuration.algorithm, configuration.line_sigma) == ("map-elites-line", 0.3)
+    assert "map-elites-line, seed 1" in run("show", tmp_path / "run" / "repertoire.h5")[1]
+
+
+def test_a_suite_runs_and_reports(run, tmp_path) -> None:
+    command = ["suite", "optimization", "--algorithms", "lm-ma-mae, map-elites", "--domains", "sphere-10"]
+    command += ["--trials", 2, "--evaluations", 400, "--processes", 1, "--out", tmp_path / "new" / "study"]
+    code, out, err = run(*command)
+    assert (code, err) == (0, "")
+    assert "note: lm-ma-es can use no more vectors than there are parameters: 10 instead of 40" in out
+    assert out.count(" QD ") == 4
+    reports = ("trials.csv", "curves.png", "archives.png", "report.md", "report.html")
+    assert all(f"saved {tmp_path / 'new' / 'study' / name}" in out for name in reports)
+    with (tmp_path / "new" / "study" / "trials.csv").open() as file:
+        rows = list(csv.DictReader(file))
+    assert [(row["algorithm"], row["trial"]) for row in rows] == [
+        (algorithm, trial) for algorithm in ("lm-ma-mae", "map-elites") for trial in "01"
+    ]
 
 
 def test_show_prints_facts_and_draws(run, trained, tmp_path) -> None:
@@ -155,13 +192,54 @@ def test_bad_input_ends_in_one_sentence_and_code_2(run, trained, tmp_path) -> No
     (tmp_path / "text.h5").write_text("not a repertoire")
     (tmp_path / "cut.h5").write_bytes(trained.read_bytes()[:-5000])
     (tmp_path / "file").write_text("")
+    for name, evaluations in (("study", 400), ("other", 5)):
+        (tmp_path / name / "trials" / "sphere-10").mkdir(parents=True)
+        (tmp_path / name / "trials" / "sphere-10" / "sep-cma-mae-00.h5").write_text("not a trial")
+        identity = {"study": "optimization", "evaluations": evaluations, "seed": 1}
+        (tmp_path / name / "study.json").write_text(json.dumps(identity))
+    small = ["suite", "optimization", "--trials", 1, "--evaluations", 400, "--out", tmp_path / "x"]
+    choice = ["train", "ant", "--out", tmp_path / "x", "--algorithm"]
     before = trained.read_bytes()
     empty = next(c for c in range(6**4) if c not in read_repertoire(trained).elites.cells)
     empty_cell = ",".join(map(str, np.unravel_index(empty, (6, 6, 6, 6))))
     cases = [
         (["train", "aunt"], "unknown robot 'aunt'"),
         (["train"], "name a robot to train"),
-        (["train", "ant", "--algorithm", "magic"], "available: sep-cma-mae"),
+        ([*choice, "magic"], "unknown algorithm 'magic'; available: cma-mae, lm-ma-mae, sep-cma-mae"),
+        ([*choice, "sep-cma-mae", "--learning-rate", "1.5"], "learning_rate: "),
+        ([*choice, "sep-cma-mae", "--learning-rate", "-0.1"], "learning_rate: "),
+        ([*choice, "sep-cma-mae", "--vectors", "5"], "sep-cma-mae has no choice of vectors"),
+        ([*choice, "cma-me", "--vectors", "5"], "vectors are those of lm-ma-es, and cma-es has none"),
+        ([*choice, "cma-me", "--learning-rate", "0.5"], "cma-me has no choice of learning_rate"),
+        ([*choice, "cma-me", "--strategy", "cma"], "unknown strategy 'cma'"),
+        ([*choice, "map-elites", "--strategy", "cma-es"], "map-elites has no choice of strategy"),
+        ([*choice, "map-elites", "--line-sigma", "0.1"], "map-elites has no choice of line_sigma"),
+        ([*choice, "map-elites-line", "--line-sigma", "-1"], "line_sigma: "),
+        ([*choice, "openai-mae", "--batch-size", "7"], "batch_size must be even"),
+        ([*choice, "cma-mae", "--emitters", "1000"], "cma-es keeps 4 matrices of 21,256 x 21,256 numbers"),
+        ([*choice, "map-elites", "--emitters", "1001"], "emitters: "),
+        ([*choice, "sep-cma-mae", "--threads", "100000"], "threads must be at least 1 and at most 1024"),
+        (["suite", "fly"], "unknown command 'fly'; available: optimization"),
+        ([*small, "--algorithms", "magic"], "unknown algorithm 'magic'"),
+        ([*small, "--algorithms", "sep-cma-mae,magic"], "unknown algorithm 'magic'"),
+        ([*small, "--algorithms", "cma-me,cma-es,cma-me"], "different names with commas between"),
+        ([*small, "--algorithms", "cma-me,,cma-es"], "different names with commas between"),
+        ([*small, "--domains", "sphere-10,cube-10"], "unknown problem 'cube-10'"),
+        ([*small, "--domains", "arm-10,sphere-0"], "sphere must have 2 to 1,000,000 parameters, not 0"),
+        ([*small, "--domains", "sphere-1"], "sphere must have 2 to 1,000,000 parameters, not 1"),
+        ([*small, "--domains", "sphere-10,sphere-10"], "different names with commas between"),
+        ([*small, "--algorithms", "cma-mae", "--domains", "arm-90000"], "cma-es keeps 4 matrices"),
+        ([*small, "--trials", "0"], "0 is not in the range"),
+        ([*small, "--evaluations", "0"], "0 is not in the range"),
+        ([*small, "--domains", "arm-10", "--evaluations", "9" * 15], "evaluations: "),
+        ([*small, "--processes", "0"], "0 is not in the range"),
+        ([*small, "--seed", "-1"], "-1 is not in the range"),
+        ([*small, "--domains", "arm-10", "--out", tmp_path / "file"], "it is a file"),
+        (
+            [*small, "--domains", "arm-10", "--out", tmp_path / "other"],
+            "evaluations 5, seed 1), not this one",
+        ),
+        ([*small, "--domains", "sphere-10", "--out", tmp_path / "study"], "sep-cma-mae-00.h5"),
         (["train", "ant", "--evaluations", "0"], "0 is not in the range"),
         (["train", "ant", "--evaluations", "2.5"], "'2.5' is not a valid integer"),
         (["train", "ant", "--sigma0", "nan", "--out", tmp_path / "x"], "nan is not a finite number"),
@@ -169,7 +247,6 @@ def test_bad_input_ends_in_one_sentence_and_code_2(run, trained, tmp_path) -> No
         (["train", "ant", "--out", ""], "a path cannot be empty"),
         (["train", "ant", "--batch-size", "100000000", "--out", tmp_path / "x"], "batch_size: "),
         (["train", "ant", "--episode-steps", "9" * 25, "--out", tmp_path / "x"], "episode_steps: "),
-        (["train", "ant", "--threads", "100000", "--out", tmp_path / "file" / "x"], "file"),
         (["demo", "--out", trained.parent], "already holds a run"),
         (["deploy", trained, "--best", "--seconds", "1e300"], "at most 3600"),
         (["deploy", trained, "--best", "--csv", tmp_path / "no" / "x.csv"], "x.csv cannot be written"),
@@ -202,9 +279,9 @@ def test_bad_input_ends_in_one_sentence_and_code_2(run, trained, tmp_path) -> No
         assert err.startswith("surefoot: "), err
         assert err.count("\n") == 1, f"{arguments}: more than one line: {err!r}"
     assert trained.read_bytes() == before
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["cut.h5", "file", "text.h5"], (
-        "something was left behind"
-    )
+    left = sorted(path.name for path in tmp_path.iterdir())
+    assert left == ["cut.h5", "file", "other", "study", "text.h5"], "something was left behind"
+    assert len(list((tmp_path / "study").rglob("*"))) == 4
 
 
 def test_a_repertoire_that_was_tampered_with_is_refused(run, trained, tmp_path) -> None:

@@ -67,10 +67,10 @@ def _accumulate(a: np.ndarray, b: np.ndarray, c: np.ndarray, d: np.ndarray, angl
     """
     sum_a = sum_b = sum_c = sum_d = 0.0
     for j in range(a.size):
-        sum_a += a[j]
-        sum_b += b[j]
-        sum_c += c[j]
-        sum_d += d[j]
+        sum_a += np.float64(a[j])
+        sum_b += np.float64(b[j])
+        sum_c += np.float64(c[j])
+        sum_d += np.float64(d[j])
         angles[0, j], angles[1, j], angles[2, j], angles[3, j] = sum_a, sum_b, sum_c, sum_d
 
 

@@ -14,7 +14,8 @@ from repertoire.problems.maze_robot import LANES, RADIUS, WIDTH, actuate, answer
 
 STEPS = 250
 SIZES = (5, 8, 8, 2)  # units of the network's layers: three lasers and two bumpers in, two wheels out
-_START = np.array([0.15, 0.15, 0.0, 1.0])  # x, y, cosine and sine of the heading
+START = (0.15, 0.15)
+_POSE = np.array([*START, 0.0, 1.0])  # x, y, cosine and sine of the heading, which is up the y axis
 
 
 class _Lanes(NamedTuple):
@@ -113,7 +114,7 @@ def _stop(lanes: _Lanes, lane: int) -> None:
 def _make_lanes() -> _Lanes:
     """Lanes without robots."""
     return _Lanes(
-        pose=np.repeat(_START, LANES),
+        pose=np.repeat(_POSE, LANES),
         gap2=np.zeros(LANES),
         inputs=np.zeros(WIDTH * LANES),
         hidden=np.zeros(SIZES[1] * LANES),
@@ -132,7 +133,7 @@ def _make_lanes() -> _Lanes:
 def _begin(lanes: _Lanes, lane: int, robot: int, controller: np.ndarray) -> None:
     """Put a robot at the start, with its network and with no bumper pressed."""
     lanes.robots[lane], lanes.ages[lane], lanes.touching[lane] = robot, 0, False
-    lanes.pose[lane::LANES] = _START
+    lanes.pose[lane::LANES] = _POSE
     lanes.inputs[3 * LANES + lane] = lanes.inputs[4 * LANES + lane] = -1
     start = 0
     for layer, weights in enumerate((lanes.weights, lanes.weights2, lanes.weights3)):

@@ -90,8 +90,9 @@ class CMAES(Strategy):
 
     @property
     def condition_number(self) -> float:
-        """Largest over smallest eigenvalue at the last decomposition."""
-        return float(self._search.deviations[-1] / self._search.deviations[0]) ** 2
+        """Largest over smallest eigenvalue at the last decomposition, inf if C was not positive definite."""
+        smallest, largest = self._search.deviations[0], self._search.deviations[-1]
+        return float(largest / smallest) ** 2 if smallest > 0 else math.inf
 
     @property
     def mean(self) -> np.ndarray:
@@ -146,7 +147,9 @@ class CMAES(Strategy):
 
     def _decompose(self) -> None:
         search = self._search
-        eigenvalues, search.basis, _ = dsyevd(search.covariance, lower=1)
+        eigenvalues, search.basis, failure = dsyevd(search.covariance, lower=1)
+        if failure:  # never seen; a matrix that is not finite would be refused before
+            raise RuntimeError(f"LAPACK could not decompose the covariance matrix (dsyevd: {failure})")
         search.deviations = np.sqrt(np.maximum(eigenvalues, 0))
         search.decomposed = search.generation
 
@@ -170,8 +173,13 @@ class CMAES(Strategy):
             name: np.asfortranarray(self._array(name, state[name], (n, n)))
             for name in ("covariance", "basis")
         }
-        counts = {name: int(state[name]) for name in ("generation", "decomposed")}
-        self._search = _Search(**vectors, **matrices, **counts, sigma=float(state["sigma"]))
+        counts = {name: self._count(name, state) for name in ("generation", "decomposed")}
+        self._search = _Search(
+            **vectors,  # type: ignore[arg-type]
+            **matrices,  # type: ignore[arg-type]
+            **counts,  # type: ignore[arg-type]
+            sigma=self._size("sigma", state),
+        )
 
 
 def _constants(n: int, batch_size: int) -> _Constants:

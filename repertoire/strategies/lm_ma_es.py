@@ -174,8 +174,8 @@ class LMMAES(Strategy):
             vectors=self._array("vectors", state["vectors"], (m, n)),
             products=self._array("products", state["products"], (m, m)),
         )
-        self._sigma = float(state["sigma"])
-        self._generation = int(state["generation"])
+        self._sigma = self._size("sigma", state)
+        self._generation = self._count("generation", state)
         self._transform = self._compose()
 
 

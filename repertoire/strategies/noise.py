@@ -10,6 +10,8 @@ from collections.abc import Mapping
 import numpy as np
 from numba import njit
 
+from robots.errors import InvalidValueError
+
 _CHUNK = 512  # counters a pass; the scratch arrays of a pass stay in the first cache
 _ROUNDS = 10
 _MULTIPLIERS = np.uint64(0xD2511F53), np.uint64(0xCD9E8D57)
@@ -51,8 +53,15 @@ class Noise:
         return {"key": np.array(self._key), "draws": np.array(self._draws)}
 
     def restore(self, state: Mapping[str, np.ndarray]) -> None:
-        """Take back what `state` returned."""
-        self._key, self._draws = np.uint64(state["key"]), int(state["draws"])
+        """Take back what `state` returned.
+
+        Raises:
+            InvalidValueError: if something has the wrong shape or type.
+        """
+        key, draws = np.asarray(state["key"]), np.asarray(state["draws"])
+        if key.shape != () or key.dtype != np.uint64 or draws.shape != () or draws.dtype.kind not in "iu":
+            raise InvalidValueError("the noise's key and number of draws must be integers")
+        self._key, self._draws = np.uint64(key), int(draws)
 
 
 @njit(nogil=True, cache=True)

@@ -119,7 +119,7 @@ class OpenAIES(Strategy):
 
     def _restore_search(self, state: Mapping[str, np.ndarray]) -> None:
         self._search = _Search(*(self._vector(name, state[name]) for name in _Search._fields))
-        self._generation = int(state["generation"])
+        self._generation = self._count("generation", state)
 
 
 @njit(nogil=True, cache=True)

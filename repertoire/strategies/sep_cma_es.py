@@ -120,8 +120,8 @@ class SepCMAES(Strategy):
 
     def _restore_search(self, state: Mapping[str, np.ndarray]) -> None:
         self._search = _Search(*(self._vector(name, state[name]) for name in _Search._fields))
-        self._sigma = float(state["sigma"])
-        self._generation = int(state["generation"])
+        self._sigma = self._size("sigma", state)
+        self._generation = self._count("generation", state)
 
 
 def _constants(n: int, batch_size: int) -> _Constants:

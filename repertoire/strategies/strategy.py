@@ -196,6 +196,22 @@ class Strategy(ABC):
             raise InvalidValueError(f"{name} must be finite")
         return array
 
+    @classmethod
+    def _size(cls, name: str, state: Mapping[str, np.ndarray]) -> float:
+        """Return a positive number of a state."""
+        value = float(cls._array(name, state[name], ()))
+        if value <= 0:
+            raise InvalidValueError(f"{name} must be positive, got {value}")
+        return value
+
+    @classmethod
+    def _count(cls, name: str, state: Mapping[str, np.ndarray]) -> int:
+        """Return a number of a state that counts something."""
+        value = float(cls._array(name, state[name], ()))
+        if value < 0 or value != int(value):
+            raise InvalidValueError(f"{name} must be a whole number, got {value}")
+        return int(value)
+
     def _parts(self) -> list[slice]:
         """The rows of a batch in two halves, each of an even number of rows if the batch is."""
         half = self.batch_size // 4 * 2

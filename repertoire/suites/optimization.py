@@ -71,6 +71,7 @@ def report_optimization(study: Study) -> list[Path]:
     notes = [
         f"Every trial ran on one core of: {'; '.join(machines)}. Reported with {versions}.",
         "5 emitters of 40 solutions each, initial step size 0.02, archive learning rate 0.001 (Maze: 0.01), "
-        "100 x 100 cells, thresholds moved once a batch, minimum objective 0: the paper's settings.",
+        "100 x 100 cells, thresholds moved once a batch, minimum objective 0: the paper's settings, but for "
+        "what the name of an algorithm prescribes.",
     ]
     return write_report(results, study.folder, title="Optimisation benchmarks", notes=notes)

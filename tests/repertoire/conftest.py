@@ -13,7 +13,7 @@ SMALL = {"evaluations": 96, "seed": 3, "emitters": 2, "batch_size": 8, "sigma0":
 def start(tmp_path: Path):
     """Starts small runs, each in a folder of its own."""
 
-    def make(name: str = "run", **settings: Any) -> Training:
-        return start_training("ant", "sep-cma-mae", out=tmp_path / name, **(SMALL | settings))
+    def make(name: str = "run", *, algorithm: str = "sep-cma-mae", **settings: Any) -> Training:
+        return start_training("ant", algorithm, out=tmp_path / name, **(SMALL | settings))
 
     return make

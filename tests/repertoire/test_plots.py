@@ -23,7 +23,7 @@ def repertoire(shape: tuple[int, ...], cells: list[int]) -> Repertoire:
     measures = (FEET * 2)[: len(shape)]
     robot = replace(ant, description=ant.description.model_copy(update={"measures": measures}))
     k = len(cells)
-    settings = {"robot": "ant", "algorithm": "cma_mae", "evaluations": 100, "seed": 0, "episode_steps": 1000}
+    settings = {"robot": "ant", "algorithm": "cma-mae", "evaluations": 100, "seed": 0, "episode_steps": 1000}
     history = {name: np.array([1.0, 2.0]) for name in ("evaluations", "qd_score", "coverage", "best")}
     return Repertoire(
         robot=robot,

@@ -47,7 +47,12 @@ def make_repertoire(robot, k=3):
         configuration=make_configuration(settings),
         elites=Elites(np.array(CELLS[:k], np.int64), solutions, rng.normal(size=k), rng.random((k, 4))),
         thresholds=np.append(rng.normal(size=11), -np.inf),
-        history={"evaluations": np.array([40, 80]), "best": np.array([np.nan, 2.5])},
+        history={
+            "evaluations": np.array([40, 80]),
+            "best": np.array([np.nan, 2.5]),
+            "emitter_0/condition_number": np.array([np.nan, np.nan]),
+            "emitter_0/stop": np.array([0, 3]),
+        },
         versions={"surefoot": "0.1.0", "naïve": "é"},
     )
 
@@ -65,9 +70,10 @@ def path(tmp_path, repertoire):
 
 
 SEARCH = {
-    "0/strategy/mean": np.linspace(0, 1, 7),
-    "0/strategy/sigma": np.array(0.5),
-    "0/restarts/condition number too large": np.array(2),
+    "emitter_0/strategy/mean": np.linspace(0, 1, 7),
+    "emitter_0/strategy/sigma": np.array(0.5),
+    "emitter_0/restarts": np.array(2),
+    "soft/thresholds": np.array([-np.inf, 0.5]),
     "bits": np.array([2**64 - 1, 0], np.uint64),
     "flags": np.array([True, False]),
     "empty": np.zeros((0, 3), np.float16),
@@ -404,7 +410,7 @@ def test_refuses_what_does_not_match_its_checksum(path, name):
 
 def test_refuses_a_search_state_that_does_not_match_its_checksum(path):
     with h5py.File(path, "r+") as file:
-        file["search/0/strategy/sigma"][()] = 1
+        file["search/emitter_0/strategy/sigma"][()] = 1
     read_repertoire(path)
     with pytest.raises(InvalidFileError, match="the content of /search does not match its checksum"):
         read_search(path)
@@ -422,10 +428,10 @@ def test_refuses_texts_in_a_search_state(path):
     with h5py.File(path, "r+") as file:
         state = read_tree(file["search"])
         del file["search"]
-        state.texts["0/note"] = "x"
+        state.texts["emitter_0/note"] = "x"
         write_tree(file.create_group("search"), state)
     with pytest.raises(
-        InvalidFileError, match="the search state must be numeric, but holds the text '0/note'"
+        InvalidFileError, match="the search state must be numeric, but holds the text 'emitter_0/note'"
     ):
         read_search(path)
 

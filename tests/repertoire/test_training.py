@@ -8,12 +8,26 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from repertoire.algorithms import ALGORITHMS
 from repertoire.archives import GridArchive
 from repertoire.repertoire import Repertoire
 from repertoire.storage import read_repertoire, read_search
+from repertoire.strategies import STOPS
 from repertoire.training import FILE_NAME, Progress, Training, resume_training, start_training
-from robots.errors import InvalidFileError, InvalidValueError, UnknownNameError
+from robots.errors import InvalidFileError, InvalidValueError, SurefootError, UnknownNameError
 from tests.repertoire.conftest import SMALL
+
+# every algorithm that the Ant's 21,256 parameters leave room for, and what must be said for that
+FITTING: dict[str, dict[str, object]] = {
+    "lm-ma-mae": {"vectors": 5},
+    "sep-cma-mae": {},
+    "openai-mae": {},
+    "cma-me": {"strategy": "sep-cma-es"},
+    "cma-es": {"strategy": "sep-cma-es"},
+    "map-elites": {},
+    "map-elites-line": {},
+}
+TELEMETRY = ("sigma", "condition_number", "improvements", "restarts", "stop")
 
 
 def _same(a: Repertoire, b: Repertoire) -> bool:
@@ -22,7 +36,9 @@ def _same(a: Repertoire, b: Repertoire) -> bool:
         np.array_equal(x, y) for x, y in zip(vars(a.elites).values(), vars(b.elites).values(), strict=True)
     )
     history = a.history.keys() == b.history.keys() and all(
-        np.array_equal(a.history[name], b.history[name], equal_nan=True) for name in a.history
+        np.array_equal(a.history[name], b.history[name], equal_nan=True)
+        and a.history[name].dtype == b.history[name].dtype
+        for name in a.history
     )
     return elites and history and np.array_equal(a.thresholds, b.thresholds)
 
@@ -44,6 +60,55 @@ def test_a_run_fills_an_archive_and_records_how(uninterrupted: Repertoire) -> No
     assert history["best"][-1] == uninterrupted.elites.objectives.max()
     assert uninterrupted.controller == "mlp-28-128-128-8"
     assert {"surefoot", "mujoco", "numpy"} <= uninterrupted.versions.keys()
+
+
+def test_the_history_tells_how_each_emitter_did(uninterrupted: Repertoire) -> None:
+    columns = {name: column for name, column in uninterrupted.history.items() if "/" in name}
+    assert columns.keys() == {f"emitter_{i}/{name}" for i in range(2) for name in TELEMETRY}
+    for i in range(2):
+        sigma, condition, improvements, restarts, stop = (columns[f"emitter_{i}/{n}"] for n in TELEMETRY)
+        assert sigma.dtype == condition.dtype == np.float64
+        assert (sigma > 0).all()
+        assert (condition > 1).all()
+        assert ((improvements >= 0) & (improvements <= 8)).all()
+        assert improvements.dtype.kind == restarts.dtype.kind == stop.dtype.kind == "i"
+        assert (np.diff(restarts) == (stop[1:] > 0)).all()
+        assert set(stop) <= set(range(1 + len(STOPS)))
+
+
+def test_every_algorithm_either_fits_the_ant_or_keeps_matrices() -> None:
+    assert set(FITTING) == set(ALGORITHMS) - {"cma-mae"}
+
+
+@pytest.mark.parametrize("name", FITTING)
+def test_a_stopped_run_of_each_algorithm_resumes_bit_for_bit(start, tmp_path, name: str) -> None:
+    settings = {"algorithm": name, "evaluations": 24, "batch_size": 4, "episode_steps": 20, **FITTING[name]}
+    whole, part = tmp_path / "whole" / FILE_NAME, tmp_path / "part" / FILE_NAME
+    with start("whole", **settings) as training:
+        training.run(whole)
+    steps = iter(range(100))
+    with start("part", **settings) as training:
+        training.run(part, stop=lambda: next(steps) >= 2)
+    stopped = read_repertoire(part)
+    assert stopped.history["evaluations"].tolist() == [8, 16]
+    assert np.isnan(stopped.history["emitter_1/condition_number"]).all() == (
+        name in ("lm-ma-mae", "map-elites", "map-elites-line")
+    )
+    resumed = resume_training(part.parent)
+    assert resumed is not None
+    assert resumed.configuration == stopped.configuration
+    with resumed:
+        resumed.run(part)
+    assert _same(read_repertoire(part), read_repertoire(whole))
+    assert len(read_repertoire(part)) > 1
+
+
+@pytest.mark.parametrize("name", ["cma-mae", "cma-me", "cma-es"])
+def test_matrices_that_no_machine_holds_are_refused(start, tmp_path, name: str) -> None:
+    message = r"^cma-es keeps 4 matrices of 21,256 x 21,256 numbers for each of 1000 emitters, 14,458 GB, and"
+    with pytest.raises(InvalidValueError, match=message):
+        start(algorithm=name, emitters=1000)
+    assert not (tmp_path / "run").exists()
 
 
 @pytest.mark.parametrize("threads", [2, 3])
@@ -174,8 +239,13 @@ def test_a_run_survives_batches_in_which_everything_diverges(start, tmp_path, mo
 
     monkeypatch.setattr(training.problem, "evaluate", all_fail)
     training.run(tmp_path / FILE_NAME)
-    assert len(read_repertoire(tmp_path / FILE_NAME)) == 0
+    repertoire = read_repertoire(tmp_path / FILE_NAME)
+    assert len(repertoire) == 0
     assert training.progress().diverged == 96
+    flat = 1 + STOPS.index("flat values")
+    assert repertoire.history["emitter_0/stop"].tolist() == [flat] * 6
+    assert repertoire.history["emitter_0/restarts"].tolist() == [1, 2, 3, 4, 5, 6]
+    assert not repertoire.history["emitter_0/improvements"].any()
 
 
 def test_the_result_archive_holds_the_best_ever_evaluated(start, tmp_path, monkeypatch) -> None:
@@ -241,11 +311,18 @@ def test_a_folder_with_a_run_is_not_overwritten_unasked(start, tmp_path) -> None
         ({"sigma0": 0.0}, "sigma0: .*greater than 0"),
         ({"batch_size": 1}, "batch_size: .*2, not 1"),
         ({"rule": "magic"}, "rule: .*'sequential' or 'batch'"),
-        ({"colour": 1}, "unknown key 'colour'; available: robot, algorithm"),
+        ({"colour": 1}, "unknown key 'colour'; available: algorithm, evaluations"),
+        ({"line_sigma": 0.1}, "sep-cma-mae has no choice of line_sigma: leave it out"),
+        ({"vectors": 9}, "sep-cma-mae has no choice of vectors"),
+        ({"strategy": "cma-es"}, "sep-cma-mae has no choice of strategy"),
+        ({"algorithm": "cma-me", "learning_rate": 0.5}, "cma-me has no choice of learning_rate"),
+        ({"algorithm": "cma-me", "strategy": "cma"}, "unknown strategy 'cma'"),
+        ({"algorithm": "openai-mae", "batch_size": 9}, "batch_size must be even"),
+        ({"threads": 10**5}, "threads must be at least 1 and at most 1024, not 100000"),
     ],
 )
 def test_wrong_settings_are_refused(start, tmp_path, settings: dict, message: str) -> None:
-    with pytest.raises(InvalidValueError, match=message):
+    with pytest.raises(SurefootError, match=message):
         start(**settings)
     assert not (tmp_path / "run").exists()
 
@@ -253,7 +330,7 @@ def test_wrong_settings_are_refused(start, tmp_path, settings: dict, message: st
 def test_unknown_names_and_folders_are_refused(tmp_path: Path) -> None:
     with pytest.raises(UnknownNameError, match="unknown robot 'cat'"):
         start_training("cat", "sep-cma-mae", out=tmp_path / "x", evaluations=1, seed=1)
-    with pytest.raises(UnknownNameError, match="available: sep-cma-mae"):
+    with pytest.raises(UnknownNameError, match="available: cma-mae, lm-ma-mae, sep-cma-mae"):
         start_training("ant", "sep-cma", out=tmp_path / "x", evaluations=1, seed=1)
     with pytest.raises(InvalidFileError, match="holds no run to resume"):
         resume_training(tmp_path)

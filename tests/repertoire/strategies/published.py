@@ -1,7 +1,7 @@
 """LM-MA-ES and OpenAI-ES as published: plain transcriptions that the strategies are compared with.
 
-Sources: I. Loshchilov, T. Glasmachers, H.-G. Beyer, "Large Scale Black-Box Optimization by Limited-Memory Matrix
-Adaptation", 2019, Algorithm 1; T. Salimans et al., "Evolution Strategies as a Scalable Alternative to
+Sources: I. Loshchilov, T. Glasmachers, H.-G. Beyer, "Large Scale Black-Box Optimization by Limited-Memory
+Matrix Adaptation", 2019, Algorithm 1; T. Salimans et al., "Evolution Strategies as a Scalable Alternative to
 Reinforcement Learning", 2017, Algorithm 1 and Section 2.1; D. Kingma, J. Ba, "Adam", 2015, Algorithm 1.
 """
 
@@ -11,7 +11,7 @@ import numpy as np
 
 
 class LoshchilovLMMAES:
-    """Algorithm 1 of Loshchilov et al., without mirroring; rates above 1 become 1, and vectors above n become n."""
+    """Algorithm 1 of Loshchilov et al.; rates above 1 become 1, and more vectors than n become n."""
 
     def __init__(self, mean: np.ndarray, sigma: float, batch_size: int, vectors: int | None = None) -> None:
         self.n = n = len(mean)

@@ -67,17 +67,18 @@ def mean_evaluations(counts: Iterable[int]) -> float:
 
 
 @pytest.mark.parametrize(
-    ("n", "objective", "factor", "seeds"),
+    ("n", "objective", "factor"),
     [
-        (10, sphere, 1e-9, (1, 2, 3)),
-        (10, ellipsoid, 1e-14, (1, 2, 3)),
-        (10, rosenbrock, 1e-12, (1, 2)),
-        (100, sphere, 1e-1, (1, 2)),
-        (100, ellipsoid, 1e-2, (1,)),
-        (100, rosenbrock, 1e-2, (1,)),
+        (10, sphere, 1e-9),
+        (10, ellipsoid, 1e-14),
+        (10, rosenbrock, 1e-8),
+        (20, ellipsoid, 1e-6),
+        (100, sphere, 1e-2),
+        (100, rosenbrock, 1e-2),
     ],
 )
-def test_cma_es_takes_at_most_a_fifth_more_than_pycma_without_negative_weights(n, objective, factor, seeds):
+def test_cma_es_takes_at_most_a_fifth_more_than_pycma_without_negative_weights(n, objective, factor):
+    seeds = (1, 2)
     mean, target = reduced(objective, n, factor)
     searches = [CMAES(mean, sigma0=0.5, batch_size=BATCH, rng=generator(seed)) for seed in seeds]
     actual = mean_evaluations(ours(es, objective, target) for es in searches)
@@ -91,13 +92,13 @@ def test_cma_es_takes_at_most_a_fifth_more_than_pycma_without_negative_weights(n
         (10, sphere, 1e-9),
         (10, ellipsoid, 1e-14),
         (10, rosenbrock, 1e-3),
-        (100, sphere, 1e-9),
-        (100, ellipsoid, 1e-14),
+        (100, sphere, 1e-4),
+        (100, ellipsoid, 1e-9),
         (100, rosenbrock, 1e-3),
     ],
 )
 def test_sep_cma_es_takes_at_most_a_fifth_more_than_pycmas_diagonal_mode(n, objective, factor):
-    seeds = (1, 2, 3) if n == 10 else (1,)
+    seeds = (1, 2, 3) if n == 10 else (1, 2)
     mean, target = reduced(objective, n, factor)
     searches = [SepCMAES(mean, sigma0=0.5, batch_size=BATCH, rng=generator(seed)) for seed in seeds]
     actual = mean_evaluations(ours(es, objective, target) for es in searches)
@@ -115,7 +116,7 @@ def test_sep_cma_es_takes_at_most_a_fifth_more_than_pycmas_diagonal_mode(n, obje
     ],
 )
 def test_lm_ma_es_takes_as_many_as_the_published_algorithm(n, objective, factor):
-    seeds = (1, 2, 3, 4)
+    seeds = range(1, 13) if n == 10 else range(1, 4)
     mean, target = reduced(objective, n, factor)
     searches = [LMMAES(mean, sigma0=0.5, batch_size=BATCH, rng=generator(seed)) for seed in seeds]
     actual = mean_evaluations(ours(es, objective, target) for es in searches)

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 from published import LoshchilovLMMAES
-from searching import assert_rounded, ellipsoid, generator, linear, minimise, rosenbrock, sphere
+from searching import assert_rounded, ellipsoid, generator, linear, rosenbrock, sphere
 
 from repertoire.strategies import LMMAES
 

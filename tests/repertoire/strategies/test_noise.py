@@ -65,7 +65,9 @@ def normals(lengths: np.ndarray, turns: np.ndarray) -> tuple[np.ndarray, np.ndar
     return lengths * np.cos(angles), lengths * np.sin(angles)
 
 
-def transform(lengths: np.ndarray, turns: np.ndarray, *, compiled: bool = True) -> tuple[np.ndarray, np.ndarray]:
+def transform(
+    lengths: np.ndarray, turns: np.ndarray, *, compiled: bool = True
+) -> tuple[np.ndarray, np.ndarray]:
     count = lengths.size
     uniforms, radii, cosines, sines = (np.empty(count, np.float32) for _ in range(4))
     kernels = (noise._radius, noise._turn)
@@ -87,6 +89,17 @@ def test_the_transform_is_box_and_mullers():
     lengths, turns = random_words(COUNT)
     for actual, expected in zip(transform(lengths, turns), normals(lengths, turns), strict=True):
         np.testing.assert_allclose(actual, expected, rtol=0, atol=1e-6)
+
+
+def test_lengths_and_turns_are_as_near_as_float32_allows():
+    lengths, turns = random_words(COUNT)
+    lengths = np.minimum(lengths, np.uint32(2**32 - 257))  # a length of nought has no turn
+    actual, expected = (
+        cosines.astype(np.float64) + 1j * sines
+        for cosines, sines in (transform(lengths, turns), normals(lengths, turns))
+    )
+    np.testing.assert_allclose(np.abs(actual), np.abs(expected), rtol=2.5e-7)
+    np.testing.assert_allclose(np.angle(actual / expected), 0, atol=2e-7)
 
 
 def test_lengths_are_right_near_nought_where_the_logarithm_cancels():
@@ -140,7 +153,9 @@ def test_neighbours_are_independent(sample, lag):
     assert_independent(sample[:-lag], sample[lag:])
 
 
-@pytest.mark.parametrize("other", [{"draw": 2}, {"draw": 1 << 32}, {"stream": 1}, {"stream": 20}, {"seed": 2}])
+@pytest.mark.parametrize(
+    "other", [{"draw": 2}, {"draw": 1 << 32}, {"stream": 1}, {"stream": 20}, {"seed": 2}]
+)
 def test_draws_streams_and_keys_are_independent(sample, other):
     assert_independent(sample, numbers(**other).astype(np.float64))
 

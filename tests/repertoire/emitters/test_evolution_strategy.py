@@ -1,0 +1,221 @@
+"""The evolution strategy emitter: ranking, restarts, telemetry, and resuming."""
+
+import math
+
+import numpy as np
+import pytest
+
+from repertoire.archives import GridArchive
+from repertoire.emitters import EvolutionStrategyEmitter, Telemetry
+from repertoire.strategies import SepCMAES, Strategy
+from robots.errors import InvalidValueError
+
+N = 6
+BATCH = 8
+
+
+class Scripted(Strategy):
+    """A strategy that remembers what it is told, and stops when the test says so."""
+
+    def __init__(self, seed: int = 0) -> None:
+        rng = np.random.Generator(np.random.SFC64(seed))
+        super().__init__(np.arange(N), sigma0=0.5, batch_size=BATCH, rng=rng)
+        self.rankings, self.means, self.reason = [], [], None
+
+    @property
+    def sigma(self):
+        return self.sigma0
+
+    @property
+    def condition_number(self):
+        return math.nan
+
+    def _sample(self, solutions, rows, draw):
+        solutions[rows] = np.arange(rows.start, rows.stop)[:, None]
+
+    def _update(self, ranking):
+        self.rankings.append(ranking.tolist())
+
+    def _degenerate(self):
+        return self.reason
+
+    def _reset(self, mean):
+        self.means.append(mean)
+
+    def _search_state(self):
+        return {"mean": np.zeros(N)}
+
+    def _restore_search(self, state):
+        pass
+
+
+def archive_of(solutions: int) -> GridArchive:
+    archive = GridArchive(solution_dim=N, shape=(10,), ranges=[(0, 1)])
+    rows = np.arange(1, solutions + 1)
+    archive.add(np.repeat(rows[:, None], N, axis=1), rows * 1.0, rows[:, None] / 10)
+    return archive
+
+
+def sep_emitter(seed: int) -> EvolutionStrategyEmitter:
+    rng = np.random.Generator(np.random.SFC64(seed))
+    return EvolutionStrategyEmitter(SepCMAES(np.full(N, 0.5), sigma0=0.1, batch_size=BATCH, rng=rng))
+
+
+def step(emitter: EvolutionStrategyEmitter, archive: GridArchive) -> None:
+    """Maximise -sum x², with the first parameter as the measure."""
+    solutions = emitter.ask(archive)
+    x = solutions.astype(np.float64)
+    emitter.tell(archive.add(solutions, -np.sum(x**2, axis=1), x[:, :1]), archive)
+
+
+def test_solutions_are_those_of_the_strategy():
+    emitter = EvolutionStrategyEmitter(Scripted())
+    solutions = emitter.ask(archive_of(1))
+    assert solutions.dtype == np.float32
+    np.testing.assert_array_equal(solutions, np.repeat(np.arange(BATCH)[:, None], N, axis=1))
+
+
+def test_the_largest_improvement_ranks_first_and_ties_keep_their_order():
+    strategy, archive = Scripted(), archive_of(1)
+    emitter = EvolutionStrategyEmitter(strategy)
+    emitter.ask(archive)
+    emitter.tell(np.array([0.0, 3, -1, 3, 0, 5, -1, 0]), archive)
+    assert strategy.rankings == [[5, 1, 3, 0, 4, 7, 2, 6]]
+    assert emitter.telemetry.restarts == 0
+
+
+def test_failures_rank_last():
+    strategy, archive = Scripted(), archive_of(1)
+    emitter = EvolutionStrategyEmitter(strategy)
+    emitter.ask(archive)
+    emitter.tell(np.array([-np.inf, -3, 1, -np.inf, 0, -9, 2, 3]), archive)
+    assert strategy.rankings == [[7, 6, 2, 4, 1, 5, 0, 3]]
+    assert emitter.telemetry.stop is None
+
+
+def test_a_converged_strategy_restarts_from_an_elite_and_says_why():
+    strategy, archive = Scripted(), archive_of(4)
+    emitter = EvolutionStrategyEmitter(strategy)
+    seen = []
+    for reason in (None, "step too small", "step size too small", None):
+        strategy.reason = reason
+        emitter.ask(archive)
+        emitter.tell(np.arange(8.0), archive)
+        seen.append((emitter.telemetry.stop, emitter.telemetry.restarts))
+    assert seen == [(None, 0), ("step too small", 1), ("step size too small", 2), (None, 2)]
+    for _ in range(40):
+        emitter.ask(archive)
+        emitter.tell(np.ones(8), archive)
+    assert (emitter.telemetry.stop, emitter.telemetry.restarts) == ("flat values", 42)
+    assert {tuple(mean) for mean in strategy.means} == {(float(k),) * N for k in range(1, 5)}
+
+
+def test_with_an_empty_archive_it_restarts_at_the_initial_mean():
+    strategy, archive = Scripted(), archive_of(0)
+    emitter = EvolutionStrategyEmitter(strategy)
+    emitter.ask(archive)
+    emitter.tell(np.full(8, -np.inf), archive)
+    np.testing.assert_array_equal(strategy.means, [np.arange(N)])
+    assert emitter.telemetry.restarts == 1
+    emitter.ask(archive)
+
+
+def test_telemetry_is_that_of_the_last_batch():
+    strategy, archive = Scripted(), archive_of(1)
+    emitter = EvolutionStrategyEmitter(strategy)
+    assert emitter.telemetry == Telemetry(0.5, pytest.approx(math.nan, nan_ok=True), 0, 0, None)
+    for improvements, improving in (
+        ([1, 2, 0, -1, 1e-300, -np.inf, 0, 3], 4),
+        (-np.arange(8), 0),
+        (np.arange(1, 9), 8),
+    ):
+        emitter.ask(archive)
+        emitter.tell(np.array(improvements), archive)
+        assert emitter.telemetry.improvements == improving
+
+
+def test_telemetry_is_that_of_the_strategy():
+    emitter, archive = sep_emitter(0), archive_of(1)
+    assert (emitter.telemetry.sigma, emitter.telemetry.condition_number) == (0.1, 1)
+    step(emitter, archive)
+    telemetry = emitter.telemetry
+    assert telemetry.sigma == emitter.strategy.sigma != 0.1
+    assert telemetry.condition_number == emitter.strategy.condition_number > 1
+
+
+def test_improvements_of_the_wrong_shape_are_refused():
+    emitter, archive = EvolutionStrategyEmitter(Scripted()), archive_of(1)
+    emitter.ask(archive)
+    for wrong in (np.zeros(7), np.zeros((8, 1)), 0.0):
+        with pytest.raises(InvalidValueError, match=r"improvements must have shape \(8,\), got \("):
+            emitter.tell(wrong, archive)
+    emitter.tell(np.zeros(8), archive)
+
+
+def test_misuse_of_the_order_raises():
+    emitter, archive = sep_emitter(0), archive_of(1)
+    with pytest.raises(RuntimeError, match="tell was called before ask"):
+        emitter.tell(np.arange(8.0), archive)
+    emitter.ask(archive)
+    with pytest.raises(RuntimeError, match="ask was called twice"):
+        emitter.ask(archive)
+    with pytest.raises(RuntimeError, match="between ask and tell"):
+        emitter.state()
+    emitter.tell(np.arange(8.0), archive)
+    with pytest.raises(RuntimeError, match="tell was called before ask"):
+        emitter.tell(np.arange(8.0), archive)
+
+
+def test_improvement_drives_the_strategy_uphill():
+    emitter = sep_emitter(0)
+    archive = GridArchive(
+        solution_dim=N, shape=(10,), ranges=[(-1, 1)], learning_rate=0.01, min_objective=-2.0, rule="batch"
+    )
+    step(emitter, archive)
+    before = archive.objectives.max()
+    for _ in range(60):
+        step(emitter, archive)
+    assert 0 > archive.objectives.max() > before / 2
+
+
+def test_only_the_order_of_improvements_matters():
+    plain, transformed = sep_emitter(0), sep_emitter(0)
+    rng, archive = np.random.default_rng(0), archive_of(3)
+    for _ in range(10):
+        improvements = rng.normal(size=BATCH)
+        for emitter, values in ((plain, improvements), (transformed, np.exp(improvements) + 7)):
+            emitter.ask(archive)
+            emitter.tell(values, archive)
+    assert_same_state(transformed.state(), plain.state())
+
+
+def assert_same_state(actual, expected) -> None:
+    assert actual.keys() == expected.keys()
+    for name, value in expected.items():
+        np.testing.assert_array_equal(actual[name], value, err_msg=name)
+
+
+def test_a_restored_emitter_goes_on_as_the_original_restarts_included():
+    original, restored = sep_emitter(1), sep_emitter(2)
+    archive = archive_of(5)
+    original.ask(archive)
+    original.tell(np.ones(BATCH), archive)
+    restored.ask(archive)
+    restored.restore(original.state())
+    assert restored.telemetry.restarts == original.telemetry.restarts == 1
+    for improvements in (np.arange(8.0), np.zeros(8), np.arange(8.0)):
+        for emitter in (original, restored):
+            emitter.ask(archive)
+            emitter.tell(improvements, archive)
+        assert restored.telemetry == original.telemetry
+    assert_same_state(restored.state(), original.state())
+    assert restored.telemetry.restarts == 2
+
+
+def test_a_state_that_lacks_something_is_refused():
+    emitter = sep_emitter(0)
+    state = emitter.state()
+    for name in state:
+        rest = {other: value for other, value in state.items() if other != name}
+        with pytest.raises(InvalidValueError, match=f"lacks {name.removeprefix('strategy/')}$"):
+            emitter.restore(rest)

@@ -1,0 +1,30 @@
+import pytest
+
+from repertoire.problems import Arm, Maze, Sphere, make_problem
+from robots.errors import InvalidValueError, UnknownNameError
+
+
+@pytest.mark.parametrize(
+    ("name", "kind", "dim"),
+    [("sphere-2", Sphere, 2), ("sphere-100", Sphere, 100), ("arm-1000", Arm, 1000), ("maze", Maze, 138)],
+)
+def test_problems_are_made_by_name(name: str, kind: type, dim: int) -> None:
+    problem = make_problem(name)
+    assert type(problem) is kind
+    assert problem.solution_dim == dim
+    assert problem.name == name
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["", "sphere", "sphere-", "sphere-x", "sphere--3", "sphere-1.5", "sphere-٣", "ball-3", "maze-3", "Maze"],
+)
+def test_unknown_names_are_answered_with_the_known_ones(name: str) -> None:
+    with pytest.raises(UnknownNameError, match=r"unknown problem .*; available: sphere-N, arm-N, maze$"):
+        make_problem(name)
+
+
+@pytest.mark.parametrize("name", ["sphere-0", "arm-1", "arm-1000001", "sphere-999999999999999999999"])
+def test_impossible_dimensions_are_refused(name: str) -> None:
+    with pytest.raises(InvalidValueError, match="must have 2 to 1,000,000 parameters, not"):
+        make_problem(name)

@@ -1,0 +1,180 @@
+"""The maze: compared with Kheperax itself, with plain NumPy, and with what is known of it."""
+
+from pathlib import Path
+
+import maze_reference
+import numpy as np
+import pytest
+
+from repertoire.problems import Maze
+from repertoire.problems.maze_robot import LANES, feel, look
+
+KHEPERAX = Path(__file__).with_name("kheperax.npz")
+MAZE = Maze()
+_BIASES = slice(136, 138)  # of the wheels
+
+
+@pytest.fixture(scope="module")
+def kheperax() -> dict[str, np.ndarray]:
+    with np.load(KHEPERAX) as file:
+        return dict(file)
+
+
+def evaluate(controllers: np.ndarray):
+    return MAZE.evaluate(controllers, np.zeros(len(controllers), int))
+
+
+def steady(left: float, right: float) -> np.ndarray:
+    """The controller whose wheels always move that much of their most."""
+    controller = np.zeros((1, 138))
+    controller[0, _BIASES] = np.arctanh([left, right])
+    return controller
+
+
+def test_kheperax_says_the_same(kheperax: dict[str, np.ndarray]) -> None:
+    """Of 1,000 controllers; see `make_kheperax_fixture.py`."""
+    evaluations = evaluate(kheperax["controllers"])
+    fitness = (evaluations.objectives / 100 - 1) / 2
+    assert len(fitness) == 1000
+    assert np.abs(evaluations.measures - kheperax["positions"]).max() < 1e-4
+    assert np.abs(fitness - kheperax["fitness"]).max() < 1e-4
+
+
+def test_the_controllers_of_that_test_go_everywhere(kheperax: dict[str, np.ndarray]) -> None:
+    evaluations = evaluate(kheperax["controllers"])
+    cells = np.clip((evaluations.measures * 10).astype(int), 0, 9)
+    assert len(np.unique(cells, axis=0)) > 60
+    assert 0.1 < (evaluations.steps < 250).mean() < 0.9, "all or none hit a wall"
+    assert evaluations.objectives.min() > 37.5 - 1e-9
+    assert evaluations.objectives.max() <= 100
+    assert evaluations.objectives.min() < 38
+    assert evaluations.objectives.max() > 99
+
+
+def test_stepping_on_to_the_end_gives_the_same(kheperax: dict[str, np.ndarray]) -> None:
+    """The reference does all 250 steps, ours end two after the contact with a wall."""
+    controllers = kheperax["controllers"][::5]
+    paths, energies = maze_reference.episodes(controllers)
+    evaluations = evaluate(controllers)
+    np.testing.assert_allclose(evaluations.objectives, 100 - 200 * energies, rtol=0, atol=1e-6)
+    np.testing.assert_allclose(evaluations.measures, paths[:, -1], rtol=0, atol=1e-8)
+    np.testing.assert_allclose(MAZE.trajectories(controllers), paths, rtol=0, atol=1e-8)
+    moves = (np.diff(paths, axis=1) != 0).any(axis=2)
+    last = 249 - np.argmax(moves[:, ::-1], axis=1)  # index of the last place that a robot came to
+    hit = np.linalg.norm(maze_reference.to_walls(paths[:, -1]), axis=-1).min(axis=1) <= 0.015
+    assert hit.sum() > 20
+    assert np.array_equal(evaluations.steps[hit], np.minimum(last[hit] + 2, 250))
+    assert (evaluations.steps[~hit] == 250).all()
+
+
+def test_standing_still() -> None:
+    evaluations = evaluate(np.zeros((1, 138)))
+    assert evaluations.objectives[0] == 100
+    assert evaluations.measures[0].tolist() == [0.15, 0.15]
+    assert evaluations.steps[0] == 250
+
+
+def test_the_measures_are_the_position_before_the_last_step() -> None:
+    measures = evaluate(steady(0.04, 0.04)).measures
+    np.testing.assert_allclose(measures, [[0.15, 0.15 + 249 * 0.001]], atol=1e-8)
+
+
+def test_turning_on_the_spot_at_full_speed() -> None:
+    evaluations = evaluate(steady(-0.99999999, 0.99999999))
+    assert evaluations.objectives[0] == pytest.approx(37.5, abs=1e-4)
+    np.testing.assert_allclose(evaluations.measures, [[0.15, 0.15]], atol=1e-9)
+
+
+def test_a_circle() -> None:
+    """Wheels that move 0.004 and 0.005: 1/30 rad a step, on a radius of 0.135 around a place to the left."""
+    path = MAZE.trajectories(steady(0.16, 0.2))[0]
+    np.testing.assert_allclose(np.hypot(path[:45, 0] - 0.015, path[:45, 1] - 0.15), 0.135, atol=1e-6)
+    np.testing.assert_allclose(
+        np.arctan2(path[:45, 1] - 0.15, path[:45, 0] - 0.015), np.arange(45) / 30, atol=1e-6
+    )
+
+
+def test_a_robot_is_stuck_once_it_touches_a_wall() -> None:
+    """Full speed ahead: the robot stops at the first place within its radius of a wall, and still pays."""
+    evaluations, path = (
+        evaluate(steady(0.99999999, 0.99999999)),
+        MAZE.trajectories(steady(0.99999999, 0.99999999))[0],
+    )
+    distances = np.linalg.norm(maze_reference.to_walls(path), axis=-1).min(axis=1)
+    first = int(np.argmax(distances <= 0.015))
+    assert 5 < first < 30
+    assert (path[first:] == path[first]).all()
+    assert (np.diff(path[: first + 1, 1]) > 0.0249).all()
+    assert evaluations.steps[0] == first + 2
+    assert evaluations.objectives[0] == pytest.approx(37.5, abs=1e-4)
+
+
+@pytest.mark.parametrize("bumper", [3, 4])
+def test_bumpers_count_from_the_step_after_contact(bumper: int) -> None:
+    """A pressed bumper stops wheels that else drive ahead: one step of contact is paid, the rest is free."""
+    controller = np.zeros((1, 138))
+    controller[0, bumper * 8] = -1.0  # to unit 0 of the first hidden layer: 1 unless pressed
+    controller[0, 48] = 1.0  # on to unit 0 of the second
+    controller[0, 120:122] = np.arctanh([0.96, 0.97])  # and to both wheels
+    evaluations, path = evaluate(controller), MAZE.trajectories(controller)[0]
+    steps = int(np.argmax((path == path[-1]).all(axis=1))) + 1
+    right, left = maze_reference.bumpers(
+        path[-1:], np.full(1, np.pi / 2 + (steps - 1) * 0.01 / 0.03 * 0.025)
+    )[0]
+    pays = steps if (right, left)[bumper - 3] == 1 else 250
+    assert evaluations.objectives[0] == pytest.approx(
+        100 - 200 * pays * 0.025**2 * (0.96**2 + 0.97**2), abs=1e-4
+    )
+
+
+def test_what_a_robot_sees_from_anywhere() -> None:
+    rng = np.random.default_rng(0)
+    inputs, gap2 = np.zeros(8 * LANES), np.zeros(LANES)
+    for _ in range(100):
+        positions, headings = rng.uniform(-0.01, 1.01, (LANES, 2)), rng.uniform(-np.pi, np.pi, LANES)
+        look(np.concatenate([*positions.T, np.cos(headings), np.sin(headings)]), inputs, gap2)
+        expected = maze_reference.lasers(positions, headings).T
+        np.testing.assert_allclose(inputs.reshape(8, LANES)[:3], expected, rtol=0, atol=1e-10)
+        gaps = np.linalg.norm(maze_reference.to_walls(positions), axis=-1).min(axis=1)
+        np.testing.assert_allclose(np.sqrt(gap2), gaps, rtol=0, atol=1e-12)
+
+
+def test_the_first_look_grazes_the_end_of_a_wall() -> None:
+    inputs = np.zeros(8 * LANES)
+    look(np.repeat([0.15, 0.15, 0.0, 1.0], LANES), inputs, np.zeros(LANES))
+    np.testing.assert_allclose(inputs.reshape(8, LANES)[:3, 0], [0.1 * np.sqrt(2), 0.2, 0.2], atol=1e-12)
+
+
+def test_what_a_robot_feels_near_walls() -> None:
+    rng = np.random.default_rng(0)
+    a, b = MAZE.walls[rng.integers(len(MAZE.walls), size=2000)].swapaxes(0, 1)
+    positions = a + rng.uniform(0, 1, (2000, 1)) * (b - a) + rng.uniform(-0.02, 0.02, (2000, 2))
+    headings = rng.uniform(-np.pi, np.pi, 2000)
+    expected = maze_reference.bumpers(positions, headings)
+    poses = zip(*positions.T, np.cos(headings), np.sin(headings), strict=True)
+    assert np.array_equal([feel(*pose) for pose in poses], expected)
+    assert len(np.unique(expected, axis=0)) == 4
+
+
+def test_trajectories(kheperax: dict[str, np.ndarray]) -> None:
+    controllers = kheperax["controllers"][:40]
+    paths = MAZE.trajectories(controllers)
+    assert paths.shape == (40, 250, 2)
+    assert (paths[:, 0] == 0.15).all()
+    assert np.array_equal(paths[:, -1], evaluate(controllers).measures)
+    assert np.hypot(*np.diff(paths, axis=1).T).max() <= 0.025 + 1e-9
+
+
+def test_settings_of_the_paper() -> None:
+    assert MAZE.solution_dim == 138
+    assert MAZE.measure_ranges == ((0.0, 1.0), (0.0, 1.0))
+    assert (MAZE.learning_rate, MAZE.min_objective, MAZE.archive) == (0.01, 0.0, (100, 100))
+
+
+def test_the_initial_network_is_lecun_uniform() -> None:
+    rng = np.random.default_rng(0)
+    initial = np.stack([MAZE.initial(rng) for _ in range(2000)])
+    assert not initial[:, [*range(40, 48), *range(112, 120), 136, 137]].any(), "biases"
+    for weights, inputs in ((slice(0, 40), 5), (slice(48, 112), 8), (slice(120, 136), 8)):
+        assert initial[:, weights].var() == pytest.approx(1 / inputs, rel=0.05)
+        assert np.abs(initial[:, weights]).max() == pytest.approx(np.sqrt(3 / inputs), rel=1e-3)

@@ -1,0 +1,122 @@
+"""The contract of `Problem`, for every kind."""
+
+import numpy as np
+import pytest
+
+from repertoire.problems import Locomotion, Problem, make_problem
+from robots.errors import InvalidValueError
+from robots.robot import load_robot
+
+BENCHMARKS = ("sphere-2", "sphere-101", "arm-3", "arm-100", "maze")
+
+
+@pytest.fixture(scope="module", params=[*BENCHMARKS, "ant"])
+def problem(request: pytest.FixtureRequest):
+    if request.param != "ant":
+        yield make_problem(request.param)
+        return
+    locomotion = Locomotion(load_robot("ant").with_episode_steps(5), threads=1)
+    yield locomotion
+    locomotion.simulation.close()
+
+
+def solutions_of(problem: Problem, count: int) -> np.ndarray:
+    rng = np.random.default_rng(1)
+    initial = np.stack([problem.initial(rng) for _ in range(count)])
+    return initial + rng.normal(0, 0.5, initial.shape).astype(np.float32)
+
+
+def assert_equal(actual, expected, rows=slice(None)) -> None:
+    for name in ("objectives", "measures", "failed", "steps"):
+        assert np.array_equal(getattr(actual, name), getattr(expected, name)[rows]), name
+
+
+def test_the_settings_fit_together(problem: Problem) -> None:
+    m = len(problem.measure_ranges)
+    assert m == len(problem.archive) == len(problem.measure_names) == len(set(problem.measure_names))
+    assert all(low < high for low, high in problem.measure_ranges)
+    assert all(isinstance(cells, int) for cells in problem.archive)
+    assert isinstance(problem.min_objective, float)
+    assert 0 < problem.learning_rate < 1
+
+
+def test_the_initial_solution(problem: Problem) -> None:
+    initial = problem.initial(np.random.default_rng(4))
+    assert initial.shape == (problem.solution_dim,)
+    assert initial.dtype == np.float32
+    assert np.array_equal(initial, problem.initial(np.random.default_rng(4)))
+
+
+def test_evaluations(problem: Problem) -> None:
+    evaluations = problem.evaluate(solutions_of(problem, 7), np.arange(7))
+    assert evaluations.objectives.shape == evaluations.failed.shape == evaluations.steps.shape == (7,)
+    assert evaluations.measures.shape == (7, len(problem.measure_ranges))
+    assert evaluations.failed.dtype == bool
+    assert not evaluations.failed.any()
+    assert (evaluations.steps > 0).all()
+    assert len(np.unique(evaluations.objectives)) == 7
+
+
+def test_the_rest_of_the_batch_does_not_matter(problem: Problem) -> None:
+    """To the last bit: neither which solutions are evaluated beside one, nor where it stands among them."""
+    solutions, seeds = solutions_of(problem, 45), np.arange(45)
+    everything = problem.evaluate(solutions, seeds)
+    assert_equal(problem.evaluate(solutions, seeds), everything)
+    order = np.random.default_rng(0).permutation(45)
+    assert_equal(problem.evaluate(solutions[order], seeds[order]), everything, order)
+    for row in range(0, 45, 4):
+        assert_equal(problem.evaluate(solutions[[row]], seeds[[row]]), everything, [row])
+
+
+def test_none_to_evaluate(problem: Problem) -> None:
+    evaluations = problem.evaluate(np.empty((0, problem.solution_dim)), np.empty(0, int))
+    assert evaluations.measures.shape == (0, len(problem.measure_ranges))
+
+
+def test_finishing_is_reported(problem: Problem) -> None:
+    numbers: list[int] = []
+    problem.evaluate(solutions_of(problem, 5), np.arange(5), on_finished=numbers.append)
+    assert numbers[-1] == 5
+
+
+def test_any_layout_and_type_of_solutions(problem: Problem) -> None:
+    solutions, seeds = solutions_of(problem, 6), np.arange(6)
+    expected = problem.evaluate(solutions, seeds)
+    assert_equal(problem.evaluate(solutions.astype(np.float64), seeds), expected)
+    assert_equal(problem.evaluate(np.asfortranarray(solutions), seeds), expected)
+    assert_equal(problem.evaluate(solutions[::2], seeds[::2]), expected, slice(None, None, 2))
+
+
+def test_wrong_solutions_are_refused(problem: Problem) -> None:
+    solutions, seeds = solutions_of(problem, 5), np.arange(5)
+    with pytest.raises(
+        InvalidValueError, match=rf"must have shape \(n, {problem.solution_dim}\) for .*, not \(5, 1\)$"
+    ):
+        problem.evaluate(solutions[:, :1], seeds)
+    with pytest.raises(InvalidValueError, match="must have shape"):
+        problem.evaluate(solutions[0], seeds)
+    for value in (np.nan, np.inf, -np.inf):
+        solutions[[1, 3], -1] = value
+        with pytest.raises(InvalidValueError, match=r"must be finite, but are not at rows \[1, 3\]$"):
+            problem.evaluate(solutions, seeds)
+
+
+@pytest.mark.parametrize("name", BENCHMARKS)
+def test_benchmarks_ignore_seeds(name: str) -> None:
+    problem = make_problem(name)
+    solutions = solutions_of(problem, 3)
+    assert_equal(
+        problem.evaluate(solutions, np.array([5, 6, 7])), problem.evaluate(solutions, np.zeros(3, int))
+    )
+
+
+def test_locomotion_takes_its_settings_from_the_robot() -> None:
+    robot = load_robot("ant")
+    locomotion = Locomotion(robot, threads=1)
+    locomotion.simulation.close()
+    assert locomotion.name == "ant"
+    assert locomotion.archive == robot.description.archive
+    assert locomotion.min_objective == robot.description.min_objective.value
+    assert locomotion.learning_rate == 0.001
+    feet = ("front left", "back left", "back right", "front right")
+    assert locomotion.measure_names == tuple(f"{foot} foot: share of time on the ground" for foot in feet)

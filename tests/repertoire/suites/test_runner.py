@@ -1,0 +1,162 @@
+"""One trial: what it runs, with which settings, and what it leaves behind."""
+
+import dataclasses
+from itertools import product
+
+import numpy as np
+import pytest
+
+from repertoire.algorithms import ALGORITHMS
+from repertoire.archives import GridArchive
+from repertoire.problems import make_problem
+from repertoire.suites.result import TrialResult
+from repertoire.suites.runner import TrialPlan, _stops, run_trial, start_search, trial_settings
+from robots.errors import InvalidValueError, UnknownNameError
+
+TIMES = ("seconds", "cpu_seconds", "search_seconds", "evaluation_seconds")
+PLAN = TrialPlan("sphere-10", "sep-cma-mae", trial=0, evaluations=2000, study_seed=1)
+
+
+def assert_same_but_for_times(actual: TrialResult, expected: TrialResult) -> None:
+    for field in dataclasses.fields(TrialResult):
+        if field.name not in TIMES:
+            found, wanted = getattr(actual, field.name), getattr(expected, field.name)
+            np.testing.assert_equal(found, wanted, err_msg=field.name)
+
+
+@pytest.fixture(scope="module")
+def result() -> TrialResult:
+    return run_trial(PLAN)
+
+
+def test_a_trial_is_a_function_of_its_plan(result):
+    assert_same_but_for_times(run_trial(PLAN), result)
+
+
+def test_warming_up_leaves_no_trace(result):
+    problem = make_problem("sphere-10")
+    search = start_search(PLAN, problem)
+    for _ in range(10):
+        search.tell(problem.evaluate(search.ask(), np.zeros(200, np.int64)))
+    elites = search.result.elites()
+    np.testing.assert_array_equal(result.objectives.ravel()[elites.cells], np.float32(elites.objectives))
+    assert np.count_nonzero(~np.isnan(result.objectives)) == len(elites)
+
+
+def test_a_result_says_what_it_is_of(result):
+    assert (result.domain, result.algorithm, result.trial, result.seed) == (*PLAN.key, PLAN.seed)
+    assert result.machine
+
+
+def test_scores_are_those_of_the_final_archive(result):
+    assert result.objectives.dtype == np.float32
+    assert result.objectives.shape == (100, 100)
+    elites = result.objectives[~np.isnan(result.objectives)]
+    assert result.coverage == len(elites) / 10_000
+    assert result.qd_score == pytest.approx(elites.sum(dtype=np.float64), rel=1e-6)
+    assert result.best == pytest.approx(elites.max(), rel=1e-6)
+
+
+def test_the_history_ends_with_the_result(result):
+    history = result.history
+    assert set(history) == {"evaluations", "qd_score", "coverage", "best"}
+    assert history["evaluations"].tolist() == list(range(200, 2001, 200))
+    assert result.evaluations == 2000
+    for name in ("qd_score", "coverage", "best"):
+        assert (np.diff(history[name]) >= 0).all()
+        assert history[name][-1] == getattr(result, name)
+
+
+def test_times_are_parts_of_each_other(result):
+    assert result.search_seconds > 0
+    assert result.evaluation_seconds > 0
+    assert result.search_seconds + result.evaluation_seconds <= result.cpu_seconds * 1.05
+    assert result.cpu_seconds <= result.seconds * 1.05
+
+
+def test_memory_is_at_least_that_of_both_archives(result):
+    assert result.search_bytes > 2 * 10_000 * 10 * 4
+
+
+def test_progress_counts_up_to_the_end():
+    seen = []
+    run_trial(PLAN, on_progress=seen.append)
+    assert seen == list(range(200, 2001, 200))
+
+
+@pytest.mark.parametrize(("evaluations", "done"), [(1, 200), (200, 200), (201, 400)])
+def test_evaluations_are_rounded_up_to_whole_batches(evaluations, done):
+    result = run_trial(dataclasses.replace(PLAN, evaluations=evaluations))
+    assert result.evaluations == result.history["evaluations"][-1] == done
+
+
+@pytest.mark.parametrize("batches", [1, 2, 7, 99, 100, 101, 1000, 1234, 10_000])
+def test_at_most_a_hundred_rows_are_recorded_evenly(batches):
+    stops = _stops(batches)
+    assert len(stops) == min(batches, 100)
+    assert stops[-1] == batches
+    gaps = np.diff([0, *stops])
+    assert gaps.min() >= 1
+    assert gaps.max() - gaps.min() <= 1
+
+
+@pytest.mark.parametrize(
+    ("algorithm", "domain"), [*product(ALGORITHMS, ["sphere-10", "arm-10"]), ("sep-cma-mae", "maze")]
+)
+def test_every_algorithm_runs_in_every_domain(algorithm, domain):
+    result = run_trial(TrialPlan(domain, algorithm, 0, 600, 1))
+    assert result.evaluations == 600
+    assert 0 < result.coverage < 0.05
+    assert 50 < result.best <= 100
+
+
+def test_seeds_differ_among_trials_algorithms_domains_and_studies():
+    plans = [
+        TrialPlan(domain, algorithm, trial, 1000, seed)
+        for domain in ("sphere-10", "sphere-100", "arm-10")
+        for algorithm in ALGORITHMS
+        for trial in range(20)
+        for seed in (1, 2)
+    ]
+    assert len({plan.seed for plan in plans}) == len(plans)
+    assert TrialPlan("sphere-10", "cma-mae", 0, 5, 1).seed == TrialPlan("sphere-10", "cma-mae", 0, 9, 1).seed
+
+
+@pytest.mark.parametrize("algorithm", ["cma-mae", "lm-ma-mae", "sep-cma-mae", "openai-mae"])
+def test_settings_are_those_of_the_paper(algorithm):
+    problem = make_problem("arm-10")
+    settings = trial_settings(TrialPlan("arm-10", algorithm, 0, 1000, 1), problem)
+    assert (settings.emitters, settings.batch_size, settings.sigma0) == (5, 40, 0.02)
+    assert (settings.archive, settings.min_objective) == ((100, 100), 0)
+    assert (settings.learning_rate, settings.rule) == (0.001, "batch")
+
+
+def test_the_problems_learning_rate_holds_unless_the_algorithm_has_its_own():
+    problem = make_problem("sphere-10")
+    problem.learning_rate = 0.25
+    rates = {name: trial_settings(TrialPlan("sphere-10", name, 0, 9, 1), problem) for name in ALGORITHMS}
+    for name, settings in rates.items():
+        assert settings.learning_rate == ALGORITHMS[name].fixed.get("learning_rate", 0.25)
+    assert rates["cma-mae"].learning_rate == 0.25
+
+
+def test_the_search_is_over_the_problems_own_measures():
+    search = start_search(PLAN, make_problem("sphere-10"))
+    assert isinstance(search.result, GridArchive)
+    assert search.result.ranges == make_problem("sphere-10").measure_ranges
+    assert search.batch_size == 200
+
+
+@pytest.mark.parametrize(
+    ("changes", "error", "message"),
+    [
+        ({"domain": "cube-10"}, UnknownNameError, "unknown problem 'cube-10'"),
+        ({"algorithm": "cma"}, UnknownNameError, "unknown algorithm 'cma'"),
+        ({"domain": "sphere-1"}, InvalidValueError, "sphere must have 2 to 1,000,000 parameters, not 1"),
+        ({"evaluations": 0}, InvalidValueError, "evaluations: .*greater than 0, not 0"),
+        ({"domain": "arm-100000", "algorithm": "cma-es"}, InvalidValueError, "cma-es keeps 4 matrices of"),
+    ],
+)
+def test_impossible_plans_are_refused(changes, error, message):
+    with pytest.raises(error, match=message):
+        run_trial(dataclasses.replace(PLAN, **changes))

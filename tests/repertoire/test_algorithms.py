@@ -1,0 +1,343 @@
+"""One contract for every named algorithm, with every kind of archive; and what each name means."""
+
+import math
+from functools import lru_cache
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+import pytest
+
+from repertoire import algorithms
+from repertoire.algorithms import ALGORITHMS, Algorithm, find_algorithm
+from repertoire.archives import CVTArchive, GridArchive, make_centroids
+from repertoire.configuration import Settings, validate
+from repertoire.problems import Evaluations, Sphere
+from repertoire.search import Search
+from repertoire.strategies import STOPS
+from robots.errors import InvalidValueError, SurefootError, UnknownNameError
+
+PROBLEM = Sphere(12)
+SMALL = {
+    "evaluations": 1000,
+    "seed": 1,
+    "emitters": 3,
+    "batch_size": 8,
+    "archive": (8, 8),
+    "min_objective": 0.0,
+}
+STRATEGIES = {
+    "cma-mae": "cma-es",
+    "lm-ma-mae": "lm-ma-es",
+    "sep-cma-mae": "sep-cma-es",
+    "openai-mae": "openai-es",
+    "cma-me": "cma-es",
+    "cma-es": "cma-es",
+    "map-elites": None,
+    "map-elites-line": None,
+}
+
+
+cached_centroids = lru_cache(make_centroids)
+
+
+def make_cvt(*, shape: tuple[int, ...], ranges: Any, **settings: Any) -> CVTArchive:
+    """An archive with as many cells as the grid that was asked for."""
+    centroids = cached_centroids(math.prod(shape), ranges, seed=0, samples=1000)
+    return CVTArchive(centroids=centroids, ranges=ranges, **settings)
+
+
+@pytest.fixture(params=ALGORITHMS)
+def algorithm(request) -> Algorithm:
+    return find_algorithm(request.param)
+
+
+@pytest.fixture(params=[GridArchive, CVTArchive], ids=lambda kind: kind.__name__)
+def archives(request, monkeypatch) -> None:
+    """Has algorithms made with each kind of archive in turn."""
+    if request.param is CVTArchive:
+        monkeypatch.setattr(algorithms, "GridArchive", make_cvt)
+
+
+def settings_of(algorithm: Algorithm, **given: Any) -> Settings:
+    said = {"algorithm": algorithm.name, **SMALL, **given}
+    return validate(Settings, algorithm.complete(said))
+
+
+def start(algorithm: Algorithm, *, seed: int = 1, problem=PROBLEM, **given: Any) -> Search:
+    return algorithm.start(settings_of(algorithm, **given), problem, np.random.SeedSequence(seed))
+
+
+def advance(search: Search, batches: int) -> list[Evaluations]:
+    seeds = np.zeros(search.batch_size, np.int64)
+    everything = []
+    for _ in range(batches):
+        everything.append(PROBLEM.evaluate(search.ask(), seeds))
+        search.tell(everything[-1])
+    return everything
+
+
+def assert_same(actual: Search, expected: Search) -> None:
+    for found, wanted in (
+        (actual.state(), expected.state()),
+        (actual.result.state(), expected.result.state()),
+    ):
+        assert found.keys() == wanted.keys()
+        for name, value in wanted.items():
+            np.testing.assert_array_equal(found[name], value, err_msg=name)
+
+
+@pytest.mark.usefixtures("archives")
+def test_solutions_are_finite_and_the_archive_fills(algorithm):
+    search, cells = start(algorithm, sigma0=0.3), []
+    for _ in range(15):
+        solutions = search.ask()
+        assert (solutions.dtype, solutions.shape) == (np.float32, (24, 12))
+        assert np.isfinite(solutions).all()
+        assert len(np.unique(solutions, axis=0)) > 1
+        search.tell(PROBLEM.evaluate(solutions, np.zeros(24, np.int64)))
+        cells.append(set(search.result.elites().cells))
+    assert all(before <= after for before, after in pairwise(cells))
+    assert len(cells[-1]) > 1
+    assert all(np.isfinite(values).all() for values in vars(search.result.elites()).values())
+
+
+@pytest.mark.usefixtures("archives")
+def test_the_search_gets_better(algorithm):
+    search = start(algorithm, sigma0=0.1)
+    first = advance(search, 3)[0]
+    advance(search, 40)
+    assert search.result.objectives.max() > first.objectives.max()
+
+
+@pytest.mark.usefixtures("archives")
+def test_a_search_resumes_bit_for_bit_wherever_it_stopped(algorithm):
+    whole = start(algorithm)
+    advance(whole, 7)
+    for stop_after in range(7):
+        stopped, resumed = start(algorithm), start(algorithm)
+        advance(stopped, stop_after)
+        state = {name: value.copy() for name, value in stopped.state().items()}
+        elites = stopped.result.elites()
+        resumed.restore(state)
+        resumed.result.add(elites.solutions, elites.objectives, elites.measures)
+        assert_same(resumed, stopped)
+        advance(resumed, 7 - stop_after)
+        assert_same(resumed, whole)
+        for one, other in zip(resumed.emitters, whole.emitters, strict=True):
+            np.testing.assert_equal(vars(one.telemetry), vars(other.telemetry))
+
+
+@pytest.mark.usefixtures("archives")
+def test_equal_seeds_give_equal_searches(algorithm):
+    searches = [start(algorithm) for _ in range(2)]
+    for search in searches:
+        advance(search, 4)
+    assert_same(*searches)
+
+
+def test_other_seeds_give_other_searches(algorithm):
+    first, second = (start(algorithm, seed=seed).ask() for seed in (1, 2))
+    assert (first != second).any(axis=1).all()
+
+
+def test_emitters_differ_from_each_other(algorithm):
+    solutions = start(algorithm).ask()
+    assert len(np.unique(solutions, axis=0)) == len(solutions)
+
+
+def test_searches_survive_batches_that_fail(algorithm):
+    search = start(algorithm)
+    for failing in (24, 24, 5, 24, 0):
+        n = len(search.ask())
+        failed = np.arange(n) < failing
+        found = PROBLEM.evaluate(search._solutions, np.zeros(n, np.int64))
+        found.objectives[failed] = found.measures[failed] = np.nan
+        search.tell(Evaluations(found.objectives, found.measures, failed, found.steps))
+    assert len(search.result)
+    assert all(emitter.telemetry.restarts == 3 for emitter in search.emitters) or "map" in algorithm.name
+
+
+@pytest.mark.usefixtures("archives")
+def test_telemetry_is_sane(algorithm):
+    search = start(algorithm)
+    restarts = [0] * 3
+    for _ in range(10):
+        advance(search, 1)
+        for i, emitter in enumerate(search.emitters):
+            telemetry = emitter.telemetry
+            assert 0 < telemetry.sigma < 1
+            assert telemetry.condition_number >= 1 or math.isnan(telemetry.condition_number)
+            assert 0 <= telemetry.improvements <= 8
+            assert telemetry.stop is None or telemetry.stop in STOPS
+            assert telemetry.restarts == restarts[i] + (telemetry.stop is not None)
+            restarts[i] = telemetry.restarts
+    known = not any(math.isnan(emitter.telemetry.condition_number) for emitter in search.emitters)
+    assert known == (STRATEGIES[algorithm.name] not in ("lm-ma-es", None))
+
+
+def test_all_emitters_start_from_one_solution(algorithm):
+    class Somewhere(Sphere):
+        def initial(self, rng):
+            return rng.normal(size=12).astype(np.float32)
+
+    solutions = start(algorithm, problem=Somewhere(12), sigma0=1e-6, min_objective=0.0).ask()
+    np.testing.assert_allclose(solutions, np.broadcast_to(solutions[0], solutions.shape), atol=1e-4)
+    assert abs(solutions[0]).max() > 0.1
+
+
+def test_threads_do_not_matter_to_small_searches(algorithm):
+    alone = start(algorithm)
+    settings = settings_of(algorithm)
+    together = algorithm.start(settings, PROBLEM, np.random.SeedSequence(1), threads=4)
+    for search in (alone, together):
+        advance(search, 3)
+        search.close()
+    assert_same(together, alone)
+
+
+def test_names_and_summaries_tell_them_apart():
+    assert list(ALGORITHMS) == [algorithm.name for algorithm in ALGORITHMS.values()] == list(STRATEGIES)
+    summaries = [algorithm.summary for algorithm in ALGORITHMS.values()]
+    assert len(set(summaries)) == len(summaries)
+    for algorithm in ALGORITHMS.values():
+        assert algorithm.summary
+        assert algorithm.ingredients
+        assert "\n" not in algorithm.summary + algorithm.ingredients
+
+
+def test_an_unknown_name_lists_the_known_ones():
+    with pytest.raises(UnknownNameError, match=r"unknown algorithm 'cma-ma'.*did you mean .*map-elites-line"):
+        find_algorithm("cma-ma")
+
+
+def test_a_name_says_which_strategy(algorithm):
+    assert settings_of(algorithm).strategy == STRATEGIES[algorithm.name]
+
+
+def test_what_a_name_means_is_no_choice(algorithm):
+    for name, value in algorithm.fixed.items():
+        assert algorithm.complete({name: value})[name] == value
+        other = {"strategy": "magic", "vectors": 7, "learning_rate": 0.5, "line_sigma": 0.5}[name]
+        message = f"^{algorithm.name} has no choice of {name}: leave it out, or choose another algorithm$"
+        with pytest.raises(InvalidValueError, match=message):
+            algorithm.complete({name: other})
+
+
+def test_everything_else_is_a_choice(algorithm):
+    given = {"emitters": 2, "batch_size": 6, "sigma0": 0.5, "rule": "batch", "seed": 3}
+    completed = algorithm.complete(given)
+    assert {name: completed[name] for name in given} == given
+    assert set(algorithm.fixed) <= set(completed)
+
+
+def test_defaults_are_the_algorithms_and_then_the_papers():
+    paper = {"emitters": 5, "batch_size": 40, "sigma0": 0.02, "learning_rate": 0.001}
+    line = {"emitters": 1, "batch_size": 100, "sigma0": 0.01, "learning_rate": 1.0}
+    for name, expected in (("cma-mae", paper), ("map-elites-line", {**line, "line_sigma": 0.2})):
+        said = {key: SMALL[key] for key in ("evaluations", "seed", "archive", "min_objective")}
+        settings = validate(Settings, find_algorithm(name).complete({"algorithm": name, **said}))
+        assert {key: getattr(settings, key) for key in expected} == expected
+
+
+@pytest.mark.parametrize("rule", ["sequential", "batch"])
+def test_with_learning_rate_0_only_the_objective_counts(rule):
+    search = start(find_algorithm("cma-es"), rule=rule, min_objective=-7.0)
+    told = watch(search)
+    for found in advance(search, 5):
+        np.testing.assert_array_equal(told.pop(0), found.objectives + 7)
+
+
+def watch(search: Search) -> list[np.ndarray]:
+    """What the soft archive returns from now on."""
+    returned, add = [], search.soft.add
+    search.soft.add = lambda *batch: returned.append(add(*batch)) or returned[-1]  # type: ignore[method-assign]
+    return returned
+
+
+def test_cma_me_is_cma_mae_with_learning_rate_1():
+    me, mae = start(find_algorithm("cma-me")), start(find_algorithm("cma-mae"), learning_rate=1.0)
+    for search in (me, mae):
+        advance(search, 6)
+    assert_same(me, mae)
+    elites = me.soft.elites()
+    np.testing.assert_array_equal(me.soft.thresholds[elites.cells], elites.objectives)
+
+
+@pytest.mark.parametrize("name", ["cma-me", "cma-es"])
+@pytest.mark.parametrize("strategy", ["lm-ma-es", "sep-cma-es", "openai-es"])
+def test_cma_me_and_cma_es_take_any_strategy(name, strategy):
+    free = start(find_algorithm(name), strategy=strategy)
+    (mae,) = (one for one, made_of in STRATEGIES.items() if made_of == strategy)
+    rate = find_algorithm(name).fixed["learning_rate"]
+    same = start(find_algorithm(mae), learning_rate=rate)
+    for search in (free, same):
+        advance(search, 4)
+    assert_same(free, same)
+
+
+def test_the_result_archive_holds_the_best_of_each_cell(algorithm):
+    search, best = start(algorithm, sigma0=0.3), {}
+    for found in advance(search, 12):
+        cells = search.result.cells_of(found.measures)
+        for cell, objective in zip(cells, found.objectives, strict=True):
+            best[int(cell)] = max(objective, best.get(int(cell), -math.inf))
+    elites = search.result.elites()
+    assert dict(zip(elites.cells.tolist(), elites.objectives, strict=True)) == best
+
+
+def test_map_elites_has_one_archive_and_the_others_two(algorithm):
+    search = start(algorithm)
+    assert (search.soft is search.result) == algorithm.name.startswith("map-elites")
+
+
+def test_map_elites_uses_the_line_only_if_its_name_says_so():
+    plain, line = (start(find_algorithm(name), sigma0=1e-6) for name in ("map-elites", "map-elites-line"))
+    spread = np.random.default_rng(0).normal(size=(60, 12)).astype(np.float32)
+    distances = []
+    for search in (plain, line):
+        found = PROBLEM.evaluate(spread, np.zeros(60, np.int64))
+        search.soft.add(spread, found.objectives, found.measures)
+        elites = search.soft.elites().solutions
+        distances.append(np.linalg.norm(search.ask()[:, None] - elites, axis=2).min(axis=1))
+    assert distances[0].max() < 1e-4
+    assert np.median(distances[1]) > 0.01
+
+
+@pytest.mark.parametrize(
+    ("name", "given", "message"),
+    [
+        ("openai-mae", {"batch_size": 7}, "batch_size must be even, since samples are mirrored, got 7"),
+        ("cma-me", {"strategy": "magic"}, "unknown strategy 'magic'; available: cma-es, lm-ma-es, .*"),
+        ("cma-me", {"vectors": 5}, "vectors are those of lm-ma-es, and cma-es has none: leave them out"),
+        ("cma-es", {"strategy": "sep-cma-es", "vectors": 5}, "vectors are those of lm-ma-es, .*"),
+        ("cma-mae", {"min_objective": -math.inf}, "min_objective: .*"),
+        ("map-elites", {"archive": (3,)}, "shape must have an entry for each of 2 ranges, got .*"),
+    ],
+)
+def test_settings_that_do_not_fit_are_refused_in_a_sentence(name, given, message):
+    with pytest.raises(SurefootError, match=f"^{message}$"):
+        start(find_algorithm(name), **given)
+
+
+@pytest.mark.parametrize("name", ["cma-mae", "cma-me", "cma-es"])
+def test_matrices_that_no_machine_holds_are_refused(name):
+    message = (
+        r"^cma-es keeps 4 matrices of 1,000,000 x 1,000,000 numbers for each of 3 emitters, 96,000 GB, "
+        r"and this machine has [\d,]+ GB: use sep-cma-es, lm-ma-es or openai-es, or fewer emitters$"
+    )
+    with pytest.raises(InvalidValueError, match=message):
+        start(find_algorithm(name), problem=Sphere(1_000_000))
+
+
+def test_more_vectors_than_parameters_are_remarked_on():
+    lm = find_algorithm("lm-ma-mae")
+    remark = "lm-ma-es can use no more vectors than there are parameters: 12 instead of 40"
+    assert lm.remarks(settings_of(lm, batch_size=40), 12) == [remark]
+    assert lm.remarks(settings_of(lm, batch_size=40, vectors=12), 12) == []
+    assert lm.remarks(settings_of(lm, batch_size=40), 40) == []
+
+
+def test_the_others_have_no_remarks(algorithm):
+    if algorithm.name != "lm-ma-mae":
+        assert algorithm.remarks(settings_of(algorithm, batch_size=40), 12) == []
