@@ -7,10 +7,15 @@ from pathlib import Path
 import pytest
 
 EXAMPLES = Path(__file__).parent.parent / "examples"
-ARGUMENTS = {"train_and_recover.py": ["{folder}", "160"], "evaluate_controllers.py": ["20"]}
+ARGUMENTS = {
+    "train_and_recover.py": ["{folder}", "160"],
+    "evaluate_controllers.py": ["20"],
+    "explore_maze.py": ["{folder}", "20"],
+}
 EXPECTED = {
     "train_and_recover.py": "walk on with the gait of cell",
     "evaluate_controllers.py": "best objective",
+    "explore_maze.py": "places reached",
     "gymnasium_loop.py": "return",
 }
 
