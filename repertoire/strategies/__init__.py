@@ -5,7 +5,8 @@
 * `lm_ma_es`: `LMMAES`, a Gaussian whose transformation is built from a few direction vectors.
 * `sep_cma_es`: `SepCMAES`, a Gaussian with a diagonal covariance matrix.
 * `openai_es`: `OpenAIES`, an isotropic Gaussian of constant width, with Adam.
-* `noise`, `generator`, `recombination`, `step_size`: what they share.
+* `table`: all of them by name.
+* `noise`, `generator`, `constants`, `recombination`, `step_size`: what they share.
 """
 
 from repertoire.strategies.cma_es import CMAES

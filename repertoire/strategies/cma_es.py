@@ -7,31 +7,19 @@ Source: N. Hansen, "The CMA Evolution Strategy: A Tutorial", 2016, arXiv:1604.00
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import NamedTuple
 
 import numpy as np
 from numba import njit
 from scipy.linalg.blas import dsyrk
 from scipy.linalg.lapack import dsyevd
 
-from repertoire.strategies.recombination import logarithmic
+from repertoire.strategies.constants import Constants
+from repertoire.strategies.recombination import add_scaled, logarithmic
 from repertoire.strategies.step_size import adapt_step_size, damping, path_rate, path_stalls
 from repertoire.strategies.strategy import Strategy
 
 _MAX_CONDITION = 1e14
 _MIN_STEP = 1e-11  # in units of the parameters
-
-
-class _Constants(NamedTuple):
-    """Learning rates and damping, from the dimension and the batch size alone."""
-
-    weights: np.ndarray  # (parents,), positive, sum 1
-    mu_eff: float
-    c_sigma: float
-    damping: float
-    c_c: float
-    c_1: float
-    c_mu: float
 
 
 @dataclass
@@ -182,10 +170,10 @@ class CMAES(Strategy):
         )
 
 
-def _constants(n: int, batch_size: int) -> _Constants:
+def _constants(n: int, batch_size: int) -> Constants:
     weights, mu_eff = logarithmic(batch_size)
     c_1 = 2 / ((n + 1.3) ** 2 + mu_eff)  # Hansen 2016, eq. 57
-    return _Constants(
+    return Constants(
         weights=weights,
         mu_eff=mu_eff,
         c_sigma=path_rate(n, mu_eff),
@@ -225,19 +213,13 @@ def _recombine(
     """Write Σ w z and Σ w y over the parents to `recombined`, (2, n), and their y to `factors`."""
     recombined[:] = 0
     for rank in range(weights.size):
-        _add(noise[ranking[rank]], weights[rank], recombined[0])
-        _add(steps[ranking[rank]], weights[rank], recombined[1])
+        add_scaled(noise[ranking[rank]], weights[rank], recombined[0])
+        add_scaled(steps[ranking[rank]], weights[rank], recombined[1])
         factors[rank] = steps[ranking[rank]]
 
 
-@njit(nogil=True, cache=True, fastmath={"contract"})
-def _add(source: np.ndarray, factor: float, target: np.ndarray) -> None:
-    for j in range(source.size):
-        target[j] += factor * source[j]
-
-
 @njit(nogil=True, cache=True)
-def _advance_path_sigma(path: np.ndarray, step: np.ndarray, constants: _Constants) -> float:
+def _advance_path_sigma(path: np.ndarray, step: np.ndarray, constants: Constants) -> float:
     """Update the path of the step size and return its squared length.
 
     The step is C^(-1/2) (m' - m) / σ, which is B z because (m' - m) / σ is B D z.
@@ -251,7 +233,7 @@ def _advance_path_sigma(path: np.ndarray, step: np.ndarray, constants: _Constant
 
 @njit(nogil=True, cache=True)
 def _advance_path_c(
-    path: np.ndarray, y: np.ndarray, constants: _Constants, stalled: bool, factors: np.ndarray
+    path: np.ndarray, y: np.ndarray, constants: Constants, stalled: bool, factors: np.ndarray
 ) -> float:
     """Update the path of C, turn the y in `factors` into what C grows by, and return what C keeps."""
     c_c, c_1, c_mu = constants.c_c, constants.c_1, constants.c_mu

@@ -13,7 +13,7 @@ import numpy as np
 from numba import njit
 from scipy.linalg.blas import dgemm
 
-from repertoire.strategies.recombination import logarithmic
+from repertoire.strategies.recombination import add_scaled, logarithmic
 from repertoire.strategies.strategy import Strategy
 from robots.errors import InvalidValueError
 
@@ -222,7 +222,7 @@ def _recombine(noise: np.ndarray, ranking: np.ndarray, weights: np.ndarray, tota
     """Write Σ w z over the parents to `total`, (n,)."""
     total[:] = 0
     for rank in range(weights.size):
-        _add(noise[ranking[rank]], weights[rank], total)
+        add_scaled(noise[ranking[rank]], weights[rank], total)
 
 
 @njit(nogil=True, cache=True)
@@ -255,7 +255,7 @@ def _advance(
         columns = slice(start, min(start + _BLOCK, z.size))
         for i in range(c_c.size):
             if i < coefficients.size:
-                _add(vectors[i, columns], coefficients[i], mean[columns])
+                add_scaled(vectors[i, columns], coefficients[i], mean[columns])
             _advance_vector(vectors[i, columns], 1 - c_c[i], gains[i], z[columns])
     return np.dot(path, path)
 
@@ -273,12 +273,6 @@ def _advance_products(
                 + kept[j] * along[j] * gains[i]
                 + gains[i] * gains[j] * square
             )
-
-
-@njit(nogil=True, cache=True, fastmath={"contract"})
-def _add(source: np.ndarray, factor: float, target: np.ndarray) -> None:
-    for j in range(source.size):
-        target[j] += factor * source[j]
 
 
 @njit(nogil=True, cache=True, fastmath={"contract"})

@@ -12,6 +12,7 @@ from typing import NamedTuple
 import numpy as np
 from numba import njit
 
+from repertoire.strategies.recombination import add_scaled
 from repertoire.strategies.strategy import Strategy
 from robots.errors import InvalidValueError
 
@@ -143,13 +144,7 @@ def _weigh(noise: np.ndarray, weights: np.ndarray, total: np.ndarray) -> None:
     """Write Σ w ε to `total`, (n,)."""
     total[:] = 0
     for i in range(weights.size):
-        _accumulate(noise[i], weights[i], total)
-
-
-@njit(nogil=True, cache=True, fastmath={"contract"})
-def _accumulate(noise: np.ndarray, weight: float, total: np.ndarray) -> None:
-    for j in range(noise.size):
-        total[j] += weight * noise[j]
+        add_scaled(noise[i], weights[i], total)
 
 
 @njit(nogil=True, cache=True, error_model="numpy")

@@ -1,9 +1,10 @@
-"""`Recombination`: how parents are weighted by rank."""
+"""`Recombination`: how parents are weighted by rank, and summed."""
 
 import math
 from typing import NamedTuple
 
 import numpy as np
+from numba import njit
 
 
 class Recombination(NamedTuple):
@@ -24,3 +25,10 @@ def logarithmic(batch_size: int) -> Recombination:
     weights = math.log((batch_size + 1) / 2) - np.log(np.arange(1, parents + 1))  # Hansen 2016, eq. 49
     weights /= weights.sum()
     return Recombination(weights, 1 / float(np.sum(weights**2)))  # Hansen 2016, eq. 8
+
+
+@njit(nogil=True, cache=True, fastmath={"contract"})
+def add_scaled(source: np.ndarray, factor: float, target: np.ndarray) -> None:
+    """Add a multiple of one vector to another, in place; a float32 source is converted first."""
+    for j in range(source.size):
+        target[j] += factor * np.float64(source[j])

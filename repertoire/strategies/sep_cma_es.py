@@ -12,24 +12,13 @@ from typing import NamedTuple
 import numpy as np
 from numba import njit
 
+from repertoire.strategies.constants import Constants
 from repertoire.strategies.recombination import logarithmic
 from repertoire.strategies.step_size import adapt_step_size, damping, path_rate, path_stalls
 from repertoire.strategies.strategy import Strategy
 
 _MAX_CONDITION = 1e14
 _MIN_STEP = 1e-11  # in units of the parameters
-
-
-class _Constants(NamedTuple):
-    """Learning rates and damping, from the dimension and the batch size alone."""
-
-    weights: np.ndarray  # (parents,), positive, sum 1
-    mu_eff: float
-    c_sigma: float
-    damping: float
-    c_c: float
-    c_1: float
-    c_mu: float
 
 
 class _Search(NamedTuple):
@@ -124,10 +113,10 @@ class SepCMAES(Strategy):
         self._generation = self._count("generation", state)
 
 
-def _constants(n: int, batch_size: int) -> _Constants:
+def _constants(n: int, batch_size: int) -> Constants:
     weights, mu_eff = logarithmic(batch_size)
     c_1 = 1 / (n + 2 * math.sqrt(n) + mu_eff / n)  # pycma, c1_sep
-    return _Constants(
+    return Constants(
         weights=weights,
         mu_eff=mu_eff,
         c_sigma=path_rate(n, mu_eff),
@@ -182,7 +171,7 @@ def _accumulate(noise: np.ndarray, weight: float, first: np.ndarray, second: np.
 
 @njit(nogil=True, cache=True)
 def _adapt(
-    search: _Search, recombined: np.ndarray, constants: _Constants, sigma: float, generation: int
+    search: _Search, recombined: np.ndarray, constants: Constants, sigma: float, generation: int
 ) -> float:
     """Update the search in place and return the new step size."""
     n = search.mean.size
@@ -194,7 +183,7 @@ def _adapt(
 
 
 @njit(nogil=True, cache=True)
-def _advance_path_sigma(path: np.ndarray, step: np.ndarray, constants: _Constants) -> float:
+def _advance_path_sigma(path: np.ndarray, step: np.ndarray, constants: Constants) -> float:
     """Update the path of the step size and return its squared length."""
     c_sigma = constants.c_sigma
     gain = math.sqrt(c_sigma * (2 - c_sigma) * constants.mu_eff)
@@ -207,7 +196,7 @@ def _advance_path_sigma(path: np.ndarray, step: np.ndarray, constants: _Constant
 
 @njit(nogil=True, cache=True)
 def _advance_covariance(
-    search: _Search, recombined: np.ndarray, constants: _Constants, sigma: float, stalled: bool
+    search: _Search, recombined: np.ndarray, constants: Constants, sigma: float, stalled: bool
 ) -> None:
     """Update the path and the diagonal of C, and move the mean."""
     c_c, c_1, c_mu = constants.c_c, constants.c_1, constants.c_mu
