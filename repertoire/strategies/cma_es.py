@@ -11,7 +11,6 @@ from dataclasses import dataclass
 import numpy as np
 from numba import njit
 from scipy.linalg.blas import dsyrk
-from scipy.linalg.lapack import dsyevd
 
 from repertoire.strategies.constants import Constants
 from repertoire.strategies.recombination import add_scaled, logarithmic
@@ -135,9 +134,9 @@ class CMAES(Strategy):
 
     def _decompose(self) -> None:
         search = self._search
-        eigenvalues, search.basis, failure = dsyevd(search.covariance, lower=1)
-        if failure:  # never seen; a matrix that is not finite would be refused before
-            raise RuntimeError(f"LAPACK could not decompose the covariance matrix (dsyevd: {failure})")
+        # NumPy's, unlike SciPy's, lets other threads run meanwhile
+        eigenvalues, basis = np.linalg.eigh(search.covariance)
+        search.basis = np.asfortranarray(basis)
         search.deviations = np.sqrt(np.maximum(eigenvalues, 0))
         search.decomposed = search.generation
 

@@ -11,7 +11,6 @@ from typing import NamedTuple
 
 import numpy as np
 from numba import njit
-from scipy.linalg.blas import dgemm
 
 from repertoire.strategies.recombination import add_scaled, logarithmic
 from repertoire.strategies.strategy import Strategy
@@ -116,14 +115,12 @@ class LMMAES(Strategy):
     def _sample(self, solutions: np.ndarray, rows: slice, draw: int) -> None:
         noise, directions = self._noise[rows], self._directions[rows]
         self._random.fill(noise, draw=draw, stream=rows.start)
-        directions[:] = noise
         scale, mixing = self._transform
-        if len(mixing):
-            vectors = self._search.vectors[: len(mixing)]
-            coefficients = (directions @ vectors.T) @ mixing  # (rows, active)
-            # directions = scale directions + coefficients @ vectors, in place; BLAS sees the transposes
-            dgemm(1.0, vectors.T, coefficients.T, scale, directions.T, overwrite_c=1)
-        _place(self._search.mean, self._sigma, directions, solutions[rows])
+        vectors = self._search.vectors[: len(mixing)]
+        directions[:] = noise
+        coefficients = (directions @ vectors.T) @ mixing  # (rows, active)
+        np.matmul(coefficients, vectors, out=directions)
+        _place(self._search.mean, self._sigma, scale, noise, directions, solutions[rows])
 
     def _update(self, ranking: np.ndarray) -> None:
         _recombine(self._noise, ranking, self._weights, self._recombined)
@@ -206,15 +203,30 @@ def _mixing(products: np.ndarray, gains: np.ndarray) -> np.ndarray:
 
 
 @njit(nogil=True, cache=True)
-def _place(mean: np.ndarray, sigma: float, directions: np.ndarray, solutions: np.ndarray) -> None:
+def _place(
+    mean: np.ndarray,
+    sigma: float,
+    scale: float,
+    noise: np.ndarray,
+    directions: np.ndarray,
+    solutions: np.ndarray,
+) -> None:
     for i in range(solutions.shape[0]):
-        _place_row(mean, sigma, directions[i], solutions[i])
+        _place_row(mean, sigma, scale, noise[i], directions[i], solutions[i])
 
 
 @njit(nogil=True, cache=True, fastmath={"contract"})
-def _place_row(mean: np.ndarray, sigma: float, direction: np.ndarray, solution: np.ndarray) -> None:
+def _place_row(
+    mean: np.ndarray,
+    sigma: float,
+    scale: float,
+    noise: np.ndarray,
+    direction: np.ndarray,
+    solution: np.ndarray,
+) -> None:
     for j in range(mean.size):
-        solution[j] = np.float32(mean[j] + sigma * direction[j])  # Loshchilov 2019, Algorithm 1, line 10
+        step = scale * noise[j] + direction[j]
+        solution[j] = np.float32(mean[j] + sigma * step)  # Loshchilov 2019, Algorithm 1, line 10
 
 
 @njit(nogil=True, cache=True)
