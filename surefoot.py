@@ -4,16 +4,16 @@ import sys
 
 import click
 
-from commands.algorithms import algorithms
-from commands.bench import bench
-from commands.console import Commands, complaints
-from commands.demo import demo
-from commands.deploy import deploy
-from commands.recover import recover
-from commands.show import show
-from commands.suite import suite
-from commands.train import train
 from robots.errors import SurefootError
+from surefoot_cli.algorithms import algorithms
+from surefoot_cli.bench import bench
+from surefoot_cli.console import Commands, complaints
+from surefoot_cli.demo import demo
+from surefoot_cli.deploy import deploy
+from surefoot_cli.recover import recover
+from surefoot_cli.show import show
+from surefoot_cli.suite import suite
+from surefoot_cli.train import train
 
 
 @click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})

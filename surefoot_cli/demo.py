@@ -4,9 +4,9 @@ from pathlib import Path
 
 import click
 
-from commands.console import AnyPath, Positive, console
-from commands.progress import training_bar
-from commands.recover import print_trial
+from surefoot_cli.console import AnyPath, Positive, console
+from surefoot_cli.progress import training_bar
+from surefoot_cli.recover import print_trial
 
 
 @click.command()

@@ -6,7 +6,7 @@ from typing import Any
 
 import click
 
-from commands.console import AnyPath, Commands, Names, Positive, console
+from surefoot_cli.console import AnyPath, Commands, Names, Positive, console
 
 
 @click.group(cls=Commands)

@@ -11,7 +11,7 @@ from typing import Any
 
 from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 
-from commands.console import console, format_number
+from surefoot_cli.console import console, format_number
 
 
 @contextmanager

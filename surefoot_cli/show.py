@@ -4,7 +4,7 @@ from pathlib import Path
 
 import click
 
-from commands.console import AnyPath, console
+from surefoot_cli.console import AnyPath, console
 
 
 @click.command()

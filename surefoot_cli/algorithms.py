@@ -2,7 +2,7 @@
 
 import click
 
-from commands.console import console
+from surefoot_cli.console import console
 
 
 @click.command()

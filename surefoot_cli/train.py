@@ -5,9 +5,9 @@ from typing import Any
 
 import click
 
-from commands.console import AnyPath, Number, Positive, console, format_number
-from commands.progress import interrupt_flag, training_bar
 from robots.errors import InvalidFileError
+from surefoot_cli.console import AnyPath, Number, Positive, console, format_number
+from surefoot_cli.progress import interrupt_flag, training_bar
 
 _DEFAULT = "[default: the algorithm's]"
 

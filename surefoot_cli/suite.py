@@ -4,8 +4,8 @@ from pathlib import Path
 
 import click
 
-from commands.console import AnyPath, Commands, Names, Positive, console
-from commands.progress import study_bar
+from surefoot_cli.console import AnyPath, Commands, Names, Positive, console
+from surefoot_cli.progress import study_bar
 
 
 @click.group(cls=Commands)

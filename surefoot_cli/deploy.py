@@ -4,7 +4,7 @@ from pathlib import Path
 
 import click
 
-from commands.console import AnyPath, Number, console
+from surefoot_cli.console import AnyPath, Number, console
 
 
 @click.command()

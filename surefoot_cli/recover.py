@@ -5,7 +5,7 @@ from typing import Any
 
 import click
 
-from commands.console import AnyPath, Positive, console
+from surefoot_cli.console import AnyPath, Positive, console
 
 
 @click.command()
