@@ -18,7 +18,9 @@ def suite() -> None:
 @click.option(
     "--domains", type=Names(), help="Fewer or others, e.g. sphere-100,arm-20,maze.  [default: the paper's]"
 )
-@click.option("--trials", type=Positive, help="Of each algorithm in each domain.  [default: 10]")
+@click.option(
+    "--trials", type=click.IntRange(1, 1000), help="Of each algorithm in each domain.  [default: 10]"
+)
 @click.option("--evaluations", type=Positive, help="Of each trial.  [default: 2000000]")
 @click.option("--seed", type=click.IntRange(min=0), default=1, show_default=True)
 @click.option("--processes", type=Positive, help="Trials at a time.  [default: one a core]")
