@@ -65,9 +65,8 @@ class CMAES(Strategy):
         self._noise = np.empty((self.batch_size, n), np.float32)
         self._steps = np.empty((self.batch_size, n))  # (x - mean) / σ
         self._recombined = np.empty((2, n))
-        self._factors = np.empty(
-            (self._constants.weights.size + 1, n)
-        )  # what C grows by, as an outer product
+        # C grows by the product of this with itself
+        self._factors = np.empty((self._constants.weights.size + 1, n))
         self._reset(self.initial.copy())
 
     @property
