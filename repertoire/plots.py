@@ -10,6 +10,7 @@ from matplotlib.figure import Figure
 
 from repertoire.repertoire import Repertoire, format_cell
 from robots.atomic import replace_file
+from robots.description import foot_words
 from robots.errors import InvalidValueError
 
 _EMPTY = "#e4e4e4"
@@ -134,7 +135,7 @@ def _rule(axes: Axes, grid: tuple[int, ...]) -> None:
 
 def _label_measures(axes: Axes, repertoire: Repertoire) -> None:
     """Say in plain words which foot each direction stands for."""
-    grid, feet = repertoire.grid, [_words(foot) for foot in repertoire.robot.description.measures]
+    grid, feet = repertoire.grid, [foot_words(foot) for foot in repertoire.robot.description.measures]
     total_rows, total_columns = math.prod(grid[1::2]), math.prod(grid[0::2])
     axes.set_xticks(*_ticks(grid[0], total_columns))
     axes.set_xlabel(f"{feet[0]}: share of time on the ground")
@@ -181,9 +182,3 @@ def _headline(repertoire: Repertoire) -> str:
         f"{first}\nQD score {metrics.qd_score:,.0f}, best objective {metrics.best:,.1f} "
         f"in cell {format_cell(repertoire.cell(repertoire.best()))}"
     )
-
-
-def _words(foot: str) -> str:
-    """A foot's name in words."""
-    words = foot.replace("_", " ")
-    return words if words.endswith("foot") else f"{words} foot"

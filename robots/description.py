@@ -189,3 +189,9 @@ def read_text(path: Path) -> str:
         raise InvalidRobotError(f"cannot read {path}: {error.strerror}") from error
     except UnicodeDecodeError as error:
         raise InvalidRobotError(f"{path} is not a text file") from error
+
+
+def foot_words(foot: str) -> str:
+    """A foot's name in words: `front_left` and `front_left_foot` are the front left foot."""
+    words = foot.replace("_", " ")
+    return words if words.endswith("foot") else f"{words} foot"

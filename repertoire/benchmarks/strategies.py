@@ -12,16 +12,14 @@ import numpy as np
 from scipy.linalg.blas import dgemm, dsyrk
 from scipy.linalg.lapack import dsyevd
 
-from repertoire.algorithms import find_algorithm
 from repertoire.benchmarks.pyribs import PyribsSearch, check_pyribs, numpy_sphere, pyribs_version
-from repertoire.configuration import Settings, validate
 from repertoire.machine import processor_name
 from repertoire.memory import array_bytes
 from repertoire.parallel import one_blas_thread
 from repertoire.problems import Sphere
-from repertoire.search import Search
 from repertoire.strategies.noise import Noise
 from repertoire.suites.optimization import optimization_study
+from repertoire.suites.runner import TrialPlan, start_search
 from repertoire.training import software_versions
 from robots.simulation import available_cores
 
@@ -83,22 +81,18 @@ class _Ours:
 
     def __init__(self, algorithm: str, n: int, *, threads: int = 1) -> None:
         self.problem = Sphere(n)
-        self.search = _start(algorithm, self.problem, threads)
+        plan = TrialPlan(self.problem.name, algorithm, 0, 1, 1)
+        self.search = start_search(plan, self.problem, threads=threads)
         self._seeds = np.zeros(self.search.batch_size, np.int64)
 
     def iterate(self, count: int) -> tuple[float, float]:
         """Seconds an iteration spends in ask and tell, and in evaluating."""
-        algorithm = evaluation = 0.0
-        for _ in range(count):
-            started = time.perf_counter()
-            solutions = self.search.ask()
-            asked = time.perf_counter()
-            evaluations = self.problem.evaluate(solutions, self._seeds)
-            evaluated = time.perf_counter()
-            self.search.tell(evaluations)
-            algorithm += time.perf_counter() - evaluated + asked - started
-            evaluation += evaluated - asked
-        return algorithm / count, evaluation / count
+        return _time_iterations(
+            self.search.ask,
+            lambda solutions: self.problem.evaluate(solutions, self._seeds),
+            self.search.tell,
+            count,
+        )
 
 
 class _Theirs:
@@ -109,33 +103,28 @@ class _Theirs:
 
     def iterate(self, count: int) -> tuple[float, float]:
         """See `_Ours.iterate`."""
-        algorithm = evaluation = 0.0
-        for _ in range(count):
-            started = time.perf_counter()
-            solutions = self._search.ask()
-            asked = time.perf_counter()
-            objectives, measures = numpy_sphere(solutions)
-            evaluated = time.perf_counter()
-            self._search.tell(objectives, measures)
-            algorithm += time.perf_counter() - evaluated + asked - started
-            evaluation += evaluated - asked
-        return algorithm / count, evaluation / count
+        search = self._search
+        return _time_iterations(search.ask, numpy_sphere, lambda values: search.tell(*values), count)
 
 
-def _start(algorithm: str, problem: Sphere, threads: int) -> Search:
-    """Set a variant up as in the paper."""
-    entry = find_algorithm(algorithm)
-    settings = {
-        "algorithm": algorithm,
-        "evaluations": 1,
-        "seed": 1,
-        "rule": "batch",
-        "learning_rate": problem.learning_rate,
-        "archive": problem.archive,
-        "min_objective": problem.min_objective,
-    }
-    configuration = validate(Settings, entry.complete(settings))
-    return entry.start(configuration, problem, np.random.SeedSequence(1), threads=threads)
+def _time_iterations(
+    ask: Callable[[], np.ndarray],
+    evaluate: Callable[[np.ndarray], Any],
+    tell: Callable[[Any], object],
+    count: int,
+) -> tuple[float, float]:
+    """Seconds an iteration spends in ask and tell, and in evaluating."""
+    algorithm = evaluation = 0.0
+    for _ in range(count):
+        started = time.perf_counter()
+        solutions = ask()
+        asked = time.perf_counter()
+        values = evaluate(solutions)
+        evaluated = time.perf_counter()
+        tell(values)
+        algorithm += time.perf_counter() - evaluated + asked - started
+        evaluation += evaluated - asked
+    return algorithm / count, evaluation / count
 
 
 def _measure_variant(algorithm: str, n: int, peer: str | None) -> Figures:

@@ -77,7 +77,8 @@ class VariationEmitter(Emitter):
         draw = self._random.next_draw()
         self._random.fill(self._steps, draw=draw, stream=self.batch_size)
         self._steps *= np.float32(self._line_sigma)
-        parents, others = self._choose(archive), self._choose(archive)
+        parents = self._choose(archive)
+        others = self._choose(archive) if self._line_sigma else parents
         half = self.batch_size // 2
         parts = (slice(0, half), slice(half, self.batch_size))
         return [partial(self._vary, solutions, parents, others, rows, draw) for rows in parts]

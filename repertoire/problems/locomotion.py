@@ -5,6 +5,7 @@ from collections.abc import Callable
 import numpy as np
 
 from repertoire.problems.problem import Evaluations, Problem
+from robots.description import foot_words
 from robots.robot import Robot
 from robots.simulation import Simulation
 
@@ -24,7 +25,9 @@ class Locomotion(Problem):
         self.name = robot.name
         self.solution_dim = self.simulation.controller.parameter_count
         self.measure_ranges = ((0.0, 1.0),) * robot.measure_dim
-        self.measure_names = tuple(_words(foot) for foot in robot.description.measures)
+        self.measure_names = tuple(
+            f"{foot_words(foot)}: share of time on the ground" for foot in robot.description.measures
+        )
         self.archive = robot.description.archive
         self.min_objective = robot.description.min_objective.value
 
@@ -38,9 +41,3 @@ class Locomotion(Problem):
         """See `Problem.evaluate`; steps are control steps simulated."""
         episodes = self.simulation.evaluate(solutions, seeds, on_finished=on_finished)
         return Evaluations(episodes.objectives, episodes.measures, episodes.diverged, episodes.steps)
-
-
-def _words(foot: str) -> str:
-    """What a foot's measure is: `front_left` gives `front left foot: share of time on the ground`."""
-    words = foot.replace("_", " ")
-    return f"{words if words.endswith('foot') else f'{words} foot'}: share of time on the ground"

@@ -110,15 +110,16 @@ def trial_settings(plan: TrialPlan, problem: Problem) -> Settings:
     return validate(Settings, algorithm.complete(settings))
 
 
-def start_search(plan: TrialPlan, problem: Problem) -> Search:
-    """Set the algorithm up for the problem.
+def start_search(plan: TrialPlan, problem: Problem, *, threads: int = 1) -> Search:
+    """Set the algorithm up for the problem; the result does not depend on the number of threads.
 
     Raises:
         UnknownNameError: there is no such algorithm.
         InvalidValueError: they do not suit each other.
     """
     seed = np.random.SeedSequence(plan.seed, spawn_key=(_SEARCH,))
-    return find_algorithm(plan.algorithm).start(trial_settings(plan, problem), problem, seed)
+    algorithm = find_algorithm(plan.algorithm)
+    return algorithm.start(trial_settings(plan, problem), problem, seed, threads=threads)
 
 
 def _advance(search: Search, problem: Problem, clock: _Clock, batches: range) -> None:

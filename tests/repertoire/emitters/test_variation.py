@@ -59,7 +59,8 @@ def test_solutions_are_those_of_the_published_formula(batch_size, line_sigma):
         noise.fill(isotropic[:half], draw=draw, stream=0)
         noise.fill(isotropic[half:], draw=draw, stream=half)
         noise.fill(along, draw=draw, stream=batch_size)
-        p1, p2 = (archive.sample_elites(batch_size, rng).astype(np.float64) for _ in range(2))
+        p1 = archive.sample_elites(batch_size, rng).astype(np.float64)
+        p2 = archive.sample_elites(batch_size, rng).astype(np.float64) if line_sigma else p1
         expected = p1 + ISO * isotropic + line_sigma * along[:, None] * (p2 - p1)
         np.testing.assert_allclose(step(emitter, archive), expected, rtol=1e-5, atol=1e-6)
 
