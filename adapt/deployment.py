@@ -137,7 +137,7 @@ def deploy(
         data = slots.data(0)
         if not fell:
             log.append(_snapshot(data, slots))
-        fell = fell or not slots.tally.alive[0]
+        fell = fell or bool(slots.tally.terminated[0])
         if on_frame and step % frame_every == 0:
             on_frame(data)
         if fell and stop_at_fall:
@@ -171,9 +171,14 @@ def _checked_parameters(parameters: np.ndarray, count: int) -> np.ndarray:
 
 def _snapshot(data: mujoco.MjData, slots: Slots) -> dict[str, np.ndarray]:
     """Copies of what the last control step left behind."""
+    torso = data.body(slots.robot.description.torso)
+    velocity = np.empty(6)  # angular, then linear, along the world's axes
+    mujoco.mj_objectVelocity(slots.robot.model, data, mujoco.mjtObj.mjOBJ_XBODY, torso.id, velocity, 0)
     return {
+        "position": torso.xpos.copy(),
+        "quaternion": torso.xquat.copy(),
+        "velocity": velocity[3:],
         "qpos": data.qpos.copy(),
-        "qvel": data.qvel.copy(),
         "actions": slots.actions[0].astype(np.float64),
         "contacts": slots.tally.touching[0].copy(),
         "rewards": slots.tally.reward[0].copy(),
@@ -184,18 +189,16 @@ def _telemetry(robot: Robot, log: list[dict[str, np.ndarray]], ended: End) -> Te
     """Work out what the snapshots mean."""
     model, joints, feet = robot.model, robot.description.joints, tuple(robot.description.feet)
     t = len(log)
-    qpos, qvel = _column(log, "qpos", (t, model.nq)), _column(log, "qvel", (t, model.nv))
-    root = model.body(robot.description.torso).jntadr[0]
-    position, velocity = model.jnt_qposadr[root], model.jnt_dofadr[root]
-    angles = _roll_pitch_yaw(qpos[:, position + 3 : position + 7])
+    qpos, velocity = _column(log, "qpos", (t, model.nq)), _column(log, "velocity", (t, 3))
+    angles = _roll_pitch_yaw(_column(log, "quaternion", (t, 4)))
     yaw = angles[:, 2]
     return Telemetry(
         joints=joints,
         feet=feet,
         times=robot.control_step * np.arange(1, t + 1),
-        positions=qpos[:, position : position + 3],
+        positions=_column(log, "position", (t, 3)),
         angles=angles,
-        speeds=np.cos(yaw) * qvel[:, velocity] + np.sin(yaw) * qvel[:, velocity + 1],
+        speeds=np.cos(yaw) * velocity[:, 0] + np.sin(yaw) * velocity[:, 1],
         joint_angles=_joint_angles(model, joints, qpos),
         actions=_column(log, "actions", (t, len(joints))),
         contacts=_column(log, "contacts", (t, len(feet))).astype(np.bool_),

@@ -47,6 +47,22 @@ class Reward(_Record):
     joint_at_limit: Finite
 
 
+class Alive(_Record):
+    """When the robot counts as alive: while all that is given holds.
+
+    Attributes:
+        min_height: torso height that it is above [m].
+        max_pitch: size of the torso's pitch that it is below [rad].
+        untouched: feet none of which touches the floor.
+        ends_episode: whether the episode ends once the robot is not alive.
+    """
+
+    min_height: Finite | None = None
+    max_pitch: Annotated[float, Field(gt=0, allow_inf_nan=False, strict=True)] | None = None
+    untouched: tuple[str, ...] = ()
+    ends_episode: bool = True
+
+
 class ControllerShape(_Record):
     """Which kind of controller drives the robot, and its size."""
 
@@ -75,7 +91,8 @@ class Description(_Record):
         name: identifier, as used on the command line and in files.
         title: what to call the robot in a sentence.
         model: file name of the MJCF, beside the YAML.
-        torso: body with the free joint.
+        torso: body with the root joints: one free joint, or for a robot that moves in the x-z plane a slide
+            along x, a slide along z and a hinge about y, in this order.
         floor: geom that is the ground.
         joints: actuated joints in the order of observations and actions.
         feet: sole geoms of each foot.
@@ -84,7 +101,7 @@ class Description(_Record):
         substeps: physics steps per control step.
         episode_steps: control steps an episode has at most.
         reset_joint_noise: half-width of the uniform initial joint angles [rad].
-        min_height: torso height above which the robot is alive [m].
+        alive: when the robot counts as alive.
         reward: weights of the reward's terms.
         controller: the controller's kind and size.
         archive: cells along each measure.
@@ -103,7 +120,7 @@ class Description(_Record):
     substeps: Count
     episode_steps: Steps
     reset_joint_noise: Annotated[float, Field(ge=0, allow_inf_nan=False, strict=True)]
-    min_height: Finite
+    alive: Alive
     reward: Reward
     controller: ControllerShape
     archive: Annotated[tuple[Count, ...], Field(min_length=1)]
@@ -115,6 +132,7 @@ class Description(_Record):
             _require(f"leg {name!r} names the joint", leg.joints, self.joints, "joints")
             _require(f"leg {name!r} names the foot", [leg.foot], self.feet, "feet")
         _require("measures name the foot", self.measures, self.feet, "feet")
+        _require("alive.untouched names the foot", self.alive.untouched, self.feet, "feet")
         if len(self.archive) != len(self.measures):
             raise ValueError(
                 f"archive has {len(self.archive)} dimensions but there are {len(self.measures)} measures"

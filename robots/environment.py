@@ -60,7 +60,7 @@ class WalkingEnvironment(gymnasium.Env[np.ndarray, np.ndarray]):
         self._slots.actions[0] = action
         self._slots.advance(_ONE)
         tally = self._slots.tally
-        terminated = not bool(tally.alive[0])
+        terminated = bool(tally.terminated[0])
         truncated = not terminated and self._slots.over(0)
         observation = self._slots.observations[0].copy()
         return observation, float(tally.reward[0]), terminated, truncated, self._info()

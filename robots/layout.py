@@ -15,12 +15,17 @@ class Task(NamedTuple):
 
     Attributes:
         qpos, qvel: half-open column ranges of the positions and velocities, (2,) each.
-        root_qpos, root_qvel: first columns of the torso's free joint.
+        root_qpos, root_qvel: first columns of the torso's root joints.
+        planar: whether these are a slide along x, a slide along z and a hinge about y.
+        root_origin: height of the torso where a planar root's z slide is at 0, and x likewise [m], (2,).
         joint_qpos, joint_qvel, joint_ctrl: column of each actuated joint, or ABSENT, (j,) each.
         joint_middle, joint_half_range: of the joint's range [rad], (j,) each.
         joint_gear: torque at full action [N·m], (j,).
         foot_sensors: sensor-data columns of each foot's soles, padded with ABSENT, (f, s).
-        min_height: the torso is alive above this [m].
+        min_height: the robot is alive while its torso is above this [m].
+        max_pitch: and while its torso's pitch is smaller than this [rad].
+        untouched: and while none of these feet touches the floor, (f,) bool.
+        ends_episode: whether an episode ends once the robot is not alive.
         control_step: [s].
         max_steps: control steps an episode has at most.
         rewards: weights of alive, progress, electricity, torque, joint at limit, (5,).
@@ -30,6 +35,8 @@ class Task(NamedTuple):
     qvel: np.ndarray
     root_qpos: int
     root_qvel: int
+    planar: bool
+    root_origin: np.ndarray
     joint_qpos: np.ndarray
     joint_qvel: np.ndarray
     joint_ctrl: np.ndarray
@@ -38,6 +45,9 @@ class Task(NamedTuple):
     joint_gear: np.ndarray
     foot_sensors: np.ndarray
     min_height: float
+    max_pitch: float
+    untouched: np.ndarray
+    ends_episode: bool
     control_step: float
     max_steps: int
     rewards: np.ndarray
@@ -53,12 +63,14 @@ def make_task(robot: Robot) -> Task:
     motors = [_motor_of(model, joint) for joint in joints]
     ranges = robot.joint_ranges
     root = model.body(description.torso).jntadr[0]
-    reward = description.reward
+    reward, alive = description.reward, description.alive
     return Task(
         qpos=qpos,
         qvel=qvel,
         root_qpos=int(qpos[0] + model.jnt_qposadr[root]),
         root_qvel=int(qvel[0] + model.jnt_dofadr[root]),
+        planar=bool(model.jnt_type[root] != mujoco.mjtJoint.mjJNT_FREE),
+        root_origin=_root_origin(model, model.body(description.torso).id),
         joint_qpos=_addresses(joints, model.jnt_qposadr, qpos[0]),
         joint_qvel=_addresses(joints, model.jnt_dofadr, qvel[0]),
         joint_ctrl=_addresses(motors, np.arange(model.nu), ctrl[0]),
@@ -66,13 +78,22 @@ def make_task(robot: Robot) -> Task:
         joint_half_range=(ranges[:, 1] - ranges[:, 0]) / 2,
         joint_gear=np.array([model.actuator_gear[m, 0] if m != ABSENT else 0.0 for m in motors]),
         foot_sensors=_foot_sensors(robot),
-        min_height=description.min_height,
+        min_height=-np.inf if alive.min_height is None else alive.min_height,
+        max_pitch=np.inf if alive.max_pitch is None else alive.max_pitch,
+        untouched=np.array([foot in alive.untouched for foot in description.feet]),
+        ends_episode=alive.ends_episode,
         control_step=robot.control_step,
         max_steps=description.episode_steps,
         rewards=np.array(
             [reward.alive, reward.progress, reward.electricity, reward.torque, reward.joint_at_limit]
         ),
     )
+
+
+def _root_origin(model: mujoco.MjModel, torso: int) -> np.ndarray:
+    """Where a torso is along x and z when its joints are at 0, (2,)."""
+    start = model.qpos0[model.jnt_qposadr[model.body_jntadr[torso]] :][:2]
+    return model.body_pos[torso, [0, 2]] - start
 
 
 def _columns(model: mujoco.MjModel, part: mujoco.mjtState) -> np.ndarray:

@@ -219,10 +219,24 @@ def _check_elements(spec: mujoco.MjSpec, description: Description, origin: str) 
                 raise InvalidRobotError(
                     f"{origin}: the MJCF has no {kind} {name!r}; available: {', '.join(known) or 'none'}"
                 )
-    root = spec.body(description.torso).joints
-    if [joint.type for joint in root] != [mujoco.mjtJoint.mjJNT_FREE]:
+    _check_root(spec.body(description.torso), f"{origin}: the torso {description.torso!r}")
+
+
+def _check_root(torso: mujoco.MjsBody, what: str) -> None:
+    """Refuse a torso that neither moves freely nor in the x-z plane."""
+    kind = mujoco.mjtJoint
+    kinds = [joint.type for joint in torso.joints]
+    axes = [tuple(joint.axis) for joint in torso.joints]
+    free = kinds == [kind.mjJNT_FREE]
+    planar = kinds == [kind.mjJNT_SLIDE, kind.mjJNT_SLIDE, kind.mjJNT_HINGE] and axes == [
+        (1, 0, 0),
+        (0, 0, 1),
+        (0, 1, 0),
+    ]
+    if not free and not planar:
         raise InvalidRobotError(
-            f"{origin}: the torso {description.torso!r} must have one free joint and no other"
+            f"{what} must have one free joint and no other, or to move in the x-z plane a slide along x, "
+            "a slide along z and a hinge about y"
         )
 
 

@@ -77,7 +77,7 @@ class Slots:
 
     def over(self, slot: int) -> bool:
         """Whether the slot's episode has ended: not alive any more, diverged, or out of time."""
-        return bool(not self.tally.alive[slot] or self.tally.steps[slot] == self._task.max_steps)
+        return bool(self.tally.terminated[slot] or self.tally.steps[slot] == self._task.max_steps)
 
     def measures(self, slot: int) -> np.ndarray:
         """Share of the control steps so far in which each measured foot was in contact, (m,)."""

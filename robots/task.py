@@ -30,7 +30,7 @@ class Tally(NamedTuple):
         energy: mechanical work of the motors, both signs counted [J].
         initial_height: torso height at reset [m].
         initial_distance, target_distance: of the torso to the target at reset and now [m].
-        alive: whether the robot still was after the last control step.
+        terminated: whether the episode ended before its time: the robot is not alive, or diverged.
         diverged: whether the simulation blew up.
     """
 
@@ -43,7 +43,7 @@ class Tally(NamedTuple):
     initial_height: np.ndarray
     initial_distance: np.ndarray
     target_distance: np.ndarray
-    alive: np.ndarray
+    terminated: np.ndarray
     diverged: np.ndarray
 
 
@@ -59,7 +59,7 @@ def make_tally(slots: int, feet: int) -> Tally:
         initial_height=np.zeros(slots),
         initial_distance=np.zeros(slots),
         target_distance=np.zeros(slots),
-        alive=np.zeros(slots, np.bool_),
+        terminated=np.zeros(slots, np.bool_),
         diverged=np.zeros(slots, np.bool_),
     )
 
@@ -74,10 +74,10 @@ def begin(task: Task, tally: Tally, state: np.ndarray, observations: np.ndarray,
     tally.contacts[slot] = 0
     tally.touching[slot] = False
     tally.energy[slot] = 0.0
-    tally.initial_height[slot] = row[task.root_qpos + 2]
+    tally.initial_height[slot] = _pose(task, row)[2]
     tally.initial_distance[slot] = _target_distance(task, row)
     tally.target_distance[slot] = tally.initial_distance[slot]
-    tally.alive[slot] = True
+    tally.terminated[slot] = False
     tally.diverged[slot] = False
     _observe(task, tally, slot, row, observations[slot])
 
@@ -112,13 +112,13 @@ def score(
         row = state[slot]
         if _blew_up(task, row, warnings[slot]):
             tally.diverged[slot] = True
-            tally.alive[slot] = False
+            tally.terminated[slot] = True
             tally.reward[slot] = 0.0
         else:
             _feel(task, tally, slot, sensordata[slot])
             _reward(task, tally, slot, row, actions[slot])
             _observe(task, tally, slot, row, observations[slot])
-        ended += not tally.alive[slot] or tally.steps[slot] == task.max_steps
+        ended += tally.terminated[slot] or tally.steps[slot] == task.max_steps
     return ended
 
 
@@ -162,7 +162,7 @@ def _reward(task: Task, tally: Tally, slot: int, row: np.ndarray, action: np.nda
         power += abs(a * task.joint_gear[j] * velocity)
         at_limit += abs(_rescaled(task, row, j)) > _NEAR_LIMIT
     distance = _target_distance(task, row)
-    alive = row[task.root_qpos + 2] > task.min_height
+    alive = _alive(task, row, tally.touching[slot])
     reward = task.rewards[0] if alive else -task.rewards[0]
     reward += task.rewards[1] * (tally.target_distance[slot] - distance) / task.control_step
     reward += task.rewards[2] * work / joints + task.rewards[3] * effort / joints
@@ -171,19 +171,28 @@ def _reward(task: Task, tally: Tally, slot: int, row: np.ndarray, action: np.nda
     tally.objective[slot] += reward
     tally.energy[slot] += power * task.control_step
     tally.target_distance[slot] = distance
-    tally.alive[slot] = alive
+    tally.terminated[slot] = task.ends_episode and not alive
     tally.steps[slot] += 1
+
+
+@njit(nogil=True, cache=True, error_model="numpy")
+def _alive(task: Task, row: np.ndarray, touching: np.ndarray) -> bool:
+    """Whether a robot is alive, see `robots.description.Alive`."""
+    pose = _pose(task, row)
+    alive = pose[2] > task.min_height and abs(pose[4]) < task.max_pitch
+    for foot in range(len(touching)):
+        alive &= not (touching[foot] and task.untouched[foot])
+    return alive
 
 
 @njit(nogil=True, cache=True, error_model="numpy")
 def _observe(task: Task, tally: Tally, slot: int, row: np.ndarray, observation: np.ndarray) -> None:
     """Write what the controller sees, clipped."""
-    root, velocity = task.root_qpos, task.root_qvel
-    roll, pitch, yaw = _roll_pitch_yaw(row[root + 3 : root + 7])
-    bearing = np.arctan2(-row[root + 1], TARGET_X - row[root]) - yaw
-    vx, vy, vz = row[velocity], row[velocity + 1], row[velocity + 2]
+    x, y, z, roll, pitch, yaw = _pose(task, row)
+    vx, vy, vz = _velocity(task, row)
+    bearing = np.arctan2(-y, TARGET_X - x) - yaw
     cos, sin = np.cos(yaw), np.sin(yaw)
-    observation[0] = row[root + 2] - tally.initial_height[slot]
+    observation[0] = z - tally.initial_height[slot]
     observation[1] = np.sin(bearing)
     observation[2] = np.cos(bearing)
     observation[3] = 0.3 * (cos * vx + sin * vy)
@@ -220,7 +229,36 @@ def _rescaled(task: Task, row: np.ndarray, j: int) -> float:
 @njit(nogil=True, cache=True, error_model="numpy")
 def _target_distance(task: Task, row: np.ndarray) -> float:
     """Horizontal distance of the torso to the target [m]."""
+    if task.planar:
+        return abs(TARGET_X - task.root_origin[0] - row[task.root_qpos])
     return np.hypot(TARGET_X - row[task.root_qpos], row[task.root_qpos + 1])
+
+
+@njit(nogil=True, cache=True, error_model="numpy")
+def _pose(task: Task, row: np.ndarray) -> tuple[float, float, float, float, float, float]:
+    """The torso's x, y, z [m] and its roll, pitch and yaw [rad]."""
+    root = task.root_qpos
+    if task.planar:
+        roll, pitch, yaw = _planar_angles(row[root + 2])
+        return task.root_origin[0] + row[root], 0.0, task.root_origin[1] + row[root + 1], roll, pitch, yaw
+    roll, pitch, yaw = _roll_pitch_yaw(row[root + 3 : root + 7])
+    return row[root], row[root + 1], row[root + 2], roll, pitch, yaw
+
+
+@njit(nogil=True, cache=True, error_model="numpy")
+def _velocity(task: Task, row: np.ndarray) -> tuple[float, float, float]:
+    """The torso's velocity along x, y and z [m/s]."""
+    root = task.root_qvel
+    if task.planar:
+        return row[root], 0.0, row[root + 1]
+    return row[root], row[root + 1], row[root + 2]
+
+
+@njit(nogil=True, cache=True, error_model="numpy")
+def _planar_angles(angle: float) -> tuple[float, float, float]:
+    """Roll, pitch and yaw of a rotation about the y axis [rad]; beyond the vertical it looks back."""
+    turned = np.pi if np.cos(angle) < 0 else 0.0
+    return turned, np.arcsin(np.sin(angle)), turned
 
 
 @njit(nogil=True, cache=True, error_model="numpy")

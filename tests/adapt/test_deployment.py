@@ -8,6 +8,7 @@ import pytest
 
 from adapt.damage import Dead, Lost
 from adapt.deployment import deploy
+from robots.description import Alive
 from robots.errors import InvalidFileError, InvalidValueError
 from robots.robot import load_robot
 from robots.simulation import Simulation, robot_controller
@@ -83,7 +84,7 @@ def test_the_episode_limit_does_not_cut_it(ant):
 
 
 def test_it_stops_at_a_fall_and_says_so(ant, parameters):
-    telemetry = deploy(described(ant, min_height=0.7), parameters, seconds=5, seed=0)
+    telemetry = deploy(described(ant, alive=Alive(min_height=0.7)), parameters, seconds=5, seed=0)
     assert telemetry.ended == "fall"
     assert 1 <= len(telemetry) < 100
     assert telemetry.positions[-1, 2] <= 0.7
@@ -137,7 +138,9 @@ def test_csv_reads_back(ant, parameters, tmp_path):
 
 def test_a_film_goes_on_after_a_fall(ant, parameters):
     """With its torso held to be fallen below any height it can reach, the robot falls at once."""
-    fallen = dataclasses.replace(ant, description=ant.description.model_copy(update={"min_height": 2.0}))
+    fallen = dataclasses.replace(
+        ant, description=ant.description.model_copy(update={"alive": Alive(min_height=2.0)})
+    )
     frames: dict[bool, list[float]] = {True: [], False: []}
     for stop, seen in frames.items():
         telemetry = deploy(

@@ -1,6 +1,7 @@
 import numpy as np
 import pytest
 
+from robots.catalogue import robot_names
 from robots.robot import Robot, load_robot
 from robots.simulation import robot_controller
 
@@ -8,6 +9,12 @@ from robots.simulation import robot_controller
 @pytest.fixture(scope="session")
 def ant() -> Robot:
     return load_robot("ant")
+
+
+@pytest.fixture(scope="session", params=robot_names())
+def robot(request: pytest.FixtureRequest) -> Robot:
+    """Every robot that comes with the package."""
+    return load_robot(request.param)
 
 
 @pytest.fixture(scope="session")

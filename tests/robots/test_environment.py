@@ -16,21 +16,38 @@ def test_it_is_registered_and_passes_gymnasiums_check(name: str) -> None:
     check_env(environment.unwrapped, skip_render_check=True)
 
 
-def test_the_ants_id() -> None:
-    assert environment_id("ant") == "surefoot/QDAnt-v0"
+def test_the_ids() -> None:
+    assert [environment_id(name) for name in robot_names()] == [
+        "surefoot/QDAnt-v0",
+        "surefoot/QDHalfCheetah-v0",
+        "surefoot/QDHopper-v0",
+        "surefoot/QDWalker-v0",
+    ]
 
 
-def test_it_equals_simulation_bit_for_bit(ant: Robot, controllers: np.ndarray) -> None:
-    seeds = np.arange(len(controllers)) + 40
-    with Simulation(ant, threads=2) as simulation:
+def test_it_equals_simulation_bit_for_bit(robot: Robot) -> None:
+    seeds, rng = np.arange(4) + 40, np.random.default_rng(0)
+    with Simulation(robot.with_episode_steps(200), threads=2) as simulation:
+        controllers = np.stack([simulation.controller.initial(rng) for _ in seeds])
         episodes = simulation.evaluate(controllers, seeds)
-        environment = gymnasium.make("surefoot/QDAnt-v0")
+        environment = WalkingEnvironment(robot.with_episode_steps(200))
         for i, parameters in enumerate(controllers):
             total, steps, info = _run(environment, simulation.controller, parameters, int(seeds[i]))
             assert total == episodes.objectives[i]
             assert steps == episodes.steps[i]
             assert np.array_equal(info["measures"], episodes.measures[i])
             assert info["distance"] == episodes.distances[i]
+            assert np.all((info["measures"] >= 0) & (info["measures"] <= 1))
+
+
+def test_frames_show_the_robot(robot: Robot) -> None:
+    environment = WalkingEnvironment(robot, render_mode="rgb_array", width=160, height=120)
+    environment.reset(seed=0)
+    frame = environment.render()
+    environment.close()
+    assert frame.shape == (120, 160, 3)
+    dark = frame.max(axis=2) < 110  # limbs and torso, in front of a light floor and sky
+    assert 50 < dark.sum() < 4000
 
 
 def _run(environment, controller, parameters: np.ndarray, seed: int) -> tuple[float, int, dict]:

@@ -1,5 +1,4 @@
 import mujoco
-import numpy as np
 import pytest
 import yaml
 
@@ -7,6 +6,7 @@ from robots.catalogue import MODELS, robot_names
 from robots.description import parse_description
 from robots.errors import InvalidRobotError, UnknownNameError
 from robots.robot import load_robot, read_robot, robot_from_text
+from robots.simulation import robot_controller
 
 XML = (MODELS / "ant" / "ant.xml").read_text()
 YAML = (MODELS / "ant" / "ant.yaml").read_text()
@@ -16,15 +16,35 @@ def _described(**changes: object) -> str:
     return yaml.safe_dump(yaml.safe_load(YAML) | changes, sort_keys=False)
 
 
-def test_the_ant_has_the_sizes_of_the_paper() -> None:
-    ant = load_robot("ant")
-    assert (ant.observation_dim, ant.action_dim, ant.measure_dim) == (28, 8, 4)
-    assert ant.description.archive == (6, 6, 6, 6)
-    assert ant.control_step == pytest.approx(0.0165)
-    assert ant.model.opt.timestep == pytest.approx(0.004125)
-    assert ant.model.opt.integrator == mujoco.mjtIntegrator.mjINT_IMPLICITFAST
-    assert np.all(ant.model.actuator_gear[:, 0] == 150)
-    assert ant.model.opt.gravity[2] == pytest.approx(-9.8)
+@pytest.mark.parametrize(
+    ("name", "sizes", "parameters", "archive", "gears"),
+    [
+        ("ant", (28, 8, 4), 21_256, (6, 6, 6, 6), [150] * 8),
+        ("half_cheetah", (26, 6, 2), 20_742, (32, 32), [108, 81, 54, 126, 54, 27]),
+        ("hopper", (15, 3, 1), 18_947, (1024,), [75] * 3),
+        ("walker", (22, 6, 2), 20_230, (32, 32), [40, 40, 12] * 2),
+    ],
+)
+def test_robots_have_the_sizes_of_the_paper(
+    name: str, sizes: tuple[int, ...], parameters: int, archive: tuple[int, ...], gears: list[int]
+) -> None:
+    robot = load_robot(name)
+    assert (robot.observation_dim, robot.action_dim, robot.measure_dim) == sizes
+    assert robot_controller(robot).parameter_count == parameters
+    assert robot.description.archive == archive
+    assert robot.control_step == pytest.approx(0.0165)
+    assert robot.description.episode_steps == 1000
+    assert robot.model.actuator_gear[:, 0].tolist() == gears
+    assert robot.model.opt.gravity[2] == pytest.approx(-9.8)
+
+
+def test_a_half_cheetah_is_measured_by_two_of_its_six_contacts() -> None:
+    description = load_robot("half_cheetah").description
+    assert list(description.feet) == [
+        f"{leg}_{part}" for leg in ("front", "back") for part in ("foot", "shin", "thigh")
+    ]
+    assert description.measures == ("front_foot", "back_foot")
+    assert load_robot("half_cheetah").model.body_subtreemass[0] == pytest.approx(14, abs=0.01)
 
 
 @pytest.mark.parametrize("name", robot_names())
@@ -68,11 +88,13 @@ def test_unknown_robot_lists_the_known() -> None:
         ),
         ({"floor": "lava"}, "no geom 'lava'; available: floor, torso"),
         ({"torso": "head"}, "no body 'head'"),
-        ({"torso": "front_left_thigh"}, "must have one free joint"),
+        ({"torso": "front_left_thigh"}, "must have one free joint and no other, or .*x-z plane"),
         ({"measures": ["front_left", "tail"]}, "measures name the foot 'tail'.*front_left, back_left"),
         ({"archive": [6, 6]}, "archive has 2 dimensions but there are 4 measures"),
         ({"feet": {"front_left": ["hoof"]}, "legs": {}}, "legs: .*"),
-        ({"min_height": float("nan")}, "min_height: .*finite"),
+        ({"alive": {"min_height": float("nan")}}, "alive.min_height: .*finite"),
+        ({"alive": {"max_pitch": -1.0}}, "alive.max_pitch: .*greater than 0"),
+        ({"alive": {"untouched": ["knee"]}}, "alive.untouched names the foot 'knee'.*front_left"),
         ({"controller": {"kind": "brain", "hidden": [4]}}, "controller.kind: .*'mlp'"),
     ],
 )

@@ -9,62 +9,82 @@ import numpy as np
 import pytest
 from scipy.spatial.transform import Rotation
 
-from robots.robot import Robot
+from robots.robot import Robot, load_robot
 from robots.slots import Slots
 
 ONE = np.zeros(1, np.int32)
 
 
-def _walk(ant: Robot, steps: int = 150, seed: int = 3):
-    """Drive one slot with random actions, and mirror every substep in plain MuJoCo."""
-    slots, data = Slots(ant, 1), mujoco.MjData(ant.model)
+def _walk(robot: Robot, steps: int = 150, seed: int = 3, hold: int = 1):
+    """Drive one slot with random actions, each held a while, and mirror every substep in plain MuJoCo."""
+    slots, data = Slots(robot, 1), mujoco.MjData(robot.model)
     slots.begin(0, seed)
     data.qpos[:] = slots.batch.bind("qpos")[0]
-    start = slots.observations[0].copy()
     rng = np.random.default_rng(seed)
-    for _ in range(steps):
-        action = rng.uniform(-1.5, 1.5, 8).astype(np.float32)
+    for step in range(steps):
+        if step % hold == 0:
+            action = rng.uniform(-1.5, 1.5, robot.action_dim).astype(np.float32)
         before = data.qpos.copy()
         data.ctrl[:] = np.clip(action, -1, 1)
-        for _ in range(ant.description.substeps):
-            mujoco.mj_step(ant.model, data)
+        for _ in range(robot.description.substeps):
+            mujoco.mj_step(robot.model, data)
         slots.actions[0] = action
         slots.advance(ONE)
-        yield slots, data, before, np.clip(action, -1, 1).astype(float), start
+        yield slots, data, before, np.clip(action, -1, 1).astype(float)
 
 
-def _floor_contacts(ant: Robot, data: mujoco.MjData) -> np.ndarray:
+def _torso(robot: Robot, qpos: np.ndarray, qvel: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """The torso's position, roll, pitch and yaw, and velocity, as MuJoCo derives them from a state."""
+    data, velocity = mujoco.MjData(robot.model), np.empty(6)
+    data.qpos[:], data.qvel[:] = qpos, qvel
+    mujoco.mj_forward(robot.model, data)
+    torso = data.body(robot.description.torso)
+    mujoco.mj_objectVelocity(robot.model, data, mujoco.mjtObj.mjOBJ_XBODY, torso.id, velocity, 0)
+    angles = Rotation.from_matrix(torso.xmat.reshape(3, 3)).as_euler("xyz")
+    return torso.xpos.copy(), angles, velocity[3:]
+
+
+def _floor_contacts(robot: Robot, data: mujoco.MjData) -> np.ndarray:
     """Which feet touch the floor, from MuJoCo's contact list."""
-    floor = ant.model.geom("floor").id
+    floor = robot.model.geom("floor").id
     touching = {g for c in data.contact for g in (c.geom1, c.geom2) if floor in (c.geom1, c.geom2)}
-    return np.array(
-        [any(ant.model.geom(g).id in touching for g in soles) for soles in ant.description.feet.values()]
-    )
+    feet = robot.description.feet.values()
+    return np.array([any(robot.model.geom(g).id in touching for g in soles) for soles in feet])
 
 
-def _rescaled(ant: Robot, data: mujoco.MjData) -> np.ndarray:
-    joints = [ant.model.joint(name) for name in ant.description.joints]
+def _rescaled(robot: Robot, data: mujoco.MjData) -> np.ndarray:
+    joints = [robot.model.joint(name) for name in robot.description.joints]
     return np.array([2 * (data.joint(j.name).qpos[0] - j.range.mean()) / np.ptp(j.range) for j in joints])
 
 
-def test_physics_is_mujocos_bit_for_bit(ant: Robot) -> None:
-    for slots, data, *_ in _walk(ant):
+def _alive(robot: Robot, position: np.ndarray, angles: np.ndarray, contacts: np.ndarray) -> bool:
+    """The facts of each robot, in other words than the package's."""
+    height, pitch = position[2], abs(angles[1])
+    if robot.name == "ant":
+        return bool(height > 0.26)
+    if robot.name == "half_cheetah":
+        return bool(pitch < 1 and not any(contacts[[1, 2, 4, 5]]))
+    return bool(height > 0.8 and pitch < 1)
+
+
+def test_physics_is_mujocos_bit_for_bit(robot: Robot) -> None:
+    for slots, data, *_ in _walk(robot):
         assert np.array_equal(slots.batch.bind("qpos")[0], data.qpos)
         assert np.array_equal(slots.batch.bind("qvel")[0], data.qvel)
 
 
-def test_observation_is_as_defined(ant: Robot) -> None:
-    touched = 0
-    for slots, data, *_ in _walk(ant):
-        x, y, z = data.qpos[:3]
-        roll, pitch, yaw = Rotation.from_quat(np.roll(data.qpos[3:7], -1)).as_euler("xyz")
+def test_observation_is_as_defined(robot: Robot) -> None:
+    touched, start = 0, None
+    for slots, data, before, _ in _walk(robot):
+        start = _torso(robot, before, np.zeros_like(data.qvel))[0] if start is None else start
+        (x, y, z), (roll, pitch, yaw), velocity = _torso(robot, data.qpos, data.qvel)
         bearing = np.arctan2(0 - y, 1000 - x) - yaw
-        velocity = Rotation.from_euler("z", -yaw).apply(data.qvel[:3])
-        speeds = [data.joint(name).qvel[0] for name in ant.description.joints]
-        contacts = _floor_contacts(ant, data)
-        expected = [z - 0.75, np.sin(bearing), np.cos(bearing), *(0.3 * velocity), roll, pitch]
+        velocity = Rotation.from_euler("z", -yaw).apply(velocity)
+        speeds = [data.joint(name).qvel[0] for name in robot.description.joints]
+        contacts = _floor_contacts(robot, data)
+        expected = [z - start[2], np.sin(bearing), np.cos(bearing), *(0.3 * velocity), roll, pitch]
         expected += [
-            v for pair in zip(_rescaled(ant, data), 0.1 * np.array(speeds), strict=True) for v in pair
+            v for pair in zip(_rescaled(robot, data), 0.1 * np.array(speeds), strict=True) for v in pair
         ]
         expected = np.clip([*expected, *contacts], -5, 5)
         np.testing.assert_allclose(slots.observations[0], expected, atol=1e-5)
@@ -72,50 +92,79 @@ def test_observation_is_as_defined(ant: Robot) -> None:
     assert touched > 10, "the walk never touched the ground: contacts went untested"
 
 
-def test_reward_is_as_defined_and_adds_up(ant: Robot) -> None:
-    total, at_limit_ever = 0.0, 0
-    for slots, data, before, action, _ in _walk(ant):
-        speeds = np.array([data.joint(name).qvel[0] for name in ant.description.joints])
-        at_limit = np.count_nonzero(np.abs(_rescaled(ant, data)) > 0.99)
-        progress = np.hypot(1000 - before[0], before[1]) - np.hypot(1000 - data.qpos[0], data.qpos[1])
-        expected = 1.0 if data.qpos[2] > 0.26 else -1.0
-        expected += progress / 0.0165
+def test_reward_is_as_defined_and_adds_up(robot: Robot) -> None:
+    total, at_limit_ever, states = 0.0, 0, set()
+    for slots, data, before, action in _walk(robot):
+        speeds = np.array([data.joint(name).qvel[0] for name in robot.description.joints])
+        at_limit = np.count_nonzero(np.abs(_rescaled(robot, data)) > 0.99)
+        position, angles, _ = _torso(robot, data.qpos, data.qvel)
+        earlier = _torso(robot, before, data.qvel)[0]
+        alive = _alive(robot, position, angles, _floor_contacts(robot, data))
+        expected = 1.0 if alive else -1.0
+        approach = np.hypot(1000 - earlier[0], earlier[1]) - np.hypot(1000 - position[0], position[1])
+        expected += approach / 0.0165
         expected += -2.0 * np.abs(action * 0.1 * speeds).mean() - 0.1 * np.square(action).mean()
         expected += -0.1 * at_limit
         assert slots.tally.reward[0] == pytest.approx(expected, abs=1e-6)
+        ends = not alive and robot.name != "half_cheetah"
+        assert slots.over(0) == ends
         total += slots.tally.reward[0]
         at_limit_ever += at_limit
-    assert slots.tally.objective[0] == total
+        states.add(alive)
+    assert slots.tally.objective[0] == pytest.approx(total, abs=1e-9)
     assert at_limit_ever > 0
+    assert True in states
+    assert False in states or robot.name in ("ant", "half_cheetah")  # which have tests of their own
 
 
-def test_measures_are_shares_of_steps_in_contact(ant: Robot) -> None:
-    counts = np.zeros(4)
-    for steps, (walked, data, *_) in enumerate(_walk(ant), start=1):
-        counts += _floor_contacts(ant, data)
+def test_measures_are_shares_of_steps_in_contact(robot: Robot) -> None:
+    feet = list(robot.description.feet)
+    measured = [feet.index(foot) for foot in robot.description.measures]
+    counts = np.zeros(len(measured))
+    for steps, (walked, data, *_) in enumerate(_walk(robot), start=1):
+        counts += _floor_contacts(robot, data)[measured]
         assert np.array_equal(walked.measures(0), counts / steps)
         assert walked.tally.steps[0] == steps
 
 
-def test_reset_noise_is_within_bounds_and_depends_on_the_seed(ant: Robot) -> None:
-    slots = Slots(ant, 40)
+def test_reset_noise_is_within_bounds_and_depends_on_the_seed(robot: Robot) -> None:
+    slots = Slots(robot, 40)
     for slot in range(40):
         slots.begin(slot, slot)
     qpos, qvel = slots.batch.bind("qpos"), slots.batch.bind("qvel")
-    angles = qpos[:, 7:]
+    columns = [robot.model.joint(name).qposadr[0] for name in robot.description.joints]
+    angles = qpos[:, columns]
     assert np.all(np.abs(angles) <= 0.1)
     assert angles.std() == pytest.approx(0.1 / np.sqrt(3), rel=0.1)
     assert len(np.unique(angles)) == angles.size
     assert np.all(qvel == 0)
-    np.testing.assert_array_equal(qpos[:, :7], np.tile([0, 0, 0.75, 1, 0, 0, 0], (40, 1)))
+    others = np.delete(np.arange(robot.model.nq), columns)
+    np.testing.assert_array_equal(qpos[:, others], np.tile(robot.model.qpos0[others], (40, 1)))
 
 
-def test_observations_vary_and_none_is_constant(ant: Robot) -> None:
-    seen = np.array(
-        [slots.observations[0].copy() for seed in range(3) for slots, *_ in _walk(ant, 300, seed)]
-    )
-    assert np.all(np.ptp(seen, axis=0) > 0)
+def test_no_observation_is_constant_but_those_of_a_plane(robot: Robot) -> None:
+    walks = [_walk(robot, 500, seed, hold=20) for seed in range(3)]
+    seen = np.array([slots.observations[0].copy() for walk in walks for slots, *_ in walk])
+    # who moves in the x-z plane cannot turn, roll or move sideways, but may look back when upside down
+    impossible = [] if robot.name == "ant" else [1, 2, 4, 6]
+    assert np.all(np.delete(np.ptp(seen, axis=0), impossible) > 0)
     assert np.abs(seen).max() <= 5
+
+
+def test_a_planar_robot_upside_down_looks_back() -> None:
+    hopper = load_robot("hopper")
+    slots = Slots(hopper, 1)
+    slots.begin(0, 0)
+    slots.batch.bind("qpos")[0, :3] = [2.0, 3.0, 2.5]
+    slots.batch.bind("qvel")[0, 0] = 4.0
+    slots.advance(ONE)
+    data = slots.data(0)
+    _, (roll, pitch, yaw), velocity = _torso(hopper, data.qpos, data.qvel)
+    assert abs(yaw) == pytest.approx(np.pi)
+    assert slots.observations[0, 2] == pytest.approx(-1)  # the target is behind
+    assert slots.observations[0, 3] == pytest.approx(-0.3 * velocity[0], abs=1e-5)
+    assert slots.observations[0, 6] == pytest.approx(abs(roll))
+    assert slots.observations[0, 7] == pytest.approx(pitch, abs=1e-6)
 
 
 def test_low_torso_ends_the_episode(ant: Robot) -> None:
@@ -126,6 +175,32 @@ def test_low_torso_ends_the_episode(ant: Robot) -> None:
     assert slots.over(0)
     assert slots.tally.reward[0] < 0
     assert slots.tally.steps[0] == 1
+
+
+def test_a_half_cheetah_lives_on_after_falling() -> None:
+    cheetah = load_robot("half_cheetah").with_episode_steps(300)
+    slots = Slots(cheetah, 1)
+    slots.begin(0, 0)
+    slots.batch.bind("qpos")[0, 2] = 1.4  # its nose down
+    rewards = []
+    while not slots.over(0):
+        slots.advance(ONE)
+        rewards.append(slots.tally.reward[0])
+    assert slots.tally.steps[0] == 300
+    assert min(rewards) < -0.5
+    assert not slots.tally.terminated[0]
+
+
+def test_a_half_cheetah_must_not_touch_the_floor_with_its_shins() -> None:
+    slots = Slots(load_robot("half_cheetah"), 2)
+    for slot, height in enumerate((0.0, -0.42)):
+        slots.begin(slot, 0)
+        slots.batch.bind("qpos")[slot, 1] = height
+    slots.advance(np.arange(2, dtype=np.int32))
+    assert not slots.tally.touching[0].any()
+    assert slots.tally.touching[1, [1, 4]].any()
+    assert abs(slots.observations[1, 7]) < 1
+    assert slots.tally.reward[0] - slots.tally.reward[1] > 1.5
 
 
 @pytest.mark.parametrize("column", [0, 9, 20])
