@@ -10,9 +10,9 @@ from typing import Any
 
 import numpy as np
 from scipy.linalg.blas import dgemm, dsyrk
-from scipy.linalg.lapack import dsyevd
 
 from repertoire.benchmarks.pyribs import PyribsSearch, check_pyribs, numpy_sphere, pyribs_version
+from repertoire.eigen import symmetric_eigen
 from repertoire.machine import processor_name
 from repertoire.memory import array_bytes
 from repertoire.parallel import one_blas_thread
@@ -230,7 +230,7 @@ def _covariance_seconds(n: int) -> float:
     )
     update -= _best(lambda: matrix.copy(order="F"), 10)
     every = _generations_between_decompositions(n)
-    return 5 * (product + update + _best(lambda: dsyevd(matrix, lower=1), 3) / every)
+    return 5 * (product + update + _best(lambda: symmetric_eigen(matrix), 3) / every)
 
 
 def _generations_between_decompositions(n: int) -> int:

@@ -12,6 +12,7 @@ import numpy as np
 from numba import njit
 from scipy.linalg.blas import dsyrk
 
+from repertoire.eigen import symmetric_eigen
 from repertoire.strategies.constants import Constants
 from repertoire.strategies.recombination import add_scaled, logarithmic
 from repertoire.strategies.step_size import adapt_step_size, damping, path_rate, path_stalls
@@ -133,9 +134,7 @@ class CMAES(Strategy):
 
     def _decompose(self) -> None:
         search = self._search
-        # NumPy's, unlike SciPy's, lets other threads run meanwhile
-        eigenvalues, basis = np.linalg.eigh(search.covariance)
-        search.basis = np.asfortranarray(basis)
+        eigenvalues, search.basis = symmetric_eigen(search.covariance)
         search.deviations = np.sqrt(np.maximum(eigenvalues, 0))
         search.decomposed = search.generation
 
