@@ -2,19 +2,20 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from functools import partial
 
 import numpy as np
 
 from repertoire.archives import Archive, GridArchive
+from repertoire.compositions import Emitters, arborescences, climbers, strategies, variation
 from repertoire.configuration import Settings
-from repertoire.emitters import Emitter, EvolutionStrategyEmitter, VariationEmitter
+from repertoire.emitters.ranking import by_discovery, by_improvement
 from repertoire.problems import Problem
 from repertoire.search import Search
 from repertoire.strategies.table import find_strategy
 from robots.errors import InvalidValueError, UnknownNameError
 
 Archives = Callable[[Settings, Problem], tuple[Archive, Archive]]
-Emitters = Callable[[Settings, np.ndarray, list[np.random.Generator]], list[Emitter]]
 
 
 @dataclass(frozen=True)
@@ -86,7 +87,7 @@ class Algorithm:
         first, *others = seed.spawn(1 + settings.emitters)
         initial = problem.initial(np.random.default_rng(first))
         generators = [np.random.Generator(np.random.SFC64(child)) for child in others]
-        emitters = self.emitters(settings, initial, generators)
+        emitters = self.emitters(settings, problem, initial, generators)
         soft, result = self.archives(settings, problem)
         return Search(soft=soft, result=result, emitters=emitters, threads=threads)
 
@@ -113,35 +114,13 @@ def _elitist(settings: Settings, problem: Problem) -> tuple[Archive, Archive]:
     return archive, archive
 
 
-def _strategies(
-    settings: Settings, initial: np.ndarray, generators: list[np.random.Generator]
-) -> list[Emitter]:
-    """Emitters that follow evolution strategies."""
-    kind = find_strategy(settings.strategy or "")
-    if settings.vectors is not None and kind.name != "lm-ma-es":
-        raise InvalidValueError(f"vectors are those of lm-ma-es, and {kind.name} has none: leave them out")
-    kind.check_memory(initial.size, settings.emitters)
-    return [EvolutionStrategyEmitter(kind.make(initial, settings, rng)) for rng in generators]
-
-
-def _variation(
-    settings: Settings, initial: np.ndarray, generators: list[np.random.Generator]
-) -> list[Emitter]:
-    """Emitters that vary elites."""
-    return [
-        VariationEmitter(
-            initial,
-            iso_sigma=settings.sigma0,
-            line_sigma=settings.line_sigma,
-            batch_size=settings.batch_size,
-            rng=rng,
-        )
-        for rng in generators
-    ]
-
-
+_NO_GRADIENTS = {"gradient_samples": 0, "gradient_sigma": 0.0}
 _NO_LINE = {"line_sigma": 0.0}
-_NO_STRATEGY = {"strategy": None, "vectors": None, "learning_rate": 1.0}
+_STRATEGY_ALONE = {**_NO_LINE, **_NO_GRADIENTS}
+_NO_STRATEGY = {"strategy": None, "vectors": None}
+_ELITIST = {**_NO_STRATEGY, "learning_rate": 1.0}
+_CLIMBING = {**_ELITIST, **_NO_LINE, **_NO_GRADIENTS}
+_PAIRS = {"emitters": 1, "batch_size": 200}  # 100 pairs of mirrored samples, as in Tjanaka et al. 2023
 
 ALGORITHMS = {
     algorithm.name: algorithm
@@ -150,61 +129,116 @@ ALGORITHMS = {
             "cma-mae",
             "a full covariance matrix (Fontaine & Nikolaidis 2023): quadratic time and memory",
             _annealed,
-            _strategies,
-            fixed={"strategy": "cma-es", "vectors": None, **_NO_LINE},
+            strategies,
+            fixed={"strategy": "cma-es", "vectors": None, **_STRATEGY_ALONE},
         ),
         Algorithm(
             "lm-ma-mae",
             "CMA-MAE with a limited-memory covariance matrix (Tjanaka et al. 2023): linear time and memory",
             _annealed,
-            _strategies,
-            fixed={"strategy": "lm-ma-es", **_NO_LINE},
+            strategies,
+            fixed={"strategy": "lm-ma-es", **_STRATEGY_ALONE},
         ),
         Algorithm(
             "sep-cma-mae",
             "CMA-MAE with a diagonal covariance matrix (Tjanaka et al. 2023): linear time and memory",
             _annealed,
-            _strategies,
-            fixed={"strategy": "sep-cma-es", "vectors": None, **_NO_LINE},
+            strategies,
+            fixed={"strategy": "sep-cma-es", "vectors": None, **_STRATEGY_ALONE},
         ),
         Algorithm(
             "openai-mae",
             "CMA-MAE with a Gaussian of constant width (Tjanaka et al. 2023): linear time and memory",
             _annealed,
-            _strategies,
-            fixed={"strategy": "openai-es", "vectors": None, **_NO_LINE},
+            strategies,
+            fixed={"strategy": "openai-es", "vectors": None, **_STRATEGY_ALONE},
         ),
         Algorithm(
             "cma-me",
             "CMA-MAE with learning rate 1: every threshold is the elite's objective; any strategy",
             _annealed,
-            _strategies,
-            fixed={"learning_rate": 1.0, **_NO_LINE},
+            strategies,
+            fixed={"learning_rate": 1.0, **_STRATEGY_ALONE},
             defaults={"strategy": "cma-es"},
         ),
         Algorithm(
             "cma-es",
             "CMA-MAE with learning rate 0: only the objective counts; any strategy",
             _annealed,
-            _strategies,
-            fixed={"learning_rate": 0.0, **_NO_LINE},
+            strategies,
+            fixed={"learning_rate": 0.0, **_STRATEGY_ALONE},
             defaults={"strategy": "cma-es"},
         ),
         Algorithm(
             "map-elites",
             "elites varied by Gaussian noise (Mouret & Clune 2015)",
             _elitist,
-            _variation,
-            fixed={**_NO_STRATEGY, **_NO_LINE},
+            variation,
+            fixed={**_ELITIST, **_NO_LINE, **_NO_GRADIENTS},
             defaults={"emitters": 1, "batch_size": 100},
         ),
         Algorithm(
             "map-elites-line",
             "elites varied by noise and by steps along lines between them (Vassiliades & Mouret 2018)",
             _elitist,
-            _variation,
-            fixed=_NO_STRATEGY,
+            variation,
+            fixed={**_ELITIST, **_NO_GRADIENTS},
             defaults={"emitters": 1, "batch_size": 100, "sigma0": 0.01, "line_sigma": 0.2},
+        ),
+        Algorithm(
+            "me-es",
+            "steps of OpenAI-ES from elites, by turns towards objective and novelty (Colas et al. 2020)",
+            _elitist,
+            partial(climbers, mode="explore-exploit"),
+            fixed=_CLIMBING,
+            defaults=_PAIRS,
+        ),
+        Algorithm(
+            "me-es-exploit",
+            "ME-ES towards the objective alone, from elites that have much of it",
+            _elitist,
+            partial(climbers, mode="exploit"),
+            fixed=_CLIMBING,
+            defaults=_PAIRS,
+        ),
+        Algorithm(
+            "me-es-explore",
+            "ME-ES towards novelty alone, from elites that are novel",
+            _elitist,
+            partial(climbers, mode="explore"),
+            fixed=_CLIMBING,
+            defaults=_PAIRS,
+        ),
+        Algorithm(
+            "cma-mega",
+            "branches along the problem's gradients that fill or improve cells (Fontaine & Nikolaidis 2021)",
+            _elitist,
+            partial(arborescences, sampled=False, ranking=by_discovery, restart_unchanged=True),
+            fixed={**_ELITIST, **_NO_LINE, **_NO_GRADIENTS},
+            # the authors' for the linear projection, which is sphere-N: with θ, a batch of 36
+            defaults={"emitters": 1, "batch_size": 35, "sigma0": 10.0},
+        ),
+        Algorithm(
+            "cma-maega",
+            "CMA-MEGA by improvement over rising thresholds, as in CMA-MAE (Fontaine & Nikolaidis 2023)",
+            _annealed,
+            partial(arborescences, sampled=False, ranking=by_improvement, restart_unchanged=False),
+            fixed={**_NO_STRATEGY, **_NO_LINE, **_NO_GRADIENTS},
+            defaults={"emitters": 15, "batch_size": 35, "sigma0": 10.0},
+        ),
+        Algorithm(
+            "cma-mega-es",
+            "CMA-MEGA along gradients that mirrored samples estimate (Tjanaka et al. 2022)",
+            _elitist,
+            partial(arborescences, sampled=True, ranking=by_discovery, restart_unchanged=True),
+            fixed={**_ELITIST, **_NO_LINE},
+            defaults={
+                "emitters": 1,
+                "batch_size": 99,
+                "sigma0": 1.0,
+                "gradient_samples": 100,
+                "gradient_sigma": 0.02,
+            },
         ),
     )
 }

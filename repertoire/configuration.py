@@ -21,10 +21,13 @@ class Settings(BaseModel):
         evaluations: solutions to evaluate; rounded up to whole batches.
         seed: from which every random number derives.
         emitters: number of emitters.
-        batch_size: solutions an emitter asks for at a time.
-        sigma0: initial step size of the strategies, and of Gaussian variation its constant one.
+        batch_size: solutions an emitter asks for at a time; of algorithms that follow gradients the branches.
+        sigma0: initial step size of the strategies, of Gaussian variation its constant one, and of algorithms
+            that follow gradients that of the branches' coefficients.
         line_sigma: step size along the line between two elites, as a fraction of their distance, for
             algorithms that vary elites.
+        gradient_samples: solutions to estimate gradients from, for algorithms that do.
+        gradient_sigma: step size of these samples.
         strategy: name of the evolution strategy; none for algorithms that vary elites.
         vectors: direction vectors of LM-MA-ES; as many as the batch size by default.
         learning_rate: of the archive's thresholds, α in [0, 1].
@@ -42,6 +45,8 @@ class Settings(BaseModel):
     batch_size: Annotated[int, Field(ge=2, le=10_000, strict=True)] = 40
     sigma0: Size = 0.02
     line_sigma: Annotated[float, Field(ge=0, le=1000, allow_inf_nan=False)] = 0.0
+    gradient_samples: Annotated[int, Field(ge=0, le=10_000, strict=True)] = 0
+    gradient_sigma: Annotated[float, Field(ge=0, le=1000, allow_inf_nan=False)] = 0.0
     strategy: str | None = None
     vectors: Annotated[int, Field(gt=0, le=10_000, strict=True)] | None = None
     learning_rate: Annotated[float, Field(ge=0, le=1, allow_inf_nan=False)] = 0.001

@@ -1,17 +1,33 @@
 """`Search`: an algorithm under way, as archives and emitters that are asked and told together."""
 
+import itertools
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
 
 import numpy as np
 
 from repertoire.archives import Archive
-from repertoire.emitters import Emitter
+from repertoire.emitters import Emitter, Outcomes
+from repertoire.emitters.emitter import EVERYTHING
 from repertoire.problems import Evaluations
 from repertoire.state import select
 
 # below so many numbers a batch, handing out work takes longer than doing it
 _WORTH_THREADS = 200_000
+
+
+@dataclass(frozen=True)
+class Requests:
+    """What is to be found out about a batch besides objectives and measures: keywords of `Problem.evaluate`.
+
+    Attributes:
+        gradients: whether an emitter wants the gradients.
+        watched: (n,) bool, the episodes whose observations are to be summed; None for none.
+    """
+
+    gradients: bool
+    watched: np.ndarray | None
 
 
 class Search:
@@ -30,12 +46,12 @@ class Search:
         self.soft = soft
         self.result = result
         self.emitters = tuple(emitters)
-        self._bounds = np.cumsum([0, *(emitter.batch_size for emitter in self.emitters)])
-        self._solutions = np.empty((self._bounds[-1], soft.solution_dim), np.float32)
+        self._threads = threads
+        self._pool: ThreadPoolExecutor | None = None
+        self._buffer = np.empty((0, soft.solution_dim), np.float32)
+        self._sizes: list[int] = []
         self._asked = False
-        self._pool = (
-            ThreadPoolExecutor(threads) if threads > 1 and self._solutions.size >= _WORTH_THREADS else None
-        )
+        self._resize()
 
     def close(self) -> None:
         """End the threads."""
@@ -44,8 +60,15 @@ class Search:
 
     @property
     def batch_size(self) -> int:
-        """Solutions a batch, of all emitters together."""
-        return len(self._solutions)
+        """Solutions of the next batch, of all emitters together; may change from batch to batch."""
+        return sum(emitter.batch_size for emitter in self.emitters)
+
+    @property
+    def requests(self) -> Requests:
+        """What to find out about the solutions of the last `ask`."""
+        gradients = any(emitter.wants_gradients for emitter in self.emitters)
+        watched = [emitter.watched for emitter in self.emitters]
+        return Requests(gradients, None if all(part is None for part in watched) else self._mask(watched))
 
     def ask(self) -> np.ndarray:
         """Return what to evaluate next, (batch_size, solution_dim) float32, good until the next ask.
@@ -53,15 +76,16 @@ class Search:
         Raises:
             RuntimeError: the previous solutions were not told.
         """
+        self._resize()
         tasks: list[Callable[[], object]] = []
-        for emitter, part in zip(self.emitters, self._split(self._solutions), strict=True):
-            tasks += emitter.tasks(part, self.soft)
+        for emitter, rows in zip(self.emitters, self._rows, strict=True):
+            tasks += emitter.tasks(self._solutions[rows], self.soft)
         self._run(tasks)
         self._asked = True
         return self._solutions
 
     def tell(self, evaluations: Evaluations) -> None:
-        """Add what succeeded to both archives, and tell each emitter the improvements of its own.
+        """Add what succeeded to both archives, and tell each emitter the outcomes of its own.
 
         Raises:
             InvalidValueError: the shapes are wrong, or a value that did not fail is not finite.
@@ -69,27 +93,73 @@ class Search:
         """
         if not self._asked:
             raise RuntimeError("tell was called before ask: there are no solutions to tell of")
-        improvements = self._add(evaluations)
+        outcomes = self._add(evaluations)
         self._asked = False
         self._run(
             lambda emitter=emitter, part=part: emitter.tell(part, self.soft)  # type: ignore[misc]
-            for emitter, part in zip(self.emitters, self._split(improvements), strict=True)
+            for emitter, part in zip(self.emitters, outcomes, strict=True)
         )
 
-    def _add(self, evaluations: Evaluations) -> np.ndarray:
-        """Add a batch to the archives, and return the soft one's improvements; what failed ranks last."""
-        kept = self._solutions, evaluations.objectives, evaluations.measures
-        ok = ~evaluations.failed
+    def _add(self, evaluations: Evaluations) -> list[Outcomes]:
+        """Add a batch to the archives, and return each emitter's outcomes; what failed ranks last."""
+        kept = (self._solutions, evaluations.objectives, evaluations.measures)
+        ok = ~evaluations.failed & self._offered()
         if not ok.all():
-            kept = tuple(column[ok] for column in kept)
-        improvements = np.full(self.batch_size, -np.inf)
-        archives = [self.soft] if self.result is self.soft else [self.soft, self.result]
-        improvements[ok] = self._run([lambda archive=archive: archive.add(*kept) for archive in archives])[0]  # type: ignore[misc]
-        return improvements
+            kept = (kept[0][ok], kept[1][ok], kept[2][ok])
+        n = len(self._solutions)
+        improvements, opened = np.full(n, -np.inf), np.zeros(n, np.bool_)
+        accepted = np.empty(len(kept[1]), np.bool_)
+        tasks: list[Callable[[], object]] = [lambda: self.soft.add(*kept, opened=accepted)]
+        if self.result is not self.soft:
+            tasks.append(lambda: self.result.add(*kept))
+        improvements[ok] = self._run(tasks)[0]
+        opened[ok] = accepted
+        return self._outcomes(evaluations, improvements, opened)
 
-    def _split(self, array: np.ndarray) -> list[np.ndarray]:
-        """The parts of a batch that belong to each emitter."""
-        return [array[a:b] for a, b in zip(self._bounds[:-1], self._bounds[1:], strict=True)]
+    def _outcomes(
+        self, evaluations: Evaluations, improvements: np.ndarray, opened: np.ndarray
+    ) -> list[Outcomes]:
+        """What each emitter is told."""
+        gradients = evaluations.gradients
+        return [
+            Outcomes(
+                evaluations.objectives[rows],
+                evaluations.measures[rows],
+                evaluations.failed[rows],
+                improvements[rows],
+                opened[rows],
+                None if gradients is None else gradients[rows],
+                evaluations.moments,
+            )
+            for rows in self._rows
+        ]
+
+    def _offered(self) -> np.ndarray | bool:
+        """Which solutions of a batch compete, (n,) bool, or True for all."""
+        parts = [emitter.offered for emitter in self.emitters]
+        return all(part is EVERYTHING for part in parts) or self._mask(parts)
+
+    def _mask(self, parts: Sequence[np.ndarray | slice | None]) -> np.ndarray:
+        """Which solutions of a batch are in the parts of it that emitters name, (n,) bool."""
+        mask = np.zeros(len(self._solutions), np.bool_)
+        for rows, part in zip(self._rows, parts, strict=True):
+            if part is not None:
+                mask[rows][part] = True
+        return mask
+
+    def _resize(self) -> None:
+        """Make room for the next batch, if the emitters ask for other numbers of solutions than before."""
+        sizes = [emitter.batch_size for emitter in self.emitters]
+        if sizes == self._sizes:
+            return
+        self._sizes = sizes
+        bounds = np.cumsum([0, *sizes]).tolist()
+        self._rows = [slice(a, b) for a, b in itertools.pairwise(bounds)]
+        if bounds[-1] > len(self._buffer):
+            self._buffer = np.empty((bounds[-1], self.soft.solution_dim), np.float32)
+        self._solutions = self._buffer[: bounds[-1]]
+        if self._pool is None and self._threads > 1 and self._solutions.size >= _WORTH_THREADS:
+            self._pool = ThreadPoolExecutor(self._threads)
 
     def _run(self, tasks: Iterable[Callable[[], object]]) -> list[object]:
         """Call independent functions, and return what they return."""

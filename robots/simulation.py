@@ -5,12 +5,13 @@ import os
 import threading
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from robots.controllers import Controller, make_controller
 from robots.errors import InvalidValueError
+from robots.moments import ObservationMoments, Watch
 from robots.robot import Robot
 from robots.slots import Slots
 
@@ -32,6 +33,8 @@ class Episodes:
         distances: progress towards the target [m], (n,).
         energies: mechanical work of the motors, both signs counted [J], (n,).
         diverged: whether the simulation blew up, (n,).
+        moments: of what the controllers saw in the watched episodes that did not diverge; None if none were
+            to be watched.
     """
 
     objectives: np.ndarray
@@ -40,6 +43,7 @@ class Episodes:
     distances: np.ndarray
     energies: np.ndarray
     diverged: np.ndarray
+    moments: ObservationMoments | None = None
 
     def __len__(self) -> int:
         return len(self.objectives)
@@ -83,6 +87,7 @@ class Simulation:
         parameters: np.ndarray,
         seeds: np.ndarray,
         *,
+        watched: np.ndarray | None = None,
         on_finished: Callable[[int], None] | None = None,
     ) -> Episodes:
         """Run one episode per pair.
@@ -90,6 +95,7 @@ class Simulation:
         Args:
             parameters: (n, p) controllers, taken as float32.
             seeds: (n,) non-negative integers, one per controller.
+            watched: (n,) bool, the episodes whose observations are to be summed; None for none.
             on_finished: called from the simulation's threads with the number of episodes finished so far.
 
         Raises:
@@ -97,16 +103,29 @@ class Simulation:
                 finite.
         """
         parameters, seeds = self._checked(parameters, seeds)
+        watch = None if watched is None else self._watch(watched, len(seeds))
         results = _empty_episodes(len(seeds), self.robot)
         queue = _Queue(len(seeds), self.threads, self.slots, on_finished)
+        order = _Order(parameters, seeds, queue, results, watch)
         try:
-            jobs = [self._pool.submit(lane.run, parameters, seeds, queue, results) for lane in self._lanes]
+            jobs = [self._pool.submit(lane.run, order) for lane in self._lanes]
             for job in jobs:
                 job.result()
         except BaseException:
             queue.abandon()  # the lanes soon let go of it, and wait for that before they take up another
             raise
-        return results
+        if watch is None:
+            return results
+        return replace(results, moments=watch.moments(results.steps, results.diverged))
+
+    def _watch(self, watched: np.ndarray, n: int) -> Watch:
+        """Watch some of n episodes."""
+        watched = np.asarray(watched)
+        if watched.shape != (n,) or watched.dtype != np.bool_:
+            raise InvalidValueError(
+                f"watched must be {n} booleans, not {watched.dtype} of shape {watched.shape}"
+            )
+        return Watch(watched, self.robot.observation_dim)
 
     def _checked(self, parameters: np.ndarray, seeds: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Bring the arguments into the form that the lanes use."""
@@ -182,6 +201,25 @@ class _Queue:
         self.abandoned = True
 
 
+@dataclass(frozen=True)
+class _Order:
+    """What an evaluation's lanes share.
+
+    Attributes:
+        parameters: (n, p) float32.
+        seeds: (n,).
+        queue: hands out which of them to run.
+        results: to be filled in.
+        watch: sums the observations of some of them.
+    """
+
+    parameters: np.ndarray
+    seeds: np.ndarray
+    queue: _Queue
+    results: Episodes
+    watch: Watch | None
+
+
 class _Lane:
     """What one thread works with: slots, and the parameters of the controllers in them."""
 
@@ -192,34 +230,36 @@ class _Lane:
         self._index = np.full(slots, -1)  # which pair runs in each slot, or -1
         self._busy = threading.Lock()
 
-    def run(self, parameters: np.ndarray, seeds: np.ndarray, queue: _Queue, results: Episodes) -> None:
+    def run(self, order: _Order) -> None:
         """Run episodes until the queue has none left for this lane, or is abandoned; one call at a time."""
         with self._busy:
-            self._run(parameters, seeds, queue, results)
+            self._run(order)
 
-    def _run(self, parameters: np.ndarray, seeds: np.ndarray, queue: _Queue, results: Episodes) -> None:
+    def _run(self, order: _Order) -> None:
         """See `run`."""
         slots = self._slots
         self._index[:] = -1
-        active = self._refill(parameters, seeds, queue)
-        while len(active) and not queue.abandoned:
+        active = self._refill(order)
+        while len(active) and not order.queue.abandoned:
             self._controller.act(self._parameters, slots.observations, slots.actions, active)
+            if order.watch:
+                order.watch.see(slots.observations, active, self._index)
             if slots.advance(active):
                 for slot in active:
                     if slots.over(slot):
-                        self._harvest(slot, results)
-                        queue.finish()
-                active = self._refill(parameters, seeds, queue)
+                        self._harvest(slot, order.results)
+                        order.queue.finish()
+                active = self._refill(order)
 
-    def _refill(self, parameters: np.ndarray, seeds: np.ndarray, queue: _Queue) -> np.ndarray:
+    def _refill(self, order: _Order) -> np.ndarray:
         """Start waiting pairs in free slots; returns the slots in use, (k,) int32."""
         in_flight = int((self._index >= 0).sum())
         for slot in np.flatnonzero(self._index < 0):
-            index = queue.take(in_flight)
+            index = order.queue.take(in_flight)
             if index is None:
                 break
-            self._parameters[slot] = parameters[index]
-            self._slots.begin(int(slot), int(seeds[index]))
+            self._parameters[slot] = order.parameters[index]
+            self._slots.begin(int(slot), int(order.seeds[index]))
             self._index[slot] = index
             in_flight += 1
         return np.flatnonzero(self._index >= 0).astype(np.int32)

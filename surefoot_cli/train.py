@@ -32,6 +32,8 @@ _DEFAULT = "[default: the algorithm's]"
 @click.option("--batch-size", type=click.IntRange(min=2), help=f"Solutions per emitter.  {_DEFAULT}")
 @click.option("--sigma0", type=Number(), help=f"Initial step size.  {_DEFAULT}")
 @click.option("--line-sigma", type=Number(), help=f"Step size along lines between elites.  {_DEFAULT}")
+@click.option("--gradient-samples", type=Positive, help=f"Solutions to estimate gradients from.  {_DEFAULT}")
+@click.option("--gradient-sigma", type=Number(), help=f"Step size of these.  {_DEFAULT}")
 @click.option("--strategy", help="Evolution strategy, where the algorithm leaves the choice.")
 @click.option("--vectors", type=Positive, help="Direction vectors of lm-ma-es.  [default: the batch size]")
 @click.option("--learning-rate", type=Number(), help=f"Of the thresholds.  {_DEFAULT}")

@@ -105,13 +105,22 @@ class Archive(ABC):
     def _locate(self, measures: np.ndarray) -> np.ndarray:
         """Return the cells (n,) int64 of checked measures, (n, measure_dim) float64, contiguous."""
 
-    def add(self, solutions: np.ndarray, objectives: np.ndarray, measures: np.ndarray) -> np.ndarray:
+    def add(
+        self,
+        solutions: np.ndarray,
+        objectives: np.ndarray,
+        measures: np.ndarray,
+        *,
+        opened: np.ndarray | None = None,
+    ) -> np.ndarray:
         """Let solutions compete for their cells.
 
         Args:
             solutions: (n, solution_dim), stored as float32; not copied first if contiguous float32.
             objectives: (n,), larger is better.
             measures: (n, measure_dim).
+            opened: (n,) bool, filled with whether each was accepted into a cell that was empty before it, by
+                the "batch" rule before all of them; None if that does not matter.
 
         Returns:
             The improvements, (n,) float64, in the order of the solutions.
@@ -122,11 +131,13 @@ class Archive(ABC):
         """
         batch = self._checked_batch(solutions, objectives, measures)
         improvements = np.empty(len(batch.cells))
+        if opened is None:
+            opened = np.empty(len(batch.cells), np.bool_)
         if self.rule == "sequential":
-            add_sequentially(self._store, batch, self.learning_rate, improvements)
+            add_sequentially(self._store, batch, self.learning_rate, improvements, opened)
         else:
             elitist = self.min_objective == -np.inf
-            add_together(self._store, batch, self.learning_rate, elitist, improvements)
+            add_together(self._store, batch, self.learning_rate, elitist, improvements, opened)
         return improvements
 
     def elites(self) -> Elites:

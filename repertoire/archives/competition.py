@@ -42,7 +42,9 @@ def make_store(cells: int, solution_dim: int, measure_dim: int, threshold: float
 
 
 @njit(nogil=True, cache=True)
-def add_sequentially(store: Store, batch: Batch, alpha: float, improvements: np.ndarray) -> None:
+def add_sequentially(
+    store: Store, batch: Batch, alpha: float, improvements: np.ndarray, opened: np.ndarray
+) -> None:
     """Let candidates compete one after the other, by the "sequential" rule of `Archive`.
 
     Args:
@@ -50,6 +52,7 @@ def add_sequentially(store: Store, batch: Batch, alpha: float, improvements: np.
         batch: the candidates.
         alpha: the learning rate.
         improvements: (n,), filled.
+        opened: (n,) bool, filled: whether they were accepted into an empty cell.
     """
     placed, count = np.empty(batch.cells.size, np.int64), 0
     for i in range(batch.cells.size):
@@ -60,6 +63,7 @@ def add_sequentially(store: Store, batch: Batch, alpha: float, improvements: np.
         if f > t:
             # with α = 1 the general formula would give 0 (-inf) = nan
             store.thresholds[cell] = f if alpha == 1 else (1 - alpha) * t + alpha * f
+        opened[i] = not store.occupied[cell]
         if f > t or not store.occupied[cell] or f > store.objectives[cell]:
             store.objectives[cell] = f
             store.occupied[cell] = True
@@ -69,7 +73,9 @@ def add_sequentially(store: Store, batch: Batch, alpha: float, improvements: np.
 
 
 @njit(nogil=True, cache=True)
-def add_together(store: Store, batch: Batch, alpha: float, elitist: bool, improvements: np.ndarray) -> None:
+def add_together(
+    store: Store, batch: Batch, alpha: float, elitist: bool, improvements: np.ndarray, opened: np.ndarray
+) -> None:
     """Let candidates compete at once, by the "batch" rule of `Archive`.
 
     Args:
@@ -78,6 +84,7 @@ def add_together(store: Store, batch: Batch, alpha: float, elitist: bool, improv
         alpha: the learning rate.
         elitist: whether thresholds started at -inf, and so are the elites' objectives.
         improvements: (n,), filled.
+        opened: (n,) bool, filled: whether they were accepted into a cell that was empty before all of them.
     """
     n = batch.cells.size
     best, accepted, totals = np.empty(n, np.int64), np.zeros(n, np.int64), np.zeros(n)
@@ -87,6 +94,7 @@ def add_together(store: Store, batch: Batch, alpha: float, elitist: bool, improv
         f = batch.objectives[i]
         t = store.thresholds[cell]
         improvements[i] = _improvement(f, t)
+        opened[i] = f > t and not store.occupied[cell]
         if f > t:
             if store.groups[cell] == 0:
                 best[groups] = i

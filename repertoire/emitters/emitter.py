@@ -7,7 +7,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from repertoire.archives.archive import Archive
+from repertoire.emitters.outcomes import Outcomes
 from robots.errors import InvalidValueError
+
+EVERYTHING = slice(None)
 
 
 @dataclass(frozen=True)
@@ -32,11 +35,22 @@ class Telemetry:
 class Emitter(ABC):
     """A source of solutions that may learn from how they improved an archive: `ask`, then `tell`, in turn.
 
+    What is said of a batch here changes only with `tell` and `restore`: it holds for the next `ask`, and once
+    that was called for the solutions asked.
+
     Attributes:
-        batch_size: solutions a generation.
+        batch_size: solutions of the batch.
+        wants_gradients: whether it needs the gradients of the objective and the measures at these solutions.
+        offered: which of them are to compete for the archives, (batch_size,) bool or a slice; the others are
+            evaluated for what they tell, and their improvement is -inf.
+        watched: which of their episodes are to have their observations summed, (batch_size,) bool; None for
+            none.
     """
 
     batch_size: int
+    wants_gradients: bool = False
+    offered: np.ndarray | slice = EVERYTHING
+    watched: np.ndarray | None = None
 
     def ask(self, archive: Archive) -> np.ndarray:
         """Return the solutions to evaluate next, (batch_size, solution_dim) float32, the caller's to keep.
@@ -68,15 +82,15 @@ class Emitter(ABC):
         """
 
     @abstractmethod
-    def tell(self, improvements: np.ndarray, archive: Archive) -> None:
+    def tell(self, outcomes: Outcomes, archive: Archive) -> None:
         """Learn what became of the solutions of the last `ask`.
 
         Args:
-            improvements: (batch_size,), what `archive.add` returned for them.
-            archive: the archive that guides the search, with them added.
+            outcomes: of these solutions.
+            archive: the archive that guides the search, with those that were offered added.
 
         Raises:
-            InvalidValueError: if the improvements have the wrong shape.
+            InvalidValueError: if there is not one outcome for each, or something wanted is missing.
             RuntimeError: if there was no `ask`, or it was told already.
         """
 
@@ -102,13 +116,13 @@ class Emitter(ABC):
         """
 
 
-def check_improvements(improvements: np.ndarray, batch_size: int) -> np.ndarray:
-    """Return improvements as (batch_size,) float64.
+def check_improvements(outcomes: Outcomes, batch_size: int) -> np.ndarray:
+    """Return the improvements of outcomes as (batch_size,) float64.
 
     Raises:
         InvalidValueError: if they have another shape.
     """
-    improvements = np.asarray(improvements, np.float64)
+    improvements = np.asarray(outcomes.improvements, np.float64)
     if improvements.shape != (batch_size,):
         raise InvalidValueError(f"improvements must have shape ({batch_size},), got {improvements.shape}")
     return improvements

@@ -6,6 +6,8 @@ import numpy as np
 
 from repertoire.archives.archive import Archive
 from repertoire.emitters.emitter import Emitter, Telemetry, check_complete, check_improvements
+from repertoire.emitters.outcomes import Outcomes
+from repertoire.emitters.ranking import by_improvement
 from repertoire.state import select
 from repertoire.strategies.strategy import Strategy
 
@@ -43,10 +45,10 @@ class EvolutionStrategyEmitter(Emitter):
         """Sample the strategy; the archive is of no interest."""
         return self.strategy.tasks(solutions)
 
-    def tell(self, improvements: np.ndarray, archive: Archive) -> None:
+    def tell(self, outcomes: Outcomes, archive: Archive) -> None:
         """Tell the strategy the improvement ranking, and restart it if that was its last."""
-        improvements = check_improvements(improvements, self.batch_size)
-        ranking = np.argsort(-improvements, kind="stable")
+        improvements = check_improvements(outcomes, self.batch_size)
+        ranking = by_improvement(outcomes)
         self.strategy.tell(ranking)
         self._improvements = int(np.count_nonzero(improvements > 0))
         self._stop = self.strategy.converged(improvements[ranking])

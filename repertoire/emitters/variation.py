@@ -14,6 +14,7 @@ from numba import njit
 
 from repertoire.archives.archive import Archive
 from repertoire.emitters.emitter import Emitter, Telemetry, check_complete, check_improvements
+from repertoire.emitters.outcomes import Outcomes
 from repertoire.state import select
 from repertoire.strategies.generator import check_generator, generator_state, restore_generator
 from repertoire.strategies.noise import Noise
@@ -83,11 +84,11 @@ class VariationEmitter(Emitter):
         parts = (slice(0, half), slice(half, self.batch_size))
         return [partial(self._vary, solutions, parents, others, rows, draw) for rows in parts]
 
-    def tell(self, improvements: np.ndarray, archive: Archive) -> None:
+    def tell(self, outcomes: Outcomes, archive: Archive) -> None:
         """Count the improvements; there is nothing to learn."""
         if not self._asked:
             raise RuntimeError("tell was called before ask: there are no solutions to tell of")
-        self._improvements = int(np.count_nonzero(check_improvements(improvements, self.batch_size) > 0))
+        self._improvements = int(np.count_nonzero(check_improvements(outcomes, self.batch_size) > 0))
         self._asked = False
 
     def state(self) -> dict[str, np.ndarray]:

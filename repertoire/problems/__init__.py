@@ -1,6 +1,7 @@
 """Problems: what is being solved, each a map from solutions to objectives and measures.
 
 * `problem`: `Problem`, the contract, and `Evaluations`, what evaluating gives.
+* `normaliser`: `Normaliser`, how solutions take up statistics of observations.
 * `locomotion`: `Locomotion`, robots that walk.
 * `deterministic`: `DeterministicProblem`, what the benchmarks below have in common.
 * `sphere`: `Sphere`, a smooth function.

@@ -27,6 +27,7 @@ class Arm(DeterministicProblem):
     """
 
     learning_rate = 0.001
+    differentiable = True
     measure_names = ("x of the arm's end [links]", "y of the arm's end [links]")
 
     def __init__(self, dim: int) -> None:
@@ -43,6 +44,12 @@ class Arm(DeterministicProblem):
         objectives, measures = np.empty(n), np.empty((n, 2))
         _evaluate(solutions, objectives, measures)
         return objectives, measures, np.ones(n, np.int64)
+
+    def _gradients(self, solutions: np.ndarray) -> np.ndarray:
+        gradients = np.empty((len(solutions), 3, self.solution_dim))
+        for row, slopes in zip(solutions, gradients, strict=True):
+            _differentiate(row, slopes)
+        return gradients
 
 
 @njit(nogil=True, cache=True)
@@ -92,3 +99,21 @@ def _reach(angles: np.ndarray) -> tuple[float, float]:
         x += cosine
         y += sine
     return x, y
+
+
+@njit(nogil=True, cache=True)
+def _differentiate(row: np.ndarray, gradients: np.ndarray) -> None:
+    """Write the gradients of the objective and both measures of a row (n,), (3, n)."""
+    n = row.size
+    angle = 0.0
+    for j in range(n):
+        angle += np.float64(row[j])
+        cosine, sine = cosine_sine(angle)
+        gradients[1, j], gradients[2, j] = -sine, cosine
+    mean = angle / n
+    x = y = 0.0
+    for j in range(n - 1, -1, -1):  # a joint turns every link from its own to the last
+        x += gradients[1, j]
+        y += gradients[2, j]
+        gradients[0, j] = -200 * (row[j] - mean) / n
+        gradients[1, j], gradients[2, j] = x, y

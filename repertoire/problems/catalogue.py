@@ -1,14 +1,13 @@
 """The benchmarks by name: `sphere-100`, `arm-1000`, `maze`."""
 
-from collections.abc import Callable
-
 from repertoire.problems.arm import Arm
 from repertoire.problems.maze import Maze
 from repertoire.problems.problem import Problem
 from repertoire.problems.sphere import Sphere
 from robots.errors import UnknownNameError
 
-_OF_ANY_DIM: dict[str, Callable[[int], Problem]] = {"sphere": Sphere, "arm": Arm}
+_OF_ANY_DIM: dict[str, type[Sphere | Arm]] = {"sphere": Sphere, "arm": Arm}
+DIFFERENTIABLE = tuple(f"{kind}-N" for kind, problem in _OF_ANY_DIM.items() if problem.differentiable)
 _KNOWN = (*(f"{kind}-N" for kind in _OF_ANY_DIM), Maze.name)
 
 

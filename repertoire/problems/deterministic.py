@@ -23,13 +23,22 @@ class DeterministicProblem(Problem):
     min_objective = 0.0
 
     def evaluate(
-        self, solutions: np.ndarray, seeds: np.ndarray, *, on_finished: Callable[[int], None] | None = None
+        self,
+        solutions: np.ndarray,
+        seeds: np.ndarray,
+        *,
+        gradients: bool = False,
+        watched: np.ndarray | None = None,
+        on_finished: Callable[[int], None] | None = None,
     ) -> Evaluations:
-        """See `Problem.evaluate`; the seeds are ignored."""
-        objectives, measures, steps = self._evaluate(self._checked(solutions))
+        """See `Problem.evaluate`; the seeds are ignored, and there are no observations to watch."""
+        solutions = self._checked(solutions)
+        slopes = self._gradients(solutions) if gradients else None
+        objectives, measures, steps = self._evaluate(solutions)
         if on_finished:
             on_finished(len(objectives))
-        return Evaluations(objectives, measures, np.zeros(len(objectives), np.bool_), steps)
+        failed = np.zeros(len(objectives), np.bool_)
+        return Evaluations(objectives, measures, failed, steps, gradients=slopes)
 
     def _checked(self, solutions: np.ndarray) -> np.ndarray:
         """Bring solutions into the form that kernels use: (n, solution_dim) float32, C-contiguous."""

@@ -4,6 +4,7 @@ from collections.abc import Callable
 
 import numpy as np
 
+from repertoire.problems.normaliser import Normaliser
 from repertoire.problems.problem import Evaluations, Problem
 from robots.description import foot_words
 from robots.robot import Robot
@@ -23,7 +24,9 @@ class Locomotion(Problem):
     def __init__(self, robot: Robot, *, threads: int | None = None) -> None:
         self.simulation = Simulation(robot, threads=threads)
         self.name = robot.name
-        self.solution_dim = self.simulation.controller.parameter_count
+        controller = self.simulation.controller
+        self.solution_dim = controller.parameter_count
+        self.normaliser = Normaliser(robot.observation_dim, controller.fold, controller.unfold)
         self.measure_ranges = ((0.0, 1.0),) * robot.measure_dim
         self.measure_names = tuple(
             f"{foot_words(foot)}: share of time on the ground" for foot in robot.description.measures
@@ -36,8 +39,22 @@ class Locomotion(Problem):
         return self.simulation.controller.initial(rng)
 
     def evaluate(
-        self, solutions: np.ndarray, seeds: np.ndarray, *, on_finished: Callable[[int], None] | None = None
+        self,
+        solutions: np.ndarray,
+        seeds: np.ndarray,
+        *,
+        gradients: bool = False,
+        watched: np.ndarray | None = None,
+        on_finished: Callable[[int], None] | None = None,
     ) -> Evaluations:
         """See `Problem.evaluate`; steps are control steps simulated."""
-        episodes = self.simulation.evaluate(solutions, seeds, on_finished=on_finished)
-        return Evaluations(episodes.objectives, episodes.measures, episodes.diverged, episodes.steps)
+        if gradients:
+            self._gradients(solutions)
+        episodes = self.simulation.evaluate(solutions, seeds, watched=watched, on_finished=on_finished)
+        return Evaluations(
+            episodes.objectives,
+            episodes.measures,
+            episodes.diverged,
+            episodes.steps,
+            moments=episodes.moments,
+        )

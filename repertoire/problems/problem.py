@@ -6,6 +6,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from repertoire.problems.normaliser import NO_OBSERVATIONS, Normaliser
+from robots.errors import InvalidValueError
+from robots.moments import ObservationMoments
+
 
 @dataclass(frozen=True)
 class Evaluations:
@@ -16,12 +20,17 @@ class Evaluations:
         measures: (n, m), about within the problem's ranges; NaN where the evaluation failed.
         failed: (n,) bool, evaluations without a result, which must not enter an archive.
         steps: (n,), what each cost, in the problem's own unit of work.
+        gradients: (n, 1 + m, solution_dim) float64, of the objective and of each measure by the parameters;
+            None unless asked for.
+        moments: of the observations in the watched episodes; None if none were, or there are no observations.
     """
 
     objectives: np.ndarray
     measures: np.ndarray
     failed: np.ndarray
     steps: np.ndarray
+    gradients: np.ndarray | None = None
+    moments: ObservationMoments | None = None
 
 
 class Problem(ABC):
@@ -35,6 +44,8 @@ class Problem(ABC):
         archive: default number of cells along each measure.
         min_objective: floor of every threshold and offset of the QD score.
         learning_rate: the archive learning rate α with which Tjanaka et al. 2023 ran the problem.
+        differentiable: whether it knows its gradients.
+        normaliser: how solutions take up statistics of what their controllers observe.
     """
 
     name: str
@@ -44,6 +55,8 @@ class Problem(ABC):
     archive: tuple[int, ...]
     min_objective: float
     learning_rate: float
+    differentiable: bool = False
+    normaliser: Normaliser = NO_OBSERVATIONS
 
     @abstractmethod
     def initial(self, rng: np.random.Generator) -> np.ndarray:
@@ -51,15 +64,32 @@ class Problem(ABC):
 
     @abstractmethod
     def evaluate(
-        self, solutions: np.ndarray, seeds: np.ndarray, *, on_finished: Callable[[int], None] | None = None
+        self,
+        solutions: np.ndarray,
+        seeds: np.ndarray,
+        *,
+        gradients: bool = False,
+        watched: np.ndarray | None = None,
+        on_finished: Callable[[int], None] | None = None,
     ) -> Evaluations:
         """Evaluate solutions; the result of one is a pure function of it and its seed.
 
         Args:
             solutions: (n, solution_dim), finite, taken as float32.
             seeds: (n,) non-negative integers.
+            gradients: whether to return gradients too.
+            watched: (n,) bool, the episodes whose observations are to be summed; None for none.
             on_finished: called, from any thread, with the number of evaluations finished so far.
 
         Raises:
-            InvalidValueError: the shapes are wrong, or a value is not finite.
+            InvalidValueError: the shapes are wrong, a value is not finite, or the problem does not know the
+                gradients that are asked for.
         """
+
+    def _gradients(self, solutions: np.ndarray) -> np.ndarray:
+        """Return the gradients (n, 1 + m, solution_dim) of checked solutions, if the problem knows them.
+
+        Raises:
+            InvalidValueError: it does not.
+        """
+        raise InvalidValueError(f"{self.name} does not know its gradients")

@@ -31,6 +31,7 @@ class Sphere(DeterministicProblem):
     """
 
     learning_rate = 0.001
+    differentiable = True
     measure_names = ("sum of the first half of the parameters", "sum of the second half of the parameters")
 
     def __init__(self, dim: int) -> None:
@@ -49,6 +50,11 @@ class Sphere(DeterministicProblem):
         objectives, measures = np.empty(n), np.empty((n, 2))
         _evaluate(solutions, objectives, measures)
         return objectives, measures, np.ones(n, np.int64)
+
+    def _gradients(self, solutions: np.ndarray) -> np.ndarray:
+        gradients = np.zeros((len(solutions), 3, self.solution_dim))
+        _differentiate(solutions, gradients)
+        return gradients
 
 
 @njit(nogil=True, cache=True)
@@ -76,3 +82,15 @@ def _sums(row: np.ndarray) -> tuple[float, float]:
         squares += distance * distance
         folded += np.float64(x if abs(x) <= _BOUND else _BOUND / x)
     return squares, folded
+
+
+@njit(nogil=True, cache=True, error_model="numpy")
+def _differentiate(solutions: np.ndarray, gradients: np.ndarray) -> None:
+    """Write the gradients of the objective and both sums to zeros, (rows, 3, n)."""
+    n = solutions.shape[1]
+    scale = -200 / (_FARTHEST**2 * n)
+    for i in range(solutions.shape[0]):
+        for j in range(n):
+            x = np.float64(solutions[i, j])
+            gradients[i, 0, j] = scale * (x - _SHIFT)
+            gradients[i, 1 if j < n // 2 else 2, j] = 1.0 if abs(x) <= _BOUND else -_BOUND / (x * x)

@@ -6,6 +6,7 @@
 * `sep_cma_es`: `SepCMAES`, a Gaussian with a diagonal covariance matrix.
 * `openai_es`: `OpenAIES`, an isotropic Gaussian of constant width, with Adam.
 * `table`: all of them by name.
+* `mirrored`: `MirroredSamples`, on either side of a point, from which gradients are estimated.
 * `noise`, `generator`, `constants`, `recombination`, `step_size`: what they share.
 """
 

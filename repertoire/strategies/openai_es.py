@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 from numba import njit
 
-from repertoire.strategies.recombination import add_scaled
+from repertoire.strategies.mirrored import mirror, weigh
 from repertoire.strategies.strategy import Strategy
 from robots.errors import InvalidValueError
 
@@ -100,7 +100,7 @@ class OpenAIES(Strategy):
     def _sample(self, solutions: np.ndarray, rows: slice, draw: int) -> None:
         noise = self._noise[rows.start // 2 : rows.stop // 2]
         self._random.fill(noise, draw=draw, stream=rows.start)
-        _mirror(self._search.mean, self.sigma0, noise, solutions[rows])
+        mirror(self._search.mean, self.sigma0, noise, solutions[rows])
 
     def _update(self, ranking: np.ndarray) -> None:
         self._generation += 1
@@ -108,7 +108,7 @@ class OpenAIES(Strategy):
         utilities[ranking] = self._utilities
         # Salimans 2017, Algorithm 1, over batch_size samples of which two share an ε
         weights = (utilities[0::2] - utilities[1::2]) / (self.batch_size * self.sigma0)
-        _weigh(self._noise, weights, self._gradient)
+        weigh(self._noise, weights, self._gradient)
         self._relative_step = _adam_step(self._search, self._gradient, self._adam, self._generation)
 
     def _degenerate(self) -> str | None:
@@ -121,30 +121,6 @@ class OpenAIES(Strategy):
     def _restore_search(self, state: Mapping[str, np.ndarray]) -> None:
         self._search = _Search(*(self._vector(name, state[name]) for name in _Search._fields))
         self._generation = self._count("generation", state)
-
-
-@njit(nogil=True, cache=True)
-def _mirror(mean: np.ndarray, sigma: float, noise: np.ndarray, solutions: np.ndarray) -> None:
-    for i in range(noise.shape[0]):
-        _mirror_row(mean, sigma, noise[i], solutions[2 * i], solutions[2 * i + 1])
-
-
-@njit(nogil=True, cache=True, fastmath={"contract"})
-def _mirror_row(
-    mean: np.ndarray, sigma: float, noise: np.ndarray, ahead: np.ndarray, behind: np.ndarray
-) -> None:
-    for j in range(noise.size):
-        step = sigma * noise[j]
-        ahead[j] = np.float32(mean[j] + step)
-        behind[j] = np.float32(mean[j] - step)
-
-
-@njit(nogil=True, cache=True)
-def _weigh(noise: np.ndarray, weights: np.ndarray, total: np.ndarray) -> None:
-    """Write Σ w ε to `total`, (n,)."""
-    total[:] = 0
-    for i in range(weights.size):
-        add_scaled(noise[i], weights[i], total)
 
 
 @njit(nogil=True, cache=True, error_model="numpy")

@@ -19,13 +19,14 @@ _FLAT = 1e-12
 _MAX_STEP = 1e20
 
 
-# every reason to stop, in the order in which a history numbers them from 1
+# every reason to stop, in the order in which a history numbers them from 1; the last is an emitter's own
 STOPS = (
     "flat values",
     "step size too small",
     "step size too large",
     "condition number too large",
     "step too small",
+    "archive unchanged",
 )
 
 

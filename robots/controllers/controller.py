@@ -47,6 +47,26 @@ class Controller(ABC):
             ids: (k,) int32, the simulations to act in.
         """
 
+    @abstractmethod
+    def fold(self, parameters: np.ndarray, mean: np.ndarray, std: np.ndarray) -> np.ndarray:
+        """Return controllers that do with observations what these do with normalised ones, (x - mean) / std.
+
+        Args:
+            parameters: (n, p), not changed.
+            mean: (o,) float64.
+            std: (o,) float64, positive.
+
+        Returns:
+            (n, p), of the type of the parameters.
+        """
+
+    @abstractmethod
+    def unfold(self, parameters: np.ndarray, mean: np.ndarray, std: np.ndarray) -> np.ndarray:
+        """Return controllers that do with normalised observations what these do with plain ones: undo `fold`.
+
+        Arguments and result are those of `fold`.
+        """
+
 
 def make_controller(shape: ControllerShape, *, observation_dim: int, action_dim: int) -> Controller:
     """Build the controller that a robot's description asks for."""

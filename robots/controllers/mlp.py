@@ -80,6 +80,29 @@ class MLP(Controller):
         """See `Controller.act`."""
         _act(np.array(self.sizes), parameters, observations, actions, ids)
 
+    def fold(self, parameters: np.ndarray, mean: np.ndarray, std: np.ndarray) -> np.ndarray:
+        """See `Controller.fold`: ((x - mean) / std) W + b = x (W / std) + (b - mean (W / std))."""
+        folded = np.array(parameters)
+        weights, biases = self._first_layer(folded)
+        divided = weights / std[:, None]
+        weights[:] = divided
+        biases[:] = biases - (mean[:, None] * divided).sum(axis=1)
+        return folded
+
+    def unfold(self, parameters: np.ndarray, mean: np.ndarray, std: np.ndarray) -> np.ndarray:
+        """See `Controller.unfold`."""
+        unfolded = np.array(parameters)
+        weights, biases = self._first_layer(unfolded)
+        biases[:] = biases + (mean[:, None] * weights).sum(axis=1)
+        weights[:] = weights * std[:, None]
+        return unfolded
+
+    def _first_layer(self, parameters: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Views of the first layer's weights (n, inputs, outputs) and biases (n, outputs)."""
+        inputs, outputs = self.sizes[:2]
+        weights, biases, _ = np.split(parameters, [inputs * outputs, (inputs + 1) * outputs], axis=1)
+        return weights.reshape(-1, inputs, outputs), biases
+
 
 @njit(nogil=True, cache=True)
 def _act(

@@ -1,5 +1,6 @@
 """One contract for every named algorithm, with every kind of archive; and what each name means."""
 
+import dataclasses
 import math
 from functools import lru_cache
 from itertools import pairwise
@@ -12,7 +13,7 @@ from repertoire import algorithms
 from repertoire.algorithms import ALGORITHMS, Algorithm, find_algorithm
 from repertoire.archives import CVTArchive, GridArchive, make_centroids
 from repertoire.configuration import Settings, validate
-from repertoire.problems import Evaluations, Sphere
+from repertoire.problems import Arm, Evaluations, Maze, Sphere
 from repertoire.search import Search
 from repertoire.strategies import STOPS
 from robots.errors import InvalidValueError, SurefootError, UnknownNameError
@@ -35,7 +36,17 @@ STRATEGIES = {
     "cma-es": "cma-es",
     "map-elites": None,
     "map-elites-line": None,
+    "me-es": None,
+    "me-es-exploit": None,
+    "me-es-explore": None,
+    "cma-mega": None,
+    "cma-maega": None,
+    "cma-mega-es": None,
 }
+CLIMBING = {"me-es", "me-es-exploit", "me-es-explore"}
+ELITIST = {"map-elites", "map-elites-line", "cma-mega", "cma-mega-es", *CLIMBING}
+NO_COVARIANCE = {"lm-ma-mae", "map-elites", "map-elites-line"}
+GRADIENTS = {"cma-mega", "cma-maega", "cma-mega-es"}
 
 
 cached_centroids = lru_cache(make_centroids)
@@ -68,13 +79,29 @@ def start(algorithm: Algorithm, *, seed: int = 1, problem=PROBLEM, **given: Any)
     return algorithm.start(settings_of(algorithm, **given), problem, np.random.SeedSequence(seed))
 
 
+def evaluate(search: Search, solutions: np.ndarray) -> Evaluations:
+    """All that there is to know about the solutions asked last."""
+    return PROBLEM.evaluate(solutions, np.zeros(len(solutions), np.int64), **vars(search.requests))
+
+
 def advance(search: Search, batches: int) -> list[Evaluations]:
-    seeds = np.zeros(search.batch_size, np.int64)
+    """Run batches, and return what evaluating gave of those that were offered to the archives."""
     everything = []
     for _ in range(batches):
-        everything.append(PROBLEM.evaluate(search.ask(), seeds))
-        search.tell(everything[-1])
+        found = evaluate(search, search.ask())
+        rows = offered(search)
+        everything.append(
+            Evaluations(found.objectives[rows], found.measures[rows], found.failed[rows], found.steps[rows])
+        )
+        search.tell(found)
     return everything
+
+
+def offered(search: Search) -> np.ndarray:
+    """Which rows of the batch asked last are offered to the archives."""
+    return np.concatenate(
+        [np.isin(range(one.batch_size), np.arange(one.batch_size)[one.offered]) for one in search.emitters]
+    )
 
 
 def assert_same(actual: Search, expected: Search) -> None:
@@ -89,16 +116,19 @@ def assert_same(actual: Search, expected: Search) -> None:
 
 @pytest.mark.usefixtures("archives")
 def test_solutions_are_finite_and_the_archive_fills(algorithm):
-    search, cells = start(algorithm, sigma0=0.3), []
+    search, cells, seen = start(algorithm, sigma0=0.3), [], []
     for _ in range(15):
+        expected = search.batch_size, 12
         solutions = search.ask()
-        assert (solutions.dtype, solutions.shape) == (np.float32, (24, 12))
+        assert (solutions.dtype, solutions.shape) == (np.float32, expected)
         assert np.isfinite(solutions).all()
-        assert len(np.unique(solutions, axis=0)) > 1
-        search.tell(PROBLEM.evaluate(solutions, np.zeros(24, np.int64)))
+        seen.append(solutions.copy())
+        search.tell(evaluate(search, solutions))
         cells.append(set(search.result.elites().cells))
+    seen = np.concatenate(seen)
+    assert len(np.unique(seen, axis=0)) > 0.9 * len(seen)
     assert all(before <= after for before, after in pairwise(cells))
-    assert len(cells[-1]) > 1
+    assert len(cells[-1]) > 1 or algorithm.name in CLIMBING  # whose steps are short beside these cells
     assert all(np.isfinite(values).all() for values in vars(search.result.elites()).values())
 
 
@@ -137,43 +167,53 @@ def test_equal_seeds_give_equal_searches(algorithm):
 
 
 def test_other_seeds_give_other_searches(algorithm):
-    first, second = (start(algorithm, seed=seed).ask() for seed in (1, 2))
-    assert (first != second).any(axis=1).all()
+    first, second = (start(algorithm, seed=seed) for seed in (1, 2))
+    for search in (first, second):
+        advance(search, 1)  # some algorithms first evaluate the solution that they start from
+    assert (first.ask() != second.ask()).any(axis=1).all()
 
 
 def test_emitters_differ_from_each_other(algorithm):
-    solutions = start(algorithm).ask()
+    search = start(algorithm)
+    advance(search, 1)
+    solutions = search.ask()
     assert len(np.unique(solutions, axis=0)) == len(solutions)
 
 
 def test_searches_survive_batches_that_fail(algorithm):
     search = start(algorithm)
-    for failing in (24, 24, 5, 24, 0):
-        n = len(search.ask())
-        failed = np.arange(n) < failing
-        found = PROBLEM.evaluate(search._solutions, np.zeros(n, np.int64))
-        found.objectives[failed] = found.measures[failed] = np.nan
-        search.tell(Evaluations(found.objectives, found.measures, failed, found.steps))
+    for failing in (1, 1, 0.2, 1, 0):
+        solutions = search.ask()
+        failed = np.arange(len(solutions)) < failing * len(solutions)
+        found = evaluate(search, solutions)
+        for values in (found.objectives, found.measures, found.gradients):
+            if values is not None:
+                values[failed] = np.nan
+        search.tell(dataclasses.replace(found, failed=failed))
     assert len(search.result)
-    assert all(emitter.telemetry.restarts == 3 for emitter in search.emitters) or "map" in algorithm.name
+    if STRATEGIES[algorithm.name]:
+        assert [emitter.telemetry.restarts for emitter in search.emitters] == [3] * 3
+    if algorithm.name in GRADIENTS:  # whose odd batches have no ranking to learn from
+        assert [emitter.telemetry.restarts for emitter in search.emitters] == [2] * 3
 
 
 @pytest.mark.usefixtures("archives")
 def test_telemetry_is_sane(algorithm):
-    search = start(algorithm)
+    search = start(algorithm, sigma0=0.02)
     restarts = [0] * 3
     for _ in range(10):
+        sizes = [emitter.batch_size for emitter in search.emitters]
         advance(search, 1)
         for i, emitter in enumerate(search.emitters):
             telemetry = emitter.telemetry
             assert 0 < telemetry.sigma < 1
             assert telemetry.condition_number >= 1 or math.isnan(telemetry.condition_number)
-            assert 0 <= telemetry.improvements <= 8
+            assert 0 <= telemetry.improvements <= sizes[i]
             assert telemetry.stop is None or telemetry.stop in STOPS
             assert telemetry.restarts == restarts[i] + (telemetry.stop is not None)
             restarts[i] = telemetry.restarts
     known = not any(math.isnan(emitter.telemetry.condition_number) for emitter in search.emitters)
-    assert known == (STRATEGIES[algorithm.name] not in ("lm-ma-es", None))
+    assert known == (algorithm.name not in NO_COVARIANCE)
 
 
 def test_all_emitters_start_from_one_solution(algorithm):
@@ -181,7 +221,8 @@ def test_all_emitters_start_from_one_solution(algorithm):
         def initial(self, rng):
             return rng.normal(size=12).astype(np.float32)
 
-    solutions = start(algorithm, problem=Somewhere(12), sigma0=1e-6, min_objective=0.0).ask()
+    near = {"sigma0": 1e-6} | ({"gradient_sigma": 1e-6} if "gradient_sigma" in algorithm.defaults else {})
+    solutions = start(algorithm, problem=Somewhere(12), **near).ask()
     np.testing.assert_allclose(solutions, np.broadcast_to(solutions[0], solutions.shape), atol=1e-4)
     assert abs(solutions[0]).max() > 0.1
 
@@ -218,7 +259,8 @@ def test_a_name_says_which_strategy(algorithm):
 def test_what_a_name_means_is_no_choice(algorithm):
     for name, value in algorithm.fixed.items():
         assert algorithm.complete({name: value})[name] == value
-        other = {"strategy": "magic", "vectors": 7, "learning_rate": 0.5, "line_sigma": 0.5}[name]
+        choices = {"strategy": "magic", "vectors": 7, "gradient_samples": 6}
+        other = choices.get(name, 0.5)
         message = f"^{algorithm.name} has no choice of {name}: leave it out, or choose another algorithm$"
         with pytest.raises(InvalidValueError, match=message):
             algorithm.complete({name: other})
@@ -234,7 +276,16 @@ def test_everything_else_is_a_choice(algorithm):
 def test_defaults_are_the_algorithms_and_then_the_papers():
     paper = {"emitters": 5, "batch_size": 40, "sigma0": 0.02, "learning_rate": 0.001}
     line = {"emitters": 1, "batch_size": 100, "sigma0": 0.01, "learning_rate": 1.0}
-    for name, expected in (("cma-mae", paper), ("map-elites-line", {**line, "line_sigma": 0.2})):
+    mega = {"emitters": 1, "batch_size": 35, "sigma0": 10.0, "learning_rate": 1.0, "gradient_samples": 0}
+    sampled = {"batch_size": 99, "sigma0": 1.0, "gradient_samples": 100, "gradient_sigma": 0.02}
+    for name, expected in (
+        ("cma-mae", {**paper, "gradient_samples": 0}),
+        ("map-elites-line", {**line, "line_sigma": 0.2}),
+        ("me-es", {"emitters": 1, "batch_size": 200, "sigma0": 0.02, "learning_rate": 1.0}),
+        ("cma-mega", mega),
+        ("cma-maega", {"emitters": 15, "batch_size": 35, "sigma0": 10.0, "learning_rate": 0.001}),
+        ("cma-mega-es", {**mega, **sampled}),
+    ):
         said = {key: SMALL[key] for key in ("evaluations", "seed", "archive", "min_objective")}
         settings = validate(Settings, find_algorithm(name).complete({"algorithm": name, **said}))
         assert {key: getattr(settings, key) for key in expected} == expected
@@ -251,7 +302,7 @@ def test_with_learning_rate_0_only_the_objective_counts(rule):
 def watch(search: Search) -> list[np.ndarray]:
     """What the soft archive returns from now on."""
     returned, add = [], search.soft.add
-    search.soft.add = lambda *batch: returned.append(add(*batch)) or returned[-1]  # type: ignore[method-assign]
+    search.soft.add = lambda *batch, **kw: returned.append(add(*batch, **kw)) or returned[-1]  # type: ignore[method-assign]
     return returned
 
 
@@ -286,9 +337,9 @@ def test_the_result_archive_holds_the_best_of_each_cell(algorithm):
     assert dict(zip(elites.cells.tolist(), elites.objectives, strict=True)) == best
 
 
-def test_map_elites_has_one_archive_and_the_others_two(algorithm):
+def test_elitist_algorithms_have_one_archive_and_the_others_two(algorithm):
     search = start(algorithm)
-    assert (search.soft is search.result) == algorithm.name.startswith("map-elites")
+    assert (search.soft is search.result) == (algorithm.name in ELITIST)
 
 
 def test_map_elites_uses_the_line_only_if_its_name_says_so():
@@ -313,11 +364,26 @@ def test_map_elites_uses_the_line_only_if_its_name_says_so():
         ("cma-es", {"strategy": "sep-cma-es", "vectors": 5}, "vectors are those of lm-ma-es, .*"),
         ("cma-mae", {"min_objective": -math.inf}, "min_objective: .*"),
         ("map-elites", {"archive": (3,)}, "shape must have an entry for each of 2 ranges, got .*"),
+        ("cma-mega-es", {"gradient_samples": 0}, "gradient_samples must be even and at least 2, got 0"),
+        ("cma-mega-es", {"gradient_samples": 7}, "gradient_samples must be even and at least 2, got 7"),
+        ("cma-mega-es", {"gradient_sigma": 0.0}, "gradient_sigma must be positive and finite, got 0.0"),
     ],
 )
 def test_settings_that_do_not_fit_are_refused_in_a_sentence(name, given, message):
     with pytest.raises(SurefootError, match=f"^{message}$"):
         start(find_algorithm(name), **given)
+
+
+@pytest.mark.parametrize("name", ["cma-mega", "cma-maega"])
+def test_problems_without_gradients_are_refused(name):
+    message = (
+        f"^{name} needs gradients, which sphere-N and arm-N know and maze does not: "
+        "choose cma-mega-es, which estimates them$"
+    )
+    with pytest.raises(InvalidValueError, match=message):
+        start(find_algorithm(name), problem=Maze())
+    start(find_algorithm("cma-mega-es"), problem=Maze())
+    start(find_algorithm(name), problem=Arm(5))
 
 
 @pytest.mark.parametrize("name", ["cma-mae", "cma-me", "cma-es"])
@@ -341,3 +407,19 @@ def test_more_vectors_than_parameters_are_remarked_on():
 def test_the_others_have_no_remarks(algorithm):
     if algorithm.name != "lm-ma-mae":
         assert algorithm.remarks(settings_of(algorithm, batch_size=40), 12) == []
+
+
+def test_gradients_cover_far_more_than_noise_in_as_many_evaluations():
+    coverages = {}
+    for name in ("map-elites", "cma-mega", "cma-mega-es"):
+        algorithm = find_algorithm(name)
+        said = {"algorithm": name, "evaluations": 1, "seed": 1, "archive": (50, 50), "min_objective": 0.0}
+        settings = validate(Settings, algorithm.complete(said))
+        search, done = algorithm.start(settings, PROBLEM, np.random.SeedSequence(1)), 0
+        while done < 8000:
+            done += search.batch_size
+            advance(search, 1)
+        coverages[name] = len(search.result) / search.result.cells
+    assert coverages["cma-mega"] > 0.5
+    assert coverages["cma-mega-es"] > 0.2
+    assert coverages["map-elites"] < 0.05

@@ -1,5 +1,6 @@
 """The loop of ask and tell: who gets which solutions, what enters the archives, threads, and resuming."""
 
+import dataclasses
 import math
 from collections.abc import Callable, Mapping
 
@@ -7,7 +8,7 @@ import numpy as np
 import pytest
 
 from repertoire.archives import Archive, GridArchive
-from repertoire.emitters import Emitter, EvolutionStrategyEmitter, Telemetry, VariationEmitter
+from repertoire.emitters import Emitter, EvolutionStrategyEmitter, Outcomes, Telemetry, VariationEmitter
 from repertoire.problems import Evaluations, Sphere
 from repertoire.search import Search
 from repertoire.strategies import SepCMAES
@@ -27,8 +28,8 @@ class Numbered(Emitter):
     def tasks(self, solutions: np.ndarray, archive: Archive) -> list[Callable[[], None]]:
         return [lambda: solutions[:1].fill(self.number), lambda: solutions[1:].fill(self.number)]
 
-    def tell(self, improvements: np.ndarray, archive: Archive) -> None:
-        self.told.append(improvements.tolist())
+    def tell(self, outcomes: Outcomes, archive: Archive) -> None:
+        self.told.append(outcomes.improvements.tolist())
         self.elites.append(len(archive))
 
     @property
@@ -121,7 +122,7 @@ def test_one_archive_for_both_purposes_gets_each_solution_once(monkeypatch):
     archive = grid()
     added = []
     add = archive.add
-    monkeypatch.setattr(archive, "add", lambda *batch: added.append(batch) or add(*batch))
+    monkeypatch.setattr(archive, "add", lambda *batch, **kw: added.append(batch) or add(*batch, **kw))
     emitter = Numbered(1, 3)
     search = Search(soft=archive, result=archive, emitters=[emitter])
     for _ in range(2):
@@ -162,6 +163,81 @@ def test_misuse_of_the_order_raises_and_leaves_the_archives_alone():
     with pytest.raises(RuntimeError, match="tell was called before ask"):
         search.tell(evaluations([9.0, 9, 9]))
     assert search.result.objectives.tolist() == [1, 2, 3]
+
+
+class Phased(Numbered):
+    """Asks for one solution and then for three, offers some of them, and keeps the outcomes whole."""
+
+    def __init__(self, number: int) -> None:
+        super().__init__(number, 1)
+        self.outcomes: list[Outcomes] = []
+
+    def tell(self, outcomes: Outcomes, archive: Archive) -> None:
+        super().tell(outcomes, archive)
+        self.outcomes.append(outcomes)
+        first = self.batch_size == 3
+        self.batch_size = 1 if first else 3
+        self.wants_gradients = not first
+        self.offered = slice(None) if first else np.array([True, False, self.number > 1])
+        self.watched = None if first or self.number > 1 else np.array([False, True, True])
+
+
+def phased() -> Search:
+    return Search(soft=soft(), result=grid(), emitters=[Phased(1), Phased(2)])
+
+
+def test_batches_may_change_their_size():
+    search = phased()
+    for sizes in ((1, 1), (3, 3), (1, 1), (3, 3)):
+        assert search.batch_size == sum(sizes)
+        solutions = search.ask()
+        assert solutions[:, 0].tolist() == np.repeat([1, 2], sizes).tolist()
+        search.tell(evaluations(np.arange(float(sum(sizes)))))
+    for emitter in search.emitters:
+        assert [len(outcomes.objectives) for outcomes in emitter.outcomes] == [1, 3, 1, 3]
+
+
+def test_only_what_is_offered_enters_the_archives():
+    search = phased()
+    search.ask()
+    search.tell(evaluations([1.0, 2]))
+    search.ask()
+    search.tell(evaluations([10.0, 20, 30, 40, 50, 60], failed=[5]))
+    assert search.emitters[0].told[1] == [pytest.approx(99.9), -math.inf, -math.inf]
+    assert search.emitters[1].told[1] == [140, -math.inf, -math.inf]
+    for archive in (search.soft, search.result):
+        assert archive.elites().cells.tolist() == [0, 1, 3]
+
+
+def test_requests_are_those_of_all_emitters():
+    search = phased()
+    search.ask()
+    assert (search.requests.gradients, search.requests.watched) == (False, None)
+    search.tell(evaluations([1.0, 2]))
+    search.ask()
+    assert search.requests.gradients
+    assert search.requests.watched.tolist() == [False, True, True, False, False, False]
+
+
+def test_each_emitter_is_told_all_that_is_known_of_its_own():
+    search = phased()
+    search.ask()
+    search.tell(evaluations([1.0, 2]))
+    search.ask()
+    gradients, moments = np.arange(6 * 2 * N).reshape(6, 2, N), object()
+    found = evaluations([10.0, 20, 30, 40, 50, 60], failed=[5])
+    search.tell(dataclasses.replace(found, gradients=gradients, moments=moments))
+    for emitter, rows in zip(search.emitters, (slice(0, 3), slice(3, 6)), strict=True):
+        outcomes = emitter.outcomes[1]
+        np.testing.assert_array_equal(outcomes.objectives, found.objectives[rows])
+        np.testing.assert_array_equal(outcomes.measures, found.measures[rows])
+        np.testing.assert_array_equal(outcomes.failed, found.failed[rows])
+        np.testing.assert_array_equal(outcomes.gradients, gradients[rows])
+        assert outcomes.moments is moments
+        assert emitter.outcomes[0].gradients is emitter.outcomes[0].moments is None
+    assert search.emitters[0].outcomes[0].opened.tolist() == [True]
+    assert search.emitters[0].outcomes[1].opened.tolist() == [False, False, False]
+    assert search.emitters[1].outcomes[1].opened.tolist() == [True, False, False]
 
 
 @pytest.mark.parametrize("threads", [1, 2])

@@ -26,6 +26,16 @@ FITTING: dict[str, dict[str, object]] = {
     "cma-es": {"strategy": "sep-cma-es"},
     "map-elites": {},
     "map-elites-line": {},
+    "me-es": {},
+    "me-es-exploit": {},
+    "me-es-explore": {},
+    "cma-mega-es": {"gradient_samples": 6},
+}
+FIRST_BATCHES = {
+    "cma-mega-es": [14, 22],
+    "me-es": [2, 10],
+    "me-es-exploit": [2, 10],
+    "me-es-explore": [2, 10],
 }
 TELEMETRY = ("sigma", "condition_number", "improvements", "restarts", "stop")
 
@@ -76,8 +86,8 @@ def test_the_history_tells_how_each_emitter_did(uninterrupted: Repertoire) -> No
         assert set(stop) <= set(range(1 + len(STOPS)))
 
 
-def test_every_algorithm_either_fits_the_ant_or_keeps_matrices() -> None:
-    assert set(FITTING) == set(ALGORITHMS) - {"cma-mae"}
+def test_every_algorithm_either_fits_the_ant_or_keeps_matrices_or_needs_gradients() -> None:
+    assert set(FITTING) == set(ALGORITHMS) - {"cma-mae", "cma-mega", "cma-maega"}
 
 
 @pytest.mark.parametrize("name", FITTING)
@@ -90,7 +100,7 @@ def test_a_stopped_run_of_each_algorithm_resumes_bit_for_bit(start, tmp_path, na
     with start("part", **settings) as training:
         training.run(part, stop=lambda: next(steps) >= 2)
     stopped = read_repertoire(part)
-    assert stopped.history["evaluations"].tolist() == [8, 16]
+    assert stopped.history["evaluations"].tolist() == FIRST_BATCHES.get(name, [8, 16])
     assert np.isnan(stopped.history["emitter_1/condition_number"]).all() == (
         name in ("lm-ma-mae", "map-elites", "map-elites-line")
     )
@@ -318,6 +328,7 @@ def test_a_folder_with_a_run_is_not_overwritten_unasked(start, tmp_path) -> None
         ({"algorithm": "cma-me", "learning_rate": 0.5}, "cma-me has no choice of learning_rate"),
         ({"algorithm": "cma-me", "strategy": "cma"}, "unknown strategy 'cma'"),
         ({"algorithm": "openai-mae", "batch_size": 9}, "batch_size must be even"),
+        ({"algorithm": "cma-mega"}, "cma-mega needs gradients, which sphere-N .* and ant does not"),
         ({"threads": 10**5}, "threads must be at least 1 and at most 1024, not 100000"),
     ],
 )

@@ -1,6 +1,7 @@
 import itertools
 
 import numpy as np
+import pytest
 
 from robots.controllers.mlp import MLP, _linear, _tanh
 
@@ -34,6 +35,40 @@ def test_actions_agree_with_a_float64_network() -> None:
             expected = _reference(sizes, parameters[i], observations[i])
             np.testing.assert_allclose(actions[i], expected, atol=5e-6)
         assert np.all(actions[1] == 7), "a simulation that was not asked for was written"
+
+
+@pytest.mark.parametrize("sizes", [(28, 128, 128, 8), (5, 3, 2), (3, 2)])
+def test_a_folded_network_acts_on_observations_as_the_network_on_normalised_ones(sizes) -> None:
+    rng = np.random.default_rng(2)
+    mlp, mean, std = MLP(sizes), rng.normal(size=sizes[0]), rng.uniform(0.1, 3, sizes[0])
+    parameters = rng.normal(0, 0.3, (6, mlp.parameter_count)).astype(np.float32)
+    observations = rng.uniform(-5, 5, (6, sizes[0])).astype(np.float32)
+    before = parameters.copy()
+    folded = mlp.fold(parameters, mean, std)
+    assert np.array_equal(parameters, before)
+    assert (folded.dtype, folded.shape) == (np.float32, parameters.shape)
+    actions = np.zeros((6, sizes[-1]), np.float32)
+    mlp.act(folded, observations, actions, np.arange(6, dtype=np.int32))
+    expected = [
+        _reference(sizes, *pair) for pair in zip(parameters, (observations - mean) / std, strict=True)
+    ]
+    np.testing.assert_allclose(actions, expected, atol=1e-5)
+    assert np.abs(folded - parameters).max() > 0.1
+
+
+def test_unfolding_undoes_folding_in_any_memory_order() -> None:
+    rng = np.random.default_rng(3)
+    mean, std = rng.normal(size=28), rng.uniform(0.1, 3, 28)
+    parameters = np.asfortranarray(rng.normal(size=(3, ANT.parameter_count)))
+    folded = ANT.fold(parameters, mean, std)
+    np.testing.assert_allclose(ANT.unfold(folded, mean, std), parameters, rtol=1e-12, atol=1e-12)
+    np.testing.assert_allclose(ANT.fold(ANT.unfold(parameters, mean, std), mean, std), parameters, rtol=1e-12)
+
+
+def test_statistics_that_change_nothing_change_no_bit() -> None:
+    parameters = ANT.initial(np.random.default_rng(0))[None]
+    for change in (ANT.fold, ANT.unfold):
+        assert np.array_equal(change(parameters, np.zeros(28), np.ones(28)), parameters)
 
 
 def test_tanh_is_within_its_bound_everywhere() -> None:

@@ -18,8 +18,15 @@ def _evaluate(ant: Robot, controllers: np.ndarray, seeds: np.ndarray = SEEDS, **
         return simulation.evaluate(controllers, seeds)
 
 
+def _columns(episodes: Episodes) -> list[np.ndarray]:
+    """What there is of each episode."""
+    return [
+        getattr(episodes, field.name) for field in dataclasses.fields(episodes) if field.name != "moments"
+    ]
+
+
 def _equal(a: Episodes, b: Episodes) -> bool:
-    pairs = zip(dataclasses.astuple(a), dataclasses.astuple(b), strict=True)
+    pairs = zip(_columns(a), _columns(b), strict=True)
     return all(np.array_equal(x, y, equal_nan=True) for x, y in pairs)
 
 
@@ -44,7 +51,7 @@ def test_threads_and_slots_change_nothing(ant, controllers, reference, threads: 
 def test_order_changes_nothing(ant, controllers, reference) -> None:
     order = np.random.default_rng(0).permutation(12)
     shuffled = _evaluate(ant, controllers[order], SEEDS[order], threads=2, slots=3)
-    expected = Episodes(*(values[order] for values in dataclasses.astuple(reference)))
+    expected = Episodes(*(values[order] for values in _columns(reference)))
     assert _equal(shuffled, expected)
 
 

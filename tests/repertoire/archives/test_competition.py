@@ -19,14 +19,16 @@ def batch(seed: int) -> Batch:
     return Batch(cells, solutions, objectives, measures)
 
 
-def compete(rule: str, alpha: float, floor: float) -> tuple[Store, np.ndarray]:
+def compete(rule: str, alpha: float, floor: float) -> tuple[Store, np.ndarray, np.ndarray]:
     store, improvements = make_store(CELLS, P, 2, floor), np.empty((3, 20))
+    opened = np.empty((3, 20), np.bool_)
     for seed in range(3):
+        told = improvements[seed], opened[seed]
         if rule == "sequential":
-            competition.add_sequentially(store, batch(seed), alpha, improvements[seed])
+            competition.add_sequentially(store, batch(seed), alpha, *told)
         else:
-            competition.add_together(store, batch(seed), alpha, floor == -math.inf, improvements[seed])
-    return store, improvements
+            competition.add_together(store, batch(seed), alpha, floor == -math.inf, *told)
+    return store, improvements, opened
 
 
 @pytest.mark.parametrize(("alpha", "floor"), [(0.3, 0.5), (1.0, -math.inf)])
@@ -37,7 +39,8 @@ def test_the_compiled_rules_equal_their_python(rule, alpha, floor, monkeypatch):
         kernel = getattr(competition, name)
         monkeypatch.setattr(competition, name, getattr(kernel, "py_func", kernel))
     interpreted = compete(rule, alpha, floor)
-    np.testing.assert_array_equal(interpreted[1], compiled[1])
+    for actual, expected in zip(interpreted[1:], compiled[1:], strict=True):
+        np.testing.assert_array_equal(actual, expected)
     for actual, expected in zip(interpreted[0], compiled[0], strict=True):
         np.testing.assert_array_equal(actual, expected)
 
@@ -105,3 +108,24 @@ def test_the_largest_numbers_are_finite():
     assert all_finite(
         np.full((1, 9), np.finfo(np.float32).max), np.full(9, np.finfo(np.float64).max), np.zeros((0, 2))
     )
+
+
+@pytest.mark.parametrize(("rule", "expected"), [("sequential", [1, 0, 0, 1, 0]), ("batch", [1, 1, 0, 1, 1])])
+def test_what_opens_a_cell_is_told(rule, expected):
+    """One after the other only the first of a cell does; at once all that a cell accepts do."""
+    archive, measures = make_grid(rule=rule), np.array([[0.1, 0.1]] * 3 + [[0.9, 0.9]] * 2)
+    archive.add(np.zeros((1, P)), np.array([5.0]), np.array([[0.5, 0.5]]))
+    measures[2] = 0.5
+    opened = np.empty(5, bool)
+    archive.add(np.zeros((5, P)), np.array([1.0, 2, 9, -3, -4]), measures, opened=opened)
+    assert opened.tolist() == [bool(value) for value in expected]
+    archive.add(np.zeros((5, P)), np.array([9.0, 9, 9, 9, 9]), measures, opened=opened)
+    assert not opened.any()
+
+
+def test_what_a_cell_refuses_does_not_open_it():
+    for rule, expected in (("sequential", True), ("batch", False)):
+        archive = make_grid(rule=rule, learning_rate=0.5, min_objective=0.0)
+        opened = np.empty(1, bool)
+        archive.add(np.zeros((1, P)), np.array([-1.0]), np.array([[0.1, 0.1]]), opened=opened)
+        assert opened[0] == expected == bool(len(archive))

@@ -4,6 +4,7 @@ import math
 
 import numpy as np
 import pytest
+from telling import improved
 
 from repertoire.archives import GridArchive
 from repertoire.emitters import EvolutionStrategyEmitter, Telemetry
@@ -65,7 +66,7 @@ def step(emitter: EvolutionStrategyEmitter, archive: GridArchive) -> None:
     """Maximise -sum x², with the first parameter as the measure."""
     solutions = emitter.ask(archive)
     x = solutions.astype(np.float64)
-    emitter.tell(archive.add(solutions, -np.sum(x**2, axis=1), x[:, :1]), archive)
+    emitter.tell(improved(archive.add(solutions, -np.sum(x**2, axis=1), x[:, :1])), archive)
 
 
 def test_solutions_are_those_of_the_strategy():
@@ -79,7 +80,7 @@ def test_the_largest_improvement_ranks_first_and_ties_keep_their_order():
     strategy, archive = Scripted(), archive_of(1)
     emitter = EvolutionStrategyEmitter(strategy)
     emitter.ask(archive)
-    emitter.tell(np.array([0.0, 3, -1, 3, 0, 5, -1, 0]), archive)
+    emitter.tell(improved(np.array([0.0, 3, -1, 3, 0, 5, -1, 0])), archive)
     assert strategy.rankings == [[5, 1, 3, 0, 4, 7, 2, 6]]
     assert emitter.telemetry.restarts == 0
 
@@ -88,7 +89,7 @@ def test_failures_rank_last():
     strategy, archive = Scripted(), archive_of(1)
     emitter = EvolutionStrategyEmitter(strategy)
     emitter.ask(archive)
-    emitter.tell(np.array([-np.inf, -3, 1, -np.inf, 0, -9, 2, 3]), archive)
+    emitter.tell(improved(np.array([-np.inf, -3, 1, -np.inf, 0, -9, 2, 3])), archive)
     assert strategy.rankings == [[7, 6, 2, 4, 1, 5, 0, 3]]
     assert emitter.telemetry.stop is None
 
@@ -100,12 +101,12 @@ def test_a_converged_strategy_restarts_from_an_elite_and_says_why():
     for reason in (None, "step too small", "step size too small", None):
         strategy.reason = reason
         emitter.ask(archive)
-        emitter.tell(np.arange(8.0), archive)
+        emitter.tell(improved(np.arange(8.0)), archive)
         seen.append((emitter.telemetry.stop, emitter.telemetry.restarts))
     assert seen == [(None, 0), ("step too small", 1), ("step size too small", 2), (None, 2)]
     for _ in range(40):
         emitter.ask(archive)
-        emitter.tell(np.ones(8), archive)
+        emitter.tell(improved(np.ones(8)), archive)
     assert (emitter.telemetry.stop, emitter.telemetry.restarts) == ("flat values", 42)
     assert {tuple(mean) for mean in strategy.means} == {(float(k),) * N for k in range(1, 5)}
 
@@ -114,7 +115,7 @@ def test_with_an_empty_archive_it_restarts_at_the_initial_mean():
     strategy, archive = Scripted(), archive_of(0)
     emitter = EvolutionStrategyEmitter(strategy)
     emitter.ask(archive)
-    emitter.tell(np.full(8, -np.inf), archive)
+    emitter.tell(improved(np.full(8, -np.inf)), archive)
     np.testing.assert_array_equal(strategy.means, [np.arange(N)])
     assert emitter.telemetry.restarts == 1
     emitter.ask(archive)
@@ -130,7 +131,7 @@ def test_telemetry_is_that_of_the_last_batch():
         (np.arange(1, 9), 8),
     ):
         emitter.ask(archive)
-        emitter.tell(np.array(improvements), archive)
+        emitter.tell(improved(np.array(improvements)), archive)
         assert emitter.telemetry.improvements == improving
 
 
@@ -148,22 +149,22 @@ def test_improvements_of_the_wrong_shape_are_refused():
     emitter.ask(archive)
     for wrong in (np.zeros(7), np.zeros((8, 1)), 0.0):
         with pytest.raises(InvalidValueError, match=r"improvements must have shape \(8,\), got \("):
-            emitter.tell(wrong, archive)
-    emitter.tell(np.zeros(8), archive)
+            emitter.tell(improved(wrong), archive)
+    emitter.tell(improved(np.zeros(8)), archive)
 
 
 def test_misuse_of_the_order_raises():
     emitter, archive = sep_emitter(0), archive_of(1)
     with pytest.raises(RuntimeError, match="tell was called before ask"):
-        emitter.tell(np.arange(8.0), archive)
+        emitter.tell(improved(np.arange(8.0)), archive)
     emitter.ask(archive)
     with pytest.raises(RuntimeError, match="ask was called twice"):
         emitter.ask(archive)
     with pytest.raises(RuntimeError, match="between ask and tell"):
         emitter.state()
-    emitter.tell(np.arange(8.0), archive)
+    emitter.tell(improved(np.arange(8.0)), archive)
     with pytest.raises(RuntimeError, match="tell was called before ask"):
-        emitter.tell(np.arange(8.0), archive)
+        emitter.tell(improved(np.arange(8.0)), archive)
 
 
 def test_improvement_drives_the_strategy_uphill():
@@ -185,7 +186,7 @@ def test_only_the_order_of_improvements_matters():
         improvements = rng.normal(size=BATCH)
         for emitter, values in ((plain, improvements), (transformed, np.exp(improvements) + 7)):
             emitter.ask(archive)
-            emitter.tell(values, archive)
+            emitter.tell(improved(values), archive)
     assert_same_state(transformed.state(), plain.state())
 
 
@@ -199,14 +200,14 @@ def test_a_restored_emitter_goes_on_as_the_original_restarts_included():
     original, restored = sep_emitter(1), sep_emitter(2)
     archive = archive_of(5)
     original.ask(archive)
-    original.tell(np.ones(BATCH), archive)
+    original.tell(improved(np.ones(BATCH)), archive)
     restored.ask(archive)
     restored.restore(original.state())
     assert restored.telemetry.restarts == original.telemetry.restarts == 1
     for improvements in (np.arange(8.0), np.zeros(8), np.arange(8.0)):
         for emitter in (original, restored):
             emitter.ask(archive)
-            emitter.tell(improvements, archive)
+            emitter.tell(improved(improvements), archive)
         assert restored.telemetry == original.telemetry
     assert_same_state(restored.state(), original.state())
     assert restored.telemetry.restarts == 2

@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 import pytest
 from scipy import stats
+from telling import improved
 
 from repertoire.archives import GridArchive
 from repertoire.emitters import Telemetry, VariationEmitter
@@ -37,7 +38,7 @@ def archive_of(elites: int) -> GridArchive:
 
 def step(emitter: VariationEmitter, archive: GridArchive) -> np.ndarray:
     solutions = emitter.ask(archive)
-    emitter.tell(np.zeros(emitter.batch_size), archive)
+    emitter.tell(improved(np.zeros(emitter.batch_size)), archive)
     return solutions
 
 
@@ -125,7 +126,7 @@ def test_solutions_do_not_depend_on_the_order_of_the_tasks():
 def test_telemetry_counts_improvements():
     emitter, archive = make(), archive_of(2)
     emitter.ask(archive)
-    emitter.tell(np.where(np.arange(BATCH) < 7, 0.5, -np.inf), archive)
+    emitter.tell(improved(np.where(np.arange(BATCH) < 7, 0.5, -np.inf)), archive)
     assert emitter.telemetry == Telemetry(ISO, pytest.approx(math.nan, nan_ok=True), 7, 0, None)
 
 
@@ -157,17 +158,17 @@ def test_a_state_that_lacks_something_is_refused():
 def test_misuse_of_the_order_raises():
     emitter, archive = make(), archive_of(1)
     with pytest.raises(RuntimeError, match="tell was called before ask"):
-        emitter.tell(np.zeros(BATCH), archive)
+        emitter.tell(improved(np.zeros(BATCH)), archive)
     emitter.ask(archive)
     with pytest.raises(RuntimeError, match="ask was called twice"):
         emitter.ask(archive)
     with pytest.raises(RuntimeError, match="between ask and tell"):
         emitter.state()
     with pytest.raises(InvalidValueError, match=r"improvements must have shape \(40,\), got \(3,\)"):
-        emitter.tell(np.zeros(3), archive)
-    emitter.tell(np.zeros(BATCH), archive)
+        emitter.tell(improved(np.zeros(3)), archive)
+    emitter.tell(improved(np.zeros(BATCH)), archive)
     with pytest.raises(RuntimeError, match="tell was called before ask"):
-        emitter.tell(np.zeros(BATCH), archive)
+        emitter.tell(improved(np.zeros(BATCH)), archive)
 
 
 @pytest.mark.parametrize(

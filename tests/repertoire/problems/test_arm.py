@@ -59,3 +59,17 @@ def test_settings_of_the_paper() -> None:
 def test_wrong_dimensions_are_refused(dim: int) -> None:
     with pytest.raises(InvalidValueError, match=f"arm must have 2 to 1,000,000 parameters, not {dim:,}$"):
         Arm(dim)
+
+
+@pytest.mark.parametrize("dim", [2, 3, 7, 100])
+@pytest.mark.parametrize("scale", [0.02, 1.0])
+def test_gradients_equal_finite_differences(dim: int, scale: float) -> None:
+    solutions = np.random.default_rng(dim).normal(0, scale, (5, dim)).astype(np.float32)
+    problem, step = Arm(dim), 1e-5
+    found = problem.evaluate(solutions, np.zeros(5, int), gradients=True).gradients
+    for j in range(dim):
+        moved = step * np.eye(dim)[j]
+        ahead, behind = published(solutions + moved), published(solutions - moved)
+        objectives, measures = ((a - b) / (2 * step) for a, b in zip(ahead, behind, strict=True))
+        np.testing.assert_allclose(found[:, 0, j], objectives, rtol=1e-5, atol=1e-6)
+        np.testing.assert_allclose(found[:, 1:, j], measures, rtol=1e-5, atol=1e-6)

@@ -120,3 +120,18 @@ def test_locomotion_takes_its_settings_from_the_robot() -> None:
     assert locomotion.learning_rate == 0.001
     feet = ("front left", "back left", "back right", "front right")
     assert locomotion.measure_names == tuple(f"{foot} foot: share of time on the ground" for foot in feet)
+
+
+def test_gradients_are_told_if_asked_for_and_known(problem: Problem) -> None:
+    solutions, seeds = solutions_of(problem, 7), np.arange(7)
+    plain = problem.evaluate(solutions, seeds)
+    assert plain.gradients is None
+    if not problem.differentiable:
+        with pytest.raises(InvalidValueError, match=f"^{problem.name} does not know its gradients$"):
+            problem.evaluate(solutions, seeds, gradients=True)
+        return
+    found = problem.evaluate(solutions, seeds, gradients=True)
+    assert_equal(found, plain)
+    assert (found.gradients.dtype, found.gradients.shape) == (np.float64, (7, 3, problem.solution_dim))
+    alone = problem.evaluate(solutions[[4]], seeds[[4]], gradients=True)
+    assert np.array_equal(alone.gradients, found.gradients[[4]])

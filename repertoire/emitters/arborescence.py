@@ -1,0 +1,210 @@
+"""An emitter that branches off a solution along its gradients: CMA-MEGA and its kin.
+
+Sources: M. C. Fontaine, S. Nikolaidis, "Differentiable Quality Diversity", NeurIPS 2021, arXiv:2106.03894,
+    Algorithm 1 (Fontaine below), for CMA-MEGA; M. C. Fontaine, S. Nikolaidis, "Covariance Matrix Adaptation
+    MAP-Annealing", GECCO 2023, arXiv:2205.10752, for CMA-MAEGA; B. Tjanaka et al., "Approximating Gradients
+    for Differentiable Quality Diversity in Reinforcement Learning", GECCO 2022, arXiv:2202.03666 (Tjanaka
+    below), for gradients estimated from samples.
+"""
+
+from collections.abc import Callable, Mapping
+from functools import partial
+
+import numpy as np
+from numba import njit
+
+from repertoire.archives.archive import Archive
+from repertoire.emitters.emitter import EVERYTHING, Emitter, Telemetry, check_complete, check_improvements
+from repertoire.emitters.outcomes import Outcomes
+from repertoire.emitters.ranking import Ranking, accepted
+from repertoire.state import select
+from repertoire.strategies.mirrored import MirroredSamples
+from repertoire.strategies.recombination import add_scaled, logarithmic
+from repertoire.strategies.strategy import Strategy
+from robots.errors import InvalidValueError
+
+_EPSILON = 1e-8  # keeps the length of a gradient of 0 from dividing by 0; the published code's
+
+
+class ArborescenceEmitter(Emitter):
+    """Learns which combinations of the gradients at a point improve the archive, and moves the point along.
+
+    A generation is two batches. The first is the point θ, whose gradients the problem tells or, if there are
+    samples, these estimate: they follow θ in the batch and are not offered to the archive. The second are
+    branches θ + Σ c_i ∇_i, the gradients of the objective and each measure scaled to length 1, whose
+    coefficients c a strategy draws and is told the ranking of. Then θ moves to the mean of the better half of
+    the branches, with the strategy's weights. A coefficient of either sign is taken as drawn, as in CMA-MEGA:
+    the absolute value of c_0 belongs to OMG-MEGA, which does not learn the sign.
+
+    When the strategy has converged, or the branches were to change the archive and none did, it restarts, and
+    θ becomes a uniformly random elite of the archive that it is told with or, if that is empty, the initial
+    solution.
+
+    Args:
+        initial: (n,), finite, the first θ.
+        coefficients: draws 1 + m coefficients, starting from 0; from here on the emitter's own.
+        samples: around θ, to estimate gradients from; None to ask the problem for them.
+        ranking: of branches.
+        restart_unchanged: whether to restart when no branch changed the archive.
+
+    Raises:
+        InvalidValueError: if the initial solution is not a finite vector.
+    """
+
+    def __init__(
+        self,
+        initial: np.ndarray,
+        *,
+        coefficients: Strategy,
+        samples: MirroredSamples | None,
+        ranking: Ranking,
+        restart_unchanged: bool,
+    ) -> None:
+        self._initial = np.array(initial, np.float64)
+        if self._initial.ndim != 1 or not np.isfinite(self._initial).all():
+            raise InvalidValueError("initial must be a vector of finite numbers")
+        self.coefficients = coefficients
+        self._samples = samples
+        self._ranking = ranking
+        self._restart_unchanged = restart_unchanged
+        self._weights = logarithmic(coefficients.batch_size).weights
+        self._drawn = np.empty((coefficients.batch_size, coefficients.solution_dim), np.float32)
+        self._point = self._initial.copy()
+        self._gradients: np.ndarray | None = None  # (1 + m, n) of length 1, when branches are next
+        self._improvements = self._restarts = 0
+        self._stop: str | None = None
+        self._asked = False
+        self._plan()
+
+    def _plan(self) -> None:
+        """Say what the next batch is made of."""
+        branching = self._gradients is not None
+        count = self._samples.count if self._samples else 0
+        self.batch_size = self.coefficients.batch_size if branching else 1 + count
+        self.offered = EVERYTHING if branching or not count else slice(0, 1)
+        self.wants_gradients = not branching and not count
+
+    @property
+    def point(self) -> np.ndarray:
+        """A copy of θ, (n,) float64."""
+        return self._point.copy()
+
+    @property
+    def telemetry(self) -> Telemetry:
+        """See `Emitter.telemetry`; of the coefficients, which are lengths, as gradients have length 1."""
+        return Telemetry(
+            sigma=self.coefficients.sigma,
+            condition_number=self.coefficients.condition_number,
+            improvements=self._improvements,
+            restarts=self._restarts,
+            stop=self._stop,
+        )
+
+    def tasks(self, solutions: np.ndarray, archive: Archive) -> list[Callable[[], None]]:
+        """Sample around the point, or branch off it; the archive is of no interest."""
+        if self._asked:
+            raise RuntimeError("ask was called twice: tell the outcomes of the solutions asked before")
+        self._asked = True
+        if self._gradients is None:
+            solutions[0] = self._point
+            return self._samples.tasks(self._point, solutions[1:]) if self._samples else []
+        for task in self.coefficients.tasks(self._drawn):
+            task()
+        half = self.batch_size // 2
+        return [
+            partial(_branch, self._point, self._drawn[rows], self._gradients, solutions[rows])
+            for rows in (slice(0, half), slice(half, self.batch_size))
+        ]
+
+    def tell(self, outcomes: Outcomes, archive: Archive) -> None:
+        """Take the gradients at the point, or learn from the branches and move it."""
+        if not self._asked:
+            raise RuntimeError("tell was called before ask: there are no solutions to tell of")
+        check_improvements(outcomes, self.batch_size)
+        self._stop = None
+        gradients, self._gradients = self._gradients, None
+        if gradients is None:
+            self._gradients = _normalised(self._found_gradients(outcomes))
+        else:
+            self._advance(gradients, outcomes, archive)
+        self._improvements = int(np.count_nonzero(accepted(outcomes)))
+        self._asked = False
+        self._plan()
+
+    def _found_gradients(self, outcomes: Outcomes) -> np.ndarray:
+        """The gradients at the point, (1 + m, n), as they are."""
+        if self._samples:
+            objectives = np.where(outcomes.failed, -np.inf, outcomes.objectives)
+            return self._samples.gradients(np.column_stack([objectives, outcomes.measures])[1:])
+        shape = (1, self.coefficients.solution_dim, self._point.size)
+        if outcomes.gradients is None or outcomes.gradients.shape != shape:
+            got = None if outcomes.gradients is None else outcomes.gradients.shape
+            raise InvalidValueError(f"gradients must have shape {shape}, got {got}")
+        # those of a failure are unknown: then the branches are θ itself, and as good as it
+        return np.where(outcomes.failed[0], 0.0, outcomes.gradients[0])
+
+    def _advance(self, gradients: np.ndarray, outcomes: Outcomes, archive: Archive) -> None:
+        """Tell the strategy how the branches rank, move the point, and restart if that was the last of it."""
+        ranking = self._ranking(outcomes)
+        self.coefficients.tell(ranking)
+        parents = self._drawn[ranking[: self._weights.size]]
+        # Fontaine 2021, Algorithm 1, lines 14 and 15, with η = 1
+        self._point += (self._weights @ parents) @ gradients
+        self._stop = self.coefficients.converged(outcomes.improvements[ranking])
+        if self._stop is None and self._restart_unchanged and not accepted(outcomes).any():
+            self._stop = "archive unchanged"  # Fontaine 2021, Algorithm 1, line 17
+        if self._stop is not None:
+            elites = archive.sample_elites(1, self.coefficients.rng)
+            self._point = np.array(elites[0] if len(elites) else self._initial, np.float64)
+            self.coefficients.restart(self.coefficients.initial)
+            self._restarts += 1
+
+    def state(self) -> dict[str, np.ndarray]:
+        """Return the state of the strategy and the samples, the point, and its gradients if known."""
+        if self._asked:
+            raise RuntimeError("the state was asked for between ask and tell: tell the outcomes first")
+        state = {f"coefficients/{name}": value for name, value in self.coefficients.state().items()}
+        if self._samples:
+            state |= {f"samples/{name}": value for name, value in self._samples.state().items()}
+        gradients = np.empty((0, self._point.size)) if self._gradients is None else self._gradients
+        restarts = np.array(self._restarts)
+        return {**state, "point": self.point, "gradients": gradients.copy(), "restarts": restarts}
+
+    def restore(self, state: Mapping[str, np.ndarray]) -> None:
+        """Restore the strategy, the samples, the point and its gradients."""
+        sampling = {"samples/key", "samples/draws"} if self._samples else set()
+        check_complete(state, {"point", "gradients", "restarts"} | sampling)
+        point, gradients = np.array(state["point"], np.float64), np.array(state["gradients"], np.float64)
+        known = (self.coefficients.solution_dim, self._point.size)
+        if point.shape != known[1:] or gradients.shape not in ((0, self._point.size), known):
+            raise InvalidValueError(
+                f"point and gradients must have shapes {known[1:]} and {known}, or 0 gradients, "
+                f"got {point.shape} and {gradients.shape}"
+            )
+        if not (np.isfinite(point).all() and np.isfinite(gradients).all()):
+            raise InvalidValueError("point and gradients must be finite")
+        self.coefficients.restore(select(state, "coefficients/"))
+        if self._samples:
+            self._samples.restore(select(state, "samples/"))
+        self._point, self._gradients = point, gradients if len(gradients) else None
+        self._restarts = int(state["restarts"])
+        self._asked = False
+        self._plan()
+
+
+def _normalised(gradients: np.ndarray) -> np.ndarray:
+    """Return gradients (1 + m, n) scaled to length 1, but for those of length 0."""
+    return gradients / (np.linalg.norm(gradients, axis=1, keepdims=True) + _EPSILON)
+
+
+@njit(nogil=True, cache=True)
+def _branch(
+    point: np.ndarray, coefficients: np.ndarray, gradients: np.ndarray, solutions: np.ndarray
+) -> None:
+    """Write θ + Σ c ∇ to solutions (rows, n) float32, for each row of coefficients (rows, 1 + m)."""
+    branch = np.empty(point.size)
+    for i in range(solutions.shape[0]):
+        branch[:] = point
+        for k in range(gradients.shape[0]):
+            add_scaled(gradients[k], np.float64(coefficients[i, k]), branch)
+        solutions[i] = branch

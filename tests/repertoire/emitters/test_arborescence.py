@@ -1,0 +1,300 @@
+"""The arborescence emitter: the published algorithm in plain NumPy, restarts, failures, and resuming."""
+
+import math
+from typing import Any
+
+import numpy as np
+import pytest
+
+from repertoire.archives import Archive, GridArchive
+from repertoire.emitters import ArborescenceEmitter, Outcomes
+from repertoire.emitters.ranking import by_discovery, by_improvement
+from repertoire.problems import Sphere
+from repertoire.search import Search
+from repertoire.strategies import CMAES
+from repertoire.strategies.mirrored import MirroredSamples
+from robots.errors import InvalidValueError
+
+N = 10
+BRANCHES = 12
+SPHERE = Sphere(N)
+
+
+def generator(seed: int) -> np.random.Generator:
+    return np.random.Generator(np.random.SFC64(seed))
+
+
+def make(seed: int = 1, *, samples: int = 0, n: int = N, **settings: Any) -> ArborescenceEmitter:
+    rng = generator(seed)
+    coefficients = CMAES(np.zeros(3), sigma0=settings.pop("sigma0", 2.0), batch_size=BRANCHES, rng=rng)
+    sampling = MirroredSamples(samples, sigma=0.02, solution_dim=n, rng=rng) if samples else None
+    rules = {"ranking": by_discovery, "restart_unchanged": True, **settings}
+    initial = rules.pop("initial", np.zeros(n))
+    return ArborescenceEmitter(initial, coefficients=coefficients, samples=sampling, **rules)
+
+
+def grid(n: int = N, **settings: Any) -> GridArchive:
+    ranges = Sphere(n).measure_ranges
+    return GridArchive(solution_dim=n, shape=(20, 20), ranges=ranges, **settings)
+
+
+def outcomes_of(emitter: ArborescenceEmitter, solutions: np.ndarray, archive: Archive) -> Outcomes:
+    """Evaluate solutions and add those that are offered."""
+    found = SPHERE.evaluate(solutions, np.zeros(len(solutions), int), gradients=emitter.wants_gradients)
+    improvements, opened = np.full(len(solutions), -np.inf), np.zeros(len(solutions), bool)
+    rows = np.arange(len(solutions))[emitter.offered]
+    entered = np.zeros(len(rows), bool)
+    improvements[rows] = archive.add(
+        solutions[rows], found.objectives[rows], found.measures[rows], opened=entered
+    )
+    opened[rows] = entered
+    return Outcomes(
+        found.objectives, found.measures, found.failed, improvements, opened, gradients=found.gradients
+    )
+
+
+def batch(emitter: ArborescenceEmitter, archive: Archive) -> tuple[np.ndarray, Outcomes]:
+    solutions = emitter.ask(archive)
+    outcomes = outcomes_of(emitter, solutions, archive)
+    emitter.tell(outcomes, archive)
+    return solutions, outcomes
+
+
+def barren(emitter: ArborescenceEmitter) -> Outcomes:
+    """Outcomes of a batch of failures."""
+    n = emitter.batch_size
+    return Outcomes(
+        objectives=np.full(n, np.nan),
+        measures=np.full((n, 2), np.nan),
+        failed=np.ones(n, bool),
+        improvements=np.full(n, -np.inf),
+        opened=np.zeros(n, bool),
+        gradients=np.full((n, 3, N), np.nan) if emitter.wants_gradients else None,
+    )
+
+
+def sphere_gradients(x: np.ndarray) -> np.ndarray:
+    """Of the objective and both measures, inside the bounds."""
+    first = np.arange(N) < N // 2
+    return np.stack([-200 * (x - 2.048) / (7.168**2 * N), first, ~first])
+
+
+@pytest.mark.parametrize("ranking", [by_discovery, by_improvement])
+def test_exact_generations_equal_the_published_algorithm(ranking):
+    """Fontaine & Nikolaidis 2021, Algorithm 1, given the coefficients that were drawn."""
+    emitter, archive, twin = (
+        make(ranking=ranking, sigma0=0.3),
+        grid(),
+        CMAES(np.zeros(3), sigma0=0.3, batch_size=BRANCHES, rng=generator(1)),
+    )
+    theta = np.zeros(N)
+    weights = np.log(BRANCHES // 2 + 0.5) - np.log(np.arange(1, BRANCHES // 2 + 1))
+    weights /= weights.sum()
+    for _ in range(6):
+        (point,), _ = batch(emitter, archive)
+        np.testing.assert_allclose(point, theta, atol=1e-6)
+        gradients = sphere_gradients(point.astype(float))
+        gradients /= np.linalg.norm(gradients, axis=1)[:, None]
+        c = twin.ask().astype(float)
+        solutions, outcomes = batch(emitter, archive)
+        steps = [c[i, 0] * gradients[0] + c[i, 1] * gradients[1] + c[i, 2] * gradients[2] for i in range(12)]
+        np.testing.assert_allclose(solutions, theta + np.array(steps), atol=1e-5)
+        order = ranking(outcomes)
+        twin.tell(order)
+        theta = theta + sum(w * steps[i] for w, i in zip(weights, order, strict=False))
+        np.testing.assert_allclose(emitter.point, theta, atol=1e-5)
+    assert emitter.telemetry.restarts == 0
+    assert emitter.telemetry.sigma == twin.sigma
+
+
+def test_coefficients_of_either_sign_are_taken_as_drawn():
+    emitter, archive = make(), grid()
+    (point,), _ = batch(emitter, archive)
+    solutions, _ = batch(emitter, archive)
+    climbs = (solutions - point) @ sphere_gradients(point)[0]
+    assert (climbs > 0).any()
+    assert (climbs < 0).any()
+
+
+def test_batches_take_turns_and_say_what_they_need():
+    for samples, first in ((0, 1), (8, 9)):
+        emitter, archive = make(samples=samples), grid()
+        for turn in range(4):
+            assert emitter.batch_size == (BRANCHES if turn % 2 else first)
+            assert emitter.wants_gradients == (turn % 2 == 0 and not samples)
+            assert emitter.watched is None
+            offered = np.arange(emitter.batch_size)[emitter.offered]
+            assert len(offered) == (BRANCHES if turn % 2 else 1)
+            batch(emitter, archive)
+
+
+def test_samples_surround_the_point_and_stay_out_of_the_archive():
+    emitter, archive = make(samples=40), grid()
+    batch(emitter, archive)
+    assert len(archive) == 1
+    batch(emitter, archive)
+    filled, point = len(archive), emitter.point
+    solutions, _ = batch(emitter, archive)
+    np.testing.assert_allclose(solutions[0], point, rtol=1e-6)
+    np.testing.assert_allclose(solutions[1:].std(axis=0), 0.02, rtol=0.5)
+    np.testing.assert_allclose(solutions[1:].mean(axis=0), point, atol=1e-5)
+    assert len(archive) <= filled + 1
+
+
+def test_sampled_gradients_have_length_1_and_point_along_the_exact_ones():
+    emitter, archive = make(samples=2000, initial=np.linspace(-3, 1, N)), grid()
+    (point, *_), _ = batch(emitter, archive)
+    found, exact = emitter.state()["gradients"], sphere_gradients(point)
+    np.testing.assert_allclose(np.linalg.norm(found, axis=1), 1)
+    assert (np.sum(found * exact, axis=1) / np.linalg.norm(exact, axis=1) > 0.97).all()
+
+
+def test_failed_samples_are_last_in_the_objective_and_have_no_say_in_the_measures():
+    emitter, archive = make(samples=40), grid()
+    solutions = emitter.ask(archive)
+    outcomes = outcomes_of(emitter, solutions, archive)
+    beyond = solutions[:, 0] > 0.01
+    beyond[0] = False
+    outcomes.objectives[beyond], outcomes.measures[beyond] = np.nan, np.nan
+    emitter.tell(outcomes._replace(failed=beyond), archive)
+    gradients = emitter.state()["gradients"]
+    assert np.isfinite(gradients).all()
+    assert gradients[0].argmin() == 0
+    assert gradients[0, 0] < -0.3
+
+
+def test_it_restarts_at_an_elite_when_no_branch_changes_the_archive():
+    for restarts, unchanged in ((1, True), (0, False)):
+        emitter, archive = make(restart_unchanged=unchanged), grid()
+        archive.add(np.full((1, N), 1.5, np.float32), np.array([1e6]), np.array([[0.0, 0.0]]))
+        batch(emitter, archive)
+        emitter.ask(archive)
+        worse = barren(emitter)._replace(improvements=-np.arange(1.0, BRANCHES + 1))
+        emitter.tell(worse, archive)
+        assert emitter.telemetry.restarts == restarts
+        assert emitter.telemetry.stop == ("archive unchanged" if unchanged else None)
+        assert (emitter.point == 1.5).all() == unchanged
+        assert (emitter.telemetry.sigma == 2.0) == unchanged
+        assert emitter.batch_size == 1
+
+
+def test_flat_improvements_restart_it_and_with_an_empty_archive_at_the_initial_solution():
+    initial = np.linspace(0, 1, N)
+    for samples in (0, 6):
+        emitter, archive = make(samples=samples, initial=initial, restart_unchanged=False), grid()
+        for turn in range(4):
+            assert np.isfinite(emitter.ask(archive)).all()
+            emitter.tell(barren(emitter), archive)
+            assert emitter.telemetry.restarts == (turn + 1) // 2
+            assert emitter.telemetry.stop == ("flat values" if turn % 2 else None)
+        np.testing.assert_array_equal(emitter.point, initial)
+        batch(emitter, archive)
+        assert len(archive) == 1
+
+
+def test_failed_branches_rank_last():
+    emitter, archive = make(), grid()
+    batch(emitter, archive)
+    point = emitter.point
+    solutions = emitter.ask(archive)
+    outcomes = outcomes_of(emitter, solutions, archive)
+    failed = np.arange(BRANCHES) != 5
+    outcomes.improvements[failed], outcomes.opened[failed] = -np.inf, False
+    emitter.tell(outcomes._replace(failed=failed), archive)
+    order = [5, *(i for i in range(BRANCHES) if i != 5)]
+    weights = emitter._weights
+    expected = point + weights @ (solutions[order[: len(weights)]] - point)
+    np.testing.assert_allclose(emitter.point, expected, atol=1e-5)
+
+
+def test_telemetry_counts_what_entered_the_archive():
+    emitter, archive = make(), grid()
+    for count in (1, BRANCHES):
+        batch(emitter, archive)
+        assert 1 <= emitter.telemetry.improvements <= count
+    assert emitter.telemetry.condition_number > 1
+    assert math.isfinite(emitter.telemetry.sigma)
+
+
+@pytest.mark.parametrize("samples", [0, 6])
+@pytest.mark.parametrize("stop_after", range(5))
+def test_a_restored_emitter_goes_on_as_the_original_from_either_batch(samples, stop_after):
+    original, restored, archive = make(1, samples=samples), make(2, samples=samples), grid()
+    for _ in range(stop_after):
+        batch(original, archive)
+    batch(restored, grid())
+    restored.ask(grid())
+    restored.restore({name: value.copy() for name, value in original.state().items()})
+    other = grid()
+    other.restore(archive.state())
+    for _ in range(5):
+        np.testing.assert_array_equal(batch(restored, other)[0], batch(original, archive)[0])
+        np.testing.assert_equal(restored.telemetry, original.telemetry)
+    for name, value in original.state().items():
+        np.testing.assert_array_equal(restored.state()[name], value)
+
+
+@pytest.mark.parametrize("samples", [0, 6])
+def test_states_that_do_not_fit_are_refused(samples):
+    emitter = make(samples=samples)
+    state = emitter.state()
+    for name in state:
+        rest = {other: value for other, value in state.items() if other != name}
+        with pytest.raises(InvalidValueError, match="state lacks "):
+            emitter.restore(rest)
+    for name, wrong in (("gradients", np.ones((2, N))), ("point", np.ones(3))):
+        with pytest.raises(InvalidValueError, match="point and gradients must have shapes"):
+            emitter.restore({**state, name: wrong})
+    with pytest.raises(InvalidValueError, match="point and gradients must be finite"):
+        emitter.restore({**state, "point": np.full(N, np.nan)})
+
+
+def test_misuse_of_the_order_raises():
+    emitter, archive = make(), grid()
+    for _ in range(2):
+        with pytest.raises(RuntimeError, match="tell was called before ask"):
+            emitter.tell(barren(emitter), archive)
+        solutions = emitter.ask(archive)
+        with pytest.raises(RuntimeError, match="ask was called twice"):
+            emitter.ask(archive)
+        with pytest.raises(RuntimeError, match="between ask and tell"):
+            emitter.state()
+        emitter.tell(outcomes_of(emitter, solutions, archive), archive)
+
+
+def test_outcomes_that_do_not_fit_are_refused_and_can_be_told_again():
+    emitter, archive = make(), grid()
+    solutions = emitter.ask(archive)
+    outcomes = outcomes_of(emitter, solutions, archive)
+    for gradients, got in ((None, "None"), (np.zeros((1, 2, N)), r"\(1, 2, 10\)")):
+        with pytest.raises(InvalidValueError, match=rf"^gradients must have shape \(1, 3, 10\), got {got}$"):
+            emitter.tell(outcomes._replace(gradients=gradients), archive)
+    with pytest.raises(InvalidValueError, match=r"improvements must have shape \(1,\), got \(3,\)"):
+        emitter.tell(outcomes._replace(improvements=np.zeros(3)), archive)
+    emitter.tell(outcomes, archive)
+    assert emitter.batch_size == BRANCHES
+
+
+@pytest.mark.parametrize("initial", [np.zeros((2, 2)), [0.0, np.nan]])
+def test_an_impossible_initial_solution_is_refused(initial):
+    with pytest.raises(InvalidValueError, match="initial must be a vector of finite numbers"):
+        make(initial=initial)
+
+
+@pytest.mark.parametrize("samples", [0, 20])
+def test_threads_change_nothing(samples):
+    n, searches = 20_000, []
+    problem = Sphere(n)
+    for threads in (1, 3):
+        archive = grid(n)
+        emitters = [make(seed, samples=samples, n=n) for seed in range(2)]
+        search = Search(soft=archive, result=archive, emitters=emitters, threads=threads)
+        for _ in range(4):
+            solutions = search.ask()
+            seeds = np.zeros(len(solutions), int)
+            search.tell(problem.evaluate(solutions, seeds, **vars(search.requests)))
+        assert (search._pool is None) == (threads == 1)
+        search.close()
+        searches.append(search)
+    for name, value in searches[0].state().items():
+        np.testing.assert_array_equal(searches[1].state()[name], value, err_msg=name)

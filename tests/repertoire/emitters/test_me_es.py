@@ -1,0 +1,303 @@
+"""ME-ES: batches, steps against a transcription, what is remembered, normalisation, failures, resuming."""
+
+import math
+from typing import Any
+
+import numpy as np
+import pytest
+
+from repertoire.archives import GridArchive
+from repertoire.emitters import Outcomes, Telemetry
+from repertoire.emitters.me_es import STEPS, MEESEmitter
+from repertoire.problems.normaliser import NO_OBSERVATIONS, Normaliser
+from robots.errors import InvalidValueError
+from robots.moments import ObservationMoments
+
+N = 6
+SAMPLES = 8
+SIGMA = 0.1
+INITIAL = np.linspace(0.2, 0.7, N)
+
+
+def make(mode: str = "explore-exploit", *, seed: int = 1, **settings: Any) -> MEESEmitter:
+    rng = np.random.Generator(np.random.SFC64(seed))
+    defaults = {"sigma0": SIGMA, "batch_size": SAMPLES, "measure_dim": 2, "normaliser": NO_OBSERVATIONS}
+    return MEESEmitter(INITIAL, mode=mode, rng=rng, **{**defaults, **settings})
+
+
+def grid(cells: int = 20) -> GridArchive:
+    return GridArchive(solution_dim=N, shape=(cells, cells), ranges=[(-2, 2), (-2, 2)])
+
+
+def outcomes_of(emitter: MEESEmitter, archive: GridArchive, solutions: np.ndarray, failed=()) -> Outcomes:
+    """Maximise -sum (x - 1)², with the first two parameters as the measures."""
+    x = solutions.astype(np.float64)
+    bad = np.isin(np.arange(len(x)), failed)
+    objectives, measures = np.where(bad, np.nan, -np.sum((x - 1) ** 2, axis=1)), x[:, :2].copy()
+    measures[bad] = np.nan
+    offered = np.zeros(len(x), bool)
+    offered[emitter.offered] = True
+    offered &= ~bad
+    improvements, opened = np.full(len(x), -np.inf), np.zeros(len(x), bool)
+    accepted = np.zeros(np.count_nonzero(offered), bool)
+    improvements[offered] = archive.add(
+        solutions[offered], objectives[offered], measures[offered], opened=accepted
+    )
+    opened[offered] = accepted
+    return Outcomes(objectives, measures, bad, improvements, opened)
+
+
+def advance(emitter: MEESEmitter, archive: GridArchive, batches: int = 1, failed=()) -> list[np.ndarray]:
+    asked = []
+    for _ in range(batches):
+        asked.append(emitter.ask(archive))
+        emitter.tell(outcomes_of(emitter, archive, asked[-1], failed), archive)
+    return asked
+
+
+def test_batches_are_means_and_samples_as_steps_need_them():
+    emitter, archive, sizes, offered = make(), grid(), [], []
+    for _ in range(1 + 2 * (STEPS + 1)):
+        sizes.append(emitter.batch_size)
+        offered.append(len(range(emitter.batch_size)[emitter.offered]))
+        advance(emitter, archive)
+    parent = [SAMPLES] + [1 + SAMPLES] * (STEPS - 1) + [1]
+    assert sizes == [1, *parent, *parent]
+    assert offered == [1] + 2 * ([0] + [1] * STEPS)
+
+
+def test_the_first_solution_is_the_initial_one_and_only_means_enter_the_archive():
+    emitter, archive, means = make("exploit"), grid(), []
+    for solutions in advance(emitter, archive, 40):
+        if len(solutions) != SAMPLES:
+            means.append(solutions[0])
+    np.testing.assert_array_equal(means[0], INITIAL.astype(np.float32))
+    assert {tuple(row) for row in archive.elites().solutions} <= {tuple(row) for row in means}
+
+
+class Transcription:
+    """ME-ES's steps from one parent, straight from the publications: Colas et al. 2020; Kingma & Ba 2015."""
+
+    def __init__(self, parent: np.ndarray) -> None:
+        self.theta = np.array(parent, np.float64)
+        self.m, self.v, self.t = np.zeros(N), np.zeros(N), 0
+
+    def step(self, noise: np.ndarray, fitness: list[float]) -> None:
+        """Rows 2i and 2i + 1 of the fitness are those of theta + sigma noise_i and theta - sigma noise_i."""
+        order = sorted(range(len(fitness)), key=lambda i: fitness[i])
+        r = {i: rank / (len(fitness) - 1) - 0.5 for rank, i in enumerate(order)}
+        g = np.mean([(r[2 * i] - r[2 * i + 1]) * e for i, e in enumerate(noise.astype(np.float64))], axis=0)
+        descent = -g + 0.005 * self.theta
+        self.t += 1
+        self.m = 0.9 * self.m + 0.1 * descent
+        self.v = 0.999 * self.v + 0.001 * descent**2
+        m_hat, v_hat = self.m / (1 - 0.9**self.t), self.v / (1 - 0.999**self.t)
+        self.theta = self.theta - 0.01 * m_hat / (np.sqrt(v_hat) + 1e-8)
+
+
+def fitness_of(goal: str, outcomes: Outcomes, means: list[np.ndarray]) -> list[float]:
+    if goal == "exploit":
+        return outcomes.objectives[-SAMPLES:].tolist()
+    distances = [[math.dist(one, past) for past in means] for one in outcomes.measures[-SAMPLES:]]
+    return [float(np.mean(sorted(row)[:10])) for row in distances]
+
+
+@pytest.mark.parametrize("mode", ["explore", "exploit", "explore-exploit"])
+def test_steps_are_the_published_ones(mode):
+    emitter, archive, means, transcription = make(mode), grid(), [], None
+    for _ in range(4 * (STEPS + 1)):
+        begins = emitter.batch_size == SAMPLES
+        if begins:
+            transcription = Transcription(emitter.strategy.mean)
+            parents = archive.elites().solutions.astype(np.float64)
+            assert (parents == transcription.theta).all(axis=1).any()
+        goal, noise = emitter.goal, emitter.strategy._noise
+        solutions = emitter.ask(archive)
+        outcomes = outcomes_of(emitter, archive, solutions)
+        if len(solutions) != SAMPLES:
+            means.append(outcomes.measures[0])
+        if len(solutions) != 1:
+            signed = np.stack([noise, -noise], axis=1).reshape(SAMPLES, N)
+            expected = transcription.theta + SIGMA * signed
+            np.testing.assert_allclose(solutions[-SAMPLES:], expected, rtol=1e-6, atol=1e-6)
+            transcription.step(noise, fitness_of(goal, outcomes, means))
+        emitter.tell(outcomes, archive)
+        if len(solutions) != 1:
+            np.testing.assert_allclose(emitter.strategy.mean, transcription.theta, rtol=1e-10, atol=1e-12)
+
+
+def test_goals_take_turns_and_exploiting_comes_first():
+    for mode, expected in (
+        ("explore", ["explore"] * 4),
+        ("exploit", ["exploit"] * 4),
+        ("explore-exploit", ["exploit", "explore", "exploit", "explore"]),
+    ):
+        emitter, archive, goals = make(mode), grid(), []
+        advance(emitter, archive)
+        for _ in range(4):
+            goals.append(emitter.goal)
+            advance(emitter, archive, STEPS)
+            assert emitter.goal == goals[-1]
+            advance(emitter, archive)
+        assert goals == expected
+
+
+def test_exploiting_climbs_and_exploring_spreads():
+    climbed, spread = grid(cells=100), grid(cells=100)
+    advance(make("exploit"), climbed, 300)
+    advance(make("explore"), spread, 300)
+    assert climbed.objectives.max() > -0.01 > -0.5 > spread.objectives.max()
+    assert len(spread) > 1.5 * len(climbed)
+
+
+def test_telemetry_tells_of_the_mean_alone():
+    emitter, archive = make("exploit"), grid()
+    advance(emitter, archive)
+    assert emitter.telemetry == Telemetry(SIGMA, 1.0, improvements=0, restarts=0, stop=None)
+    outcomes = outcomes_of(emitter, archive, emitter.ask(archive))
+    emitter.tell(outcomes, archive)
+    assert emitter.telemetry.improvements == 0
+    emitter.ask(archive)
+    better = np.full(1 + SAMPLES, -np.inf)
+    better[0] = 3
+    emitter.tell(
+        Outcomes(np.zeros(9), np.zeros((9, 2)), np.zeros(9, bool), better, np.zeros(9, bool)), archive
+    )
+    assert emitter.telemetry.improvements == 1
+
+
+def test_only_cells_that_a_mean_won_count_as_updated():
+    emitter, empty, full = make(), grid(), grid(cells=2)
+    corners = np.array([[-1, -1], [-1, 1], [1, -1], [1, 1]])
+    full.add(np.zeros((4, N)), np.full(4, 1.0), corners)
+    advance(emitter, full, 1 + STEPS)
+    assert emitter.state()["parents/updated"].tolist() == []
+    assert len(emitter.state()["parents/seen"]) == STEPS
+    advance(emitter, empty)
+    assert emitter.state()["parents/updated"].tolist() == empty.elites().cells.tolist()
+
+
+@pytest.mark.parametrize("mode", ["explore", "exploit"])
+def test_failed_samples_rank_last(mode):
+    emitter, archive = make(mode), grid()
+    advance(emitter, archive)
+    rankings, tell = [], emitter.strategy.tell
+    emitter.strategy.tell = lambda ranking: (rankings.append(ranking.tolist()), tell(ranking))
+    advance(emitter, archive, 1, failed=[2, 5])
+    advance(emitter, archive, 1, failed=[0, 3, 6])
+    assert rankings[0][-2:] == [2, 5]
+    assert rankings[1][-2:] == [2, 5]
+    assert len(emitter.state()["parents/seen"]) == 1
+
+
+@pytest.mark.parametrize("mode", ["explore", "exploit", "explore-exploit"])
+def test_while_the_archive_is_empty_parents_are_the_initial_solution(mode):
+    emitter, archive = make(mode), grid()
+    for _ in range(3):
+        advance(emitter, archive, 1, failed=range(9))
+        np.testing.assert_array_equal(emitter.strategy.mean, INITIAL)
+        advance(emitter, archive, STEPS, failed=range(9))
+    assert len(archive) == 0
+    assert len(emitter.state()["parents/seen"]) == 0
+
+
+def scaled(controllers: np.ndarray, mean: np.ndarray, std: np.ndarray) -> np.ndarray:
+    return controllers / std - mean
+
+
+def unscaled(solutions: np.ndarray, mean: np.ndarray, std: np.ndarray) -> np.ndarray:
+    return (solutions + mean) * std
+
+
+SEES = Normaliser(N, scaled, unscaled)
+# of mean 1 and standard deviation 2
+MOMENTS = ObservationMoments(4, np.full(N, 4.0), np.full(N, 20.0))
+
+
+def with_moments(outcomes: Outcomes) -> Outcomes:
+    return outcomes._replace(moments=MOMENTS)
+
+
+def test_solutions_take_up_the_statistics_of_what_was_seen_before():
+    emitter, archive = make("exploit", normaliser=SEES), grid()
+    advance(emitter, archive)
+    solutions, noise = emitter.ask(archive), emitter.strategy._noise
+    np.testing.assert_allclose(solutions[::2], INITIAL + SIGMA * noise, rtol=1e-5, atol=1e-6)
+    emitter.tell(with_moments(outcomes_of(emitter, archive, solutions)), archive)
+    mean, solutions = emitter.strategy.mean, emitter.ask(archive)
+    np.testing.assert_allclose(solutions[0], mean / 2 - 1, rtol=1e-5, atol=1e-6)
+    np.testing.assert_allclose(solutions[1::2], (mean + SIGMA * noise) / 2 - 1, rtol=1e-5, atol=1e-6)
+
+
+def test_a_parent_becomes_the_elite_again_when_nothing_else_was_seen():
+    emitter, archive = make("exploit", normaliser=SEES), grid()
+    emitter.ask(archive)
+    solutions = INITIAL[None].astype(np.float32)
+    emitter.tell(with_moments(outcomes_of(emitter, archive, solutions)), archive)
+    np.testing.assert_allclose(emitter.strategy.mean, (INITIAL + 1) * 2, rtol=1e-6)
+    samples = emitter.ask(archive)
+    np.testing.assert_allclose(samples.mean(axis=0), INITIAL, rtol=1e-5)
+
+
+def test_two_of_200_samples_are_watched_and_no_mean():
+    emitter, archive = make(batch_size=200), grid()
+    watched = []
+    for _ in range(1 + STEPS + 1):
+        watched.append(np.flatnonzero(emitter.watched).tolist())
+        assert emitter.watched.shape == (emitter.batch_size,)
+        advance(emitter, archive)
+    assert watched == [[], [0, 100], *([[1, 101]] * (STEPS - 1)), []]
+
+
+def assert_same_state(actual: MEESEmitter, expected: MEESEmitter) -> None:
+    assert actual.state().keys() == expected.state().keys()
+    for name, value in expected.state().items():
+        np.testing.assert_array_equal(actual.state()[name], value, err_msg=name)
+
+
+@pytest.mark.parametrize("stop_after", [0, 1, 2, 7, 11, 12, 20])
+def test_a_restored_emitter_goes_on_as_the_original(stop_after):
+    original, restored = make(normaliser=SEES), make(seed=2, normaliser=SEES)
+    archive = grid()
+    for _ in range(stop_after):
+        solutions = original.ask(archive)
+        original.tell(with_moments(outcomes_of(original, archive, solutions)), archive)
+    restored.ask(archive)
+    restored.restore({name: value.copy() for name, value in original.state().items()})
+    assert_same_state(restored, original)
+    for _ in range(15):
+        assert restored.batch_size == original.batch_size
+        np.testing.assert_array_equal(restored.watched, original.watched)
+        asked = [emitter.ask(archive) for emitter in (original, restored)]
+        np.testing.assert_array_equal(*asked)
+        outcomes = outcomes_of(original, archive, asked[0])
+        for emitter in (original, restored):
+            emitter.tell(outcomes, archive)
+    assert_same_state(restored, original)
+
+
+def test_a_state_that_lacks_something_or_cannot_be_is_refused():
+    emitter = make()
+    state = emitter.state()
+    for name in state:
+        rest = {other: value for other, value in state.items() if other != name}
+        with pytest.raises(InvalidValueError, match=f"lacks {name.removeprefix('strategy/')}$"):
+            emitter.restore(rest)
+    for name, value in (("step", STEPS + 1), ("step", -1), ("turns", -1)):
+        with pytest.raises(InvalidValueError, match=f"turns must not be negative, and step be 0 to {STEPS}"):
+            emitter.restore(state | {name: np.array(value)})
+
+
+def test_misuse_is_refused():
+    emitter, archive = make(), grid()
+    nothing = outcomes_of(emitter, archive, np.zeros((1, N), np.float32))
+    with pytest.raises(RuntimeError, match="tell was called before ask"):
+        emitter.tell(nothing, archive)
+    emitter.ask(archive)
+    for call in (lambda: emitter.ask(archive), emitter.state):
+        with pytest.raises(RuntimeError):
+            call()
+    with pytest.raises(InvalidValueError, match=r"improvements must have shape \(1,\), got \(9,\)"):
+        emitter.tell(outcomes_of(emitter, archive, np.zeros((9, N), np.float32)), archive)
+    with pytest.raises(InvalidValueError, match="batch_size must be even"):
+        make(batch_size=7)

@@ -1,0 +1,113 @@
+"""Which elites ME-ES starts from: the laws of the choice, and what it remembers."""
+
+from collections import Counter
+
+import numpy as np
+import pytest
+
+from repertoire.archives import GridArchive
+from repertoire.emitters.novelty import novelty
+from repertoire.emitters.parents import Parents
+from robots.errors import InvalidValueError
+
+CELLS = 20
+DRAWS = 4000
+
+
+def archive_of(elites: int) -> GridArchive:
+    """In each of so many cells an elite whose parameter is its cell; objectives are highest in the middle."""
+    archive = GridArchive(solution_dim=1, shape=(CELLS,), ranges=[(0, CELLS)])
+    cells = np.arange(elites, dtype=np.float64)
+    archive.add(cells[:, None], -np.abs(cells - 6.1), cells[:, None] + 0.5)
+    return archive
+
+
+def shares(parents: Parents, goal: str, archive: GridArchive) -> dict[int, float]:
+    """How often each cell is chosen."""
+    rng = np.random.default_rng(0)
+    chosen = Counter(int(parents.choose(goal, archive, rng)[0]) for _ in range(DRAWS))
+    return {cell: count / DRAWS for cell, count in chosen.items()}
+
+
+def about(value: float):
+    return pytest.approx(value, abs=4 * np.sqrt(0.25 / DRAWS))
+
+
+def parents_that_updated(*cells: int) -> Parents:
+    parents = Parents(1)
+    for cell in cells:
+        parents.remember(np.array([cell + 0.5]), cell)
+    return parents
+
+
+def test_exploiting_starts_from_the_two_best_of_all_or_of_the_five_updated_last():
+    parents = parents_that_updated(6, 7, 18, 15, 12, 14, 11, 12)
+    assert shares(parents, "exploit", archive_of(20)) == {
+        6: about(0.25),
+        7: about(0.25),
+        11: about(0.25),
+        12: about(0.25),
+    }
+
+
+def test_while_nothing_was_updated_lately_all_elites_count():
+    assert shares(Parents(1), "exploit", archive_of(20)) == {6: about(0.5), 7: about(0.5)}
+    assert shares(parents_that_updated(19), "exploit", archive_of(10)) == {6: about(0.5), 7: about(0.5)}
+
+
+def test_a_single_updated_cell_is_half_of_the_choice():
+    assert shares(parents_that_updated(3), "exploit", archive_of(20)) == {
+        3: about(0.5),
+        6: about(0.25),
+        7: about(0.25),
+    }
+
+
+def test_a_cell_updated_again_does_not_push_others_out():
+    parents = parents_that_updated(0, 1, 2, 3, 4, 4, 4)
+    assert parents.state()["updated"].tolist() == [0, 1, 2, 3, 4]
+    parents.remember(np.array([0.5]), 0)
+    assert parents.state()["updated"].tolist() == [1, 2, 3, 4, 0]
+
+
+def test_exploring_starts_from_the_five_most_novel():
+    parents, archive = Parents(1), archive_of(20)
+    for place in np.random.default_rng(1).uniform(0, 20, 40):
+        parents.remember(np.array([place]), None)
+    values = novelty(archive.elites().measures, parents.seen)
+    assert shares(parents, "explore", archive) == {int(cell): about(0.2) for cell in np.argsort(values)[-5:]}
+
+
+@pytest.mark.parametrize("goal", ["explore", "exploit"])
+@pytest.mark.parametrize("elites", [1, 2, 3])
+def test_few_elites_are_enough(goal, elites):
+    chosen = shares(parents_that_updated(0), goal, archive_of(elites))
+    assert chosen.keys() <= set(range(elites))
+
+
+@pytest.mark.parametrize("goal", ["explore", "exploit"])
+def test_an_empty_archive_has_no_parent(goal):
+    assert Parents(1).choose(goal, archive_of(0), np.random.default_rng(0)) is None
+
+
+def test_all_means_count_as_seen():
+    parents = Parents(2)
+    for place in ([0.0, 1.0], [2.0, 3.0], [0.0, 1.0]):
+        parents.remember(np.array(place), None)
+    assert parents.seen.tolist() == [[0, 1], [2, 3], [0, 1]]
+    assert parents.state()["updated"].tolist() == []
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"seen": np.zeros((3, 2))}, r"seen must be finite with shape \(k, 1\), got \(3, 2\)"),
+        ({"seen": np.full((3, 1), np.nan)}, "seen must be finite"),
+        ({"updated": np.arange(6)}, r"updated must be at most 5 cells, got shape \(6,\)"),
+        ({"updated": np.zeros(2)}, "updated must be at most 5 cells"),
+    ],
+)
+def test_states_that_cannot_be_are_refused(change, message):
+    parents = Parents(1)
+    with pytest.raises(InvalidValueError, match=message):
+        parents.restore(parents.state() | change)

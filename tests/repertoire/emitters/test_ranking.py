@@ -1,0 +1,33 @@
+"""The rankings of a batch, against sorting by hand."""
+
+import numpy as np
+
+from repertoire.emitters import Outcomes
+from repertoire.emitters.ranking import accepted, by_discovery, by_improvement
+
+NAN = np.full(8, np.nan)
+IMPROVEMENTS = np.array([0.5, -np.inf, 3, 0, -2, 3, -4, 7])
+OPENED = np.array([0, 0, 0, 0, 1, 0, 1, 0], bool)
+OUTCOMES = Outcomes(NAN, NAN[:, None], OPENED, IMPROVEMENTS, OPENED)
+
+
+def test_the_largest_improvement_first_of_equals_the_first_and_failures_last():
+    assert by_improvement(OUTCOMES).tolist() == [7, 2, 5, 0, 3, 4, 6, 1]
+
+
+def test_what_opens_a_cell_ranks_before_what_improves_and_that_before_the_rest():
+    assert by_discovery(OUTCOMES).tolist() == [4, 6, 7, 2, 5, 0, 3, 1]
+
+
+def test_stages_equal_sorting_tuples():
+    rng = np.random.default_rng(0)
+    for _ in range(50):
+        improvements, opened = rng.integers(-3, 4, size=12) * 1.0, rng.random(12) < 0.3
+        outcomes = OUTCOMES._replace(improvements=improvements, opened=opened)
+        stage = [2 if o else int(i > 0) for o, i in zip(opened, improvements, strict=True)]
+        expected = sorted(range(12), key=lambda i: (-stage[i], -improvements[i], i))
+        assert by_discovery(outcomes).tolist() == expected
+
+
+def test_accepted_is_what_opened_a_cell_or_exceeded_its_threshold():
+    assert np.flatnonzero(accepted(OUTCOMES)).tolist() == [0, 2, 4, 5, 6, 7]

@@ -1,0 +1,106 @@
+"""Mirrored samples: where they lie, and the gradients estimated from them."""
+
+import math
+
+import numpy as np
+import pytest
+from scipy.stats import rankdata
+
+from repertoire.strategies.mirrored import MirroredSamples, centred_ranks
+from robots.errors import InvalidValueError
+
+N = 50
+
+
+def make(count: int = 100, *, sigma: float = 0.02, n: int = N, seed: int = 0) -> MirroredSamples:
+    rng = np.random.Generator(np.random.SFC64(seed))
+    return MirroredSamples(count, sigma=sigma, solution_dim=n, rng=rng)
+
+
+def draw(samples: MirroredSamples, point: np.ndarray) -> np.ndarray:
+    solutions = np.full((samples.count, point.size), np.nan, np.float32)
+    for task in samples.tasks(point, solutions):
+        task()
+    return solutions
+
+
+@pytest.mark.parametrize("count", [2, 4, 6, 100])
+def test_pairs_lie_on_either_side_of_the_point(count):
+    point = np.linspace(-1, 1, N)
+    steps = draw(make(count), point) - point
+    np.testing.assert_allclose(steps[0::2], -steps[1::2], atol=1e-6)
+    assert len(np.unique(steps, axis=0)) == count
+
+
+def test_the_spread_is_sigma():
+    steps = draw(make(1000, sigma=0.5), np.zeros(N))
+    assert steps.std() == pytest.approx(0.5, rel=0.02)
+    assert abs(steps[0::2].mean()) < 0.02
+
+
+def test_estimates_equal_the_published_sum():
+    samples, point = make(6), np.zeros(N)
+    solutions = draw(samples, point).astype(np.float64)
+    values = np.array([[3.0, 0.1], [1, 0.5], [-2, 0.2], [9, 0.3], [4, 0.6], [5, 0.4]])
+    expected = np.zeros((2, N))
+    for k in range(2):
+        ranks = rankdata(values[:, k]) - 1
+        for i in range(6):
+            expected[k] += (ranks[i] / 5 - 0.5) * (solutions[i] / 0.02) / (6 * 0.02)
+    np.testing.assert_allclose(samples.gradients(values), expected, rtol=1e-5, atol=1e-5)
+
+
+def test_on_linear_functions_they_point_along_the_gradients():
+    rng = np.random.default_rng(1)
+    slopes = rng.normal(size=(3, N))
+    samples = make(4000)
+    x = draw(samples, np.ones(N)).astype(np.float64)
+    found = samples.gradients(x @ slopes.T * [1, 1000, 1e-6])
+    cosines = np.sum(found * slopes, axis=1) / np.linalg.norm(found, axis=1) / np.linalg.norm(slopes, axis=1)
+    assert (cosines > 0.97).all()
+
+
+def test_an_estimate_is_of_the_point_where_it_is():
+    samples, x0 = make(4000), np.full(N, 2.0)
+    x = draw(samples, x0).astype(np.float64)
+    found = samples.gradients(-(x**2).sum(axis=1, keepdims=True))[0]
+    assert found @ -x0 / np.linalg.norm(found) / np.linalg.norm(x0) > 0.97
+
+
+def test_ranks_of_distinct_values_are_evenly_spread():
+    np.testing.assert_allclose(centred_ranks(np.array([3.0, -1, 7, 5, 4])), [-0.25, -0.5, 0.5, 0.25, 0])
+
+
+def test_equal_values_share_the_mean_of_their_ranks():
+    np.testing.assert_allclose(centred_ranks(np.array([1.0, 0, 1, 1, 2])), [0, -0.5, 0, 0, 0.5])
+    assert not centred_ranks(np.ones(6)).any()
+    values = np.random.default_rng(0).integers(5, size=40).astype(float)
+    np.testing.assert_allclose(centred_ranks(values), (rankdata(values) - 1) / 39 - 0.5)
+
+
+def test_the_unknown_has_no_say_and_the_infinitely_bad_is_last():
+    np.testing.assert_allclose(centred_ranks(np.array([np.nan, 2, 1, np.nan])), [0, 0.5, -0.5, 0])
+    np.testing.assert_allclose(centred_ranks(np.array([-np.inf, 2, 1])), [-0.5, 0.5, 0])
+    for values in ([np.nan, np.nan], [np.nan, 3.0], [-np.inf, -np.inf]):
+        assert not centred_ranks(np.array(values)).any()
+
+
+def test_a_restored_draw_is_the_originals():
+    original, restored = make(seed=1), make(seed=2)
+    draw(original, np.zeros(N))
+    restored.restore({name: value.copy() for name, value in original.state().items()})
+    np.testing.assert_array_equal(draw(restored, np.ones(N)), draw(original, np.ones(N)))
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"count": 0}, "gradient_samples must be even and at least 2, got 0"),
+        ({"count": 5}, "gradient_samples must be even and at least 2, got 5"),
+        ({"sigma": 0.0}, "gradient_sigma must be positive and finite, got 0.0"),
+        ({"sigma": math.inf}, "gradient_sigma must be positive and finite, got inf"),
+    ],
+)
+def test_impossible_arguments_are_refused(settings, message):
+    with pytest.raises(InvalidValueError, match=f"^{message}$"):
+        make(**settings)
