@@ -41,7 +41,7 @@ def write_tree(group: h5py.Group, contents: Contents) -> None:
         if not _storable(array.dtype):
             raise InvalidValueError(f"{name!r} must be numeric to be saved, not {array.dtype}")
         group.create_dataset(name, data=array)
-    write_attribute(group, _CHECKSUM, _checksum(contents))
+    write_attribute(group, _CHECKSUM, checksum(contents))
 
 
 def read_tree(group: h5py.Group, *, without: Collection[str] = ()) -> Contents:
@@ -97,11 +97,26 @@ def verify(group: h5py.Group, contents: Contents) -> None:
     Raises:
         InvalidValueError: they differ.
     """
-    if read_attribute(group, _CHECKSUM, "S") != _checksum(contents):
+    if read_attribute(group, _CHECKSUM, "S") != checksum(contents):
         raise InvalidValueError(
             f"the content of {group.name} does not match its checksum: "
             "the file was damaged, or changed after it was written"
         )
+
+
+def checksum(contents: Contents) -> str:
+    """BLAKE2b of the names, types, shapes and values, texts and then arrays in order of name."""
+    total = hashlib.blake2b(digest_size=32)
+    for name, text in sorted(contents.texts.items()):
+        encoded = text.encode()
+        total.update(f"{name}\0text\0{len(encoded)}\0".encode())
+        total.update(encoded)
+    for name in sorted(contents.arrays):
+        array = contents.arrays[name]
+        shape = ",".join(map(str, array.shape))
+        total.update(f"{name}\0{array.dtype.str}\0{shape}\0".encode())
+        total.update(np.ascontiguousarray(array).reshape(-1).view(np.uint8).data)
+    return total.hexdigest()
 
 
 def write_attribute(group: h5py.Group, name: str, value: str | int) -> None:
@@ -189,18 +204,3 @@ def _decode(encoded: bytes, name: str) -> str:
         return bytes(encoded).decode()
     except UnicodeDecodeError as error:
         raise InvalidValueError(f"{name!r} is not UTF-8 text") from error
-
-
-def _checksum(contents: Contents) -> str:
-    """BLAKE2b of the names, types, shapes and values, texts and then arrays in order of name."""
-    total = hashlib.blake2b(digest_size=32)
-    for name, text in sorted(contents.texts.items()):
-        encoded = text.encode()
-        total.update(f"{name}\0text\0{len(encoded)}\0".encode())
-        total.update(encoded)
-    for name in sorted(contents.arrays):
-        array = contents.arrays[name]
-        shape = ",".join(map(str, array.shape))
-        total.update(f"{name}\0{array.dtype.str}\0{shape}\0".encode())
-        total.update(np.ascontiguousarray(array).reshape(-1).view(np.uint8).data)
-    return total.hexdigest()

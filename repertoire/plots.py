@@ -6,10 +6,10 @@ from pathlib import Path
 import matplotlib
 import numpy as np
 from matplotlib.axes import Axes
-from matplotlib.figure import Figure
+from matplotlib.figure import Figure, FigureBase
 
 from repertoire.repertoire import Repertoire, format_cell
-from robots.atomic import replace_file
+from robots.atomic import check_writable, replace_file
 from robots.description import foot_words
 from robots.errors import InvalidValueError
 
@@ -32,29 +32,33 @@ def draw_repertoire(repertoire: Repertoire, path: Path) -> None:
         InvalidValueError: the path does not end in .png.
         InvalidFileError: the file cannot be written.
     """
-    values = stack(objective_grid(repertoire))
-    rows, columns = values.shape
-    height = np.clip(_WIDTH * rows / columns, 2.2, 9.0)  # square cells, unless that were a sliver or a tower
-    figure = Figure(figsize=(_WIDTH + 2.4, height + 1.15), layout="constrained")
-    axes = figure.add_subplot()
-    colors = matplotlib.colormaps["viridis"].with_extremes(bad=_EMPTY)
-    image = axes.imshow(
-        values,
-        cmap=colors,
-        origin="lower",
-        extent=(0, columns, 0, rows),
-        interpolation="nearest",
-        aspect="auto",
-    )
-    _rule(axes, repertoire.grid)
-    _label_measures(axes, repertoire)
-    if len(repertoire):
-        steps = repertoire.configuration.episode_steps
-        bar = figure.colorbar(image, ax=axes, fraction=0.05, pad=0.02)
-        bar.set_label(f"objective [sum of rewards\nin up to {steps:,} control steps]")
-        _ring_best(axes, repertoire)
+    figure = Figure(figsize=(_WIDTH + 2.4, _height(repertoire) + 1.15), layout="constrained")
+    _draw_archive(figure, figure.add_subplot(), repertoire)
     ringed = " (ringed)" if len(repertoire) else ""
     figure.suptitle(_headline(repertoire) + ringed, x=0.01, ha="left", fontsize=11)
+    save_figure(figure, path)
+
+
+def draw_correction(original: Repertoire, corrected: Repertoire, path: Path) -> None:
+    """Draw a repertoire and what is left of it after correction side by side, in the same colours.
+
+    Args:
+        original: may not be empty.
+        corrected: may be empty.
+        path: of the PNG.
+
+    Raises:
+        InvalidValueError: the path does not end in .png.
+        InvalidFileError: the file cannot be written.
+    """
+    objectives = np.concatenate([original.elites.objectives, corrected.elites.objectives])
+    limits = float(objectives.min()), float(objectives.max())
+    figure = Figure(figsize=(2 * (_WIDTH + 2.4), _height(original) + 1.15), layout="constrained")
+    columns = figure.add_gridspec(1, 2)
+    for column, name, repertoire in ((0, "As trained", original), (1, "Corrected", corrected)):
+        panel = figure.add_subfigure(columns[column])
+        _draw_archive(panel, panel.add_subplot(), repertoire, limits)
+        panel.suptitle(f"{name}. {_headline(repertoire)}", x=0.01, ha="left", fontsize=11)
     save_figure(figure, path)
 
 
@@ -98,10 +102,26 @@ def save_figure(figure: Figure, path: Path) -> None:
         InvalidValueError: the path does not end in .png.
         InvalidFileError: the file cannot be written.
     """
-    if path.suffix.lower() != ".png":
-        raise InvalidValueError(f"{path} must end in .png")
+    _check_suffix(path)
     with replace_file(path) as temporary:
         figure.savefig(temporary, format="png", dpi=_DPI, metadata={"Software": None})
+
+
+def check_picture(path: Path) -> None:
+    """Find out whether `save_figure` could write a picture, before the work that it will show.
+
+    Raises:
+        InvalidValueError: the path does not end in .png.
+        InvalidFileError: the file cannot be written.
+    """
+    _check_suffix(path)
+    check_writable(path)
+
+
+def _check_suffix(path: Path) -> None:
+    """Raise if a path does not end in .png."""
+    if path.suffix.lower() != ".png":
+        raise InvalidValueError(f"{path} must end in .png")
 
 
 def objective_grid(repertoire: Repertoire) -> np.ndarray:
@@ -120,6 +140,45 @@ def stack(values: np.ndarray) -> np.ndarray:
     axes = range(values.ndim)
     rows = math.prod(values.shape[1::2])
     return values.transpose(*axes[1::2], *axes[0::2]).reshape(rows, -1)
+
+
+def _height(repertoire: Repertoire) -> float:
+    """Height of the heat map [inches]: cells are square, unless that were a sliver or a tower."""
+    grid = repertoire.grid
+    return float(np.clip(_WIDTH * math.prod(grid[1::2]) / math.prod(grid[0::2]), 2.2, 9.0))
+
+
+def _draw_archive(
+    figure: FigureBase, axes: Axes, repertoire: Repertoire, limits: tuple[float, float] | None = None
+) -> None:
+    """Draw the heat map with its labels, between the given limits of the colours or its own."""
+    values = stack(objective_grid(repertoire))
+    rows, columns = values.shape
+    low, high = limits or (None, None)
+    image = axes.imshow(
+        values,
+        cmap=matplotlib.colormaps["viridis"].with_extremes(bad=_EMPTY),
+        vmin=low,
+        vmax=high,
+        origin="lower",
+        extent=(0, columns, 0, rows),
+        interpolation="nearest",
+        aspect="auto",
+    )
+    _rule(axes, repertoire.grid)
+    _label_measures(axes, repertoire)
+    if len(repertoire):
+        bar = figure.colorbar(image, ax=axes, fraction=0.05, pad=0.02)
+        bar.set_label(_objective_words(repertoire))
+        _ring_best(axes, repertoire)
+
+
+def _objective_words(repertoire: Repertoire) -> str:
+    """What the colours mean."""
+    steps = f"up to {repertoire.configuration.episode_steps:,} control steps]"
+    if repertoire.spread is None:
+        return f"objective [sum of rewards\nin {steps}"
+    return f"mean objective of {repertoire.spread.episodes} episodes\n[sum of rewards in {steps}"
 
 
 def _rule(axes: Axes, grid: tuple[int, ...]) -> None:

@@ -8,6 +8,7 @@ import numpy as np
 from repertoire.archives import Elites
 from repertoire.configuration import Configuration
 from repertoire.metrics import Metrics, measure_objectives
+from repertoire.spread import Spread
 from robots.errors import InvalidValueError
 from robots.robot import Robot
 
@@ -24,6 +25,7 @@ class Repertoire:
         thresholds: of the search's soft archive when it ended, one per cell, (cells,).
         history: columns of equal length, one row per iteration of training.
         versions: of the software that trained it, by name.
+        spread: of the elites, if it was corrected: objectives and measures are then means over episodes.
     """
 
     robot: Robot
@@ -33,6 +35,7 @@ class Repertoire:
     thresholds: np.ndarray
     history: dict[str, np.ndarray] = field(default_factory=dict)
     versions: dict[str, str] = field(default_factory=dict)
+    spread: Spread | None = None
 
     def __len__(self) -> int:
         return len(self.elites)
@@ -106,7 +109,20 @@ class Repertoire:
             "QD score": f"{metrics.qd_score:,.1f} (objectives count from {configuration.min_objective:g})",
             "best": f"{metrics.best:.1f}{where}" if len(self) else "none",
             "mean": f"{metrics.mean:.1f}" if len(self) else "none",
+            **self._spread_facts(),
             "versions": ", ".join(f"{name} {version}" for name, version in self.versions.items()),
+        }
+
+    def _spread_facts(self) -> dict[str, str]:
+        """What there is to say about the spread, if there is one."""
+        if self.spread is None:
+            return {}
+        episodes, seed = self.spread.episodes, self.spread.seed
+        objective, measures, same = (summary.median for summary in self.spread.summaries().values())
+        medians = f": objective ± {objective:.1f}, measures ± {measures:.3f}, {same:.0%} in the elite's cell"
+        return {
+            "corrected": f"objectives and measures are means over {episodes} episodes, seed {seed}",
+            "spread": "medians over the elites" + medians if len(self) else "none",
         }
 
     def _last(self, column: str) -> int:

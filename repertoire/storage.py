@@ -4,7 +4,6 @@
 """
 
 import json
-import math
 import re
 from collections.abc import Mapping
 from dataclasses import fields
@@ -14,9 +13,19 @@ import h5py
 import numpy as np
 
 from repertoire.archives import Elites
+from repertoire.arrays import (
+    HISTORY,
+    KINDS,
+    SPREAD,
+    check_arrays,
+    check_shape,
+    columns_of_history,
+    has_spread,
+)
 from repertoire.configuration import Configuration, make_configuration
 from repertoire.contents import (
     Contents,
+    checksum,
     find_group,
     read_attribute,
     read_tree,
@@ -26,6 +35,7 @@ from repertoire.contents import (
 )
 from repertoire.hdf5 import create_file, open_file
 from repertoire.repertoire import Repertoire
+from repertoire.spread import Spread
 from robots.errors import InvalidValueError
 from robots.robot import robot_from_text
 from robots.simulation import robot_controller
@@ -36,16 +46,7 @@ VERSION = 1
 # how an MJCF has MuJoCo read other files, whatever their path
 _REFERENCE = re.compile(r"<\s*include\b|\bfile\w*\s*=\s*(\"[^\"]*\"|'[^']*')?")
 _SEARCH = "search"
-_HISTORY = "history/"
 _TEXTS = ("configuration", "controller", "robot/mjcf", "robot/yaml", "versions")
-# type and rank
-_ARRAYS = {
-    "elites/cells": ("<i8", 1),
-    "elites/solutions": ("<f4", 2),
-    "elites/objectives": ("<f8", 1),
-    "elites/measures": ("<f8", 2),
-    "thresholds": ("<f8", 1),
-}
 
 
 def write_repertoire(
@@ -65,7 +66,7 @@ def write_repertoire(
     """
     contents = _contents(repertoire)
     _check_texts(contents)
-    _check_arrays(contents, repertoire.configuration)
+    check_arrays(contents.arrays, repertoire.grid)
     _check_fit(repertoire)
     with create_file(path) as file:
         write_attribute(file, "format", FORMAT)
@@ -89,7 +90,7 @@ def read_repertoire(path: Path) -> Repertoire:
         # comes after it, and so never sees a damaged robot
         _check_texts(contents)
         configuration = make_configuration(_parse_json(contents.texts, "configuration"))
-        _check_arrays(contents, configuration)
+        check_arrays(contents.arrays, configuration.archive)
         verify(file, contents)
         repertoire = _repertoire(contents, configuration)
         _check_fit(repertoire)
@@ -116,16 +117,29 @@ def read_search(path: Path) -> dict[str, np.ndarray] | None:
     return state.arrays
 
 
+def fingerprint(repertoire: Repertoire) -> str:
+    """The checksum that a repertoire's file has: two with the same are the same.
+
+    Raises:
+        InvalidValueError: the repertoire is not one that could be saved.
+    """
+    return checksum(_contents(repertoire))
+
+
 def _contents(repertoire: Repertoire) -> Contents:
     """What a file holds of a repertoire."""
     robot = repertoire.robot
     if robot.modifications:
         changes = ", ".join(change.label for change in robot.modifications)
         raise InvalidValueError(f"a repertoire is saved with the whole robot, but its robot has {changes}")
-    elites = {f"elites/{name}": column for name, column in vars(repertoire.elites).items()}
-    named = {**elites, "thresholds": repertoire.thresholds}
-    arrays = {name: np.asarray(named[name], dtype) for name, (dtype, _) in _ARRAYS.items()}
-    history = {_HISTORY + name: np.asarray(column) for name, column in repertoire.history.items()}
+    spread = vars(repertoire.spread) if repertoire.spread is not None else {}
+    named = {
+        **{f"elites/{name}": column for name, column in vars(repertoire.elites).items()},
+        "thresholds": repertoire.thresholds,
+        **{SPREAD + name: value for name, value in spread.items()},
+    }
+    arrays = {name: np.asarray(value, KINDS[name].dtype) for name, value in named.items()}
+    history = {HISTORY + name: np.asarray(column) for name, column in repertoire.history.items()}
     texts = {
         "configuration": repertoire.configuration.model_dump_json(),
         "controller": repertoire.controller,
@@ -148,8 +162,20 @@ def _repertoire(contents: Contents, configuration: Configuration) -> Repertoire:
         configuration=configuration,
         elites=Elites(*(arrays[f"elites/{field.name}"] for field in fields(Elites))),
         thresholds=arrays["thresholds"],
-        history={name.removeprefix(_HISTORY): arrays[name] for name in _columns(contents)},
+        history={name.removeprefix(HISTORY): arrays[name] for name in columns_of_history(arrays)},
         versions={name: str(version) for name, version in versions.items()},
+        spread=_spread(arrays) if has_spread(arrays) else None,
+    )
+
+
+def _spread(arrays: Mapping[str, np.ndarray]) -> Spread:
+    """The spread that checked arrays describe."""
+    return Spread(
+        objective_std=arrays["spread/objective_std"],
+        measure_std=arrays["spread/measure_std"],
+        reproducibility=arrays["spread/reproducibility"],
+        episodes=int(arrays["spread/episodes"]),
+        seed=int(arrays["spread/seed"]),
     )
 
 
@@ -192,57 +218,6 @@ def _check_texts(contents: Contents) -> None:
         )
 
 
-def _check_arrays(contents: Contents, configuration: Configuration) -> None:
-    """Raise if the arrays are not what the format says they are."""
-    for name in _ARRAYS:
-        if name not in contents.arrays:
-            raise InvalidValueError(f"the array {name!r} is missing")
-    for name in (*_ARRAYS, *_columns(contents)):
-        array = contents.arrays[name]
-        dtype, rank = _ARRAYS.get(name, (array.dtype, 1))
-        if array.dtype != dtype or array.ndim != rank:
-            raise InvalidValueError(
-                f"{name!r} must be {np.dtype(dtype)} of rank {rank}, not {array.dtype} of rank {array.ndim}"
-            )
-    _check_elites(contents.arrays, configuration.archive)
-    _check_thresholds(contents.arrays, configuration.archive)
-    _check_history(contents)
-
-
-def _check_elites(arrays: Mapping[str, np.ndarray], grid: tuple[int, ...]) -> None:
-    """Raise if the elites' columns do not fit each other and the grid, or are not finite."""
-    cells, total = arrays["elites/cells"], math.prod(grid)
-    k = len(cells)
-    _check_shape(arrays, "elites/solutions", (k, arrays["elites/solutions"].shape[1]))
-    _check_shape(arrays, "elites/objectives", (k,))
-    _check_shape(arrays, "elites/measures", (k, len(grid)))
-    if k and not (cells[0] >= 0 and cells[-1] < total and (cells[1:] > cells[:-1]).all()):
-        raise InvalidValueError(
-            f"'elites/cells' must be different numbers from 0 to {total - 1} in ascending order"
-        )
-    for name in ("elites/solutions", "elites/objectives", "elites/measures"):
-        finite = np.isfinite(arrays[name]).all(axis=tuple(range(1, arrays[name].ndim)))
-        if not finite.all():
-            raise InvalidValueError(f"{name!r} must be finite, but {k - finite.sum()} of {k} rows are not")
-
-
-def _check_thresholds(arrays: Mapping[str, np.ndarray], grid: tuple[int, ...]) -> None:
-    """Raise if the thresholds are not one per cell, or impossible."""
-    thresholds, total = arrays["thresholds"], math.prod(grid)
-    _check_shape(arrays, "thresholds", (total,))
-    wrong = np.isnan(thresholds) | (thresholds == np.inf)  # -inf: nothing was accepted there yet
-    if wrong.any():
-        raise InvalidValueError(f"'thresholds' must be finite or -inf, but {wrong.sum()} of {total} are not")
-
-
-def _check_history(contents: Contents) -> None:
-    """Raise if the history's columns are not of equal length."""
-    rows = {name: len(contents.arrays[name]) for name in _columns(contents)}
-    if len(set(rows.values())) > 1:
-        lengths = ", ".join(f"{name!r} has {length}" for name, length in rows.items())
-        raise InvalidValueError(f"the columns of the history must have equally many rows, but {lengths}")
-
-
 def _check_fit(repertoire: Repertoire) -> None:
     """Raise if a repertoire's parts do not fit its robot."""
     robot, controller = repertoire.robot, robot_controller(repertoire.robot)
@@ -257,15 +232,4 @@ def _check_fit(repertoire: Repertoire) -> None:
             f"has {robot.measure_dim} measures"
         )
     arrays = {"elites/solutions": repertoire.elites.solutions}
-    _check_shape(arrays, "elites/solutions", (len(repertoire), controller.parameter_count))
-
-
-def _check_shape(arrays: Mapping[str, np.ndarray], name: str, expected: tuple[int, ...]) -> None:
-    """Raise if an array has another shape."""
-    if arrays[name].shape != expected:
-        raise InvalidValueError(f"{name!r} must have shape {expected}, not {arrays[name].shape}")
-
-
-def _columns(contents: Contents) -> list[str]:
-    """Names of the history's columns."""
-    return [name for name in contents.arrays if name.startswith(_HISTORY)]
+    check_shape(arrays, "elites/solutions", (len(repertoire), controller.parameter_count))

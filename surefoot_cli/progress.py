@@ -70,6 +70,34 @@ def training_bar(total: int) -> Iterator[Callable[[Any], None]]:
 
 
 @contextmanager
+def episode_bar(total: int, *, done: int) -> Iterator[Callable[[int], None]]:
+    """A bar over episodes of which some were done before; a line now and then where there is no terminal."""
+    started, last_line = time.monotonic(), 0.0
+    bar = Progress(
+        BarColumn(bar_width=24),
+        TextColumn("{task.completed}/{task.total} episodes"),
+        TextColumn("{task.fields[rate]:.0f}/s"),
+        TimeRemainingColumn(compact=True),
+        console=console,
+        disable=not console.is_terminal,
+    )
+    task = bar.add_task("", total=total, completed=done, rate=0.0)
+
+    def show(finished: int) -> None:
+        nonlocal last_line
+        elapsed = time.monotonic() - started
+        rate = (finished - done) / max(elapsed, 1e-9)
+        bar.update(task, completed=finished, rate=rate)
+        if not console.is_terminal and elapsed - last_line >= 10:
+            last_line = elapsed
+            left = (total - finished) / max(rate, 1e-9)
+            console.print(f"{finished}/{total} episodes  {rate:.0f}/s  {left:.0f} s left")
+
+    with bar:
+        yield show
+
+
+@contextmanager
 def study_bar() -> Iterator[Callable[[Any], None]]:
     """A bar over the trials of a study; a line now and then where there is no terminal."""
     last_line, finished = -math.inf, 0

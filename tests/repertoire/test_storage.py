@@ -18,7 +18,8 @@ from repertoire.archives import Elites
 from repertoire.configuration import make_configuration
 from repertoire.contents import read_tree, write_tree
 from repertoire.repertoire import Repertoire
-from repertoire.storage import read_repertoire, read_search, write_repertoire
+from repertoire.spread import Spread
+from repertoire.storage import fingerprint, read_repertoire, read_search, write_repertoire
 from robots.errors import InvalidFileError, InvalidValueError
 from robots.robot import load_robot, robot_from_text
 from robots.simulation import robot_controller
@@ -54,6 +55,16 @@ def make_repertoire(robot, k=3):
             "emitter_0/stop": np.array([0, 3]),
         },
         versions={"surefoot": "0.1.0", "naïve": "é"},
+    )
+
+
+def make_spread():
+    return Spread(
+        objective_std=np.array([0.0, 1.5, 2.5]),
+        measure_std=np.linspace(0, 0.5, 12).reshape(3, 4),
+        reproducibility=np.array([0.0, 0.5, 1.0]),
+        episodes=10,
+        seed=2**63 - 1,
     )
 
 
@@ -105,6 +116,22 @@ def test_a_repertoire_comes_back_exactly(path, repertoire):
     assert_equal(read_repertoire(path), repertoire)
 
 
+def test_a_spread_comes_back_exactly(path, repertoire):
+    assert read_repertoire(path).spread is None
+    spread = make_spread()
+    write_repertoire(path, dataclasses.replace(repertoire, spread=spread))
+    found = read_repertoire(path).spread
+    for name in ("objective_std", "measure_std", "reproducibility"):
+        assert_same(getattr(found, name), getattr(spread, name))
+    assert (found.episodes, found.seed) == (10, 2**63 - 1)
+
+
+def test_a_fingerprint_is_the_checksum_of_the_file(path, repertoire):
+    with h5py.File(path) as file:
+        assert fingerprint(repertoire) == file.attrs["checksum"].decode()
+    assert fingerprint(dataclasses.replace(repertoire, spread=make_spread())) != fingerprint(repertoire)
+
+
 def test_a_search_state_comes_back_exactly(path):
     state = read_search(path)
     assert state.keys() == SEARCH.keys()
@@ -147,7 +174,9 @@ def test_the_snippet_in_the_documentation_runs(path, monkeypatch, capsys):
     assert capsys.readouterr().out.startswith("3 controllers for ant")
 
 
-def test_the_documentation_lists_every_dataset_and_attribute(path):
+def test_the_documentation_lists_every_dataset_and_attribute(path, repertoire):
+    corrected = dataclasses.replace(repertoire, spread=make_spread())
+    write_repertoire(path, corrected, search=SEARCH)
     documented = set(re.findall(r"^\| `([^`]+)` \|", DOCS.read_text(), re.MULTILINE))
     with h5py.File(path) as file:
         contents = read_tree(file, without={"search"})
@@ -392,6 +421,70 @@ def test_refuses_what_is_not_a_sound_repertoire(path, case):
     with pytest.raises(InvalidFileError, match=f"^{re.escape(str(path))}: {message}") as refusal:
         read_repertoire(path)
     assert "\n" not in str(refusal.value)
+
+
+SPREADS = {
+    "no seed": (lambda file: file.pop("spread/seed"), "the array 'spread/seed' is missing"),
+    "none but one": (
+        lambda file: [file.pop(f"spread/{name}") for name in vars(make_spread()) if name != "episodes"],
+        "the array 'spread/objective_std' is missing",
+    ),
+    "wrong type": (
+        change("spread/objective_std", lambda a: a.astype("<f4")),
+        "'spread/objective_std' must be float64 of rank 1, not float32 of rank 1",
+    ),
+    "wrong rank": (
+        change("spread/episodes", lambda a: a[None]),
+        "'spread/episodes' must be int64 of rank 0, not int64 of rank 1",
+    ),
+    "too few objectives": (
+        change("spread/objective_std", lambda a: a[:2]),
+        r"'spread/objective_std' must have shape \(3,\), not \(2,\)",
+    ),
+    "too few measures": (
+        change("spread/measure_std", lambda a: a[:, :3]),
+        r"'spread/measure_std' must have shape \(3, 4\), not \(3, 3\)",
+    ),
+    "too many shares": (
+        change("spread/reproducibility", lambda a: np.append(a, 1)),
+        r"'spread/reproducibility' must have shape \(3,\), not \(4,\)",
+    ),
+    "not finite": (
+        change("spread/measure_std", lambda a: with_value(a, 1, NAN)),
+        "'spread/measure_std' must be finite and at least 0, but 4 of 12 values are not",
+    ),
+    "infinite": (
+        change("spread/objective_std", lambda a: with_value(a, 1, INF)),
+        "'spread/objective_std' must be finite and at least 0, but 1 of 3 values are not",
+    ),
+    "negative": (
+        change("spread/objective_std", lambda a: a - 1),
+        "'spread/objective_std' must be finite and at least 0, but 1 of 3 values are not",
+    ),
+    "more than all": (
+        change("spread/reproducibility", lambda a: a + 0.1),
+        "'spread/reproducibility' must be from 0 to 1, but 1 of 3 values are not",
+    ),
+    "no episodes": (
+        change("spread/episodes", lambda a: a - 10),
+        "'spread/episodes' must be finite and at least 1, but 1 of 1 values are not",
+    ),
+    "negative seed": (
+        change("spread/seed", lambda a: np.int64(-1)),
+        "'spread/seed' must be finite and at least 0, but 1 of 1 values are not",
+    ),
+}
+
+
+@pytest.mark.parametrize("case", SPREADS)
+def test_refuses_what_is_not_a_sound_spread(path, repertoire, case):
+    write_repertoire(path, dataclasses.replace(repertoire, spread=make_spread()))
+    edit, message = SPREADS[case]
+    with h5py.File(path, "r+") as file:
+        edit(file)
+        seal(file)
+    with pytest.raises(InvalidFileError, match=f"^{re.escape(str(path))}: {message}"):
+        read_repertoire(path)
 
 
 @pytest.mark.parametrize(

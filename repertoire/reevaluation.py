@@ -1,0 +1,180 @@
+"""`Reevaluation`: every elite runs the same episodes, in blocks between which it can be interrupted."""
+
+import math
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+
+from repertoire.correction import Correction, correct
+from repertoire.parallel import one_blas_thread
+from repertoire.problems import Locomotion
+from repertoire.repertoire import Repertoire
+from repertoire.samples import Identity, Samples, read_samples, write_samples
+from repertoire.storage import fingerprint
+from repertoire.training import software_versions
+from robots.errors import InvalidValueError
+from robots.seeds import derive_seeds
+
+MOST_EPISODES = 10_000
+MOST_SEED = 2**63 - 1  # what the file's integers hold
+# key of the seed: training has 0 and 1, recovery 2 to 5
+_EPISODES = 6
+# episodes a slot runs in a block: the more, the less its last ones, in which slots run empty, weigh
+_WAVES = 4
+
+
+class Reevaluation:
+    """An evaluation of every elite under way, and what it found so far.
+
+    Elite by elite in order of cell, each runs n episodes. Their seeds are the same for all elites ("common
+    random numbers"), so that what sets two elites apart is not that one started more luckily. The result is a
+    function of the repertoire, n and the seed, whatever the threads, the blocks or the interruptions.
+    Close it, or use it as a context, to end its threads.
+
+    Args:
+        repertoire: not empty; it runs its robot in episodes as long as those of its training.
+        episodes: n, from 1 to `MOST_EPISODES`.
+        seed: from 0 to `MOST_SEED`.
+        threads: of the simulation; all cores by default.
+        block: episodes between two chances to stop or save; by default a few for each slot.
+
+    Raises:
+        InvalidValueError: the repertoire is empty, or a number is out of range.
+    """
+
+    def __init__(
+        self,
+        repertoire: Repertoire,
+        *,
+        episodes: int,
+        seed: int,
+        threads: int | None = None,
+        block: int | None = None,
+    ) -> None:
+        if not len(repertoire):
+            raise InvalidValueError("the repertoire is empty: there is nothing to evaluate")
+        if not 1 <= episodes <= MOST_EPISODES:
+            raise InvalidValueError(
+                f"episodes must be at least 1 and at most {MOST_EPISODES}, not {episodes}"
+            )
+        if not 0 <= seed <= MOST_SEED:
+            raise InvalidValueError(f"seed must be at least 0 and at most {MOST_SEED}, not {seed}")
+        self.repertoire = repertoire
+        self.episodes = episodes
+        self.seed = seed
+        robot = repertoire.robot.with_episode_steps(repertoire.configuration.episode_steps)
+        self.problem = Locomotion(robot, threads=threads)
+        simulation = self.problem.simulation
+        self._block = block or _WAVES * simulation.threads * simulation.slots
+        self._seeds = derive_seeds(seed, _EPISODES, 0, episodes)
+        self._samples = Samples(np.zeros(0), np.zeros((0, robot.measure_dim)))
+        self._identity: Identity = {
+            "repertoire": fingerprint(repertoire)[:16],  # enough to tell files apart in a message
+            "episodes": episodes,
+            "seed": seed,
+            **software_versions(),
+        }
+
+    def __enter__(self) -> "Reevaluation":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """End the threads."""
+        self.problem.simulation.close()
+
+    @property
+    def total(self) -> int:
+        """Episodes of all elites."""
+        return len(self.repertoire) * self.episodes
+
+    @property
+    def done(self) -> int:
+        """Episodes finished."""
+        return len(self._samples)
+
+    @property
+    def finished(self) -> bool:
+        """Whether every episode is."""
+        return self.done == self.total
+
+    def step(self, on_finished: Callable[[int], None] | None = None) -> None:
+        """Run a block of episodes.
+
+        Args:
+            on_finished: called from other threads with the number of episodes finished, of those before this
+                block too.
+        """
+        done = self.done
+        pairs = np.arange(done, min(done + self._block, self.total))
+        solutions = self.repertoire.elites.solutions[pairs // self.episodes]
+        report = on_finished and (lambda count: on_finished(done + count))
+        block = self.problem.evaluate(solutions, self._seeds[pairs % self.episodes], on_finished=report)
+        self._samples = Samples(
+            np.concatenate([self._samples.objectives, block.objectives]),
+            np.concatenate([self._samples.measures, block.measures]),
+        )
+
+    def run(
+        self,
+        path: Path,
+        *,
+        checkpoint_seconds: float = 10.0,
+        on_progress: Callable[[int], None] | None = None,
+        stop: Callable[[], bool] | None = None,
+    ) -> None:
+        """Run episodes until all are finished or `stop` says so, saving as it goes and at the end.
+
+        Args:
+            path: of the file for what is finished, replaced whole at every checkpoint.
+            checkpoint_seconds: time between checkpoints [s].
+            on_progress: called from other threads with the number of episodes finished.
+            stop: asked after every block.
+        """
+        saved_at = -math.inf  # the first block is saved at once: from then on there is something to resume
+        with one_blas_thread():
+            while not self.finished and not (stop and stop()):
+                self.step(on_progress)
+                if time.monotonic() - saved_at >= checkpoint_seconds and not self.finished:
+                    self.save(path)
+                    saved_at = time.monotonic()
+        self.save(path)
+
+    def save(self, path: Path) -> None:
+        """Write what is finished to a file.
+
+        Raises:
+            InvalidFileError: the file cannot be written.
+        """
+        write_samples(path, self._samples, self._identity)
+
+    def restore(self, path: Path) -> None:
+        """Take up what was saved.
+
+        Raises:
+            InvalidFileError: the file cannot be read, or is of another repertoire, number of episodes, seed
+                or software.
+        """
+        self._samples = read_samples(
+            path, self._identity, most=self.total, measure_dim=self.repertoire.robot.measure_dim
+        )
+
+    def correction(self) -> Correction:
+        """What the episodes say about the repertoire.
+
+        Raises:
+            RuntimeError: not all are finished.
+        """
+        if not self.finished:
+            raise RuntimeError(f"{self.done} of {self.total} episodes are finished: correct when all are")
+        return correct(
+            self.repertoire,
+            self._samples,
+            episodes=self.episodes,
+            seed=self.seed,
+            ranges=self.problem.measure_ranges,
+        )

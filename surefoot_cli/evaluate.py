@@ -1,0 +1,131 @@
+"""`surefoot evaluate`."""
+
+import math
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+import click
+
+from robots.errors import InvalidFileError, InvalidValueError
+from surefoot_cli.console import AnyPath, Positive, console
+from surefoot_cli.progress import episode_bar, interrupt_flag
+
+# of each metric: name, format, and whether it is an amount, of which a share can be lost
+_METRICS = {
+    "elites": ("elites", "d", True),
+    "coverage": ("coverage", ".1%", True),
+    "qd_score": ("QD score", ",.1f", True),
+    "best": ("best", ",.1f", False),
+    "mean": ("mean", ",.1f", False),
+}
+_SPREADS = {"objective std": ",.1f", "measure std": ".3f", "reproducibility": ".1%"}
+
+
+@click.command()
+@click.argument("file", type=AnyPath)
+@click.option("--episodes", type=Positive, default=10, show_default=True, help="Of each elite.")
+@click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True)
+@click.option(
+    "--out", type=AnyPath, help="Where to save the corrected repertoire.  [default: FILE-corrected]"
+)
+@click.option("--picture", type=AnyPath, help="Draw both repertoires to this PNG.")
+@click.option("--threads", type=Positive, help="Of the simulation.  [default: all cores]")
+@click.option("--overwrite", is_flag=True, help="Replace what is there, the start of another evaluation too.")
+def evaluate(
+    file: Path,
+    episodes: int,
+    seed: int,
+    out: Path | None,
+    picture: Path | None,
+    threads: int | None,
+    overwrite: bool,
+) -> None:
+    """Re-evaluate every elite of the repertoire FILE in fresh episodes, the same for all, and correct it.
+
+    After Ctrl-C or a crash the same command goes on where it was.
+    """
+    from repertoire.plots import check_picture, draw_correction
+    from repertoire.reevaluation import Reevaluation
+    from repertoire.storage import read_repertoire, write_repertoire
+
+    repertoire = read_repertoire(file)
+    out = out or file.with_name(f"{file.stem}-corrected{file.suffix}")
+    unfinished = out.with_name(f"{out.stem}-unfinished{out.suffix}")
+    _check_output(file, out, overwrite)
+    if picture is not None:
+        check_picture(picture)
+    with Reevaluation(repertoire, episodes=episodes, seed=seed, threads=threads) as evaluation:
+        _restore(evaluation, unfinished, overwrite)
+        with interrupt_flag() as interrupted, episode_bar(evaluation.total, done=evaluation.done) as show:
+            evaluation.run(unfinished, on_progress=show, stop=interrupted)
+    if not evaluation.finished:
+        console.print(f"Stopped and saved to {unfinished}. The same command goes on.")
+        return
+    correction = evaluation.correction()
+    write_repertoire(out, correction.repertoire)
+    with suppress(OSError):  # what was computed is safe
+        unfinished.unlink()
+    _print_metrics(correction)
+    _print_spread(correction)
+    console.print(f"saved {out}")
+    if picture is not None:
+        draw_correction(repertoire, correction.repertoire, picture)
+        console.print(f"drawn to {picture}")
+
+
+def _check_output(file: Path, out: Path, overwrite: bool) -> None:
+    """Refuse an output that cannot be written, or that something would be lost by."""
+    from robots.atomic import check_writable, file_exists
+
+    if file_exists(out):
+        if out.samefile(file):
+            raise InvalidValueError(f"{out} is the repertoire to be evaluated: choose another --out")
+        if not overwrite:
+            raise InvalidValueError(f"{out} exists already: choose another --out, or use --overwrite")
+    check_writable(out)
+
+
+def _restore(evaluation: Any, unfinished: Path, overwrite: bool) -> None:
+    """Take up what an interrupted evaluation left, unless it is another's that may be overwritten."""
+    from robots.atomic import file_exists
+
+    if not file_exists(unfinished):
+        return
+    try:
+        evaluation.restore(unfinished)
+    except InvalidFileError as error:
+        if not overwrite:
+            raise InvalidFileError(f"{error}: remove it, choose another --out, or use --overwrite") from error
+    if evaluation.done:
+        console.print(f"going on after {evaluation.done} of {evaluation.total} episodes")
+
+
+def _print_metrics(correction: Any) -> None:
+    """A table of the metrics before and after, and what was lost."""
+    before, after, losses = vars(correction.before), vars(correction.after), correction.losses
+    _print_row("", "before", "corrected", "loss")
+    for field, (name, form, is_amount) in _METRICS.items():
+        share = losses[field] / before[field] if is_amount and before[field] > 0 else math.nan
+        values = (_format(value, form) for value in (before[field], after[field], losses[field]))
+        _print_row(name, *values, "" if math.isnan(share) else f"{share:.1%}")
+    if correction.left_out:
+        console.print(f"elites left out because an episode of theirs diverged: {correction.left_out}")
+
+
+def _print_spread(correction: Any) -> None:
+    """How much the episodes of each original elite differ."""
+    spread = correction.reassessed.spread
+    _print_row("", "median", "worst 10%")
+    for name, summary in spread.summaries().items():
+        _print_row(name, *(_format(value, _SPREADS[name]) for value in (summary.median, summary.worst)))
+
+
+def _print_row(name: str, *columns: str) -> None:
+    """A line of a table."""
+    console.print(f"{name:<16}{''.join(f'{column:>12}' for column in columns)}".rstrip())
+
+
+def _format(value: float, form: str) -> str:
+    """A number, or a dash where there is none."""
+    return "-" if math.isnan(value) else format(value, form)

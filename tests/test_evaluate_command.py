@@ -1,0 +1,169 @@
+"""`surefoot evaluate` as a user types it."""
+
+import signal
+import subprocess
+import sys
+import time
+from dataclasses import replace
+from pathlib import Path
+
+import h5py
+import numpy as np
+import pytest
+
+import surefoot
+from repertoire.archives import Elites
+from repertoire.storage import read_repertoire, write_repertoire
+from repertoire.training import FILE_NAME, start_training
+from tests.repertoire.conftest import SMALL
+from tests.repertoire.test_storage import seal
+
+
+@pytest.fixture
+def run(monkeypatch, capsys):
+    """Runs a command; returns its exit code and what it printed, line breaks of wrapping undone."""
+
+    def command(*arguments: object) -> tuple[int, str, str]:
+        monkeypatch.setattr(sys, "argv", ["surefoot", *map(str, arguments)])
+        with pytest.raises(SystemExit) as ended:
+            surefoot.main()
+        printed = capsys.readouterr()
+        return int(ended.value.code or 0), " ".join(printed.out.split()), printed.err
+
+    return command
+
+
+@pytest.fixture
+def trained(small_run: bytes, tmp_path: Path) -> Path:
+    """The file of a small run, in a folder of its own."""
+    (tmp_path / FILE_NAME).write_bytes(small_run)
+    return tmp_path / FILE_NAME
+
+
+@pytest.fixture(scope="module")
+def small_run(tmp_path_factory) -> bytes:
+    folder = tmp_path_factory.mktemp("run") / "ant"
+    with start_training("ant", "sep-cma-mae", out=folder, threads=1, **SMALL) as training:
+        training.run(folder / FILE_NAME)
+    return (folder / FILE_NAME).read_bytes()
+
+
+def names(folder: Path) -> list[str]:
+    return sorted(path.name for path in folder.iterdir())
+
+
+def test_evaluates_reports_saves_and_draws(run, trained: Path) -> None:
+    picture = trained.with_name("both.png")
+    code, out, err = run("evaluate", trained, "--episodes", 4, "--picture", picture, "--threads", 1)
+    assert (code, err) == (0, "")
+    saved = trained.with_name("repertoire-corrected.h5")
+    before, after = read_repertoire(trained), read_repertoire(saved)
+    a, b = before.metrics, after.metrics
+    assert "before corrected loss" in out
+    assert f"elites {a.elites} {b.elites} {a.elites - b.elites} " in out
+    assert f"QD score {a.qd_score:,.1f} {b.qd_score:,.1f} {a.qd_score - b.qd_score:,.1f} " in out
+    assert f"best {a.best:,.1f} {b.best:,.1f} {a.best - b.best:,.1f} mean" in out
+    for kind in ("objective std", "measure std", "reproducibility"):
+        assert f"{kind} " in out
+    assert out.endswith(f"saved {saved} drawn to {picture}")
+    assert picture.read_bytes().startswith(b"\x89PNG")
+    assert names(trained.parent) == ["both.png", "repertoire-corrected.h5", "repertoire.h5"]
+    assert after.spread.episodes == 4
+    assert after.history.keys() == before.history.keys()
+
+
+def test_what_it_saves_is_a_repertoire_like_any_other(run, trained: Path) -> None:
+    corrected = trained.with_name("c.h5")
+    assert run("evaluate", trained, "--episodes", 2, "--seed", 9, "--out", corrected)[0] == 0
+    code, out, _ = run("show", corrected)
+    assert code == 0
+    assert "objectives and measures are means over 2 episodes, seed 9" in out
+    assert "spread medians over the elites: objective ±" in out
+    assert "spread" not in run("show", trained)[1]
+    assert run("deploy", corrected, "--best", "--seconds", "0.2")[0] == 0
+    assert run("recover", corrected, "--damage", "front_left:lost", "--trials", 1)[0] == 0
+
+
+def test_threads_change_no_byte(run, trained: Path) -> None:
+    for name, threads in (("a.h5", 1), ("b.h5", 2)):
+        out = trained.with_name(name)
+        assert run("evaluate", trained, "--episodes", 3, "--out", out, "--threads", threads)[0] == 0
+    assert trained.with_name("a.h5").read_bytes() == trained.with_name("b.h5").read_bytes()
+
+
+def test_after_ctrl_c_the_same_command_goes_on(run, trained: Path) -> None:
+    options = [trained, "--episodes", 60, "--threads", 1]
+    whole = trained.with_name("whole.h5")
+    assert run("evaluate", *options, "--out", whole)[0] == 0
+    unfinished = trained.with_name("repertoire-corrected-unfinished.h5")
+    command = [sys.executable, "-m", "surefoot", "evaluate", *map(str, options)]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
+        while not unfinished.exists():
+            assert process.poll() is None
+            time.sleep(0.01)
+        process.send_signal(signal.SIGINT)
+        output, complaints = process.communicate(timeout=60)
+    assert process.returncode == 0, complaints
+    assert f"Stopped and saved to {unfinished}. The same command goes on." in output
+    assert not trained.with_name("repertoire-corrected.h5").exists()
+    code, out, err = run("evaluate", *options)
+    assert (code, err) == (0, "")
+    assert "going on after " in out
+    assert not unfinished.exists()
+    assert trained.with_name("repertoire-corrected.h5").read_bytes() == whole.read_bytes()
+
+
+def test_overwrite_replaces_also_the_start_of_another_evaluation(run, trained: Path) -> None:
+    out = trained.with_name("repertoire-corrected.h5")
+    unfinished = trained.with_name("repertoire-corrected-unfinished.h5")
+    out.write_bytes(b"something")
+    unfinished.write_bytes(b"something")
+    assert run("evaluate", trained, "--episodes", 1, "--overwrite")[0] == 0
+    assert read_repertoire(out).spread.episodes == 1
+    assert not unfinished.exists()
+
+
+def test_bad_input_ends_in_one_sentence_and_changes_nothing(run, trained: Path) -> None:
+    folder = trained.parent
+    repertoire = read_repertoire(trained)
+    nothing = replace(repertoire, elites=Elites(*(column[:0] for column in vars(repertoire.elites).values())))
+    write_repertoire(folder / "empty.h5", nothing)
+    (folder / "text.h5").write_text("not a repertoire")
+    (folder / "there.h5").write_text("")
+    (folder / "other-unfinished.h5").write_bytes(trained.read_bytes())
+    before = {path.name: path.read_bytes() for path in folder.iterdir()}
+    cases = [
+        ([folder / "empty.h5"], "the repertoire is empty: there is nothing to evaluate"),
+        ([trained, "--episodes", 0], "0 is not in the range"),
+        ([trained, "--episodes", 2.5], "'2.5' is not a valid integer"),
+        ([trained, "--episodes", 10_001], "episodes must be at least 1 and at most 10000, not 10001"),
+        ([trained, "--seed", -1], "-1 is not in the range"),
+        ([trained, "--seed", 2**63], "seed must be at least 0 and at most"),
+        ([trained, "--threads", 0], "0 is not in the range"),
+        ([trained, "--threads", 10**5], "threads must be at least 1 and at most 1024"),
+        ([folder / "none.h5"], "none.h5 cannot be read: no such file"),
+        ([folder / "text.h5"], "text.h5 cannot be read: it is not an HDF5 file"),
+        ([folder], "it is a folder"),
+        ([trained, "--out", trained, "--overwrite"], "is the repertoire to be evaluated"),
+        ([trained, "--out", folder / "there.h5"], "there.h5 exists already: choose another --out, or use"),
+        ([trained, "--out", folder / "other.h5"], "or use --overwrite"),
+        ([trained, "--out", folder / "no" / "x.h5"], "there is no folder"),
+        ([trained, "--picture", folder / "x.jpg"], "x.jpg must end in .png"),
+        ([trained, "--picture", folder / "no" / "x.png"], "there is no folder"),
+        ([], "Missing argument 'FILE'"),
+    ]
+    for arguments, message in cases:
+        code, _, err = run("evaluate", *arguments)
+        assert (code, message in err) == (2, True), f"{arguments}: exit {code}, {err!r}"
+        assert err.count("\n") == 1, f"{arguments}: more than one line: {err!r}"
+    assert {path.name: path.read_bytes() for path in folder.iterdir()} == before
+
+
+def test_controllers_of_another_robot_are_refused_when_read(run, trained: Path) -> None:
+    with h5py.File(trained, "r+") as file:
+        del file["controller"]
+        file["controller"] = np.bytes_(b"mlp-22-128-128-6")
+        seal(file)
+    code, _, err = run("evaluate", trained)
+    assert code == 2
+    assert "its controllers are 'mlp-22-128-128-6', but those of its robot, ant, are" in err
