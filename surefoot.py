@@ -10,7 +10,9 @@ from surefoot_cli.bench import bench
 from surefoot_cli.console import Commands, complaints
 from surefoot_cli.demo import demo
 from surefoot_cli.deploy import deploy
+from surefoot_cli.evaluate import evaluate
 from surefoot_cli.recover import recover
+from surefoot_cli.robots import robots
 from surefoot_cli.show import show
 from surefoot_cli.suite import suite
 from surefoot_cli.train import train
@@ -22,7 +24,7 @@ def cli() -> None:
     """Train repertoires of gaits, and get a damaged walking robot going again."""
 
 
-for command in (train, show, recover, deploy, demo, algorithms, suite, bench):
+for command in (train, show, evaluate, recover, deploy, demo, robots, algorithms, suite, bench):
     cli.add_command(command)
 
 

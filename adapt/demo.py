@@ -13,7 +13,7 @@ from repertoire.plots import draw_repertoire
 from repertoire.repertoire import Repertoire, format_cell
 from repertoire.storage import read_repertoire
 from repertoire.training import FILE_NAME, Progress, start_training
-from robots.rendering import rendering_problem
+from robots.rendering import rendering_note
 from robots.robot import Robot
 
 ProgressBar = Callable[[int], AbstractContextManager[Callable[[Progress], None]]]
@@ -137,19 +137,23 @@ def _film_all(
     seed: int,
     say: Callable[[str], object],
 ) -> None:
-    """Film the three scenes, or say in a line what is missing for that."""
-    problem = rendering_problem()
-    if problem is not None:
-        say(f"no videos: {problem}")
-        return
+    """Film the three scenes, and say how where that is particular."""
+    note = rendering_note()
+    if note is not None:
+        say(f"note: {note}")
     solutions = repertoire.elites.solutions
     scenes = (
-        ("1_healthy", repertoire.robot, recovery.in_use),
-        ("2_broken_old_gait", damaged, recovery.in_use),
-        ("3_broken_new_gait", damaged, recovery.row),
+        ("1_healthy", "healthy", repertoire.robot, recovery.in_use),
+        ("2_broken_old_gait", f"{settings.damage}, old gait", damaged, recovery.in_use),
+        ("3_broken_new_gait", f"{settings.damage}, new gait", damaged, recovery.row),
     )
-    for name, robot, row in scenes:
+    for name, scene, robot, row in scenes:
         telemetry = film(
-            robot, solutions[row], seconds=settings.seconds, seed=seed, video=out / f"{name}.mp4"
+            robot,
+            solutions[row],
+            seconds=settings.seconds,
+            seed=seed,
+            video=out / f"{name}.mp4",
+            caption=f"{scene}: cell {format_cell(repertoire.cell(row))}",
         )
         say(f"{name}: {telemetry.summary()}")

@@ -12,6 +12,7 @@ from scipy.spatial.transform import Rotation
 
 from robots.atomic import write_text
 from robots.errors import InvalidValueError
+from robots.overlay import Moment
 from robots.robot import Robot
 from robots.simulation import robot_controller
 from robots.slots import Slots
@@ -97,7 +98,7 @@ def deploy(
     *,
     seconds: float,
     seed: int,
-    on_frame: Callable[[mujoco.MjData], None] | None = None,
+    on_frame: Callable[[mujoco.MjData, Moment], None] | None = None,
     frame_every: int = 1,
     stop_at_fall: bool = True,
 ) -> Telemetry:
@@ -110,7 +111,8 @@ def deploy(
         parameters: of its controller, (p,), taken as float32.
         seconds: how long, rounded to whole control steps; the robot's episode limit does not apply.
         seed: of the initial joint angles.
-        on_frame: called with the robot's state after every `frame_every`-th control step, to draw it.
+        on_frame: called with the robot's state, and how it is doing, after every `frame_every`-th control
+            step, to draw it.
         frame_every: 1 gives about 60 frames per second for the robots that come with the package.
         stop_at_fall: whether a fall ends it; otherwise frames go on after it, while the telemetry ends.
 
@@ -139,7 +141,7 @@ def deploy(
             log.append(_snapshot(data, slots))
         fell = fell or bool(slots.tally.terminated[0])
         if on_frame and step % frame_every == 0:
-            on_frame(data)
+            on_frame(data, _moment(data, log[-1], slots))
         if fell and stop_at_fall:
             break
     ended: End = "divergence" if slots.tally.diverged[0] else "fall" if fell else "time"
@@ -182,7 +184,14 @@ def _snapshot(data: mujoco.MjData, slots: Slots) -> dict[str, np.ndarray]:
         "actions": slots.actions[0].astype(np.float64),
         "contacts": slots.tally.touching[0].copy(),
         "rewards": slots.tally.reward[0].copy(),
+        "objective": slots.tally.objective[0].copy(),
+        "shares": slots.tally.contacts[0] / slots.tally.steps[0],
     }
+
+
+def _moment(data: mujoco.MjData, last: dict[str, np.ndarray], slots: Slots) -> Moment:
+    """How it is going, where the score is that of the last snapshot: a fall ends it."""
+    return Moment(data.time, float(last["objective"]), last["shares"], slots.tally.touching[0].copy())
 
 
 def _telemetry(robot: Robot, log: list[dict[str, np.ndarray]], ended: End) -> Telemetry:

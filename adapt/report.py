@@ -12,10 +12,12 @@ from adapt.plots import draw_recovery
 from adapt.recovery import Recovery
 from repertoire.repertoire import format_cell
 from robots.atomic import write_text
+from robots.overlay import Moment, Overlay
 from robots.rendering import Camera
 from robots.robot import Robot
 from robots.video import VideoWriter
 
+_Draw = Callable[[mujoco.MjData, Moment], np.ndarray]
 _VIDEO_SIZE = (640, 480)
 _GIF_SIZE = (360, 270)
 _GIF_COLORS = 64
@@ -50,7 +52,15 @@ def save_recovery(recovery: Recovery, folder: Path) -> list[Path]:
     return [record, picture]
 
 
-def film(robot: Robot, parameters: np.ndarray, *, seconds: float, seed: int, video: Path | None) -> Telemetry:
+def film(
+    robot: Robot,
+    parameters: np.ndarray,
+    *,
+    seconds: float,
+    seed: int,
+    video: Path | None,
+    caption: str | None = None,
+) -> Telemetry:
     """Deploy a controller, and film it where a video is asked for.
 
     Args:
@@ -59,9 +69,11 @@ def film(robot: Robot, parameters: np.ndarray, *, seconds: float, seed: int, vid
         seconds: how long to run it at most.
         seed: of the episode.
         video: an .mp4 or .gif to write, or None.
+        caption: a line for the overlay that tells how it goes; without one there is no overlay, and feet
+            that touch the floor do not light up.
 
     Raises:
-        RenderingError: no picture can be drawn here.
+        RenderingError: no video can be encoded here.
         InvalidFileError: the video cannot be written.
     """
     if video is None:
@@ -75,13 +87,32 @@ def film(robot: Robot, parameters: np.ndarray, *, seconds: float, seed: int, vid
         VideoWriter(video, fps=fps, **colors) as writer,
         Camera(robot.model, width=width, height=height) as camera,
     ):
-        on_frame: Callable[[mujoco.MjData], None] = lambda data: writer.add(camera.frame(data))  # noqa: E731
+        draw = _plain(camera) if caption is None else _annotated(camera, robot, caption)
         return deploy(
             robot,
             parameters,
             seconds=seconds,
             seed=seed,
-            on_frame=on_frame,
+            on_frame=lambda data, moment: writer.add(draw(data, moment)),
             frame_every=every,
             stop_at_fall=False,
         )
+
+
+def _plain(camera: Camera) -> _Draw:
+    """Draws the robot alone."""
+    return lambda data, _: camera.frame(data)
+
+
+def _annotated(camera: Camera, robot: Robot, caption: str) -> _Draw:
+    """Draws the robot with an overlay, and lights up the soles of feet that touch the floor."""
+    overlay = Overlay(robot, caption=caption, width=camera.width, height=camera.height)
+    feet = list(robot.description.feet.values())
+
+    def draw(data: mujoco.MjData, moment: Moment) -> np.ndarray:
+        glowing = {
+            sole for soles, touches in zip(feet, moment.touching, strict=True) if touches for sole in soles
+        }
+        return overlay.draw(camera.frame(data, glowing), moment)
+
+    return draw

@@ -5,7 +5,7 @@
 * `environment`: the same task as a Gymnasium environment; importing this package registers one per robot,
   e.g. `gymnasium.make("surefoot/QDAnt-v0")`.
 * `controllers`: what turns observations into actions.
-* `rendering`, `video`: pictures and videos.
+* `rendering`: pictures, by `opengl` where that works and by `raycasting` elsewhere; `overlay`, `video`.
 * `atomic`: files that are written whole or not at all.
 * `errors`: `SurefootError`, the root of everything a user can get wrong.
 """

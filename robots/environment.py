@@ -44,7 +44,7 @@ class WalkingEnvironment(gymnasium.Env[np.ndarray, np.ndarray]):
         self.action_space = gymnasium.spaces.Box(-1.0, 1.0, (self.robot.action_dim,), np.float32)
         self._slots = Slots(self.robot, 1)
         self._size = (width, height)
-        self._camera: Any = None  # made when the first frame is asked for: drawing needs OpenGL
+        self._camera: Any = None  # made when the first frame is asked for: that takes a moment
 
     def reset(
         self, *, seed: int | None = None, options: Mapping[str, Any] | None = None

@@ -38,3 +38,7 @@ class InvalidRobotError(SurefootError):
 
 class InvalidFileError(SurefootError):
     """A file that is not what it should be, or cannot be read or written."""
+
+
+class RenderingError(SurefootError):
+    """A picture that cannot be drawn, or a video that cannot be encoded, on this machine."""

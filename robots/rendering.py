@@ -1,32 +1,29 @@
-"""`Camera` draws a robot without a screen."""
+"""`Camera` draws a robot without a screen: with OpenGL where that works, by ray casting elsewhere."""
 
 import copy
 import math
-import os
-import sys
-import warnings
-import weakref
-from contextlib import suppress
-from functools import cache
-from typing import Any
+from collections.abc import Collection
+from typing import Literal
 
 import mujoco
 import numpy as np
 
-from robots.errors import InvalidValueError, SurefootError
+from robots.errors import InvalidValueError, RenderingError
+from robots.opengl import OpenGLCanvas, describe_failure, rendering_problem
+from robots.raycasting import RayCanvas
 
-_SHADOW_SIZE = 2048  # [pixels] at most: a processor takes half as long again for MuJoCo's default of 4096
+__all__ = ["Camera", "CanvasKind", "RenderingError", "rendering_note", "rendering_problem"]
+
+CanvasKind = Literal["opengl", "raycasting"]
 _MARGIN = 1.3  # a free camera sees this many times the robot's radius
-
-
-class RenderingError(SurefootError):
-    """A picture that cannot be drawn, or a video that cannot be encoded, on this machine."""
+_GLOW = 0.55  # share of its colour that a glowing geom sends out by itself
+_PALER = 0.15  # by which it is nearer to white
 
 
 class Camera:
     """Draws frames of a robot, seen by its model's first tracking camera.
 
-    Where the model has none, a free camera follows the first body that moves freely: the torso. Use a camera
+    Where the model has none, a free camera follows the first body that moves: the torso. Use a camera
     in the thread that made it, and close it, or use it as a context, when done.
 
     Args:
@@ -34,33 +31,37 @@ class Camera:
         width: of the frames [pixels].
         height: of the frames [pixels].
         samples: per pixel: 4 draws smooth edges, 0 draws jagged ones in half the time.
+        canvas: what draws; None stands for OpenGL where it works, and for ray casting elsewhere.
+
+    Attributes:
+        canvas: what draws.
 
     Raises:
-        InvalidValueError: the frame has no pixels.
+        InvalidValueError: the frame has no pixels, or there is no such canvas.
         RenderingError: such frames cannot be drawn here; the message says what to do.
     """
 
     def __init__(
-        self, model: mujoco.MjModel, *, width: int = 640, height: int = 480, samples: int = 4
+        self,
+        model: mujoco.MjModel,
+        *,
+        width: int = 640,
+        height: int = 480,
+        samples: int = 4,
+        canvas: CanvasKind | None = None,
     ) -> None:
         if width < 1 or height < 1:
             raise InvalidValueError(f"a frame must have at least 1 x 1 pixels, not {width} x {height}")
+        if canvas not in (None, "opengl", "raycasting"):
+            raise InvalidValueError(f"canvas must be None, 'opengl' or 'raycasting', not {canvas!r}")
         self.width = width
         self.height = height
-        self._model = copy.copy(model)  # the sizes of frames and shadows are part of a model
+        self.canvas: CanvasKind = canvas or ("opengl" if rendering_problem() is None else "raycasting")
+        self._model = copy.copy(model)  # canvases change theirs
         self._view = _tracking_view(model) or _following_view(model)
         self._option = mujoco.MjvOption()
         self._scene = mujoco.MjvScene(self._model, maxgeom=10_000)
-        # asked first, and remembered: trying a second time can end the process, see there
-        problem = rendering_problem()
-        if problem is not None:
-            raise RenderingError(problem)
-        try:
-            self._canvas = _Canvas(self._model, width, height, samples)
-        except Exception as error:
-            raise RenderingError(
-                f"frames of {width} x {height} pixels cannot be drawn ({_one_line(error)})"
-            ) from error
+        self._canvas = _make_canvas(self.canvas, self._model, width, height, samples)
 
     def __enter__(self) -> "Camera":
         return self
@@ -69,89 +70,55 @@ class Camera:
         self.close()
 
     def close(self) -> None:
-        """Free the memory that OpenGL holds."""
+        """Free the memory that drawing takes."""
         self._canvas.close()
 
-    def frame(self, data: mujoco.MjData) -> np.ndarray:
+    def frame(self, data: mujoco.MjData, glowing: Collection[str] = ()) -> np.ndarray:
         """Draw a state.
 
         Args:
             data: of the same model, with everything derived from the state (`mj_forward`).
+            glowing: names of geoms to light up.
 
         Returns:
             The picture, (height, width, 3) uint8.
         """
         every = mujoco.mjtCatBit.mjCAT_ALL
         mujoco.mjv_updateScene(self._model, data, self._option, None, self._view, every, self._scene)
-        return self._canvas.draw(self._scene)
+        if glowing:
+            self._light_up(glowing)
+        return self._canvas.draw(data, self._scene)
+
+    def _light_up(self, names: Collection[str]) -> None:
+        """Make geoms of the scene glow."""
+        for geom in self._scene.geoms[: self._scene.ngeom]:
+            own = geom.objtype == mujoco.mjtObj.mjOBJ_GEOM
+            if own and self._model.geom(geom.objid).name in names:
+                geom.emission = _GLOW
+                geom.rgba[:3] += _PALER * (1 - geom.rgba[:3])
 
 
-class _Canvas:
-    """An OpenGL context that holds a model's textures and meshes, and a buffer to draw in.
-
-    `mujoco.Renderer` would do, were its OpenGL not settled by the environment when mujoco is imported: glfw,
-    unless MUJOCO_GL says otherwise, which fails without a screen.
-    """
-
-    def __init__(self, model: mujoco.MjModel, width: int, height: int, samples: int) -> None:
-        size, quality = model.vis.global_, model.vis.quality
-        size.offwidth, size.offheight = width, height
-        quality.shadowsize, quality.offsamples = min(quality.shadowsize, _SHADOW_SIZE), samples
-        self._rectangle = mujoco.MjrRect(0, 0, width, height)
-        self._gl = _gl_context_class()(width, height)
-        self._gl.make_current()
-        self._context = mujoco.MjrContext(model, mujoco.mjtFontScale.mjFONTSCALE_100)
-        mujoco.mjr_setBuffer(mujoco.mjtFramebuffer.mjFB_OFFSCREEN, self._context)
-        self._pixels = np.empty((height, width, 3), np.uint8)
-        self.close = weakref.finalize(self, _free, self._gl, self._context)
-        self.close.atexit = False  # the display may be gone by then, and the memory is freed anyway
-
-    def draw(self, scene: mujoco.MjvScene) -> np.ndarray:
-        """Draw a scene, (height, width, 3)."""
-        if not self.close.alive:
-            raise RenderingError("the camera is closed")
-        self._gl.make_current()
-        mujoco.mjr_render(self._rectangle, scene, self._context)
-        mujoco.mjr_readPixels(self._pixels, None, self._rectangle, self._context)
-        return self._pixels[::-1].copy()  # OpenGL's first row is the lowest
+def rendering_note() -> str | None:
+    """What is particular about pictures drawn here, in one line; None where OpenGL draws them."""
+    problem = rendering_problem()
+    return None if problem is None else f"drawn by ray casting, as {problem}"
 
 
-def _free(gl: Any, context: mujoco.MjrContext) -> None:
-    """Free what a canvas holds, of which the garbage collector knows neither the order nor the thread."""
-    with suppress(Exception):
-        gl.make_current()
-        context.free()
-        gl.free()
-
-
-def _gl_context_class() -> Any:
-    """MuJoCo's class of OpenGL contexts that suits this machine, or the one that MUJOCO_GL asks for."""
-    if sys.platform == "linux" and not os.environ.get("MUJOCO_GL"):
-        # imported only now: where the library is missing it fails, as does all of mujoco with MUJOCO_GL=egl
-        from mujoco.egl import GLContext
-
-        return GLContext
-    return mujoco.GLContext
-
-
-@cache
-def rendering_problem() -> str | None:
-    """What keeps this machine from drawing and what to install, in one line; None where it can draw.
-
-    It is found out once in a process: where MuJoCo's loader of OpenGL has failed, calling it again aborts.
-    """
+def _make_canvas(
+    kind: CanvasKind, model: mujoco.MjModel, width: int, height: int, samples: int
+) -> OpenGLCanvas | RayCanvas:
+    """A canvas, or an error that says why not."""
+    if kind == "raycasting":
+        return RayCanvas(model, width, height, samples)
+    # asked first, and remembered: trying a second time can end the process, see there
+    problem = rendering_problem()
+    if problem is not None:
+        raise RenderingError(problem)
     try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # glfw warns of what MuJoCo then raises
-            _Canvas(mujoco.MjModel.from_xml_string("<mujoco/>"), 16, 16, samples=0).close()
-    # libraries, symbols and devices that are missing show up as ImportError, AttributeError, OSError,
-    # TypeError, mujoco.FatalError or errors of PyOpenGL, which cannot be named without OpenGL
+        return OpenGLCanvas(model, width, height, samples)
     except Exception as error:
-        choice = os.environ.get("MUJOCO_GL")
-        remedy = f"unset MUJOCO_GL, which is {choice!r}, or " if choice else ""
-        remedy += "on Debian or Ubuntu apt install libegl1 libgl1"
-        return f"pictures need OpenGL, which does not work on this machine: {remedy} ({_one_line(error)})"
-    return None
+        reason = describe_failure(error)
+        raise RenderingError(f"frames of {width} x {height} pixels cannot be drawn ({reason})") from error
 
 
 def _tracking_view(model: mujoco.MjModel) -> mujoco.MjvCamera | None:
@@ -172,8 +139,7 @@ def _following_view(model: mujoco.MjModel) -> mujoco.MjvCamera:
     """A camera that follows the torso from a distance at which the whole robot is seen."""
     data = mujoco.MjData(model)
     mujoco.mj_forward(model, data)
-    free = np.flatnonzero(model.jnt_type == int(mujoco.mjtJoint.mjJNT_FREE))
-    torso = int(model.jnt_bodyid[free[0]]) if len(free) else 0  # 0 is the world
+    torso = int(np.argmax(model.body_jntnum > 0))  # 0, the world, where nothing moves
     parts = model.body_rootid[model.geom_bodyid] == model.body_rootid[torso]  # (g,)
     offsets = np.linalg.norm(data.geom_xpos[parts] - data.subtree_com[torso], axis=1)
     radius = np.max(offsets + model.geom_rbound[parts], initial=0.0)
@@ -183,8 +149,3 @@ def _following_view(model: mujoco.MjModel) -> mujoco.MjvCamera:
     view.trackbodyid = torso
     view.distance = _MARGIN * radius / math.tan(math.radians(model.vis.global_.fovy) / 2)
     return view
-
-
-def _one_line(error: Exception) -> str:
-    """An error's kind and the first line of its message."""
-    return f"{type(error).__name__}: {str(error).strip().partition(chr(10))[0]}"

@@ -77,6 +77,15 @@ AnyPath = _PathType(path_type=Path)
 Positive = click.IntRange(min=1)
 
 
+def print_rendering_note() -> None:
+    """Say what is particular about the pictures drawn here, if anything is."""
+    from robots.rendering import rendering_note
+
+    note = rendering_note()
+    if note is not None:
+        console.print(f"note: {note}")
+
+
 def format_number(value: float) -> str:
     """A number, or a dash where there is none yet."""
     return "-" if math.isnan(value) else f"{value:.0f}"

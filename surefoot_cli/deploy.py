@@ -4,7 +4,7 @@ from pathlib import Path
 
 import click
 
-from surefoot_cli.console import AnyPath, Number, console
+from surefoot_cli.console import AnyPath, Number, console, print_rendering_note
 
 
 @click.command()
@@ -17,6 +17,7 @@ from surefoot_cli.console import AnyPath, Number, console
 @click.option("--seconds", type=Number(min=0, min_open=True), default=10.0, show_default=True)
 @click.option("--seed", type=click.IntRange(min=0), default=1, show_default=True)
 @click.option("--video", type=AnyPath, help="Film it to this .mp4 or .gif.")
+@click.option("--plain", is_flag=True, help="Film it without the overlay that tells how it goes.")
 @click.option("--csv", type=AnyPath, help="Write its telemetry to this CSV.")
 def deploy(
     file: Path,
@@ -26,11 +27,13 @@ def deploy(
     seconds: float,
     seed: int,
     video: Path | None,
+    plain: bool,
     csv: Path | None,
 ) -> None:
     """Run one gait of the repertoire FILE on the intact or damaged robot."""
     from adapt.damage import parse_damage
     from adapt.report import film
+    from repertoire.repertoire import format_cell
     from repertoire.storage import read_repertoire
     from robots.atomic import check_writable
 
@@ -43,12 +46,21 @@ def deploy(
         robot = parse_damage(damage_text, robot).apply(robot)
     if csv is not None:
         check_writable(csv)
-    telemetry = film(robot, repertoire.elites.solutions[row], seconds=seconds, seed=seed, video=video)
+    caption = ", ".join([f"cell {format_cell(repertoire.cell(row))}", *filter(None, [damage_text])])
+    telemetry = film(
+        robot,
+        repertoire.elites.solutions[row],
+        seconds=seconds,
+        seed=seed,
+        video=video,
+        caption=None if plain else caption,
+    )
     console.print(telemetry.summary())
     if csv is not None:
         telemetry.write_csv(csv)
         console.print(f"saved {csv}")
     if video is not None:
+        print_rendering_note()
         console.print(f"saved {video}")
 
 

@@ -47,7 +47,7 @@ def test_telemetry_adds_up_to_the_evaluated_episode(ant, parameters, damage):
 
 def test_each_column_is_what_mujoco_says(ant, parameters):
     frames = []
-    telemetry = deploy(ant, parameters, seconds=1, seed=0, on_frame=frames.append)
+    telemetry = deploy(ant, parameters, seconds=1, seed=0, on_frame=lambda data, _: frames.append(data))
     assert len(frames) == len(telemetry) == round(1 / 0.0165)
     np.testing.assert_allclose(telemetry.times, [data.time for data in frames], atol=1e-9)
     for row, data in enumerate(frames):
@@ -108,14 +108,24 @@ def test_what_blew_up_is_not_recorded(ant, parameters):
 
 
 def test_every_kth_step_is_a_frame(ant, parameters):
-    times = []
-    deploy(ant, parameters, seconds=0.5, seed=0, on_frame=lambda data: times.append(data.time), frame_every=4)
+    times, moments = [], []
+
+    def on_frame(data, moment):
+        times.append(data.time)
+        moments.append(moment)
+
+    telemetry = deploy(ant, parameters, seconds=0.5, seed=0, on_frame=on_frame, frame_every=4)
     np.testing.assert_allclose(times, 4 * 0.0165 * np.arange(1, 8))
+    assert [moment.time for moment in moments] == times
+    for steps, moment in zip(range(4, 30, 4), moments, strict=True):
+        assert moment.objective == pytest.approx(telemetry.rewards[:steps].sum())
+        np.testing.assert_allclose(moment.shares, telemetry.contacts[:steps].mean(axis=0))
+        np.testing.assert_array_equal(moment.touching, telemetry.contacts[steps - 1])
 
 
 def test_a_frame_is_ready_to_be_drawn(ant, parameters):
     frames = []
-    deploy(ant, parameters, seconds=0.1, seed=0, on_frame=frames.append)
+    deploy(ant, parameters, seconds=0.1, seed=0, on_frame=lambda data, _: frames.append(data))
     fresh = mujoco.MjData(ant.model)
     fresh.qpos[:] = frames[-1].qpos
     mujoco.mj_kinematics(ant.model, fresh)
@@ -141,7 +151,7 @@ def test_a_film_goes_on_after_a_fall(ant, parameters):
     fallen = dataclasses.replace(
         ant, description=ant.description.model_copy(update={"alive": Alive(min_height=2.0)})
     )
-    frames: dict[bool, list[float]] = {True: [], False: []}
+    frames: dict[bool, list[float]] = {True: [], False: []}  # the objective shown in each
     for stop, seen in frames.items():
         telemetry = deploy(
             fallen,
@@ -149,11 +159,12 @@ def test_a_film_goes_on_after_a_fall(ant, parameters):
             seconds=0.5,
             seed=0,
             stop_at_fall=stop,
-            on_frame=lambda data, to=seen: to.append(data.time),
+            on_frame=lambda _, moment, to=seen: to.append(moment.objective),
         )
         assert (len(telemetry), telemetry.ended) == (1, "fall"), "the telemetry depends on who watches"
         assert "it fell" in telemetry.summary()
     assert (len(frames[True]), len(frames[False])) == (1, 30)
+    assert set(frames[False]) == set(frames[True]), "a fall ends the score"
 
 
 def test_a_csv_that_cannot_be_written(ant, parameters, tmp_path):

@@ -1,0 +1,84 @@
+"""A robot in words: what its description says, in lines that a person reads."""
+
+import textwrap
+
+from robots.description import Alive, Reward, foot_words
+from robots.robot import Robot
+from robots.simulation import robot_controller
+
+_WIDTH = 92  # of a fact [characters]
+
+
+def size_words(robot: Robot) -> str:
+    """How large the robot's problem is, in a line."""
+    shape = robot.description.controller
+    layers = "-".join(map(str, (robot.observation_dim, *shape.hidden, robot.action_dim)))
+    return (
+        f"{robot.observation_dim} observations, {robot.action_dim} actions; {shape.kind} {layers}, "
+        f"{robot_controller(robot).parameter_count:,} parameters; {_count(robot.measure_dim, 'measure')}, "
+        f"{_grid_words(robot)} cells"
+    )
+
+
+def robot_facts(robot: Robot) -> dict[str, list[str]]:
+    """What a person may ask about a robot: each fact by its name, in lines."""
+    description = robot.description
+    least = description.min_objective
+    published = "" if least.published is None else f" (published for another simulator: {least.published:g})"
+    limit = f"{description.episode_steps} control steps, {description.episode_steps * robot.control_step:g} s"
+    return {
+        "robot": [f"{robot.name}: {description.title}"],
+        "size": [size_words(robot)],
+        "joints": _wrapped(", ".join(description.joints)),
+        "feet": [f"{foot}: {', '.join(soles)}" for foot, soles in description.feet.items()],
+        "legs": [
+            f"{name}: {', '.join(leg.joints)}, ending in {foot_words(leg.foot)}"
+            for name, leg in description.legs.items()
+        ],
+        "measures": _wrapped(f"share of time on the ground: {', '.join(description.measures)}"),
+        "control step": [f"{robot.control_step:g} s: {description.substeps} physics steps"],
+        "episode": [f"{limit} at most; joints start within ±{description.reset_joint_noise:g} rad"],
+        "alive": _wrapped(_alive_words(description.alive)),
+        "reward": _wrapped(_reward_words(description.reward)),
+        "archive": [f"{_grid_words(robot)} cells"],
+        "least objective": [f"{least.value:g}{published}", *_wrapped(least.source)],
+    }
+
+
+def _wrapped(text: str) -> list[str]:
+    """A text in lines."""
+    return textwrap.wrap(" ".join(text.split()), _WIDTH, break_long_words=False, break_on_hyphens=False)
+
+
+def _count(number: int, noun: str) -> str:
+    """A number of things."""
+    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
+
+
+def _grid_words(robot: Robot) -> str:
+    """The archive's cells along each measure."""
+    return " x ".join(map(str, robot.description.archive))
+
+
+def _alive_words(alive: Alive) -> str:
+    """When a robot counts as alive."""
+    conditions = []
+    if alive.min_height is not None:
+        conditions.append(f"the torso is above {alive.min_height:g} m")
+    if alive.max_pitch is not None:
+        conditions.append(f"it leans by less than {alive.max_pitch:g} rad")
+    if alive.untouched:
+        conditions.append(f"none of these touches the floor: {', '.join(alive.untouched)}")
+    if not conditions:
+        return "always"
+    end = "ends" if alive.ends_episode else "goes on"
+    return f"while {' and '.join(conditions)}; otherwise the episode {end}"
+
+
+def _reward_words(reward: Reward) -> str:
+    """The reward per control step."""
+    return (
+        f"{reward.alive:+g} while alive, else {-reward.alive:+g}; {reward.progress:+g} per m/s ahead; "
+        f"{reward.electricity:+g} per mean |action · 0.1 · joint velocity|; "
+        f"{reward.torque:+g} per mean action²; {reward.joint_at_limit:+g} per joint at its limit"
+    )

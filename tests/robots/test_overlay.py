@@ -1,0 +1,121 @@
+"""The overlay says what the robot is doing, and leaves the middle of the frame alone."""
+
+import dataclasses
+
+import numpy as np
+import pytest
+
+from robots.errors import InvalidValueError
+from robots.overlay import Moment, Overlay
+from robots.robot import Robot, load_robot
+
+SIZES = [(320, 240), (640, 480), (1280, 720)]
+CALM = Moment(time=1.0, objective=0.0, shares=np.zeros(4), touching=np.zeros(4, np.bool_))
+
+
+def grey(width: int, height: int) -> np.ndarray:
+    return np.full((height, width, 3), 128, np.uint8)
+
+
+def drawn(overlay: Overlay, width: int, height: int, **changes: object) -> np.ndarray:
+    """A frame of a calm moment with changes, as numbers that can be subtracted."""
+    return overlay.draw(grey(width, height), CALM._replace(**changes)).astype(int)
+
+
+def changed(one: np.ndarray, other: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Rows and columns of the pixels that differ."""
+    return np.nonzero((one != other).any(axis=2))
+
+
+@pytest.mark.parametrize(("width", "height"), SIZES)
+def test_it_keeps_to_the_upper_corners(ant: Robot, width: int, height: int) -> None:
+    overlay = Overlay(ant, caption="cell 1,0,3,2, front_left:lost", width=width, height=height)
+    frame = drawn(overlay, width, height, objective=-12345.0, time=123.4)
+    rows, columns = changed(frame, grey(width, height))
+    assert rows.max() < 0.4 * height
+    assert (np.diff(np.unique(columns)) > 3).sum() == 1, "the panels stay apart"
+    assert len(rows) < 0.25 * width * height
+    assert (frame[rows, columns].sum(axis=1) > 700).sum() > 100, "white text"
+
+
+def test_it_leaves_the_frame_that_it_is_given_alone(ant: Robot) -> None:
+    frame = grey(320, 240)
+    drawing = Overlay(ant, caption="", width=320, height=240).draw(frame, CALM)
+    assert (frame == 128).all()
+    assert (drawing.shape, drawing.dtype) == (frame.shape, np.uint8)
+    assert drawing.flags.writeable
+
+
+@pytest.mark.parametrize(("width", "height"), SIZES)
+def test_a_bar_is_as_long_as_the_share_and_shines_while_the_foot_touches(
+    ant: Robot, width: int, height: int
+) -> None:
+    overlay = Overlay(ant, caption="", width=width, height=height)
+    calm = drawn(overlay, width, height)
+    lengths = []
+    for share in (0.25, 0.5, 1.0):
+        frame = drawn(overlay, width, height, shares=np.array([0, 0, share, 0]))
+        rows, columns = changed(frame, calm)
+        lengths.append(np.ptp(columns) + 1)
+        assert np.ptp(rows) < height / 20, "one bar alone"
+    np.testing.assert_allclose(np.array(lengths) / lengths[-1], [0.25, 0.5, 1.0], atol=0.05)
+    full = np.array([0, 0, 1.0, 0])
+    dark = drawn(overlay, width, height, shares=full)
+    bright = drawn(overlay, width, height, shares=full, touching=full > 0)
+    bar = changed(dark, calm)
+    color = ant.model.mat("back_right").rgba[:3]
+    color = 255 * 0.75 * color / color.max()  # as bright as it must be to be seen on the panel
+    np.testing.assert_allclose(bright[bar], np.tile(color, (len(bar[0]), 1)), atol=2)
+    assert (dark[bar] < 0.7 * bright[bar] + 1).all()
+
+
+def test_bars_are_those_of_the_measures_in_their_order(ant: Robot) -> None:
+    description = ant.description.model_copy(update={"measures": ("back_right", "front_left")})
+    overlay = Overlay(dataclasses.replace(ant, description=description), caption="", width=640, height=480)
+    calm, heights = drawn(overlay, 640, 480), []
+    for foot in range(4):
+        shares = np.zeros(4)
+        shares[foot] = 1
+        rows, _ = changed(drawn(overlay, 640, 480, shares=shares), calm)
+        heights.append(rows.mean() if len(rows) else None)
+    assert heights[1] is heights[3] is None
+    assert heights[2] < heights[0]
+
+
+def test_text_tells_objective_time_and_caption(ant: Robot) -> None:
+    named, plain = (Overlay(ant, caption=text, width=640, height=480) for text in ("cell 1", ""))
+    calm = drawn(named, 640, 480)
+    for changes in ({"objective": 100.0}, {"time": 2.0}):
+        rows, columns = changed(drawn(named, 640, 480, **changes), calm)
+        assert len(rows) > 10
+        assert columns.max() < 320
+    assert len(changed(calm, drawn(plain, 640, 480))[0]) > 1000, "a line less"
+    long = Overlay(ant, caption="a caption " * 30, width=640, height=480)
+    assert changed(drawn(long, 640, 480), drawn(plain, 640, 480))[1].max() < 420
+
+
+def test_a_lost_foot_is_grey(ant: Robot) -> None:
+    lame = ant.modified("a lost leg", lambda spec: spec.delete(spec.body("front_left_thigh")))
+    whole, broken = (Overlay(robot, caption="", width=640, height=480) for robot in (ant, lame))
+    full = {"shares": np.array([1.0, 0, 0, 0])}
+    one, other = drawn(whole, 640, 480, **full), drawn(broken, 640, 480, **full)
+    rows, columns = changed(one, other)
+    assert len(rows) > 100
+    assert (np.ptp(one[rows, columns], axis=1) > 50).all()
+    assert (np.ptp(other[rows, columns], axis=1) == 0).all()
+
+
+def test_what_does_not_fit_is_refused(ant: Robot) -> None:
+    overlay = Overlay(ant, caption="", width=320, height=240)
+    with pytest.raises(InvalidValueError, match=r"\(240, 320, 3\) uint8, not \(100, 320, 3\)"):
+        overlay.draw(grey(320, 100), CALM)
+    with pytest.raises(InvalidValueError, match="shares must be of 4 feet, not 3"):
+        overlay.draw(grey(320, 240), CALM._replace(shares=np.zeros(3)))
+
+
+def test_every_robot_has_one() -> None:
+    cheetah = load_robot("half_cheetah")
+    feet = len(cheetah.description.feet)
+    moment = CALM._replace(shares=np.ones(feet), touching=np.ones(feet, np.bool_))
+    frame = Overlay(cheetah, caption="", width=320, height=240).draw(grey(320, 240), moment)
+    assert (frame != 128).any()
