@@ -21,8 +21,8 @@ MOST_EPISODES = 10_000
 MOST_SEED = 2**63 - 1  # what the file's integers hold
 # key of the seed: training has 0 and 1, recovery 2 to 5
 _EPISODES = 6
-# episodes a slot runs in a block: the more, the less its last ones, in which slots run empty, weigh
-_WAVES = 4
+# Episodes a thread runs in a block: seconds of work, so that neither waiting for the last nor saving weighs
+_BLOCK = 64
 
 
 class Reevaluation:
@@ -38,7 +38,7 @@ class Reevaluation:
         episodes: n, from 1 to `MOST_EPISODES`.
         seed: from 0 to `MOST_SEED`.
         threads: of the simulation; all cores by default.
-        block: episodes between two chances to stop or save; by default a few for each slot.
+        block: episodes between two chances to stop or save; 64 for each thread by default.
 
     Raises:
         InvalidValueError: the repertoire is empty, or a number is out of range.
@@ -66,8 +66,7 @@ class Reevaluation:
         self.seed = seed
         robot = repertoire.robot.with_episode_steps(repertoire.configuration.episode_steps)
         self.problem = Locomotion(robot, threads=threads)
-        simulation = self.problem.simulation
-        self._block = block or _WAVES * simulation.threads * simulation.slots
+        self._block = block or _BLOCK * self.problem.simulation.threads
         self._seeds = derive_seeds(seed, _EPISODES, 0, episodes)
         self._samples = Samples(np.zeros(0), np.zeros((0, robot.measure_dim)))
         self._identity: Identity = {

@@ -1,4 +1,4 @@
-"""`Task`: where a robot's parts are in the rows of a `mujoco.batch.Batch`, and the constants of its task."""
+"""`Task`: where a robot's parts are in a row of numbers that holds its state, and constants of its task."""
 
 from typing import NamedTuple
 
@@ -8,6 +8,14 @@ import numpy as np
 from robots.robot import Robot, contact_sensor
 
 ABSENT = -1  # address of what a damaged robot has lost
+
+
+class Columns(NamedTuple):
+    """Where a row holds the state: the first columns of the positions, the velocities and the controls."""
+
+    qpos: int
+    qvel: int
+    ctrl: int
 
 
 class Task(NamedTuple):
@@ -53,27 +61,24 @@ class Task(NamedTuple):
     rewards: np.ndarray
 
 
-def make_task(robot: Robot) -> Task:
-    """Look up where a robot's parts are in the rows of a batch."""
+def make_task(robot: Robot, columns: Columns) -> Task:
+    """Look up where a robot's parts are in rows of its state."""
     model, description = robot.physics, robot.description
-    qpos = _columns(model, mujoco.mjtState.mjSTATE_QPOS)
-    qvel = _columns(model, mujoco.mjtState.mjSTATE_QVEL)
-    ctrl = _columns(model, mujoco.mjtState.mjSTATE_CTRL)
     joints = [_find(model, mujoco.mjtObj.mjOBJ_JOINT, name) for name in description.joints]
     motors = [_motor_of(model, joint) for joint in joints]
     ranges = robot.joint_ranges
     root = model.body(description.torso).jntadr[0]
     reward, alive = description.reward, description.alive
     return Task(
-        qpos=qpos,
-        qvel=qvel,
-        root_qpos=int(qpos[0] + model.jnt_qposadr[root]),
-        root_qvel=int(qvel[0] + model.jnt_dofadr[root]),
+        qpos=np.array([columns.qpos, columns.qpos + model.nq]),
+        qvel=np.array([columns.qvel, columns.qvel + model.nv]),
+        root_qpos=int(columns.qpos + model.jnt_qposadr[root]),
+        root_qvel=int(columns.qvel + model.jnt_dofadr[root]),
         planar=bool(model.jnt_type[root] != mujoco.mjtJoint.mjJNT_FREE),
         root_origin=_root_origin(model, model.body(description.torso).id),
-        joint_qpos=_addresses(joints, model.jnt_qposadr, qpos[0]),
-        joint_qvel=_addresses(joints, model.jnt_dofadr, qvel[0]),
-        joint_ctrl=_addresses(motors, np.arange(model.nu), ctrl[0]),
+        joint_qpos=_addresses(joints, model.jnt_qposadr, columns.qpos),
+        joint_qvel=_addresses(joints, model.jnt_dofadr, columns.qvel),
+        joint_ctrl=_addresses(motors, np.arange(model.nu), columns.ctrl),
         joint_middle=ranges.mean(axis=1),
         joint_half_range=(ranges[:, 1] - ranges[:, 0]) / 2,
         joint_gear=np.array([model.actuator_gear[m, 0] if m != ABSENT else 0.0 for m in motors]),
@@ -96,12 +101,12 @@ def _root_origin(model: mujoco.MjModel, torso: int) -> np.ndarray:
     return model.body_pos[torso, [0, 2]] - start
 
 
-def _columns(model: mujoco.MjModel, part: mujoco.mjtState) -> np.ndarray:
-    """Half-open range of a part's columns in a row of the integration state."""
+def batch_columns(model: mujoco.MjModel) -> Columns:
+    """Where the rows of a `mujoco.batch.Batch`, the integration state, hold it."""
     whole = mujoco.mjtState.mjSTATE_INTEGRATION.value
-    before = whole & (part.value - 1)  # components are stored in the order of their bits
-    start = mujoco.mj_stateSize(model, before) if before else 0
-    return np.array([start, start + mujoco.mj_stateSize(model, part.value)])
+    parts = mujoco.mjtState.mjSTATE_QPOS, mujoco.mjtState.mjSTATE_QVEL, mujoco.mjtState.mjSTATE_CTRL
+    before = [whole & (part.value - 1) for part in parts]  # components are stored in the order of their bits
+    return Columns(*(mujoco.mj_stateSize(model, signature) if signature else 0 for signature in before))
 
 
 def _find(model: mujoco.MjModel, kind: mujoco.mjtObj, name: str) -> int:

@@ -10,6 +10,7 @@ from numba import njit
 
 from robots.errors import InvalidValueError
 
+NOT_WATCHED = np.zeros((2, 0))
 MIN_STD = 0.1  # a lesser spread is hardly information, and to divide by it would amplify whatever is new
 
 
@@ -92,15 +93,10 @@ class Watch:
         self._row[self._episodes] = np.arange(len(self._episodes))
         self._sums = np.zeros((len(self._episodes), 2, observation_dim))  # of the values and of their squares
 
-    def see(self, observations: np.ndarray, ids: np.ndarray, episodes: np.ndarray) -> None:
-        """Add what the controllers in some slots are about to act on.
-
-        Args:
-            observations: (slots, o) float32.
-            ids: (k,) int32, the slots.
-            episodes: (slots,), the episode in each slot.
-        """
-        _add(observations, ids, self._row[episodes], self._sums)
+    def sums(self, episode: int) -> np.ndarray:
+        """Where to add the observations of an episode and their squares, (2, o); (2, 0) if not watched."""
+        row = self._row[episode]
+        return self._sums[row] if row >= 0 else NOT_WATCHED
 
     def moments(self, steps: np.ndarray, failed: np.ndarray) -> ObservationMoments:
         """What was seen in the watched episodes that did not fail.
@@ -115,12 +111,9 @@ class Watch:
 
 
 @njit(nogil=True, cache=True)
-def _add(observations: np.ndarray, ids: np.ndarray, rows: np.ndarray, sums: np.ndarray) -> None:
-    """Add the observations of some slots to their rows of the sums, unless a row is -1."""
-    for slot in ids:
-        row = rows[slot]
-        if row >= 0:
-            for j in range(observations.shape[1]):
-                value = np.float64(observations[slot, j])
-                sums[row, 0, j] += value
-                sums[row, 1, j] += value * value
+def add_observation(observation: np.ndarray, sums: np.ndarray) -> None:
+    """Add an observation (o,) to its sums (2, o), unless these are (2, 0)."""
+    for j in range(sums.shape[1]):
+        value = np.float64(observation[j])
+        sums[0, j] += value
+        sums[1, j] += value * value

@@ -1,6 +1,5 @@
 """`Simulation`: evaluates controllers in closed loop, many at once, on all cores."""
 
-import math
 import os
 import threading
 from collections.abc import Callable
@@ -9,16 +8,13 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from robots.controllers import Controller, make_controller
+from robots.closed_loop import ClosedLoop
+from robots.controllers import MLP, make_controller
 from robots.errors import InvalidValueError
-from robots.moments import ObservationMoments, Watch
+from robots.moments import NOT_WATCHED, ObservationMoments, Watch
 from robots.robot import Robot
-from robots.slots import Slots
 
-# Physics and networks push each other out of a core's caches whenever a thread turns from one to the other:
-# the more slots, the rarer that is, and the less the interpreter's part of a step weighs.
-DEFAULT_SLOTS = 32
-_MOST = 1024  # threads or slots; more than any machine can use
+_MOST = 1024  # threads; more than any machine can use
 
 
 @dataclass(frozen=True)
@@ -52,24 +48,21 @@ class Episodes:
 class Simulation:
     """Evaluates (parameters, seed) pairs of one robot.
 
-    The result of a pair depends on nothing else: not on the number of threads or slots, nor on the other
-    pairs or their order. Close it, or use it as a context, to end its threads.
+    The result of a pair depends on nothing else: not on the number of threads, nor on the other pairs or
+    their order. Close it, or use it as a context, to end its threads.
 
     Args:
         robot: the robot, whole or damaged.
         threads: number of threads; all cores this process may use by default.
-        slots: episodes each thread keeps in flight.
     """
 
-    def __init__(self, robot: Robot, *, threads: int | None = None, slots: int = DEFAULT_SLOTS) -> None:
-        for name, value in (("threads", threads), ("slots", slots)):
-            if value is not None and not 1 <= value <= _MOST:
-                raise InvalidValueError(f"{name} must be at least 1 and at most {_MOST}, not {value}")
+    def __init__(self, robot: Robot, *, threads: int | None = None) -> None:
+        if threads is not None and not 1 <= threads <= _MOST:
+            raise InvalidValueError(f"threads must be at least 1 and at most {_MOST}, not {threads}")
         self.robot = robot
         self.controller = robot_controller(robot)
         self.threads = threads or available_cores()
-        self.slots = slots
-        self._lanes = [_Lane(robot, self.controller, slots) for _ in range(self.threads)]
+        self._lanes = [_Lane(robot, self.controller) for _ in range(self.threads)]
         self._pool = ThreadPoolExecutor(self.threads, thread_name_prefix="simulation")
 
     def __enter__(self) -> "Simulation":
@@ -105,7 +98,7 @@ class Simulation:
         parameters, seeds = self._checked(parameters, seeds)
         watch = None if watched is None else self._watch(watched, len(seeds))
         results = _empty_episodes(len(seeds), self.robot)
-        queue = _Queue(len(seeds), self.threads, self.slots, on_finished)
+        queue = _Queue(len(seeds), on_finished)
         order = _Order(parameters, seeds, queue, results, watch)
         try:
             jobs = [self._pool.submit(lane.run, order) for lane in self._lanes]
@@ -156,7 +149,7 @@ def available_cores() -> int:
     return os.cpu_count() or 1  # where processes cannot be bound to cores
 
 
-def robot_controller(robot: Robot) -> Controller:
+def robot_controller(robot: Robot) -> MLP:
     """The controller that a robot's description asks for."""
     return make_controller(
         robot.description.controller, observation_dim=robot.observation_dim, action_dim=robot.action_dim
@@ -164,30 +157,23 @@ def robot_controller(robot: Robot) -> Controller:
 
 
 class _Queue:
-    """Hands the indices 0 to n-1 to lanes, so that all lanes finish at about the same time."""
+    """Hands the indices 0 to n-1 to lanes.
 
-    def __init__(self, n: int, lanes: int, slots: int, on_finished: Callable[[int], None] | None) -> None:
-        self._n = n
-        self._lanes = lanes
-        self._slots = slots
-        self._next = 0
+    Attributes:
+        abandoned: (1,) bool, set when nobody wants the results any more.
+    """
+
+    def __init__(self, n: int, on_finished: Callable[[int], None] | None) -> None:
+        self._waiting = iter(range(n))
         self._finished = 0
         self._lock = threading.Lock()
         self._on_finished = on_finished
-        self.abandoned = False
+        self.abandoned = np.zeros(1, np.bool_)
 
-    def take(self, in_flight: int) -> int | None:
-        """An index for a lane with so many episodes in flight, or None if others should have the rest."""
+    def take(self) -> int | None:
+        """The next index, or None if there is none left."""
         with self._lock:
-            if self.abandoned or self._next >= self._n or in_flight >= self._limit():
-                return None
-            self._next += 1
-            return self._next - 1
-
-    def _limit(self) -> int:
-        """Episodes a lane may have in flight: its share of what is unfinished, in even waves of its slots."""
-        share = math.ceil((self._n - self._finished) / self._lanes)
-        return math.ceil(share / math.ceil(share / self._slots))
+            return None if self.abandoned[0] else next(self._waiting, None)
 
     def finish(self) -> None:
         """Count an episode as finished."""
@@ -198,7 +184,7 @@ class _Queue:
 
     def abandon(self) -> None:
         """Hand out nothing more, and let the lanes drop what they have in flight."""
-        self.abandoned = True
+        self.abandoned[0] = True
 
 
 @dataclass(frozen=True)
@@ -221,63 +207,35 @@ class _Order:
 
 
 class _Lane:
-    """What one thread works with: slots, and the parameters of the controllers in them."""
+    """What one thread works with."""
 
-    def __init__(self, robot: Robot, controller: Controller, slots: int) -> None:
-        self._slots = Slots(robot, slots)
-        self._controller = controller
-        self._parameters = np.zeros((slots, controller.parameter_count), np.float32)
-        self._index = np.full(slots, -1)  # which pair runs in each slot, or -1
+    def __init__(self, robot: Robot, controller: MLP) -> None:
+        self._loop = ClosedLoop(robot, controller)
         self._busy = threading.Lock()
 
     def run(self, order: _Order) -> None:
-        """Run episodes until the queue has none left for this lane, or is abandoned; one call at a time."""
+        """Run episodes until none is left in the queue, or it is abandoned; one call at a time."""
+        queue = order.queue
         with self._busy:
-            self._run(order)
+            while (index := queue.take()) is not None:
+                sums = order.watch.sums(index) if order.watch else NOT_WATCHED
+                seed = int(order.seeds[index])
+                self._loop.run(order.parameters[index], seed, abandoned=queue.abandoned, sums=sums)
+                if queue.abandoned[0]:
+                    return
+                self._harvest(index, order.results)
+                queue.finish()
 
-    def _run(self, order: _Order) -> None:
-        """See `run`."""
-        slots = self._slots
-        self._index[:] = -1
-        active = self._refill(order)
-        while len(active) and not order.queue.abandoned:
-            self._controller.act(self._parameters, slots.observations, slots.actions, active)
-            if order.watch:
-                order.watch.see(slots.observations, active, self._index)
-            if slots.advance(active):
-                for slot in active:
-                    if slots.over(slot):
-                        self._harvest(slot, order.results)
-                        order.queue.finish()
-                active = self._refill(order)
-
-    def _refill(self, order: _Order) -> np.ndarray:
-        """Start waiting pairs in free slots; returns the slots in use, (k,) int32."""
-        in_flight = int((self._index >= 0).sum())
-        for slot in np.flatnonzero(self._index < 0):
-            index = order.queue.take(in_flight)
-            if index is None:
-                break
-            self._parameters[slot] = order.parameters[index]
-            self._slots.begin(int(slot), int(order.seeds[index]))
-            self._index[slot] = index
-            in_flight += 1
-        return np.flatnonzero(self._index >= 0).astype(np.int32)
-
-    def _harvest(self, slot: int, results: Episodes) -> None:
-        """Write the result of a slot's finished episode and free the slot."""
-        index, tally = self._index[slot], self._slots.tally
-        self._index[slot] = -1
-        results.steps[index] = tally.steps[slot]
-        results.diverged[index] = tally.diverged[slot]
-        results.energies[index] = tally.energy[slot]
-        results.distances[index] = self._slots.progress(slot)
-        if tally.diverged[slot]:
-            results.objectives[index] = np.nan
-            results.measures[index] = np.nan
-        else:
-            results.objectives[index] = tally.objective[slot]
-            results.measures[index] = self._slots.measures(slot)
+    def _harvest(self, index: int, results: Episodes) -> None:
+        """Write down the result of the episode that ended last."""
+        tally = self._loop.tally
+        results.steps[index] = tally.steps[0]
+        results.diverged[index] = tally.diverged[0]
+        results.energies[index] = tally.energy[0]
+        results.distances[index] = tally.progress(0)
+        good = not tally.diverged[0]
+        results.objectives[index] = tally.objective[0] if good else np.nan
+        results.measures[index] = self._loop.measures if good else np.nan
 
 
 def _empty_episodes(n: int, robot: Robot) -> Episodes:

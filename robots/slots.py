@@ -4,7 +4,7 @@ import mujoco
 import numpy as np
 from mujoco.batch import Batch, SimulationError
 
-from robots.layout import ABSENT, make_task
+from robots.layout import ABSENT, Task, batch_columns, make_task
 from robots.robot import Robot
 from robots.task import apply_actions, begin, make_tally, score
 
@@ -23,29 +23,24 @@ class Slots:
     """
 
     def __init__(self, robot: Robot, count: int) -> None:
-        _silence_mujoco()
+        silence_mujoco()
         self.robot = robot
         self.count = count
         self.batch = Batch(robot.physics, count, nthread=1)
         self.observations = np.zeros((count, robot.observation_dim), np.float32)
         self.actions = np.zeros((count, robot.action_dim), np.float32)
         self.tally = make_tally(count, len(robot.description.feet))
-        self._task = make_task(robot)
+        self._task = make_task(robot, batch_columns(robot.physics))
         self._sensordata = self.batch.bind("sensordata")
         self._warnings = self.batch.warning[:, :, 1]  # how often each kind was raised
         self._initial = self.batch.state[0].copy()
-        feet = list(robot.description.feet)
-        self._measured = np.array([feet.index(foot) for foot in robot.description.measures])
+        self._measured = measured_feet(robot)
 
     def begin(self, slot: int, seed: int) -> None:
         """Start the episode of a seed in a slot."""
         row = self.batch.state[slot]
         row[:] = self._initial
-        noise = self.robot.description.reset_joint_noise
-        joints = self._task.joint_qpos
-        angles = np.random.default_rng(seed).uniform(-noise, noise, len(joints))
-        present = joints != ABSENT
-        row[joints[present]] = angles[present]
+        place_joints(row, self._task, self.robot, seed)
         self._warnings[slot] = 0
         begin(self._task, self.tally, self.batch.state, self.observations, slot)
 
@@ -81,11 +76,11 @@ class Slots:
 
     def measures(self, slot: int) -> np.ndarray:
         """Share of the control steps so far in which each measured foot was in contact, (m,)."""
-        return self.tally.contacts[slot, self._measured] / max(self.tally.steps[slot], 1)
+        return self.tally.shares(slot)[self._measured]
 
     def progress(self, slot: int) -> float:
         """Distance covered towards the target so far [m]."""
-        return self.tally.initial_distance[slot] - self.tally.target_distance[slot]
+        return self.tally.progress(slot)
 
     def data(self, slot: int) -> mujoco.MjData:
         """A slot's state as MjData of the robot's `model`, with everything derived from it."""
@@ -96,7 +91,21 @@ class Slots:
         return data
 
 
-def _silence_mujoco() -> None:
+def measured_feet(robot: Robot) -> np.ndarray:
+    """Which of a robot's feet are its measures, (m,)."""
+    feet = list(robot.description.feet)
+    return np.array([feet.index(foot) for foot in robot.description.measures])
+
+
+def place_joints(row: np.ndarray, task: Task, robot: Robot, seed: int) -> None:
+    """Turn the joints that are there to the initial angles of a seed, in a row of state."""
+    noise, joints = robot.description.reset_joint_noise, task.joint_qpos
+    angles = np.random.default_rng(seed).uniform(-noise, noise, len(joints))
+    present = joints != ABSENT
+    row[joints[present]] = angles[present]
+
+
+def silence_mujoco() -> None:
     """Keep MuJoCo's warnings from the terminal and from MUJOCO_LOG.TXT: they are counted per episode instead.
 
     A handler that the user installed stays.

@@ -1,7 +1,7 @@
 """The walking task as kernels: observation, reward, termination and foot contact.
 
-A kernel reads the rows of a `mujoco.batch.Batch` (state and sensor data) and writes the episodes' tallies. It
-follows QDgym's locomotion task; `docs/robots.md` lists the definitions.
+A kernel reads rows of state and of sensor data, and writes the tallies of episodes. It follows the locomotion
+task of QDgym; `docs/robots.md` lists the definitions.
 """
 
 from typing import NamedTuple
@@ -45,6 +45,14 @@ class Tally(NamedTuple):
     target_distance: np.ndarray
     terminated: np.ndarray
     diverged: np.ndarray
+
+    def shares(self, slot: int) -> np.ndarray:
+        """Share of the control steps so far in which each foot was in contact, (f,)."""
+        return self.contacts[slot] / max(self.steps[slot], 1)
+
+    def progress(self, slot: int) -> float:
+        """Distance covered towards the target so far [m]."""
+        return self.initial_distance[slot] - self.target_distance[slot]
 
 
 def make_tally(slots: int, feet: int) -> Tally:

@@ -15,20 +15,37 @@ def bench() -> None:
 
 
 @bench.command("simulation")
-@click.option("--robot", default="ant", show_default=True)
+@click.option("--robot", default="ant", show_default=True, help="A name, or all.")
 @click.option("--episodes", type=Positive, default=200, show_default=True, help="Per measurement.")
 @click.option("--repeats", type=Positive, default=5, show_default=True, help="Medians are over so many.")
 @click.option("--peer", type=click.Choice(["pybullet"]), help="Run this beside it, if it is installed.")
 @click.option("--out", type=AnyPath, help="Save the numbers to this JSON file.")
 def bench_simulation(robot: str, episodes: int, repeats: int, peer: str | None, out: Path | None) -> None:
     """Closed-loop simulation against raw physics, threads, training's overhead, memory, compile time."""
-    from repertoire.benchmarks.simulation import measure_simulation
+    from repertoire.benchmarks.simulation import measure_robots
     from robots.atomic import check_writable
+    from robots.catalogue import robot_names
 
     if out is not None:
         check_writable(out)
-    figures = measure_simulation(robot, episodes=episodes, repeats=repeats, peer=peer, say=console.print)
+    robots = robot_names() if robot == "all" else [robot]
+    figures = measure_robots(robots, episodes=episodes, repeats=repeats, peer=peer, say=console.print)
     _deliver(figures, out)
+
+
+@bench.command("physics")
+@click.option("--robot", default="ant", show_default=True, help="A name, or all.")
+@click.option("--out", type=AnyPath, help="Save the numbers to this JSON file.")
+def bench_physics(robot: str, out: Path | None) -> None:
+    """How far physics settings are from a fine-step reference, and what others would cost and gain."""
+    from repertoire.benchmarks.physics import measure_physics
+    from robots.atomic import check_writable
+    from robots.catalogue import robot_names
+
+    if out is not None:
+        check_writable(out)
+    robots = robot_names() if robot == "all" else [robot]
+    _deliver({name: measure_physics(name, say=console.print) for name in robots}, out)
 
 
 @bench.command("strategies")

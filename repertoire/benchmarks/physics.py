@@ -139,8 +139,10 @@ def _passages(robot: Robot) -> list[_Passage]:
             slots.advance(one)
             controls.append(slots.batch.bind("ctrl")[0].copy())
         last = len(states) - _HORIZON
-        starts = np.unique(np.linspace(0, last, _STATES // _EPISODES).astype(int)) if last > 0 else []
-        found += [_Passage(*states[start], np.array(controls[start : start + _HORIZON])) for start in starts]
+        starts = {int(start) for start in np.linspace(0, last, _STATES // _EPISODES)} if last >= 0 else set()
+        for start in sorted(starts):
+            qpos, qvel = states[start]
+            found.append(_Passage(qpos, qvel, np.array(controls[start : start + _HORIZON])))
     return found
 
 

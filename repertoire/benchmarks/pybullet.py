@@ -14,7 +14,12 @@ from packaging.version import parse
 
 from robots.errors import InvalidValueError
 
-_ENVIRONMENTS = {"ant": "AntBulletEnv"}
+_ENVIRONMENTS = {
+    "ant": "AntBulletEnv",
+    "half_cheetah": "HalfCheetahBulletEnv",
+    "hopper": "HopperBulletEnv",
+    "walker": "Walker2DBulletEnv",
+}
 
 
 def measure_pybullet(robot: str, *, steps: int = 6000) -> float:
@@ -67,7 +72,8 @@ def _stand_in_for_gym() -> None:
     resources.parse_version = parse  # type: ignore[attr-defined]
     sys.modules.setdefault("pkg_resources", resources)
     # the package registers its environments when it is imported; nothing here looks them up
-    sys.modules.setdefault("pybullet_envs", _package("pybullet_envs"))
+    if "pybullet_envs" not in sys.modules:
+        sys.modules["pybullet_envs"] = _package("pybullet_envs")
     for name in ("", ".spaces", ".utils", ".utils.seeding", ".envs", ".envs.registration"):
         sys.modules.setdefault("gym" + name, importlib.import_module("gymnasium" + name))
 

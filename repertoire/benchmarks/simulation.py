@@ -8,9 +8,9 @@ import sys
 import tempfile
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -37,6 +37,20 @@ class _Recording:
     final: np.ndarray  # state row
 
 
+def measure_robots(
+    robots: Sequence[str], *, episodes: int, repeats: int, peer: str | None, say: Callable[[str], object]
+) -> Figures:
+    """Measure the simulation of several robots, see `measure_simulation`; figures by robot."""
+    if peer == "pybullet":
+        for robot in robots:
+            check_pybullet(robot)
+    figures = {}
+    for robot in robots:
+        say(robot)
+        figures[robot] = measure_simulation(robot, episodes=episodes, repeats=repeats, peer=peer, say=say)
+    return figures
+
+
 def measure_simulation(
     robot: str, *, episodes: int, repeats: int, peer: str | None, say: Callable[[str], object]
 ) -> Figures:
@@ -54,9 +68,10 @@ def measure_simulation(
         check_pybullet(robot)
     say("compiling the kernels, with an empty cache and with a full one")
     figures: Figures = {"robot": robot, "machine": _machine(), **_measure_compilation(robot)}
-    controllers = long_lived_controllers(loaded, episodes)
+    controllers = quiet_controllers(loaded, episodes)
     say("closed loop against raw physics")
-    figures |= _measure_ratios(loaded, controllers, repeats)
+    figures |= _measure_ratios(_without_end(loaded), controllers, repeats)
+    figures |= _project(loaded, figures)
     if peer == "pybullet":
         say("the PyBullet environment")
         figures |= _against_pybullet(figures)
@@ -75,11 +90,20 @@ def _machine() -> Figures:
     }
 
 
-def long_lived_controllers(robot: Robot, count: int) -> np.ndarray:
-    """Controllers that live for a whole episode, so that a measurement is about steps: (count, p) float32.
+def _without_end(robot: Robot) -> Robot:
+    """The robot with episodes that go on after a fall, so that a measurement is about steps of full length."""
+    alive = robot.description.alive.model_copy(update={"ends_episode": False})
+    return replace(robot, description=robot.description.model_copy(update={"alive": alive}))
 
-    Xavier initialisation scaled by 0.3: the robot shuffles about without falling, nearly always.
-    """
+
+def _project(robot: Robot, figures: Figures) -> Figures:
+    """Hours that a million evaluations of full-length episodes take on all cores, simulation alone."""
+    steps = 1_000_000 * robot.description.episode_steps
+    return {"million_full_episodes_hours": round(steps / figures["closed_loop_steps_per_s"] / 3600, 2)}
+
+
+def quiet_controllers(robot: Robot, count: int) -> np.ndarray:
+    """Random controllers of Xavier initialisation scaled by 0.3, which shuffle about: (count, p) float32."""
     rng = np.random.default_rng(0)
     controller = robot_controller(robot)
     return np.stack([np.float32(0.3) * controller.initial(rng) for _ in range(count)])

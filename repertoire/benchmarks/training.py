@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 
-from repertoire.benchmarks.simulation import long_lived_controllers
+from repertoire.benchmarks.simulation import quiet_controllers
 from repertoire.emitters import EvolutionStrategyEmitter
 from repertoire.training import FILE_NAME, Training, start_training
 
@@ -18,7 +18,7 @@ def main(robot: str, folder: Path, seconds: float = _SECONDS) -> None:
     """Print the share of the time spent in simulation and the peak memory [GB]."""
     training = start_training(robot, "sep-cma-mae", out=folder, evaluations=10**9, seed=1)
     # search around a controller that stays on its feet: every episode then has its full length
-    start = long_lived_controllers(training.robot, 1)[0]
+    start = quiet_controllers(training.robot, 1)[0]
     for emitter in training.search.emitters:
         assert isinstance(emitter, EvolutionStrategyEmitter)
         emitter.strategy.restart(start)

@@ -4,8 +4,6 @@ from abc import ABC, abstractmethod
 
 import numpy as np
 
-from robots.description import ControllerShape
-
 
 class Controller(ABC):
     """A map from flat parameter vectors and observations to actions in [-1, 1].
@@ -66,10 +64,3 @@ class Controller(ABC):
 
         Arguments and result are those of `fold`.
         """
-
-
-def make_controller(shape: ControllerShape, *, observation_dim: int, action_dim: int) -> Controller:
-    """Build the controller that a robot's description asks for."""
-    from robots.controllers.mlp import MLP  # here: mlp imports this module
-
-    return MLP((observation_dim, *shape.hidden, action_dim))

@@ -4,9 +4,10 @@ import itertools
 from dataclasses import dataclass
 
 import numpy as np
-from numba import njit
+from numba import njit, uint64
 
 from robots.controllers.controller import Controller
+from robots.description import ControllerShape
 
 # tanh(x) = x P(x²) / Q(x²) for |x| <= 9: a weighted least-squares rational fit, refined towards equal
 # relative error. Unlike libm's tanh it vectorises. In float32 it is within 5e-7 of tanh everywhere.
@@ -78,7 +79,7 @@ class MLP(Controller):
         self, parameters: np.ndarray, observations: np.ndarray, actions: np.ndarray, ids: np.ndarray
     ) -> None:
         """See `Controller.act`."""
-        _act(np.array(self.sizes), parameters, observations, actions, ids)
+        act(np.array(self.sizes), parameters, observations, actions, ids)
 
     def fold(self, parameters: np.ndarray, mean: np.ndarray, std: np.ndarray) -> np.ndarray:
         """See `Controller.fold`: ((x - mean) / std) W + b = x (W / std) + (b - mean (W / std))."""
@@ -104,44 +105,61 @@ class MLP(Controller):
         return weights.reshape(-1, inputs, outputs), biases
 
 
+def make_controller(shape: ControllerShape, *, observation_dim: int, action_dim: int) -> MLP:
+    """Build the controller that a robot's description asks for."""
+    return MLP((observation_dim, *shape.hidden, action_dim))
+
+
 @njit(nogil=True, cache=True)
-def _act(
+def act(
     sizes: np.ndarray, parameters: np.ndarray, observations: np.ndarray, actions: np.ndarray, ids: np.ndarray
 ) -> None:
-    """Run each simulation's own network on its observation."""
+    """Run each simulation's own network on its observation; see `Controller.act`."""
     widest = sizes.max()
     front, back = np.empty(widest, np.float32), np.empty(widest, np.float32)
     for i in ids:
+        own = parameters[i]
         front[: sizes[0]] = observations[i]
         start = 0
         for layer in range(len(sizes) - 1):
             inputs, outputs = sizes[layer], sizes[layer + 1]
-            end = start + (inputs + 1) * outputs
-            _linear(parameters[i, start:end], front[:inputs], back[:outputs])
+            _linear(own, start, inputs, outputs, front, back)
             _tanh(back[:outputs])
             front, back = back, front
-            start = end
+            start += (inputs + 1) * outputs
         actions[i] = front[: sizes[-1]]
 
 
 @njit(nogil=True, cache=True, fastmath={"contract"})
-def _linear(parameters: np.ndarray, x: np.ndarray, y: np.ndarray) -> None:
-    """Write y = x W + b. Four rows of W at a time: y is then loaded and stored a quarter as often."""
-    inputs, outputs = len(x), len(y)
-    y[:] = parameters[inputs * outputs :]
-    blocked = inputs - inputs % 4
-    for i in range(0, blocked, 4):
+def _linear(
+    parameters: np.ndarray, start: int, inputs: int, outputs: int, x: np.ndarray, y: np.ndarray
+) -> None:
+    """Write y = x W + b, with W and b from a start on.
+
+    Four rows of W at a time: y is then loaded and stored a quarter as often. Slices of W would count
+    references, and signed indices be tested for their sign: both take longer than the arithmetic.
+    """
+    width, row = uint64(outputs), uint64(start)
+    bias = row + uint64(inputs) * width
+    for o in range(width):
+        y[o] = parameters[bias + o]
+    for i in range(0, inputs - inputs % 4, 4):
         x0, x1, x2, x3 = x[i], x[i + 1], x[i + 2], x[i + 3]
-        w0 = parameters[i * outputs : (i + 1) * outputs]
-        w1 = parameters[(i + 1) * outputs : (i + 2) * outputs]
-        w2 = parameters[(i + 2) * outputs : (i + 3) * outputs]
-        w3 = parameters[(i + 3) * outputs : (i + 4) * outputs]
-        for o in range(outputs):
-            y[o] += x0 * w0[o] + x1 * w1[o] + x2 * w2[o] + x3 * w3[o]
-    for i in range(blocked, inputs):
-        row = parameters[i * outputs : (i + 1) * outputs]
-        for o in range(outputs):
-            y[o] += x[i] * row[o]
+        row1 = row + width
+        row2 = row1 + width
+        row3 = row2 + width
+        for o in range(width):
+            y[o] += (
+                x0 * parameters[row + o]
+                + x1 * parameters[row1 + o]
+                + x2 * parameters[row2 + o]
+                + x3 * parameters[row3 + o]
+            )
+        row = row3 + width
+    for i in range(inputs - inputs % 4, inputs):
+        for o in range(width):
+            y[o] += x[i] * parameters[row + o]
+        row += width
 
 
 @njit(nogil=True, cache=True, fastmath={"contract"}, error_model="numpy")

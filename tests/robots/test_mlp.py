@@ -81,10 +81,10 @@ def test_tanh_is_within_its_bound_everywhere() -> None:
 
 def test_kernels_agree_with_their_python() -> None:
     rng = np.random.default_rng(1)
-    parameters, x = rng.normal(size=6 * 3 + 3).astype(np.float32), rng.normal(size=6).astype(np.float32)
+    parameters, x = rng.normal(size=5 + 6 * 3 + 3).astype(np.float32), rng.normal(size=6).astype(np.float32)
     compiled, plain = np.zeros(3, np.float32), np.zeros(3, np.float32)
-    _linear(parameters, x, compiled)
-    _linear.py_func(parameters, x, plain)
+    _linear(parameters, 5, 6, 3, x, compiled)
+    _linear.py_func(parameters, 5, 6, 3, x, plain)
     np.testing.assert_allclose(compiled, plain, rtol=1e-5)
     _tanh(compiled)
     _tanh.py_func(plain)

@@ -240,7 +240,7 @@ def test_kernels_agree_with_their_python(ant: Robot, controllers: np.ndarray) ->
     """The same short episode, compiled and with compilation switched off."""
     code = (
         "import numpy as np; from robots.robot import load_robot; from robots.simulation import Simulation\n"
-        "simulation = Simulation(load_robot('ant').with_episode_steps(40), threads=1, slots=1)\n"
+        "simulation = Simulation(load_robot('ant').with_episode_steps(40), threads=1)\n"
         "parameters = simulation.controller.initial(np.random.default_rng(0))[None]\n"
         "episodes = simulation.evaluate(parameters, np.array([3]))\n"
         "print(episodes.objectives[0], *episodes.measures[0], episodes.energies[0], episodes.distances[0])\n"
