@@ -91,7 +91,7 @@ def _machine() -> Figures:
 
 
 def _without_end(robot: Robot) -> Robot:
-    """The robot with episodes that go on after a fall, so that a measurement is about steps of full length."""
+    """The robot with episodes that a fall does not end: a measurement is about steps, not about starting."""
     alive = robot.description.alive.model_copy(update={"ends_episode": False})
     return replace(robot, description=robot.description.model_copy(update={"alive": alive}))
 
