@@ -7,7 +7,7 @@ and Tukey's HSD where variances may be taken as equal, Welch's ANOVA and the Gam
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from itertools import combinations
+from itertools import chain, combinations
 from typing import Literal
 
 import numpy as np
@@ -16,7 +16,8 @@ from scipy import special, stats
 from robots.errors import InvalidValueError, UnknownNameError
 
 Sign = Literal["<", "-", ">"]
-_MIRRORED: dict[Sign, Sign] = {"<": ">", "-": "-", ">": "<"}
+Verdict = Literal["supported", "supported as far as tested", "not supported", "not tested"]
+MIRRORED: dict[Sign, Sign] = {"<": ">", "-": "-", ">": "<"}
 
 # Trials whose relative spread is below this count as equal: sums of squares lose their digits beyond it
 _EQUAL = 1e-7
@@ -120,26 +121,27 @@ class Comparison:
             if (pair.first, pair.second) == (first, second):
                 return pair.sign
             if (pair.second, pair.first) == (first, second):
-                return _MIRRORED[pair.sign]
+                return MIRRORED[pair.sign]
         known = (f"{pair.first} and {pair.second}" for pair in self.pairs)
         raise UnknownNameError("pair of groups", f"{first} and {second}", known)
 
 
 @dataclass(frozen=True)
-class Ranking:
-    """Whether groups are ranked as expected.
+class Expectation:
+    """Whether groups compare as expected.
 
     Attributes:
-        order: names, the one expected to be lowest first.
-        verdict: "supported" if each group is significantly below each later one.
-        contradicted: pairs (lower, higher) of the order that are significantly the other way round.
-        undecided: pairs of the order without a significant difference.
+        verdict: "supported" if in every pair the first group is significantly below the second; "as far as
+            tested" if in some pairs a group is missing.
+        contradicted: pairs that are significantly the other way round.
+        undecided: pairs without a significant difference.
+        missing: groups that were not compared, in the order of the pairs.
     """
 
-    order: tuple[str, ...]
-    verdict: Literal["supported", "not supported", "not tested"]
-    contradicted: tuple[tuple[str, str], ...]
-    undecided: tuple[tuple[str, str], ...]
+    verdict: Verdict
+    contradicted: tuple[tuple[str, str], ...] = ()
+    undecided: tuple[tuple[str, str], ...] = ()
+    missing: tuple[str, ...] = ()
 
 
 def mean_interval(values: Sequence[float] | np.ndarray, confidence: float = 0.95) -> MeanInterval:
@@ -198,27 +200,28 @@ def compare(groups: Mapping[str, Sequence[float] | np.ndarray], alpha: float = 0
     )
 
 
-def ranking_supported(comparison: Comparison, order: Sequence[str]) -> Ranking:
-    """Judge the hypothesis that groups rank in an order, the lowest first.
+def judge_expectation(comparison: Comparison, pairs: Sequence[tuple[str, str]]) -> Expectation:
+    """Judge the hypothesis that in each pair of groups the first is below the second.
+
+    Pairs of which a group was not compared are not tested, and do not count.
 
     Raises:
-        InvalidValueError: the order does not name at least two groups once each.
-        UnknownNameError: it names a group that was not compared.
+        InvalidValueError: there are no pairs, or one names the same group twice.
     """
-    if len(set(order)) < max(2, len(order)):
-        raise InvalidValueError(f"order must name at least two groups once each, not {list(order)}")
-    for name in order:
-        if name not in comparison.groups:
-            raise UnknownNameError("group", name, comparison.groups)
-    if comparison.untested:
-        return Ranking(tuple(order), "not tested", (), ())
-    signs = {pair: comparison.sign(*pair) for pair in combinations(order, 2)}
-    supported = all(sign == "<" for sign in signs.values())
-    return Ranking(
-        order=tuple(order),
-        verdict="supported" if supported else "not supported",
+    if not pairs or any(first == second for first, second in pairs):
+        raise InvalidValueError(f"pairs must name two groups each, not {list(pairs)}")
+    names = dict.fromkeys(chain.from_iterable(pairs))
+    missing = tuple(name for name in names if name not in comparison.groups)
+    tested = [pair for pair in pairs if not set(missing).intersection(pair)]
+    if comparison.untested or not tested:
+        return Expectation("not tested", missing=missing)
+    signs = {pair: comparison.sign(*pair) for pair in tested}
+    supported: Verdict = "supported as far as tested" if missing else "supported"
+    return Expectation(
+        verdict=supported if all(sign == "<" for sign in signs.values()) else "not supported",
         contradicted=tuple(pair for pair, sign in signs.items() if sign == ">"),
         undecided=tuple(pair for pair, sign in signs.items() if sign == "-"),
+        missing=missing,
     )
 
 

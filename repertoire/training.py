@@ -217,6 +217,26 @@ def _report(on_progress: Callable[[Progress], None], before: Progress, done: int
     on_progress(replace(before, evaluations=before.evaluations + done))
 
 
+def configure(robot: str, algorithm: str, settings: Mapping[str, object]) -> Configuration:
+    """Complete the settings of a run with what the algorithm prescribes and with the robot's own.
+
+    Raises:
+        UnknownNameError: there is no such robot or algorithm.
+        InvalidValueError: a setting is wrong.
+    """
+    description = load_robot(robot).description
+    return make_configuration(
+        {
+            "robot": robot,
+            "algorithm": algorithm,
+            "archive": description.archive,
+            "min_objective": description.min_objective.value,
+            "episode_steps": description.episode_steps,
+            **find_algorithm(algorithm).complete(settings),
+        }
+    )
+
+
 def start_training(
     robot: str,
     algorithm: str,
@@ -241,22 +261,14 @@ def start_training(
         InvalidValueError: a setting is wrong, or the folder already holds a run.
         InvalidFileError: the folder cannot be made.
     """
-    loaded = load_robot(robot)
-    configuration = make_configuration(
-        {
-            "robot": robot,
-            "algorithm": algorithm,
-            "archive": loaded.description.archive,
-            "min_objective": loaded.description.min_objective.value,
-            "episode_steps": loaded.description.episode_steps,
-            **find_algorithm(algorithm).complete(settings),
-        }
-    )
+    configuration = configure(robot, algorithm, settings)
     if file_exists(out / FILE_NAME) and not overwrite:
         raise InvalidValueError(
             f"{out} already holds a run: use --resume {out} to go on with it, or --overwrite"
         )
-    training = Training(configuration, loaded, threads=threads)  # first, so that a refusal leaves no folder
+    training = Training(
+        configuration, load_robot(robot), threads=threads
+    )  # first, so that a refusal leaves no folder
     make_folder(out)
     return training
 

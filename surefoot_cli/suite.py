@@ -5,12 +5,17 @@ from pathlib import Path
 import click
 
 from surefoot_cli.console import AnyPath, Commands, Names, Positive, console
+from surefoot_cli.gait_suites import ablation, locomotion
 from surefoot_cli.progress import study_bar
 
 
 @click.group(cls=Commands)
 def suite() -> None:
     """Run the studies of the field, resumable, and report on them."""
+
+
+suite.add_command(locomotion)
+suite.add_command(ablation)
 
 
 @suite.command("optimization")

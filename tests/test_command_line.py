@@ -220,7 +220,7 @@ def test_bad_input_ends_in_one_sentence_and_code_2(run, trained, tmp_path) -> No
         ([*choice, "cma-mae", "--emitters", "1000"], "cma-es keeps 4 matrices of 21,256 x 21,256 numbers"),
         ([*choice, "map-elites", "--emitters", "1001"], "emitters: "),
         ([*choice, "sep-cma-mae", "--threads", "100000"], "threads must be at least 1 and at most 1024"),
-        (["suite", "fly"], "unknown command 'fly'; available: optimization"),
+        (["suite", "fly"], "unknown command 'fly'; available: ablation, locomotion, optimization"),
         ([*small, "--algorithms", "magic"], "unknown algorithm 'magic'"),
         ([*small, "--algorithms", "sep-cma-mae,magic"], "unknown algorithm 'magic'"),
         ([*small, "--algorithms", "cma-me,cma-es,cma-me"], "different names with commas between"),

@@ -9,14 +9,13 @@ import matplotlib
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.cm import ScalarMappable
-from matplotlib.colors import Normalize
+from matplotlib.colors import Colormap, Normalize
 from matplotlib.figure import Figure
 from matplotlib.markers import CARETLEFT
 from matplotlib.ticker import MaxNLocator
 
 from repertoire.plots import save_figure, stack
 from repertoire.statistics import mean_interval
-from repertoire.suites import paper
 from repertoire.suites.formats import format_number
 from repertoire.suites.result import TrialResult
 from repertoire.suites.trials import Trials
@@ -28,7 +27,8 @@ _EMPTY = "#e4e4e4"
 _QUIET = "#555555"
 _MILLIONTH = 1e-6
 _POINTS = 200  # of a curve
-_OBJECTIVES = (0, 100)  # to which every domain scales its own
+_PROFILE_WIDTH = 150  # of all lines together [points]
+_BAR = "objective (grey: empty cell)"
 
 
 @dataclass(frozen=True, eq=False)
@@ -90,15 +90,32 @@ def draw_archives(trials: Trials, path: Path) -> None:
     rows, columns = len(trials.algorithms), len(trials.domains)
     figure = Figure(figsize=(2.3 * columns + 1.3, 2.45 * rows + 0.3), layout="constrained")
     panels = figure.subplots(rows, columns, squeeze=False)
+    scales = {domain: _scale(trials, domain) for domain in trials.domains}
     for algorithm, line in zip(trials.algorithms, panels, strict=True):
         line[0].set_ylabel(algorithm, fontsize=11)
         for domain, axes in zip(trials.domains, line, strict=True):
-            _draw_archive(axes, trials.of(domain, algorithm))
+            _draw_archive(axes, trials.of(domain, algorithm), scales[domain])
     for domain, axes in zip(trials.domains, panels[0], strict=True):
         axes.set_title(domain, fontsize=11)
-    scale = ScalarMappable(Normalize(*_OBJECTIVES), matplotlib.colormaps["viridis"])
-    figure.colorbar(scale, ax=panels, aspect=30, pad=0.02).set_label("objective (grey: empty cell)")
+    if trials.published.objectives:
+        bar = figure.colorbar(ScalarMappable(*scales[trials.domains[0]]), ax=panels, aspect=30, pad=0.02)
+        bar.set_label(_BAR)
+    else:
+        for domain, column in zip(trials.domains, panels.T, strict=True):
+            bar = figure.colorbar(
+                ScalarMappable(*scales[domain]), ax=column, location="bottom", aspect=20, pad=0.02
+            )
+            bar.set_label(_BAR, fontsize=8)
     save_figure(figure, path)
+
+
+def _scale(trials: Trials, domain: str) -> tuple[Normalize, Colormap]:
+    """Colours of objectives in a domain: between limits that all share, or else those of what is shown."""
+    shown = [median_trial(trials.of(domain, name)).objectives for name in trials.algorithms_in(domain)]
+    found = np.concatenate([values[np.isfinite(values)] for values in shown])
+    limits = trials.published.objectives or ((found.min(), found.max()) if len(found) else (0.0, 1.0))
+    colors = matplotlib.colormaps["viridis"].with_extremes(bad=_EMPTY)
+    return Normalize(*limits), colors
 
 
 def _draw_domain(axes: Axes, trials: Trials, domain: str) -> None:
@@ -137,8 +154,7 @@ def _add_legend(axes: Axes, title: str) -> None:
 
 def _draw_curve(axes: Axes, trials: Trials, domain: str, algorithm: str, curve: Curve) -> None:
     """Draw a curve with its interval, and the paper's mean."""
-    others = (name for name in trials.algorithms if name not in paper.ALGORITHMS)
-    number = (*paper.ALGORITHMS, *others).index(algorithm)
+    number = [*dict.fromkeys((*trials.published.algorithms, *trials.algorithms))].index(algorithm)
     color, dashes = _COLORS[number % len(_COLORS)], _DASHES[number % len(_DASHES)]
     axes.fill_between(curve.evaluations, curve.lows, curve.highs, color=color, alpha=0.25, linewidth=0)
     axes.plot(
@@ -150,24 +166,40 @@ def _draw_curve(axes: Axes, trials: Trials, domain: str, algorithm: str, curve: 
         label=f"{algorithm} {format_number(curve.means[-1])}",
     )
     if trials.comparable(domain, algorithm):
-        end, printed = curve.evaluations[-1], paper.MEANS[domain, algorithm].qd_score
+        end, printed = curve.evaluations[-1], trials.published.means[domain, algorithm]["qd_score"]
         axes.plot(end, printed, marker=CARETLEFT, ms=7, color=color, mec="none", clip_on=False, zorder=3)
 
 
-def _draw_archive(axes: Axes, results: Sequence[TrialResult]) -> None:
+def _draw_archive(axes: Axes, results: Sequence[TrialResult], scale: tuple[Normalize, Colormap]) -> None:
     """Draw the archive of the median trial, if there is any."""
     axes.set_box_aspect(1)
     axes.set(xticks=[], yticks=[])
     if not results:
         axes.text(0.5, 0.5, "no trial", ha="center", va="center", color=_QUIET, transform=axes.transAxes)
         return
-    shown = median_trial(results)
-    axes.imshow(
-        stack(shown.objectives),
-        cmap=matplotlib.colormaps["viridis"].with_extremes(bad=_EMPTY),
-        norm=Normalize(*_OBJECTIVES),
-        origin="lower",
-        interpolation="nearest",
-        aspect="auto",
-    )
+    shown, (norm, colors) = median_trial(results), scale
+    if shown.objectives.ndim == 1:
+        _draw_profile(axes, shown.objectives, norm, colors)
+    else:
+        axes.imshow(
+            stack(shown.objectives),
+            norm=norm,
+            cmap=colors,
+            origin="lower",
+            interpolation="nearest",
+            aspect="auto",
+        )
     axes.set_xlabel(f"trial {shown.trial}: {shown.coverage:.1%} filled", fontsize=8, color=_QUIET)
+
+
+def _draw_profile(axes: Axes, objectives: np.ndarray, norm: Normalize, colors: Colormap) -> None:
+    """Draw the objectives over a single measure as lines: its cells are too many for squares."""
+    cells, low, high = np.flatnonzero(np.isfinite(objectives)), float(norm.vmin or 0), float(norm.vmax or 0)
+    axes.vlines(
+        cells + 0.5,
+        low,
+        objectives[cells],
+        colors=colors(norm(objectives[cells])),
+        linewidth=_PROFILE_WIDTH / len(objectives),
+    )
+    axes.set(xlim=(0, len(objectives)), ylim=(low, max(high, low + 1e-9)))

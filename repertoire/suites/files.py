@@ -3,6 +3,7 @@
 import json
 from dataclasses import fields
 from pathlib import Path
+from typing import TypeVar
 
 import numpy as np
 
@@ -16,6 +17,7 @@ _VERSION = 1
 _HISTORY = "history/"
 _COLUMNS = {"evaluations", "qd_score", "coverage", "best"}
 _TYPES = {"str": str, "int": int, "float": float}
+Result = TypeVar("Result", bound=TrialResult)
 
 
 def write_trial(path: Path, result: TrialResult) -> None:
@@ -25,7 +27,7 @@ def write_trial(path: Path, result: TrialResult) -> None:
         InvalidFileError: the file cannot be written.
     """
     history = {_HISTORY + name: column for name, column in result.history.items()}
-    scalars = {name: getattr(result, name) for name in _scalars()}
+    scalars = {name: getattr(result, name) for name in _scalars(type(result))}
     with create_file(path) as file:
         write_attribute(file, "format", _FORMAT)
         write_attribute(file, "version", _VERSION)
@@ -34,8 +36,12 @@ def write_trial(path: Path, result: TrialResult) -> None:
         )
 
 
-def read_trial(path: Path) -> TrialResult:
+def read_trial(path: Path, kind: type[Result]) -> Result:
     """Read a trial's result.
+
+    Args:
+        path: the file.
+        kind: of result that it should hold.
 
     Raises:
         InvalidFileError: the file cannot be read, or is not a sound result of a trial.
@@ -45,18 +51,18 @@ def read_trial(path: Path) -> TrialResult:
             raise InvalidValueError(f"it is not the result of a trial in version {_VERSION} of the format")
         contents = read_tree(file)
         verify(file, contents)
-        return _result(contents)
+        return _result(contents, kind)
 
 
-def _result(contents: Contents) -> TrialResult:
+def _result(contents: Contents, kind: type[Result]) -> Result:
     """The result that verified contents describe."""
     scalars = json.loads(contents.texts.get("scalars", "null"))
-    expected = _scalars()
+    expected = _scalars(kind)
     if not isinstance(scalars, dict) or scalars.keys() != expected.keys():
         raise InvalidValueError(f"its scalars must be {', '.join(expected)}")
-    for name, kind in expected.items():
-        if type(scalars[name]) is not kind:
-            raise InvalidValueError(f"{name!r} must be of type {kind.__name__}, not {scalars[name]!r}")
+    for name, wanted in expected.items():
+        if type(scalars[name]) is not wanted:
+            raise InvalidValueError(f"{name!r} must be of type {wanted.__name__}, not {scalars[name]!r}")
     history = {
         name.removeprefix(_HISTORY): column
         for name, column in contents.arrays.items()
@@ -70,10 +76,10 @@ def _result(contents: Contents) -> TrialResult:
     rows = history["evaluations"].size
     if any(column.shape != (rows,) or column.dtype.kind not in "iuf" for column in history.values()):
         raise InvalidValueError("the columns of the history must hold equally many real numbers")
-    return TrialResult(**scalars, history=history, objectives=objectives)
+    return kind(**scalars, history=history, objectives=objectives)
 
 
-def _scalars() -> dict[str, type]:
+def _scalars(kind: type[TrialResult]) -> dict[str, type]:
     """Names and types of the fields that are one value each."""
-    types = {field.name: getattr(field.type, "__name__", field.type) for field in fields(TrialResult)}
+    types = {field.name: getattr(field.type, "__name__", field.type) for field in fields(kind)}
     return {name: _TYPES[kind] for name, kind in types.items() if kind in _TYPES}

@@ -5,15 +5,18 @@ from pathlib import Path
 
 from repertoire.algorithms import find_algorithm
 from repertoire.problems import make_problem
+from repertoire.suites.published_optimization import OPTIMIZATION
 from repertoire.suites.report import write_report
+from repertoire.suites.result import TrialResult
 from repertoire.suites.runner import start_search, trial_settings
 from repertoire.suites.study import Study, StudySettings
+from repertoire.suites.trials import collect_trials
 from repertoire.training import software_versions
 
-ALGORITHMS = ("cma-mae", "lm-ma-mae", "sep-cma-mae", "openai-mae")
-DOMAINS = ("sphere-100", "sphere-1000", "arm-100", "arm-1000", "maze")
-TRIALS = 10
-EVALUATIONS = 2_000_000
+ALGORITHMS = OPTIMIZATION.algorithms
+DOMAINS = OPTIMIZATION.domains
+TRIALS = OPTIMIZATION.trials
+EVALUATIONS = OPTIMIZATION.evaluations
 
 
 def optimization_study(
@@ -24,7 +27,7 @@ def optimization_study(
     trials: int = TRIALS,
     evaluations: int = EVALUATIONS,
     seed: int = 1,
-) -> Study:
+) -> Study[TrialResult]:
     """Set the study up, or take it up again where the folder holds a part of it.
 
     Args:
@@ -46,19 +49,18 @@ def optimization_study(
     return Study(settings, folder)
 
 
-def remarks(study: Study) -> list[str]:
+def remarks(study: Study[TrialResult]) -> list[str]:
     """What a user should know before the study runs."""
     found = []
-    for domain in study.settings.domains:
-        problem = make_problem(domain)
-        for plan in study.settings.plans():
-            if plan.domain == domain and plan.trial == 0:
-                settings = trial_settings(plan, problem)
-                found += find_algorithm(plan.algorithm).remarks(settings, problem.solution_dim)
+    for plan in study.settings.plans():
+        if plan.trial == 0:
+            problem = make_problem(plan.domain)
+            settings = trial_settings(plan, problem)
+            found += find_algorithm(plan.algorithm).remarks(settings, problem.solution_dim)
     return found
 
 
-def report_optimization(study: Study) -> list[Path]:
+def report_optimization(study: Study[TrialResult]) -> list[Path]:
     """Write the report of what is done, beside the trials; returns its files.
 
     Raises:
@@ -66,6 +68,7 @@ def report_optimization(study: Study) -> list[Path]:
         InvalidFileError: a trial cannot be read, or the report cannot be written.
     """
     results = study.results()
+    trials = collect_trials(results, OPTIMIZATION)
     machines = sorted({result.machine for result in results})
     versions = ", ".join(f"{name} {version}" for name, version in software_versions().items())
     notes = [
@@ -74,4 +77,4 @@ def report_optimization(study: Study) -> list[Path]:
         "100 x 100 cells, thresholds moved once a batch, minimum objective 0: the paper's settings, but for "
         "what the name of an algorithm prescribes.",
     ]
-    return write_report(results, study.folder, title="Optimisation benchmarks", notes=notes)
+    return write_report(trials, study.folder, title="Optimisation benchmarks", notes=notes)

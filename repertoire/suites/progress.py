@@ -8,8 +8,8 @@ from statistics import fmean
 
 import numpy as np
 
+from repertoire.suites.plan import Key, Plan
 from repertoire.suites.result import TrialResult
-from repertoire.suites.runner import Key, TrialPlan
 
 
 @dataclass
@@ -26,7 +26,7 @@ class StudyProgress:
         last: the trial that finished last.
     """
 
-    plans: Sequence[TrialPlan]
+    plans: Sequence[Plan]
     processes: int
     ended: set[Key] = field(default_factory=set)
     running: dict[Key, float] = field(default_factory=dict)

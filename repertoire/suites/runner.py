@@ -3,7 +3,7 @@
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
-from zlib import crc32
+from typing import final
 
 import numpy as np
 
@@ -16,43 +16,23 @@ from repertoire.metrics import measure
 from repertoire.parallel import one_blas_thread
 from repertoire.problems import Problem, make_problem
 from repertoire.search import Search
+from repertoire.suites.plan import Plan, Tell
 from repertoire.suites.result import TrialResult
 
-Key = tuple[str, str, int]
 _SEARCH = 0
 _RECORDS = 100  # rows of a history
 _WARM_UP = 3  # batches that compile everything before the clock starts
 
 
+@final
 @dataclass(frozen=True)
-class TrialPlan:
-    """What a trial is to do; it and the software's versions decide its result, but for the times.
+class TrialPlan(Plan):
+    """A trial of a benchmark, see `run_trial`."""
 
-    Attributes:
-        domain: name of the problem.
-        algorithm: name of the algorithm.
-        trial: number of the trial, from 0.
-        evaluations: solutions to evaluate, rounded up to whole batches.
-        study_seed: from which the trial's seed derives.
-    """
-
-    domain: str
-    algorithm: str
-    trial: int
-    evaluations: int
-    study_seed: int
-
-    @property
-    def key(self) -> Key:
-        """Domain, algorithm and number of the trial, by which a study knows it."""
-        return self.domain, self.algorithm, self.trial
-
-    @property
-    def seed(self) -> int:
-        """Seed of the run: another one for every trial of every algorithm in every domain."""
-        group = crc32(f"{self.domain}/{self.algorithm}".encode())
-        sequence = np.random.SeedSequence(self.study_seed, spawn_key=(group, self.trial))
-        return int(sequence.generate_state(1, np.uint32)[0])
+    def run(self, tell: Tell) -> TrialResult:
+        """See `Plan.run`."""
+        # the last batch may exceed what is to be evaluated
+        return run_trial(self, on_progress=lambda done: tell(min(done / self.evaluations, 1.0)))
 
 
 @dataclass
@@ -76,21 +56,22 @@ def run_trial(plan: TrialPlan, *, on_progress: Callable[[int], None] | None = No
     """
     problem = make_problem(plan.domain)
     with one_blas_thread():
-        _advance(start_search(plan, problem), problem, _Clock(), range(_WARM_UP))
+        _warm_up(start_search(plan, problem), problem)
         search, history, clock = start_search(plan, problem), History(), _Clock()
         started, cpu_started = time.perf_counter(), time.process_time()
-        batches = -(-plan.evaluations // search.batch_size)
-        for stop in _stops(batches):
-            done = history.last("evaluations") // search.batch_size
-            _advance(search, problem, clock, range(done, stop))
-            _record(history, search, problem, stop * search.batch_size)
-            if on_progress:
-                on_progress(stop * search.batch_size)
+        for stop in _stops(plan.evaluations):
+            done = history.last("evaluations")
+            if done < stop:
+                while done < stop:
+                    done += _step(search, problem, clock)
+                _record(history, search, problem, done)
+                if on_progress:
+                    on_progress(done)
         seconds, cpu_seconds = time.perf_counter() - started, time.process_time() - cpu_started
     return _result(plan, search, problem, history, clock, seconds, cpu_seconds)
 
 
-def trial_settings(plan: TrialPlan, problem: Problem) -> Settings:
+def trial_settings(plan: Plan, problem: Problem) -> Settings:
     """The settings of the paper's Section IV for an algorithm and a problem.
 
     Raises:
@@ -110,7 +91,7 @@ def trial_settings(plan: TrialPlan, problem: Problem) -> Settings:
     return validate(Settings, algorithm.complete(settings))
 
 
-def start_search(plan: TrialPlan, problem: Problem, *, threads: int = 1) -> Search:
+def start_search(plan: Plan, problem: Problem, *, threads: int = 1) -> Search:
     """Set the algorithm up for the problem; the result does not depend on the number of threads.
 
     Raises:
@@ -122,23 +103,30 @@ def start_search(plan: TrialPlan, problem: Problem, *, threads: int = 1) -> Sear
     return algorithm.start(trial_settings(plan, problem), problem, seed, threads=threads)
 
 
-def _advance(search: Search, problem: Problem, clock: _Clock, batches: range) -> None:
-    """Run batches of all emitters."""
-    seeds = np.zeros(search.batch_size, np.int64)  # the benchmarks know no chance
-    for _ in batches:
-        started = time.thread_time()
-        solutions = search.ask()
-        asked = time.thread_time()
-        evaluations = problem.evaluate(solutions, seeds)
-        evaluated = time.thread_time()
-        search.tell(evaluations)
-        clock.search += time.thread_time() - evaluated + asked - started
-        clock.evaluation += evaluated - asked
+def _warm_up(search: Search, problem: Problem) -> None:
+    """Have everything compiled that a trial needs."""
+    for _ in range(_WARM_UP):
+        _step(search, problem, _Clock())
 
 
-def _stops(batches: int) -> list[int]:
-    """After how many batches to record: evenly spread, and at the end."""
-    return sorted({-(-batches * (row + 1) // _RECORDS) for row in range(_RECORDS)})
+def _step(search: Search, problem: Problem, clock: _Clock) -> int:
+    """Run a batch of all emitters, and return the number of evaluations that it took."""
+    started = time.thread_time()
+    solutions = search.ask()
+    requests = vars(search.requests)
+    asked = time.thread_time()
+    # the benchmarks know no chance
+    evaluations = problem.evaluate(solutions, np.zeros(len(solutions), np.int64), **requests)
+    evaluated = time.thread_time()
+    search.tell(evaluations)
+    clock.search += time.thread_time() - evaluated + asked - started
+    clock.evaluation += evaluated - asked
+    return len(solutions)
+
+
+def _stops(evaluations: int) -> list[int]:
+    """After how many evaluations to record: evenly spread, and at the end."""
+    return sorted({-(-evaluations * (row + 1) // _RECORDS) for row in range(_RECORDS)})
 
 
 def _record(history: History, search: Search, problem: Problem, evaluations: int) -> None:

@@ -1,28 +1,40 @@
 """What the report of a study says, from top to bottom."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import chain
 from pathlib import Path
 
-from repertoire.suites import paper
-from repertoire.suites.agreement import DEFINITION
-from repertoire.suites.document import Block, Bullets, Heading, Paragraph, Picture, Table
-from repertoire.suites.hypotheses import (
-    Judgement,
+from repertoire.suites.comparisons import (
+    Contest,
     anova_table,
     checks_table,
-    judge,
-    overall_verdict,
+    findings_kept,
+    matrix_table,
     pairs_table,
+    put_to_test,
     signs_table,
-    verdicts_table,
 )
-from repertoire.suites.tables import JUDGED, agreements, cost_table, results_table, trials_table
+from repertoire.suites.completeness import completeness, gaps
+from repertoire.suites.document import Block, Bullets, Heading, Paragraph, Picture, Table
+from repertoire.suites.hypotheses import Judgement, judge, overall_verdict, verdicts_table
+from repertoire.suites.tables import agreements, cost_table, results_table, trials_table
 from repertoire.suites.trials import Trials
+
+_SIGNS = (
+    "< or >: the row is significantly below or above the column. -: there is no significant difference. "
+    "After the stroke: what the paper finds; bold where that differs."
+)
+Tests = Mapping[str, Sequence[Contest]]  # by quantity
 
 
 def sections(
-    trials: Trials, *, title: str, notes: Sequence[str], curves: Path, archives: Path
+    trials: Trials,
+    *,
+    title: str,
+    notes: Sequence[str],
+    curves: Path,
+    archives: Path,
+    extras: Sequence[Block] = (),
 ) -> list[Block]:
     """Return the report as a document.
 
@@ -32,121 +44,76 @@ def sections(
         notes: one bullet each, below the title.
         curves: picture of QD score over evaluations.
         archives: picture of archives.
+        extras: what one study has that others have not, after the results.
     """
-    judgements = [judge(trials, hypothesis) for hypothesis in paper.HYPOTHESES]
+    published = trials.published
+    tests = {quantity.name: put_to_test(trials, quantity) for quantity in published.quantities}
+    judgements = [judge(one, tests[one.quantity.name]) for one in published.hypotheses]
+    verdicts = (_verdict(trials, each) for each in judgements)
     return [
         Heading(title, 1),
         *([Bullets(tuple(notes))] if notes else []),
         Heading("In short"),
-        Bullets((_completeness(trials), _agreement(trials), *(_verdict(each) for each in judgements))),
+        Bullets((completeness(trials), _agreement(trials, tests), *verdicts)),
         Heading("What was run"),
         trials_table(trials),
-        *_gaps(trials),
+        *gaps(trials),
         *_results(trials, curves, archives),
+        *extras,
         *_costs(trials),
-        *_tests(trials, judgements),
+        *_tests(trials, tests),
+        *_hypotheses(trials, judgements),
+        *_pairs(tests),
     ]
 
 
-def _completeness(trials: Trials) -> str:
-    """How much of the paper's study this one covers."""
-    ran = [key for key in paper.MEANS if trials.of(*key)]
-    full = [key for key in ran if trials.comparable(*key) and len(trials.of(*key)) >= paper.TRIALS]
-    number, budget = len(paper.MEANS), f"{paper.TRIALS} trials of {paper.EVALUATIONS:,} evaluations"
-    if len(full) == number:
-        return f"Complete: at least {budget} for every algorithm in every domain of the paper."
-    return (
-        f"Incomplete: of the paper's {number} combinations of algorithm and domain {len(ran)} ran, "
-        f"{len(full)} of them with at least {budget}."
-    )
-
-
-def _agreement(trials: Trials) -> str:
-    """How many of the paper's means agree."""
-    judged = {metric.name: agreements(trials, metric) for metric in JUDGED}
+def _agreement(trials: Trials, tests: Tests) -> str:
+    """How much of what is published is found here."""
+    published = trials.published
+    if published.incomparable:
+        kept = {name: findings_kept(each) for name, each in tests.items()}
+        counts = ", ".join(f"{name} {sum(found)} of {len(found)}" for name, found in kept.items() if found)
+        pairs = (
+            f"; of its findings on pairs of algorithms these are found here too: {counts}" if counts else ""
+        )
+        return f"Agreement with the paper's means is not judged: {published.incomparable}{pairs}."
+    judged = {metric.name: agreements(trials, metric) for metric in published.judged}
     if not any(judged.values()):
         return "None of the paper's means can be compared: nothing ran with its number of evaluations."
-    counts = (f"{name} {sum(agree)} of {len(agree)}" for name, agree in judged.items())
-    return f"Of the paper's means that can be compared, these agree with ours: {', '.join(counts)}."
+    counts = ", ".join(f"{name} {sum(agree)} of {len(agree)}" for name, agree in judged.items())
+    return f"Of the paper's means that can be compared, these agree with ours: {counts}."
 
 
-def _verdict(judgements: Sequence[Judgement]) -> str:
+def _verdict(trials: Trials, judgements: Sequence[Judgement]) -> str:
     """A hypothesis, and whether it holds."""
     hypothesis = judgements[0].hypothesis
-    return (
-        f"{hypothesis.name}, {hypothesis.quantity} ranks {' < '.join(paper.ORDER)}: "
-        f"{overall_verdict(judgements)}. In the paper: {hypothesis.verdict}."
-    )
-
-
-def _gaps(trials: Trials) -> Iterator[Block]:
-    """What the study lacks, and what it has that the paper has not."""
-    other = [f"{name} in {domain}" for domain, name in paper.MEANS if not _like_there(trials, domain, name)]
-    algorithms = [name for name in trials.algorithms if name not in paper.ALGORITHMS]
-    consequences = {
-        "Missing, so that nothing can be said of it": [_missing(trials, name) for name in paper.DOMAINS],
-        f"Not of {paper.EVALUATIONS:,} evaluations, so that agreement with the paper is not judged": other,
-        "Domains not in the paper": [name for name in trials.domains if name not in paper.DOMAINS],
-        "Algorithms not in the paper (tests include them: F has other degrees of freedom)": algorithms,
-    }
-    found = {consequence: [name for name in names if name] for consequence, names in consequences.items()}
-    items = tuple(f"{consequence}: {', '.join(names)}." for consequence, names in found.items() if names)
-    if items:
-        yield Bullets(items)
-
-
-def _missing(trials: Trials, domain: str) -> str:
-    """A domain of the paper, with the algorithms that did not run there unless none did; empty if all did."""
-    names = [name for name in paper.ALGORITHMS if not trials.of(domain, name)]
-    if len(names) == len(paper.ALGORITHMS):
-        return domain
-    return f"{domain} ({', '.join(names)})" if names else ""
-
-
-def _like_there(trials: Trials, domain: str, algorithm: str) -> bool:
-    """Whether what ran of an algorithm, if anything, had as many evaluations as in the paper."""
-    return trials.comparable(domain, algorithm) or not trials.of(domain, algorithm)
+    verdict = overall_verdict(judgements, trials.published)
+    absent = [name for name in trials.published.unavailable if name in chain.from_iterable(hypothesis.pairs)]
+    cannot = f" It cannot be tested on {' and '.join(absent)}, which cannot be run here." if absent else ""
+    return f"{hypothesis.name}, {hypothesis.claim}: {verdict}.{cannot} In the paper: {hypothesis.verdict}."
 
 
 def _results(trials: Trials, curves: Path, archives: Path) -> Iterator[Block]:
-    """Table I and the pictures."""
-    yield Heading("Results (the paper's Table I)")
-    yield Paragraph(
-        "Mean over trials ± half the width of its 95% interval (Student's t). Bold: the best mean of the "
-        "column, with those that look the same in the paper's digits. Beside it the paper's mean; bold "
-        "where it does not agree."
-    )
-    yield Paragraph(DEFINITION)
-    yield Paragraph(
-        "Time is the processor time of a trial: what the wall clock shows on a core of its own, as in the "
-        "paper, whatever else a machine does meanwhile. x is ours as a multiple of the paper's: hardware "
-        "differs, so that it is not judged."
-    )
+    """The tables of results and the pictures."""
+    words = trials.published.words
+    yield Heading(words.results)
+    yield from (Paragraph(text) for text in words.reading)
     yield from (results_table(trials, domain) for domain in trials.domains)
-    yield Picture(curves, "QD score over evaluations: mean over trials and its 95% interval.")
-    yield Picture(
-        archives,
-        "Archive of the trial with the median QD score; first measure to the right, second upwards.",
-    )
+    yield Picture(curves, words.curves)
+    yield Picture(archives, words.archives)
 
 
 def _costs(trials: Trials) -> Iterator[Block]:
     """Time and memory."""
     yield Heading("Time and memory")
-    yield Paragraph(
-        "Wall clock of a trial; its processor time, which is less where it shared its core; and "
-        "what of that went into the search (ask, add, tell) and into evaluating solutions. Time as a "
-        "multiple of one algorithm's depends less on the hardware than time itself; the paper evaluated "
-        "the maze on a GPU. Memory is that of emitters and archives. Times are means ± as above, memory "
-        "and restarts are means."
-    )
+    yield Paragraph(trials.published.words.costs)
     yield from (cost_table(trials, domain) for domain in trials.domains)
 
 
-def _tests(trials: Trials, judgements: Sequence[Sequence[Judgement]]) -> Iterator[Block]:
-    """Table II, pairs and verdicts."""
-    everything = list(chain.from_iterable(judgements))
-    yield Heading("Tests (the paper's Table II)")
+def _tests(trials: Trials, tests: Tests) -> Iterator[Block]:
+    """Whether there are differences, and between which algorithms."""
+    everything = list(chain.from_iterable(tests.values()))
+    yield Heading(trials.published.words.tests)
     yield Paragraph(
         "As in the paper: where Levene's test (about the medians) finds no difference between variances, "
         "a one-way ANOVA and Tukey's HSD; elsewhere Welch's ANOVA and the Games-Howell test. The level is "
@@ -157,20 +124,32 @@ def _tests(trials: Trials, judgements: Sequence[Sequence[Judgement]]) -> Iterato
     yield Heading("Checks", 3)
     yield checks_table(everything, trials.algorithms)
     yield Heading("Pairs of algorithms", 3)
-    for each in judgements:
-        yield Paragraph(f"The paper on {each[0].hypothesis.quantity}: {each[0].hypothesis.words}")
-        yield _or_none(signs_table(each))
+    for each in tests.values():
+        quantity = each[0].quantity
+        if quantity.words:
+            yield Paragraph(f"The paper on {quantity.name}: {quantity.words}")
+        if trials.published.rows:
+            yield Paragraph(_SIGNS)
+            yield from (matrix_table(one, trials.published.rows) for one in each)
+        else:
+            yield _or_none(signs_table(each, trials.published))
+
+
+def _hypotheses(trials: Trials, judgements: Sequence[Sequence[Judgement]]) -> Iterator[Block]:
+    """The verdicts."""
     yield Heading("Hypotheses", 3)
-    yield Paragraph(
-        "A domain supports a hypothesis if every algorithm is significantly below each later one."
-    )
-    yield verdicts_table(everything)
+    yield Paragraph(trials.published.words.supported)
+    yield verdicts_table(list(chain.from_iterable(judgements)))
+
+
+def _pairs(tests: Tests) -> Iterator[Block]:
+    """Every comparison in full."""
     yield Heading("Pairs in full", 3)
     yield Paragraph(
         "Difference of means (first - second) ± half the width of its simultaneous 95% interval; p "
         "adjusted for the number of algorithms; Hedges' g, the difference in pooled standard deviations."
     )
-    yield from (_or_none(pairs_table(each)) for each in judgements)
+    yield from (_or_none(pairs_table(each)) for each in tests.values())
 
 
 def _or_none(table: Table) -> Block:

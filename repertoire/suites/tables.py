@@ -1,70 +1,26 @@
-"""Tables of what was run, of what came out beside the paper's Table I, and of what it cost."""
+"""Tables of what was run, of what came out beside the published means, and of what it cost."""
 
 import math
-from collections.abc import Callable
-from dataclasses import dataclass
 from statistics import fmean as mean
 
 import numpy as np
 
 from repertoire.statistics import mean_interval
-from repertoire.suites import paper
 from repertoire.suites.agreement import agreement
 from repertoire.suites.document import Cell, Table
 from repertoire.suites.formats import NOTHING, format_mean, format_number
+from repertoire.suites.published import Metric
 from repertoire.suites.trials import Trials
 
 _MINUTES = 1 / 60
-
-
-@dataclass(frozen=True)
-class Metric:
-    """A column of Table I.
-
-    Attributes:
-        label: with its unit.
-        field: of `TrialResult`.
-        printed: field of `PaperMeans`.
-        scale: from the unit of the former to that of the latter.
-        judged: whether agreement with the paper is judged; else the ratio to it is given.
-        best: of several means.
-    """
-
-    label: str
-    field: str
-    printed: str
-    scale: float = 1.0
-    judged: bool = True
-    best: Callable[..., float | None] = max
-
-    @property
-    def name(self) -> str:
-        """The label without its unit."""
-        return self.label.split(" [")[0]
-
-    @property
-    def decimals(self) -> int:
-        """Those that the paper prints."""
-        return paper.DECIMALS[self.printed]
-
-    def values(self, trials: Trials, domain: str, algorithm: str) -> np.ndarray:
-        """Of each trial, in the paper's unit."""
-        return self.scale * np.array(trials.values(domain, algorithm, self.field), float)
-
-
-JUDGED = (
-    Metric("QD score [10⁶]", "qd_score", "qd_score", 1e-6),
-    Metric("coverage", "coverage", "coverage"),
-    Metric("best", "best", "best"),
-)
-# Hardware differs, so that there is nothing to judge
-TIME = Metric("time [min]", "cpu_seconds", "time", _MINUTES, judged=False, best=min)
+_TIME_DECIMALS = 2
 
 
 def trials_table(trials: Trials) -> Table:
     """How many trials there are of each algorithm in each domain, and of how many evaluations."""
-    algorithms = (*paper.ALGORITHMS, *(name for name in trials.algorithms if name not in paper.ALGORITHMS))
-    domains = (*paper.DOMAINS, *(name for name in trials.domains if name not in paper.DOMAINS))
+    published = trials.published
+    algorithms = dict.fromkeys((*published.algorithms, *trials.algorithms))
+    domains = dict.fromkeys((*published.domains, *trials.domains))
     return Table(
         ("trials", *domains),
         tuple(
@@ -72,37 +28,37 @@ def trials_table(trials: Trials) -> Table:
             for algorithm in algorithms
         ),
         caption=(
-            f"The paper has {paper.TRIALS} trials of {paper.EVALUATIONS:,} evaluations for each of its "
-            "algorithms in each of its domains. Bold: not as there."
+            f"The paper has {published.trials} trials of {published.evaluations:,} evaluations for each of "
+            "its algorithms in each of its domains. Bold: not as there."
         ),
     )
 
 
 def results_table(trials: Trials, domain: str) -> Table:
-    """Table I for one domain: our mean and its 95% interval, and beside it the paper's mean."""
-    metrics = (*JUDGED, TIME)
+    """The results in a domain: our mean and its 95% interval, and beside it the published mean."""
+    metrics = trials.published.metrics
     best = {metric: _best(trials, domain, metric) for metric in metrics}
     rows = []
     for name in trials.algorithms_in(domain):
         row = [Cell(name)]
         for metric in metrics:
-            text = _mean(metric.values(trials, domain, name), metric.decimals)
+            text = describe(trials.measured(domain, name, metric), metric.decimals)
             row += [Cell(text, strong=name in best[metric]), _beside(trials, domain, name, metric)]
         rows.append(tuple(row))
-    header = [text for metric in metrics for text in (metric.label, "paper")]
+    header = [text for metric in metrics for text in (metric.label, trials.published.label)]
     return Table((domain, *header), tuple(rows))
 
 
 def cost_table(trials: Trials, domain: str) -> Table:
     """Where the time of a domain's trials went, and what memory the search took."""
     names = trials.algorithms_in(domain)
-    reference = next((name for name in paper.ORDER if name in names), names[0])
+    reference = next((name for name in trials.published.order if name in names), names[0])
     times = ("seconds", "cpu_seconds", "search_seconds", "evaluation_seconds")
     rows = [
         (
             name,
             *(
-                _mean(_MINUTES * np.array(trials.values(domain, name, field)), TIME.decimals)
+                describe(_MINUTES * np.array(trials.values(domain, name, field)), _TIME_DECIMALS)
                 for field in times
             ),
             *_relative(trials, domain, name, reference),
@@ -119,31 +75,30 @@ def cost_table(trials: Trials, domain: str) -> Table:
 
 
 def agreements(trials: Trials, metric: Metric) -> list[bool]:
-    """Whether each mean of the paper that can be compared agrees."""
+    """Whether each published mean that can be compared agrees."""
     return [
-        agreement(
-            metric.values(trials, *key), getattr(means, metric.printed), decimals=metric.decimals
-        ).agrees
-        for key, means in paper.MEANS.items()
-        if trials.comparable(*key) and np.isfinite(metric.values(trials, *key)).all()
+        agreement(trials.measured(*key, metric), means[metric.field], decimals=metric.decimals).agrees
+        for key, means in trials.published.means.items()
+        if trials.comparable(*key) and np.isfinite(trials.measured(*key, metric)).all()
     ]
 
 
+def describe(values: np.ndarray, decimals: int) -> str:
+    """Mean and interval; nothing where there is no number, as for the best of an empty archive."""
+    return format_mean(mean_interval(values), decimals) if np.isfinite(values).all() else NOTHING
+
+
 def _count(trials: Trials, domain: str, algorithm: str) -> Cell:
-    """How many trials, and of how many evaluations unless these are the paper's."""
+    """How many trials, and of how many evaluations unless these are the published ones."""
+    published = trials.published
     evaluations = sorted(set(trials.values(domain, algorithm, "evaluations")))
     number = len(trials.of(domain, algorithm))
     if not number:
-        return Cell("none", strong=(domain, algorithm) in paper.MEANS)
-    if evaluations == [paper.EVALUATIONS]:
-        return Cell(str(number), strong=number != paper.TRIALS)
+        return Cell("none", strong=(domain, algorithm) in published.means)
+    if evaluations == [published.evaluations]:
+        return Cell(str(number), strong=number != published.trials)
     sizes = " to ".join(f"{size:,}" for size in dict.fromkeys((evaluations[0], evaluations[-1])))
     return Cell(f"{number} ({sizes} evaluations)", strong=True)
-
-
-def _mean(values: np.ndarray, decimals: int) -> str:
-    """Mean and interval; nothing where there is no number, as for the best of an empty archive."""
-    return format_mean(mean_interval(values), decimals) if np.isfinite(values).all() else NOTHING
 
 
 def _best(trials: Trials, domain: str, metric: Metric) -> set[str]:
@@ -152,18 +107,18 @@ def _best(trials: Trials, domain: str, metric: Metric) -> set[str]:
         # what would be printed as zero is compared in full
         name: round(mean, metric.decimals) or mean
         for name in trials.algorithms_in(domain)
-        if math.isfinite(mean := float(metric.values(trials, domain, name).mean()))
+        if math.isfinite(mean := float(trials.measured(domain, name, metric).mean()))
     }
     top = metric.best(means.values(), default=None)
     return {name for name, mean in means.items() if mean == top} if len(means) > 1 else set()
 
 
 def _beside(trials: Trials, domain: str, algorithm: str, metric: Metric) -> Cell:
-    """The paper's mean, and what to make of it where it comes from as many evaluations."""
-    if (domain, algorithm) not in paper.MEANS:
+    """The published mean, and what to make of it where it comes from as many evaluations."""
+    printed = trials.published.means.get((domain, algorithm), {}).get(metric.field)
+    if printed is None:
         return Cell(NOTHING)
-    printed = getattr(paper.MEANS[domain, algorithm], metric.printed)
-    text, values = f"{printed:.{metric.decimals}f}", metric.values(trials, domain, algorithm)
+    text, values = f"{printed:,.{metric.decimals}f}", trials.measured(domain, algorithm, metric)
     if not trials.comparable(domain, algorithm) or not np.isfinite(values).all():
         return Cell(text)
     if not metric.judged:
@@ -173,9 +128,10 @@ def _beside(trials: Trials, domain: str, algorithm: str, metric: Metric) -> Cell
 
 
 def _relative(trials: Trials, domain: str, algorithm: str, reference: str) -> tuple[str, str]:
-    """Time as a multiple of another algorithm's, here and in the paper."""
-    here = TIME.values(trials, domain, algorithm).mean() / TIME.values(trials, domain, reference).mean()
-    if not {(domain, algorithm), (domain, reference)} <= set(paper.MEANS):
-        return format_number(here), NOTHING
-    there = paper.MEANS[domain, algorithm].time / paper.MEANS[domain, reference].time
-    return format_number(here), format_number(there)
+    """Processor time as a multiple of another algorithm's, here and in the paper."""
+    here, other = (mean(trials.values(domain, name, "cpu_seconds")) for name in (algorithm, reference))
+    printed = [
+        trials.published.means.get((domain, name), {}).get("cpu_seconds") for name in (algorithm, reference)
+    ]
+    there = format_number(printed[0] / printed[1]) if printed[0] and printed[1] else NOTHING
+    return format_number(here / other), there

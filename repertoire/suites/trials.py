@@ -1,27 +1,31 @@
-"""`Trials`: the results of a study by domain and algorithm."""
+"""`Trials`: the results of a study by domain and algorithm, and what they are held against."""
 
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from repertoire.suites import paper
+import numpy as np
+
+from repertoire.suites.published import Metric, PublishedStudy
 from repertoire.suites.result import TrialResult
 from robots.errors import InvalidValueError
 
 
 @dataclass(frozen=True, eq=False)
 class Trials:
-    """Results of a study, which may lack any of the paper's or have others; made by `collect_trials`.
+    """Results of a study, which may lack any of the published ones or have others; made by `collect_trials`.
 
     Attributes:
         results: ordered by domain, algorithm and trial.
-        domains: those of the paper in its order, then others by name.
+        domains: those of the publication in its order, then others by name.
         algorithms: likewise.
+        published: the study that was published.
     """
 
     results: tuple[TrialResult, ...]
     domains: tuple[str, ...]
     algorithms: tuple[str, ...]
+    published: PublishedStudy
 
     def of(self, domain: str, algorithm: str) -> list[TrialResult]:
         """The trials of an algorithm in a domain; may be none."""
@@ -31,17 +35,25 @@ class Trials:
         """A field of each of these trials."""
         return [getattr(one, field) for one in self.of(domain, algorithm)]
 
+    def measured(self, domain: str, algorithm: str, metric: Metric) -> np.ndarray:
+        """A metric of each of these trials, in the unit that is printed."""
+        return metric.scale * np.array(self.values(domain, algorithm, metric.field), float)
+
     def algorithms_in(self, domain: str) -> list[str]:
         """The algorithms that ran in a domain."""
         return [algorithm for algorithm in self.algorithms if self.of(domain, algorithm)]
 
-    def comparable(self, domain: str, algorithm: str) -> bool:
-        """Whether the paper has this algorithm in this domain, and every trial has as many evaluations."""
+    def as_long(self, domain: str, algorithm: str) -> bool:
+        """Whether it was published for this domain, with as many evaluations as every trial has."""
         evaluations = set(self.values(domain, algorithm, "evaluations"))
-        return (domain, algorithm) in paper.MEANS and evaluations == {paper.EVALUATIONS}
+        return (domain, algorithm) in self.published.means and evaluations == {self.published.evaluations}
+
+    def comparable(self, domain: str, algorithm: str) -> bool:
+        """Whether agreement with the published means can be judged."""
+        return not self.published.incomparable and self.as_long(domain, algorithm)
 
 
-def collect_trials(results: Iterable[TrialResult]) -> Trials:
+def collect_trials(results: Iterable[TrialResult], published: PublishedStudy) -> Trials:
     """Put results in order.
 
     Raises:
@@ -58,10 +70,10 @@ def collect_trials(results: Iterable[TrialResult]) -> Trials:
         if not (math.isfinite(one.qd_score) and math.isfinite(one.seconds)):
             raise InvalidValueError(f"{name} must have a finite QD score and time")
         seen.add((one.domain, one.algorithm, one.trial))
-    domains = _in_order((one.domain for one in results), paper.DOMAINS)
-    algorithms = _in_order((one.algorithm for one in results), paper.ALGORITHMS)
+    domains = _in_order((one.domain for one in results), published.domains)
+    algorithms = _in_order((one.algorithm for one in results), published.algorithms)
     results.sort(key=lambda one: (domains.index(one.domain), algorithms.index(one.algorithm), one.trial))
-    return Trials(tuple(results), domains, algorithms)
+    return Trials(tuple(results), domains, algorithms, published)
 
 
 def _in_order(names: Iterable[str], known: Sequence[str]) -> tuple[str, ...]:

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from repertoire.statistics import compare, mean_interval, ranking_supported
+from repertoire.statistics import compare, judge_expectation, mean_interval
 from robots.errors import InvalidValueError, UnknownNameError
 
 # NIST StRD, analysis of variance: SiRstv.dat, resistance measured with five instruments
@@ -259,26 +259,33 @@ def test_levels_outside_their_range_are_refused(level: float):
         mean_interval([1.0, 2.0], confidence=level)
 
 
-def test_a_ranking_needs_every_pair():
-    ladder = {name: exactly(mean, 0.5, 6) for name, mean in {"a": 1, "b": 5, "c": 9}.items()}
-    assert ranking_supported(compare(ladder), ["a", "b", "c"]).verdict == "supported"
-    swapped = ranking_supported(compare(ladder), ["b", "a", "c"])
-    assert swapped.verdict == "not supported"
-    assert (swapped.contradicted, swapped.undecided) == ((("b", "a"),), ())
-    close = ranking_supported(compare(ladder | {"b": exactly(1.1, 0.5, 6)}), ["a", "b", "c"])
-    assert close.verdict == "not supported"
-    assert (close.contradicted, close.undecided) == ((), (("a", "b"),))
+RANKING = [("a", "b"), ("a", "c"), ("b", "c")]
 
 
-def test_a_ranking_of_what_was_not_tested_is_not_tested():
-    ranking = ranking_supported(compare({"a": [1.0], "b": [2.0]}), ["a", "b"])
-    assert (ranking.verdict, ranking.contradicted, ranking.undecided) == ("not tested", (), ())
+def test_every_pair_must_be_as_expected():
+    ladder = {name: exactly(mean, 0.5, 6) for name, mean in {"a": 1, "b": 3, "c": 5}.items()}
+    assert judge_expectation(compare(ladder), RANKING).verdict == "supported"
+    swapped = judge_expectation(compare(ladder), [("b", "a"), ("b", "c"), ("a", "c")])
+    assert (swapped.verdict, swapped.contradicted, swapped.undecided) == ("not supported", (("b", "a"),), ())
+    close = judge_expectation(compare(ladder | {"b": exactly(1.1, 0.5, 6)}), RANKING)
+    assert (close.verdict, close.contradicted, close.undecided) == ("not supported", (), (("a", "b"),))
 
 
-def test_a_ranking_names_groups_once():
-    comparison = compare({"a": [1.0, 2.0], "b": [2.0, 3.0]})
-    with pytest.raises(UnknownNameError, match="unknown group 'c'; available: a, b"):
-        ranking_supported(comparison, ["a", "c"])
-    for order in (["a"], ["a", "b", "a"]):
-        with pytest.raises(InvalidValueError, match="order"):
-            ranking_supported(comparison, order)
+def test_pairs_of_a_missing_group_do_not_count():
+    ladder = {name: exactly(mean, 0.5, 6) for name, mean in {"a": 1, "c": 5}.items()}
+    partly = judge_expectation(compare(ladder), RANKING)
+    assert (partly.verdict, partly.missing) == ("supported as far as tested", ("b",))
+    assert judge_expectation(compare(ladder), [("c", "a"), ("a", "b")]).verdict == "not supported"
+    nothing = judge_expectation(compare(ladder), [("a", "b"), ("d", "c")])
+    assert (nothing.verdict, nothing.missing) == ("not tested", ("b", "d"))
+
+
+def test_what_was_not_compared_is_not_tested():
+    nothing = judge_expectation(compare({"a": [1.0], "b": [2.0]}), [("a", "b")])
+    assert (nothing.verdict, nothing.contradicted, nothing.undecided) == ("not tested", (), ())
+
+
+@pytest.mark.parametrize("pairs", [[], [("a", "a")], [("a", "b"), ("b", "b")]])
+def test_pairs_are_of_two_groups(pairs: list[tuple[str, str]]):
+    with pytest.raises(InvalidValueError, match="two groups each"):
+        judge_expectation(compare({"a": [1.0, 2.0], "b": [2.0, 3.0]}), pairs)

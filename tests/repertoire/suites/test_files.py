@@ -54,21 +54,21 @@ def assert_same(actual: TrialResult, expected: TrialResult) -> None:
 
 
 def test_a_result_comes_back_exactly(path):
-    assert_same(read_trial(path), RESULT)
-    assert read_trial(path).history["evaluations"].dtype == np.int64
+    assert_same(read_trial(path, TrialResult), RESULT)
+    assert read_trial(path, TrialResult).history["evaluations"].dtype == np.int64
 
 
 @pytest.mark.parametrize("changes", [{"qd_score": float("nan")}, {"best": float("-inf")}, {"machine": ""}])
 def test_special_values_come_back_exactly(path, changes):
     result = dataclasses.replace(RESULT, **changes)
     write_trial(path, result)
-    assert_same(read_trial(path), result)
+    assert_same(read_trial(path, TrialResult), result)
 
 
 def test_an_empty_history_comes_back(path):
     result = dataclasses.replace(RESULT, history={name: np.zeros(0) for name in RESULT.history})
     write_trial(path, result)
-    assert_same(read_trial(path), result)
+    assert_same(read_trial(path, TrialResult), result)
 
 
 def test_the_same_result_gives_the_same_bytes(path, tmp_path):
@@ -131,7 +131,7 @@ def test_what_is_not_a_sound_result_is_refused(path, case):
         file.attrs["format"], file.attrs["version"] = np.bytes_(b"surefoot trial"), np.int64(1)
         write_tree(file, contents)
     with pytest.raises(InvalidFileError, match=f"^{re.escape(str(path))}.*{message}") as refusal:
-        read_trial(path)
+        read_trial(path, TrialResult)
     assert "\n" not in str(refusal.value)
 
 
@@ -143,14 +143,14 @@ def test_another_format_or_version_is_refused(path, attribute, value):
     with h5py.File(path, "r+") as file:
         file.attrs[attribute] = value
     with pytest.raises(InvalidFileError, match="it is not the result of a trial in version 1 of the format"):
-        read_trial(path)
+        read_trial(path, TrialResult)
 
 
 def test_what_does_not_match_its_checksum_is_refused(path):
     with h5py.File(path, "r+") as file:
         file["objectives"][0, 0] = 7
     with pytest.raises(InvalidFileError, match="does not match its checksum"):
-        read_trial(path)
+        read_trial(path, TrialResult)
 
 
 def test_what_is_not_a_whole_file_is_refused(path, tmp_path):
@@ -158,9 +158,9 @@ def test_what_is_not_a_whole_file_is_refused(path, tmp_path):
     for size, message in ((0, "it is not an HDF5 file"), (len(whole) // 2, "damaged"), (-1, "damaged")):
         path.write_bytes(whole[:size])
         with pytest.raises(InvalidFileError, match=f"{re.escape(str(path))}.*{message}"):
-            read_trial(path)
+            read_trial(path, TrialResult)
     with pytest.raises(InvalidFileError, match="no such file"):
-        read_trial(tmp_path / "none.h5")
+        read_trial(tmp_path / "none.h5", TrialResult)
 
 
 def test_what_cannot_be_written_leaves_nothing(tmp_path):

@@ -3,83 +3,97 @@
 from collections.abc import Sequence
 
 import pytest
-from synthetic import make_result, make_results
+from synthetic import collect, make_result, make_results
 
-from repertoire.suites import paper
-from repertoire.suites.hypotheses import (
-    Judgement,
+from repertoire.suites.comparisons import (
+    Contest,
     anova_table,
     checks_table,
-    judge,
-    overall_verdict,
+    findings_kept,
+    matrix_table,
     pairs_table,
+    put_to_test,
     signs_table,
-    verdicts_table,
 )
+from repertoire.suites.hypotheses import Judgement, judge, overall_verdict, verdicts_table
+from repertoire.suites.published import Hypothesis
+from repertoire.suites.published_optimization import OPTIMIZATION as PAPER
 from repertoire.suites.result import TrialResult
-from repertoire.suites.trials import collect_trials
 
 DOMAINS = ("sphere-100", "arm-100")
+H1, _ = PAPER.hypotheses
 
 
-def judged(results: Sequence[TrialResult], hypothesis: paper.Hypothesis = paper.H1) -> list[Judgement]:
-    return judge(collect_trials(results), hypothesis)
+def contests(results: Sequence[TrialResult]) -> list[Contest]:
+    return put_to_test(collect(results), H1.quantity)
+
+
+def judged(results: Sequence[TrialResult], hypothesis: Hypothesis = H1) -> list[Judgement]:
+    return judge(hypothesis, put_to_test(collect(results), hypothesis.quantity))
 
 
 def ladder(domain: str, steps: Sequence[float]) -> list[TrialResult]:
     """Trials whose QD scores rise by steps, in the order of the hypothesis."""
     return [
         make_result(domain, name, trial, qd_score=step + 0.1 * trial)
-        for name, step in zip(paper.ORDER, steps, strict=True)
+        for name, step in zip(PAPER.order, steps, strict=True)
         for trial in range(5)
     ]
 
 
-@pytest.mark.parametrize("hypothesis", paper.HYPOTHESES, ids=lambda hypothesis: hypothesis.name)
-def test_trials_like_the_papers_give_its_findings(hypothesis: paper.Hypothesis):
-    for one in judged(make_results(DOMAINS, paper.ALGORITHMS), hypothesis):
-        found = {pair: one.comparison.sign(*pair) for pair in hypothesis.findings[one.domain]}
-        assert found == hypothesis.findings[one.domain]
-        assert one.verdict == hypothesis.verdict
+@pytest.mark.parametrize("hypothesis", PAPER.hypotheses, ids=lambda hypothesis: hypothesis.name)
+def test_trials_like_the_papers_give_its_findings(hypothesis: Hypothesis):
+    for one in judged(make_results(DOMAINS, PAPER.algorithms), hypothesis):
+        findings = hypothesis.quantity.findings[one.tested.domain]
+        assert {pair: one.tested.comparison.sign(*pair) for pair in findings} == findings
+        assert one.expectation.verdict == hypothesis.verdict
 
 
 def test_a_changed_algorithm_changes_the_verdict():
     (rising,) = judged(ladder("arm-100", [1, 2, 3, 4]))
-    assert (rising.verdict, rising.reason) == ("supported", "")
+    assert (rising.expectation.verdict, rising.reason) == ("supported", "")
     (swapped,) = judged(ladder("arm-100", [1, 3, 2, 4]))
-    assert swapped.verdict == "not supported"
+    assert swapped.expectation.verdict == "not supported"
     assert swapped.reason == "contradicted by: sep-cma-mae > lm-ma-mae"
     (tied,) = judged(ladder("arm-100", [1, 2, 2, 4]))
     assert tied.reason == "not significant: sep-cma-mae - lm-ma-mae"
 
 
-def test_a_hypothesis_needs_all_its_algorithms():
+def test_a_hypothesis_is_judged_by_the_pairs_that_ran():
     (one,) = judged(make_results(["arm-100"], ["openai-mae", "cma-mae", "map-elites"]))
-    assert (one.verdict, one.reason) == ("not tested", "did not run: sep-cma-mae, lm-ma-mae")
-    assert one.comparison.groups == ("openai-mae", "cma-mae", "map-elites")
-    assert one.comparison.sign("openai-mae", "cma-mae") == "<"
+    assert one.expectation.verdict == "supported as far as tested"
+    assert one.reason == "did not run: sep-cma-mae, lm-ma-mae"
+    assert one.tested.comparison.groups == ("openai-mae", "cma-mae", "map-elites")
+    assert one.tested.comparison.sign("openai-mae", "cma-mae") == "<"
+    overall = overall_verdict([one], PAPER)
+    assert overall == "supported in the 1 of 5 domains tested, as far as its algorithms ran"
+    (none,) = judged(make_results(["arm-100"], ["cma-mae", "map-elites"]))
+    assert none.expectation.verdict == "not tested"
+    assert none.reason == "did not run: openai-mae, sep-cma-mae, lm-ma-mae"
 
 
 def test_one_trial_each_is_not_tested():
-    (one,) = judged(make_results(["arm-100"], paper.ALGORITHMS, trials=1))
-    assert (one.verdict, one.reason) == ("not tested", "openai-mae has a single value")
+    results = make_results(["arm-100"], PAPER.algorithms, trials=1)
+    (judgement,), (one,) = judged(results), contests(results)
+    assert judgement.expectation.verdict == "not tested"
+    assert judgement.reason == "openai-mae has a single value"
     assert anova_table([one]).rows[0][2].text == "not tested: openai-mae has a single value"
-    assert {row[1].text for row in signs_table([one]).rows} == {"not tested / <", "not tested / -"}
+    assert {row[1].text for row in signs_table([one], PAPER).rows} == {"not tested / <", "not tested / -"}
     assert pairs_table([one]).rows == ()
 
 
 def test_as_a_whole_a_hypothesis_must_hold_in_every_domain():
     rising, falling = [1, 2, 3, 4], [4, 3, 2, 1]
-    everywhere = [one for domain in paper.DOMAINS for one in ladder(domain, rising)]
-    assert overall_verdict(judged(everywhere)) == "supported"
-    assert overall_verdict(judged(ladder("maze", rising))) == "supported in the 1 of 5 domains tested"
+    everywhere = [one for domain in PAPER.domains for one in ladder(domain, rising)]
+    assert overall_verdict(judged(everywhere), PAPER) == "supported"
+    assert overall_verdict(judged(ladder("maze", rising)), PAPER) == "supported in the 1 of 5 domains tested"
     mixed = ladder("maze", rising) + ladder("arm-100", falling)
-    assert overall_verdict(judged(mixed)) == "not supported (it is in 1 of 2 domains tested)"
-    assert overall_verdict(judged(ladder("zoo", rising))) == "not tested"
+    assert overall_verdict(judged(mixed), PAPER) == "not supported (it is in 1 of 2 domains tested)"
+    assert overall_verdict(judged(ladder("zoo", rising)), PAPER) == "not tested"
 
 
 def test_table_2_stands_beside_the_papers():
-    table = anova_table(judged(make_results(DOMAINS, paper.ALGORITHMS)))
+    table = anova_table(contests(make_results(DOMAINS, PAPER.algorithms)))
     assert table.header == ("quantity", "domain", "test", "paper", "η²", "ω²")
     row = [one.text for one in table.rows[1]]
     # means 0.787, 0.784, 0.789, 0.770 with a variance of 22.5e-6: F = 5 * 73.67e-6 / 22.5e-6
@@ -93,7 +107,7 @@ def test_unequal_variances_are_tested_as_such():
     results += [
         make_result("arm-100", "openai-mae", i, qd_score=7e5 + 50_000 * (-1) ** i * (i + 1)) for i in range(5)
     ]
-    (one,) = judged(results)
+    (one,) = contests(results)
     assert one.comparison.levene < 0.05
     assert anova_table([one]).rows[0][2].text.startswith("Welch's F(1, 4.0")
     checks = checks_table([one], ["cma-mae", "openai-mae"])
@@ -103,7 +117,7 @@ def test_unequal_variances_are_tested_as_such():
 
 
 def test_signs_that_differ_from_the_papers_are_bold():
-    table = signs_table(judged(ladder("sphere-100", [1, 3, 2, 4])))
+    table = signs_table(contests(ladder("sphere-100", [1, 3, 2, 4])), PAPER)
     signs = {row[0].text: (row[1].text, row[1].strong) for row in table.rows}
     assert signs == {
         "openai-mae vs sep-cma-mae": ("< / <", False),
@@ -115,11 +129,23 @@ def test_signs_that_differ_from_the_papers_are_bold():
     }
 
 
+def test_a_matrix_has_the_same_signs_in_its_rows():
+    (one,) = contests(ladder("sphere-100", [1, 3, 2, 4]))
+    table = matrix_table(one, ["cma-mae", "sep-cma-mae", "novelty"])
+    assert table.header == ("QD score, sphere-100", "openai-mae", "sep-cma-mae", "lm-ma-mae", "cma-mae")
+    assert [[cell.text for cell in row] for row in table.rows] == [
+        ["cma-mae", "> / >", "> / <", "> / -", "∅"],
+        ["sep-cma-mae", "> / >", "∅", "> / -", "< / >"],
+    ]
+    assert [cell.strong for cell in table.rows[0]] == [False, False, True, True, False]
+    assert findings_kept([one]) == [True, True, True, False, False, False]
+
+
 def test_algorithms_that_did_not_run_together_have_no_sign():
     results = make_results(["arm-100"], ["cma-mae", "openai-mae"]) + make_results(
         ["zoo"], ["cma-mae", "novelty"]
     )
-    table = signs_table(judged(results))
+    table = signs_table(contests(results), PAPER)
     assert table.header == ("QD score", "arm-100", "zoo")
     signs = {row[0].text: [cell.text for cell in row[1:]] for row in table.rows}
     assert signs == {
@@ -129,7 +155,7 @@ def test_algorithms_that_did_not_run_together_have_no_sign():
 
 
 def test_pairs_are_given_in_full():
-    table = pairs_table(judged(make_results(["arm-100"], paper.ALGORITHMS)))
+    table = pairs_table(contests(make_results(["arm-100"], PAPER.algorithms)))
     assert table.header == ("domain", "QD score", "difference [10⁶]", "p", "Hedges' g")
     row = [one.text for one in table.rows[0]]
     assert row[:2] == ["arm-100", "openai-mae < sep-cma-mae"]

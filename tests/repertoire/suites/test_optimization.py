@@ -6,8 +6,9 @@ import pytest
 
 from repertoire.algorithms import ALGORITHMS
 from repertoire.problems import make_problem
-from repertoire.suites import optimization, paper
+from repertoire.suites import optimization
 from repertoire.suites.optimization import optimization_study, remarks, report_optimization
+from repertoire.suites.published_optimization import OPTIMIZATION as PAPER
 from repertoire.suites.runner import TrialPlan, run_trial, trial_settings
 from robots.errors import InvalidValueError, SurefootError
 
@@ -19,8 +20,8 @@ def small(folder: Path, **changes):
 
 def test_by_default_it_is_the_papers():
     assert set(optimization.ALGORITHMS) <= set(ALGORITHMS)
-    assert set(paper.MEANS) == {(d, a) for d in optimization.DOMAINS for a in optimization.ALGORITHMS}
-    assert optimization.EVALUATIONS == paper.EVALUATIONS
+    assert set(PAPER.means) == {(d, a) for d in optimization.DOMAINS for a in optimization.ALGORITHMS}
+    assert PAPER.evaluations == optimization.EVALUATIONS
     for name in optimization.DOMAINS:
         problem = make_problem(name)
         settings = trial_settings(TrialPlan(name, "cma-mae", 0, 1000, 1), problem)

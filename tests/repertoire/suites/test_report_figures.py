@@ -1,14 +1,14 @@
+from collections.abc import Sequence
 from pathlib import Path
 
 import matplotlib
 import numpy as np
 import pytest
 from PIL import Image
-from synthetic import make_result, make_results
+from synthetic import collect, make_result, make_results
 
-from repertoire.suites import paper
 from repertoire.suites.figures import draw_archives, draw_curves, mean_curve, median_trial
-from repertoire.suites.trials import collect_trials
+from repertoire.suites.published_optimization import OPTIMIZATION as PAPER
 from robots.errors import InvalidValueError
 
 EMPTY = (228, 228, 228)
@@ -19,8 +19,8 @@ def pixels(path: Path) -> np.ndarray:
         return np.asarray(image.convert("RGB"))
 
 
-def share(path: Path, color: tuple[int, ...]) -> float:
-    return float((pixels(path) == np.array(color)).all(axis=2).mean())
+def share(path: Path, color: Sequence[int]) -> float:
+    return float((np.abs(pixels(path).astype(int) - np.array(color)) <= 1).all(axis=2).mean())
 
 
 def history(evaluations: list[float], qd_score: list[float]) -> dict[str, np.ndarray]:
@@ -54,17 +54,17 @@ def test_the_median_trial_is_one_of_them(scores: list[float], median: float):
 
 def test_each_algorithm_has_its_color_in_every_study(tmp_path: Path):
     blue, vermilion = (0, 114, 178), (213, 94, 0)
-    draw_curves(collect_trials(make_results(["maze"], ["openai-mae"])), tmp_path / "one.png")
+    draw_curves(collect(make_results(["maze"], ["openai-mae"])), tmp_path / "one.png")
     assert share(tmp_path / "one.png", vermilion) > 0.001
     assert share(tmp_path / "one.png", blue) == 0
-    draw_curves(collect_trials(make_results(["maze"], paper.ALGORITHMS)), tmp_path / "all.png")
+    draw_curves(collect(make_results(["maze"], PAPER.algorithms)), tmp_path / "all.png")
     assert min(share(tmp_path / "all.png", color) for color in (vermilion, blue)) > 0.001
 
 
 @pytest.mark.parametrize("number", [1, 2, 5])
 def test_curves_have_a_panel_a_domain(tmp_path: Path, number: int):
-    results = make_results(paper.DOMAINS[:number], ["cma-mae"], trials=1)
-    draw_curves(collect_trials(results), tmp_path / "curves.png")
+    results = make_results(PAPER.domains[:number], ["cma-mae"], trials=1)
+    draw_curves(collect(results), tmp_path / "curves.png")
     height, width, _ = pixels(tmp_path / "curves.png").shape
     assert (width, height) == (150 * 5.8 * min(number, 2), 150 * 3.1 * -(-number // 2))
 
@@ -72,14 +72,14 @@ def test_curves_have_a_panel_a_domain(tmp_path: Path, number: int):
 def test_curves_of_a_single_record_or_none_can_be_drawn(tmp_path: Path):
     single = make_result("maze", "cma-mae", 0, history=history([200], [1e5]))
     for name, result in {"single": single, "none": make_result("maze", "cma-mae", 0, history={})}.items():
-        draw_curves(collect_trials([result]), tmp_path / f"{name}.png")
+        draw_curves(collect([result]), tmp_path / f"{name}.png")
     assert share(tmp_path / "single.png", (0, 114, 178)) > share(tmp_path / "none.png", (0, 114, 178)) == 0
 
 
 def test_archives_share_a_scale_from_0_to_100(tmp_path: Path):
     half = np.full((2, 2), 50.0)
     half[0, 0] = np.nan
-    draw_archives(collect_trials([make_result("maze", "cma-mae", 0, objectives=half)]), tmp_path / "half.png")
+    draw_archives(collect([make_result("maze", "cma-mae", 0, objectives=half)]), tmp_path / "half.png")
     middle = matplotlib.colormaps["viridis"](0.5, bytes=True)[:3]
     assert share(tmp_path / "half.png", middle) == pytest.approx(
         3 * share(tmp_path / "half.png", EMPTY), rel=0.1
@@ -88,7 +88,7 @@ def test_archives_share_a_scale_from_0_to_100(tmp_path: Path):
 
 def test_what_did_not_run_has_an_empty_place(tmp_path: Path):
     results = [make_result("maze", "cma-mae", 0), make_result("arm-100", "openai-mae", 0)]
-    draw_archives(collect_trials(results), tmp_path / "archives.png")
+    draw_archives(collect(results), tmp_path / "archives.png")
     height, width, _ = pixels(tmp_path / "archives.png").shape
     assert (width, height) == (round(150 * 5.9), round(150 * 5.2))
 
@@ -96,11 +96,24 @@ def test_what_did_not_run_has_an_empty_place(tmp_path: Path):
 @pytest.mark.parametrize("shape", [(12,), (3, 4, 2), (2, 3, 2, 3)])
 def test_archives_of_any_number_of_measures_can_be_drawn(tmp_path: Path, shape: tuple[int, ...]):
     result = make_result("maze", "cma-mae", 0, objectives=np.full(shape, 100.0))
-    draw_archives(collect_trials([result]), tmp_path / "archives.png")
-    assert share(tmp_path / "archives.png", matplotlib.colormaps["viridis"](1.0, bytes=True)[:3]) > 0.3
+    draw_archives(collect([result]), tmp_path / "archives.png")
+    highest = [int(part) for part in matplotlib.colormaps["viridis"](1.0, bytes=True)[:3]]
+    assert share(tmp_path / "archives.png", highest) > 0.3
+
+
+def test_a_thousand_cells_of_one_measure_are_all_seen(tmp_path: Path):
+    inks = []
+    for every in (1024, 8, 4):
+        objectives = np.full(1024, np.nan)
+        objectives[every // 2 :: every] = 50.0
+        trials = collect([make_result("maze", "cma-mae", 0, objectives=objectives)])
+        draw_archives(trials, tmp_path / "archives.png")
+        inks.append(float((255 - pixels(tmp_path / "archives.png")).mean()))
+    nearly_none, eighth, quarter = inks
+    assert quarter - nearly_none == pytest.approx(2 * (eighth - nearly_none), rel=0.1)
 
 
 @pytest.mark.parametrize("draw", [draw_curves, draw_archives])
 def test_pictures_are_png(tmp_path: Path, draw):
     with pytest.raises(InvalidValueError, match=r"\.png"):
-        draw(collect_trials([make_result("maze", "cma-mae", 0)]), tmp_path / "picture.pdf")
+        draw(collect([make_result("maze", "cma-mae", 0)]), tmp_path / "picture.pdf")

@@ -3,22 +3,15 @@
 import math
 
 import pytest
-from synthetic import WIGGLE, make_result, make_results
+from synthetic import WIGGLE, collect, make_result, make_results
 
-from repertoire.suites import paper
 from repertoire.suites.document import Table
-from repertoire.suites.tables import (
-    JUDGED,
-    TIME,
-    agreements,
-    cost_table,
-    results_table,
-    trials_table,
-)
-from repertoire.suites.trials import collect_trials
+from repertoire.suites.published_optimization import OPTIMIZATION as PAPER
+from repertoire.suites.tables import agreements, cost_table, results_table, trials_table
 from robots.errors import InvalidValueError
 
-QD_SCORE = JUDGED[0]
+JUDGED = PAPER.judged
+QD_SCORE, _, _, TIME = PAPER.metrics
 
 
 def cell(table: Table, row: str, column: int):
@@ -27,9 +20,9 @@ def cell(table: Table, row: str, column: int):
 
 
 def test_results_stand_beside_the_papers():
-    table = results_table(collect_trials(make_results(["sphere-100"], paper.ALGORITHMS)), "sphere-100")
+    table = results_table(collect(make_results(["sphere-100"], PAPER.algorithms)), "sphere-100")
     assert table.header[:3] == ("sphere-100", "QD score [10⁶]", "paper")
-    assert [row[0].text for row in table.rows] == list(paper.ALGORITHMS)
+    assert [row[0].text for row in table.rows] == list(PAPER.algorithms)
     # t(0.975, 4) * 0.006 * sqrt(0.625 / 5) = 0.00589
     assert cell(table, "cma-mae", 1).text == "0.5410 ± 0.0059"
     assert cell(table, "cma-mae", 2).text == "0.541 (agrees)"
@@ -38,16 +31,16 @@ def test_results_stand_beside_the_papers():
 
 def test_a_changed_trial_changes_the_agreement():
     results = make_results(["sphere-100"], ["cma-mae"])
-    assert agreements(collect_trials(results), QD_SCORE) == [True]
+    assert agreements(collect(results), QD_SCORE) == [True]
     raised = make_results(["sphere-100"], ["cma-mae"], qd_score=0.552e6)
-    trials = collect_trials(raised)
+    trials = collect(raised)
     assert agreements(trials, QD_SCORE) == [False]
     beside = cell(results_table(trials, "sphere-100"), "cma-mae", 2)
     assert (beside.text, beside.strong) == ("0.541 (+2.0%)", True)
 
 
 def test_the_best_of_a_column_is_bold():
-    table = results_table(collect_trials(make_results(["arm-100"], paper.ALGORITHMS)), "arm-100")
+    table = results_table(collect(make_results(["arm-100"], PAPER.algorithms)), "arm-100")
     bold = {column: {row[0].text for row in table.rows if row[column].strong} for column in (1, 3, 5, 7)}
     # as in the paper, whose means these are
     assert bold[1] == {"sep-cma-mae"}
@@ -56,18 +49,18 @@ def test_the_best_of_a_column_is_bold():
 
 
 def test_a_single_algorithm_is_not_called_the_best():
-    table = results_table(collect_trials(make_results(["arm-100"], ["cma-mae"])), "arm-100")
+    table = results_table(collect(make_results(["arm-100"], ["cma-mae"])), "arm-100")
     assert not any(one.strong for one in table.rows[0])
 
 
 def test_what_is_printed_as_zero_is_still_compared():
     results = [make_result("tiny", name, 0, qd_score=score) for name, score in {"a": 10.0, "b": 20.0}.items()]
-    table = results_table(collect_trials(results), "tiny")
+    table = results_table(collect(results), "tiny")
     assert [row[1].strong for row in table.rows] == [False, True]
 
 
 def test_another_number_of_evaluations_is_not_judged():
-    trials = collect_trials(make_results(["arm-100"], ["cma-mae"], evaluations=20_000))
+    trials = collect(make_results(["arm-100"], ["cma-mae"], evaluations=20_000))
     table = results_table(trials, "arm-100")
     assert [cell(table, "cma-mae", column).text for column in (2, 4, 6, 8)] == [
         "0.787",
@@ -79,14 +72,14 @@ def test_another_number_of_evaluations_is_not_judged():
 
 
 def test_what_the_paper_lacks_is_a_dash():
-    trials = collect_trials(make_results(["sphere-20"], ["map-elites"]))
+    trials = collect(make_results(["sphere-20"], ["map-elites"]))
     table = results_table(trials, "sphere-20")
     assert [cell(table, "map-elites", column).text for column in (2, 4, 6, 8)] == ["-"] * 4
     assert cell(cost_table(trials, "sphere-20"), "map-elites", 6).text == "-"
 
 
 def test_the_best_of_an_empty_archive_is_a_dash():
-    trials = collect_trials([make_result("arm-100", "cma-mae", 0, best=math.nan)])
+    trials = collect([make_result("arm-100", "cma-mae", 0, best=math.nan)])
     table = results_table(trials, "arm-100")
     assert [cell(table, "cma-mae", column).text for column in (5, 6)] == ["-", "99.98"]
     assert agreements(trials, JUDGED[2]) == []
@@ -97,8 +90,8 @@ def test_numbers_of_trials_that_are_not_the_papers_are_bold():
     results += make_results(["arm-100"], ["openai-mae"], trials=3)
     results += [make_result("arm-100", "map-elites", 0, evaluations=200)]
     results += [make_result("arm-100", "map-elites", 1, evaluations=5_000)]
-    table = trials_table(collect_trials(results))
-    assert table.header == ("trials", *paper.DOMAINS)
+    table = trials_table(collect(results))
+    assert table.header == ("trials", *PAPER.domains)
     found = {name: cell(table, name, 3) for name in ("cma-mae", "openai-mae", "sep-cma-mae", "map-elites")}
     assert {name: (one.text, one.strong) for name, one in found.items()} == {
         "cma-mae": ("10", False),
@@ -110,8 +103,8 @@ def test_numbers_of_trials_that_are_not_the_papers_are_bold():
 
 
 def test_costs_are_split_and_compared_within_the_study():
-    trials = collect_trials(
-        make_results(["sphere-1000"], paper.ALGORITHMS, seconds=120.0, cpu_seconds=90.0, search_seconds=30.0)
+    trials = collect(
+        make_results(["sphere-1000"], PAPER.algorithms, seconds=120.0, cpu_seconds=90.0, search_seconds=30.0)
     )
     table = cost_table(trials, "sphere-1000")
     assert table.header[5:7] == ("time / openai-mae", "paper")
@@ -121,13 +114,13 @@ def test_costs_are_split_and_compared_within_the_study():
 
 
 def test_times_are_in_minutes():
-    trials = collect_trials([make_result("maze", "cma-mae", 0, cpu_seconds=90.0)])
-    assert TIME.values(trials, "maze", "cma-mae") == pytest.approx([1.5])
+    trials = collect([make_result("maze", "cma-mae", 0, cpu_seconds=90.0)])
+    assert trials.measured("maze", "cma-mae", TIME) == pytest.approx([1.5])
 
 
 def test_trials_are_put_in_order():
     results = make_results(["zoo", "maze", "arm-100"], ["map-elites", "openai-mae", "cma-mae"], trials=2)
-    trials = collect_trials(reversed(results))
+    trials = collect(reversed(results))
     assert trials.domains == ("arm-100", "maze", "zoo")
     assert trials.algorithms == ("cma-mae", "openai-mae", "map-elites")
     assert [one.trial for one in trials.of("maze", "cma-mae")] == [0, 1]
@@ -146,4 +139,4 @@ def test_trials_are_put_in_order():
 )
 def test_what_is_no_study_is_refused(results: list, message: str):
     with pytest.raises(InvalidValueError, match=message):
-        collect_trials(results)
+        collect(results)

@@ -20,11 +20,13 @@ import pytest
 from synthetic import make_result
 
 from repertoire.suites import study as study_module
+from repertoire.suites import workers as workers_module
 from repertoire.suites.files import read_trial, write_trial
 from repertoire.suites.progress import StudyProgress
 from repertoire.suites.result import TrialResult
 from repertoire.suites.runner import TrialPlan, run_trial
 from repertoire.suites.study import Study, StudySettings
+from repertoire.suites.workers import Workers
 from robots.errors import InvalidFileError, InvalidValueError, SurefootError
 
 ALGORITHMS, DOMAINS = ("sep-cma-mae", "map-elites-line"), ("sphere-10", "arm-10")
@@ -72,7 +74,7 @@ def copy(finished, tmp_path) -> Path:
 @pytest.fixture
 def no_processes(monkeypatch) -> None:
     """Fails a test in which a trial is run."""
-    monkeypatch.setattr(study_module, "_Workers", None)
+    monkeypatch.setattr(study_module, "Workers", None)
 
 
 @pytest.fixture
@@ -80,7 +82,7 @@ def in_process(monkeypatch) -> list[TrialPlan]:
     """Runs trials one after the other in this process, which saves the start of others, and lists them."""
     ran: list[TrialPlan] = []
 
-    class Workers:
+    class InProcess:
         def __init__(self, processes: int) -> None:
             pass
 
@@ -92,7 +94,7 @@ def in_process(monkeypatch) -> list[TrialPlan]:
                 progress.finish(result)
                 on_progress(progress)
 
-    monkeypatch.setattr(study_module, "_Workers", Workers)
+    monkeypatch.setattr(study_module, "Workers", InProcess)
     return ran
 
 
@@ -256,7 +258,7 @@ def test_a_process_that_dies_ends_in_one_sentence_and_finished_trials_are_kept(t
 
 def test_a_trial_of_another_seed_is_not_taken_for_this_one(copy):
     path = copy / "trials" / "sphere-10" / "sep-cma-mae-00.h5"
-    write_trial(path, replace(read_trial(path), seed=5))
+    write_trial(path, replace(read_trial(path, TrialResult), seed=5))
     with pytest.raises(InvalidFileError, match="holds another trial: remove it, and it is run again"):
         Study(settings(), copy).results()
 
@@ -279,10 +281,10 @@ class Ready:
 def test_what_finishes_beside_a_failure_is_kept(tmp_path, monkeypatch):
     plans = settings(trials=4).plans()
     outcomes = [make_result(*plan.key) if i % 2 else InvalidValueError("no") for i, plan in enumerate(plans)]
-    workers = study_module._Workers(1)
+    workers = Workers(1)
     ready = {plan: Ready(outcome) for plan, outcome in zip(plans, outcomes, strict=True)}
     monkeypatch.setattr(workers._pool, "submit", lambda _, plan: ready[plan])
-    monkeypatch.setattr(study_module, "wait", lambda pending, **_: (pending, set()))
+    monkeypatch.setattr(workers_module, "wait", lambda pending, **_: (pending, set()))
     saved: list[TrialResult] = []
     with pytest.raises(InvalidValueError, match=r"^no$"):
         workers.run(plans, saved.append, StudyProgress(plans, 1), lambda _: None)
@@ -376,4 +378,4 @@ def test_what_a_trial_said_before_it_finished_may_come_after():
 def test_what_is_read_is_what_was_written(finished, tmp_path):
     for result in finished[0].results():
         write_trial(tmp_path / "a.h5", result)
-        assert_same([read_trial(tmp_path / "a.h5")], [result])
+        assert_same([read_trial(tmp_path / "a.h5", TrialResult)], [result])

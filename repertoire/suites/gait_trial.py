@@ -1,0 +1,192 @@
+"""`GaitPlan`: a trial that trains a robot in a folder of its own, and corrects what was learned."""
+
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import Any, final
+
+import numpy as np
+
+from repertoire.configuration import Configuration
+from repertoire.correction import Correction
+from repertoire.machine import processor_name
+from repertoire.memory import array_bytes
+from repertoire.parallel import one_blas_thread
+from repertoire.plots import objective_grid
+from repertoire.reevaluation import Reevaluation
+from repertoire.repertoire import Repertoire
+from repertoire.storage import read_repertoire, write_repertoire
+from repertoire.suites.costs import Meter, read_costs
+from repertoire.suites.gait_result import GaitResult
+from repertoire.suites.plan import Plan, Tell
+from repertoire.training import FILE_NAME, Training, resume_training, start_training
+from robots.atomic import file_exists, make_folder
+from robots.errors import InvalidFileError
+
+CORRECTED = "corrected.h5"
+_SAMPLES = "samples.h5"
+_COSTS = "costs.json"
+_CHECKPOINT_SECONDS = 60.0
+_RECORDS = 100  # rows of a history
+_WARM_UP_STEPS, _WARM_UP_BATCHES = (
+    2,
+    3,
+)  # short episodes that compile everything before the clock starts
+_TRAINING = 0.95  # share of a trial's work, of which the correction is the rest
+
+
+@final
+@dataclass(frozen=True)
+class GaitPlan(Plan):
+    """A trial that trains a robot, its domain; once stopped, it goes on where it was saved last.
+
+    Attributes:
+        method: name of the algorithm that runs; `algorithm` is what it is called in the study.
+        learning_rate: of the archive's thresholds; None for the algorithm's own.
+        episode_steps: control steps an episode has at most.
+        episodes: of each elite, for the correction.
+        folder: of the trial: training leaves `repertoire.h5` there, and correction `corrected.h5`.
+        threads: of the simulation; the result does not depend on it.
+    """
+
+    method: str
+    learning_rate: float | None
+    episode_steps: int
+    episodes: int
+    folder: Path
+    threads: int
+
+    @property
+    def settings(self) -> dict[str, Any]:
+        """Those of training that are not the algorithm's or the robot's own."""
+        settings = {"evaluations": self.evaluations, "seed": self.seed, "episode_steps": self.episode_steps}
+        return settings if self.learning_rate is None else {**settings, "learning_rate": self.learning_rate}
+
+    def run(self, tell: Tell) -> GaitResult:
+        """See `Plan.run`."""
+        make_folder(self.folder)
+        training = self._open()
+        if training is not None:
+            with training:
+                self._train(training, tell)
+        repertoire = read_repertoire(self.folder / FILE_NAME)
+        self._check(repertoire.configuration)
+        return self._result(repertoire, self._correct(repertoire, tell))
+
+    def _open(self) -> Training | None:
+        """The training to begin or to go on with; None if it has finished."""
+        if not file_exists(self.folder / FILE_NAME):
+            return start_training(
+                self.domain, self.method, out=self.folder, threads=self.threads, **self.settings
+            )
+        training = resume_training(self.folder, threads=self.threads)
+        if training is not None:
+            self._check(training.configuration)
+        return training
+
+    def _check(self, found: Configuration) -> None:
+        """Raise if the folder holds another run."""
+        wanted = {"robot": self.domain, "algorithm": self.method, **self.settings}
+        others = [
+            f"{name} {getattr(found, name)}"
+            for name, value in wanted.items()
+            if getattr(found, name) != value
+        ]
+        if others:
+            raise InvalidFileError(
+                f"{self.folder} holds another run ({', '.join(others)}): remove it to run the trial again"
+            )
+
+    def _train(self, training: Training, tell: Tell) -> None:
+        """Train to the end, with a checkpoint now and then."""
+        _warm_up(training, self.threads)
+        meter, saved_at = Meter(self.folder / _COSTS, training.evaluations), time.monotonic()
+        with one_blas_thread():
+            while not training.finished:
+                training.step(partial(self._tell, tell, training.evaluations))
+                if training.finished or time.monotonic() - saved_at >= _CHECKPOINT_SECONDS:
+                    search = training.search
+                    memory = array_bytes(search.soft, search.result, *search.emitters)
+                    meter.note(training.evaluations, training.timing, memory)
+                    training.save(self.folder / FILE_NAME)
+                    saved_at = time.monotonic()
+
+    def _tell(self, tell: Tell, before: int, count: int) -> None:
+        """Tell of the evaluations before a batch and in it, which may exceed the plan."""
+        tell(_TRAINING * min((before + count) / self.evaluations, 1.0))
+
+    def _correct(self, repertoire: Repertoire, tell: Tell) -> Correction:
+        """Correct what was learned, and keep it."""
+        samples = self.folder / _SAMPLES
+        with Reevaluation(
+            repertoire, episodes=self.episodes, seed=self.seed, threads=self.threads
+        ) as evaluation:
+            if file_exists(samples):
+                evaluation.restore(samples)
+            evaluation.run(
+                samples,
+                checkpoint_seconds=_CHECKPOINT_SECONDS,
+                on_progress=lambda count: tell(_TRAINING + (1 - _TRAINING) * count / evaluation.total),
+            )
+            correction = evaluation.correction()
+        write_repertoire(self.folder / CORRECTED, correction.repertoire)
+        return correction
+
+    def _result(self, repertoire: Repertoire, correction: Correction) -> GaitResult:
+        """What both leave behind."""
+        history, configuration = repertoire.history, repertoire.configuration
+        evaluations = int(history["evaluations"][-1])
+        costs, after, before = (
+            read_costs(self.folder / _COSTS, evaluations),
+            correction.after,
+            correction.before,
+        )
+        restarts = [column[-1] for name, column in history.items() if name.endswith("/restarts")]
+        return GaitResult(
+            domain=self.domain,
+            algorithm=self.algorithm,
+            trial=self.trial,
+            seed=self.seed,
+            evaluations=evaluations,
+            qd_score=after.qd_score,
+            coverage=after.coverage,
+            best=after.best,
+            seconds=costs.seconds,
+            cpu_seconds=costs.cpu_seconds,
+            search_seconds=costs.search_seconds,
+            evaluation_seconds=costs.evaluation_seconds,
+            search_bytes=int(costs.search_bytes),
+            restarts=int(sum(restarts)),
+            machine=processor_name(),
+            history=_thinned(history),
+            objectives=objective_grid(correction.repertoire).astype(np.float32),
+            raw_qd_score=before.qd_score,
+            raw_coverage=before.coverage,
+            raw_best=before.best,
+            saving_seconds=costs.saving_seconds,
+            steps=int(history["steps"][-1]),
+            episode_steps=self.episode_steps,
+            episodes=self.episodes,
+            left_out=correction.left_out,
+            learning_rate=configuration.learning_rate,
+            min_objective=configuration.min_objective,
+            threads=self.threads,
+            versions=", ".join(f"{name} {version}" for name, version in repertoire.versions.items()),
+        )
+
+
+def _warm_up(training: Training, threads: int) -> None:
+    """Have everything compiled that a trial needs."""
+    short = training.configuration.model_copy(update={"episode_steps": _WARM_UP_STEPS})
+    with Training(short, training.robot, threads=threads) as other:
+        for _ in range(_WARM_UP_BATCHES):
+            other.step()
+
+
+def _thinned(history: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
+    """Some rows of a history, evenly spread, the last one among them."""
+    count = len(history["evaluations"])
+    rows = np.unique(np.linspace(0, count, min(count, _RECORDS) + 1).astype(int)[1:] - 1)
+    return {name: history[name][rows] for name in ("evaluations", "qd_score", "coverage", "best")}

@@ -1,0 +1,96 @@
+"""Nine gaits in a video."""
+
+import subprocess
+from pathlib import Path
+
+import imageio_ffmpeg
+import numpy as np
+import pytest
+
+from repertoire.archives import Elites
+from repertoire.problems import Locomotion
+from repertoire.repertoire import Repertoire
+from repertoire.suites.places import nine_places
+from repertoire.suites.video_grid import film_places
+from repertoire.training import configure
+from robots.errors import InvalidValueError
+from robots.robot import load_robot
+
+
+def repertoire_of(robot: str, measures: list[tuple[float, ...]], objectives: list[float]) -> Repertoire:
+    """Elites with these measures and objectives, of controllers that never learned."""
+    problem = Locomotion(load_robot(robot), threads=1)
+    problem.simulation.close()
+    configuration = configure(robot, "sep-cma-mae", {"evaluations": 200, "seed": 1})
+    table = np.array(measures, np.float64).reshape(-1, len(problem.measure_ranges))
+    grid = np.array(configuration.archive)
+    cells = np.ravel_multi_index(tuple((table * grid).astype(int).T), tuple(grid))
+    rng = np.random.default_rng(0)
+    solutions = np.array([problem.initial(rng) for _ in objectives], np.float32)
+    elites = Elites(
+        cells, solutions.reshape(-1, problem.solution_dim), np.array(objectives, np.float64), table
+    )
+    return Repertoire(
+        load_robot(robot), problem.simulation.controller.shape, configuration, elites, np.zeros(grid.prod())
+    )
+
+
+def frames_of(path: Path) -> np.ndarray:
+    """All frames of a video, (n, height, width, 3)."""
+    command = [imageio_ffmpeg.get_ffmpeg_exe(), "-v", "error", "-i", path]
+    decoded = subprocess.run(
+        [*command, "-f", "rawvideo", "-pix_fmt", "rgb24", "-"], capture_output=True, check=True
+    )
+    return np.frombuffer(decoded.stdout, np.uint8).reshape(-1, 3 * 182 - 2, 3 * 242 - 2, 3)
+
+
+def tile(frame: np.ndarray, row: int, column: int) -> np.ndarray:
+    return frame[182 * row : 182 * row + 150, 242 * column : 242 * column + 240].astype(int)
+
+
+def test_a_single_measure_is_cut_into_nine():
+    places = nine_places(repertoire_of("hopper", [(0.05,), (0.6,), (0.58,), (0.995,)], [1, 5, 7, 3]))
+    assert [place.row for place in places] == [0, None, None, None, None, 2, None, None, 3]
+    assert places[5].region == ((5 / 9, 6 / 9),)
+
+
+def test_two_measures_are_cut_into_three_each():
+    measures = [(0.1, 0.1), (0.9, 0.1), (0.5, 0.9), (0.4, 0.99)]
+    places = nine_places(repertoire_of("walker", measures, [1, 2, 3, 4]))
+    assert [place.row for place in places] == [None, 3, None, None, None, None, 0, None, 1]
+    assert places[1].region == ((1 / 3, 2 / 3), (2 / 3, 1.0))
+
+
+def test_of_more_measures_the_first_two_count():
+    measures = [(0.1, 0.1, 0.2, 0.9), (0.2, 0.3, 0.9, 0.1)]
+    places = nine_places(repertoire_of("ant", measures, [1, 2]))
+    assert [place.row for place in places] == [None] * 6 + [1, None, None]
+
+
+def test_an_empty_repertoire_has_empty_places():
+    repertoire = repertoire_of("hopper", [], [])
+    assert [place.row for place in nine_places(repertoire)] == [None] * 9
+
+
+def test_gaits_move_and_empty_places_stay_grey(tmp_path):
+    film_places(repertoire_of("walker", [(0.1, 0.1), (0.9, 0.9)], [1, 2]), tmp_path / "x.mp4", seconds=0.5)
+    frames = frames_of(tmp_path / "x.mp4")
+    assert len(frames) == 6
+    moving = [
+        [np.abs(tile(frames[0], i, j) - tile(frames[-1], i, j)).max() > 40 for j in range(3)]
+        for i in range(3)
+    ]
+    assert moving == [[False, False, True], [False, False, False], [True, False, False]]
+    middle = tile(frames[-1], 1, 1)
+    assert np.median(middle) == pytest.approx(228, abs=2)
+    assert middle.min() < 160  # says which place it is
+
+
+def test_an_empty_repertoire_can_be_filmed(tmp_path):
+    film_places(repertoire_of("hopper", [], []), tmp_path / "x.mp4", seconds=0.2)
+    assert len(frames_of(tmp_path / "x.mp4")) == 2
+
+
+def test_what_is_no_video_is_refused(tmp_path):
+    with pytest.raises(InvalidValueError, match=r"x\.png must end in \.mp4 or \.gif"):
+        film_places(repertoire_of("hopper", [], []), tmp_path / "x.png")

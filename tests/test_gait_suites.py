@@ -1,0 +1,174 @@
+"""`surefoot suite locomotion` and `surefoot suite ablation` as a user types them."""
+
+import csv
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import surefoot
+from repertoire.suites.files import read_trial
+from repertoire.suites.gait_result import GaitResult
+from repertoire.suites.locomotion import locomotion_settings
+
+SMALL = ["--trials", 2, "--episodes", 2, "--episode-steps", 30, "--no-videos"]
+LOCOMOTION = ["suite", "locomotion", "--algorithms", "sep-cma-mae, map-elites", *SMALL]
+ABLATION = ["suite", "ablation", *SMALL]
+TIMES = {"seconds", "cpu_seconds", "search_seconds", "evaluation_seconds", "saving_seconds", "threads"}
+
+
+@pytest.fixture
+def run(monkeypatch, capsys):
+    """Runs a command; returns its exit code and what it printed, line breaks of wrapping undone."""
+
+    def command(*arguments: object) -> tuple[int, str, str]:
+        monkeypatch.setattr(sys, "argv", ["surefoot", *map(str, arguments)])
+        with pytest.raises(SystemExit) as ended:
+            surefoot.main()
+        printed = capsys.readouterr()
+        return int(ended.value.code or 0), " ".join(printed.out.split()), printed.err
+
+    return command
+
+
+def rows(folder: Path) -> list[dict[str, str]]:
+    with (folder / "trials.csv").open(newline="") as file:
+        return list(csv.DictReader(file))
+
+
+def test_a_study_says_how_long_runs_and_reports(run, tmp_path) -> None:
+    study = tmp_path / "new" / "study"
+    budgets = ["--robots", "hopper,walker", "--evaluations", "200,hopper=400"]
+    code, out, err = run(*LOCOMOTION, *budgets, "--out", study)
+    assert (code, err) == (0, "")
+    assert "hopper: 4 trials of 400 evaluations, about " in out
+    assert "walker: 4 trials of 200 evaluations, about " in out
+    assert "in all about " in out
+    assert out.count(" QD ") == 8
+    assert all(f"saved {study / name}" in out for name in ("trials.csv", "report.md", "report.html"))
+    assert [(row["domain"], row["algorithm"], row["evaluations"]) for row in rows(study)] == [
+        (robot, algorithm, evaluations)
+        for robot, evaluations in (("hopper", "400"), ("walker", "200"))
+        for algorithm in ("sep-cma-mae", "map-elites")
+        for _ in range(2)
+    ]
+    assert json.loads((study / "study.json").read_text())["evaluations"] == {"hopper": 400, "walker": 200}
+    again = run(*LOCOMOTION, *budgets, "--out", study)
+    assert again[0] == 0
+    assert " QD " not in again[1]
+    assert "about" not in again[1]
+
+
+def test_a_second_command_adds_a_robot_to_the_report(run, tmp_path) -> None:
+    small = [*LOCOMOTION[:2], "--algorithms", "map-elites", *SMALL[2:], "--trials", 1, "--out", tmp_path]
+    assert run(*small, "--robots", "hopper", "--evaluations", 200)[0] == 0
+    assert run(*small, "--robots", "walker", "--evaluations", 100)[0] == 0
+    assert [(row["domain"], row["evaluations"]) for row in rows(tmp_path)] == [
+        ("hopper", "200"),
+        ("walker", "100"),
+    ]
+    report = (tmp_path / "report.md").read_text()
+    assert "hopper (1 of 200), walker (1 of 100)." in report
+
+
+def test_the_ablation_varies_the_learning_rate(run, tmp_path) -> None:
+    choice = ["--learning-rates", "0, 0.5", "--robots", "hopper", "--evaluations", 200]
+    code, out, err = run(*ABLATION, *choice, "--parallel", "episodes", "--out", tmp_path)
+    assert (code, err) == (0, "")
+    assert f"saved {tmp_path / 'learning_rates.png'}" in out
+    assert [(row["algorithm"], row["learning_rate"]) for row in rows(tmp_path)] == [
+        ("alpha-0", "0.0"),
+        ("alpha-0", "0.0"),
+        ("alpha-0.5", "0.5"),
+        ("alpha-0.5", "0.5"),
+    ]
+
+
+def test_a_dry_run_only_says_how_long(run, tmp_path) -> None:
+    code, out, err = run(*LOCOMOTION, "--robots", "hopper", "--dry-run", "--out", tmp_path / "study")
+    assert (code, err) == (0, "")
+    assert out.startswith("hopper: 4 trials of 1,000,000 evaluations, about ")
+    assert " QD " not in out
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_ctrl_c_keeps_what_is_saved_and_the_same_command_goes_on(tmp_path) -> None:
+    small = ["suite", "locomotion", "--algorithms", "map-elites", *SMALL]
+    arguments = map(str, [*small, "--robots", "hopper", "--evaluations", 2000])
+    command = [sys.executable, "-W", "error", "-m", "surefoot", *arguments]
+    study = tmp_path / "study"
+    process = subprocess.Popen(
+        [*command, "--processes", "1", "--out", study],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+    )
+    while not list(study.glob("trials/hopper/[!.]*.h5")):
+        assert process.poll() is None
+        time.sleep(0.02)
+    os.killpg(process.pid, signal.SIGINT)  # as a terminal does: to its processes too
+    output, complaints = process.communicate(timeout=60)
+    assert process.returncode == 130
+    assert "Stopped. What is saved is kept: go on with the same command." in output
+    assert len(complaints.strip().splitlines()) == 1
+    kept = {path: path.read_bytes() for path in study.glob("trials/hopper/[!.]*.h5")}
+    assert len(kept) == 1
+    subprocess.run([*command, "--out", study], check=True, capture_output=True, timeout=120)
+    assert all(path.read_bytes() == content for path, content in kept.items())
+    whole = locomotion_settings(
+        tmp_path / "whole",
+        {"hopper": 2000},
+        algorithms=["map-elites"],
+        trials=2,
+        episodes=2,
+        episode_steps=30,
+    )
+    for plan in whole.plans():
+        resumed = read_trial(study / "trials" / "hopper" / f"map-elites-{plan.trial:02d}.h5", GaitResult)
+        for name, value in vars(plan.run(lambda _: None)).items():
+            if name not in TIMES:
+                np.testing.assert_equal(vars(resumed)[name], value, err_msg=name)
+
+
+def test_bad_input_ends_in_one_sentence_and_code_2(run, tmp_path) -> None:
+    (tmp_path / "file").write_text("")
+    (tmp_path / "other").mkdir()
+    other = {"study": "ablation", "seed": 1, "episodes": 2, "evaluations": {"hopper": 400}}
+    (tmp_path / "other" / "study.json").write_text(json.dumps(other))
+    small = [*LOCOMOTION, "--robots", "hopper", "--evaluations", 400, "--out", tmp_path / "x"]
+    rates = [*ABLATION, "--robots", "hopper", "--evaluations", 400, "--out", tmp_path / "x"]
+    for arguments, message in (
+        ([*small, "--algorithms", "magic"], "unknown algorithm 'magic'; available: cma-mae, lm-ma-mae"),
+        ([*small, "--algorithms", "me-es,pga-me"], "pga-me cannot be run: it trains networks by deep"),
+        ([*small, "--algorithms", "cma-mega-td3-es"], "cma-mega-td3-es cannot be run: it trains networks"),
+        ([*small, "--algorithms", "cma-mega"], "cma-mega needs gradients"),
+        ([*small, "--algorithms", "me-es,me-es"], "different names with commas between"),
+        ([*small, "--robots", "hoper"], "unknown robot 'hoper' (did you mean 'hopper'?); available: ant"),
+        ([*small, "--evaluations", "0"], "0 is not in the range"),
+        ([*small, "--evaluations", "many"], "'many' is not a valid integer"),
+        ([*small, "--evaluations", "5,hopper=x"], "'x' is not a valid integer"),
+        ([*small, "--evaluations", "5,6"], "it must give each name one number, not '5,6'"),
+        ([*small, "--evaluations", "5,ant=6"], "--evaluations speaks of ant, which is not among the robots"),
+        ([*small, "--evaluations", "9" * 15], "evaluations: "),
+        ([*small, "--episodes", "0"], "0 is not in the range"),
+        ([*small, "--trials", "0"], "0 is not in the range"),
+        ([*small, "--parallel", "cores"], "'cores' is not one of 'trials', 'episodes'"),
+        ([*small, "--processes", "0"], "0 is not in the range"),
+        ([*small, "--out", tmp_path / "file"], "it is a file"),
+        ([*small, "--out", tmp_path / "other"], "holds another study (study ablation, seed 1, episodes 2"),
+        ([*rates, "--learning-rates", "0.1,2"], "2.0 is not in the range 0<=x<=1"),
+        ([*rates, "--learning-rates", "0.1,0.10"], "it must be different numbers, not '0.1,0.10'"),
+        ([*rates, "--learning-rates", "nan"], "nan is not"),
+        ([*rates, "--learning-rates", "some"], "'some' is not a valid float"),
+    ):
+        code, _, err = run(*arguments)
+        assert (code, len(err.strip().splitlines())) == (2, 1), err
+        assert message in err, (message, err)
+    assert {path.name for path in tmp_path.iterdir()} == {"file", "other"}
