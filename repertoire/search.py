@@ -4,12 +4,14 @@ import itertools
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 
 from repertoire.archives import Archive
 from repertoire.emitters import Emitter, Outcomes
 from repertoire.emitters.emitter import EVERYTHING
+from repertoire.parallel import share_out
 from repertoire.problems import Evaluations
 from repertoire.state import select
 
@@ -93,26 +95,28 @@ class Search:
         """
         if not self._asked:
             raise RuntimeError("tell was called before ask: there are no solutions to tell of")
-        outcomes = self._add(evaluations)
-        self._asked = False
-        self._run(
-            lambda emitter=emitter, part=part: emitter.tell(part, self.soft)  # type: ignore[misc]
-            for emitter, part in zip(self.emitters, outcomes, strict=True)
-        )
-
-    def _add(self, evaluations: Evaluations) -> list[Outcomes]:
-        """Add a batch to the archives, and return each emitter's outcomes; what failed ranks last."""
-        kept = (self._solutions, evaluations.objectives, evaluations.measures)
         ok = ~evaluations.failed & self._offered()
+        kept = (self._solutions, evaluations.objectives, evaluations.measures)
         if not ok.all():
             kept = (kept[0][ok], kept[1][ok], kept[2][ok])
+        outcomes = self._guide(evaluations, ok, kept)
+        self._asked = False
+        tasks: list[Callable[[], object]] = [
+            partial(emitter.tell, part, self.soft)
+            for emitter, part in zip(self.emitters, outcomes, strict=True)
+        ]
+        if self.result is not self.soft:  # which emitters neither read nor write
+            tasks.insert(0, partial(self.result.add, *kept))
+        self._run(tasks)
+
+    def _guide(
+        self, evaluations: Evaluations, ok: np.ndarray, kept: tuple[np.ndarray, np.ndarray, np.ndarray]
+    ) -> list[Outcomes]:
+        """Add what is kept of a batch to the soft archive, and return each emitter's outcomes."""
         n = len(self._solutions)
         improvements, opened = np.full(n, -np.inf), np.zeros(n, np.bool_)
         accepted = np.empty(len(kept[1]), np.bool_)
-        tasks: list[Callable[[], object]] = [lambda: self.soft.add(*kept, opened=accepted)]
-        if self.result is not self.soft:
-            tasks.append(lambda: self.result.add(*kept))
-        improvements[ok] = self._run(tasks)[0]
+        improvements[ok] = self.soft.add(*kept, opened=accepted)  # what failed ranks last
         opened[ok] = accepted
         return self._outcomes(evaluations, improvements, opened)
 
@@ -159,13 +163,13 @@ class Search:
             self._buffer = np.empty((bounds[-1], self.soft.solution_dim), np.float32)
         self._solutions = self._buffer[: bounds[-1]]
         if self._pool is None and self._threads > 1 and self._solutions.size >= _WORTH_THREADS:
-            self._pool = ThreadPoolExecutor(self._threads)
+            self._pool = ThreadPoolExecutor(self._threads - 1)  # besides the caller
 
     def _run(self, tasks: Iterable[Callable[[], object]]) -> list[object]:
         """Call independent functions, and return what they return."""
         if self._pool is None:
             return [task() for task in tasks]
-        return list(self._pool.map(lambda task: task(), tasks))
+        return share_out(list(tasks), self._pool, self._threads)
 
     def state(self) -> dict[str, np.ndarray]:
         """What a checkpoint must hold besides the result archive's elites; see `restore`."""

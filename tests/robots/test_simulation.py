@@ -1,6 +1,7 @@
 import dataclasses
 import signal
 import threading
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
@@ -37,6 +38,14 @@ def _evaluate_until_interrupted(simulation: Simulation, controllers: np.ndarray,
     threading.Timer(delay, signal.raise_signal, [signal.SIGINT]).start()
     while True:
         simulation.evaluate(controllers, SEEDS + 7)
+
+
+@pytest.fixture
+def interruptible() -> Iterator[None]:
+    """Whoever started the tests may have had them ignore interrupts, as nohup does."""
+    earlier = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, earlier)
 
 
 @pytest.fixture(scope="module")
@@ -130,7 +139,7 @@ def test_calls_from_several_threads_do_not_mix(ant, controllers, reference) -> N
     assert all(_equal(result, results[1]) for result in results[1::2])
 
 
-def test_an_interrupt_leaves_the_simulation_usable(ant, controllers, reference) -> None:
+def test_an_interrupt_leaves_the_simulation_usable(ant, controllers, reference, interruptible) -> None:
     """Interrupt the caller while its lanes are busy, as Ctrl-C does in a notebook."""
     with Simulation(ant, threads=2) as simulation:
         for delay in (0.0, 0.02, 0.05, 0.1):
