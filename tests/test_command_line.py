@@ -12,7 +12,6 @@ import numpy as np
 import pytest
 
 import adapt.demo
-import surefoot
 from adapt.demo import DemoSettings
 from repertoire.algorithms import ALGORITHMS
 from repertoire.storage import read_repertoire
@@ -31,20 +30,6 @@ SMALL = [
     "--episode-steps",
     "40",
 ]
-
-
-@pytest.fixture
-def run(monkeypatch, capsys):
-    """Runs a command; returns its exit code and what it printed, line breaks of wrapping undone."""
-
-    def command(*arguments: object) -> tuple[int, str, str]:
-        monkeypatch.setattr(sys, "argv", ["surefoot", *map(str, arguments)])
-        with pytest.raises(SystemExit) as ended:
-            surefoot.main()
-        printed = capsys.readouterr()
-        return int(ended.value.code or 0), " ".join(printed.out.split()), printed.err
-
-    return command
 
 
 @pytest.fixture(scope="module")

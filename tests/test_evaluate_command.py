@@ -11,26 +11,11 @@ import h5py
 import numpy as np
 import pytest
 
-import surefoot
 from repertoire.archives import Elites
 from repertoire.storage import read_repertoire, write_repertoire
 from repertoire.training import FILE_NAME, start_training
 from tests.repertoire.conftest import SMALL
 from tests.repertoire.test_storage import seal
-
-
-@pytest.fixture
-def run(monkeypatch, capsys):
-    """Runs a command; returns its exit code and what it printed, line breaks of wrapping undone."""
-
-    def command(*arguments: object) -> tuple[int, str, str]:
-        monkeypatch.setattr(sys, "argv", ["surefoot", *map(str, arguments)])
-        with pytest.raises(SystemExit) as ended:
-            surefoot.main()
-        printed = capsys.readouterr()
-        return int(ended.value.code or 0), " ".join(printed.out.split()), printed.err
-
-    return command
 
 
 @pytest.fixture

@@ -10,9 +10,7 @@ import time
 from pathlib import Path
 
 import numpy as np
-import pytest
 
-import surefoot
 from repertoire.suites.files import read_trial
 from repertoire.suites.gait_result import GaitResult
 from repertoire.suites.locomotion import locomotion_settings
@@ -21,20 +19,6 @@ SMALL = ["--trials", 2, "--episodes", 2, "--episode-steps", 30, "--no-videos"]
 LOCOMOTION = ["suite", "locomotion", "--algorithms", "sep-cma-mae, map-elites", *SMALL]
 ABLATION = ["suite", "ablation", *SMALL]
 TIMES = {"seconds", "cpu_seconds", "search_seconds", "evaluation_seconds", "saving_seconds", "threads"}
-
-
-@pytest.fixture
-def run(monkeypatch, capsys):
-    """Runs a command; returns its exit code and what it printed, line breaks of wrapping undone."""
-
-    def command(*arguments: object) -> tuple[int, str, str]:
-        monkeypatch.setattr(sys, "argv", ["surefoot", *map(str, arguments)])
-        with pytest.raises(SystemExit) as ended:
-            surefoot.main()
-        printed = capsys.readouterr()
-        return int(ended.value.code or 0), " ".join(printed.out.split()), printed.err
-
-    return command
 
 
 def rows(folder: Path) -> list[dict[str, str]]:

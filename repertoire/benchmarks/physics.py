@@ -35,7 +35,7 @@ class _Setting:
 
     Attributes:
         substeps: physics steps of equal length.
-        integrator: MuJoCo's name of it.
+        integrator: MuJoCo's name of it, in small letters.
     """
 
     substeps: int
@@ -60,9 +60,9 @@ class _Setting:
 
 _CANDIDATES = tuple(
     _Setting(substeps, integrator)
-    for integrator in ("implicitfast", "Euler", "RK4")
+    for integrator in ("implicitfast", "euler", "rk4")
     for substeps in (2, 3, 4, 6, 8)
-    if integrator != "RK4" or substeps <= 4
+    if integrator != "rk4" or substeps <= 4
 )
 
 
@@ -114,9 +114,8 @@ def measure_physics(robot: str, *, say: Callable[[str], object]) -> Figures:
 
 
 def _integrator(robot: Robot) -> str:
-    """MuJoCo's name of a robot's integrator."""
-    name = mujoco.mjtIntegrator(robot.model.opt.integrator).name.removeprefix("mjINT_")
-    return name if name in ("RK4",) else {"EULER": "Euler", "IMPLICITFAST": "implicitfast"}.get(name, name)
+    """MuJoCo's name of a robot's integrator, in small letters."""
+    return mujoco.mjtIntegrator(robot.model.opt.integrator).name.removeprefix("mjINT_").lower()
 
 
 def _controllers(robot: Robot) -> np.ndarray:

@@ -18,7 +18,8 @@ def test_results_come_in_the_order_of_the_tasks(threads: int, count: int) -> Non
 def test_two_threads_work_at_the_same_time() -> None:
     meeting = threading.Barrier(2, timeout=20)  # broken if one waits for the other to end
     with ThreadPoolExecutor(1) as pool:
-        share_out([meeting.wait, meeting.wait], pool, 2)
+        places = share_out([meeting.wait, meeting.wait], pool, 2)
+    assert sorted(places) == [0, 1]
 
 
 def test_an_error_reaches_the_caller_after_all_have_stopped() -> None:
