@@ -8,10 +8,12 @@ from robots.errors import SurefootError
 from surefoot_cli.algorithms import algorithms
 from surefoot_cli.bench import bench
 from surefoot_cli.console import Commands, complaints
+from surefoot_cli.damages import damages
 from surefoot_cli.demo import demo
 from surefoot_cli.deploy import deploy
 from surefoot_cli.evaluate import evaluate
 from surefoot_cli.recover import recover
+from surefoot_cli.rehearse import rehearse
 from surefoot_cli.robots import robots
 from surefoot_cli.show import show
 from surefoot_cli.suite import suite
@@ -24,7 +26,20 @@ def cli() -> None:
     """Train repertoires of gaits, and get a damaged walking robot going again."""
 
 
-for command in (train, show, evaluate, recover, deploy, demo, robots, algorithms, suite, bench):
+for command in (
+    train,
+    show,
+    evaluate,
+    rehearse,
+    recover,
+    deploy,
+    demo,
+    robots,
+    damages,
+    algorithms,
+    suite,
+    bench,
+):
     cli.add_command(command)
 
 

@@ -9,10 +9,11 @@ from pathlib import Path
 from adapt.damage import parse_damage
 from adapt.recovery import Recovery, Trial, recover
 from adapt.report import film, save_recovery
+from repertoire.loop import Progress
 from repertoire.plots import draw_repertoire
 from repertoire.repertoire import Repertoire, format_cell
 from repertoire.storage import read_repertoire
-from repertoire.training import FILE_NAME, Progress, start_training
+from repertoire.training import FILE_NAME, start_training
 from robots.rendering import rendering_note
 from robots.robot import Robot
 

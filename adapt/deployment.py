@@ -11,10 +11,10 @@ import numpy as np
 from scipy.spatial.transform import Rotation
 
 from robots.atomic import write_text
+from robots.controllers import robot_controller
 from robots.errors import InvalidValueError
 from robots.overlay import Moment
 from robots.robot import Robot
-from robots.simulation import robot_controller
 from robots.slots import Slots
 
 End = Literal["time", "fall", "divergence"]
@@ -132,7 +132,7 @@ def deploy(
     log: list[dict[str, np.ndarray]] = []
     fell = False
     for step in range(1, limit + 1):
-        controller.act(rows, slots.observations, slots.actions, only)
+        controller.act(rows, slots.observations, slots.tally.steps, slots.actions, only)
         slots.advance(only)
         if slots.tally.diverged[0]:
             break
@@ -208,7 +208,7 @@ def _telemetry(robot: Robot, log: list[dict[str, np.ndarray]], ended: End) -> Te
         positions=_column(log, "position", (t, 3)),
         angles=angles,
         speeds=np.cos(yaw) * velocity[:, 0] + np.sin(yaw) * velocity[:, 1],
-        joint_angles=_joint_angles(model, joints, qpos),
+        joint_angles=_joint_angles(robot, qpos),
         actions=_column(log, "actions", (t, len(joints))),
         contacts=_column(log, "contacts", (t, len(feet))).astype(np.bool_),
         rewards=_column(log, "rewards", (t,)),
@@ -228,13 +228,14 @@ def _roll_pitch_yaw(quaternions: np.ndarray) -> np.ndarray:
     return Rotation.from_quat(quaternions, scalar_first=True).as_euler("xyz")
 
 
-def _joint_angles(model: mujoco.MjModel, joints: tuple[str, ...], qpos: np.ndarray) -> np.ndarray:
+def _joint_angles(robot: Robot, qpos: np.ndarray) -> np.ndarray:
     """Angles of the joints [rad], NaN where one is lost, (t, j)."""
-    angles = np.full((len(qpos), len(joints)), np.nan)
+    joints, fixed = robot.description.joints, robot.faults.fixed
+    angles = np.tile([fixed.get(name, np.nan) for name in joints], (len(qpos), 1))
     for column, name in enumerate(joints):
-        joint = mujoco.mj_name2id(model, mujoco.mjtObj.mjOBJ_JOINT, name)
+        joint = mujoco.mj_name2id(robot.model, mujoco.mjtObj.mjOBJ_JOINT, name)
         if joint >= 0:
-            angles[:, column] = qpos[:, model.jnt_qposadr[joint]]
+            angles[:, column] = qpos[:, robot.model.jnt_qposadr[joint]]
     return angles
 
 

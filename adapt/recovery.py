@@ -7,11 +7,14 @@ from numbers import Integral
 import numpy as np
 
 from adapt.damage import Damage
+from adapt.evidence import evidence_of
+from adapt.outcome import Outcome
 from adapt.selectors import MapBO, Prior, Selector, SelectorFactory
 from repertoire.repertoire import Repertoire
+from robots.controllers import robot_controller
 from robots.errors import InvalidValueError
 from robots.seeds import derive_seeds
-from robots.simulation import Episodes, Simulation, robot_controller
+from robots.simulation import Episodes, Simulation
 
 FORMAT = "surefoot-recovery"
 VERSION = 1
@@ -144,7 +147,7 @@ def recover(
         on_trial: called after each trial.
 
     Raises:
-        UnknownNameError: the robot has no such leg.
+        UnknownNameError: the robot has no such part.
         InvalidValueError: the repertoire is empty or does not fit its robot, or an argument is outside what
             is said here.
     """
@@ -204,8 +207,8 @@ class _Bench:
             row = self._next(search, in_use, repeats, ending)
             if row is None:
                 break
-            trial = self._trial(len(tried) + 1, row, float(search.predicted[row]))
-            search.tell(row, trial.measured)
+            trial, outcome = self._trial(len(tried) + 1, row, float(search.predicted[row]))
+            search.tell(row, outcome)
             tried.append(trial)
             if on_trial:
                 on_trial(trial)
@@ -250,11 +253,11 @@ class _Bench:
         episodes = self._run(np.repeat(rows, len(seeds)), np.tile(seeds, len(rows)))
         return self._objectives(episodes).reshape(len(rows), len(seeds)).mean(axis=1)
 
-    def _trial(self, number: int, row: int, predicted: float) -> Trial:
-        """Try a controller once."""
+    def _trial(self, number: int, row: int, predicted: float) -> tuple[Trial, Outcome]:
+        """Try a controller once; the record of it, and what a selector is told."""
         seeds = derive_seeds(self._seed, _TRIALS, number, 1)
         episodes = self._run(np.array([row]), seeds)
-        return Trial(
+        trial = Trial(
             number=number,
             row=row,
             cell=self._repertoire.cell(row),
@@ -264,6 +267,8 @@ class _Bench:
             steps=int(episodes.steps[0]),
             distance=float(episodes.distances[0]),
         )
+        fell = bool(episodes.fell[0] | episodes.diverged[0])
+        return trial, Outcome(trial.measured, fell, evidence_of(episodes, self._simulation.robot)[0])
 
     def _run(self, rows: np.ndarray, seeds: np.ndarray) -> Episodes:
         """Run an episode of each controller."""

@@ -1,25 +1,20 @@
 """`Reevaluation`: every elite runs the same episodes, in blocks between which it can be interrupted."""
 
-import math
-import time
 from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
 
+from repertoire.blocks import check_episodes, run_blocks
 from repertoire.correction import Correction, correct
-from repertoire.parallel import one_blas_thread
 from repertoire.problems import Locomotion
 from repertoire.repertoire import Repertoire
 from repertoire.samples import Identity, Samples, read_samples, write_samples
 from repertoire.storage import fingerprint
-from repertoire.training import software_versions
-from robots.errors import InvalidValueError
+from repertoire.versions import software_versions
 from robots.seeds import derive_seeds
 
-MOST_EPISODES = 10_000
-MOST_SEED = 2**63 - 1  # what the file's integers hold
-# key of the seed: training has 0 and 1, recovery 2 to 5
+# key of the seed: training has 0 and 1, recovery 2 to 5, rehearsal 7
 _EPISODES = 6
 # Episodes a thread runs in a block: seconds of work, so that neither waiting for the last nor saving weighs
 _BLOCK = 64
@@ -35,8 +30,8 @@ class Reevaluation:
 
     Args:
         repertoire: not empty; it runs its robot in episodes as long as those of its training.
-        episodes: n, from 1 to `MOST_EPISODES`.
-        seed: from 0 to `MOST_SEED`.
+        episodes: n, from 1 to `blocks.MOST_EPISODES`.
+        seed: from 0 to `blocks.MOST_SEED`.
         threads: of the simulation; all cores by default.
         block: episodes between two chances to stop or save; 64 for each thread by default.
 
@@ -53,14 +48,7 @@ class Reevaluation:
         threads: int | None = None,
         block: int | None = None,
     ) -> None:
-        if not len(repertoire):
-            raise InvalidValueError("the repertoire is empty: there is nothing to evaluate")
-        if not 1 <= episodes <= MOST_EPISODES:
-            raise InvalidValueError(
-                f"episodes must be at least 1 and at most {MOST_EPISODES}, not {episodes}"
-            )
-        if not 0 <= seed <= MOST_SEED:
-            raise InvalidValueError(f"seed must be at least 0 and at most {MOST_SEED}, not {seed}")
+        check_episodes(repertoire, episodes, seed)
         self.repertoire = repertoire
         self.episodes = episodes
         self.seed = seed
@@ -134,14 +122,7 @@ class Reevaluation:
             on_progress: called from other threads with the number of episodes finished.
             stop: asked after every block.
         """
-        saved_at = -math.inf  # the first block is saved at once: from then on there is something to resume
-        with one_blas_thread():
-            while not self.finished and not (stop and stop()):
-                self.step(on_progress)
-                if time.monotonic() - saved_at >= checkpoint_seconds and not self.finished:
-                    self.save(path)
-                    saved_at = time.monotonic()
-        self.save(path)
+        run_blocks(self, path, checkpoint_seconds=checkpoint_seconds, on_progress=on_progress, stop=stop)
 
     def save(self, path: Path) -> None:
         """Write what is finished to a file.

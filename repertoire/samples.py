@@ -66,14 +66,18 @@ def read_samples(path: Path, identity: Identity, *, most: int, measure_dim: int)
             raise InvalidValueError(f"it holds no samples in version {_VERSION} of the format")
         contents = read_tree(file)
         verify(file, contents)
-        _check_identity(json.loads(contents.texts["identity"]), identity)
+        check_identity(json.loads(contents.texts["identity"]), identity)
         samples = Samples(contents.arrays["objectives"], contents.arrays["measures"])
         _check_samples(samples, most, measure_dim)
     return samples
 
 
-def _check_identity(found: Identity, expected: Identity) -> None:
-    """Raise if samples are a function of something else."""
+def check_identity(found: Identity, expected: Identity) -> None:
+    """Check what a file's content is a function of.
+
+    Raises:
+        InvalidValueError: it is a function of something else than expected.
+    """
     differences = [
         f"{name} {found.get(name)}, not {value}"
         for name, value in expected.items()

@@ -4,7 +4,6 @@
 """
 
 import json
-import re
 from collections.abc import Mapping
 from dataclasses import fields
 from pathlib import Path
@@ -36,15 +35,14 @@ from repertoire.contents import (
 from repertoire.hdf5 import create_file, open_file
 from repertoire.repertoire import Repertoire
 from repertoire.spread import Spread
+from robots.controllers import robot_controller, with_controller
 from robots.errors import InvalidValueError
+from robots.intake.references import find_reference
 from robots.robot import robot_from_text
-from robots.simulation import robot_controller
 
 FORMAT = "surefoot repertoire"
 VERSION = 1
 
-# how an MJCF has MuJoCo read other files, whatever their path
-_REFERENCE = re.compile(r"<\s*include\b|\bfile\w*\s*=\s*(\"[^\"]*\"|'[^']*')?")
 _SEARCH = "search"
 _TEXTS = ("configuration", "controller", "robot/mjcf", "robot/yaml", "versions")
 
@@ -156,8 +154,9 @@ def _repertoire(contents: Contents, configuration: Configuration) -> Repertoire:
     versions = _parse_json(texts, "versions")
     if not all(isinstance(version, str) for version in versions.values()):
         raise InvalidValueError("'versions' must map names to texts")
+    robot = robot_from_text(texts["robot/mjcf"], texts["robot/yaml"], origin="its robot")
     return Repertoire(
-        robot=robot_from_text(texts["robot/mjcf"], texts["robot/yaml"], origin="its robot"),
+        robot=with_controller(robot, texts["controller"]),
         controller=texts["controller"],
         configuration=configuration,
         elites=Elites(*(arrays[f"elites/{field.name}"] for field in fields(Elites))),
@@ -210,22 +209,18 @@ def _check_texts(contents: Contents) -> None:
     for name in _TEXTS:
         if name not in contents.texts:
             raise InvalidValueError(f"the text {name!r} is missing")
-    reference = _REFERENCE.search(contents.texts["robot/mjcf"])
-    if reference:
+    reference = find_reference(contents.texts["robot/mjcf"])
+    if reference is not None:
         raise InvalidValueError(
-            f"'robot/mjcf' refers to another file ({reference[0]!r}), "
+            f"'robot/mjcf' refers to another file ({reference!r}), "
             "but a repertoire must need nothing beside it"
         )
 
 
 def _check_fit(repertoire: Repertoire) -> None:
     """Raise if a repertoire's parts do not fit its robot."""
-    robot, controller = repertoire.robot, robot_controller(repertoire.robot)
-    if repertoire.controller != controller.shape:
-        raise InvalidValueError(
-            f"its controllers are {repertoire.controller!r}, but those of its robot, {robot.name}, "
-            f"are {controller.shape!r}"
-        )
+    robot = with_controller(repertoire.robot, repertoire.controller)
+    controller = robot_controller(robot)
     if len(repertoire.grid) != robot.measure_dim:
         raise InvalidValueError(
             f"its grid has {len(repertoire.grid)} dimensions, but its robot, {robot.name}, "

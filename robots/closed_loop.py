@@ -11,7 +11,8 @@ import mujoco
 import numpy as np
 from numba import njit
 
-from robots.controllers.mlp import MLP, act
+from robots.controllers import MLP, Controller, Periodic
+from robots.controllers.mlp import act
 from robots.layout import Columns, Task, make_task
 from robots.moments import NOT_WATCHED, add_observation
 from robots.native import call, function_address
@@ -67,7 +68,7 @@ class ClosedLoop:
         mujoco.FatalError: MuJoCo cannot simulate the robot.
     """
 
-    def __init__(self, robot: Robot, controller: MLP) -> None:
+    def __init__(self, robot: Robot, controller: Controller) -> None:
         silence_mujoco()
         self.robot = robot
         self._model, self._data = robot.physics, mujoco.MjData(robot.physics)
@@ -88,9 +89,12 @@ class ClosedLoop:
             self._data._address,
             robot.description.substeps,
         )
-        self._sizes = np.array(controller.sizes)
+        self._controller = controller
+        self._sizes = np.array(controller.sizes if isinstance(controller, MLP) else (), np.int64)
+        samples = controller.samples if isinstance(controller, Periodic) else 0
+        self._table = np.zeros((samples, controller.action_dim), np.float32)
         self._measured = measured_feet(robot)
-        self.tally = make_tally(1, len(robot.description.feet))
+        self.tally = make_tally(1, self._task)
 
     def run(
         self, parameters: np.ndarray, seed: int, *, abandoned: np.ndarray, sums: np.ndarray = NOT_WATCHED
@@ -105,12 +109,16 @@ class ClosedLoop:
         """
         mujoco.mj_resetData(self._model, self._data)
         place_joints(self._memory.state[0], self._task, self.robot, seed)
+        if isinstance(self._controller, Periodic):
+            self._controller.tabulate(parameters, self._table)
         _run(
             self._physics,
             self._memory,
             self._task,
             self.tally,
+            np.uint64(seed),
             self._sizes,
+            self._table,
             parameters[None],
             sums,
             abandoned,
@@ -140,20 +148,25 @@ def _run(
     memory: _Memory,
     task: Task,
     tally: Tally,
+    seed: np.uint64,
     sizes: np.ndarray,
+    table: np.ndarray,
     parameters: np.ndarray,
     sums: np.ndarray,
     abandoned: np.ndarray,
     only: np.ndarray,
 ) -> None:
-    """Run the episode whose initial state is in memory."""
+    """Run the episode whose initial state is in memory: a network's, unless there is a table of actions."""
     state, sensordata, warnings, observations, actions = memory
-    begin(task, tally, state, observations, 0)
+    begin(task, tally, state, observations, 0, seed)
     ended = 0
     while ended == 0 and not abandoned[0]:
-        act(sizes, parameters, observations, actions, only)
+        if len(table) > 0:
+            actions[0] = table[tally.steps[0] % len(table)]
+        else:
+            act(sizes, parameters, observations, actions, only)
         add_observation(observations[0], sums)
-        apply_actions(task, actions, state, only)
+        apply_actions(task, tally, actions, state, only)
         for _ in range(physics.substeps):
             call(physics.step, physics.model, physics.data)
         ended = score(task, tally, state, sensordata, warnings, actions, observations, only)

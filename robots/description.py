@@ -53,21 +53,41 @@ class Alive(_Record):
     Attributes:
         min_height: torso height that it is above [m].
         max_pitch: size of the torso's pitch that it is below [rad].
+        max_tilt: angle between the torso's z axis and the vertical that it is below [rad].
         untouched: feet none of which touches the floor.
         ends_episode: whether the episode ends once the robot is not alive.
+        forfeits: whether an episode that ends so is worth 0, whatever it had added up.
     """
 
     min_height: Finite | None = None
     max_pitch: Annotated[float, Field(gt=0, allow_inf_nan=False, strict=True)] | None = None
+    max_tilt: Annotated[float, Field(gt=0, le=math.pi, allow_inf_nan=False, strict=True)] | None = None
     untouched: tuple[str, ...] = ()
     ends_episode: bool = True
+    forfeits: bool = False
 
 
-class ControllerShape(_Record):
-    """Which kind of controller drives the robot, and its size."""
+class MLPShape(_Record):
+    """The robot is driven by networks with these hidden layers."""
 
     kind: Literal["mlp"]
     hidden: Annotated[tuple[Count, ...], Field(min_length=1)]
+
+
+class PeriodicShape(_Record):
+    """The robot is driven by periodic signals.
+
+    Attributes:
+        period: of the signals [s]; a whole number of control steps.
+        opposite: joints that play another joint's signal with the opposite sign, and which.
+    """
+
+    kind: Literal["periodic"]
+    period: Annotated[float, Field(gt=0, allow_inf_nan=False, strict=True)]
+    opposite: dict[str, str] = {}
+
+
+ControllerShape = Annotated[MLPShape | PeriodicShape, Field(discriminator="kind")]
 
 
 class MinObjective(_Record):
@@ -94,7 +114,11 @@ class Description(_Record):
         torso: body with the root joints: one free joint, or for a robot that moves in the x-z plane a slide
             along x, a slide along z and a hinge about y, in this order.
         floor: geom that is the ground.
+        keyframe: of the MJCF, the pose that episodes start in; None for that in which it is built, with the
+            actuated joints at 0.
         joints: actuated joints in the order of observations and actions.
+        ranges: narrower ranges of motion than the MJCF gives some of them, or ranges where it gives none
+            [rad or m]; a position servo can be told no more either.
         feet: sole geoms of each foot.
         legs: joints and foot of each leg.
         measures: the feet whose contact shares are the measures, in order.
@@ -113,7 +137,9 @@ class Description(_Record):
     model: str
     torso: str
     floor: str
+    keyframe: str | None = None
     joints: Names
+    ranges: dict[str, tuple[Finite, Finite]] = {}
     feet: Annotated[dict[str, Names], Field(min_length=1)]
     legs: Annotated[dict[str, Leg], Field(min_length=1)]
     measures: Names
@@ -131,8 +157,16 @@ class Description(_Record):
         for name, leg in self.legs.items():
             _require(f"leg {name!r} names the joint", leg.joints, self.joints, "joints")
             _require(f"leg {name!r} names the foot", [leg.foot], self.feet, "feet")
+        _require("ranges names the joint", self.ranges, self.joints, "joints")
+        for name, (low, high) in self.ranges.items():
+            if not low < high:
+                raise ValueError(f"ranges.{name} must go from low to high, not from {low:g} to {high:g}")
         _require("measures name the foot", self.measures, self.feet, "feet")
         _require("alive.untouched names the foot", self.alive.untouched, self.feet, "feet")
+        if self.alive.forfeits and not self.alive.ends_episode:
+            raise ValueError("alive.forfeits needs alive.ends_episode: only what ends can be forfeited")
+        if isinstance(self.controller, PeriodicShape):
+            self._check_opposites(self.controller.opposite)
         if len(self.archive) != len(self.measures):
             raise ValueError(
                 f"archive has {len(self.archive)} dimensions but there are {len(self.measures)} measures"
@@ -148,6 +182,15 @@ class Description(_Record):
                 f"the archive has {math.prod(self.archive)} cells; at most {_MOST_CELLS} are possible"
             )
         return self
+
+    def _check_opposites(self, opposite: dict[str, str]) -> None:
+        for names in (opposite, opposite.values()):
+            _require("controller.opposite names the joint", names, self.joints, "joints")
+        for joint, leader in opposite.items():
+            if leader in opposite:
+                raise ValueError(
+                    f"controller.opposite has {joint!r} follow {leader!r}, which has no signal of its own"
+                )
 
 
 def _require(what: str, names: object, known: object, kind: str) -> None:
@@ -190,6 +233,11 @@ def describe_validation_error(error: ValidationError, record: type[BaseModel]) -
         return f"unknown key {where!r}" + (f"; available: {known}" if known else "")
     if first["type"] == "missing":
         return f"missing key {where!r}"
+    if first["type"] == "union_tag_invalid":
+        given, known = first["ctx"]["tag"], first["ctx"]["expected_tags"]
+        return f"{where}.kind: it must be one of {known}, not {given!r}"
+    if first["type"] == "union_tag_not_found":
+        return f"missing key '{where}.kind'"
     if first["type"] == "value_error":
         return str(first["ctx"]["error"])
     return f"{where}: {first['msg'][0].lower()}{first['msg'][1:]}, not {first['input']!r}"

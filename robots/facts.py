@@ -2,20 +2,21 @@
 
 import textwrap
 
-from robots.description import Alive, Reward, foot_words
+from robots.controllers import MLP, robot_controller
+from robots.description import Alive, Description, Reward, foot_words
 from robots.robot import Robot
-from robots.simulation import robot_controller
 
 _WIDTH = 92  # of a fact [characters]
 
 
 def size_words(robot: Robot) -> str:
     """How large the robot's problem is, in a line."""
-    shape = robot.description.controller
-    layers = "-".join(map(str, (robot.observation_dim, *shape.hidden, robot.action_dim)))
+    controller = robot_controller(robot)
+    kind, _, layers = controller.shape.partition("-")
+    sizes = f" {layers}" if isinstance(controller, MLP) else ""
     return (
-        f"{robot.observation_dim} observations, {robot.action_dim} actions; {shape.kind} {layers}, "
-        f"{robot_controller(robot).parameter_count:,} parameters; {_count(robot.measure_dim, 'measure')}, "
+        f"{robot.observation_dim} observations, {robot.action_dim} actions; {kind}{sizes}, "
+        f"{controller.parameter_count:,} parameters; {_count(robot.measure_dim, 'measure')}, "
         f"{_grid_words(robot)} cells"
     )
 
@@ -29,25 +30,33 @@ def robot_facts(robot: Robot) -> dict[str, list[str]]:
     return {
         "robot": [f"{robot.name}: {description.title}"],
         "size": [size_words(robot)],
-        "joints": _wrapped(", ".join(description.joints)),
+        "joints": wrapped(", ".join(description.joints)),
         "feet": [f"{foot}: {', '.join(soles)}" for foot, soles in description.feet.items()],
         "legs": [
             f"{name}: {', '.join(leg.joints)}, ending in {foot_words(leg.foot)}"
             for name, leg in description.legs.items()
         ],
-        "measures": _wrapped(f"share of time on the ground: {', '.join(description.measures)}"),
+        "measures": wrapped(f"share of time on the ground: {', '.join(description.measures)}"),
         "control step": [f"{robot.control_step:g} s: {description.substeps} physics steps"],
-        "episode": [f"{limit} at most; joints start within ±{description.reset_joint_noise:g} rad"],
-        "alive": _wrapped(_alive_words(description.alive)),
-        "reward": _wrapped(_reward_words(description.reward)),
+        "episode": wrapped(f"{limit} at most; {_start_words(description)}"),
+        "alive": wrapped(_alive_words(description.alive)),
+        "reward": wrapped(_reward_words(description.reward)),
         "archive": [f"{_grid_words(robot)} cells"],
-        "least objective": [f"{least.value:g}{published}", *_wrapped(least.source)],
+        "least objective": [f"{least.value:g}{published}", *wrapped(least.source)],
     }
 
 
-def _wrapped(text: str) -> list[str]:
+def wrapped(text: str) -> list[str]:
     """A text in lines."""
     return textwrap.wrap(" ".join(text.split()), _WIDTH, break_long_words=False, break_on_hyphens=False)
+
+
+def _start_words(description: Description) -> str:
+    """Where an episode starts."""
+    within = f"within ±{description.reset_joint_noise:g} rad"
+    if description.keyframe is None:
+        return f"joints start {within}"
+    return f"episodes start in the pose {description.keyframe!r} of the MJCF, joints {within} of it"
 
 
 def _count(number: int, noun: str) -> str:
@@ -67,11 +76,14 @@ def _alive_words(alive: Alive) -> str:
         conditions.append(f"the torso is above {alive.min_height:g} m")
     if alive.max_pitch is not None:
         conditions.append(f"it leans by less than {alive.max_pitch:g} rad")
+    if alive.max_tilt is not None:
+        conditions.append(f"it is tilted by less than {alive.max_tilt:g} rad")
     if alive.untouched:
         conditions.append(f"none of these touches the floor: {', '.join(alive.untouched)}")
     if not conditions:
         return "always"
     end = "ends" if alive.ends_episode else "goes on"
+    end += " and is worth 0" if alive.forfeits else ""
     return f"while {' and '.join(conditions)}; otherwise the episode {end}"
 
 

@@ -7,6 +7,7 @@ from PIL import Image
 
 from robots.atomic import replace_file
 from robots.errors import InvalidValueError
+from robots.pose import standing_data
 from robots.rendering import Camera, CanvasKind
 from robots.robot import Robot
 
@@ -38,14 +39,8 @@ def draw_robot(
 
 
 def standing(robot: Robot) -> mujoco.MjData:
-    """The robot as its MJCF has it, but with joints inside their ranges and a sole on the floor."""
-    model, data = robot.model, mujoco.MjData(robot.model)
-    for joint in range(model.njnt):
-        low, high = model.jnt_range[joint]
-        angle = data.qpos[model.jnt_qposadr[joint]]
-        if model.jnt_limited[joint] and not low <= angle <= high:
-            data.qpos[model.jnt_qposadr[joint]] = (low + high) / 2
-    mujoco.mj_forward(model, data)
+    """The robot as its episodes start, but with joints inside their ranges and a sole on the floor."""
+    model, data = robot.model, standing_data(robot.model, robot.start)
     _lower(robot, data, _gap(robot, data))
     mujoco.mj_forward(model, data)
     return data

@@ -1,6 +1,6 @@
 """`Robot`: a validated twin of MJCF and YAML, ready to be simulated."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
@@ -8,9 +8,27 @@ from pathlib import Path
 import mujoco
 import numpy as np
 
+from robots.actuation import check_actuators
 from robots.catalogue import MODELS, robot_names
-from robots.description import Description, parse_description, read_text
+from robots.description import ControllerShape, Description, parse_description, read_text
+from robots.elements import check_elements
 from robots.errors import InvalidRobotError, UnknownNameError
+from robots.faults import NO_FAULTS, Faults
+from robots.intake.self_contained import read_self_contained
+from robots.pose import keyframe_positions
+from robots.ranges import narrow
+
+# what the controller sees of the torso; directions are those of its own heading
+_TORSO = (
+    "height above the start",
+    "sine of the bearing of the target",
+    "cosine of the bearing of the target",
+    "forward speed",
+    "sideward speed",
+    "upward speed",
+    "roll",
+    "pitch",
+)
 
 
 @dataclass(frozen=True)
@@ -20,10 +38,12 @@ class Modification:
     Attributes:
         label: what to call it.
         edit: makes it, in place; it may remove joints, motors and geoms that the description lists.
+        faults: what the change does that no model can express.
     """
 
     label: str
     edit: Callable[[mujoco.MjSpec], None]
+    faults: Faults = NO_FAULTS
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,6 +61,7 @@ class Robot:
         physics: the same without what is only there to be looked at, and with a contact sensor for every
             sole: what is simulated, some percent faster. Positions and velocities mean the same in both.
         joint_ranges: lowest and highest position of each actuated joint of the whole robot [rad], (j, 2).
+        start: position of each joint at the start of an episode, as far as the description names a keyframe.
         modifications: what was done to the robot since it was whole, in order.
     """
 
@@ -50,6 +71,7 @@ class Robot:
     model: mujoco.MjModel
     physics: mujoco.MjModel
     joint_ranges: np.ndarray
+    start: Mapping[str, np.ndarray]
     modifications: tuple[Modification, ...] = ()
 
     @property
@@ -70,24 +92,38 @@ class Robot:
     @property
     def observation_dim(self) -> int:
         """Number of observations: 8 of the torso, 2 per joint, 1 per foot."""
-        return 8 + 2 * len(self.description.joints) + len(self.description.feet)
+        return len(_TORSO) + 2 * len(self.description.joints) + len(self.description.feet)
 
     @property
     def measure_dim(self) -> int:
         """Number of measures."""
         return len(self.description.measures)
 
-    def modified(self, label: str, edit: Callable[[mujoco.MjSpec], None]) -> "Robot":
+    @property
+    def observation_names(self) -> tuple[str, ...]:
+        """What the controller sees, in order; of joints and feet `NAME position`, `speed` and `contact`."""
+        joints = (f"{joint} {what}" for joint in self.description.joints for what in ("position", "speed"))
+        return (*_TORSO, *joints, *(f"{foot} contact" for foot in self.description.feet))
+
+    @property
+    def faults(self) -> Faults:
+        """What is wrong with it that its model cannot express."""
+        return sum((modification.faults for modification in self.modifications), NO_FAULTS)
+
+    def modified(
+        self, label: str, edit: Callable[[mujoco.MjSpec], None], faults: Faults = NO_FAULTS
+    ) -> "Robot":
         """The robot after one more change to its model.
 
         Args:
             label: what to call the change.
             edit: see `Modification`.
+            faults: see `Modification`.
 
         Raises:
             InvalidRobotError: the changed model does not compile.
         """
-        modifications = (*self.modifications, Modification(label, edit))
+        modifications = (*self.modifications, Modification(label, edit, faults))
         spec = self.spec()
         for modification in modifications:
             modification.edit(spec)
@@ -99,9 +135,17 @@ class Robot:
         """The robot with another limit on its episodes [control steps]; it shares the model."""
         return replace(self, description=self.description.model_copy(update={"episode_steps": steps}))
 
+    def with_controller(self, shape: ControllerShape) -> "Robot":
+        """The robot driven by other controllers; it shares the model."""
+        return replace(self, description=self.description.model_copy(update={"controller": shape}))
+
     def spec(self) -> mujoco.MjSpec:
         """A fresh editable copy of the whole robot's model, without modifications."""
-        return mujoco.MjSpec.from_string(self.xml)
+        spec = mujoco.MjSpec.from_string(self.xml)
+        narrow(spec, self.description.ranges)
+        for key in list(spec.keys):  # they would not fit a robot that loses joints
+            spec.delete(key)
+        return spec
 
 
 @cache
@@ -117,14 +161,14 @@ def load_robot(name: str) -> Robot:
 
 
 def read_robot(path: Path) -> Robot:
-    """Read a robot from its YAML and the MJCF that it names beside it.
+    """Read a robot from its YAML and the MJCF that it names beside it, with all that this refers to.
 
     Raises:
         InvalidRobotError: a file cannot be read, or they do not describe a robot.
     """
     text = read_text(path)
     description = parse_description(text, origin=str(path))
-    return _build(description, read_text(path.parent / description.model), text, origin=str(path))
+    return _build(description, read_self_contained(path.parent / description.model), text, origin=str(path))
 
 
 def robot_from_text(xml: str, yaml: str, *, origin: str) -> Robot:
@@ -142,21 +186,32 @@ def _build(description: Description, xml: str, yaml: str, *, origin: str) -> Rob
         spec = mujoco.MjSpec.from_string(xml)
     except ValueError as error:
         raise InvalidRobotError(f"{origin}: the MJCF cannot be read: {_one_line(error)}") from error
-    _check_elements(spec, description, origin)
+    check_elements(spec, description, origin)
+    narrow(spec, description.ranges)
     model, physics = _compile(spec, description, origin)
-    return Robot(description, xml, yaml, model, physics, _joint_ranges(model, description, origin))
+    check_actuators(model, description.joints, origin)
+    ranges, start = _joint_ranges(model, description, origin), keyframe_positions(model, description.keyframe)
+    return Robot(description, xml, yaml, model, physics, ranges, start)
 
 
 def _joint_ranges(model: mujoco.MjModel, description: Description, origin: str) -> np.ndarray:
     """Ranges of the actuated joints, (j, 2); refuses joints that have none."""
     kinds = (int(mujoco.mjtJoint.mjJNT_HINGE), int(mujoco.mjtJoint.mjJNT_SLIDE))
-    for name in description.joints:
-        joint = model.joint(name)
+    joints = [model.joint(name) for name in description.joints]
+    for joint in joints:
         if model.jnt_type[joint.id] not in kinds:
-            raise InvalidRobotError(f"{origin}: the joint {name!r} must be a hinge or a slide")
-        if not model.jnt_limited[joint.id] or not joint.range[0] < joint.range[1]:
-            raise InvalidRobotError(f"{origin}: the joint {name!r} needs a limited range")
-    return np.array([model.joint(name).range for name in description.joints])
+            raise InvalidRobotError(f"{origin}: the joint {joint.name!r} must be a hinge or a slide")
+    free = [
+        joint.name
+        for joint in joints
+        if not model.jnt_limited[joint.id] or not joint.range[0] < joint.range[1]
+    ]
+    if free:
+        raise InvalidRobotError(
+            f"{origin}: each actuated joint needs a limited range, in the MJCF or in the YAML, such as "
+            f"ranges: {{{free[0]}: [-0.8, 0.8]}}; without one: {', '.join(free)}"
+        )
+    return np.array([joint.range for joint in joints])
 
 
 def _compile(
@@ -176,12 +231,16 @@ def _compile(
 
 
 def _strip(spec: mujoco.MjSpec, description: Description) -> None:
-    """Delete geoms without mass and contact; MuJoCo would place them in every step."""
+    """Delete geoms without mass and contact, which MuJoCo would place in every step, and their meshes."""
     kept = {description.floor, *(sole for soles in description.feet.values() for sole in soles)}
     for geom in list(spec.geoms):
         weightless = geom.density == 0 and not geom.mass > 0  # a mass that is not given is NaN
         if weightless and not geom.contype and not geom.conaffinity and geom.name not in kept:
             spec.delete(geom)
+    used = {geom.meshname for geom in spec.geoms}
+    for mesh in list(spec.meshes):
+        if mesh.name not in used:
+            spec.delete(mesh)
 
 
 def contact_sensor(foot: str, number: int) -> str:
@@ -201,48 +260,6 @@ def _add_contact_sensor(spec: mujoco.MjSpec, name: str, sole: str, floor: str) -
         refname=floor,
         intprm=[found, 0, 1],
     )
-
-
-def _check_elements(spec: mujoco.MjSpec, description: Description, origin: str) -> None:
-    """Refuse a description that names what the MJCF lacks."""
-    bodies, geoms = _names(spec.bodies), _names(spec.geoms)
-    joints, motors = _names(spec.joints), [actuator.target for actuator in spec.actuators]
-    soles = [sole for soles in description.feet.values() for sole in soles]
-    for kind, wanted, known in (
-        ("body", [description.torso], bodies),
-        ("geom", [description.floor, *soles], geoms),
-        ("joint", description.joints, joints),
-        ("motor on the joint", description.joints, motors),
-    ):
-        for name in wanted:
-            if name not in known:
-                raise InvalidRobotError(
-                    f"{origin}: the MJCF has no {kind} {name!r}; available: {', '.join(known) or 'none'}"
-                )
-    _check_root(spec.body(description.torso), f"{origin}: the torso {description.torso!r}")
-
-
-def _check_root(torso: mujoco.MjsBody, what: str) -> None:
-    """Refuse a torso that neither moves freely nor in the x-z plane."""
-    kind = mujoco.mjtJoint
-    kinds = [joint.type for joint in torso.joints]
-    axes = [tuple(joint.axis) for joint in torso.joints]
-    free = kinds == [kind.mjJNT_FREE]
-    planar = kinds == [kind.mjJNT_SLIDE, kind.mjJNT_SLIDE, kind.mjJNT_HINGE] and axes == [
-        (1, 0, 0),
-        (0, 0, 1),
-        (0, 1, 0),
-    ]
-    if not free and not planar:
-        raise InvalidRobotError(
-            f"{what} must have one free joint and no other, or to move in the x-z plane a slide along x, "
-            "a slide along z and a hinge about y"
-        )
-
-
-def _names(elements: list) -> list[str]:
-    """Names of a spec's elements, those that have one."""
-    return [element.name for element in elements if element.name]
 
 
 def _one_line(error: Exception) -> str:

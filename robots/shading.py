@@ -80,38 +80,44 @@ def shade(
     point, view, normal = np.empty(3), np.empty(3), np.empty(3)
     color, texel, scratch = np.empty(3), np.empty(3), np.empty((2, 3))
     for n in range(len(rays)):
-        length = np.sqrt(rays[n, 0] ** 2 + rays[n, 1] ** 2 + rays[n, 2] ** 2)
-        for k in range(3):
-            view[k] = -rays[n, k] / length
-            point[k] = eye[k] + distances[n] * rays[n, k]
         geom = geoms[n]
+        length = _aim(eye, rays[n], distances[n], view, point)
         if geom < 0:
             _sky(textures, view, color)
         else:
-            facing = normals[n, 0] * view[0] + normals[n, 1] * view[1] + normals[n, 2] * view[2]
-            for k in range(3):
-                normal[k] = normals[n, k] if facing >= 0 else -normals[n, k]
-            slant = np.sqrt(max(abs(facing), 1e-3))
+            slant = np.sqrt(max(_face(normals[n], view, normal), 1e-3))
             # between the footprint's width and its length, slant**-2 times as much
             footprint = pixel * distances[n] * length / (slant * np.sqrt(slant))
             _texture(surfaces, textures, geom, point, footprint, texel)
             light_up(
-                lights,
-                surfaces.colors[geom],
-                surfaces.gloss[geom],
-                point,
-                view,
-                normal,
-                lit[:, n],
-                scratch,
-                color,
-            )
+                lights, surfaces.colors[geom], surfaces.gloss[geom],
+                point, view, normal, lit[:, n], scratch, color,
+            )  # fmt: skip
             for k in range(3):
                 color[k] *= texel[k]
         if haze.plane != NONE and (geom < 0 or geom == haze.plane):
             _haze(surfaces, textures, haze, eye, view, texel, color)
         for k in range(3):
             colors[n, k] = min(color[k], 1.0)
+
+
+@njit(nogil=True, cache=True, error_model="numpy", forceinline=True)
+def _aim(eye: np.ndarray, ray: np.ndarray, distance: float, view: np.ndarray, point: np.ndarray) -> float:
+    """Write the unit vector that points at the eye, and what the ray hits; return the ray's length."""
+    length = np.sqrt(ray[0] ** 2 + ray[1] ** 2 + ray[2] ** 2)
+    for k in range(3):
+        view[k] = -ray[k] / length
+        point[k] = eye[k] + distance * ray[k]
+    return length
+
+
+@njit(nogil=True, cache=True, error_model="numpy", forceinline=True)
+def _face(outside: np.ndarray, view: np.ndarray, normal: np.ndarray) -> float:
+    """Write the normal turned to the eye; return the cosine of the angle between."""
+    cosine = outside[0] * view[0] + outside[1] * view[1] + outside[2] * view[2]
+    for k in range(3):
+        normal[k] = outside[k] if cosine >= 0 else -outside[k]
+    return abs(cosine)
 
 
 @njit(nogil=True, cache=True, error_model="numpy", forceinline=True)

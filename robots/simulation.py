@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from robots.closed_loop import ClosedLoop
-from robots.controllers import MLP, make_controller
+from robots.controllers import Controller, robot_controller
 from robots.errors import InvalidValueError
 from robots.moments import NOT_WATCHED, ObservationMoments, Watch
 from robots.robot import Robot
@@ -29,6 +29,10 @@ class Episodes:
         distances: progress towards the target [m], (n,).
         energies: mechanical work of the motors, both signs counted [J], (n,).
         diverged: whether the simulation blew up, (n,).
+        fell: whether the episode ended before its time, (n,).
+        midway: progress after two fifths of the longest episode, or at the end of a shorter one [m], (n,).
+        lateral: displacement to the left of the start at the end [m], (n,).
+        heading: yaw at the end [rad], (n,).
         moments: of what the controllers saw in the watched episodes that did not diverge; None if none were
             to be watched.
     """
@@ -39,6 +43,10 @@ class Episodes:
     distances: np.ndarray
     energies: np.ndarray
     diverged: np.ndarray
+    fell: np.ndarray
+    midway: np.ndarray
+    lateral: np.ndarray
+    heading: np.ndarray
     moments: ObservationMoments | None = None
 
     def __len__(self) -> int:
@@ -97,7 +105,7 @@ class Simulation:
         """
         parameters, seeds = self._checked(parameters, seeds)
         watch = None if watched is None else self._watch(watched, len(seeds))
-        results = _empty_episodes(len(seeds), self.robot)
+        results = empty_episodes(len(seeds), self.robot.measure_dim)
         queue = _Queue(len(seeds), on_finished)
         order = _Order(parameters, seeds, queue, results, watch)
         try:
@@ -147,13 +155,6 @@ def available_cores() -> int:
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1  # where processes cannot be bound to cores
-
-
-def robot_controller(robot: Robot) -> MLP:
-    """The controller that a robot's description asks for."""
-    return make_controller(
-        robot.description.controller, observation_dim=robot.observation_dim, action_dim=robot.action_dim
-    )
 
 
 class _Queue:
@@ -209,7 +210,7 @@ class _Order:
 class _Lane:
     """What one thread works with."""
 
-    def __init__(self, robot: Robot, controller: MLP) -> None:
+    def __init__(self, robot: Robot, controller: Controller) -> None:
         self._loop = ClosedLoop(robot, controller)
         self._busy = threading.Lock()
 
@@ -233,18 +234,26 @@ class _Lane:
         results.diverged[index] = tally.diverged[0]
         results.energies[index] = tally.energy[0]
         results.distances[index] = tally.progress(0)
+        results.fell[index] = tally.terminated[0]
+        results.midway[index] = tally.midway[0]
+        results.lateral[index] = tally.lateral[0]
+        results.heading[index] = tally.heading[0]
         good = not tally.diverged[0]
         results.objectives[index] = tally.objective[0] if good else np.nan
         results.measures[index] = self._loop.measures if good else np.nan
 
 
-def _empty_episodes(n: int, robot: Robot) -> Episodes:
-    """Results to be filled in."""
+def empty_episodes(n: int, measure_dim: int) -> Episodes:
+    """Results to be filled in, of n episodes."""
     return Episodes(
         objectives=np.zeros(n),
-        measures=np.zeros((n, robot.measure_dim)),
+        measures=np.zeros((n, measure_dim)),
         steps=np.zeros(n, np.int64),
         distances=np.zeros(n),
         energies=np.zeros(n),
         diverged=np.zeros(n, np.bool_),
+        fell=np.zeros(n, np.bool_),
+        midway=np.zeros(n),
+        lateral=np.zeros(n),
+        heading=np.zeros(n),
     )

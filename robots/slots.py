@@ -29,8 +29,8 @@ class Slots:
         self.batch = Batch(robot.physics, count, nthread=1)
         self.observations = np.zeros((count, robot.observation_dim), np.float32)
         self.actions = np.zeros((count, robot.action_dim), np.float32)
-        self.tally = make_tally(count, len(robot.description.feet))
         self._task = make_task(robot, batch_columns(robot.physics))
+        self.tally = make_tally(count, self._task)
         self._sensordata = self.batch.bind("sensordata")
         self._warnings = self.batch.warning[:, :, 1]  # how often each kind was raised
         self._initial = self.batch.state[0].copy()
@@ -42,7 +42,7 @@ class Slots:
         row[:] = self._initial
         place_joints(row, self._task, self.robot, seed)
         self._warnings[slot] = 0
-        begin(self._task, self.tally, self.batch.state, self.observations, slot)
+        begin(self._task, self.tally, self.batch.state, self.observations, slot, np.uint64(seed))
 
     def advance(self, ids: np.ndarray) -> int:
         """Simulate one control step of some slots with their actions.
@@ -53,7 +53,7 @@ class Slots:
         Returns:
             How many of their episodes ended, see `over`.
         """
-        apply_actions(self._task, self.actions, self.batch.state, ids)
+        apply_actions(self._task, self.tally, self.actions, self.batch.state, ids)
         try:
             self.batch.step(ids, self.robot.description.substeps)
         except SimulationError as error:
@@ -98,11 +98,12 @@ def measured_feet(robot: Robot) -> np.ndarray:
 
 
 def place_joints(row: np.ndarray, task: Task, robot: Robot, seed: int) -> None:
-    """Turn the joints that are there to the initial angles of a seed, in a row of state."""
+    """Put the robot in its first pose with the joint angles of a seed added, in a row of state."""
     noise, joints = robot.description.reset_joint_noise, task.joint_qpos
     angles = np.random.default_rng(seed).uniform(-noise, noise, len(joints))
     present = joints != ABSENT
-    row[joints[present]] = angles[present]
+    row[slice(*task.qpos)] = task.start
+    row[joints[present]] += angles[present]
 
 
 def silence_mujoco() -> None:

@@ -10,6 +10,7 @@ import numpy as np
 from numba import njit
 
 from robots.layout import ABSENT, Task
+from robots.noise import normal
 
 TARGET_X = 1000.0  # [m] straight ahead of the start
 OBSERVATION_LIMIT = 5.0
@@ -30,6 +31,11 @@ class Tally(NamedTuple):
         energy: mechanical work of the motors, both signs counted [J].
         initial_height: torso height at reset [m].
         initial_distance, target_distance: of the torso to the target at reset and now [m].
+        midway: progress when two fifths of the longest episode were over, or now if it is not so far [m].
+        lateral: displacement of the torso to the left when the episode ended [m].
+        heading: yaw of the torso then [rad].
+        seed: of the episode, from which the noise of its observations derives.
+        pending: actions that are still to come to the motors, (n, delay, j) float32.
         terminated: whether the episode ended before its time: the robot is not alive, or diverged.
         diverged: whether the simulation blew up.
     """
@@ -43,6 +49,11 @@ class Tally(NamedTuple):
     initial_height: np.ndarray
     initial_distance: np.ndarray
     target_distance: np.ndarray
+    midway: np.ndarray
+    lateral: np.ndarray
+    heading: np.ndarray
+    seed: np.ndarray
+    pending: np.ndarray
     terminated: np.ndarray
     diverged: np.ndarray
 
@@ -55,8 +66,9 @@ class Tally(NamedTuple):
         return self.initial_distance[slot] - self.target_distance[slot]
 
 
-def make_tally(slots: int, feet: int) -> Tally:
+def make_tally(slots: int, task: Task) -> Tally:
     """An empty tally."""
+    feet, joints = len(task.foot_sensors), len(task.joint_ctrl)
     return Tally(
         objective=np.zeros(slots),
         reward=np.zeros(slots),
@@ -67,14 +79,21 @@ def make_tally(slots: int, feet: int) -> Tally:
         initial_height=np.zeros(slots),
         initial_distance=np.zeros(slots),
         target_distance=np.zeros(slots),
+        midway=np.zeros(slots),
+        lateral=np.zeros(slots),
+        heading=np.zeros(slots),
+        seed=np.zeros(slots, np.uint64),
+        pending=np.zeros((slots, task.delay, joints), np.float32),
         terminated=np.zeros(slots, np.bool_),
         diverged=np.zeros(slots, np.bool_),
     )
 
 
 @njit(nogil=True, cache=True, error_model="numpy")
-def begin(task: Task, tally: Tally, state: np.ndarray, observations: np.ndarray, slot: int) -> None:
-    """Start an episode in a slot whose state row is already at its initial state."""
+def begin(
+    task: Task, tally: Tally, state: np.ndarray, observations: np.ndarray, slot: int, seed: np.uint64
+) -> None:
+    """Start the episode of a seed in a slot whose state row is already at its initial state."""
     row = state[slot]
     tally.objective[slot] = 0.0
     tally.reward[slot] = 0.0
@@ -85,21 +104,32 @@ def begin(task: Task, tally: Tally, state: np.ndarray, observations: np.ndarray,
     tally.initial_height[slot] = _pose(task, row)[2]
     tally.initial_distance[slot] = _target_distance(task, row)
     tally.target_distance[slot] = tally.initial_distance[slot]
+    tally.midway[slot] = 0.0
+    tally.lateral[slot] = 0.0
+    tally.heading[slot] = 0.0
+    tally.seed[slot] = seed
+    tally.pending[slot] = 0.0
     tally.terminated[slot] = False
     tally.diverged[slot] = False
     _observe(task, tally, slot, row, observations[slot])
 
 
 @njit(nogil=True, cache=True, error_model="numpy")
-def apply_actions(task: Task, actions: np.ndarray, state: np.ndarray, ids: np.ndarray) -> None:
-    """Clip the actions of some slots to [-1, 1] in place and hand them to the motors that are there."""
+def apply_actions(task: Task, tally: Tally, actions: np.ndarray, state: np.ndarray, ids: np.ndarray) -> None:
+    """Clip the actions of some slots to [-1, 1] and hand them to the motors that are there, late if need be.
+
+    The actions are overwritten with those that arrived.
+    """
     for slot in ids:
         for j in range(len(task.joint_ctrl)):
             action = min(max(actions[slot, j], np.float32(-1.0)), np.float32(1.0))
+            if task.delay:
+                due = tally.steps[slot] % task.delay
+                action, tally.pending[slot, due, j] = tally.pending[slot, due, j], action
             if task.joint_ctrl[j] == ABSENT:
                 action = np.float32(0.0)  # a motor that is gone draws nothing
             else:
-                state[slot, task.joint_ctrl[j]] = action
+                state[slot, task.joint_ctrl[j]] = task.ctrl_middle[j] + task.ctrl_half_range[j] * action
             actions[slot, j] = action
 
 
@@ -126,7 +156,9 @@ def score(
             _feel(task, tally, slot, sensordata[slot])
             _reward(task, tally, slot, row, actions[slot])
             _observe(task, tally, slot, row, observations[slot])
-        ended += tally.terminated[slot] or tally.steps[slot] == task.max_steps
+        if tally.terminated[slot] or tally.steps[slot] == task.max_steps:
+            ended += 1
+            tally.lateral[slot], tally.heading[slot] = _drift(task, row)
     return ended
 
 
@@ -167,7 +199,7 @@ def _reward(task: Task, tally: Tally, slot: int, row: np.ndarray, action: np.nda
         velocity = _read(row, task.joint_qvel[j])
         work += abs(a * 0.1 * velocity)
         effort += a * a
-        power += abs(a * task.joint_gear[j] * velocity)
+        power += abs(_torque(task, row, j) * velocity)
         at_limit += abs(_rescaled(task, row, j)) > _NEAR_LIMIT
     distance = _target_distance(task, row)
     alive = _alive(task, row, tally.touching[slot])
@@ -179,8 +211,13 @@ def _reward(task: Task, tally: Tally, slot: int, row: np.ndarray, action: np.nda
     tally.objective[slot] += reward
     tally.energy[slot] += power * task.control_step
     tally.target_distance[slot] = distance
-    tally.terminated[slot] = task.ends_episode and not alive
     tally.steps[slot] += 1
+    if tally.steps[slot] <= task.midway:
+        tally.midway[slot] = tally.initial_distance[slot] - distance
+    tally.terminated[slot] = task.ends_episode and not alive
+    if tally.terminated[slot] and task.forfeits:
+        tally.reward[slot] -= tally.objective[slot]
+        tally.objective[slot] = 0.0
 
 
 @njit(nogil=True, cache=True, error_model="numpy")
@@ -188,6 +225,8 @@ def _alive(task: Task, row: np.ndarray, touching: np.ndarray) -> bool:
     """Whether a robot is alive, see `robots.description.Alive`."""
     pose = _pose(task, row)
     alive = pose[2] > task.min_height and abs(pose[4]) < task.max_pitch
+    if task.min_upright >= -1.0:
+        alive &= np.cos(pose[3]) * np.cos(pose[4]) > task.min_upright
     for foot in range(len(touching)):
         alive &= not (touching[foot] and task.untouched[foot])
     return alive
@@ -214,10 +253,40 @@ def _observe(task: Task, tally: Tally, slot: int, row: np.ndarray, observation: 
         observation[9 + 2 * j] = 0.1 * _read(row, task.joint_qvel[j])
     for foot in range(task.foot_sensors.shape[0]):
         observation[8 + 2 * joints + foot] = tally.touching[slot, foot]
+    if task.faulty:
+        _disturb(task, tally, slot, observation)
     for i in range(len(observation)):
         observation[i] = min(
             max(observation[i], np.float32(-OBSERVATION_LIMIT)), np.float32(OBSERVATION_LIMIT)
         )
+
+
+@njit(nogil=True, cache=True, error_model="numpy")
+def _disturb(task: Task, tally: Tally, slot: int, observation: np.ndarray) -> None:
+    """Let the sensors that are at fault read what they read."""
+    for i in range(len(observation)):
+        if task.noise[i] > 0:
+            observation[i] += task.noise[i] * normal(tally.seed[slot], tally.steps[slot], i)
+        if not np.isnan(task.stuck[i]):
+            observation[i] = task.stuck[i]
+
+
+@njit(nogil=True, cache=True, error_model="numpy")
+def _torque(task: Task, row: np.ndarray, j: int) -> float:
+    """Torque of a joint's actuator, 0 where it is absent [N·m]."""
+    if task.joint_ctrl[j] == ABSENT:
+        return 0.0
+    gear, bias = task.joint_gear[j], task.joint_bias[j]
+    force = task.joint_gain[j] * row[task.joint_ctrl[j]] + bias[0]
+    force += gear * (bias[1] * row[task.joint_qpos[j]] + bias[2] * row[task.joint_qvel[j]])
+    return gear * min(max(force, task.joint_force[j, 0]), task.joint_force[j, 1])
+
+
+@njit(nogil=True, cache=True, error_model="numpy")
+def _drift(task: Task, row: np.ndarray) -> tuple[float, float]:
+    """How far left of the start the torso is [m], and its yaw [rad]."""
+    pose = _pose(task, row)
+    return pose[1], pose[5]
 
 
 @njit(nogil=True, cache=True, error_model="numpy")
@@ -228,9 +297,9 @@ def _read(row: np.ndarray, column: int) -> float:
 
 @njit(nogil=True, cache=True, error_model="numpy")
 def _rescaled(task: Task, row: np.ndarray, j: int) -> float:
-    """A joint's position with its range rescaled to [-1, 1], or 0 where it is absent."""
+    """A joint's position with its range rescaled to [-1, 1]; 0 of one that is lost."""
     if task.joint_qpos[j] == ABSENT:
-        return 0.0
+        return task.joint_fixed[j]
     return (row[task.joint_qpos[j]] - task.joint_middle[j]) / task.joint_half_range[j]
 
 

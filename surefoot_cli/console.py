@@ -45,6 +45,18 @@ class Number(click.FloatRange):
         return number
 
 
+class Sizes(click.ParamType):
+    """Whole numbers of at least 1 with commas between."""
+
+    name = "N,..."
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """Split the numbers."""
+        if isinstance(value, tuple):
+            return value
+        return tuple(Positive.convert(part.strip(), param, ctx) for part in value.split(","))
+
+
 class Names(click.ParamType):
     """Names with commas between them, each once."""
 

@@ -12,7 +12,10 @@ from surefoot_cli.console import AnyPath, Number, console, print_rendering_note
 @click.option("--best", is_flag=True, help="Deploy the gait with the highest objective.")
 @click.option("--cell", metavar="I,J,...", help="Deploy the gait of this cell, e.g. 1,0,3,2.")
 @click.option(
-    "--damage", "damage_text", metavar="LEG:KIND", help="Break the robot first, e.g. front_left:lost."
+    "--damage",
+    "damage_text",
+    metavar="DAMAGE",
+    help="Break the robot first, e.g. front_left:lost; see `surefoot damages`.",
 )
 @click.option("--seconds", type=Number(min=0, min_open=True), default=10.0, show_default=True)
 @click.option("--seed", type=click.IntRange(min=0), default=1, show_default=True)

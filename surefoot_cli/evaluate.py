@@ -7,9 +7,9 @@ from typing import Any
 
 import click
 
-from robots.errors import InvalidFileError, InvalidValueError
 from surefoot_cli.console import AnyPath, Positive, console
 from surefoot_cli.progress import episode_bar, interrupt_flag
+from surefoot_cli.resuming import check_output, take_up, unfinished_path
 
 # of each metric: name, format, and whether it is an amount, of which a share can be lost
 _METRICS = {
@@ -51,12 +51,12 @@ def evaluate(
 
     repertoire = read_repertoire(file)
     out = out or file.with_name(f"{file.stem}-corrected{file.suffix}")
-    unfinished = out.with_name(f"{out.stem}-unfinished{out.suffix}")
-    _check_output(file, out, overwrite)
+    unfinished = unfinished_path(out)
+    check_output(file, out, overwrite)
     if picture is not None:
         check_picture(picture)
     with Reevaluation(repertoire, episodes=episodes, seed=seed, threads=threads) as evaluation:
-        _restore(evaluation, unfinished, overwrite)
+        take_up(evaluation, unfinished, overwrite)
         with interrupt_flag() as interrupted, episode_bar(evaluation.total, done=evaluation.done) as show:
             evaluation.run(unfinished, on_progress=show, stop=interrupted)
     if not evaluation.finished:
@@ -72,33 +72,6 @@ def evaluate(
     if picture is not None:
         draw_correction(repertoire, correction.repertoire, picture)
         console.print(f"drawn to {picture}")
-
-
-def _check_output(file: Path, out: Path, overwrite: bool) -> None:
-    """Refuse an output that cannot be written, or that something would be lost by."""
-    from robots.atomic import check_writable, file_exists
-
-    if file_exists(out):
-        if out.samefile(file):
-            raise InvalidValueError(f"{out} is the repertoire to be evaluated: choose another --out")
-        if not overwrite:
-            raise InvalidValueError(f"{out} exists already: choose another --out, or use --overwrite")
-    check_writable(out)
-
-
-def _restore(evaluation: Any, unfinished: Path, overwrite: bool) -> None:
-    """Take up what an interrupted evaluation left, unless it is another's that may be overwritten."""
-    from robots.atomic import file_exists
-
-    if not file_exists(unfinished):
-        return
-    try:
-        evaluation.restore(unfinished)
-    except InvalidFileError as error:
-        if not overwrite:
-            raise InvalidFileError(f"{error}: remove it, choose another --out, or use --overwrite") from error
-    if evaluation.done:
-        console.print(f"going on after {evaluation.done} of {evaluation.total} episodes")
 
 
 def _print_metrics(correction: Any) -> None:

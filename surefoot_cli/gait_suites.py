@@ -77,31 +77,31 @@ def _options(command: Callable[..., None]) -> Callable[..., None]:
 @click.option("--algorithms", type=Names(), help="Fewer or others.  [default: those of the paper's that run]")
 @_options
 @click.option("--out", type=AnyPath, default=Path("studies/locomotion"), show_default=True)
-def locomotion(**options: Any) -> None:
+def locomotion(algorithms: tuple[str, ...] | None, **options: Any) -> None:
     """Train the paper's robots with its algorithms, and report beside its Tables III to V.
 
     The same command goes on with a study that was stopped, in the middle of a trial too.
     """
-    from repertoire.suites import locomotion as study
+    from repertoire.suites.locomotion import LOCOMOTION_STUDY, algorithm_variants
 
-    _run(study, study.locomotion_settings, study.collect_locomotion, study.report_locomotion, options)
+    _run(LOCOMOTION_STUDY, algorithms and algorithm_variants(algorithms), options)
 
 
 @click.command()
 @click.option("--learning-rates", type=Rates(), help="Of the archive.  [default: 0,0.001,0.01,0.1,1]")
 @_options
 @click.option("--out", type=AnyPath, default=Path("studies/ablation"), show_default=True)
-def ablation(**options: Any) -> None:
+def ablation(learning_rates: tuple[float, ...] | None, **options: Any) -> None:
     """Train with several archive learning rates, and report beside the paper's Table VII.
 
     The same command goes on with a study that was stopped, in the middle of a trial too.
     """
-    from repertoire.suites import ablation as study
+    from repertoire.suites.ablation import ABLATION_STUDY, learning_rate_variants
 
-    _run(study, study.ablation_settings, study.collect_ablation, study.report_ablation, options)
+    _run(ABLATION_STUDY, learning_rates and learning_rate_variants(learning_rates), options)
 
 
-def _run(defaults: Any, make: Any, collect: Any, report: Any, options: dict[str, Any]) -> None:
+def _run(experiment: Any, variants: Any, options: dict[str, Any]) -> None:
     """Say how long it will take, run what is not done, film and report."""
     from repertoire.suites.gait_study import check_plans, open_gait_study, share_machine
     from repertoire.suites.gait_videos import film_trials
@@ -109,10 +109,11 @@ def _run(defaults: Any, make: Any, collect: Any, report: Any, options: dict[str,
 
     out, dry, videos = (options.pop(name) for name in ("out", "dry_run", "videos"))
     cores, parallel = options.pop("processes") or available_cores(), options.pop("parallel")
-    robots = options.pop("robots") or defaults.ROBOTS
-    evaluations = _evaluations(options.pop("evaluations") or {}, robots, defaults.EVALUATIONS)
+    robots = options.pop("robots") or experiment.published.domains
+    budgets = options.pop("evaluations") or {}
+    evaluations = _evaluations(budgets, robots, experiment.published.evaluations)
     given = {name: value for name, value in options.items() if value is not None}
-    settings = make(out, evaluations, **given)
+    settings = experiment.settings(out, evaluations, variants=variants, **given)
     remarks = check_plans(settings)
     settings, processes = share_machine(settings, parallel, cores)
     study = open_gait_study(settings, dry=dry)
@@ -127,13 +128,13 @@ def _run(defaults: Any, make: Any, collect: Any, report: Any, options: dict[str,
     except KeyboardInterrupt:
         console.print("Stopped. What is saved is kept: go on with the same command.")
         raise
-    trials = collect(study.found())
+    trials = experiment.collect(study.found())
     if videos:
         try:
             film_trials(trials, out, say=console.print)
         except RenderingError as error:
             console.print(f"note: no videos, since {error}")
-    for path in report(trials, out):
+    for path in experiment.report(trials, out):
         console.print(f"saved {path}")
 
 

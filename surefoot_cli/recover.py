@@ -10,7 +10,13 @@ from surefoot_cli.console import AnyPath, Positive, console
 
 @click.command()
 @click.argument("file", type=AnyPath)
-@click.option("--damage", "damage_text", required=True, metavar="LEG:KIND", help="E.g. front_left:lost.")
+@click.option(
+    "--damage",
+    "damage_text",
+    required=True,
+    metavar="DAMAGE",
+    help="E.g. front_left:lost or all:weak@0.5+torso:payload@2; see `surefoot damages`.",
+)
 @click.option("--trials", type=Positive, default=20, show_default=True, help="Trials at most.")
 @click.option("--seed", type=click.IntRange(min=0), default=1, show_default=True)
 @click.option("--oracle", is_flag=True, help="Also find the best gait there is, by trying all.")

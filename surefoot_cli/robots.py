@@ -11,14 +11,27 @@ from surefoot_cli.console import AnyPath, console, print_rendering_note
 @click.command()
 @click.argument("name", required=False)
 @click.option("--picture", type=AnyPath, help="Draw the robot NAME to this PNG.")
-def robots(name: str | None, picture: Path | None) -> None:
-    """List the robots that come with the package, or print the facts of the robot NAME."""
-    from robots.robot import load_robot
+@click.option(
+    "--check", is_flag=True, help="Try the robot NAME out, say what looks wrong, and draw it beside its YAML."
+)
+@click.option("--draft", type=AnyPath, metavar="XML", help="Write a first YAML for this MJCF, beside it.")
+@click.option("--overwrite", is_flag=True, help="Replace the YAML that --draft writes if it is there.")
+def robots(name: str | None, picture: Path | None, check: bool, draft: Path | None, overwrite: bool) -> None:
+    """List the robots that come with the package, or print the facts of the robot NAME.
 
-    if name is not None:
-        _show(load_robot(name), picture)
-    elif picture is not None:
-        raise click.UsageError("say which robot to draw: surefoot robots NAME --picture FILE.png")
+    NAME may also be the path of the YAML of your own robot; docs/own-robot.md tells how to make one.
+    """
+    if draft is not None:
+        if name is not None or check or picture is not None:
+            raise click.UsageError("--draft writes a YAML and does nothing else: leave out the rest")
+        _draft(draft, overwrite)
+    elif overwrite:
+        raise click.UsageError("--overwrite belongs to --draft")
+    elif name is not None:
+        _show(name, picture, check)
+    elif picture is not None or check:
+        what, option = ("check", "--check") if check else ("draw", "--picture FILE.png")
+        raise click.UsageError(f"say which robot to {what}: surefoot robots NAME {option}")
     else:
         _list()
 
@@ -35,15 +48,53 @@ def _list() -> None:
         console.print(f"{'':<16} {size_words(robot)}")
 
 
-def _show(robot: Any, picture: Path | None) -> None:
-    """Print a robot's facts and draw it."""
-    from robots.facts import robot_facts
-    from robots.portrait import draw_robot
+def _draft(path: Path, overwrite: bool) -> None:
+    """Write a first YAML."""
+    from robots.intake.draft import draft_robot
 
-    for name, lines in robot_facts(robot).items():
+    out = draft_robot(path, overwrite=overwrite)
+    console.print(f"written to {out}: look through it, and then: surefoot robots {out} --check")
+
+
+def _show(name: str, picture: Path | None, check: bool) -> None:
+    """Print a robot's facts, try it out and draw it."""
+    from robots.catalogue import robot_names
+    from robots.facts import robot_facts
+    from robots.find import find_robot
+
+    robot = find_robot(name)
+    _print_facts(robot_facts(robot))
+    if check:
+        _check(robot)
+        if picture is None and name not in robot_names():
+            picture = Path(name).with_suffix(".png")
+    if picture is not None:
+        _draw(robot, picture)
+
+
+def _check(robot: Any) -> None:
+    """Say what there is to say about a robot beyond its description."""
+    from robots.intake.examination import examine
+
+    examination = examine(robot)
+    _print_facts(examination.facts)
+    for remark in examination.remarks:
+        console.print(f"note: {remark}")
+    if not examination.remarks:
+        console.print("nothing looks wrong")
+
+
+def _print_facts(facts: dict[str, list[str]]) -> None:
+    """Print facts, each under its name."""
+    for name, lines in facts.items():
         for number, line in enumerate(lines):
             console.print(f"{'' if number else name:<16} {line}")
-    if picture is not None:
-        draw_robot(robot, picture)
-        print_rendering_note()
-        console.print(f"drawn to {picture}")
+
+
+def _draw(robot: Any, picture: Path) -> None:
+    """Draw a robot."""
+    from robots.portrait import draw_robot
+
+    draw_robot(robot, picture)
+    print_rendering_note()
+    console.print(f"drawn to {picture}")

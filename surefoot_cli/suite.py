@@ -7,6 +7,7 @@ import click
 from surefoot_cli.console import AnyPath, Commands, Names, Positive, console
 from surefoot_cli.gait_suites import ablation, locomotion
 from surefoot_cli.progress import study_bar
+from surefoot_cli.recovery_suite import recovery
 
 
 @click.group(cls=Commands)
@@ -16,6 +17,7 @@ def suite() -> None:
 
 suite.add_command(locomotion)
 suite.add_command(ablation)
+suite.add_command(recovery)
 
 
 @suite.command("optimization")

@@ -6,7 +6,7 @@ from typing import Any
 import click
 
 from robots.errors import InvalidFileError
-from surefoot_cli.console import AnyPath, Number, Positive, console, format_number
+from surefoot_cli.console import AnyPath, Number, Positive, Sizes, console, format_number
 from surefoot_cli.progress import interrupt_flag, training_bar
 
 _DEFAULT = "[default: the algorithm's]"
@@ -41,11 +41,19 @@ _DEFAULT = "[default: the algorithm's]"
 @click.option(
     "--episode-steps", type=Positive, help="Control steps an episode has at most.  [default: the robot's]"
 )
+@click.option(
+    "--hidden",
+    type=Sizes(),
+    help="Drive it by networks with these layers.  [default: the robot's controllers]",
+)
 @click.option("--checkpoint-seconds", type=Number(min=0), default=60.0, show_default=True)
 @click.option("--threads", type=Positive, help="Of the simulation.  [default: all cores]")
 @click.pass_context
 def train(ctx: click.Context, robot: str | None, **options: Any) -> None:
-    """Train a repertoire for ROBOT, or go on with a run: `surefoot train --resume runs/ant`."""
+    """Train a repertoire for ROBOT, or go on with a run: `surefoot train --resume runs/ant`.
+
+    ROBOT is the name of a robot that comes with the package, or the path of the YAML of your own.
+    """
     from repertoire.training import FILE_NAME, resume_training, start_training
 
     checkpoint, threads, resume = (options.pop(key) for key in ("checkpoint_seconds", "threads", "resume"))
@@ -56,7 +64,7 @@ def train(ctx: click.Context, robot: str | None, **options: Any) -> None:
     elif robot is None:
         raise click.UsageError("name a robot to train, or a run to --resume")
     else:
-        out = options.pop("out") or Path("runs") / robot
+        out = options.pop("out") or Path("runs") / Path(robot).stem
         settings = {key: value for key, value in options.items() if value is not None}
         training = start_training(robot, settings.pop("algorithm"), out=out, threads=threads, **settings)
     if training is None:
@@ -76,7 +84,7 @@ def train(ctx: click.Context, robot: str | None, **options: Any) -> None:
 
 def _compare_versions(training: Any) -> None:
     """Say so where other software saved what is resumed: the result may then differ."""
-    from repertoire.training import software_versions
+    from repertoire.versions import software_versions
 
     now = software_versions()
     for name, then in training.saved_by.items():

@@ -248,7 +248,7 @@ def test_bad_input_ends_in_one_sentence_and_code_2(run, trained, tmp_path) -> No
         (["show", trained, "--picture", tmp_path / "no" / "x.png"], "x.png"),
         (["recover", trained, "--damage", "tail:lost"], "available: front_left, back_left"),
         (["recover", trained, "--damage", "front_left:bent"], "available: "),
-        (["recover", trained, "--damage", "front_left"], "written LEG:KIND"),
+        (["recover", trained, "--damage", "front_left"], "written PART:KIND"),
         (["recover", trained, "--damage", "front_left:lost", "--trials", "0"], "0 is not in the range"),
         (["deploy", trained], "either --best or --cell"),
         (["deploy", trained, "--cell", "1,2"], "the archive has 6 x 6 x 6 x 6 cells"),

@@ -13,7 +13,7 @@ import numpy as np
 
 from repertoire.suites.files import read_trial
 from repertoire.suites.gait_result import GaitResult
-from repertoire.suites.locomotion import locomotion_settings
+from repertoire.suites.locomotion import LOCOMOTION_STUDY, algorithm_variants
 
 SMALL = ["--trials", 2, "--episodes", 2, "--episode-steps", 30, "--no-videos"]
 LOCOMOTION = ["suite", "locomotion", "--algorithms", "sep-cma-mae, map-elites", *SMALL]
@@ -106,10 +106,10 @@ def test_ctrl_c_keeps_what_is_saved_and_the_same_command_goes_on(tmp_path) -> No
     assert len(kept) == 1
     subprocess.run([*command, "--out", study], check=True, capture_output=True, timeout=120)
     assert all(path.read_bytes() == content for path, content in kept.items())
-    whole = locomotion_settings(
+    whole = LOCOMOTION_STUDY.settings(
         tmp_path / "whole",
         {"hopper": 2000},
-        algorithms=["map-elites"],
+        variants=algorithm_variants(["map-elites"]),
         trials=2,
         episodes=2,
         episode_steps=30,

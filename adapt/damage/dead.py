@@ -1,28 +1,39 @@
-"""`Dead`: a leg whose motors give no torque."""
+"""`Dead`: motors that give no torque."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import mujoco
 
-from adapt.damage.damage import Damage, register
-from robots.description import Leg
-
-_DRIVES_A_JOINT = (mujoco.mjtTrn.mjTRN_JOINT, mujoco.mjtTrn.mjTRN_JOINTINPARENT)
+from adapt.damage import concerns
+from adapt.damage.anatomy import Anatomy
+from adapt.damage.defect import Defect, register
+from adapt.damage.effect import Change
+from adapt.damage.marks import mark
+from adapt.damage.parts import delete_motors, limb_geoms
+from adapt.damage.target import Target
 
 
 @register("dead")
 @dataclass(frozen=True)
-class Dead(Damage):
-    """The leg hangs limp: its joints keep their limits and friction but nothing drives them.
+class Dead(Defect):
+    """The joints hang limp: they keep their limits and friction but nothing drives them.
 
-    The controller still feels the joints' positions and speeds; its actions for them do nothing.
+    The controller still feels their positions and speeds; its actions for them do nothing.
     """
 
-    summary = "the leg's motors give no torque"
+    title = "the motors give no torque"
+    family = "dead"
+    sorts = ("leg", "joint", "all")
+    scale = None
 
-    def _edit(self, spec: mujoco.MjSpec, leg: Leg) -> None:
-        """See `Damage`."""
-        motors = [motor for motor in spec.actuators if motor.trntype in _DRIVES_A_JOINT]
-        for motor in motors:
-            if motor.target in leg.joints:
-                spec.delete(motor)
+    def _change(self, anatomy: Anatomy, target: Target) -> Change:
+        """See `Defect`."""
+        joints = anatomy.joints(target)
+        return Change(concerns.motors(joints), lambda spec: _disconnect(spec, joints))
+
+
+def _disconnect(spec: mujoco.MjSpec, joints: Sequence[str]) -> None:
+    """Delete the motors of joints."""
+    delete_motors(spec, joints)
+    mark(limb_geoms(spec, joints))

@@ -1,14 +1,11 @@
 """`MapBO`: map-based Bayesian optimisation (Cully, Clune, Tarapore & Mouret 2015, Nature 521)."""
 
 from dataclasses import dataclass
-from typing import TypeVar
 
 import numpy as np
 
-from adapt.selectors.gaussian_process import GaussianProcess
-from adapt.selectors.selector import Prior, Selector
-
-_Objective = TypeVar("_Objective", float, np.ndarray)
+from adapt.selectors.corrected_map import CorrectedMap
+from adapt.selectors.selector import Prior
 
 
 @dataclass(frozen=True)
@@ -28,71 +25,59 @@ class MapBOSettings:
     enough: float = 0.9
 
 
-class MapBO(Selector):
+OF_2015 = MapBOSettings(length_scale=0.4, noise=0.001, exploration=0.05)
+
+
+class MapBO(CorrectedMap):
     """Believes the repertoire, and corrects it where trials disagree.
 
-    The belief μ in the controllers' objectives is the repertoire's plus a Gaussian process over the measures
-    that was told how far the trials were off:
-
-        μ(x) = P(x) + k(x)ᵀ (K + σ² I)⁻¹ (f - P)
-
-    so that a trial also speaks for gaits that use the feet alike. The next trial maximises μ + κ σ over all
-    controllers not yet tried. The search is over once the best gait tried, by the
-    mean of its trials, reaches 90% of the largest μ.
+    The belief μ in the controllers' objectives is the repertoire's, corrected as `CorrectedMap` says. The
+    next trial maximises μ + κ σ over all controllers not yet tried. The search is over once the best gait
+    tried, by the mean of its trials, reaches 90% of the largest μ.
 
     Units. The constants of 2015 are for metres walked in 5 s: the signal has a standard deviation of 1 m
     where the best gait walks about 2 m and 0 m is the worst. A sum of rewards has neither that size nor that
-    zero. Objectives are therefore normalised to
+    zero, so objectives are normalised. The 90% are of the objective itself; where the best prediction is
+    below zero, of which 90% would be more than the whole, "enough" is a tenth of |max μ| below max μ.
 
-        y = (f - min_objective) / (max P - min_objective)
-
-    which is 1 for the repertoire's best on the intact robot and 0 for the worst objective that counts; where
-    no controller exceeds the minimum, only the minimum is subtracted. Neither an offset nor a change of unit
-    of the objective then changes what is chosen. The 90% are of the objective itself; where the best
-    prediction is below zero, of which 90% would be more than the whole, "enough" is a tenth of |max μ| below
-    max μ.
-
-    Constants. The hexapod's of 2015 were ρ = 0.4, σ² = 0.001 and κ = 0.05 m. On the Ant, whose single trials
-    are noisy and whose measures are four, they give up early: in replays of 96 recoveries from tables of true
-    outcomes (8 damages, a repertoire of 341 gaits) they stopped after 6 trials with a gait of 54% of the best
-    gait's true objective, where ρ = 0.1 and σ² = 0.01, the defaults here, reached 61% in 18; the gait in use
-    before had 48%.
+    Constants. The hexapod's of 2015, `OF_2015`, were ρ = 0.4, σ² = 0.001 and κ = 0.05 m. On the Ant, whose
+    single trials are noisy and whose measures are four, they give up early: in replays of 96 recoveries from
+    tables of true outcomes (8 damages, a repertoire of 341 gaits) they stopped after 6 trials with a gait of
+    54% of the best gait's true objective, where ρ = 0.1 and σ² = 0.01, the defaults here, reached 61% in 18;
+    the gait in use before had 48%.
 
     Args:
         prior: what the repertoire says.
         trials: how many trials there may be.
         settings: see `MapBOSettings`.
+        max_falls: how many trials may end in a fall.
 
     Raises:
-        InvalidValueError: `trials` is less than 1, or the length scale or the noise is not positive.
+        InvalidValueError: `trials` or `max_falls` is less than 1, or the length scale or the noise is not
+            positive.
     """
 
-    def __init__(self, prior: Prior, *, trials: int, settings: MapBOSettings | None = None) -> None:
-        super().__init__(prior, trials=trials)
+    def __init__(
+        self,
+        prior: Prior,
+        *,
+        trials: int,
+        settings: MapBOSettings | None = None,
+        max_falls: int | None = None,
+    ) -> None:
         self.settings = settings or MapBOSettings()
-        height = float(np.max(prior.objectives)) - prior.min_objective
-        self._unit = height if height > 0 else 1.0
-        self._prior = self._normalised(np.asarray(prior.objectives, np.float64))  # (k,)
-        self._error = GaussianProcess(
-            prior.measures, length_scale=self.settings.length_scale, noise=self.settings.noise
+        super().__init__(
+            prior,
+            prior.objectives,
+            trials=trials,
+            length_scale=self.settings.length_scale,
+            noise=self.settings.noise,
+            max_falls=max_falls,
         )
-
-    @property
-    def predicted(self) -> np.ndarray:
-        """See `Selector.predicted`."""
-        return self.prior.min_objective + self._unit * self._belief
-
-    @property
-    def uncertainty(self) -> np.ndarray:
-        """Standard deviation of `predicted`, (k,), in units of the objective."""
-        return self._unit * np.sqrt(self._error.variance)
 
     def _choose(self, untried: np.ndarray) -> int:
         bound = self._belief + self.settings.exploration * np.sqrt(self._error.variance)
         return int(np.argmax(np.where(untried, bound, -np.inf)))
-
-    def _learn(self, row: int, objective: float) -> None:
-        self._error.observe(row, self._normalised(objective) - self._prior[row])
 
     def _satisfied(self) -> str | None:
         best, hope = max(self.means().values()), float(np.max(self.predicted))
@@ -100,12 +85,3 @@ class MapBO(Selector):
             return None
         share = f"{self.settings.enough:.0%}"
         return f"the best gait tried, {best:.1f}, reached {share} of the best prediction, {hope:.1f}"
-
-    @property
-    def _belief(self) -> np.ndarray:
-        """μ, normalised, (k,)."""
-        return self._prior + self._error.mean
-
-    def _normalised(self, objective: _Objective) -> _Objective:
-        """y, see the class."""
-        return (objective - self.prior.min_objective) / self._unit

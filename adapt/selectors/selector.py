@@ -6,6 +6,7 @@ from typing import Protocol
 
 import numpy as np
 
+from adapt.outcome import Outcome
 from robots.errors import InvalidValueError
 
 
@@ -45,27 +46,35 @@ class Prior:
 class Selector(ABC):
     """Chooses which of k controllers to try next: `next`, then `tell`, until `done` gives a reason to stop.
 
-    A controller that was told of is not proposed again. A selector that draws random numbers takes a seed.
+    What was told of is not proposed again, unless repeating trials is what the selector does. A selector that
+    draws random numbers takes a seed.
 
     Args:
         prior: what is known before the first trial.
         trials: how many trials there may be, at least 1.
+        max_falls: how many of them may end in a fall, at least 1; any number by default.
 
     Attributes:
         rows: tried so far, in order.
         objectives: what each of these trials measured.
+        falls: how many of them ended in a fall.
 
     Raises:
-        InvalidValueError: `trials` is less than 1.
+        InvalidValueError: `trials` or `max_falls` is less than 1.
     """
 
-    def __init__(self, prior: Prior, *, trials: int) -> None:
+    def __init__(self, prior: Prior, *, trials: int, max_falls: int | None = None) -> None:
         if trials < 1:
             raise InvalidValueError(f"trials must be at least 1, not {trials}")
+        if max_falls is not None and max_falls < 1:
+            raise InvalidValueError(f"max_falls must be at least 1, not {max_falls}")
         self.prior = prior
         self.trials = trials
+        self.max_falls = max_falls
         self.rows: list[int] = []
         self.objectives: list[float] = []
+        self.falls = 0
+        self._told: dict[int, list[float]] = {}  # objectives by row
 
     @property
     @abstractmethod
@@ -84,47 +93,50 @@ class Selector(ABC):
             raise RuntimeError("next was called after every controller was tried: ask done first")
         return self._choose(untried)
 
-    def tell(self, row: int, objective: float) -> None:
-        """Learn what a controller achieved on the damaged robot, whoever proposed it.
+    def tell(self, row: int, outcome: Outcome) -> None:
+        """Learn what a controller did on the damaged robot, whoever proposed it.
 
         Raises:
-            InvalidValueError: there is no such row, or the objective is not finite.
+            InvalidValueError: there is no such row, or the evidence is not what the selector knows.
         """
         if not 0 <= row < len(self.prior):
             raise InvalidValueError(f"row must be from 0 to {len(self.prior) - 1}, not {row}")
-        if not np.isfinite(objective):
-            raise InvalidValueError(f"the objective of a trial must be finite, not {objective}")
+        self._learn(int(row), outcome)
         self.rows.append(int(row))
-        self.objectives.append(float(objective))
-        self._learn(int(row), float(objective))
+        self.objectives.append(float(outcome.objective))
+        self.falls += bool(outcome.fell)
+        self._told.setdefault(int(row), []).append(float(outcome.objective))
 
     def means(self) -> dict[int, float]:
         """Mean objective of each row that was tried."""
-        told: dict[int, list[float]] = {}
-        for row, objective in zip(self.rows, self.objectives, strict=True):
-            told.setdefault(row, []).append(objective)
-        return {row: float(np.mean(objectives)) for row, objectives in told.items()}
+        return {row: sum(objectives) / len(objectives) for row, objectives in self._told.items()}
 
     def leader(self) -> int:
         """Row with the highest mean of those that were tried, the first of equals."""
         means = self.means()
         return max(means, key=lambda row: means[row])
 
+    @abstractmethod
+    def recommendation(self) -> int:
+        """Row to walk with from now on, of those that were tried: the best by what is believed by now."""
+
     def done(self) -> str | None:
         """Why to stop, in words, or None to go on."""
         if self.rows and (reason := self._satisfied()):
             return reason
+        if self.max_falls is not None and self.falls >= self.max_falls:
+            return f"the robot fell {self.falls} times, and more is not allowed"
         if len(self.rows) >= self.trials:
             return f"all {self.trials} trials are used up"
-        return "every controller was tried" if len(set(self.rows)) == len(self.prior) else None
+        return "every controller was tried" if len(self._told) == len(self.prior) else None
 
     @abstractmethod
     def _choose(self, untried: np.ndarray) -> int:
-        """Return a row for which `untried`, (k,) bool and somewhere true, is true; ties go to the first."""
+        """Return a row, one for which `untried`, (k,) bool and somewhere true, is true unless it repeats."""
 
     @abstractmethod
-    def _learn(self, row: int, objective: float) -> None:
-        """Take in the trial told last, which is already in `rows` and `objectives`."""
+    def _learn(self, row: int, outcome: Outcome) -> None:
+        """Take in a trial, which is not yet in `rows` and `objectives`."""
 
     @abstractmethod
     def _satisfied(self) -> str | None:

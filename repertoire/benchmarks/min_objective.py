@@ -1,4 +1,4 @@
-"""Run as a program with a robot's name: find the lowest objective that a search is likely to meet.
+"""Run as a program with a robot's name, or the path of its YAML: find the lowest objective to expect of a search.
 
 It is the floor of every threshold and the offset of the QD score, so it should lie below nearly everything
 that enters an archive. The authors of the paper took the lowest objective that any of their runs inserted;
@@ -13,7 +13,7 @@ import numpy as np
 
 from repertoire.problems import Evaluations, Locomotion
 from repertoire.training import start_training
-from robots.robot import load_robot
+from robots.find import find_robot
 
 _GAINS = (
     0.5,
@@ -36,7 +36,7 @@ def main(robot: str) -> None:
 
 def _lowest_of_random(robot: str, gain: float) -> float:
     """Lowest objective of random controllers."""
-    problem, rng = Locomotion(load_robot(robot)), np.random.default_rng(0)
+    problem, rng = Locomotion(find_robot(robot)), np.random.default_rng(0)
     lowest = np.inf
     for start in range(0, _RANDOM, 200):
         solutions = np.stack([np.float32(gain) * problem.initial(rng) for _ in range(200)])

@@ -17,8 +17,9 @@ import mujoco
 import numpy as np
 from mujoco.batch import Batch
 
+from robots.controllers import robot_controller
 from robots.robot import Robot, load_robot
-from robots.simulation import Simulation, robot_controller
+from robots.simulation import Simulation
 from robots.slots import Slots
 
 Figures = dict[str, Any]
@@ -134,7 +135,7 @@ def _passages(robot: Robot) -> list[_Passage]:
         states, controls = [], []
         while not slots.over(0):
             states.append((slots.batch.bind("qpos")[0].copy(), slots.batch.bind("qvel")[0].copy()))
-            controller.act(parameters[None], slots.observations, slots.actions, one)
+            controller.act(parameters[None], slots.observations, slots.tally.steps, slots.actions, one)
             slots.advance(one)
             controls.append(slots.batch.bind("ctrl")[0].copy())
         last = len(states) - _HORIZON

@@ -20,8 +20,9 @@ import numpy as np
 from mujoco.batch import Batch
 
 from repertoire.benchmarks.pybullet import check_pybullet, measure_pybullet
+from robots.controllers import robot_controller
 from robots.robot import Robot, load_robot
-from robots.simulation import Simulation, available_cores, robot_controller
+from robots.simulation import Simulation, available_cores
 from robots.slots import Slots
 
 Figures = dict[str, Any]
@@ -152,7 +153,7 @@ def _record(robot: Robot, parameters: np.ndarray, seed: int) -> _Recording:
     slots.begin(0, seed)
     initial, controls = slots.batch.state[0].copy(), []
     while not slots.over(0):
-        controller.act(parameters[None], slots.observations, slots.actions, _ONE)
+        controller.act(parameters[None], slots.observations, slots.tally.steps, slots.actions, _ONE)
         slots.advance(_ONE)
         controls.append(slots.batch.bind("ctrl")[0].copy())
     repeated = np.repeat(np.array(controls), robot.description.substeps, axis=0)

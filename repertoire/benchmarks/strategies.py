@@ -20,7 +20,7 @@ from repertoire.problems import Sphere
 from repertoire.strategies.noise import Noise
 from repertoire.suites.optimization import optimization_study
 from repertoire.suites.runner import TrialPlan, start_search
-from repertoire.training import software_versions
+from repertoire.versions import software_versions
 from robots.simulation import available_cores
 
 Figures = dict[str, Any]

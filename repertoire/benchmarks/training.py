@@ -9,7 +9,8 @@ import numpy as np
 
 from repertoire.benchmarks.simulation import quiet_controllers
 from repertoire.emitters import EvolutionStrategyEmitter
-from repertoire.training import FILE_NAME, Training, start_training
+from repertoire.loop import Training
+from repertoire.training import FILE_NAME, start_training
 
 _SECONDS = 60.0  # as long as the default time between checkpoints, so that one falls due
 

@@ -7,7 +7,8 @@
 * `plan`: `Plan`, what a trial is to do; `runner`: one on a benchmark; `result`: what it leaves behind;
   `files`: that in a file.
 * `gait_study`, `gait_trial`, `gait_result`, `gait_report`, `gait_videos`: the same where robots are trained;
-  `costs`: what that took; `estimate`: how long it will take.
+  `gait_experiment`: `GaitExperiment`, one of the paper's; `costs`: what that took; `estimate`: how long it
+  will take.
 * `published`: `PublishedStudy`, what ours is held against; `published_optimization`, `published_locomotion`,
   `published_ablation`: what Tjanaka et al. 2023 report; `words_locomotion`: what our reports say of it.
 * `report`: what a study shows, in Markdown and HTML.

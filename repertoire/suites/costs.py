@@ -5,7 +5,7 @@ import time
 from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 
-from repertoire.training import Timing
+from repertoire.loop import Timing
 from robots.atomic import file_exists, write_text
 from robots.errors import InvalidFileError
 

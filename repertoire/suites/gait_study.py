@@ -149,7 +149,7 @@ def check_plans(settings: GaitSettings) -> list[str]:
         with closing(problem.simulation):
             for variant in settings.variants:
                 plan = settings.plan(robot, variant, 0)
-                configuration = configure(robot, plan.method, plan.settings)
+                configuration = configure(problem.simulation.robot, plan.method, plan.settings)
                 algorithm = find_algorithm(plan.method)
                 algorithm.start(configuration, problem, np.random.SeedSequence(plan.seed)).close()
                 remarks |= dict.fromkeys(algorithm.remarks(configuration, problem.solution_dim))

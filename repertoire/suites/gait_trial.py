@@ -11,6 +11,7 @@ import numpy as np
 
 from repertoire.configuration import Configuration
 from repertoire.correction import Correction
+from repertoire.loop import Training
 from repertoire.machine import processor_name
 from repertoire.memory import array_bytes
 from repertoire.parallel import one_blas_thread
@@ -21,7 +22,7 @@ from repertoire.storage import read_repertoire, write_repertoire
 from repertoire.suites.costs import Meter, read_costs
 from repertoire.suites.gait_result import GaitResult
 from repertoire.suites.plan import Plan, Tell
-from repertoire.training import FILE_NAME, Training, resume_training, start_training
+from repertoire.training import FILE_NAME, resume_training, start_training
 from robots.atomic import file_exists, make_folder
 from robots.errors import InvalidFileError
 

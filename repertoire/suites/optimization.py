@@ -11,7 +11,7 @@ from repertoire.suites.result import TrialResult
 from repertoire.suites.runner import start_search, trial_settings
 from repertoire.suites.study import Study, StudySettings
 from repertoire.suites.trials import collect_trials
-from repertoire.training import software_versions
+from repertoire.versions import software_versions
 
 ALGORITHMS = OPTIMIZATION.algorithms
 DOMAINS = OPTIMIZATION.domains

@@ -7,8 +7,8 @@ from PIL import Image, ImageDraw, ImageFont
 
 from repertoire.repertoire import Repertoire
 from repertoire.suites.places import SIDE, Place, nine_places
+from robots.controllers import robot_controller
 from robots.rendering import Camera
-from robots.simulation import robot_controller
 from robots.slots import Slots
 from robots.video import VideoWriter
 
@@ -70,7 +70,8 @@ class _Walkers:
         """Simulate control steps; what diverged stands still."""
         for _ in range(steps if len(self._ids) else 0):
             ids = self._ids[~self._slots.tally.diverged[self._ids]]
-            self._controller.act(self._parameters, self._slots.observations, self._slots.actions, ids)
+            slots = self._slots
+            self._controller.act(self._parameters, slots.observations, slots.tally.steps, slots.actions, ids)
             self._slots.advance(ids)
 
     def states(self) -> list[object]:

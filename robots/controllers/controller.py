@@ -11,10 +11,12 @@ class Controller(ABC):
     Attributes:
         observation_dim: number of inputs, o.
         action_dim: number of outputs, a.
+        sigma0: initial step size that suits a search among them.
     """
 
     observation_dim: int
     action_dim: int
+    sigma0: float
 
     @property
     @abstractmethod
@@ -32,7 +34,12 @@ class Controller(ABC):
 
     @abstractmethod
     def act(
-        self, parameters: np.ndarray, observations: np.ndarray, actions: np.ndarray, ids: np.ndarray
+        self,
+        parameters: np.ndarray,
+        observations: np.ndarray,
+        steps: np.ndarray,
+        actions: np.ndarray,
+        ids: np.ndarray,
     ) -> None:
         """Write the actions of some simulations.
 
@@ -41,6 +48,7 @@ class Controller(ABC):
         Args:
             parameters: (n, p) float32, one row per simulation.
             observations: (n, o) float32.
+            steps: control steps since each episode began, (n,) integers.
             actions: (n, a) float32, written in the rows of `ids`.
             ids: (k,) int32, the simulations to act in.
         """

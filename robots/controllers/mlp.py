@@ -7,7 +7,6 @@ import numpy as np
 from numba import njit, uint64
 
 from robots.controllers.controller import Controller
-from robots.description import ControllerShape
 
 # tanh(x) = x P(x²) / Q(x²) for |x| <= 9: a weighted least-squares rational fit, refined towards equal
 # relative error. Unlike libm's tanh it vectorises. In float32 it is within 5e-7 of tanh everywhere.
@@ -47,6 +46,8 @@ class MLP(Controller):
 
     sizes: tuple[int, ...]
 
+    sigma0 = 0.02  # Tjanaka et al. 2023
+
     @property
     def observation_dim(self) -> int:  # type: ignore[override]
         """Number of inputs."""
@@ -76,7 +77,12 @@ class MLP(Controller):
         return np.concatenate(layers).astype(np.float32)
 
     def act(
-        self, parameters: np.ndarray, observations: np.ndarray, actions: np.ndarray, ids: np.ndarray
+        self,
+        parameters: np.ndarray,
+        observations: np.ndarray,
+        steps: np.ndarray,
+        actions: np.ndarray,
+        ids: np.ndarray,
     ) -> None:
         """See `Controller.act`."""
         act(np.array(self.sizes), parameters, observations, actions, ids)
@@ -103,11 +109,6 @@ class MLP(Controller):
         inputs, outputs = self.sizes[:2]
         weights, biases, _ = np.split(parameters, [inputs * outputs, (inputs + 1) * outputs], axis=1)
         return weights.reshape(-1, inputs, outputs), biases
-
-
-def make_controller(shape: ControllerShape, *, observation_dim: int, action_dim: int) -> MLP:
-    """Build the controller that a robot's description asks for."""
-    return MLP((observation_dim, *shape.hidden, action_dim))
 
 
 @njit(nogil=True, cache=True)

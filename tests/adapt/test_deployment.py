@@ -6,12 +6,13 @@ import mujoco
 import numpy as np
 import pytest
 
-from adapt.damage import Dead, Lost
+from adapt.damage import Dead, Locked, Lost
 from adapt.deployment import deploy
+from robots.controllers import robot_controller
 from robots.description import Alive
 from robots.errors import InvalidFileError, InvalidValueError
 from robots.robot import load_robot
-from robots.simulation import Simulation, robot_controller
+from robots.simulation import Simulation
 from robots.task import TARGET_X
 
 
@@ -75,6 +76,11 @@ def test_what_a_lost_leg_leaves_in_the_record(ant, parameters):
     assert np.isfinite(np.delete(telemetry.joint_angles, gone, axis=1)).all()
     assert not telemetry.actions[:, gone].any()
     assert not telemetry.contacts[:, telemetry.feet.index("back_left")].any()
+
+
+def test_a_locked_joint_is_recorded_where_it_is(ant, parameters):
+    telemetry = deploy(Locked("joint=back_left_hip", 0.3).apply(ant), parameters, seconds=0.1, seed=0)
+    assert (telemetry.joint_angles[:, telemetry.joints.index("back_left_hip")] == 0.3).all()
 
 
 def test_the_episode_limit_does_not_cut_it(ant):

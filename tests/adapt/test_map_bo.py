@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from adapt.outcome import Outcome
 from adapt.selectors import GaussianProcess, MapBO, MapBOSettings, Prior, matern_52
 from robots.errors import InvalidValueError
 
@@ -26,7 +27,7 @@ def run(selector, truth, trials):
     """Try and tell, whatever `done` says."""
     for _ in range(trials):
         row = selector.next()
-        selector.tell(row, truth[row])
+        selector.tell(row, Outcome(truth[row]))
     return selector.rows
 
 
@@ -75,13 +76,13 @@ def test_settings_of_the_process_must_be_positive(wrong):
 
 
 # The hexapod's constants, but for a weight of exploration that makes a difference
-OF_2015 = MapBOSettings(length_scale=0.4, noise=0.001, exploration=0.3)
+EXPLORING = MapBOSettings(length_scale=0.4, noise=0.001, exploration=0.3)
 
 
 def test_choices_are_those_of_the_published_rule():
     prior = make_prior()
     truth = damaged(prior)
-    selector = MapBO(prior, trials=20, settings=OF_2015)
+    selector = MapBO(prior, trials=20, settings=EXPLORING)
     unit = prior.objectives.max() - prior.min_objective
     rows = []
     for _ in range(12):
@@ -97,7 +98,7 @@ def test_choices_are_those_of_the_published_rule():
         np.testing.assert_allclose(selector.uncertainty / unit, np.sqrt(np.maximum(variance, 0)), atol=1e-6)
         rows.append(int(np.argmax(bound)))
         assert selector.next() == rows[-1]
-        selector.tell(rows[-1], truth[rows[-1]])
+        selector.tell(rows[-1], Outcome(truth[rows[-1]]))
     assert len(set(rows)) == 12
 
 
@@ -108,7 +109,7 @@ def test_it_finds_what_the_damage_spared():
     assert truth[np.argmax(prior.objectives)] < 0.7 * truth.max()
     while selector.done() is None:
         row = selector.next()
-        selector.tell(row, truth[row])
+        selector.tell(row, Outcome(truth[row]))
     best, hope = max(selector.objectives), selector.predicted.max()
     assert (
         selector.done() == f"the best gait tried, {best:.1f}, reached 90% of the best prediction, {hope:.1f}"
@@ -126,8 +127,8 @@ def test_units_and_zero_of_the_objective_do_not_matter(scale, offset):
     a, b = MapBO(prior, trials=15), MapBO(moved, trials=15)
     for _ in range(15):
         assert a.next() == b.next()
-        a.tell(a.next(), truth[a.next()])
-        b.tell(b.next(), scale * truth[b.next()] + offset)
+        a.tell(a.next(), Outcome(truth[a.next()]))
+        b.tell(b.next(), Outcome(scale * truth[b.next()] + offset))
     np.testing.assert_allclose(b.predicted, scale * a.predicted + offset, atol=1e-6 * scale * 2000)
 
 
@@ -156,7 +157,7 @@ def test_what_was_tried_is_not_tried_again_even_where_it_kept_its_promise():
 def test_a_bad_trial_makes_similar_gaits_look_worse():
     measures = np.array([[0.5, 0.5], [0.55, 0.5], [0.8, 0.5], [1.0, 0.0]])
     selector = MapBO(Prior(np.full(4, 1000.0), measures, 0.0), trials=5)
-    selector.tell(0, 100.0)
+    selector.tell(0, Outcome(100.0))
     loss = 1000 - selector.predicted
     assert loss[0] > loss[1] > loss[2] > loss[3] > 0
     assert loss[0] == pytest.approx(900, rel=0.01)
@@ -172,13 +173,13 @@ def test_enough_is_90_percent_of_the_best_prediction(hope, measured, satisfied):
     # far apart, so that the second keeps its prediction
     prior = Prior(np.array([hope, hope]), np.array([[0.0], [100.0]]), -2000.0)
     selector = MapBO(prior, trials=2)
-    selector.tell(0, measured)
+    selector.tell(0, Outcome(measured))
     assert (selector.done() is not None) == satisfied
 
 
 def test_where_all_is_below_the_minimum_the_best_prediction_is_enough():
     selector = MapBO(Prior(np.array([-2.0, -3.0]), np.array([[0.0], [100.0]]), 0.0), trials=9)
-    selector.tell(0, -2.0)
+    selector.tell(0, Outcome(-2.0))
     assert "90%" in selector.done()
 
 
@@ -204,9 +205,9 @@ def test_misuse_is_refused():
         MapBO(prior, trials=0)
     selector = MapBO(prior, trials=3)
     with pytest.raises(InvalidValueError, match="row must be from 0 to 2, not 3"):
-        selector.tell(3, 1.0)
+        selector.tell(3, Outcome(1.0))
     with pytest.raises(InvalidValueError, match="must be finite, not nan"):
-        selector.tell(0, np.nan)
+        Outcome(np.nan)
     assert selector.rows == []
 
 

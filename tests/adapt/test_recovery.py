@@ -10,6 +10,7 @@ import pytest
 import adapt.recovery
 from adapt.damage import Dead, Lost
 from adapt.deployment import deploy
+from adapt.evidence import evidence_names
 from adapt.recovery import LEVEL_EPISODES, ORACLE_EPISODES, Trial, recover
 from adapt.selectors import Selector
 from repertoire.archives import Elites, GridArchive
@@ -17,7 +18,7 @@ from repertoire.configuration import Configuration
 from repertoire.repertoire import Repertoire
 from robots.errors import InvalidValueError, UnknownNameError
 from robots.robot import load_robot
-from robots.simulation import Episodes, Simulation
+from robots.simulation import Simulation, empty_episodes
 
 STEPS = 60
 CONFIGURATION = Configuration(
@@ -59,8 +60,11 @@ class InOrder(Selector):
     def _choose(self, untried):
         return int(np.flatnonzero(untried)[-1])
 
-    def _learn(self, row, objective):
-        pass
+    def recommendation(self):
+        return self.leader()
+
+    def _learn(self, row, outcome):
+        self.outcomes = [*getattr(self, "outcomes", []), outcome]
 
     def _satisfied(self):
         return None
@@ -75,6 +79,7 @@ class FakeSimulation:
     seeds: ClassVar[list] = []
 
     def __init__(self, robot, threads=None):
+        self.robot = robot
         self.damaged = bool(robot.modifications)
         assert robot.description.episode_steps == STEPS
 
@@ -91,7 +96,15 @@ class FakeSimulation:
         diverged = self.damaged & (parameters[:, 0] == 0)
         objectives[diverged] = np.nan
         n = len(seeds)
-        return Episodes(objectives, np.zeros((n, 4)), np.full(n, 7), np.full(n, 0.5), np.zeros(n), diverged)
+        return dataclasses.replace(
+            empty_episodes(n, 4),
+            objectives=objectives,
+            steps=np.full(n, 7),
+            fell=parameters[:, 0] == 3,
+            midway=np.full(n, 0.2),
+            distances=np.full(n, 0.5),
+            diverged=diverged,
+        )
 
 
 @pytest.fixture
@@ -167,6 +180,21 @@ def test_the_loop_tells_the_selector_what_was_measured(made_up):
         recover(made_up, Lost("front_left"), seed=3, trials=2, selector=InOrder).stop
         == "all 2 trials are used up"
     )
+
+
+def test_selectors_are_told_of_falls_and_evidence(made_up):
+    started = []
+
+    def start(prior, *, trials):
+        started.append(InOrder(prior, trials=trials))
+        return started[-1]
+
+    recovery = recover(made_up, Lost("front_left"), seed=3, trials=9, selector=start, repeats=1)
+    outcomes = started[0].outcomes
+    assert [trial.row for trial in recovery.trials] == [4, 3, 2, 1, 0]
+    assert [outcome.fell for outcome in outcomes] == [False, True, False, False, True]  # the last diverged
+    midway = evidence_names(made_up.robot).index("midway [m]")
+    assert [outcome.evidence[midway] for outcome in outcomes] == [0.2, 0.2, 0.2, 0.2, 0.0]
 
 
 def test_levels_are_means_on_common_seeds_that_no_trial_saw(made_up):

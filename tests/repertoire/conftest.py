@@ -3,7 +3,8 @@ from typing import Any
 
 import pytest
 
-from repertoire.training import Training, start_training
+from repertoire.loop import Training
+from repertoire.training import start_training
 
 # Two iterations a second: short episodes and few of them
 SMALL = {"evaluations": 96, "seed": 3, "emitters": 2, "batch_size": 8, "sigma0": 0.1, "episode_steps": 40}

@@ -14,9 +14,9 @@ from repertoire.plots import draw_correction
 from repertoire.repertoire import Repertoire
 from repertoire.samples import Samples
 from repertoire.storage import read_repertoire, write_repertoire
+from robots.controllers import robot_controller
 from robots.errors import InvalidValueError
 from robots.robot import load_robot
-from robots.simulation import robot_controller
 
 GRID = (2, 2, 1, 1)
 RANGES = ((0.0, 1.0),) * 4

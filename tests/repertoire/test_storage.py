@@ -20,9 +20,9 @@ from repertoire.contents import read_tree, write_tree
 from repertoire.repertoire import Repertoire
 from repertoire.spread import Spread
 from repertoire.storage import fingerprint, read_repertoire, read_search, write_repertoire
+from robots.controllers import robot_controller
 from robots.errors import InvalidFileError, InvalidValueError
 from robots.robot import load_robot, robot_from_text
-from robots.simulation import robot_controller
 
 DOCS = Path(__file__).parents[2] / "docs" / "format.md"
 GRID = (2, 3, 2, 1)

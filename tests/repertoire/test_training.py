@@ -10,10 +10,11 @@ import pytest
 
 from repertoire.algorithms import ALGORITHMS
 from repertoire.archives import GridArchive
+from repertoire.loop import Progress, Training
 from repertoire.repertoire import Repertoire
 from repertoire.storage import read_repertoire, read_search
 from repertoire.strategies import STOPS
-from repertoire.training import FILE_NAME, Progress, Training, resume_training, start_training
+from repertoire.training import FILE_NAME, resume_training, start_training
 from robots.errors import InvalidFileError, InvalidValueError, SurefootError, UnknownNameError
 from tests.repertoire.conftest import SMALL
 

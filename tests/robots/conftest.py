@@ -2,8 +2,8 @@ import numpy as np
 import pytest
 
 from robots.catalogue import robot_names
+from robots.controllers import robot_controller
 from robots.robot import Robot, load_robot
-from robots.simulation import robot_controller
 
 
 @pytest.fixture(scope="session")

@@ -20,6 +20,7 @@ def test_the_ids() -> None:
     assert [environment_id(name) for name in robot_names()] == [
         "surefoot/QDAnt-v0",
         "surefoot/QDHalfCheetah-v0",
+        "surefoot/QDHexapod-v0",
         "surefoot/QDHopper-v0",
         "surefoot/QDWalker-v0",
     ]
@@ -55,7 +56,7 @@ def _run(environment, controller, parameters: np.ndarray, seed: int) -> tuple[fl
     total, steps, over = 0.0, 0, False
     action = np.zeros((1, controller.action_dim), np.float32)
     while not over:
-        controller.act(parameters[None], observation[None], action, np.zeros(1, np.int32))
+        controller.act(parameters[None], observation[None], np.array([steps]), action, np.zeros(1, np.int32))
         observation, reward, terminated, truncated, info = environment.step(action[0].copy())
         total, steps, over = total + reward, steps + 1, terminated or truncated
     return total, steps, info

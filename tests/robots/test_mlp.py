@@ -30,7 +30,7 @@ def test_actions_agree_with_a_float64_network() -> None:
         parameters = rng.normal(0, 0.3, (4, mlp.parameter_count)).astype(np.float32)
         observations = rng.uniform(-5, 5, (4, sizes[0])).astype(np.float32)
         actions = np.full((4, sizes[-1]), 7, np.float32)
-        mlp.act(parameters, observations, actions, np.array([0, 2, 3], np.int32))
+        mlp.act(parameters, observations, np.zeros(4, np.int64), actions, np.array([0, 2, 3], np.int32))
         for i in (0, 2, 3):
             expected = _reference(sizes, parameters[i], observations[i])
             np.testing.assert_allclose(actions[i], expected, atol=5e-6)
@@ -48,7 +48,7 @@ def test_a_folded_network_acts_on_observations_as_the_network_on_normalised_ones
     assert np.array_equal(parameters, before)
     assert (folded.dtype, folded.shape) == (np.float32, parameters.shape)
     actions = np.zeros((6, sizes[-1]), np.float32)
-    mlp.act(folded, observations, actions, np.arange(6, dtype=np.int32))
+    mlp.act(folded, observations, np.zeros(6, np.int64), actions, np.arange(6, dtype=np.int32))
     expected = [
         _reference(sizes, *pair) for pair in zip(parameters, (observations - mean) / std, strict=True)
     ]

@@ -89,7 +89,9 @@ def test_what_was_seen_is_what_the_watched_controllers_acted_on(ant, controllers
         slots.begin(0, int(SEEDS[episode]))
         while not slots.over(0):
             seen.append(slots.observations[0].astype(np.float64))
-            controller.act(controllers[episode][None], slots.observations, slots.actions, ids)
+            controller.act(
+                controllers[episode][None], slots.observations, slots.tally.steps, slots.actions, ids
+            )
             slots.advance(ids)
     moments = watch(ant, controllers, threads=2)
     assert moments.count == len(seen)

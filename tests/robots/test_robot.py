@@ -3,10 +3,10 @@ import pytest
 import yaml
 
 from robots.catalogue import MODELS, robot_names
+from robots.controllers import robot_controller
 from robots.description import parse_description
 from robots.errors import InvalidRobotError, UnknownNameError
 from robots.robot import load_robot, read_robot, robot_from_text
-from robots.simulation import robot_controller
 
 XML = (MODELS / "ant" / "ant.xml").read_text()
 YAML = (MODELS / "ant" / "ant.yaml").read_text()

@@ -8,9 +8,10 @@ import numpy as np
 import pytest
 from sabotage import sabotage
 
+from robots.controllers import robot_controller
 from robots.errors import InvalidValueError
 from robots.robot import Robot
-from robots.simulation import Episodes, Simulation, robot_controller
+from robots.simulation import Episodes, Simulation
 from robots.slots import Slots
 
 SEEDS = np.arange(12) + 100
@@ -64,7 +65,7 @@ def test_an_episode_is_that_of_slots_bit_for_bit(ant, controllers, reference) ->
     for slot in ids:
         slots.begin(int(slot), int(SEEDS[slot]))
     while len(ids):
-        robot_controller(ant).act(controllers, slots.observations, slots.actions, ids)
+        robot_controller(ant).act(controllers, slots.observations, slots.tally.steps, slots.actions, ids)
         slots.advance(ids)
         ids = ids[[not slots.over(slot) for slot in ids]]
     assert np.array_equal(slots.tally.objective, reference.objectives)

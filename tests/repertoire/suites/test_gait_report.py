@@ -8,9 +8,9 @@ from gaits import make_gait_result, make_gait_results
 from PIL import Image
 
 from repertoire.suites import gait_videos
-from repertoire.suites.ablation import collect_ablation, report_ablation
+from repertoire.suites.ablation import ABLATION_STUDY
 from repertoire.suites.gait_videos import film_trials, read_index
-from repertoire.suites.locomotion import ALGORITHMS, collect_locomotion, report_locomotion
+from repertoire.suites.locomotion import ALGORITHMS, LOCOMOTION_STUDY
 from robots.errors import InvalidValueError
 
 # In this order H3 holds, and H4 but for cma-mega-es
@@ -31,7 +31,7 @@ def report(tmp_path_factory) -> tuple[Path, str]:
     folder = tmp_path_factory.mktemp("study")
     results = make_gait_results(["hopper"], LADDER, evaluations=100_000)
     results += make_gait_results(["walker"], LADDER, evaluations=50_000)
-    paths = report_locomotion(collect_locomotion(results), folder)
+    paths = LOCOMOTION_STUDY.report(LOCOMOTION_STUDY.collect(results), folder)
     assert [path.name for path in paths] == [
         "trials.csv",
         "curves.png",
@@ -110,7 +110,7 @@ def test_hypotheses_are_judged_by_what_ran(report):
 
 def test_without_what_contradicts_it_h4_holds_as_far_as_it_was_tested(tmp_path):
     ladder = {**LADDER, "cma-mega-es": 0.5}
-    report_locomotion(collect_locomotion(make_gait_results(["hopper"], ladder)), tmp_path)
+    LOCOMOTION_STUDY.report(LOCOMOTION_STUDY.collect(make_gait_results(["hopper"], ladder)), tmp_path)
     text = (tmp_path / "report.md").read_text()
     h4 = next(line for line in text.splitlines() if line.startswith("* H4"))
     assert "supported in the 1 of 4 domains tested, as far as its algorithms ran. It cannot be" in h4
@@ -142,7 +142,7 @@ def test_the_csv_has_what_only_these_studies_have(report):
 def test_every_robots_archive_has_colours_of_its_own(tmp_path):
     results = [make_gait_result("hopper", "me-es", 0), make_gait_result("ant", "me-es", 0)]
     results += [make_gait_result("walker", "me-es", 0, objectives=np.full((32, 32), np.nan, np.float32))]
-    report_locomotion(collect_locomotion(results), tmp_path)
+    LOCOMOTION_STUDY.report(LOCOMOTION_STUDY.collect(results), tmp_path)
     with Image.open(tmp_path / "archives.png") as image:
         assert image.size == (round(150 * (3 * 2.3 + 1.3)), round(150 * 2.75))
 
@@ -155,7 +155,7 @@ def test_the_ablation_has_table_7_and_a_curve(tmp_path):
             ["hopper", "ant"], {name: score}, learning_rate=float(name.removeprefix("alpha-"))
         )
     ]
-    paths = report_ablation(collect_ablation(results), tmp_path)
+    paths = ABLATION_STUDY.report(ABLATION_STUDY.collect(results), tmp_path)
     assert paths[-1].name == "learning_rates.png"
     text = (tmp_path / "report.md").read_text()
     assert "![learning_rates](learning_rates.png)" in text
@@ -167,7 +167,7 @@ def test_the_ablation_has_table_7_and_a_curve(tmp_path):
 
 def test_the_ablations_statement_can_fail(tmp_path):
     results = make_gait_results(["hopper"], {**RATES, "alpha-1": 0.75})
-    report_ablation(collect_ablation(results), tmp_path)
+    ABLATION_STUDY.report(ABLATION_STUDY.collect(results), tmp_path)
     text = (tmp_path / "report.md").read_text()
     assert "| hopper | **not supported** | - | contradicted by: alpha-1 > alpha-0.1" in text
 
@@ -178,7 +178,9 @@ def test_the_median_trial_is_filmed_once(tmp_path, monkeypatch):
     monkeypatch.setattr(
         gait_videos, "film_places", lambda source, path: (filmed.append(source.parent.name), path.touch())
     )
-    trials = collect_locomotion(make_gait_results(["hopper"], {"me-es": 0.1, "map-elites": 0.2}, trials=3))
+    trials = LOCOMOTION_STUDY.collect(
+        make_gait_results(["hopper"], {"me-es": 0.1, "map-elites": 0.2}, trials=3)
+    )
     for trial in range(3):
         (tmp_path / "trials" / "hopper" / f"me-es-{trial:02d}").mkdir(parents=True)
         (tmp_path / "trials" / "hopper" / f"me-es-{trial:02d}" / "corrected.h5").touch()
@@ -186,7 +188,7 @@ def test_the_median_trial_is_filmed_once(tmp_path, monkeypatch):
         film_trials(trials, tmp_path, say=lambda _: None)
     assert filmed == ["me-es-02"]  # what is not there cannot be filmed
     assert read_index(tmp_path).keys() == {"hopper-me-es.mp4"}
-    report_locomotion(trials, tmp_path)
+    LOCOMOTION_STUDY.report(trials, tmp_path)
     assert "* videos/hopper-me-es.mp4: trial 2, seed " in (tmp_path / "report.md").read_text()
 
 
@@ -196,4 +198,4 @@ def test_algorithms_are_those_that_run():
 
 def test_nothing_is_no_study():
     with pytest.raises(InvalidValueError, match="no results"):
-        collect_locomotion([])
+        LOCOMOTION_STUDY.collect([])

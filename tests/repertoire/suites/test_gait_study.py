@@ -2,17 +2,15 @@
 
 import json
 from dataclasses import replace
-from pathlib import Path
 
 import numpy as np
 import pytest
 from gaits import TIMES, small_settings
 
-from repertoire.suites import ablation, locomotion
-from repertoire.suites.ablation import ablation_settings
+from repertoire.suites.ablation import ABLATION_STUDY
 from repertoire.suites.gait_result import GaitResult
 from repertoire.suites.gait_study import Variant, check_plans, open_gait_study, share_machine
-from repertoire.suites.locomotion import locomotion_settings
+from repertoire.suites.locomotion import LOCOMOTION_STUDY, algorithm_variants
 from repertoire.suites.study import Study
 from robots.errors import InvalidFileError, InvalidValueError, UnknownNameError
 
@@ -30,13 +28,13 @@ def finished(tmp_path_factory) -> Study[GaitResult]:
 
 
 def test_by_default_it_is_the_papers(tmp_path):
-    evaluations = dict.fromkeys(locomotion.ROBOTS, locomotion.EVALUATIONS)
-    settings = locomotion_settings(tmp_path, evaluations)
+    evaluations = dict.fromkeys(LOCOMOTION_STUDY.published.domains, LOCOMOTION_STUDY.published.evaluations)
+    settings = LOCOMOTION_STUDY.settings(tmp_path, evaluations)
     assert len(settings.plans()) == 10 * 4 * 6
     assert set(evaluations) == {"ant", "half_cheetah", "hopper", "walker"}
     assert settings.plans()[0].evaluations == 1_000_000
     assert (settings.plans()[0].episodes, settings.plans()[0].episode_steps) == (10, 1000)
-    rates = ablation_settings(tmp_path, dict.fromkeys(ablation.ROBOTS, ablation.EVALUATIONS))
+    rates = ABLATION_STUDY.settings(tmp_path, evaluations)
     names = ("alpha-0", "alpha-0.001", "alpha-0.01", "alpha-0.1", "alpha-1")
     assert tuple(variant.name for variant in rates.variants) == names
     assert {variant.method for variant in rates.variants} == {"sep-cma-mae"}
@@ -100,11 +98,11 @@ def test_looking_at_a_folder_makes_nothing(tmp_path):
 
 
 @pytest.mark.parametrize("name", ["pga-me", "cma-mega-td3-es"])
-def test_what_needs_deep_learning_is_named(tmp_path: Path, name: str):
+def test_what_needs_deep_learning_is_named(name: str):
     with pytest.raises(
         InvalidValueError, match=rf"^{name} cannot be run: .*TD3.*: lm-ma-mae, .*, map-elites"
     ):
-        locomotion_settings(tmp_path, {"hopper": 400}, algorithms=["sep-cma-mae", name])
+        algorithm_variants(["sep-cma-mae", name])
 
 
 @pytest.mark.parametrize(

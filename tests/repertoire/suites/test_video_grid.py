@@ -21,7 +21,7 @@ def repertoire_of(robot: str, measures: list[tuple[float, ...]], objectives: lis
     """Elites with these measures and objectives, of controllers that never learned."""
     problem = Locomotion(load_robot(robot), threads=1)
     problem.simulation.close()
-    configuration = configure(robot, "sep-cma-mae", {"evaluations": 200, "seed": 1})
+    configuration = configure(problem.simulation.robot, "sep-cma-mae", {"evaluations": 200, "seed": 1})
     table = np.array(measures, np.float64).reshape(-1, len(problem.measure_ranges))
     grid = np.array(configuration.archive)
     cells = np.ravel_multi_index(tuple((table * grid).astype(int).T), tuple(grid))

@@ -1,0 +1,42 @@
+"""How a benchmark was run, in sentences for its report."""
+
+from collections.abc import Sequence
+
+from adapt.benchmark.gap import FRICTION, LATENCY, MASS, STRENGTH
+from adapt.benchmark.replays import Stage
+from adapt.benchmark.study import Benchmark
+from adapt.selectors.catalogue import SELECTORS
+from repertoire.machine import processor_name
+from repertoire.versions import software_versions
+
+
+def run_notes(bench: Benchmark, stage: Stage, selectors: Sequence[str]) -> list[str]:
+    """Sentences on how a benchmark was run.
+
+    Args:
+        bench: the benchmark.
+        stage: of its recoveries.
+        selectors: that ran.
+    """
+    repertoire, settings, library = bench.repertoire, bench.settings, bench.library
+    configuration = repertoire.configuration
+    known = sum(damage in library.conditions for damage in settings.damages)
+    means = f"means over {repertoire.spread.episodes} episodes" if repertoire.spread else "single episodes"
+    versions = ", ".join(f"{name} {version}" for name, version in software_versions().items())
+    notes = [
+        f"Repertoire: {repertoire.robot.name}, {len(repertoire):,} gaits of {configuration.algorithm} after "
+        f"{configuration.evaluations:,} evaluations; objectives are {means}.",
+        f"Library: {len(library)} conditions, each gait {library.episodes} episodes under each. It holds "
+        f"{known} of the damages that are put to the test; tracks say what of it selectors are given.",
+        f"Truth: {len(settings.damages)} damages, every gait {settings.episodes} episodes under each to "
+        f"choose the oracle by and to show in trials, and {settings.episodes} others to score by.",
+        f"Recoveries: {stage.trials} trials, {stage.seeds} seeds for each damage. A trial shows the gait's "
+        f"mean with noise of standard deviation {stage.noise.share:.0%} of it and {stage.noise.offset:g}.",
+        f"Selectors: {'; '.join(f'{name}: {SELECTORS[name].summary}' for name in selectors)}.",
+    ]
+    if True in stage.worlds:
+        notes.append(
+            f"Reality gap: {settings.gaps} robots with masses ±{MASS:.0%}, friction ±{FRICTION:.0%}, motor "
+            f"strength ±{STRENGTH:.0%} and {LATENCY} control step of latency; each for some of the damages."
+        )
+    return [*notes, f"Seed {settings.seed}. Ran on: {processor_name()}, with {versions}."]

@@ -1,0 +1,51 @@
+"""The damages that a repertoire is rehearsed on unless told otherwise, and which of them are alike."""
+
+from itertools import combinations
+
+from adapt.damage.combination import HEALTHY
+from adapt.damage.defect import damage_kinds
+from robots.robot import Robot
+
+LIMB_LOSS = frozenset({"lost", "dead", "short", "pair"})  # families of what takes a leg's work away
+_LOAD = 0.25  # of the robot's mass
+
+
+def damage_library(robot: Robot) -> list[str]:
+    """Texts of a robot's default damages, "healthy" first.
+
+    Every leg lost, dead and short, every joint locked at rest, every other pair of legs lost, and weak
+    motors, a slippery floor and a load. What leaves less than half of the legs is left out.
+    """
+    description = robot.description
+    legs = list(description.legs)
+    pairs = list(combinations(legs, 2))[::2]  # the others are related to these
+    lost = [legs_lost for legs_lost in [*((leg,) for leg in legs), *pairs] if 2 * len(legs_lost) <= len(legs)]
+    mass = _LOAD * float(robot.model.body_subtreemass[robot.model.body(description.torso).id])
+    return [
+        HEALTHY,
+        *("+".join(f"{leg}:lost" for leg in sorted(gone)) for gone in lost),
+        *(f"{leg}:dead" for leg in legs if len(legs) > 1),
+        *(f"{leg}:short@0.5" for leg in legs),
+        *(f"joint={joint}:locked" for joint in description.joints),
+        "all:weak@0.5",
+        "floor:friction@0.4",
+        f"torso:payload@{mass:.2g}",
+    ]
+
+
+def family(text: str) -> frozenset[str]:
+    """The families of the damages in a text; "pair" is one more where legs in the plural are lost or dead.
+
+    Args:
+        text: of a damage, as `parse_damage` takes it.
+    """
+    kinds = damage_kinds()
+    families = [kinds[kind].family for kind in _kinds_in(text)]
+    several = sum(name in LIMB_LOSS for name in families) > 1
+    return frozenset(families) | ({"pair"} if several else set())
+
+
+def _kinds_in(text: str) -> list[str]:
+    """Names of the kinds in a damage's text."""
+    parts = [part.partition(":")[2].partition("@")[0].strip() for part in text.split("+")]
+    return [kind for kind in parts if kind]

@@ -1,0 +1,79 @@
+"""`Payload`: a load that the robot carries."""
+
+import copy
+from dataclasses import dataclass
+
+import mujoco
+import numpy as np
+
+from adapt.damage import concerns
+from adapt.damage.anatomy import Anatomy
+from adapt.damage.defect import Defect, register
+from adapt.damage.effect import Change
+from adapt.damage.marks import mark
+from adapt.damage.parts import compiled, the_joint
+from adapt.damage.strength import Strength
+from adapt.damage.target import Target
+
+_DENSITY = 2700.0  # of aluminium [kg/m³]
+_ABOVE = 100.0  # [m] over a body's centre of mass, from where its top is looked for
+
+
+@register("payload")
+@dataclass(frozen=True)
+class Payload(Defect):
+    """A cube of aluminium lies on the torso, or on what a joint moves, over its centre of mass.
+
+    It touches nothing else.
+    """
+
+    title = "the torso, or what the joint moves, carries a load"
+    family = "payload"
+    sorts = ("torso", "joint")
+    scale = Strength("the load's mass [kg]", 0.001, 1000.0)
+
+    def _change(self, anatomy: Anatomy, target: Target) -> Change:
+        """See `Defect`."""
+        mass, torso = float(self.strength or 0), anatomy.robot.description.torso
+        if target.sort == "torso":
+            return Change(
+                frozenset({"the load of the torso"}), lambda spec: _load(spec, spec.body(torso), mass)
+            )
+        joint = target.name
+        return Change(concerns.limbs([joint]), lambda spec: _load(spec, the_joint(spec, joint).parent, mass))
+
+
+def _load(spec: mujoco.MjSpec, body: mujoco.MjsBody, mass: float) -> None:
+    """Put a cube on a body."""
+    edge = (mass / _DENSITY) ** (1 / 3)
+    # a body of its own, since a body whose inertia is given does not count its geoms
+    cube = body.add_body(
+        pos=_top(compiled(spec), body.id, edge / 2),
+        explicitinertial=True,
+        ipos=np.zeros(3),
+        mass=mass,
+        inertia=np.full(3, mass * edge**2 / 6),
+    )
+    geom = cube.add_geom(
+        type=mujoco.mjtGeom.mjGEOM_BOX,
+        size=np.full(3, edge / 2),
+        contype=0,
+        conaffinity=0,
+        density=0,
+        mass=0,
+        group=0,
+    )
+    mark([geom])
+
+
+def _top(model: mujoco.MjModel, body: int, above: float) -> np.ndarray:
+    """Place above the top of a body, over its centre of mass, in its coordinates, (3,)."""
+    alone, data = copy.copy(model), mujoco.MjData(model)
+    alone.geom_group[:] = model.geom_bodyid != body
+    mujoco.mj_forward(alone, data)
+    up = np.array([0.0, 0.0, 1.0])
+    start = data.xipos[body] + _ABOVE * up
+    found, only = np.full(1, -1, np.int32), np.array([1, 0, 0, 0, 0, 0], np.uint8)
+    distance = mujoco.mj_ray(alone, data, start, -up, only, 1, -1, found, None)
+    top = start - distance * up if found[0] >= 0 else data.xipos[body]
+    return data.xmat[body].reshape(3, 3).T @ (top + above * up - data.xpos[body])

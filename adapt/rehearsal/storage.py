@@ -1,0 +1,181 @@
+"""Rehearsal tables in files: small, and believed only after they were checked.
+
+`docs/format.md` describes the file.
+"""
+
+import json
+from pathlib import Path
+
+import numpy as np
+
+from adapt.evidence import evidence_names
+from adapt.rehearsal.table import HEALTHY, Table
+from repertoire.contents import Contents, read_attribute, read_tree, verify, write_attribute, write_tree
+from repertoire.hdf5 import create_file, open_file
+from repertoire.repertoire import Repertoire
+from repertoire.samples import Identity
+from repertoire.storage import fingerprint
+from robots.errors import InvalidValueError
+
+_FORMAT = "surefoot rehearsal"
+_VERSION = 1
+_TEXTS = ("conditions", "evidence_names", "identity")
+_LEVELS = 255  # steps of what is stored in a byte
+_DTYPES = {
+    "objectives": "<f4",
+    "noise": "<f2",
+    "falls": "<u2",
+    "evidence": "<f2",
+    "evidence_std": "|u1",
+    "evidence_scale": "<f4",
+    "episodes": "<i8",
+}
+
+
+def write_table(path: Path, table: Table, identity: Identity) -> None:
+    """Write a table to a file in one step.
+
+    Args:
+        path: the file; its folder must exist.
+        table: what a rehearsal found.
+        identity: what it is a function of, by name; `repertoire` is that repertoire's fingerprint.
+
+    Raises:
+        InvalidFileError: the file cannot be written.
+    """
+    texts = {
+        "conditions": json.dumps(table.conditions),
+        "evidence_names": json.dumps(table.evidence_names),
+        "identity": json.dumps(dict(identity)),
+    }
+    with create_file(path) as file:
+        write_attribute(file, "format", _FORMAT)
+        write_attribute(file, "version", _VERSION)
+        write_tree(file, Contents(_pack(table), texts))
+
+
+def read_table(path: Path, repertoire: Repertoire) -> Table:
+    """Read a table.
+
+    Its numbers are those that were written but for their precision: noise and evidence have 11 bits, the
+    standard deviation of the evidence is within 0.4% of each number's largest.
+
+    Args:
+        path: the file.
+        repertoire: that was rehearsed.
+
+    Raises:
+        InvalidFileError: the file cannot be read, is no sound table, or is that of another repertoire.
+    """
+    with open_file(path) as file:
+        if read_attribute(file, "format", "S") != _FORMAT:
+            raise InvalidValueError(
+                f"it is not a rehearsal: it has no attribute 'format' that says {_FORMAT!r}"
+            )
+        version = read_attribute(file, "version", "i")
+        if version != _VERSION:
+            raise InvalidValueError(
+                f"it is a rehearsal in version {version} of the format, this software reads {_VERSION}"
+            )
+        contents = read_tree(file)
+        _check_texts(contents)
+        _check_arrays(contents)
+        verify(file, contents)
+        _check_repertoire(contents, repertoire)
+        return _unpack(contents)
+
+
+def _pack(table: Table) -> dict[str, np.ndarray]:
+    """The arrays that a file holds of a table."""
+    # the square root leaves small deviations, of which there are most, the finer steps
+    scale = table.evidence_std.max(axis=(0, 1))  # (e,)
+    share = np.sqrt(np.divide(table.evidence_std, scale, where=scale > 0, out=np.zeros_like(table.evidence)))
+    return {
+        "objectives": table.objectives.astype("<f4"),
+        "noise": _halve(table.noise),
+        "falls": np.rint(table.falls * table.episodes).astype("<u2"),
+        "evidence": _halve(table.evidence),
+        "evidence_std": np.rint(share * _LEVELS).astype("|u1"),
+        "evidence_scale": scale.astype("<f4"),
+        "episodes": np.array(table.episodes, "<i8"),
+    }
+
+
+def _halve(values: np.ndarray) -> np.ndarray:
+    """Numbers in half precision, those beyond its range at its ends."""
+    limit = np.finfo(np.float16).max
+    return np.clip(values, -limit, limit).astype("<f2")
+
+
+def _unpack(contents: Contents) -> Table:
+    """The table that checked contents describe."""
+    arrays, episodes = contents.arrays, int(contents.arrays["episodes"])
+    share = arrays["evidence_std"].astype(np.float32) / _LEVELS
+    return Table(
+        conditions=tuple(_names(contents, "conditions")),
+        objectives=arrays["objectives"],
+        noise=arrays["noise"].astype(np.float32),
+        falls=(arrays["falls"] / episodes).astype(np.float32),
+        evidence=arrays["evidence"].astype(np.float32),
+        evidence_std=share**2 * arrays["evidence_scale"],
+        evidence_names=tuple(_names(contents, "evidence_names")),
+        episodes=episodes,
+    )
+
+
+def _names(contents: Contents, text: str) -> list[str]:
+    """The names that a text lists."""
+    names = json.loads(contents.texts[text])
+    if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
+        raise InvalidValueError(f"{text!r} must hold a list of texts")
+    return names
+
+
+def _check_texts(contents: Contents) -> None:
+    """Raise if a text is missing, or the conditions are impossible."""
+    for name in _TEXTS:
+        if name not in contents.texts:
+            raise InvalidValueError(f"the text {name!r} is missing")
+    conditions = _names(contents, "conditions")
+    if conditions[:1] != [HEALTHY] or len(set(conditions)) < len(conditions):
+        raise InvalidValueError(f"'conditions' must be {HEALTHY!r} and then others, each once")
+
+
+def _check_arrays(contents: Contents) -> None:
+    """Raise if an array is missing, of another type or shape, or holds what is impossible."""
+    arrays = contents.arrays
+    for name, dtype in _DTYPES.items():
+        if name not in arrays or arrays[name].dtype != dtype:
+            raise InvalidValueError(f"the array {name!r} of type {dtype} is missing")
+        if not np.isfinite(arrays[name]).all():
+            raise InvalidValueError(f"{name!r} must be finite")
+    d, e = (len(_names(contents, text)) for text in ("conditions", "evidence_names"))
+    k = arrays["objectives"].shape[-1] if arrays["objectives"].ndim else 0
+    entries, shown = (d, k), (d, k, e)
+    shapes: dict[str, tuple[int, ...]] = {"objectives": entries, "noise": entries, "falls": entries}
+    shapes |= {"evidence": shown, "evidence_std": shown, "evidence_scale": (e,), "episodes": ()}
+    for name, shape in shapes.items():
+        if arrays[name].shape != shape:
+            raise InvalidValueError(f"{name!r} must have shape {shape}, not {arrays[name].shape}")
+    if arrays["noise"].min(initial=0) < 0 or arrays["evidence_scale"].min(initial=0) < 0:
+        raise InvalidValueError("'noise' and 'evidence_scale' must not be negative")
+    if arrays["episodes"] < 1 or arrays["falls"].max(initial=0) > arrays["episodes"]:
+        raise InvalidValueError("'episodes' must be at least 1, and at least every number of 'falls'")
+
+
+def _check_repertoire(contents: Contents, repertoire: Repertoire) -> None:
+    """Raise if a table is not of the repertoire."""
+    identity = json.loads(contents.texts["identity"])
+    found = identity.get("repertoire") if isinstance(identity, dict) else None
+    expected = fingerprint(repertoire)
+    if found != expected:
+        raise InvalidValueError(
+            f"it is the rehearsal of another repertoire (checksum {str(found)[:16]}, not {expected[:16]}): "
+            "rehearse this one"
+        )
+    k, names = contents.arrays["objectives"].shape[1], _names(contents, "evidence_names")
+    if k != len(repertoire) or tuple(names) != evidence_names(repertoire.robot):
+        raise InvalidValueError(
+            f"it has {k} controllers and {len(names)} kinds of evidence, which is not what the repertoire "
+            f"of {len(repertoire)} has"
+        )

@@ -1,0 +1,137 @@
+"""`Hypotheses`: what may be wrong with the robot, and what each possibility expects of a trial."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import lru_cache
+
+import numpy as np
+
+from adapt.rehearsal.table import HEALTHY, Table
+from adapt.selectors.pairs import (
+    evidence_of_both,
+    fall_of_both,
+    objective_of_both,
+    pair_up,
+    variance_of_both,
+)
+
+_Both = Callable[[np.ndarray, np.ndarray, np.ndarray], np.ndarray]
+_TRUST = 2.0  # episodes that the typical variance counts as, beside a controller's own
+_FALLS = 1.0  # the same for the typical share of falls
+
+
+@dataclass(frozen=True, eq=False)
+class Expectation:
+    """What each of h hypotheses expects of a trial of one controller.
+
+    Attributes:
+        objective: normalised, (h,).
+        variance: of a single episode around what is expected, (h,).
+        fall: probability, (h,).
+        evidence: (h, e).
+        evidence_variance: the same as `variance`, (h, e).
+    """
+
+    objective: np.ndarray
+    variance: np.ndarray
+    fall: np.ndarray
+    evidence: np.ndarray
+    evidence_variance: np.ndarray
+
+
+class Hypotheses:
+    """The conditions of a rehearsal and, if asked for, the pairs of its single damages, see `pairs`.
+
+    Variances and shares of falls were estimated from n episodes, which are few. They are drawn towards what
+    is typical: the table's median variance counts as two more episodes, and the condition's mean share of
+    falls as one. What a rehearsal expects is a mean of n episodes too, so that a trial is off by the variance
+    of one episode times 1 + 1/n.
+
+    Args:
+        table: the rehearsal of d conditions.
+        floor: objective that is normalised to 0.
+        unit: height above the floor that is normalised to 1.
+        pairs: whether pairs are hypotheses too, which takes the healthy condition.
+
+    Attributes:
+        names: texts of the damages, (h,); those that were rehearsed come first.
+        rehearsed: d.
+        spread: standard deviation of each number of the evidence over the table, (e,).
+    """
+
+    def __init__(self, table: Table, *, floor: float, unit: float, pairs: bool) -> None:
+        self._table = table
+        self._unit = unit
+        self._objectives = (np.asarray(table.objectives, np.float64) - floor) / unit  # (d, k)
+        n = table.episodes
+        typical = table.falls.mean(axis=1, keepdims=True)
+        self._falls = (n * np.asarray(table.falls, np.float64) + _FALLS * typical) / (n + _FALLS)  # (d, k)
+        self._noise = float(np.median(table.noise)) ** 2
+        self._evidence_noise = np.median(table.evidence_std, axis=(0, 1)).astype(np.float64) ** 2  # (e,)
+        self.spread = table.evidence.std(axis=(0, 1), dtype=np.float64)
+        known = HEALTHY in table.conditions
+        self._healthy = table.conditions.index(HEALTHY) if known else 0
+        self._pairs = pair_up(table.conditions if pairs and known else ())
+        together = (f"{table.conditions[a]}+{table.conditions[b]}" for a, b in self._pairs)
+        self.names = (*table.conditions, *together)
+        self.rehearsed = len(table.conditions)
+
+    def __len__(self) -> int:
+        return len(self.names)
+
+    def objectives(self, which: np.ndarray) -> np.ndarray:
+        """Normalised objectives that some hypotheses, by index, expect of all controllers, (n, k)."""
+        return self._some(self._objectives, which, objective_of_both)
+
+    def falls(self, which: np.ndarray) -> np.ndarray:
+        """Probabilities of a fall that some hypotheses, by index, expect of all controllers, (n, k)."""
+        return self._some(self._falls, which, fall_of_both)
+
+    def noise(self, row: int) -> float:
+        """Variance of an episode's normalised objective, typical of a controller whatever is wrong."""
+        variances = self._shrunk(self._table.noise[:, row], self._noise)
+        return float(np.median(variances)) / self._unit**2
+
+    def at(self, row: int) -> Expectation:
+        """What all hypotheses expect of a controller."""
+        table, more = self._table, 1 + 1 / self._table.episodes
+        noise = self._shrunk(table.noise[:, row], self._noise)
+        evidence_noise = self._shrunk(table.evidence_std[:, row], self._evidence_noise)
+        return Expectation(
+            self._all(self._objectives[:, row], objective_of_both),
+            self._all(noise * more / self._unit**2, variance_of_both),
+            self._all(self._falls[:, row], fall_of_both),
+            self._all(np.asarray(table.evidence[:, row], np.float64), evidence_of_both),
+            self._all(evidence_noise * more, variance_of_both),
+        )
+
+    def _shrunk(self, deviations: np.ndarray, typical: np.ndarray | float) -> np.ndarray:
+        """Variances drawn towards a typical one; a rehearsal of n episodes has n - 1 degrees of freedom."""
+        freedom = self._table.episodes - 1
+        return np.asarray(
+            (freedom * np.asarray(deviations, np.float64) ** 2 + _TRUST * typical) / (freedom + _TRUST)
+        )
+
+    def _all(self, values: np.ndarray, both: _Both) -> np.ndarray:
+        """Values of the conditions, (d, ...), and after them those of the pairs, (h, ...)."""
+        if not len(self._pairs):
+            return values
+        a, b = self._pairs.T
+        return np.concatenate([values, both(values[a], values[b], values[self._healthy])])
+
+    def _some(self, values: np.ndarray, which: np.ndarray, both: _Both) -> np.ndarray:
+        """Values, (d, k), of some hypotheses, (n, k)."""
+        pair = which >= self.rehearsed
+        if not pair.any():
+            return values[which]
+        some = np.empty((len(which), values.shape[1]))
+        some[~pair] = values[which[~pair]]
+        a, b = self._pairs[which[pair] - self.rehearsed].T
+        some[pair] = both(values[a], values[b], values[self._healthy])
+        return some
+
+
+@lru_cache(maxsize=2)
+def hypotheses_of(table: Table, *, floor: float, unit: float, pairs: bool) -> Hypotheses:
+    """See `Hypotheses`, which many recoveries in a row may share: they do not change."""
+    return Hypotheses(table, floor=floor, unit=unit, pairs=pairs)

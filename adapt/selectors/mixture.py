@@ -1,0 +1,153 @@
+"""`Mixture`: the posterior over what is wrong, how far that is from the truth, and the objectives."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from adapt.outcome import Outcome
+from adapt.selectors.gaussian_process import matern_52
+from adapt.selectors.hypotheses import Expectation, Hypotheses
+from adapt.selectors.likelihood import log_evidence, log_fall, log_objective
+from adapt.selectors.posterior import Posterior
+from adapt.selectors.rehearsed_settings import Level, Tolerances
+
+_COMPONENTS = 64
+_NEGLIGIBLE = 1e-3  # share of the heaviest weight
+_LEAST_VARIANCE = 1e-12  # of evidence that never varied
+
+
+@dataclass(frozen=True, eq=False)
+class Components:
+    """Some components of one level.
+
+    Attributes:
+        level: its index.
+        hypotheses: their indices, (n,).
+        weights: (n,).
+    """
+
+    level: int
+    hypotheses: np.ndarray
+    weights: np.ndarray
+
+
+class Mixture:
+    """Components (level l, hypothesis j), each with a weight and a normal belief in the objectives.
+
+    Under a component the objective is F_j(x) + g(x), where g is a Gaussian process with mean 0 and covariance
+    s² ((1 - c) k(x, x') + c). The covariance does not depend on j, so that all hypotheses of a level share
+    one `Posterior`: with y_j = y - F_j at the trials, the belief's mean is F_j + Vᵀ z_j and its variance the
+    same for all j. A weight is the prior's times the likelihood of all trials, see `docs/adaptation.md`.
+
+    Args:
+        hypotheses: h of them.
+        prior: probabilities of the hypotheses, (h,).
+        levels: all equally probable before the first trial.
+        features: over which the residual is smooth, (k, q).
+        tolerances: see there.
+    """
+
+    def __init__(
+        self,
+        hypotheses: Hypotheses,
+        *,
+        prior: np.ndarray,
+        levels: tuple[Level, ...],
+        features: np.ndarray,
+        tolerances: Tolerances,
+    ) -> None:
+        self.hypotheses = hypotheses
+        self.levels = levels
+        self.tolerances = tolerances
+        self._features = np.asarray(features, np.float64)
+        k, h = len(features), len(hypotheses)
+        self._posteriors = [Posterior(np.full(k, level.residual**2), series=h) for level in levels]
+        self._log_prior = np.log(prior) - np.log(len(levels))  # (h,)
+        self._by_objective = np.zeros((len(levels), h))
+        self._by_rest: dict[int, np.ndarray] = {}  # of evidence and falls, by row, (l, h)
+        self._outcomes: dict[int, list[Outcome]] = {}  # by row
+
+    @property
+    def weights(self) -> np.ndarray:
+        """Posterior probabilities of the components, (l, h)."""
+        logs = self._log_prior + self._by_objective + sum(self._by_rest.values())
+        weights = np.exp(logs - logs.max())
+        return np.asarray(weights / weights.sum())
+
+    def components(self) -> list[Components]:
+        """The components that count, level by level; their weights are scaled to a sum of 1.
+
+        Those are the 64 heaviest at most, without those of less than a thousandth of the heaviest's weight.
+        """
+        weights = self.weights
+        heavy = np.flatnonzero(weights >= _NEGLIGIBLE * weights.max())
+        heavy = heavy[np.argsort(-weights.flat[heavy], kind="stable")[:_COMPONENTS]]
+        level, hypothesis = np.unravel_index(heavy, weights.shape)
+        weight = weights.flat[heavy] / weights.flat[heavy].sum()
+        return [Components(int(i), hypothesis[level == i], weight[level == i]) for i in np.unique(level)]
+
+    def corrections(self, part: Components) -> np.ndarray:
+        """What is believed to be added to the objectives that some components' hypotheses expect, (n, k)."""
+        return self._posteriors[part.level].means(part.hypotheses)
+
+    def deviations(self, part: Components) -> np.ndarray:
+        """Standard deviation of the belief under components of one level, (k,)."""
+        return np.asarray(np.sqrt(self._posteriors[part.level].variance))
+
+    def learn(self, row: int, objective: float, outcome: Outcome) -> None:
+        """Take in a trial.
+
+        Args:
+            row: of the controller.
+            objective: of the trial, normalised.
+            outcome: the rest of it.
+        """
+        expected = self.hypotheses.at(row)
+        outcomes = self._outcomes.setdefault(row, [])
+        outcomes.append(outcome)
+        self._by_rest[row] = self._log_rest(expected, outcomes)
+        self._learn_objective(row, objective, expected)
+
+    def _learn_objective(self, row: int, objective: float, expected: Expectation) -> None:
+        """Weigh the components by a normalised objective, and correct them."""
+        distances = np.linalg.norm(self._features - self._features[row], axis=1)
+        extra = self._measurement_noise(objective)
+        noise = self.hypotheses.noise(row) + extra
+        residuals = objective - expected.objective  # (h,)
+        for i, (level, posterior) in enumerate(zip(self.levels, self._posteriors, strict=True)):
+            variances = posterior.variance[row] + expected.variance + extra
+            self._by_objective[i] += log_objective(
+                residuals - posterior.mean_at(row), variances, surprise=self.tolerances.surprise
+            )
+            posterior.observe(row, self._covariance(level, distances), residuals, noise)
+
+    def _log_rest(self, expected: Expectation, outcomes: list[Outcome]) -> np.ndarray:
+        """Log likelihood of what else the trials of one controller showed, (l, h).
+
+        What a hypothesis is off by is the same in all trials of a controller: they count as one trial, of
+        their mean.
+        """
+        shown = [outcome.evidence for outcome in outcomes if len(outcome.evidence)]
+        fell = float(np.mean([outcome.fell for outcome in outcomes]))
+        logs = np.empty_like(self._by_objective)
+        for i, level in enumerate(self.levels):
+            logs[i] = log_fall(fell, expected.fall, doubt=level.fall)
+            if shown:
+                logs[i] += log_evidence(
+                    np.mean(shown, axis=0) - expected.evidence,
+                    expected.evidence_variance / len(shown),
+                    (level.evidence * self.hypotheses.spread) ** 2 + _LEAST_VARIANCE,
+                    channels=self.tolerances.channels,
+                )
+        return logs
+
+    def _covariance(self, level: Level, distances: np.ndarray) -> np.ndarray:
+        """Covariance of the residual with that of one controller, (k,)."""
+        common = self.tolerances.common
+        matern = matern_52(distances, length_scale=level.length_scale)
+        return np.asarray(level.residual**2 * ((1 - common) * matern + common))
+
+    def _measurement_noise(self, objective: float) -> float:
+        """Variance of a trial's noise that the rehearsal does not know of, normalised."""
+        share, offset = self.tolerances.noise_share, self.tolerances.noise_offset
+        return (share * objective) ** 2 + offset**2

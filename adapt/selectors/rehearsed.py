@@ -1,0 +1,166 @@
+"""`Rehearsed`: finds out what is wrong from all that a trial shows, and expects what was rehearsed."""
+
+import numpy as np
+
+from adapt.outcome import Outcome
+from adapt.rehearsal.table import HEALTHY, Table
+from adapt.selectors.belief import Belief, believe
+from adapt.selectors.gaussian_process import matern_52
+from adapt.selectors.hypotheses import Hypotheses, hypotheses_of
+from adapt.selectors.mixture import Mixture
+from adapt.selectors.rehearsed_settings import RehearsedSettings
+from adapt.selectors.selector import Prior, Selector
+from robots.errors import InvalidValueError
+
+_NEARBY = 0.2  # length scale over which falls speak for other gaits, in units of the features
+
+
+class Rehearsed(Selector):
+    """Bayesian optimisation over a mixture of rehearsed damages and how far the truth may be from them.
+
+    After each trial it updates the probabilities of all hypotheses by everything that was measured, see
+    `Mixture` and `docs/adaptation.md`. It tries the controller with the largest
+
+        EI(x) (1 - p_fall(x))^caution
+
+    where EI is the expected improvement over the best expectation of a tried controller, and p_fall that of
+    the hypotheses, corrected by the falls and the trials without one of similar gaits. It recommends the
+    tried controller of which it expects most, not the one with the luckiest trial, and stops when the largest
+    of those products is less than `tolerance` of what the recommended one is expected to reach.
+
+    Where no hypothesis fits, the levels with a large residual take over, around whichever hypothesis is
+    least wrong: with nothing but the healthy one that is map-based Bayesian optimisation.
+
+    Args:
+        prior: what the repertoire says; its measures are the features, its minimum objective is the zero.
+        trials: how many trials there may be.
+        table: the rehearsal; the unit is its largest objective.
+        settings: see `RehearsedSettings`.
+        features: over which residuals are smooth, (k, q), in place of the measures.
+        max_falls: how many trials may end in a fall.
+
+    Raises:
+        InvalidValueError: the table or the features are of another number of controllers, or `trials` or
+            `max_falls` is less than 1.
+    """
+
+    def __init__(
+        self,
+        prior: Prior,
+        *,
+        trials: int,
+        table: Table,
+        settings: RehearsedSettings | None = None,
+        features: np.ndarray | None = None,
+        max_falls: int | None = None,
+    ) -> None:
+        super().__init__(prior, trials=trials, max_falls=max_falls)
+        self.settings = settings or RehearsedSettings()
+        self._features = np.asarray(prior.measures if features is None else features, np.float64)
+        _check(prior, table, self._features)
+        height = float(np.max(table.objectives)) - prior.min_objective
+        self._unit = height if height > 0 else 1.0
+        self._channels = len(table.evidence_names)
+        hypotheses = hypotheses_of(
+            table, floor=prior.min_objective, unit=self._unit, pairs=self.settings.pairs > 0
+        )
+        self._mixture = Mixture(
+            hypotheses,
+            prior=_probabilities(hypotheses, self.settings),
+            levels=self.settings.levels,
+            features=self._features,
+            tolerances=self.settings.tolerances,
+        )
+        self._fallen = np.zeros(len(prior))  # falls near each controller, each weighted by how near
+        self._near = np.zeros(len(prior))  # trials, the same
+        self._believed: Belief | None = None
+
+    @property
+    def predicted(self) -> np.ndarray:
+        """See `Selector.predicted`."""
+        return np.asarray(self.prior.min_objective + self._unit * self._belief.mean)
+
+    @property
+    def fall_probability(self) -> np.ndarray:
+        """Probability of a fall of every controller, (k,)."""
+        memory = self.settings.memory
+        return np.asarray((memory * self._belief.fall + self._fallen) / (memory + self._near))
+
+    def diagnosis(self) -> list[tuple[str, float]]:
+        """The hypotheses with their probabilities, the most probable first."""
+        probabilities = self._mixture.weights.sum(axis=0)
+        order = np.argsort(-probabilities, kind="stable")
+        return [(self._mixture.hypotheses.names[i], float(probabilities[i])) for i in order]
+
+    def diagnosis_in_words(self, count: int = 3) -> str:
+        """The most probable hypotheses in a line, e.g. "front_left:dead 0.83, front_left:lost 0.10"."""
+        likely = [(name, p) for name, p in self.diagnosis()[:count] if p >= 0.005]
+        return ", ".join(f"{name} {p:.2f}" for name, p in likely)
+
+    def recommendation(self) -> int:
+        """Row with the highest expectation of those that were tried."""
+        tried = list(self._told)
+        return tried[int(np.argmax(self._belief.mean[tried]))]
+
+    @property
+    def _belief(self) -> Belief:
+        """What is believed by now."""
+        if self._believed is None:
+            self._believed = believe(self._mixture, list(self._told))
+        return self._believed
+
+    @property
+    def _gain(self) -> np.ndarray:
+        """What a trial of every controller is worth, normalised, (k,)."""
+        return np.asarray(self._belief.gain * (1 - self.fall_probability) ** self.settings.caution)
+
+    def _choose(self, untried: np.ndarray) -> int:
+        return int(np.argmax(np.where(untried, self._gain, -np.inf)))
+
+    def _learn(self, row: int, outcome: Outcome) -> None:
+        if len(outcome.evidence) not in (0, self._channels):
+            raise InvalidValueError(
+                f"the evidence of a trial must be {self._channels} numbers, as in the rehearsal, or none, "
+                f"not {len(outcome.evidence)}"
+            )
+        self._believed = None
+        self._mixture.learn(row, (outcome.objective - self.prior.min_objective) / self._unit, outcome)
+        distances = np.linalg.norm(self._features - self._features[row], axis=1)
+        near = matern_52(distances, length_scale=_NEARBY)
+        self._near += near
+        self._fallen += outcome.fell * near
+
+    def _satisfied(self) -> str | None:
+        belief, settings = self._belief, self.settings
+        untried = np.ones(len(self.prior), np.bool_)
+        untried[self.rows] = False
+        gain = float(np.max(self._gain, where=untried, initial=0.0))
+        if belief.best > 0 and gain < settings.tolerance * belief.best:
+            return (
+                f"one more trial is expected to gain {gain / belief.best:.1%} of the best gait's objective, "
+                f"less than {settings.tolerance:.1%}"
+            )
+        if settings.enough is not None and belief.best >= settings.enough * belief.mean.max() > 0:
+            return f"the best gait tried reached {settings.enough:.0%} of the best prediction"
+        return None
+
+
+def _probabilities(hypotheses: Hypotheses, settings: RehearsedSettings) -> np.ndarray:
+    """Probabilities of the hypotheses before the first trial, (h,)."""
+    d, p = hypotheses.rehearsed, len(hypotheses) - hypotheses.rehearsed
+    healthy = np.array([name == HEALTHY for name in hypotheses.names[:d]])
+    single = np.where(healthy, settings.healthy, (1 - settings.healthy) / max(1, (~healthy).sum()))
+    single /= single.sum()
+    share = settings.pairs if p else 0.0
+    return np.concatenate([(1 - share) * single, np.full(p, share / max(1, p))])
+
+
+def _check(prior: Prior, table: Table, features: np.ndarray) -> None:
+    """Refuse what is of other controllers."""
+    k = len(prior)
+    if table.objectives.shape[1] != k:
+        raise InvalidValueError(
+            f"the rehearsal must be of the repertoire's {k} controllers, not of {table.objectives.shape[1]}"
+        )
+    if features.ndim != 2 or len(features) != k or not np.isfinite(features).all():
+        raise InvalidValueError(f"features must be finite numbers of shape ({k}, q), not {features.shape}")

@@ -1,0 +1,89 @@
+"""`RehearsedSettings`: how far `Rehearsed` trusts hypotheses and measurements."""
+
+from dataclasses import dataclass, field
+
+from adapt.selectors.checks import check_positive, check_probabilities
+from robots.errors import InvalidValueError
+
+
+@dataclass(frozen=True)
+class Level:
+    """How far the truth may be from a hypothesis.
+
+    Attributes:
+        residual: standard deviation s of the objective around the hypothesis', normalised.
+        length_scale: ρ, over which the residual changes, in units of the features.
+        evidence: standard deviation of the evidence around the hypothesis', as a share of its spread.
+        fall: share of trials in which a fall is a matter of chance, whatever the hypothesis says.
+    """
+
+    residual: float
+    length_scale: float
+    evidence: float
+    fall: float
+
+    def __post_init__(self) -> None:
+        check_positive(residual=self.residual, length_scale=self.length_scale, evidence=self.evidence)
+        check_probabilities(fall=self.fall)
+
+
+@dataclass(frozen=True)
+class Tolerances:
+    """What a trial's measurements may be off by, whatever the hypothesis and the level.
+
+    Attributes:
+        noise_share: standard deviation of a trial's noise, as a share of the objective measured.
+        noise_offset: the same, of all trials, normalised.
+        common: share of the residual's variance that all controllers have in common.
+        surprise: see `log_objective`.
+        channels: see `log_evidence`.
+    """
+
+    noise_share: float = 0.05
+    noise_offset: float = 0.01
+    common: float = 0.2
+    surprise: float = 0.01
+    channels: float = 3.0
+
+
+LEVELS = (
+    Level(residual=0.03, length_scale=0.3, evidence=0.05, fall=0.05),
+    Level(residual=0.1, length_scale=0.2, evidence=0.15, fall=0.1),
+    Level(residual=0.1, length_scale=0.5, evidence=0.15, fall=0.1),
+    Level(residual=0.25, length_scale=0.2, evidence=0.3, fall=0.2),
+    Level(residual=0.25, length_scale=0.5, evidence=0.3, fall=0.2),
+    Level(residual=0.5, length_scale=0.3, evidence=0.6, fall=0.3),
+)
+
+
+@dataclass(frozen=True)
+class RehearsedSettings:
+    """Settings of `Rehearsed`.
+
+    Attributes:
+        levels: how far the truth may be from a hypothesis; all equally probable at first.
+        tolerances: of measurements.
+        healthy: probability that nothing that is known is wrong, at first.
+        pairs: probability that two single damages are that were not rehearsed together; 0 for no such pairs.
+        caution: exponent of the probability not to fall, by which the expected gain of a trial is multiplied.
+        memory: trials' worth of trust in the hypotheses' falls, beside the falls seen nearby.
+        tolerance: share of the best so far that one more trial must be expected to gain.
+        enough: share of the best prediction with which the search is satisfied, the rule of 2015; None for
+            no such rule.
+    """
+
+    levels: tuple[Level, ...] = LEVELS
+    tolerances: Tolerances = field(default_factory=Tolerances)
+    healthy: float = 0.1
+    pairs: float = 0.2
+    caution: float = 1.0
+    memory: float = 2.0
+    tolerance: float = 0.02
+    enough: float | None = None
+
+    def __post_init__(self) -> None:
+        if not self.levels:
+            raise InvalidValueError("levels must be at least one: with none there is nothing to believe")
+        if self.healthy == 0:
+            raise InvalidValueError("healthy must be positive: it is what is left when nothing fits")
+        check_probabilities(healthy=self.healthy, pairs=self.pairs)

@@ -1,0 +1,132 @@
+"""`replay`: a recovery from a table of true outcomes, without a simulation."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from adapt.outcome import Outcome
+from adapt.rehearsal.table import Table
+from adapt.selectors.selector import Selector
+from robots.errors import InvalidValueError
+
+Maker = Callable[[], Selector]
+
+
+@dataclass(frozen=True)
+class Noise:
+    """Noise of the objective that a trial measures: f (1 + share n₁) + offset n₂, with standard normal n.
+
+    Attributes:
+        share: standard deviation, as a share of the objective.
+        offset: standard deviation, in units of the objective.
+    """
+
+    share: float = 0.05
+    offset: float = 0.02
+
+
+@dataclass(frozen=True, eq=False)
+class Truth:
+    """What each of k controllers does on the damaged robot.
+
+    Attributes:
+        objectives: means, (k,).
+        falls: probabilities, (k,).
+        evidence: means, (k, e).
+        evidence_std: standard deviations of single trials, (k, e).
+    """
+
+    objectives: np.ndarray
+    falls: np.ndarray
+    evidence: np.ndarray
+    evidence_std: np.ndarray
+
+    @classmethod
+    def of(cls, table: Table, condition: str) -> "Truth":
+        """What a table says of one of its conditions.
+
+        Raises:
+            UnknownNameError: the table has no such condition.
+        """
+        one = table.take([condition])
+        return cls(one.objectives[0], one.falls[0], one.evidence[0], one.evidence_std[0])
+
+
+@dataclass(frozen=True, eq=False)
+class Replay:
+    """How a recovery of B trials went.
+
+    Attributes:
+        rows: tried, (B,).
+        objectives: measured, (B,).
+        fell: (B,) bool.
+        recommendations: row recommended after each trial, (B,).
+        stop: after how many trials the selector would have stopped, from 1 to B.
+        reason: why.
+    """
+
+    rows: np.ndarray
+    objectives: np.ndarray
+    fell: np.ndarray
+    recommendations: np.ndarray
+    stop: int
+    reason: str
+
+
+def replay(maker: Maker, truth: Truth, *, seed: int, trials: int, noise: Noise | None = None) -> Replay:
+    """Let a selector recover, for all its trials whatever its own rule says.
+
+    The luck of a trial depends on the seed and the number of the trial alone, so that it is the same for all
+    selectors.
+
+    Args:
+        maker: starts the selector, with at least as many trials.
+        truth: what trials show.
+        seed: at least 0.
+        trials: B, at most as many as there are controllers.
+        noise: of the objective.
+
+    Raises:
+        InvalidValueError: there are fewer controllers than trials.
+    """
+    if not 1 <= trials <= len(truth.objectives):
+        raise InvalidValueError(
+            f"trials must be from 1 to the {len(truth.objectives)} controllers there are, not {trials}"
+        )
+    luck = _Luck(truth, noise or Noise(), seed, trials)
+    selector = maker()
+    rows, objectives, fell, recommended = [], [], [], []
+    stop, reason = trials, f"all {trials} trials are used up"
+    for trial in range(trials):
+        row = selector.next()
+        outcome = luck.outcome(trial, row)
+        selector.tell(row, outcome)
+        rows.append(row)
+        objectives.append(outcome.objective)
+        fell.append(outcome.fell)
+        recommended.append(selector.recommendation())
+        if stop == trials and (why := selector.done()):
+            stop, reason = trial + 1, why
+    return Replay(np.array(rows), np.array(objectives), np.array(fell), np.array(recommended), stop, reason)
+
+
+class _Luck:
+    """The random numbers of all trials, drawn beforehand."""
+
+    def __init__(self, truth: Truth, noise: Noise, seed: int, trials: int) -> None:
+        rng = np.random.default_rng(seed)
+        self._truth = truth
+        self._share = 1 + noise.share * rng.standard_normal(trials)
+        self._offset = noise.offset * rng.standard_normal(trials)
+        self._falls = rng.random(trials)
+        self._evidence = rng.standard_normal((trials, truth.evidence.shape[1]))
+
+    def outcome(self, trial: int, row: int) -> Outcome:
+        """What a trial of a controller measures."""
+        truth = self._truth
+        return Outcome(
+            float(truth.objectives[row] * self._share[trial] + self._offset[trial]),
+            bool(self._falls[trial] < truth.falls[row]),
+            truth.evidence[row] + truth.evidence_std[row] * self._evidence[trial],
+        )

@@ -1,0 +1,217 @@
+"""`study` finds the torso, the legs and the feet of a model that nobody has described yet."""
+
+import itertools
+from dataclasses import dataclass
+
+import mujoco
+import numpy as np
+
+from robots.errors import InvalidRobotError
+from robots.pose import keyframe_positions, standing_data
+
+_WORLD = 0
+_FAR = 100.0  # [m] within which distances are measured
+_REACH = 0.25  # limbs that end within this share of the torso's height from the ground are legs
+_FLAT = 0.005  # [m] geoms of a foot within this of its lowest point are its sole
+_FREE, _HINGE, _SLIDE = (
+    int(getattr(mujoco.mjtJoint, f"mjJNT_{kind}")) for kind in ("FREE", "HINGE", "SLIDE")
+)
+
+
+@dataclass(frozen=True)
+class LegFound:
+    """A leg.
+
+    Attributes:
+        name: what the names of its bodies begin with, or that of the first.
+        joints: its actuated joints from the torso outwards.
+        soles: its geoms that touch the ground when the robot stands.
+    """
+
+    name: str
+    joints: tuple[str, ...]
+    soles: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Anatomy:
+    """The parts of a robot.
+
+    Attributes:
+        torso: the body that moves freely, or in the x-z plane.
+        keyframe: the pose to start from, if the model has one.
+        legs: the limbs that reach the ground.
+        others: actuated joints that are in no leg, such as those of arms.
+        height: of the torso above the ground while the lowest sole is on it [m].
+    """
+
+    torso: str
+    keyframe: str | None
+    legs: tuple[LegFound, ...]
+    others: tuple[str, ...]
+    height: float
+
+
+def study(model: mujoco.MjModel, floor: int, *, origin: str) -> Anatomy:
+    """Find a robot's parts.
+
+    Args:
+        model: every body, joint and geom has a name.
+        floor: the geom that is the ground, see `find_floor`.
+        origin: what to call the model in errors, e.g. its path.
+
+    Raises:
+        InvalidRobotError: there is no torso, motor or foot to be found.
+    """
+    torso, pose = _torso(model, origin), _pose(model)
+    tree = _Tree(model, standing_data(model, keyframe_positions(model, pose)), floor)
+    limbs = [limb for child in tree.children(torso) for limb in tree.limbs(child)]
+    if not limbs:
+        known = ", ".join(model.joint(joint).name for joint in range(model.njnt))
+        raise InvalidRobotError(
+            f"{origin}: no motor drives a joint below the torso {model.body(torso).name!r}; joints: {known}"
+        )
+    lowest = min(tree.gap(limb) for limb in limbs)
+    if not np.isfinite(lowest):
+        raise InvalidRobotError(
+            f"{origin}: there are no feet: no limb has a geom that can touch the floor "
+            f"{model.geom(floor).name!r}"
+        )
+    height = tree.height(torso) - lowest
+    feet = [limb for limb in limbs if tree.gap(limb) <= lowest + _REACH * max(height, 0)]
+    legs = tuple(map(LegFound, _names(model, feet), map(tree.joints, feet), map(tree.soles, feet)))
+    in_legs = {joint for leg in legs for joint in leg.joints}
+    others = tuple(joint for joint in tree.joints(tree.subtree(torso)) if joint not in in_legs)
+    return Anatomy(model.body(torso).name, pose, legs, others, height)
+
+
+def find_floor(model: mujoco.MjModel) -> int | None:
+    """The first plane, or else height field, that does not move; None if there is none."""
+    still = model.body_weldid[model.geom_bodyid] == _WORLD
+    for kind in (mujoco.mjtGeom.mjGEOM_PLANE, mujoco.mjtGeom.mjGEOM_HFIELD):
+        found = np.flatnonzero(still & (model.geom_type == int(kind)))
+        if len(found):
+            return int(found[0])
+    return None
+
+
+def can_touch(model: mujoco.MjModel, one: int, other: int) -> bool:
+    """Whether MuJoCo lets two geoms touch."""
+    pairs = {frozenset(pair) for pair in zip(model.pair_geom1, model.pair_geom2, strict=True)}
+    masks = model.geom_contype, model.geom_conaffinity
+    return frozenset((one, other)) in pairs or any(masks[i][one] & masks[1 - i][other] for i in range(2))
+
+
+def actuated_joints(model: mujoco.MjModel) -> list[int]:
+    """The hinges and slides that an actuator drives, in the order of the model."""
+    direct = model.actuator_trntype == int(mujoco.mjtTrn.mjTRN_JOINT)
+    driven = {int(joint) for joint in model.actuator_trnid[direct, 0]}
+    return [joint for joint in sorted(driven) if model.jnt_type[joint] in (_HINGE, _SLIDE)]
+
+
+class _Tree:
+    """The bodies of a model that stands in some pose."""
+
+    def __init__(self, model: mujoco.MjModel, data: mujoco.MjData, floor: int) -> None:
+        self._model = model
+        self._data = data
+        self._floor = floor
+        self._driven = actuated_joints(model)
+        self._gaps = [self._measured(geom) for geom in range(model.ngeom)]
+
+    def children(self, body: int) -> list[int]:
+        """The bodies that hang on a body."""
+        return [child for child in range(1, self._model.nbody) if self._model.body_parentid[child] == body]
+
+    def subtree(self, body: int) -> list[int]:
+        """A body and all that hangs on it."""
+        return [body, *(below for child in self.children(body) for below in self.subtree(child))]
+
+    def joints(self, bodies: list[int]) -> tuple[str, ...]:
+        """Names of the actuated joints of some bodies."""
+        model = self._model
+        return tuple(
+            model.joint(joint).name
+            for body in bodies
+            for joint in self._driven
+            if model.jnt_bodyid[joint] == body
+        )
+
+    def limbs(self, body: int) -> list[list[int]]:
+        """The bodies of each chain of joints from a body on; where it branches, of each branch."""
+        branches = self._branches(body)
+        while len(branches) == 1:
+            branches = self._branches(branches[0])
+        if branches:
+            return [limb for branch in branches for limb in self.limbs(branch)]
+        bodies = self.subtree(body)
+        return [bodies] if self.joints(bodies) else []
+
+    def gap(self, limb: list[int]) -> float:
+        """Height of a limb's lowest point above the floor [m]; inf if it cannot touch it."""
+        return min((self._gaps[geom] for geom in self._geoms(limb)), default=np.inf)
+
+    def soles(self, limb: list[int]) -> tuple[str, ...]:
+        """Names of the geoms that touch the floor first, all of them of one body."""
+        geoms = self._geoms(limb)
+        first = min(geoms, key=self._gaps.__getitem__)
+        body = self._model.geom_bodyid
+        return tuple(
+            self._model.geom(geom).name
+            for geom in geoms
+            if body[geom] == body[first] and self._gaps[geom] <= self._gaps[first] + _FLAT
+        )
+
+    def height(self, body: int) -> float:
+        """Height of a body above the floor's origin [m]."""
+        return float(self._data.xpos[body, 2] - self._data.geom_xpos[self._floor, 2])
+
+    def _branches(self, body: int) -> list[int]:
+        """The bodies that hang on a body and have actuated joints in or below them."""
+        return [child for child in self.children(body) if self.joints(self.subtree(child))]
+
+    def _geoms(self, bodies: list[int]) -> list[int]:
+        """The geoms of some bodies."""
+        return [geom for geom in range(self._model.ngeom) if self._model.geom_bodyid[geom] in bodies]
+
+    def _measured(self, geom: int) -> float:
+        """Distance of a geom from the floor [m], negative inside it; inf if they cannot touch."""
+        if geom == self._floor or not can_touch(self._model, geom, self._floor):
+            return np.inf
+        return float(mujoco.mj_geomDistance(self._model, self._data, self._floor, geom, _FAR, None))
+
+
+def _torso(model: mujoco.MjModel, origin: str) -> int:
+    """The body that has a free joint, or that moves in a plane; the heaviest where there are several."""
+    kinds = [
+        model.jnt_type[first : first + count].tolist()
+        for first, count in zip(model.body_jntadr, model.body_jntnum, strict=True)
+    ]
+    for wanted in ([_FREE], [_SLIDE, _SLIDE, _HINGE]):
+        found = [body for body in range(model.nbody) if kinds[body] == wanted]
+        if found:
+            return max(found, key=model.body_subtreemass.__getitem__)
+    known = ", ".join(model.joint(joint).name for joint in range(model.njnt)) or "none"
+    raise InvalidRobotError(
+        f"{origin}: no body moves freely: give the torso a <freejoint/>, or for a robot that moves in the "
+        f"x-z plane a slide along x, a slide along z and a hinge about y, in this order; joints: {known}"
+    )
+
+
+def _pose(model: mujoco.MjModel) -> str | None:
+    """The keyframe to start from: `home`, or else the first that has a name."""
+    names = [model.key(key).name for key in range(model.nkey)]
+    return "home" if "home" in names else next(filter(None, names), None)
+
+
+def _names(model: mujoco.MjModel, limbs: list[list[int]]) -> list[str]:
+    """A name for each limb."""
+    whole = [model.body(limb[0]).name for limb in limbs]
+    short = [_common([model.body(body).name.split("_") for body in limb]) for limb in limbs]
+    return short if all(short) and len(set(short)) == len(short) else whole
+
+
+def _common(names: list[list[str]]) -> str:
+    """The words that names split into words begin with, all of them."""
+    same = itertools.takewhile(lambda words: len(set(words)) == 1, zip(*names, strict=False))
+    return "_".join(words[0] for words in same)

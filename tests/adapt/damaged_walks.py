@@ -1,0 +1,53 @@
+"""What tests of damage share: walks of damaged robots, and where in observations a part is."""
+
+import numpy as np
+
+from adapt.damage import damage_kinds
+from robots.slots import Slots
+
+ONLY = np.zeros(1, np.int32)
+
+
+def walk(robot, steps=40, *, seed=0):
+    """Random actions: the slots, and all observations and applied actions."""
+    rng = np.random.default_rng(seed)
+    slots = Slots(robot, 1)
+    slots.begin(0, seed)
+    seen, done = [], []
+    for _ in range(steps):
+        slots.actions[0] = rng.uniform(-1, 1, robot.action_dim)
+        slots.advance(ONLY)
+        seen.append(slots.observations[0].copy())
+        done.append(slots.actions[0].copy())
+    assert not slots.tally.diverged[0]
+    return slots, np.array(seen), np.array(done)
+
+
+def entries(robot, *names):
+    """Columns of observations by their names."""
+    return [robot.observation_names.index(name) for name in names]
+
+
+def leg_entries(robot, leg):
+    """Columns of actions of a leg's joints, and of observations of its joints and foot."""
+    joints = robot.description.legs[leg].joints
+    names = [f"{joint} {what}" for joint in joints for what in ("position", "speed")]
+    foot = f"{robot.description.legs[leg].foot} contact"
+    return [robot.description.joints.index(joint) for joint in joints], entries(robot, *names, foot)
+
+
+def texts(robot):
+    """A damage of every kind to every sort of part that it befalls."""
+    description = robot.description
+    parts = {
+        "leg": list(description.legs)[-1],
+        "joint": f"joint={description.joints[1]}",
+        "foot": f"foot={next(iter(description.feet))}",
+        **{whole: whole for whole in ("all", "torso", "floor")},
+    }
+    strengths = {"payload": "@0.5", "weak": "@0.25"}
+    return [
+        f"{parts[sort]}:{name}{strengths.get(name, '')}"
+        for name, kind in damage_kinds().items()
+        for sort in kind.sorts
+    ]

@@ -1,0 +1,35 @@
+"""A repertoire of an ant with tiny controllers, whose episodes take a moment."""
+
+import re
+
+import numpy as np
+
+from repertoire.archives import Elites
+from repertoire.configuration import make_configuration
+from repertoire.repertoire import Repertoire
+from robots.controllers import robot_controller
+from robots.robot import Robot, load_robot, robot_from_text
+
+STEPS = 30
+CONDITIONS = ("healthy", "front_left:lost", "back_right:dead")
+
+
+def small_robot() -> Robot:
+    ant = load_robot("ant")
+    return robot_from_text(ant.xml, re.sub(r"hidden: \[.*?\]", "hidden: [2]", ant.yaml), origin="small ant")
+
+
+def small_repertoire(k: int = 5, *, seed: int = 0) -> Repertoire:
+    """Random controllers, of which nobody says the truth."""
+    rng, robot = np.random.default_rng(seed), small_robot()
+    controller = robot_controller(robot)
+    settings = {"robot": "ant", "algorithm": "cma-mae", "evaluations": 100, "seed": 1, "sigma0": 0.1}
+    settings |= {"archive": (3, 3, 3, 3), "min_objective": -300.0, "episode_steps": STEPS}
+    solutions = 0.5 * rng.standard_normal((k, controller.parameter_count), dtype=np.float32)
+    return Repertoire(
+        robot=robot,
+        controller=controller.shape,
+        configuration=make_configuration(settings),
+        elites=Elites(np.arange(k), solutions, rng.normal(size=k), rng.random((k, 4))),
+        thresholds=np.zeros(81),
+    )

@@ -1,0 +1,265 @@
+"""The posterior against brute force, and what the rehearsed selector makes of it."""
+
+import dataclasses
+from functools import partial
+
+import numpy as np
+import pytest
+from scipy import stats
+from six_legs import World, library
+
+from adapt.outcome import Outcome
+from adapt.selectors import Rehearsed, RehearsedSettings, Truth, make_selector, replay
+from adapt.selectors.rehearsed_settings import Level, Tolerances
+from robots.errors import InvalidValueError
+
+LEVELS = (Level(0.1, 0.3, 0.2, 0.1), Level(0.4, 0.6, 0.5, 0.3))
+EXACT = Tolerances(noise_share=0.0, noise_offset=0.05, common=0.3, surprise=0.0, channels=3.0)
+TRIALS = [(4, 0.7, False), (9, 1.1, True), (30, 0.2, False), (4, 0.9, True), (21, 1.3, False)]
+
+
+@pytest.fixture(scope="module")
+def world():
+    return World(300, draws=10000)
+
+
+@pytest.fixture(scope="module")
+def table(world):
+    return world.table(library())
+
+
+def exact(table):
+    """The table as if of infinitely many episodes, whose objectives have no noise."""
+    return dataclasses.replace(table, episodes=10**9, noise=np.zeros_like(table.noise))
+
+
+def matern(points, rho):
+    a = np.sqrt(5) * np.linalg.norm(points[:, None] - points[None], axis=2) / rho
+    return (1 + a + a**2 / 3) * np.exp(-a)
+
+
+def brute_force(table, measures, evidence):
+    """Weights and posterior means and deviations of all components, from the joint density of all trials."""
+    rows = [row for row, _, _ in TRIALS]
+    unit = float(table.objectives.max())
+    y = np.array([objective for _, objective, _ in TRIALS]) / unit
+    expected = table.objectives.astype(float) / unit
+    falls = table.falls.astype(float)
+    spread = table.evidence.astype(float).std(axis=(0, 1))
+    logs, means, deviations = np.empty((2, len(table))), np.empty((2, *expected.shape)), np.empty((2, 300))
+    for i, level in enumerate(LEVELS):
+        k = level.residual**2 * (0.7 * matern(measures, level.length_scale) + 0.3)
+        inner = k[np.ix_(rows, rows)] + 0.05**2 * np.eye(len(rows))
+        gain = k[:, rows] @ np.linalg.inv(inner)
+        deviations[i] = np.sqrt(np.diag(k - gain @ k[rows]))
+        for j in range(len(table)):
+            means[i, j] = expected[j] + gain @ (y - expected[j, rows])
+            logs[i, j] = stats.multivariate_normal.logpdf(y, expected[j, rows], inner)
+            for row in set(rows):
+                told = [n for n, (tried, _, _) in enumerate(TRIALS) if tried == row]
+                fell = np.mean([TRIALS[n][2] for n in told])
+                p = (1 - level.fall) * falls[j, row] + level.fall / 2
+                logs[i, j] += fell * np.log(p) + (1 - fell) * np.log(1 - p)
+                shown = evidence[told].mean(axis=0) - table.evidence[j, row]
+                scale = np.hypot(table.evidence_std[j, row] / np.sqrt(len(told)), level.evidence * spread)
+                logs[i, j] += 3 / 12 * stats.t.logpdf(shown, 4, scale=scale).sum()
+    prior = np.full(len(table), 0.8 / (len(table) - 1))
+    prior[0] = 0.2
+    weights = prior * np.exp(logs - logs.max())
+    return weights / weights.sum(), means, deviations
+
+
+def test_posterior_is_that_of_brute_force(world, table):
+    quiet = exact(table)
+    settings = RehearsedSettings(levels=LEVELS, tolerances=EXACT, healthy=0.2, pairs=0.0, memory=1e9)
+    selector = Rehearsed(world.prior(), trials=9, table=quiet, settings=settings)
+    evidence = table.evidence[7, [row for row, _, _ in TRIALS]].astype(float)
+    evidence += 0.1 * np.random.default_rng(0).normal(size=evidence.shape)
+    for (row, objective, fell), shown in zip(TRIALS, evidence, strict=True):
+        selector.tell(row, Outcome(objective, fell, shown))
+    weights, means, deviations = brute_force(quiet, world.duties, evidence)
+    diagnosed = dict(selector.diagnosis())
+    np.testing.assert_allclose([diagnosed[name] for name in table.conditions], weights.sum(axis=0), atol=1e-6)
+    unit = float(table.objectives.max())
+    mean = np.einsum("lj,ljk->k", weights, means)
+    np.testing.assert_allclose(
+        selector.predicted, unit * mean, atol=2e-3 * unit
+    )  # the negligible are left out
+    best = mean[[row for row, _, _ in TRIALS]].max()
+    u = (means - best) / deviations[:, None]
+    gains = deviations[:, None] * (u * stats.norm.cdf(u) + stats.norm.pdf(u))
+    gain = np.einsum("lj,ljk->k", weights, gains)
+    gain *= 1 - np.einsum("lj,jk->k", weights, table.falls)
+    gain[[row for row, _, _ in TRIALS]] = -1
+    assert selector.next() == np.argmax(gain)
+    tried = sorted({row for row, _, _ in TRIALS})
+    assert selector.recommendation() == tried[np.argmax(mean[tried])]
+
+
+@pytest.mark.parametrize("damage", ["2:lost", "4:dead", "1:short", "0:lost+3:lost", "healthy"])
+def test_it_finds_out_what_is_wrong_and_recovers_at_once(world, table, damage):
+    truth = Truth.of(world.table((damage,), episodes=8, seed=7), damage)
+    selector = Rehearsed(world.prior(), trials=6, table=table)
+    went = replay(lambda: selector, truth, seed=1, trials=6)
+    name, probability = selector.diagnosis()[0]
+    assert name == damage
+    assert probability > 0.9
+    assert selector.diagnosis_in_words().startswith(f"{damage} {probability:.2f}")
+    assert truth.objectives[went.recommendations[3]] > 0.85 * truth.objectives.max()
+
+
+def test_probabilities_sum_to_1(world, table):
+    selector = Rehearsed(world.prior(), trials=6, table=table)
+    assert sum(p for _, p in selector.diagnosis()) == pytest.approx(1)
+    assert dict(selector.diagnosis())["healthy"] == pytest.approx(0.08)  # a tenth of what pairs leave
+    selector.tell(0, Outcome(0.3, False, table.evidence[2, 0]))
+    assert sum(p for _, p in selector.diagnosis()) == pytest.approx(1)
+
+
+def test_evidence_may_be_missing(world, table):
+    blind, seeing, both = (Rehearsed(world.prior(), trials=6, table=table) for _ in range(3))
+    objective = float(table.objectives[4, 9])
+    for selector in (blind, both):
+        selector.tell(9, Outcome(objective))
+    for selector in (seeing, both):
+        selector.tell(9, Outcome(objective, False, table.evidence[4, 9]))
+    name = table.conditions[4]
+    assert dict(seeing.diagnosis())[name] > 2 * dict(blind.diagnosis())[name]
+    assert dict(both.diagnosis())[name] == pytest.approx(dict(seeing.diagnosis())[name], rel=0.2)
+
+
+def test_two_damages_that_were_rehearsed_one_by_one_are_diagnosed_together(world, table):
+    alone = table.take([text for text in table.conditions if "+" not in text])
+    truth = Truth.of(world.table(("1:lost+5:short",), episodes=8, seed=7), "1:lost+5:short")
+    selector = Rehearsed(world.prior(), trials=6, table=alone)
+    for _ in range(6):
+        row = selector.next()
+        selector.tell(row, Outcome(float(truth.objectives[row]), False, truth.evidence[row]))
+    assert selector.diagnosis()[0][0] == "1:lost+5:short"
+
+
+def test_where_nothing_fits_it_falls_back_on_searching(world, table):
+    """A library of one damage that is not there, against what the healthy repertoire alone achieves."""
+    hostile = table.take(["healthy", "all:weak@0.5"])
+    ratios = {"rehearsed": [], "best-first": []}
+    for damage in ("0:lost", "4:lost", "2:dead+3:lost"):
+        truth = Truth.of(world.table((damage,), episodes=8, seed=7), damage)
+        for name, found in ratios.items():
+            for seed in range(3):
+                maker = partial(make_selector, name, world.prior(), trials=20, seed=seed, table=hostile)
+                went = replay(maker, truth, seed=seed, trials=20)
+                found.append(truth.objectives[went.recommendations[-1]] / truth.objectives.max())
+    assert np.mean(ratios["rehearsed"]) > 0.9
+    assert np.mean(ratios["rehearsed"]) > np.mean(ratios["best-first"]) - 0.02
+
+
+def test_a_lucky_trial_is_not_recommended(world, table):
+    selector = Rehearsed(world.prior(), trials=9, table=table.take(["healthy"]))
+    good = int(np.argmax(table.objectives[0]))
+    poor = int(np.argsort(table.objectives[0])[150])
+    truth = table.objectives[0]
+    for row in (good, good, good):
+        selector.tell(row, Outcome(float(truth[row]), False, table.evidence[0, row]))
+    selector.tell(poor, Outcome(float(truth[good]) * 1.02, False, table.evidence[0, poor]))
+    assert selector.leader() == poor
+    assert selector.recommendation() == good
+
+
+def test_gaits_that_are_predicted_to_fall_are_avoided(world, table):
+    falls = table.falls.copy()
+    best = int(np.argmax(table.objectives[0]))
+    falls[:, best] = 1.0
+    risky = dataclasses.replace(table, falls=falls)
+    bold = RehearsedSettings(caution=0.0)
+    assert Rehearsed(world.prior(), trials=9, table=risky.take(["healthy"]), settings=bold).next() == best
+    assert Rehearsed(world.prior(), trials=9, table=risky.take(["healthy"])).next() != best
+
+
+def test_a_fall_makes_similar_gaits_look_dangerous(world, table):
+    selector = Rehearsed(world.prior(), trials=9, table=table.take(["healthy"]))
+    before = selector.fall_probability
+    selector.tell(10, Outcome(0.0, True, table.evidence[0, 10]))
+    change = selector.fall_probability - before
+    distances = np.linalg.norm(world.duties - world.duties[10], axis=1)
+    near = np.argsort(distances)
+    assert change[10] == change.max() > 0.2
+    assert change[near[1]] > 5 * abs(change[near[-1]])
+
+
+def test_it_stops_when_there_is_little_to_gain(world, table):
+    truth = Truth.of(world.table(("2:lost",), episodes=8, seed=7), "2:lost")
+
+    known = table.take(["healthy", "3:lost"])  # it has to search
+
+    def stop(**settings):
+        made = RehearsedSettings(**settings)
+        maker = partial(Rehearsed, world.prior(), trials=15, table=known, settings=made)
+        went = replay(maker, truth, seed=0, trials=15)
+        return went.stop, went.reason
+
+    assert stop(tolerance=0.0)[0] == 15
+    patient, hasty = stop(tolerance=0.01), stop(tolerance=0.1)
+    assert hasty[0] < patient[0]
+    assert "one more trial is expected to gain" in hasty[1]
+    assert "less than 10.0%" in hasty[1]
+    early = stop(tolerance=0.0, enough=0.8)
+    assert early[0] < 15
+    assert early[1] == "the best gait tried reached 80% of the best prediction"
+
+
+def test_units_and_zero_of_the_objective_do_not_matter(world, table):
+    prior = world.prior()
+    moved = dataclasses.replace(prior, objectives=30 * prior.objectives - 500, min_objective=-500.0)
+    scaled = dataclasses.replace(table, objectives=30 * table.objectives - 500, noise=30 * table.noise)
+    a, b = Rehearsed(prior, trials=9, table=table), Rehearsed(moved, trials=9, table=scaled)
+    shown = table.evidence[5]
+    for _ in range(8):
+        row = a.next()
+        assert b.next() == row
+        objective = float(table.objectives[5, row])
+        a.tell(row, Outcome(objective, False, shown[row]))
+        b.tell(row, Outcome(30 * objective - 500, False, shown[row]))
+    np.testing.assert_allclose(b.predicted, 30 * a.predicted - 500, atol=0.1)
+
+
+def test_features_may_take_the_place_of_the_measures(world, table):
+    features = np.random.default_rng(0).random((300, 2))
+    selector = Rehearsed(world.prior(), trials=9, table=table.take(["healthy"]), features=features)
+    before = selector.predicted
+    selector.tell(10, Outcome(0.0, False, table.evidence[0, 10]))
+    change = np.abs(selector.predicted - before)
+    near = np.argsort(np.linalg.norm(features - features[10], axis=1))
+    assert change[near[:10]].mean() > change[near[-10:]].mean()
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"levels": ()}, "levels must be at least one"),
+        ({"healthy": 1.5}, "healthy must be a probability below 1, not 1.5"),
+        ({"healthy": 0.0}, "healthy must be positive"),
+        ({"pairs": -0.1}, "pairs must be a probability below 1, not -0.1"),
+    ],
+)
+def test_settings_out_of_range(settings, message):
+    with pytest.raises(InvalidValueError, match=message):
+        RehearsedSettings(**settings)
+
+
+def test_levels_out_of_range():
+    with pytest.raises(InvalidValueError, match="residual must be positive and finite, not 0"):
+        Level(residual=0, length_scale=1, evidence=1, fall=0.1)
+    with pytest.raises(InvalidValueError, match="fall must be a probability below 1, not 2"):
+        Level(residual=1, length_scale=1, evidence=1, fall=2)
+
+
+def test_what_does_not_fit_is_refused(world, table):
+    few = dataclasses.replace(table, objectives=table.objectives[:, :7])
+    with pytest.raises(InvalidValueError, match="of the repertoire's 300 controllers, not of 7"):
+        Rehearsed(world.prior(), trials=9, table=few)
+    with pytest.raises(InvalidValueError, match=r"features must be finite numbers of shape \(300, q\)"):
+        Rehearsed(world.prior(), trials=9, table=table, features=np.zeros(300))
+    selector = Rehearsed(world.prior(), trials=9, table=table)
+    with pytest.raises(InvalidValueError, match="must be 12 numbers, as in the rehearsal, or none, not 3"):
+        selector.tell(0, Outcome(1.0, False, np.zeros(3)))
+    assert selector.rows == []

@@ -1,0 +1,169 @@
+"""What every selector of the catalogue promises."""
+
+import dataclasses
+
+import numpy as np
+import pytest
+from six_legs import World, library
+
+from adapt.outcome import Outcome
+from adapt.selectors import SELECTORS, Noise, Truth, make_selector, replay
+from robots.errors import InvalidValueError, UnknownNameError
+
+DAMAGE = "0:lost"
+TRIALS = 12
+
+
+@pytest.fixture(scope="module")
+def world():
+    return World(150, draws=5000)
+
+
+@pytest.fixture(scope="module")
+def table(world):
+    return world.table(library())
+
+
+@pytest.fixture
+def make(world, table):
+    """Makes a selector by its name."""
+
+    def made(name, prior=None, *, trials=TRIALS, seed=0, **more):
+        truth = world.outcome(DAMAGE)[0]
+        return make_selector(
+            name, prior or world.prior(), trials=trials, seed=seed, **{"table": table, "truth": truth} | more
+        )
+
+    return made
+
+
+@pytest.fixture
+def tell(world):
+    """Tells a selector what a row would do."""
+    objectives, falls, evidence = world.outcome(DAMAGE)
+
+    def told(selector, row):
+        selector.tell(row, Outcome(float(objectives[row]), bool(falls[row] > 0.5), evidence[row]))
+
+    return told
+
+
+@pytest.mark.parametrize("name", SELECTORS)
+def test_rows_are_proposed_until_told_and_the_recommended_one_was_tried(make, tell, name):
+    selector = make(name)
+    assert selector.done() is None
+    for trial in range(TRIALS):
+        row = selector.next()
+        assert 0 <= row < 150
+        assert selector.next() == row
+        tell(selector, row)
+        assert selector.rows[-1] == row
+        assert selector.recommendation() in selector.rows
+        assert selector.predicted.shape == (150,)
+        assert np.isfinite(selector.predicted).all()
+        assert len(selector.rows) == len(selector.objectives) == trial + 1
+    assert selector.done()
+    if name != "successive-halving":  # which repeats
+        assert len(set(selector.rows)) == TRIALS
+
+
+@pytest.mark.parametrize("name", SELECTORS)
+def test_what_others_tried_is_learned_too(make, tell, name):
+    selector = make(name)
+    for row in (3, 3, 77):
+        tell(selector, row)
+    assert selector.rows == [3, 3, 77]
+    assert selector.recommendation() in (3, 77)
+    assert 0 <= selector.next() < 150
+
+
+@pytest.mark.parametrize("name", SELECTORS)
+def test_the_same_seed_makes_the_same_choices(make, tell, name):
+    def rows(seed):
+        selector = make(name, seed=seed)
+        for _ in range(TRIALS):
+            tell(selector, selector.next())
+        return selector.rows
+
+    assert rows(1) == rows(1)
+    if name in ("random", "thompson", "gp-ucb"):
+        assert rows(1) != rows(2)
+
+
+@pytest.mark.parametrize("name", SELECTORS)
+def test_falls_are_limited(make, name):
+    evidence = np.zeros(12)
+    selector = make(name, max_falls=2)
+    rows = [5, 6, 7]
+    selector.tell(rows[0], Outcome(0.0, True, evidence))
+    selector.tell(rows[1], Outcome(0.0, False, evidence))
+    assert selector.falls == 1
+    selector.tell(rows[2], Outcome(0.0, True, evidence))
+    assert selector.falls == 2
+    assert selector.done() == "the robot fell 2 times, and more is not allowed"
+    with pytest.raises(InvalidValueError, match="max_falls must be at least 1, not 0"):
+        make(name, max_falls=0)
+
+
+@pytest.mark.parametrize("name", SELECTORS)
+def test_a_budget_of_0_is_refused(make, name):
+    with pytest.raises(InvalidValueError, match="trials must be at least 1, not 0"):
+        make(name, trials=0)
+
+
+@pytest.mark.parametrize("name", SELECTORS)
+def test_every_controller_can_be_tried(make, tell, name):
+    selector = make(name, trials=400)
+    for row in range(150):
+        tell(selector, row)
+    assert selector.done()
+    if name != "successive-halving":
+        with pytest.raises(RuntimeError, match="every controller was tried"):
+            selector.next()
+
+
+@pytest.mark.parametrize("name", SELECTORS)
+def test_a_replay_is_the_trial_loop(table, make, name):
+    truth = Truth.of(table, DAMAGE)
+    quiet = dataclasses.replace(truth, evidence_std=np.zeros_like(truth.evidence_std))
+    went = replay(lambda: make(name), quiet, seed=4, trials=TRIALS, noise=Noise(share=0.0, offset=0.0))
+    selector, stop = make(name), None
+    for trial in range(TRIALS):
+        row = selector.next()
+        assert row == went.rows[trial]
+        assert went.objectives[trial] == truth.objectives[row]
+        selector.tell(row, Outcome(float(truth.objectives[row]), went.fell[trial], truth.evidence[row]))
+        assert selector.recommendation() == went.recommendations[trial]
+        stop = stop or (trial + 1 if selector.done() else None)
+    assert went.stop == stop
+    assert went.reason
+
+
+def test_oracle_is_the_best_of_all(world, make):
+    assert make("oracle").next() == np.argmax(world.outcome(DAMAGE)[0])
+
+
+def test_best_first_is_in_order(world, make, tell):
+    selector = make("best-first")
+    for _ in range(TRIALS):
+        tell(selector, selector.next())
+    assert selector.rows == list(np.argsort(-world.prior().objectives, kind="stable")[:TRIALS])
+
+
+def test_names_and_needs(world, make):
+    with pytest.raises(UnknownNameError, match=r"unknown selector 'map-ob' .did you mean 'map-bo'.*thompson"):
+        make("map-ob")
+    with pytest.raises(InvalidValueError, match="needs a rehearsal of the repertoire"):
+        make("rehearsed", table=None)
+    with pytest.raises(InvalidValueError, match="true objectives"):
+        make("oracle", truth=None)
+    with pytest.raises(InvalidValueError, match=r"truth must have shape \(150,\), not \(3,\)"):
+        make("oracle", truth=np.zeros(3))
+    for entry in SELECTORS.values():
+        assert entry.summary
+
+
+@pytest.mark.parametrize("wrong", [np.array([np.nan]), np.zeros((2, 2)), np.array(1.0)])
+def test_evidence_must_be_finite_numbers(wrong):
+    with pytest.raises(InvalidValueError, match="the evidence of a trial must be finite numbers"):
+        Outcome(1.0, evidence=wrong)

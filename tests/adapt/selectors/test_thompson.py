@@ -1,0 +1,36 @@
+"""Thompson's samples against the moments of the posterior that they are drawn from."""
+
+import numpy as np
+
+from adapt.outcome import Outcome
+from adapt.selectors import MapBO, MapBOSettings, Prior
+from adapt.selectors.thompson import Thompson
+
+
+def test_samples_have_the_mean_and_covariance_of_the_belief():
+    rng = np.random.default_rng(0)
+    measures = rng.random((25, 3))
+    prior = Prior(rng.uniform(1, 2, 25), measures, 0.0)
+    settings = MapBOSettings(length_scale=0.5, noise=0.05)
+    believer = MapBO(prior, trials=9, settings=settings)
+    samples = []
+    for seed in range(60):  # the waves are drawn once a selector
+        sampler = Thompson(prior, trials=9, seed=seed, settings=settings)
+        for row, objective in ((3, 0.2), (8, 3.0), (3, 0.4)):
+            sampler.tell(row, Outcome(objective))
+            if seed == 0:
+                believer.tell(row, Outcome(objective))
+        samples += [sampler.sample() for _ in range(50)]
+    samples = np.array(samples)
+    unit = prior.objectives.max()
+    np.testing.assert_allclose(samples.mean(axis=0), believer.predicted, atol=0.08 * unit)
+    np.testing.assert_allclose(samples.std(axis=0), believer.uncertainty, atol=0.08 * unit)
+    near = np.argsort(np.linalg.norm(measures - measures[0], axis=1))
+    together = np.corrcoef(samples.T)[0]
+    assert together[near[1]] > together[near[-1]] + 0.3
+
+
+def test_every_trial_draws_anew():
+    prior = Prior(np.ones(300), np.random.default_rng(0).random((300, 2)), 0.0)
+    first = [Thompson(prior, trials=1, seed=seed).next() for seed in range(10)]
+    assert len(set(first)) > 5

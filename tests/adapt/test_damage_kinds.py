@@ -1,0 +1,419 @@
+"""What each kind of damage promises, and that it does nothing else."""
+
+import mujoco
+import numpy as np
+import pytest
+from damaged_walks import ONLY, entries, leg_entries, walk
+from odd_robot import odd_robot
+
+from adapt.damage import (
+    Dead,
+    Delay,
+    Friction,
+    Locked,
+    Lost,
+    NoisySensor,
+    Payload,
+    Short,
+    Slip,
+    Slope,
+    StuckSensor,
+    Weak,
+)
+from robots.errors import InvalidRobotError, InvalidValueError
+from robots.robot import load_robot, robot_names
+from robots.slots import Slots
+
+LEGS = [(robot, leg) for robot in robot_names() for leg in load_robot(robot).description.legs]
+JOINTS = [(name, joint) for name in robot_names() for joint in load_robot(name).description.joints]
+ODD = [("odd", joint) for joint in ("swing", "lift", "bend", "push")]
+_SAME_PHYSICS = (
+    "body_mass",
+    "body_inertia",
+    "body_pos",
+    "geom_size",
+    "geom_friction",
+    "jnt_range",
+    "dof_armature",
+)
+
+
+@pytest.fixture(scope="module")
+def ant():
+    return load_robot("ant")
+
+
+def a_robot(name):
+    return odd_robot() if name == "odd" else load_robot(name)
+
+
+def posed(model, positions):
+    """A model with joints at positions, by name, as far as it has them."""
+    data = mujoco.MjData(model)
+    for joint, value in positions.items():
+        if mujoco.mj_name2id(model, mujoco.mjtObj.mjOBJ_JOINT, joint) >= 0:
+            data.joint(joint).qpos = value
+    mujoco.mj_forward(model, data)
+    return data
+
+
+def random_pose(robot, seed):
+    rng = np.random.default_rng(seed)
+    return dict(zip(robot.description.joints, rng.uniform(*robot.joint_ranges.T), strict=True))
+
+
+def same_physics(one, other, *, but=()):
+    for field in set(_SAME_PHYSICS) - set(but):
+        np.testing.assert_array_equal(getattr(one, field), getattr(other, field), err_msg=field)
+
+
+def hangs_on(model, body, root):
+    while body:
+        if body == root:
+            return True
+        body = model.body_parentid[body]
+    return False
+
+
+@pytest.mark.parametrize(("name", "leg"), LEGS)
+def test_a_lost_leg_leaves_nothing(name, leg):
+    robot = load_robot(name)
+    whole, hip = robot.model, robot.description.legs[leg].joints[0]
+    body = whole.jnt_bodyid[whole.joint(hip).id]
+    lost = Lost(leg).apply(robot).model
+    gone = [b for b in range(whole.nbody) if hangs_on(whole, b, body)]
+    assert whole.nbody - lost.nbody == len(gone)
+    assert whole.ngeom - lost.ngeom == whole.body_geomnum[gone].sum()
+    assert whole.nu - lost.nu == whole.njnt - lost.njnt == len(robot.description.legs[leg].joints)
+    assert lost.body_mass.sum() == pytest.approx(whole.body_mass.sum() - whole.body_mass[gone].sum())
+    assert lost.body_mass.sum() < whole.body_mass.sum()
+
+
+def test_a_leg_can_be_lost_from_a_joint_on(ant):
+    lost = Lost("joint=front_left_ankle").apply(ant).model
+    assert (ant.model.nbody - lost.nbody, ant.model.nu - lost.nu) == (1, 1)
+    assert lost.joint("front_left_hip").id >= 0
+    assert "front_left_shin" not in [lost.geom(geom).name for geom in range(lost.ngeom)]
+
+
+def test_sensors_of_a_lost_leg_read_zero_and_the_others_do_not(ant):
+    _, seen, _ = walk(Lost("back_left").apply(ant), steps=200)
+    gone = leg_entries(ant, "back_left")[1]
+    assert not seen[:, gone].any()
+    assert np.delete(seen, gone, axis=1).any(axis=0).all()
+
+
+def test_a_dead_leg_is_a_leg_whose_motors_are_told_nothing(ant):
+    dead = Dead("front_right").apply(ant)
+    joints, felt = leg_entries(ant, "front_right")
+    assert (dead.model.nu, dead.model.nbody) == (ant.model.nu - 2, ant.model.nbody)
+    same_physics(dead.physics, ant.physics)
+    a, b = Slots(ant, 1), Slots(dead, 1)
+    a.begin(0, 3)
+    b.begin(0, 3)
+    rng = np.random.default_rng(0)
+    for _ in range(60):
+        b.actions[0] = rng.uniform(-1, 1, ant.action_dim)
+        a.actions[0] = b.actions[0]
+        a.actions[0, joints] = 0
+        a.advance(ONLY)
+        b.advance(ONLY)
+        np.testing.assert_array_equal(a.observations, b.observations)
+        np.testing.assert_array_equal(a.actions, b.actions)
+    assert a.tally.energy[0] == b.tally.energy[0] > 0
+    assert b.observations[0, felt].any()
+
+
+def test_dead_motors_do_no_work_and_joints_swing_freely(ant):
+    slots = Slots(Dead("front_right").apply(ant), 1)
+    slots.begin(0, 0)
+    joints, _ = leg_entries(ant, "front_right")
+    for _ in range(20):
+        slots.actions[0] = 0
+        slots.actions[0, joints] = 1
+        slots.advance(ONLY)
+    assert slots.tally.energy[0] == 0
+    model = slots.robot.model
+    data = mujoco.MjData(model)
+    hip = model.joint("front_right_hip")
+    data.qpos[2] = 5.0  # in the air: nothing but the joint's own friction slows it
+    data.qvel[hip.dofadr] = 2.0
+    mujoco.mj_step(model, data, 20)
+    assert data.qpos[hip.qposadr[0]] > 0.1
+    assert not data.qfrc_actuator.any()
+
+
+def test_a_dead_servo_lets_go():
+    robot = odd_robot()
+    dead = Dead("joint=bend").apply(robot)
+    data = posed(dead.physics, {"bend": 1.2})
+    assert data.joint("bend").qfrc_actuator == 0
+    assert posed(robot.physics, {"bend": 1.2}).joint("bend").qfrc_actuator != 0
+    same_physics(dead.physics, robot.physics)
+
+
+@pytest.mark.parametrize(("name", "joint"), [("ant", "back_left_hip"), *ODD])
+def test_weak_motors_give_a_share_of_any_torque(name, joint):
+    robot = a_robot(name)
+    weak = Weak(f"joint={joint}", 0.3).apply(robot)
+    same_physics(weak.physics, robot.physics)
+    rng = np.random.default_rng(0)
+    others = [other for other in robot.description.joints if other != joint]
+    saturated = 0
+    for seed in range(20):
+        pose, control = random_pose(robot, seed), rng.uniform(-1, 1, robot.physics.nu)
+        control *= robot.physics.actuator_ctrlrange[:, 1]
+        torques = []
+        for model in (robot.physics, weak.physics):
+            data = posed(model, pose)
+            data.qvel[:] = np.random.default_rng(seed).normal(size=model.nv)
+            data.ctrl[:] = control
+            mujoco.mj_forward(model, data)
+            torques.append({name: float(data.joint(name).qfrc_actuator[0]) for name in [joint, *others]})
+        assert torques[1][joint] == pytest.approx(0.3 * torques[0][joint])
+        assert all(torques[1][other] == torques[0][other] for other in others)
+        saturated += (
+            abs(torques[0][joint])
+            == robot.physics.actuator(robot.description.joints.index(joint)).forcerange[1]
+        )
+    assert saturated > 0 or joint not in ("swing", "push")  # those whose force is limited
+
+
+@pytest.mark.parametrize("name", ["ant", "odd"])
+def test_the_energy_of_weak_motors_is_what_they_spend(name):
+    robot = Weak("all", 0.5).apply(a_robot(name))
+    slots, _, _ = walk(robot, 1)
+    data = slots.data(0)
+    joints = [data.joint(joint) for joint in robot.description.joints]
+    power = sum(abs(joint.qfrc_actuator[0] * joint.qvel[0]) for joint in joints)
+    assert slots.tally.energy[0] == pytest.approx(power * robot.control_step)
+
+
+@pytest.mark.parametrize(("name", "joint"), [*JOINTS, *ODD])
+def test_a_locked_joint_holds_its_limb_where_the_joint_would(name, joint):
+    robot = a_robot(name)
+    low, high = robot.joint_ranges[robot.description.joints.index(joint)]
+    angle = low + 0.7 * (high - low)
+    locked = Locked(f"joint={joint}", angle).apply(robot)
+    assert (locked.model.nu, locked.model.njnt) == (robot.model.nu - 1, robot.model.njnt - 1)
+    for seed in range(3):
+        pose = random_pose(robot, seed) | {joint: angle}
+        one, other = posed(robot.model, pose), posed(locked.model, pose)
+        np.testing.assert_allclose(other.geom_xpos, one.geom_xpos, atol=1e-9)
+        np.testing.assert_allclose(other.geom_xmat, one.geom_xmat, atol=1e-9)
+        np.testing.assert_allclose(other.xipos, one.xipos, atol=1e-9)
+    same_physics(locked.physics, robot.physics, but=["jnt_range", "body_pos", "dof_armature"])
+    assert locked.faults.fixed == {joint: angle}
+
+
+@pytest.mark.parametrize("order", [("swing", "lift"), ("lift", "swing")])
+def test_two_joints_of_one_body_lock_in_any_order(order):
+    robot, pose = odd_robot(), {"swing": 0.4, "lift": -0.7, "bend": 0.9, "push": 0.05}
+    locked = robot
+    for joint in order:
+        locked = Locked(f"joint={joint}", pose[joint]).apply(locked)
+    one, other = posed(robot.model, pose), posed(locked.model, pose)
+    np.testing.assert_allclose(other.geom_xpos, one.geom_xpos, atol=1e-9)
+    np.testing.assert_allclose(other.geom_xmat, one.geom_xmat, atol=1e-9)
+
+
+def test_a_joint_beyond_a_shorter_limb_locks_where_it_would():
+    robot = odd_robot()
+    pose = {"swing": 0.4, "lift": -0.7, "bend": 0.9}
+    short = Short("joint=lift", 0.6).apply(robot)
+    one, other = posed(short.model, pose), posed(Locked("joint=bend", 0.9).apply(short).model, pose)
+    np.testing.assert_allclose(other.geom_xpos, one.geom_xpos, atol=1e-9)
+    np.testing.assert_allclose(other.geom_xmat, one.geom_xmat, atol=1e-9)
+
+
+def test_the_controller_feels_a_locked_joint_where_it_is(ant):
+    locked = Locked("joint=back_left_hip", 0.3).apply(ant)
+    _, seen, done = walk(locked)
+    position, speed = entries(ant, "back_left_hip position", "back_left_hip speed")
+    np.testing.assert_allclose(seen[:, position], 0.3 / np.radians(40), rtol=1e-6)
+    assert not seen[:, speed].any()
+    assert not done[:, ant.description.joints.index("back_left_hip")].any()
+    at_rest = Locked("back_left").apply(ant)
+    assert at_rest.faults.fixed == {"back_left_hip": 0.0, "back_left_ankle": pytest.approx(np.radians(30))}
+
+
+def test_a_joint_outside_its_range_cannot_be_locked(ant):
+    with pytest.raises(InvalidValueError, match=r"back_left_ankle:locked@0: .*goes from 0.524 to 1.75 rad"):
+        Locked("joint=back_left_ankle", 0.0).apply(ant)
+
+
+def test_what_a_locked_joint_cannot_be_taken_out_of_is_said_in_a_sentence():
+    tendon = '<tendon><fixed><joint joint="bend" coef="1"/><joint joint="lift" coef="1"/></fixed></tendon>'
+    with pytest.raises(
+        InvalidRobotError, match=r"joint=bend:locked.*does not compile.*'bend' not found in tendon"
+    ):
+        Locked("joint=bend").apply(odd_robot(more=tendon))
+
+
+@pytest.mark.parametrize(("name", "joint"), [("ant", "front_left_ankle"), ("walker", "left_knee"), *ODD])
+def test_a_short_limb_is_a_smaller_one_that_hangs_where_it_did(name, joint):
+    robot, share = a_robot(name), 0.4
+    short = Short(f"joint={joint}", share).apply(robot)
+    whole, model = robot.model, short.model
+    first = whole.jnt_bodyid[whole.joint(joint).id]
+    shorter = np.array([hangs_on(whole, body, first) for body in range(whole.nbody)])
+    np.testing.assert_allclose(model.body_mass, np.where(shorter, share, 1) * whole.body_mass)
+    # of the mass of a share, over distances of a share
+    factors = np.where(shorter, share**3, 1)[:, None]
+    np.testing.assert_allclose(model.body_inertia, factors * whole.body_inertia)
+    ranges = ["jnt_range"] if joint == "push" else []  # a slide's is a length
+    same_physics(
+        model, whole, but=["body_mass", "body_inertia", "body_pos", "geom_size", "geom_friction", *ranges]
+    )
+    # the rest of a friction are lengths, and shrink too
+    np.testing.assert_array_equal(model.geom_friction[:, 0], whole.geom_friction[:, 0])
+    pose = random_pose(robot, 0) | ({"push": 0.0} if joint == "push" else {})
+    one, other = posed(whole, pose), posed(model, pose)
+    anchor = one.xanchor[whole.joint(joint).id]
+    of_shorter = shorter[whole.geom_bodyid]
+    expected = np.where(of_shorter[:, None], anchor + share * (one.geom_xpos - anchor), one.geom_xpos)
+    np.testing.assert_allclose(other.geom_xpos, expected, atol=1e-9)
+    sizes = np.where(of_shorter[:, None], share, 1) * whole.geom_size
+    np.testing.assert_allclose(model.geom_size, sizes)
+
+
+def test_a_short_leg_is_short_beyond_its_last_joint(ant):
+    sizes = [
+        Short(target, 0.5).apply(ant).model.geom_size for target in ("back_left", "joint=back_left_ankle")
+    ]
+    np.testing.assert_array_equal(*sizes)
+
+
+def contacts_with_floor(robot, geom):
+    """What is in force between a geom and the floor when it is pushed into it."""
+    model, data = robot.physics, mujoco.MjData(robot.physics)
+    mujoco.mj_forward(model, data)
+    root = model.jnt_qposadr[model.body(robot.description.torso).jntadr[0]]
+    data.qpos[root + 2] -= data.geom(geom).xpos[2] - 0.01
+    mujoco.mj_forward(model, data)
+    ids = {model.geom(geom).id, model.geom(robot.description.floor).id}
+    found = [contact for contact in data.contact if set(contact.geom) == ids]
+    assert found
+    return found[0]
+
+
+@pytest.mark.parametrize(
+    ("name", "damage", "geom"),
+    [
+        ("ant", Slip("foot=back_right", 0.2), "back_right_shin"),
+        ("ant", Friction("floor", 0.2), "back_right_shin"),
+        ("odd", Slip("foot=ball", 0.2), "ball"),
+        ("odd", Slip("foot=strut", 0.2), "strut"),
+        ("odd", Friction("floor", 0.2), "thigh"),
+    ],
+)
+def test_less_friction_and_the_same_contact(name, damage, geom):
+    robot = a_robot(name)
+    damaged = damage.apply(robot)
+    before, after = contacts_with_floor(robot, geom), contacts_with_floor(damaged, geom)
+    np.testing.assert_allclose(after.friction, 0.2 * before.friction)
+    assert after.dim == before.dim
+    np.testing.assert_allclose(after.solref, before.solref)
+    np.testing.assert_allclose(after.solimp, before.solimp)
+    same_physics(damaged.physics, robot.physics, but=["geom_friction"])
+
+
+def test_one_slippery_foot_leaves_the_others_as_they_are(ant):
+    slippery = Slip("front_left", 0.1).apply(ant)
+    for leg in ("back_left", "front_right"):
+        before, after = (contacts_with_floor(robot, f"{leg}_shin") for robot in (ant, slippery))
+        np.testing.assert_array_equal(after.friction, before.friction)
+    slippery = Friction("floor", 0.1).apply(ant)
+    np.testing.assert_allclose(contacts_with_floor(slippery, "front_left_thigh").friction[0], 0.15)
+
+
+def test_a_slope_turns_gravity_and_nothing_else(ant):
+    sloping = Slope("floor", 30.0).apply(ant)
+    np.testing.assert_allclose(sloping.physics.opt.gravity, [-4.9, 0, -9.8 * np.sqrt(3) / 2])
+    same_physics(sloping.physics, ant.physics)
+    ahead = []
+    for angle in (-20.0, 20.0):
+        slots = Slots(Slope("floor", angle).apply(ant), 1)
+        slots.begin(0, 0)
+        for _ in range(20):
+            slots.advance(ONLY)
+        ahead.append(slots.progress(0))
+    assert ahead[0] > 0.05  # in the air it falls downhill
+    assert ahead[1] < -0.05
+
+
+@pytest.mark.parametrize("name", [*robot_names(), "odd"])
+def test_a_load_lies_on_top_and_touches_nothing(name):
+    robot = a_robot(name)
+    loaded = Payload("torso", 2.0).apply(robot)
+    model, torso = loaded.model, robot.description.torso
+    assert model.body_mass.sum() == pytest.approx(robot.model.body_mass.sum() + 2)
+    assert (model.nbody, model.njnt) == (robot.model.nbody + 1, robot.model.njnt)
+    one, other = posed(robot.model, {}), posed(model, {})
+    cube = int(np.flatnonzero((model.body_parentid == model.body(torso).id) & (model.body_mass == 2.0))[0])
+    geom = model.body_geomadr[cube]
+    assert not model.geom_contype[geom] | model.geom_conaffinity[geom]
+    np.testing.assert_allclose(other.xipos[cube][:2], one.body(torso).xipos[:2], atol=1e-9)
+    bottom = other.xipos[cube][2] - model.geom_size[geom][2]
+    tops = one.geom_xpos[:, 2] + robot.model.geom_rbound
+    assert (
+        one.body(torso).xipos[2]
+        < bottom
+        < 1e-9 + tops[robot.model.geom_bodyid == robot.model.body(torso).id].max()
+    )
+    np.testing.assert_allclose(8 * np.prod(model.geom_size[geom]), 2 / 2700)
+
+
+def test_a_limb_can_carry_a_load():
+    robot = odd_robot()
+    loaded = Payload("joint=lift", 0.5).apply(robot)
+    limb = robot.model.jnt_bodyid[robot.model.joint("lift").id]
+    assert loaded.model.body_subtreemass[limb] == pytest.approx(robot.model.body_subtreemass[limb] + 0.5)
+
+
+def test_servos_keep_their_gains_whatever_they_carry():
+    robot = odd_robot()
+    for damage in (Payload("torso", 3.0), Locked("joint=lift"), Short("joint=lift", 0.3)):
+        gains = damage.apply(robot).physics.actuator("swing").biasprm
+        np.testing.assert_array_equal(gains, robot.physics.actuator("swing").biasprm)
+
+
+def test_stuck_sensors_read_one_thing_and_nothing_else_changes(ant):
+    for text, expected in ((None, {"contact": 0.0}), (1.0, {"contact": 1.0})):
+        stuck = StuckSensor("foot=back_left", text).apply(ant)
+        assert stuck.faults.stuck == {f"back_left {name}": value for name, value in expected.items()}
+    stuck = StuckSensor("joint=back_left_ankle", 1.0).apply(ant)
+    columns = entries(ant, "back_left_ankle position", "back_left_ankle speed")
+    one, other = walk(ant)[1], walk(stuck)[1]
+    middle, half = np.radians(65), np.radians(35)
+    np.testing.assert_allclose(
+        other[:, columns], np.tile([(1 - middle) / half, 0], (len(other), 1)), rtol=1e-5
+    )
+    np.testing.assert_array_equal(np.delete(other, columns, axis=1), np.delete(one, columns, axis=1))
+
+
+@pytest.mark.parametrize(
+    ("target", "reading", "message"),
+    [("foot=back_left", 0.5, "reads 0 or 1"), ("joint=back_left_hip", 2.0, "goes from -0.698 to 0.698 rad")],
+)
+def test_what_a_sensor_cannot_read(ant, target, reading, message):
+    with pytest.raises(InvalidValueError, match=message):
+        StuckSensor(target, reading).apply(ant)
+
+
+def test_noisy_sensors_are_noisy_and_nothing_else_changes(ant):
+    noisy = NoisySensor("back_left", 0.1).apply(ant)
+    columns = leg_entries(ant, "back_left")[1]
+    one, other = walk(ant, 200)[1], walk(noisy, 200)[1]
+    noise = (other - one)[:, columns]
+    np.testing.assert_array_equal(np.delete(other, columns, axis=1), np.delete(one, columns, axis=1))
+    np.testing.assert_allclose(noise.std(axis=0), 0.1, rtol=0.3)
+    assert len(NoisySensor("all").apply(ant).faults.noisy) == 2 * 8 + 4
+
+
+def test_late_actions_are_those_of_some_steps_before(ant):
+    late = Delay("all", 3).apply(ant)
+    assert late.faults.delay == 3
+    (_, _, now), (_, _, later) = walk(ant, 20), walk(late, 20)
+    assert not later[:3].any()
+    np.testing.assert_array_equal(later[3:], now[:-3])

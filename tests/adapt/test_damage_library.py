@@ -1,0 +1,60 @@
+"""The default library of damages, and the families that damages belong to."""
+
+import numpy as np
+import pytest
+from damaged_walks import walk
+from odd_robot import odd_robot
+
+from adapt.damage import LIMB_LOSS, damage_kinds, damage_library, family, parse_damage
+from robots.robot import load_robot, robot_names
+
+
+@pytest.mark.parametrize("name", [*robot_names(), "odd"])
+def test_the_library_is_of_different_damages_in_their_own_words(name):
+    robot = odd_robot() if name == "odd" else load_robot(name)
+    library = damage_library(robot)
+    assert library[0] == "healthy"
+    assert len(set(library)) == len(library)
+    assert [str(parse_damage(text, robot)) for text in library] == library
+    joints, legs = robot.description.joints, robot.description.legs
+    assert {f"joint={joint}:locked" for joint in joints} <= set(library)
+    assert {f"{leg}:short@0.5" for leg in legs} <= set(library)
+    assert all(2 * text.count(":lost") <= len(legs) for text in library)
+
+
+def test_the_library_of_the_ant():
+    ant = load_robot("ant")
+    library = damage_library(ant)
+    lost = [text for text in library if ":lost" in text]
+    assert len(lost) == 4 + 3
+    load = float(library[-1].rpartition("@")[2])
+    assert load == pytest.approx(ant.model.body_mass.sum() / 4, rel=0.05)
+    assert "back_left:lost+front_left:lost" in library
+
+
+def test_damages_of_the_library_can_be_simulated():
+    ant = load_robot("ant")
+    seen = [walk(parse_damage(text, ant).apply(ant), 80)[1] for text in damage_library(ant)[::3]]
+    assert all(not np.array_equal(one, other) for k, one in enumerate(seen) for other in seen[:k])
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("healthy", set()),
+        ("front_left:lost", {"lost"}),
+        ("front_left:lost+back_left:lost", {"lost", "pair"}),
+        ("front_left:lost + back_left:dead", {"lost", "dead", "pair"}),
+        ("front_left:lost+floor:friction@0.5", {"lost", "friction"}),
+        ("foot=front_left:slip@0.3", {"friction"}),
+        ("joint=a:locked@0.3", {"locked"}),
+        ("all:weak@0.5+torso:payload@1", {"weak", "payload"}),
+        ("foot=front_left:stuck-sensor", {"sensor"}),
+    ],
+)
+def test_families(text, expected):
+    assert family(text) == expected
+
+
+def test_limb_loss_is_made_of_families():
+    assert {kind.family for kind in damage_kinds().values()} | {"pair"} >= LIMB_LOSS

@@ -1,0 +1,129 @@
+"""Faults of a robot's signals, in the loop of `Slots` and in compiled episodes alike."""
+
+import numpy as np
+import pytest
+
+from robots.controllers import robot_controller
+from robots.faults import Faults
+from robots.noise import normal
+from robots.robot import Robot
+from robots.simulation import Simulation
+from robots.slots import Slots
+
+ONLY = np.zeros(1, np.int32)
+
+
+def _faulty(robot: Robot, faults: Faults) -> Robot:
+    return robot.modified("fault", lambda spec: None, faults)
+
+
+def _watch(robot: Robot, parameters: np.ndarray, steps: int, seed: int = 3) -> tuple[np.ndarray, np.ndarray]:
+    """Observations and actions that arrived, step by step."""
+    slots, controller = Slots(robot, 1), robot_controller(robot)
+    slots.begin(0, seed)
+    seen, done = [slots.observations[0].copy()], []
+    for _ in range(steps):
+        controller.act(parameters[None], slots.observations, slots.tally.steps, slots.actions, ONLY)
+        slots.advance(ONLY)
+        seen.append(slots.observations[0].copy())
+        done.append(slots.actions[0].copy())
+    return np.array(seen), np.array(done)
+
+
+def test_actions_come_late(ant: Robot, controllers: np.ndarray) -> None:
+    late = _faulty(ant, Faults(delay=2))
+    slots = Slots(late, 1)
+    slots.begin(0, 3)
+    sent = np.random.default_rng(0).uniform(-1, 1, (9, ant.action_dim)).astype(np.float32)
+    arrived = []
+    for action in sent:
+        slots.actions[0] = action
+        slots.advance(ONLY)
+        arrived.append(slots.actions[0].copy())
+    np.testing.assert_array_equal(arrived[2:], sent[:-2])
+    assert not np.any(arrived[:2])
+
+
+def test_a_second_episode_knows_nothing_of_the_first_ones_actions(ant: Robot) -> None:
+    slots = Slots(_faulty(ant, Faults(delay=1)), 1)
+    slots.begin(0, 3)
+    slots.actions[0] = 1
+    slots.advance(ONLY)
+    slots.begin(0, 3)
+    slots.advance(ONLY)
+    assert not np.any(slots.actions)
+
+
+def test_a_stuck_sensor_reads_one_value(ant: Robot, controllers: np.ndarray) -> None:
+    name = ant.observation_names[10]
+    seen, _ = _watch(_faulty(ant, Faults(stuck={name: 0.25})), controllers[0], 20)
+    assert np.all(seen[:, 10] == np.float32(0.25))
+    healthy, _ = _watch(ant, controllers[0], 20)
+    assert np.ptp(healthy[:, 10]) > 0.01
+    np.testing.assert_array_equal(np.delete(seen[0], 10), np.delete(healthy[0], 10))
+
+
+def test_a_noisy_sensor_is_off_by_numbers_of_the_seed(ant: Robot, controllers: np.ndarray) -> None:
+    noisy = _faulty(ant, Faults(noisy={ant.observation_names[9]: 0.5}))
+    first, _ = _watch(noisy, controllers[0], 15)
+    again, _ = _watch(noisy, controllers[0], 15)
+    np.testing.assert_array_equal(first, again)
+    other, _ = _watch(noisy, controllers[0], 15, seed=4)
+    assert not np.array_equal(first[:, 9], other[:, 9])
+    healthy, _ = _watch(ant, controllers[0], 15)
+    assert first[0, 9] - healthy[0, 9] == pytest.approx(0.5 * normal(3, 0, 9), abs=1e-6)
+
+
+def test_noise_is_normal_and_without_memory() -> None:
+    numbers = np.array(
+        [normal(seed, step, channel) for seed in range(20) for step in range(40) for channel in range(25)]
+    )
+    assert abs(numbers.mean()) < 4 / np.sqrt(len(numbers))
+    assert numbers.std() == pytest.approx(1, abs=0.02)
+    assert abs(np.corrcoef(numbers[:-1], numbers[1:])[0, 1]) < 0.03
+    assert len(np.unique(numbers)) == len(numbers)
+
+
+def test_compiled_episodes_have_the_same_faults(ant: Robot, controllers: np.ndarray) -> None:
+    names = ant.observation_names
+    robot = _faulty(ant, Faults(delay=3, stuck={names[8]: 0.5}, noisy={names[12]: 0.3})).with_episode_steps(
+        60
+    )
+    with Simulation(robot, threads=1) as simulation:
+        episodes = simulation.evaluate(controllers[:1], np.array([3]))
+    slots, controller = Slots(robot, 1), robot_controller(robot)
+    slots.begin(0, 3)
+    while not slots.over(0):
+        controller.act(controllers[:1], slots.observations, slots.tally.steps, slots.actions, ONLY)
+        slots.advance(ONLY)
+    assert episodes.objectives[0] == slots.tally.objective[0]
+    with Simulation(ant.with_episode_steps(60), threads=1) as simulation:
+        assert simulation.evaluate(controllers[:1], np.array([3])).objectives[0] != episodes.objectives[0]
+
+
+def test_a_fixed_joint_reads_its_angle_and_a_lost_one_zero(ant: Robot) -> None:
+    joint = ant.description.joints[1]
+
+    def without(spec) -> None:
+        spec.delete(next(motor for motor in spec.actuators if motor.target == joint))
+        spec.delete(spec.joint(joint))
+
+    low, high = ant.joint_ranges[1]
+    fixed = ant.modified("fixed", without, Faults(fixed={joint: low + 0.75 * (high - low)}))
+    lost = ant.modified("lost", without)
+    for robot, expected in ((fixed, 0.5), (lost, 0.0)):
+        slots = Slots(robot, 1)
+        slots.begin(0, 0)
+        slots.advance(ONLY)
+        assert slots.observations[0, 10] == pytest.approx(expected)
+        assert slots.observations[0, 11] == 0
+
+
+def test_faults_of_several_changes_add_up(ant: Robot) -> None:
+    robot = _faulty(_faulty(ant, Faults(delay=1, stuck={"roll": 0.1})), Faults(delay=2, noisy={"pitch": 0.2}))
+    assert robot.faults == Faults(delay=3, stuck={"roll": 0.1}, noisy={"pitch": 0.2})
+
+
+def test_observations_have_names(robot: Robot) -> None:
+    names = robot.observation_names
+    assert len(names) == len(set(names)) == robot.observation_dim

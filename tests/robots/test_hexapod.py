@@ -1,0 +1,132 @@
+"""The Hexapod: the sizes of the robot that it follows, its symmetry, and the published tripod gait."""
+
+from itertools import combinations, product
+
+import mujoco
+import numpy as np
+import pytest
+
+from robots.controllers import robot_controller, with_controller
+from robots.portrait import standing
+from robots.robot import Robot, load_robot
+from robots.simulation import Simulation
+from robots.slots import Slots
+
+ONLY = np.zeros(1, np.int32)
+# amplitude, phase and duty of each leg's coxa and femur, as published with the study of 2015
+TRIPOD = np.array(
+    [
+        [1, coxa, 0.5, 0.25, femur, 0.5]
+        for coxa, femur in zip((0, 0.5, 0, 0, 0.5, 0), (0.25, 0.75) * 3, strict=True)
+    ]
+)
+
+
+@pytest.fixture(scope="module")
+def hexapod() -> Robot:
+    return load_robot("hexapod")
+
+
+def test_it_has_the_sizes_of_the_study(hexapod: Robot) -> None:
+    assert (hexapod.observation_dim, hexapod.action_dim, hexapod.measure_dim) == (50, 18, 6)
+    assert robot_controller(hexapod).parameter_count == 36
+    assert hexapod.control_step * hexapod.description.episode_steps == pytest.approx(5)
+    assert hexapod.description.archive == (5,) * 6
+    assert hexapod.model.body_subtreemass[0] == pytest.approx(3.16)
+    degrees = np.rad2deg(hexapod.model.actuator_ctrlrange)
+    np.testing.assert_allclose(degrees, [[-22.5, 22.5], [-45, 45], [-45, 45]] * 6, atol=1e-5)
+
+
+def test_it_stands_level_on_six_feet(hexapod: Robot) -> None:
+    data = standing(hexapod)
+    feet = [data.body(f"{leg}_tibia") for leg in hexapod.description.legs]
+    soles = np.array([foot.xpos + foot.xmat.reshape(3, 3) @ [0, 0, -0.145] for foot in feet])
+    np.testing.assert_allclose(soles[:, 2], 0.015, atol=1e-6)
+    assert data.body("torso").xpos[2] == pytest.approx(0.16)
+    np.testing.assert_allclose(soles[:3] * [1, -1, 1], soles[3:], atol=1e-6)
+    assert np.all(soles[:3, 1] > 0.18)
+    assert np.all(np.diff(soles[:3, 0]) < -0.15)
+
+
+def test_its_left_mirrors_its_right(hexapod: Robot) -> None:
+    """Actions swapped between the sides, the coxas' reversed, lead the same way on the other side."""
+    slots = Slots(hexapod, 2)
+    rng, both = np.random.default_rng(0), np.arange(2, dtype=np.int32)
+    for slot in both:
+        slots.begin(int(slot), 0)
+    qpos = slots.batch.bind("qpos")
+    qpos[:, 7:] = 0
+    for _ in range(40):
+        actions = rng.uniform(-1, 1, (2, 3, 3))  # side, leg, joint
+        slots.actions[0] = actions.ravel()
+        slots.actions[1] = (actions[::-1] * [-1, 1, 1]).ravel()
+        slots.advance(both)
+    assert abs(qpos[0, 1]) > 1e-3, "it did not move sideways"
+    np.testing.assert_allclose(qpos[1, :3], qpos[0, :3] * [1, -1, 1], atol=1e-4)
+
+
+def test_its_legs_cannot_reach_each_other_while_the_tibias_are_vertical(hexapod: Robot) -> None:
+    model, data = hexapod.model, mujoco.MjData(hexapod.model)
+    legs = [
+        [model.geom(f"{leg}_{part}").id for part in ("femur", "tibia")] for leg in hexapod.description.legs
+    ]
+    closest = np.inf
+    for commands in product((-1, 0, 1), repeat=4):  # of the coxa and the femur of two legs in turn
+        coxas, femurs = np.resize(commands[:2], 6), np.resize(commands[2:], 6)
+        data.qpos[7:] = (np.stack([coxas, femurs, -femurs], axis=1).ravel()) * model.actuator_ctrlrange[:, 1]
+        mujoco.mj_forward(model, data)
+        for one, other in combinations(legs, 2):
+            pairs = ((a, b) for a in one for b in other)
+            closest = min(closest, *(mujoco.mj_geomDistance(model, data, a, b, 1, None) for a, b in pairs))
+    assert closest > 0.02
+
+
+def test_the_published_tripod_walks_straight_ahead(hexapod: Robot) -> None:
+    with Simulation(hexapod, threads=2) as simulation:
+        episodes = simulation.evaluate(np.tile(TRIPOD.ravel(), (8, 1)), np.arange(8))
+    assert not episodes.fell.any()
+    np.testing.assert_allclose(episodes.objectives, episodes.distances, atol=1e-9)
+    assert np.all((episodes.objectives > 1.0) & (episodes.objectives < 2.5))  # 0.2 to 0.5 m/s
+    assert np.all(np.abs(episodes.lateral) < 0.2 * episodes.objectives)
+    assert episodes.objectives.std() > 0, "all trials are alike"
+
+
+def test_tripods_take_turns(hexapod: Robot) -> None:
+    """The feet of a tripod touch the ground together, those of the two hardly ever."""
+    slots, controller = Slots(hexapod, 1), robot_controller(hexapod)
+    slots.begin(0, 0)
+    touching = []
+    while not slots.over(0):
+        controller.act(
+            TRIPOD.ravel()[None].astype(np.float32),
+            slots.observations,
+            slots.tally.steps,
+            slots.actions,
+            ONLY,
+        )
+        slots.advance(ONLY)
+        touching.append(slots.tally.touching[0].copy())
+    alike = np.corrcoef(np.array(touching, float).T)
+    tripods = np.arange(6) % 2
+    same = tripods[:, None] == tripods
+    assert alike[same].min() > 0
+    assert alike[~same].max() < 0
+
+
+def test_who_lies_on_its_back_scores_nothing(hexapod: Robot) -> None:
+    slots = Slots(hexapod, 1)
+    slots.begin(0, 0)
+    slots.batch.bind("qpos")[0, 3:7] = [0, 1, 0, 0]
+    slots.batch.bind("qvel")[0, 0] = 2.0
+    assert slots.advance(ONLY) == 1
+    assert slots.progress(0) > 0
+    assert slots.tally.objective[0] == 0
+
+
+def test_a_network_can_drive_it_too(hexapod: Robot) -> None:
+    robot = with_controller(hexapod, "mlp-50-128-128-18").with_episode_steps(50)
+    with Simulation(robot, threads=1) as simulation:
+        parameters = simulation.controller.initial(np.random.default_rng(0))[None]
+        episodes = simulation.evaluate(parameters, np.array([0]))
+    assert not episodes.diverged[0]
+    assert episodes.energies[0] > 0

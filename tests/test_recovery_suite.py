@@ -1,0 +1,125 @@
+"""`surefoot suite recovery` as a user types it."""
+
+import csv
+from pathlib import Path
+
+import pytest
+
+import adapt.benchmark.videos
+from adapt.rehearsal import Rehearsal, write_table
+from repertoire.storage import write_repertoire
+from tests.adapt.rehearsal.small import small_repertoire
+
+LIBRARY = ("healthy", "front_left:lost", "back_left:dead", "all:weak@0.5")
+BROKEN = "- front_left:lost\n- all:weak@0.5\n- front_right:lost\n"
+SMALL = ["--seeds", 2, "--trials", 3, "--episodes", 1, "--gaps", 2, "--processes", 1, "--no-videos"]
+
+
+@pytest.fixture(scope="module")
+def files(tmp_path_factory) -> Path:
+    """A folder with a repertoire, its rehearsal and a list of damages."""
+    folder = tmp_path_factory.mktemp("files")
+    repertoire = small_repertoire(8)
+    write_repertoire(folder / "ant.h5", repertoire)
+    with Rehearsal(repertoire, LIBRARY, episodes=1, seed=0, threads=1) as rehearsal:
+        rehearsal.run(folder / "unfinished.h5")
+        write_table(folder / "ant-rehearsal.h5", rehearsal.table(), rehearsal.identity)
+    (folder / "broken.yaml").write_text(BROKEN)
+    return folder
+
+
+def command(files: Path, out: Path, *more: object) -> list[object]:
+    damages = ["--damages", files / "broken.yaml"]
+    return ["suite", "recovery", files / "ant.h5", *damages, *SMALL, "--out", out, *more]
+
+
+def test_a_benchmark_from_start_to_end(run, files, tmp_path) -> None:
+    choice = ["--selectors", "random,map-bo,rehearsed", "--simulate", 1]
+    code, out, err = run(*command(files, tmp_path / "study", *choice))
+    assert (code, err) == (0, "")
+    assert "table anticipated: 4 conditions x 8 gaits x 1 episodes, about 1 s" in out
+    assert "replays: 3 damages x 3 selectors x 2 seeds in 7 tracks, about 1 s" in out
+    assert out.count("saved ") == 6
+    with (tmp_path / "study" / "recoveries.csv").open(newline="") as file:
+        rows = list(csv.DictReader(file))
+    assert len(rows) == (2 * 2 + 7) * 3 * 2
+    assert {row["track"] for row in rows if row["selector"] == "random"} == {
+        "T0 T2 T3-damage T3 T3-limb",
+        "T1 T1-family",
+    }
+    report = (tmp_path / "study" / "report.md").read_text()
+    assert "Library: 4 conditions, each gait 1 episodes under each." in report
+    assert "## In the true simulation" in report
+    again = run(*command(files, tmp_path / "study", *choice))
+    assert again[0] == 0
+    assert "table" not in again[1]
+    assert (tmp_path / "study" / "recoveries.csv").read_text().splitlines()[1:] == [
+        ",".join(row.values()) for row in rows
+    ]
+
+
+def test_a_dry_run_only_says_how_long(run, files, tmp_path) -> None:
+    code, out, err = run(*command(files, tmp_path / "study", "--dry-run", "--tracks", "T0,T3"))
+    assert (code, err) == (0, "")
+    assert "table scores: 4 conditions" in out
+    assert "gap" not in out
+    assert "in all about" in out
+    assert not (tmp_path / "study").exists()
+
+
+def test_the_best_recoveries_are_filmed(run, files, tmp_path, monkeypatch) -> None:
+    filmed = []
+    monkeypatch.setattr(
+        adapt.benchmark.videos, "_film", lambda repertoire, scene, path, seconds: filmed.append(scene)
+    )
+    choice = ["--selectors", "rehearsed", "--tracks", "T2", "--videos"]
+    code, out, err = run(*command(files, tmp_path / "study", *choice))
+    assert (code, err) == (0, "")
+    assert out.count("filmed ") == len(filmed) == 3
+    gains = [scene.recovered - scene.unadapted for scene in filmed]
+    assert gains == sorted(gains, reverse=True)
+    assert f"videos/ant-1.mp4: {filmed[0].damage}" in (tmp_path / "study" / "report.md").read_text()
+
+
+@pytest.mark.parametrize(
+    ("more", "message"),
+    [
+        (["--selectors", "magic"], "unknown selector 'magic'; available: random, best-first"),
+        (["--tracks", "T7"], "unknown track 'T7'"),
+        (["--trials", 9], "--trials must be at most the 8 gaits of the repertoire, not 9"),
+        (["--rehearsal", "none.h5"], "there is no rehearsal none.h5: make one with surefoot rehearse"),
+        (["--noise", "0.1"], "it must be two numbers with a comma between, as in 0.05,0.02, not '0.1'"),
+        (["--noise", "0.1,-1"], "-1.0 is not in the range x>=0"),
+        (["--seeds", 0], "0 is not in the range x>=1"),
+    ],
+)
+def test_wrong_options(run, files, tmp_path, more, message) -> None:
+    code, out, err = run(*command(files, tmp_path / "study", *more))
+    assert (code, out) == (2, "")
+    assert message in err
+    assert err.count("\n") == 1
+    assert not (tmp_path / "study").exists()
+
+
+@pytest.mark.parametrize(
+    ("damages", "message"),
+    [
+        ("- healthy\n", "'healthy' cannot be a damage to recover from: nothing is broken"),
+        ("- tail:lost\n", "entry 1"),
+        ("[]\n", "must hold a list of damages"),
+    ],
+)
+def test_wrong_damages(run, files, tmp_path, damages, message) -> None:
+    (tmp_path / "broken.yaml").write_text(damages)
+    code, out, err = run(*command(files, tmp_path / "study", "--damages", tmp_path / "broken.yaml"))
+    assert (code, out) == (2, "")
+    assert message in err
+
+
+def test_a_folder_of_another_benchmark_is_refused(run, files, tmp_path) -> None:
+    first = command(files, tmp_path, "--selectors", "random", "--tracks", "T0")
+    assert run(*first)[0] == 0
+    code, _, err = run(*first, "--seed", 2)
+    assert code == 2
+    assert f"{tmp_path} holds another study (study recovery" in err
+    assert "choose another folder with --out" in err

@@ -1,0 +1,136 @@
+"""`surefoot rehearse` as a user types it."""
+
+import re
+import signal
+import subprocess
+import sys
+import time
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from adapt.damage.library import damage_library
+from adapt.rehearsal import read_table
+from repertoire.archives import Elites
+from repertoire.storage import read_repertoire, write_repertoire
+from tests.adapt.rehearsal.small import small_repertoire, small_robot
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    """A small repertoire, and a short list of damages beside it."""
+    write_repertoire(tmp_path / "gaits.h5", small_repertoire())
+    (tmp_path / "few.yaml").write_text("- front_left:lost\n- back_right:dead\n")
+    return tmp_path / "gaits.h5"
+
+
+def few(file: Path) -> list[object]:
+    return [file, "--damages", file.with_name("few.yaml"), "--threads", 1]
+
+
+def names(folder: Path) -> list[str]:
+    return sorted(path.name for path in folder.iterdir())
+
+
+def test_rehearses_reports_saves_and_draws(run, file: Path) -> None:
+    picture = file.with_name("left.png")
+    code, out, err = run("rehearse", *few(file), "--episodes", 3, "--picture", picture)
+    assert (code, err) == (0, "")
+    saved = file.with_name("gaits-rehearsal.h5")
+    assert names(file.parent) == ["few.yaml", "gaits-rehearsal.h5", "gaits.h5", "left.png"]
+    table = read_table(saved, read_repertoire(file))
+    assert table.conditions == ("healthy", "front_left:lost", "back_right:dead")
+    assert table.episodes == 3
+    assert re.search(r"3 conditions x 5 gaits x 3 episodes = 45 episodes: about \d+ s on 1 threads", out)
+    best = table.objectives.max(axis=1)
+    assert f"healthy {best[0]:,.4g} " in out
+    for condition, value in zip(table.conditions[1:], best[1:], strict=True):
+        assert f"{condition} {value:,.4g} {value / best[0]:.0%} " in out
+    assert out.endswith(f"saved {saved} drawn to {picture}")
+    assert picture.read_bytes().startswith(b"\x89PNG")
+
+
+def test_the_default_is_the_library_of_the_robot(run, file: Path) -> None:
+    code, _, err = run("rehearse", file, "--episodes", 1, "--out", file.with_name("all.h5"))
+    assert (code, err) == (0, "")
+    table = read_table(file.with_name("all.h5"), read_repertoire(file))
+    assert list(table.conditions) == damage_library(small_robot())
+
+
+def test_a_dry_run_says_how_long_it_takes_and_leaves_nothing(run, file: Path) -> None:
+    before = names(file.parent)
+    code, out, err = run("rehearse", *few(file), "--dry-run")
+    assert (code, err) == (0, "")
+    assert re.fullmatch(r"3 conditions x 5 gaits x 2 episodes = 30 episodes: about \d+ s on 1 threads", out)
+    assert names(file.parent) == before
+
+
+def test_threads_change_no_byte(run, file: Path) -> None:
+    for name, threads in (("a.h5", 1), ("b.h5", 2)):
+        out = file.with_name(name)
+        assert run("rehearse", *few(file), "--out", out, "--threads", threads)[0] == 0
+    assert file.with_name("a.h5").read_bytes() == file.with_name("b.h5").read_bytes()
+
+
+def test_after_ctrl_c_the_same_command_goes_on(run, file: Path) -> None:
+    options = [*few(file), "--episodes", 60]
+    whole = file.with_name("whole.h5")
+    assert run("rehearse", *options, "--out", whole)[0] == 0
+    unfinished = file.with_name("gaits-rehearsal-unfinished.h5")
+    command = [sys.executable, "-m", "surefoot", "rehearse", *map(str, options)]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
+        while not unfinished.exists():
+            assert process.poll() is None
+            time.sleep(0.01)
+        process.send_signal(signal.SIGINT)
+        output, complaints = process.communicate(timeout=60)
+    assert process.returncode == 0, complaints
+    assert f"Stopped and saved to {unfinished}. The same command goes on." in output
+    assert not file.with_name("gaits-rehearsal.h5").exists()
+    code, out, err = run("rehearse", *options)
+    assert (code, err) == (0, "")
+    assert "going on after " in out
+    assert not unfinished.exists()
+    assert file.with_name("gaits-rehearsal.h5").read_bytes() == whole.read_bytes()
+
+
+def test_bad_input_ends_in_one_sentence_and_changes_nothing(run, file: Path) -> None:
+    folder = file.parent
+    repertoire = read_repertoire(file)
+    nothing = Elites(*(column[:0] for column in vars(repertoire.elites).values()))
+    write_repertoire(folder / "empty.h5", replace(repertoire, elites=nothing, thresholds=np.zeros(81)))
+    (folder / "text.h5").write_text("not a repertoire")
+    (folder / "there.h5").write_text("")
+    (folder / "other-unfinished.h5").write_bytes(file.read_bytes())
+    (folder / "tail.yaml").write_text("- front_left:lost\n- tail:lost\n")
+    (folder / "gone.yaml").write_text("- front_left:gone\n")
+    (folder / "twice.yaml").write_text("- front_left:lost\n- front_left:lost\n")
+    (folder / "mapping.yaml").write_text("front_left: lost\n")
+    before = {path.name: path.read_bytes() for path in folder.iterdir()}
+    cases = [
+        ([folder / "empty.h5"], "the repertoire is empty: there is nothing to evaluate"),
+        ([file, "--episodes", 0], "0 is not in the range"),
+        ([file, "--episodes", 10_001], "episodes must be at least 1 and at most 10000, not 10001"),
+        ([file, "--seed", -1], "-1 is not in the range"),
+        ([file, "--threads", 0], "0 is not in the range"),
+        ([folder / "none.h5"], "none.h5 cannot be read: no such file"),
+        ([folder / "text.h5"], "text.h5 cannot be read: it is not an HDF5 file"),
+        ([file, "--out", file, "--overwrite"], "is the repertoire to be evaluated"),
+        ([file, "--out", folder / "there.h5"], "there.h5 exists already: choose another --out, or use"),
+        ([*few(file), "--out", folder / "other.h5"], "or use --overwrite"),
+        ([file, "--out", folder / "no" / "x.h5"], "there is no folder"),
+        ([file, "--picture", folder / "x.jpg"], "x.jpg must end in .png"),
+        ([file, "--damages", folder / "none.yaml"], "none.yaml"),
+        ([file, "--damages", folder / "tail.yaml"], "'tail'"),
+        ([file, "--damages", folder / "gone.yaml"], "'gone'"),
+        ([file, "--damages", folder / "twice.yaml"], "twice"),
+        ([file, "--damages", folder / "mapping.yaml"], "mapping.yaml"),
+        ([], "Missing argument 'FILE'"),
+    ]
+    for arguments, message in cases:
+        code, _, err = run("rehearse", *arguments)
+        assert (code, message in err) == (2, True), f"{arguments}: exit {code}, {err!r}"
+        assert err.count("\n") == 1, f"{arguments}: more than one line: {err!r}"
+    assert {path.name: path.read_bytes() for path in folder.iterdir()} == before
