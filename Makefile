@@ -36,4 +36,4 @@ bench: $(INSTALLED) ## measure simulation speed and memory
 	$(BIN)/surefoot bench simulation --out bench.json
 
 clean: ## remove the virtual environment and what the demo made
-	rm -rf $(VENV) demo build *.egg-info
+	rm -rf $(VENV) demo demo-hexapod build *.egg-info

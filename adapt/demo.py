@@ -7,15 +7,16 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from adapt.damage import parse_damage
-from adapt.recovery import Recovery, Trial, recover
-from adapt.report import film, save_recovery
+from adapt.record import Recovery, Trial
+from adapt.recovery import recover
+from adapt.report import save_recovery
+from adapt.scenes import Say, film_scenes, tell_files, tell_levels
 from repertoire.loop import Progress
 from repertoire.plots import draw_repertoire
-from repertoire.repertoire import Repertoire, format_cell
+from repertoire.repertoire import Repertoire
 from repertoire.storage import read_repertoire
 from repertoire.training import FILE_NAME, start_training
-from robots.rendering import rendering_note
-from robots.robot import Robot
+from robots.robot import load_robot
 
 ProgressBar = Callable[[int], AbstractContextManager[Callable[[Progress], None]]]
 
@@ -54,7 +55,7 @@ def run_demo(
     *,
     seed: int,
     overwrite: bool,
-    say: Callable[[str], object],
+    say: Say,
     bar: ProgressBar,
     on_trial: Callable[[Trial], None],
 ) -> Recovery:
@@ -70,19 +71,20 @@ def run_demo(
         on_trial: told of each trial.
     """
     started = time.monotonic()
+    damage = parse_damage(
+        settings.damage, load_robot(settings.robot)
+    )  # a mistake in it shows before training
     repertoire = _train(out, settings, seed, overwrite, say, bar)
     draw_repertoire(repertoire, out / "repertoire.png")
-    damage = parse_damage(settings.damage, repertoire.robot)
     say(f"\n2. Break the robot: {damage} ({damage.summary}).")
     say(f"Try gaits until one works, {settings.trials} at most.")
     recovery = recover(repertoire, damage, seed=seed, trials=settings.trials, on_trial=on_trial)
-    _tell(recovery, say)
+    tell_levels(recovery, say)
     save_recovery(recovery, out)
     say("\n3. Film it: healthy, broken with the old gait, broken with the new one.")
-    _film_all(out, settings, repertoire, recovery, damage.apply(repertoire.robot), seed, say)
-    say(f"\nDone in {time.monotonic() - started:.0f} s. Look into {out}/:")
-    for path in sorted(path.name for path in out.iterdir() if not path.name.startswith(".")):
-        say(f"  {path}")
+    film_scenes(repertoire, damage, recovery, out, seconds=settings.seconds, seed=seed, say=say)
+    say(f"\nDone in {time.monotonic() - started:.0f} s.")
+    tell_files(out, say)
     return recovery
 
 
@@ -91,7 +93,7 @@ def _train(
     settings: DemoSettings,
     seed: int,
     overwrite: bool,
-    say: Callable[[str], object],
+    say: Say,
     bar: ProgressBar,
 ) -> Repertoire:
     """Train, showing progress."""
@@ -115,46 +117,3 @@ def _train(
         f"best {metrics.best:.0f}"
     )
     return repertoire
-
-
-def _tell(recovery: Recovery, say: Callable[[str], object]) -> None:
-    """Say what the damage did and what recovery made of it."""
-    healthy, broken, recovered = recovery.healthy, recovery.broken, recovery.recovered
-    say(f"stopped after {len(recovery.trials)} trials: {recovery.stop}")
-    say(f"healthy, old gait: {healthy.objective:7.1f} (walks {healthy.distance:5.2f} m)")
-    say(f"broken, old gait:  {broken.objective:7.1f} (walks {broken.distance:5.2f} m)")
-    say(
-        f"broken, new gait:  {recovered.objective:7.1f} (walks {recovered.distance:5.2f} m), "
-        f"cell {format_cell(recovery.cell)}"
-    )
-
-
-def _film_all(
-    out: Path,
-    settings: DemoSettings,
-    repertoire: Repertoire,
-    recovery: Recovery,
-    damaged: Robot,
-    seed: int,
-    say: Callable[[str], object],
-) -> None:
-    """Film the three scenes, and say how where that is particular."""
-    note = rendering_note()
-    if note is not None:
-        say(f"note: {note}")
-    solutions = repertoire.elites.solutions
-    scenes = (
-        ("1_healthy", "healthy", repertoire.robot, recovery.in_use),
-        ("2_broken_old_gait", f"{settings.damage}, old gait", damaged, recovery.in_use),
-        ("3_broken_new_gait", f"{settings.damage}, new gait", damaged, recovery.row),
-    )
-    for name, scene, robot, row in scenes:
-        telemetry = film(
-            robot,
-            solutions[row],
-            seconds=settings.seconds,
-            seed=seed,
-            video=out / f"{name}.mp4",
-            caption=f"{scene}: cell {format_cell(repertoire.cell(row))}",
-        )
-        say(f"{name}: {telemetry.summary()}")

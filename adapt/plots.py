@@ -8,103 +8,107 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
+from adapt.diagnosis import draw_diagnosis
+from adapt.record import Recovery, format_objective
 from repertoire.plots import save_figure
-from robots.errors import InvalidValueError
+from repertoire.repertoire import format_cell
 
 # Of the palette of Okabe and Ito, which colour-blind people can tell apart; lines also differ in dashes.
 _PREDICTED, _MEASURED, _CHOSEN = "#777777", "#0072b2", "#d55e00"
 _QUIET = "#dddddd"
-_MOST_UPRIGHT = 10  # labels of trials that fit beside each other
+_LEVELS = (  # label, colour and dashes, in the order of `Recovery.levels`
+    ("healthy", "#009e73", "--"),
+    ("damaged", "black", ":"),
+    ("recovered", _CHOSEN, "-"),
+    ("best of all", "#cc79a7", "-."),
+)
+_MOST_UPRIGHT = 80  # letters of the trials' labels that fit beside each other
 _LABEL_GAP = 0.062  # least distance between labels beside the lines, as a fraction of the axis
 
 
-def draw_recovery(
-    *,
-    trials_predicted: Sequence[float],
-    trials_measured: Sequence[float],
-    chosen: Sequence[bool],
-    cells: Sequence[str],
-    healthy: float,
-    broken: float,
-    recovered: float,
-    oracle: float | None = None,
-    title: str,
-    path: Path,
-) -> None:
-    """Draw the trials of a recovery and the levels to compare them with.
+def draw_recovery(recovery: Recovery, path: Path) -> None:
+    """Draw the trials of a recovery and the levels to compare them with, and below them the diagnosis if any.
 
     Args:
-        trials_predicted: objective expected of each trial.
-        trials_measured: objective of each trial.
-        chosen: whether each trial was of the controller that was chosen.
-        cells: label of each trial's controller.
-        healthy: objective before the damage.
-        broken: objective of the same controller after it.
-        recovered: objective of the chosen controller, measured afresh.
-        oracle: objective of the best controller there is.
-        title: of the picture.
+        recovery: what to draw.
         path: of the PNG.
 
     Raises:
-        InvalidValueError: there is no trial, lengths differ, or the path does not end in .png.
+        InvalidValueError: the path does not end in .png.
         InvalidFileError: the file cannot be written.
     """
-    predicted, measured = np.asarray(trials_predicted, float), np.asarray(trials_measured, float)
-    if not len(cells) or not len(predicted) == len(measured) == len(chosen) == len(cells):
-        raise InvalidValueError(
-            "trials_predicted, trials_measured, chosen and cells must have an entry for each of at least one "
-            f"trial, not {len(predicted)}, {len(measured)}, {len(chosen)} and {len(cells)}"
-        )
-    figure = Figure(figsize=(8.2, 4.6), layout="constrained")
-    axes = figure.add_subplot()
-    _draw_trials(axes, predicted, measured, cells, np.asarray(chosen, np.bool_))
-    _draw_levels(axes, healthy=healthy, broken=broken, recovered=recovered, oracle=oracle)
-    axes.set_title(title, loc="left", fontsize=11)
-    figure.legend(loc="outside lower left", ncols=3, frameon=False, fontsize=9)
+    figure, axes, below = _panels(bool(recovery.diagnosis))
+    _draw_trials(axes, recovery)
+    _draw_levels(axes, recovery)
+    if recovery.diagnosis:
+        draw_diagnosis(below, [trial.diagnosis for trial in recovery.trials])
+    _label_trials(below, [format_cell(trial.cell) for trial in recovery.trials])
+    count = len(recovery.trials)
+    trials = f"{count} trial{'s' if count > 1 else ''}"
+    axes.set_title(
+        f"{recovery.robot} with {recovery.damage}: {trials}, {recovery.selector}", loc="left", fontsize=11
+    )
+    handles, labels = axes.get_legend_handles_labels()
+    figure.legend(handles, labels, loc="outside lower left", ncols=4, frameon=False, fontsize=9)
     save_figure(figure, path)
 
 
-def _draw_trials(
-    axes: Axes, predicted: np.ndarray, measured: np.ndarray, cells: Sequence[str], chosen: np.ndarray
-) -> None:
+def _panels(two: bool) -> tuple[Figure, Axes, Axes]:
+    """A figure, the axes for the trials, and the lowest ones, which are the same unless there are two."""
+    if not two:
+        figure = Figure(figsize=(8.2, 4.6), layout="constrained")
+        axes = figure.add_subplot()
+        return figure, axes, axes
+    figure = Figure(figsize=(8.2, 6.4), layout="constrained")
+    axes, below = figure.subplots(2, sharex=True, height_ratios=(3, 2))
+    return figure, axes, below
+
+
+def _draw_trials(axes: Axes, recovery: Recovery) -> None:
     """Draw what was predicted and measured, joined for each trial."""
-    numbers = np.arange(1, len(cells) + 1)
+    trials = recovery.trials
+    predicted, measured = np.array([(trial.predicted, trial.measured) for trial in trials]).T
+    chosen = np.array([trial.row == recovery.row for trial in trials])
+    fell = np.array([trial.fell for trial in trials])
+    numbers = np.arange(1, len(trials) + 1)
     axes.vlines(numbers, predicted, measured, color=_QUIET, linewidth=3, zorder=1)
     axes.plot(numbers, predicted, "o", mfc="white", mec=_PREDICTED, mew=1.5, ms=7, label="predicted")
     axes.plot(numbers, measured, "o", color=_MEASURED, ms=7, label="measured, one episode")
     axes.plot(
         numbers[chosen], measured[chosen], "*", color=_CHOSEN, ms=17, mec="white", label="the chosen gait"
     )
-    crowded = len(cells) > _MOST_UPRIGHT
-    between = ": " if crowded else "\n"
-    labels = [f"{number}{between}{cell}" for number, cell in zip(numbers, cells, strict=True)]
-    axes.set_xticks(numbers, labels, fontsize=8, rotation=90 if crowded else 0)
+    if fell.any():
+        axes.plot(numbers[fell], measured[fell], "x", color="black", ms=11, mew=1.5, label="it fell")
     axes.margins(y=0.08)
-    axes.set_xlim(0.4, len(cells) + 0.6)
-    axes.set_xlabel("trial, and the cell of its controller")
     axes.set_ylabel("objective [sum of rewards]")
-    axes.yaxis.set_major_formatter("{x:,.0f}")
+    axes.yaxis.set_major_formatter("{x:,.4g}")
     axes.spines[["top", "right"]].set_visible(False)
 
 
-def _draw_levels(
-    axes: Axes, *, healthy: float, broken: float, recovered: float, oracle: float | None
-) -> None:
+def _label_trials(axes: Axes, cells: Sequence[str]) -> None:
+    """Write the numbers of the trials and their controllers' cells below the lowest axes."""
+    numbers = range(1, len(cells) + 1)
+    crowded = len(cells) * max(map(len, cells)) > _MOST_UPRIGHT
+    between = ": " if crowded else "\n"
+    labels = [f"{number}{between}{cell}" for number, cell in zip(numbers, cells, strict=True)]
+    axes.set_xticks(numbers, labels, fontsize=8, rotation=90 if crowded else 0)
+    axes.set_xlim(0.4, len(cells) + 0.6)
+    axes.set_xlabel("trial, and the cell of its controller")
+
+
+def _draw_levels(axes: Axes, recovery: Recovery) -> None:
     """Draw a line for each level, with its label beside it."""
     levels = [
-        ("healthy", healthy, "#009e73", "--"),
-        ("damaged", broken, "black", ":"),
-        ("recovered", recovered, _CHOSEN, "-"),
+        (label, level.objective, color, dashes)
+        for level, (label, color, dashes) in zip(recovery.levels().values(), _LEVELS, strict=False)
     ]
-    if oracle is not None:
-        levels.append(("best of all", oracle, "#cc79a7", "-."))
     for _, level, color, dashes in levels:
         axes.axhline(level, color=color, linestyle=dashes, linewidth=1.5, zorder=0)
     low, high = axes.get_ylim()
     places = spread(np.array([level for _, level, _, _ in levels]), _LABEL_GAP * (high - low))
     for (name, level, color, _), place in zip(levels, places, strict=True):
         axes.annotate(
-            f"{name} {level:,.0f}",
+            f"{name} {format_objective(level)}",
             (1.01, place),
             xycoords=("axes fraction", "data"),
             va="center",

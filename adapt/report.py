@@ -9,8 +9,7 @@ import numpy as np
 
 from adapt.deployment import Telemetry, deploy
 from adapt.plots import draw_recovery
-from adapt.recovery import Recovery
-from repertoire.repertoire import format_cell
+from adapt.record import Recovery
 from robots.atomic import write_text
 from robots.overlay import Moment, Overlay
 from robots.rendering import Camera
@@ -37,18 +36,7 @@ def save_recovery(recovery: Recovery, folder: Path) -> list[Path]:
     """
     record, picture = result_paths(folder)
     write_text(record, json.dumps(recovery.to_json(), indent=2) + "\n")
-    draw_recovery(
-        trials_predicted=[trial.predicted for trial in recovery.trials],
-        trials_measured=[trial.measured for trial in recovery.trials],
-        chosen=[trial.row == recovery.row for trial in recovery.trials],
-        cells=[format_cell(trial.cell) for trial in recovery.trials],
-        healthy=recovery.healthy.objective,
-        broken=recovery.broken.objective,
-        recovered=recovery.recovered.objective,
-        oracle=recovery.oracle.objective if recovery.oracle else None,
-        title=f"{recovery.robot} with {recovery.damage}: {len(recovery.trials)} trials",
-        path=picture,
-    )
+    draw_recovery(recovery, picture)
     return [record, picture]
 
 

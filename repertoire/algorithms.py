@@ -211,7 +211,7 @@ ALGORITHMS = {
         ),
         Algorithm(
             "cma-mega",
-            "branches along the problem's gradients that fill or improve cells (Fontaine & Nikolaidis 2021)",
+            "branches along gradients, which sphere-N and arm-N know (Fontaine & Nikolaidis 2021)",
             _elitist,
             partial(arborescences, sampled=False, ranking=by_discovery, restart_unchanged=True),
             fixed={**_ELITIST, **_NO_LINE, **_NO_GRADIENTS},

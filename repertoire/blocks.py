@@ -63,7 +63,16 @@ def check_episodes(repertoire: Repertoire, episodes: int, seed: int) -> None:
     """
     if not len(repertoire):
         raise InvalidValueError("the repertoire is empty: there is nothing to evaluate")
-    if not 1 <= episodes <= MOST_EPISODES:
-        raise InvalidValueError(f"episodes must be at least 1 and at most {MOST_EPISODES}, not {episodes}")
+    check_count(episodes)
     if not 0 <= seed <= MOST_SEED:
         raise InvalidValueError(f"seed must be at least 0 and at most {MOST_SEED}, not {seed}")
+
+
+def check_count(episodes: int) -> None:
+    """Check how many episodes each elite is to run.
+
+    Raises:
+        InvalidValueError: the number is out of range.
+    """
+    if not 1 <= episodes <= MOST_EPISODES:
+        raise InvalidValueError(f"episodes must be at least 1 and at most {MOST_EPISODES}, not {episodes}")

@@ -1,4 +1,4 @@
-"""Pictures of a repertoire: its archive as a heat map, and how training went."""
+"""Pictures of a repertoire: its archive as a heat map or a profile, and how training went."""
 
 import math
 from pathlib import Path
@@ -6,12 +6,17 @@ from pathlib import Path
 import matplotlib
 import numpy as np
 from matplotlib.axes import Axes
+from matplotlib.cm import ScalarMappable
+from matplotlib.colors import Normalize
 from matplotlib.figure import Figure, FigureBase
 
+from repertoire.profile_plot import draw_profile
 from repertoire.repertoire import Repertoire, format_cell
-from robots.atomic import check_writable, replace_file
+from robots.atomic import replace_file
 from robots.description import foot_words
 from robots.errors import InvalidValueError
+from robots.numbers import short
+from robots.pictures import check_suffix
 
 _EMPTY = "#e4e4e4"
 _QUIET = "#555555"
@@ -19,10 +24,14 @@ _LINE = "#0072b2"
 _DPI = 150
 _WIDTH = 6.2  # [inches] of the heat map
 _MOST_TICKS = 10
+_COLORS = matplotlib.colormaps["viridis"].with_extremes(bad=_EMPTY)
+_PROFILE = {"line_width": 1.0, "margin": 0.06}
 
 
 def draw_repertoire(repertoire: Repertoire, path: Path) -> None:
     """Draw the archive: one coloured square a cell, nested so that any number of measures fits on paper.
+
+    Of a single measure the cells are lines as high as their objective.
 
     Args:
         repertoire: may be empty.
@@ -102,26 +111,9 @@ def save_figure(figure: Figure, path: Path) -> None:
         InvalidValueError: the path does not end in .png.
         InvalidFileError: the file cannot be written.
     """
-    _check_suffix(path)
+    check_suffix(path)
     with replace_file(path) as temporary:
         figure.savefig(temporary, format="png", dpi=_DPI, metadata={"Software": None})
-
-
-def check_picture(path: Path) -> None:
-    """Find out whether `save_figure` could write a picture, before the work that it will show.
-
-    Raises:
-        InvalidValueError: the path does not end in .png.
-        InvalidFileError: the file cannot be written.
-    """
-    _check_suffix(path)
-    check_writable(path)
-
-
-def _check_suffix(path: Path) -> None:
-    """Raise if a path does not end in .png."""
-    if path.suffix.lower() != ".png":
-        raise InvalidValueError(f"{path} must end in .png")
 
 
 def objective_grid(repertoire: Repertoire) -> np.ndarray:
@@ -143,34 +135,53 @@ def stack(values: np.ndarray) -> np.ndarray:
 
 
 def _height(repertoire: Repertoire) -> float:
-    """Height of the heat map [inches]: cells are square, unless that were a sliver or a tower."""
+    """Height of the picture [inches]: cells are square, unless that were a sliver or a tower."""
     grid = repertoire.grid
+    if len(grid) == 1:
+        return 3.4  # of the profile
     return float(np.clip(_WIDTH * math.prod(grid[1::2]) / math.prod(grid[0::2]), 2.2, 9.0))
 
 
 def _draw_archive(
     figure: FigureBase, axes: Axes, repertoire: Repertoire, limits: tuple[float, float] | None = None
 ) -> None:
-    """Draw the heat map with its labels, between the given limits of the colours or its own."""
-    values = stack(objective_grid(repertoire))
-    rows, columns = values.shape
-    low, high = limits or (None, None)
-    image = axes.imshow(
-        values,
-        cmap=matplotlib.colormaps["viridis"].with_extremes(bad=_EMPTY),
-        vmin=low,
-        vmax=high,
+    """Draw the archive with its labels, between the given limits of the colours or its own."""
+    values = objective_grid(repertoire)
+    norm = _scale(values, limits)
+    if values.ndim == 1:
+        draw_profile(axes, values, norm, _COLORS, **_PROFILE)
+        axes.set_ylabel(_objective_words(repertoire))
+    else:
+        _draw_squares(axes, values, norm)
+    _label_measures(axes, repertoire)
+    if len(repertoire):
+        if values.ndim > 1:
+            bar = figure.colorbar(ScalarMappable(norm, _COLORS), ax=axes, fraction=0.05, pad=0.02)
+            bar.set_label(_objective_words(repertoire))
+        _ring_best(axes, repertoire)
+
+
+def _scale(values: np.ndarray, limits: tuple[float, float] | None) -> Normalize:
+    """From objectives to colours."""
+    found = values[np.isfinite(values)]
+    low, high = limits or ((float(found.min()), float(found.max())) if len(found) else (0.0, 1.0))
+    return Normalize(low, high)
+
+
+def _draw_squares(axes: Axes, values: np.ndarray, norm: Normalize) -> None:
+    """Draw the heat map."""
+    squares = stack(values)
+    rows, columns = squares.shape
+    axes.imshow(
+        squares,
+        cmap=_COLORS,
+        norm=norm,
         origin="lower",
         extent=(0, columns, 0, rows),
         interpolation="nearest",
         aspect="auto",
     )
-    _rule(axes, repertoire.grid)
-    _label_measures(axes, repertoire)
-    if len(repertoire):
-        bar = figure.colorbar(image, ax=axes, fraction=0.05, pad=0.02)
-        bar.set_label(_objective_words(repertoire))
-        _ring_best(axes, repertoire)
+    _rule(axes, values.shape)
 
 
 def _objective_words(repertoire: Repertoire) -> str:
@@ -185,11 +196,12 @@ def _rule(axes: Axes, grid: tuple[int, ...]) -> None:
     """Draw lines between the squares, thicker ones between the blocks of outer measures."""
     for draw, sizes in ((axes.axvline, grid[0::2]), (axes.axhline, grid[1::2])):
         total, blocks = math.prod(sizes), 1
+        widest = min(3.0, 180.0 / total)  # [points], half of a cell or so
         for depth, size in enumerate(sizes):
             blocks *= size
-            innermost = depth == len(sizes) - 1
+            width = 0.4 if depth == len(sizes) - 1 else widest / (depth + 1)
             for edge in range(1, blocks):
-                draw(edge * total / blocks, color="white", linewidth=0.4 if innermost else 3.0 / (depth + 1))
+                draw(edge * total / blocks, color="white", linewidth=width)
 
 
 def _label_measures(axes: Axes, repertoire: Repertoire) -> None:
@@ -198,7 +210,6 @@ def _label_measures(axes: Axes, repertoire: Repertoire) -> None:
     total_rows, total_columns = math.prod(grid[1::2]), math.prod(grid[0::2])
     axes.set_xticks(*_ticks(grid[0], total_columns))
     axes.set_xlabel(f"{feet[0]}: share of time on the ground")
-    axes.set_yticks([])
     if len(grid) > 1:
         axes.set_yticks(*_ticks(grid[1], total_rows))
         axes.set_ylabel(f"{feet[1]}:\nshare of time on the ground")
@@ -221,12 +232,14 @@ def _ticks(size: int, total: int) -> tuple[list[float], list[str]]:
 
 
 def _ring_best(axes: Axes, repertoire: Repertoire) -> None:
-    """Put a ring around the best elite's square."""
+    """Put a ring around the best elite's square, or the end of its line."""
+    best = repertoire.best()
     marked = np.zeros(repertoire.grid)
-    marked[repertoire.cell(repertoire.best())] = 1
+    marked[repertoire.cell(best)] = 1
     row, column = np.argwhere(stack(marked))[0]
-    axes.plot(column + 0.5, row + 0.5, "o", ms=11, mfc="none", mec="white", mew=3.5)
-    axes.plot(column + 0.5, row + 0.5, "o", ms=11, mfc="none", mec="#d62728", mew=1.8)
+    y = row + 0.5 if marked.ndim > 1 else repertoire.elites.objectives[best]
+    axes.plot(column + 0.5, y, "o", ms=11, mfc="none", mec="white", mew=3.5)
+    axes.plot(column + 0.5, y, "o", ms=11, mfc="none", mec="#d62728", mew=1.8)
 
 
 def _headline(repertoire: Repertoire) -> str:
@@ -238,6 +251,6 @@ def _headline(repertoire: Repertoire) -> str:
     if not metrics.elites:
         return first
     return (
-        f"{first}\nQD score {metrics.qd_score:,.0f}, best objective {metrics.best:,.1f} "
+        f"{first}\nQD score {metrics.qd_score:,.0f}, best objective {short(metrics.best)} "
         f"in cell {format_cell(repertoire.cell(repertoire.best()))}"
     )

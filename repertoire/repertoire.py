@@ -10,6 +10,7 @@ from repertoire.configuration import Configuration
 from repertoire.metrics import Metrics, measure_objectives
 from repertoire.spread import Spread
 from robots.errors import InvalidValueError
+from robots.numbers import short
 from robots.robot import Robot
 
 
@@ -94,12 +95,13 @@ class Repertoire:
         """What there is to say about it, in words."""
         configuration, metrics = self.configuration, self.metrics
         done, diverged = (self._last(name) for name in ("evaluations", "diverged"))
+        emitters = "emitter" if configuration.emitters == 1 else "emitters"
         where = f" (cell {format_cell(self.cell(self.best()))})" if len(self) else ""
         return {
             "robot": f"{self.robot.name}, {self.robot.description.title}",
             "controller": f"{self.controller}, {self.elites.solutions.shape[1]:,} parameters",
             "algorithm": f"{configuration.algorithm}, seed {configuration.seed}",
-            "settings": f"{configuration.emitters} emitters x {configuration.batch_size}, "
+            "settings": f"{configuration.emitters} {emitters} x {configuration.batch_size}, "
             f"sigma0 {configuration.sigma0:g}, learning rate {configuration.learning_rate:g}, "
             f"{configuration.rule} thresholds, episodes of {configuration.episode_steps} steps",
             "evaluations": f"{done:,} of {configuration.evaluations:,}, {diverged} diverged",
@@ -107,8 +109,8 @@ class Repertoire:
             "archive": " x ".join(map(str, self.grid)) + f" cells, {metrics.elites} filled",
             "coverage": f"{metrics.coverage:.1%}",
             "QD score": f"{metrics.qd_score:,.1f} (objectives count from {configuration.min_objective:g})",
-            "best": f"{metrics.best:.1f}{where}" if len(self) else "none",
-            "mean": f"{metrics.mean:.1f}" if len(self) else "none",
+            "best": f"{short(metrics.best)}{where}" if len(self) else "none",
+            "mean": short(metrics.mean) if len(self) else "none",
             **self._spread_facts(),
             "versions": ", ".join(f"{name} {version}" for name, version in self.versions.items()),
         }

@@ -140,6 +140,24 @@ def file_exists(path: Path) -> bool:
         raise InvalidFileError(f"{path} cannot be read: {_reason(error)}") from error
 
 
+@contextmanager
+def new_folder(path: Path) -> Iterator[None]:
+    """Make a folder, and those above it, for what the body writes; if it raises, what is empty is removed.
+
+    Raises:
+        InvalidFileError: the folder cannot be made.
+    """
+    made = [folder for folder in (path, *path.parents) if not file_exists(folder)]
+    make_folder(path)
+    try:
+        yield
+    except BaseException:
+        for folder in made:
+            with suppress(OSError):
+                folder.rmdir()
+        raise
+
+
 def make_folder(path: Path) -> None:
     """Make a folder and those above it.
 

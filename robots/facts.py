@@ -89,8 +89,11 @@ def _alive_words(alive: Alive) -> str:
 
 def _reward_words(reward: Reward) -> str:
     """The reward per control step."""
-    return (
-        f"{reward.alive:+g} while alive, else {-reward.alive:+g}; {reward.progress:+g} per m/s ahead; "
-        f"{reward.electricity:+g} per mean |action · 0.1 · joint velocity|; "
-        f"{reward.torque:+g} per mean action²; {reward.joint_at_limit:+g} per joint at its limit"
-    )
+    terms = {
+        f"{reward.alive:+g} while alive, else {-reward.alive:+g}": reward.alive,
+        f"{reward.progress:+g} per m/s ahead": reward.progress,
+        f"{reward.electricity:+g} per mean |action · 0.1 · joint velocity|": reward.electricity,
+        f"{reward.torque:+g} per mean action²": reward.torque,
+        f"{reward.joint_at_limit:+g} per joint at its limit": reward.joint_at_limit,
+    }
+    return "; ".join(words for words, weight in terms.items() if weight) or "none"

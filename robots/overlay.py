@@ -8,6 +8,7 @@ from PIL import Image, ImageDraw, ImageFont
 
 from robots.description import foot_words
 from robots.errors import InvalidValueError
+from robots.numbers import short
 from robots.robot import Robot
 
 _Color = tuple[int, ...]  # red, green, blue and, where it is not opaque, opacity
@@ -89,7 +90,7 @@ class Overlay:
                 raise InvalidValueError(f"{name} must be of {self._total} feet, not {len(values)}")
         image = Image.fromarray(frame)
         pen = ImageDraw.Draw(image, "RGBA")
-        self._draw_header(pen, f"objective {moment.objective:.0f}   {moment.time:.1f} s")
+        self._draw_header(pen, f"objective {short(moment.objective)}   {moment.time:.1f} s")
         self._draw_feet(pen, moment.shares[self._rows], moment.touching[self._rows])
         return np.array(image)
 

@@ -6,7 +6,7 @@ import mujoco
 from PIL import Image
 
 from robots.atomic import replace_file
-from robots.errors import InvalidValueError
+from robots.pictures import check_suffix
 from robots.pose import standing_data
 from robots.rendering import Camera, CanvasKind
 from robots.robot import Robot
@@ -30,8 +30,7 @@ def draw_robot(
         InvalidValueError: the path ends otherwise, or the picture has no pixels.
         InvalidFileError: the file cannot be written.
     """
-    if path.suffix.lower() != ".png":
-        raise InvalidValueError(f"{path} must end in .png")
+    check_suffix(path)
     with replace_file(path) as temporary:
         with Camera(robot.model, width=width, height=height, canvas=canvas) as camera:
             frame = camera.frame(standing(robot))

@@ -6,6 +6,7 @@ from typing import Any
 
 import click
 
+from robots.errors import UnknownNameError
 from surefoot_cli.console import AnyPath, Commands, Names, Positive, console
 
 
@@ -24,11 +25,10 @@ def bench_simulation(robot: str, episodes: int, repeats: int, peer: str | None, 
     """Closed-loop simulation against raw physics, threads, training's overhead, memory, compile time."""
     from repertoire.benchmarks.simulation import measure_robots
     from robots.atomic import check_writable
-    from robots.catalogue import robot_names
 
+    robots = _robots(robot)
     if out is not None:
         check_writable(out)
-    robots = robot_names() if robot == "all" else [robot]
     figures = measure_robots(robots, episodes=episodes, repeats=repeats, peer=peer, say=console.print)
     _deliver(figures, out)
 
@@ -40,11 +40,10 @@ def bench_physics(robot: str, out: Path | None) -> None:
     """How far physics settings are from a fine-step reference, and what others would cost and gain."""
     from repertoire.benchmarks.physics import measure_physics
     from robots.atomic import check_writable
-    from robots.catalogue import robot_names
 
+    robots = _robots(robot)
     if out is not None:
         check_writable(out)
-    robots = robot_names() if robot == "all" else [robot]
     _deliver({name: measure_physics(name, say=console.print) for name in robots}, out)
 
 
@@ -69,6 +68,16 @@ def bench_strategies(dimensions: tuple[str, ...], peer: str | None, study: bool,
         console.print("ten trials of all variants on Sphere 100, 2 million evaluations each, on all cores")
         figures |= measure_study()
     _deliver(figures, out)
+
+
+def _robots(name: str) -> list[str]:
+    """The robots that a name stands for."""
+    from robots.catalogue import robot_names
+
+    known = robot_names()
+    if name != "all" and name not in known:
+        raise UnknownNameError("robot", name, ["all", *known])
+    return known if name == "all" else [name]
 
 
 def _deliver(figures: dict[str, Any], out: Path | None) -> None:

@@ -73,7 +73,13 @@ class Names(click.ParamType):
 
 
 class Commands(click.Group):
-    """A group that lists its commands when it is given a name it does not know."""
+    """A group that says what each command does, and lists them when it is given a name it does not know."""
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write the table of commands; click's own cuts the sentences to a line."""
+        rows = [(name, command.get_short_help_str(500)) for name, command in sorted(self.commands.items())]
+        with formatter.section("Commands"):
+            formatter.write_dl(rows)
 
     def resolve_command(self, ctx: click.Context, args: list[str]) -> Any:
         """Refuse an unknown name with the known ones."""
@@ -87,6 +93,15 @@ complaints = Printer(stderr=True)
 
 AnyPath = _PathType(path_type=Path)
 Positive = click.IntRange(min=1)
+Cores = click.IntRange(1, 1024)
+
+
+def check_different(*paths: Path | None) -> None:
+    """Refuse to write two things to one file, or over what is read."""
+    named = [path for path in paths if path is not None]
+    for number, path in enumerate(named):
+        if os.path.realpath(path) in map(os.path.realpath, named[:number]):
+            raise click.UsageError(f"{path} is named twice: choose different files")
 
 
 def print_rendering_note() -> None:
@@ -96,8 +111,3 @@ def print_rendering_note() -> None:
     note = rendering_note()
     if note is not None:
         console.print(f"note: {note}")
-
-
-def format_number(value: float) -> str:
-    """A number, or a dash where there is none yet."""
-    return "-" if math.isnan(value) else f"{value:.0f}"

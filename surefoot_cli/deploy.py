@@ -4,7 +4,7 @@ from pathlib import Path
 
 import click
 
-from surefoot_cli.console import AnyPath, Number, console, print_rendering_note
+from surefoot_cli.console import AnyPath, Number, check_different, console, print_rendering_note
 
 
 @click.command()
@@ -42,6 +42,7 @@ def deploy(
 
     if best == (cell is not None):
         raise click.UsageError("say which gait to deploy: either --best or --cell")
+    check_different(file, csv, video)
     repertoire = read_repertoire(file)
     row = repertoire.best() if cell is None else repertoire.row(_parse_cell(cell))
     robot = repertoire.robot

@@ -1,25 +1,27 @@
 """`surefoot evaluate`."""
 
 import math
+from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 import click
 
-from surefoot_cli.console import AnyPath, Positive, console
+from robots.numbers import short
+from surefoot_cli.console import AnyPath, Positive, check_different, console
 from surefoot_cli.progress import episode_bar, interrupt_flag
 from surefoot_cli.resuming import check_output, take_up, unfinished_path
 
-# of each metric: name, format, and whether it is an amount, of which a share can be lost
+# of each metric: name, how it is written, and whether it is an amount, of which a share can be lost
 _METRICS = {
-    "elites": ("elites", "d", True),
-    "coverage": ("coverage", ".1%", True),
-    "qd_score": ("QD score", ",.1f", True),
-    "best": ("best", ",.1f", False),
-    "mean": ("mean", ",.1f", False),
+    "elites": ("elites", "{:d}".format, True),
+    "coverage": ("coverage", "{:.1%}".format, True),
+    "qd_score": ("QD score", "{:,.1f}".format, True),
+    "best": ("best", short, False),
+    "mean": ("mean", short, False),
 }
-_SPREADS = {"objective std": ",.1f", "measure std": ".3f", "reproducibility": ".1%"}
+_SPREADS = {"objective std": short, "measure std": "{:.3f}".format, "reproducibility": "{:.1%}".format}
 
 
 @click.command()
@@ -45,14 +47,16 @@ def evaluate(
 
     After Ctrl-C or a crash the same command goes on where it was.
     """
-    from repertoire.plots import check_picture, draw_correction
+    from repertoire.plots import draw_correction
     from repertoire.reevaluation import Reevaluation
     from repertoire.storage import read_repertoire, write_repertoire
+    from robots.pictures import check_picture
 
     repertoire = read_repertoire(file)
     out = out or file.with_name(f"{file.stem}-corrected{file.suffix}")
     unfinished = unfinished_path(out)
     check_output(file, out, overwrite)
+    check_different(file, out, picture)
     if picture is not None:
         check_picture(picture)
     with Reevaluation(repertoire, episodes=episodes, seed=seed, threads=threads) as evaluation:
@@ -78,9 +82,9 @@ def _print_metrics(correction: Any) -> None:
     """A table of the metrics before and after, and what was lost."""
     before, after, losses = vars(correction.before), vars(correction.after), correction.losses
     _print_row("", "before", "corrected", "loss")
-    for field, (name, form, is_amount) in _METRICS.items():
+    for field, (name, write, is_amount) in _METRICS.items():
         share = losses[field] / before[field] if is_amount and before[field] > 0 else math.nan
-        values = (_format(value, form) for value in (before[field], after[field], losses[field]))
+        values = (_or_dash(value, write) for value in (before[field], after[field], losses[field]))
         _print_row(name, *values, "" if math.isnan(share) else f"{share:.1%}")
     if correction.left_out:
         console.print(f"elites left out because an episode of theirs diverged: {correction.left_out}")
@@ -91,7 +95,7 @@ def _print_spread(correction: Any) -> None:
     spread = correction.reassessed.spread
     _print_row("", "median", "worst 10%")
     for name, summary in spread.summaries().items():
-        _print_row(name, *(_format(value, _SPREADS[name]) for value in (summary.median, summary.worst)))
+        _print_row(name, *(_or_dash(value, _SPREADS[name]) for value in (summary.median, summary.worst)))
 
 
 def _print_row(name: str, *columns: str) -> None:
@@ -99,6 +103,6 @@ def _print_row(name: str, *columns: str) -> None:
     console.print(f"{name:<16}{''.join(f'{column:>12}' for column in columns)}".rstrip())
 
 
-def _format(value: float, form: str) -> str:
+def _or_dash(value: float, write: Callable[[float], str]) -> str:
     """A number, or a dash where there is none."""
-    return "-" if math.isnan(value) else format(value, form)
+    return "-" if math.isnan(value) else write(value)

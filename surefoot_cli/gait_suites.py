@@ -7,7 +7,7 @@ from typing import Any
 import click
 
 from robots.errors import RenderingError
-from surefoot_cli.console import AnyPath, Names, Number, Positive, console
+from surefoot_cli.console import AnyPath, Cores, Names, Number, Positive, console
 from surefoot_cli.progress import study_bar
 
 
@@ -55,7 +55,7 @@ _OPTIONS = (
         "--episode-steps", type=Positive, help="Control steps an episode has at most.  [default: the robot's]"
     ),
     click.option("--seed", type=click.IntRange(min=0), default=1, show_default=True),
-    click.option("--processes", type=Positive, help="Cores to use.  [default: all]"),
+    click.option("--processes", type=Cores, help="Cores to use.  [default: all]"),
     click.option(
         "--parallel",
         type=click.Choice(["trials", "episodes"]),

@@ -11,7 +11,8 @@ from typing import Any
 
 from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 
-from surefoot_cli.console import console, format_number
+from robots.numbers import short
+from surefoot_cli.console import console
 
 
 @contextmanager
@@ -55,14 +56,14 @@ def training_bar(total: int) -> Iterator[Callable[[Any], None]]:
         elapsed = time.monotonic() - started
         rate = (progress.evaluations - first) / max(elapsed, 1e-9)
         m = progress.metrics
-        shown = {"qd": m.qd_score, "coverage": m.coverage, "best": format_number(m.best), "rate": rate}
+        shown = {"qd": m.qd_score, "coverage": m.coverage, "best": short(m.best), "rate": rate}
         bar.update(task, completed=min(progress.evaluations, total), **shown)
         if not console.is_terminal and elapsed - last_line >= 10:
             last_line = elapsed
             left = max(total - progress.evaluations, 0) / max(rate, 1e-9)
             console.print(
                 f"{progress.evaluations}/{total} evaluations  QD {m.qd_score:,.0f}  "
-                f"coverage {m.coverage:.1%}  best {format_number(m.best)}  {rate:.0f}/s  {left:.0f} s left"
+                f"coverage {m.coverage:.1%}  best {short(m.best)}  {rate:.0f}/s  {left:.0f} s left"
             )
 
     with bar:

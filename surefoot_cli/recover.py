@@ -17,7 +17,20 @@ from surefoot_cli.console import AnyPath, Positive, console
     metavar="DAMAGE",
     help="E.g. front_left:lost or all:weak@0.5+torso:payload@2; see `surefoot damages`.",
 )
+@click.option(
+    "--selector",
+    metavar="NAME",
+    help="What chooses the trials: rehearsed, map-bo, map-bo-tuned, gp-ucb, thompson, successive-halving, "
+    "best-first, random or oracle.  [default: rehearsed if there is a rehearsal, map-bo-tuned if not]",
+)
+@click.option(
+    "--rehearsal",
+    type=AnyPath,
+    metavar="TABLE",
+    help="What `surefoot rehearse` found.  [default: FILE-rehearsal if it is there]",
+)
 @click.option("--trials", type=Positive, default=20, show_default=True, help="Trials at most.")
+@click.option("--max-falls", type=Positive, help="Stop after so many falls.  [default: any number]")
 @click.option("--seed", type=click.IntRange(min=0), default=1, show_default=True)
 @click.option("--oracle", is_flag=True, help="Also find the best gait there is, by trying all.")
 @click.option(
@@ -25,7 +38,16 @@ from surefoot_cli.console import AnyPath, Positive, console
 )
 @click.option("--threads", type=Positive, help="Of the simulation.  [default: all cores]")
 def recover(
-    file: Path, damage_text: str, trials: int, seed: int, oracle: bool, out: Path | None, threads: int | None
+    file: Path,
+    damage_text: str,
+    selector: str | None,
+    rehearsal: Path | None,
+    trials: int,
+    max_falls: int | None,
+    seed: int,
+    oracle: bool,
+    out: Path | None,
+    threads: int | None,
 ) -> None:
     """Break the robot of the repertoire FILE and find a gait that still works."""
     from adapt.damage import parse_damage
@@ -36,32 +58,69 @@ def recover(
 
     repertoire = read_repertoire(file)
     damage = parse_damage(damage_text, repertoire.robot)
+    name, table = _choose(file, repertoire, selector, rehearsal)
     folder = out or file.parent
     make_folder(folder)
     for path in result_paths(folder):
         check_writable(path)
     recovery = run_recovery(
-        repertoire, damage, trials=trials, seed=seed, oracle=oracle, threads=threads, on_trial=print_trial
+        repertoire,
+        damage,
+        seed=seed,
+        trials=trials,
+        selector=name,
+        table=table,
+        max_falls=max_falls,
+        threads=threads,
+        oracle=oracle,
+        on_trial=print_trial,
     )
     _print_levels(recovery)
     for path in save_recovery(recovery, folder):
         console.print(f"saved {path}")
 
 
+def _choose(file: Path, repertoire: Any, selector: str | None, rehearsal: Path | None) -> tuple[str, Any]:
+    """Name of the selector and the rehearsal it needs; says which, where the user did not."""
+    from adapt.rehearsal import read_table, rehearsal_path
+    from adapt.selectors import SELECTORS, choose_selector
+
+    beside = rehearsal_path(file)
+    wanted = selector is None or (selector in SELECTORS and SELECTORS[selector].needs_table)
+    if rehearsal is None and wanted and beside.exists():
+        rehearsal = beside
+    table = None if rehearsal is None else read_table(rehearsal, repertoire)
+    name = choose_selector(selector, table)
+    if table is not None:
+        console.print(f"{name}, with {len(table)} conditions of {rehearsal}")
+    elif selector is None:
+        console.print(f"{name}, as there is no {beside.name} beside it (surefoot rehearse makes one)")
+    return name, table
+
+
 def print_trial(trial: Any) -> None:
     """A line per trial."""
+    from adapt.diagnosis import in_words
+    from adapt.record import format_objective
     from repertoire.repertoire import format_cell
 
+    predicted, measured = (format_objective(value) for value in (trial.predicted, trial.measured))
+    fell = "  fell" if trial.fell else "      " if trial.diagnosis else ""
+    diagnosis = f"  {in_words(trial.diagnosis.items())}" if trial.diagnosis else ""
     console.print(
-        f"trial {trial.number:2d}  cell {format_cell(trial.cell)}  predicted {trial.predicted:8.1f}  "
-        f"measured {trial.measured:8.1f}  {trial.distance:6.2f} m"
+        f"trial {trial.number:2d}  cell {format_cell(trial.cell)}  predicted {predicted:>8}  "
+        f"measured {measured:>8}  {trial.distance:6.2f} m{fell}{diagnosis}"
     )
 
 
 def _print_levels(recovery: Any) -> None:
     """The levels before, during and after."""
-    console.print(f"stopped after {len(recovery.trials)} trials: {recovery.stop}")
+    from adapt.record import format_objective
+
+    falls = {0: "no falls", 1: "1 fall"}.get(recovery.falls, f"{recovery.falls} falls")
+    console.print(f"stopped after {len(recovery.trials)} trials and {falls}: {recovery.stop}")
     for name, level in recovery.levels().items():
         console.print(
-            f"{name:>10} {level.objective:8.1f} ± {level.standard_error:.1f}  {level.distance:6.2f} m"
+            f"{name:>10} {format_objective(level.objective):>8} ± {format_objective(level.standard_error)}  "
+            f"{level.distance:6.2f} m"
         )

@@ -70,22 +70,23 @@ def recovery(file: Path, **options: Any) -> None:
     tracks = find_tracks(options["tracks"] or [track.name for track in TRACKS])
     selectors = find_selectors(options["selectors"])
     cores, gap = options["processes"] or available_cores(), any(track.gap for track in tracks)
-    bench = _open(file, options)
+    bench = _open(file, options, cores)
     _announce(bench, tracks, selectors, options, cores)
-    if options["dry_run"] or not _make_tables(bench, gap, cores):
+    if options["dry_run"] or not _make_tables(bench, gap):
         return
-    stage = bench.stage(
+    console.print("oracles: the best gait under each damage, among finalists")
+    arena = bench.arena(
         gap=gap, trials=options["trials"], seeds=options["seeds"], noise=Noise(*options["noise"])
     )
     name = bench.repertoire.robot.name
     with share_bar("replays") as show:
         results = replay_all(
-            stage, robot=name, tracks=tracks, selectors=selectors, processes=cores, on_progress=show
+            arena, robot=name, tracks=tracks, selectors=selectors, processes=cores, on_progress=show
         )
-    _report(bench, stage, results, options, cores)
+    _report(bench, arena, results, options, cores)
 
 
-def _open(file: Path, options: dict[str, Any]) -> Any:
+def _open(file: Path, options: dict[str, Any], cores: int) -> Any:
     """The benchmark of a repertoire, the library that was rehearsed, and the settings."""
     from adapt.benchmark.damages import check_damages
     from adapt.benchmark.study import Benchmark, BenchmarkSettings
@@ -107,7 +108,8 @@ def _open(file: Path, options: dict[str, Any]) -> Any:
     damages = check_damages(_damages(options["damages"], repertoire.robot), repertoire.robot)
     chosen = {name: options[name] for name in ("episodes", "gaps", "seed")}
     settings = BenchmarkSettings(damages, **chosen)
-    return Benchmark(repertoire, library, settings, options["out"], dry=options["dry_run"])
+    dry = options["dry_run"]
+    return Benchmark(repertoire, library, settings, options["out"], threads=cores, dry=dry)
 
 
 def _damages(listed: Path | None, robot: Any) -> list[str]:
@@ -128,7 +130,7 @@ def _announce(
 
     gaits, damages = len(bench.repertoire), len(bench.settings.damages)
     waiting = bench.waiting(gap=any(track.gap for track in tracks))
-    seconds = bench.seconds_left(waiting, threads=cores)
+    seconds = bench.seconds_left(waiting)
     for plan in waiting:
         work = f"{1 + len(plan.conditions)} conditions x {gaits:,} gaits x {plan.episodes} episodes"
         console.print(f"table {plan.name}: {work}, {duration(seconds[plan.name])}")
@@ -150,31 +152,31 @@ def _announce(
     console.print(f"in all {total} on {cores} {'core' if cores == 1 else 'cores'}")
 
 
-def _make_tables(bench: Any, gap: bool, cores: int) -> bool:
+def _make_tables(bench: Any, gap: bool) -> bool:
     """Make the tables that are missing; whether all are made."""
     for plan in bench.waiting(gap=gap):
         console.print(f"table {plan.name}")
         with interrupt_flag() as interrupted, episode_bar(plan.total(len(bench.repertoire)), done=0) as show:
-            table = bench.make(plan, threads=cores, on_progress=show, stop=interrupted)
+            table = bench.make(plan, on_progress=show, stop=interrupted)
         if table is None:
             console.print("Stopped. What is done is saved: go on with the same command.")
             return False
     return True
 
 
-def _report(bench: Any, stage: Any, results: Any, options: dict[str, Any], cores: int) -> None:
+def _report(bench: Any, arena: Any, results: Any, options: dict[str, Any], cores: int) -> None:
     """Simulate and film what was asked for, and write the report."""
     from adapt.benchmark.notes import run_notes
     from adapt.benchmark.report import write_report
 
-    simulated = _simulate(bench.repertoire, stage, results, options["simulate"], cores)
+    simulated = _simulate(bench.repertoire, arena, results, options["simulate"], cores)
     videos = _film(bench.repertoire, results, options["out"]) if options["videos"] else []
-    notes = run_notes(bench, stage, results.selectors)
+    notes = run_notes(bench, arena, results.selectors)
     for path in write_report(results, options["out"], notes=notes, simulated=simulated, videos=videos):
         console.print(f"saved {path}")
 
 
-def _simulate(repertoire: Any, stage: Any, results: Any, count: int, cores: int) -> list[Any]:
+def _simulate(repertoire: Any, arena: Any, results: Any, count: int, cores: int) -> list[Any]:
     """Run some recoveries on the simulated robot, with the two selectors that matter most."""
     from adapt.benchmark.simulated import simulate
 
@@ -184,7 +186,7 @@ def _simulate(repertoire: Any, stage: Any, results: Any, count: int, cores: int)
             with share_bar(f"simulated with {name}") as show:
                 found += simulate(
                     repertoire,
-                    stage,
+                    arena,
                     results,
                     track,
                     name,

@@ -39,12 +39,12 @@ def rehearse(
 
     After Ctrl-C or a crash the same command goes on where it was.
     """
-    from adapt.rehearsal import Rehearsal, write_table
-    from repertoire.plots import check_picture
+    from adapt.rehearsal import Rehearsal, rehearsal_path, write_table
     from repertoire.storage import read_repertoire
+    from robots.pictures import check_picture
 
     repertoire = read_repertoire(file)
-    out = out or file.with_name(f"{file.stem}-rehearsal{file.suffix}")
+    out = out or rehearsal_path(file)
     unfinished = unfinished_path(out)
     if not dry_run:
         check_output(file, out, overwrite)

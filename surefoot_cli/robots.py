@@ -61,13 +61,16 @@ def _show(name: str, picture: Path | None, check: bool) -> None:
     from robots.catalogue import robot_names
     from robots.facts import robot_facts
     from robots.find import find_robot
+    from robots.pictures import check_picture
 
     robot = find_robot(name)
+    if check and picture is None and name not in robot_names():
+        picture = Path(name).with_suffix(".png")
+    if picture is not None:
+        check_picture(picture)
     _print_facts(robot_facts(robot))
     if check:
         _check(robot)
-        if picture is None and name not in robot_names():
-            picture = Path(name).with_suffix(".png")
     if picture is not None:
         _draw(robot, picture)
 

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import click
 
-from surefoot_cli.console import AnyPath, console
+from surefoot_cli.console import AnyPath, check_different, console
 
 
 @click.command()
@@ -15,7 +15,11 @@ def show(file: Path, picture: Path | None, history: Path | None) -> None:
     """Print the facts and metrics of a repertoire, and draw it."""
     from repertoire.plots import draw_history, draw_repertoire
     from repertoire.storage import read_repertoire
+    from robots.pictures import check_picture
 
+    check_different(file, picture, history)
+    for path in filter(None, (picture, history)):
+        check_picture(path)
     repertoire = read_repertoire(file)
     for name, value in repertoire.facts().items():
         console.print(f"{name:<12}{value}")

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import click
 
-from surefoot_cli.console import AnyPath, Commands, Names, Positive, console
+from surefoot_cli.console import AnyPath, Commands, Cores, Names, Positive, console
 from surefoot_cli.gait_suites import ablation, locomotion
 from surefoot_cli.progress import study_bar
 from surefoot_cli.recovery_suite import recovery
@@ -30,7 +30,7 @@ suite.add_command(recovery)
 )
 @click.option("--evaluations", type=Positive, help="Of each trial.  [default: 2000000]")
 @click.option("--seed", type=click.IntRange(min=0), default=1, show_default=True)
-@click.option("--processes", type=Positive, help="Trials at a time.  [default: one a core]")
+@click.option("--processes", type=Cores, help="Trials at a time.  [default: one a core]")
 @click.option(
     "--out",
     type=AnyPath,

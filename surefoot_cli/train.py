@@ -6,7 +6,8 @@ from typing import Any
 import click
 
 from robots.errors import InvalidFileError
-from surefoot_cli.console import AnyPath, Number, Positive, Sizes, console, format_number
+from robots.numbers import short
+from surefoot_cli.console import AnyPath, Number, Positive, Sizes, console
 from surefoot_cli.progress import interrupt_flag, training_bar
 
 _DEFAULT = "[default: the algorithm's]"
@@ -118,5 +119,5 @@ def _report_training(training: Any, out: Path) -> None:
     m = progress.metrics
     console.print(
         f"{m.elites} gaits, coverage {m.coverage:.1%}, QD score {m.qd_score:,.0f}, "
-        f"best {format_number(m.best)} after {progress.evaluations} evaluations: {out / FILE_NAME}"
+        f"best {short(m.best)} after {progress.evaluations} evaluations: {out / FILE_NAME}"
     )

@@ -13,6 +13,7 @@ import pytest
 
 import adapt.demo
 from adapt.demo import DemoSettings
+from adapt.record import format_objective
 from repertoire.algorithms import ALGORITHMS
 from repertoire.storage import read_repertoire
 from repertoire.strategies.table import STRATEGIES
@@ -48,6 +49,7 @@ def test_help_lists_the_commands(run) -> None:
     assert code == 0
     for command in ("train", "show", "recover", "deploy", "bench", "demo", "algorithms", "suite"):
         assert command in out
+    assert "..." not in out
 
 
 def test_algorithms_and_strategies_are_listed(run) -> None:
@@ -119,7 +121,7 @@ def test_recover_prints_trials_and_saves(run, trained, tmp_path) -> None:
     for trial in record["trials"]:
         assert f"trial {trial['number']} cell {','.join(map(str, trial['cell']))}" in out
     for level in ("healthy", "broken", "recovered", "oracle"):
-        assert f"{level} {record[level]['objective']:.1f}" in out
+        assert f"{level} {format_objective(record[level]['objective'])} ±" in out
     assert (tmp_path / "new" / "recovery.png").exists()
 
 
@@ -219,6 +221,7 @@ def test_bad_input_ends_in_one_sentence_and_code_2(run, trained, tmp_path) -> No
         ([*small, "--evaluations", "0"], "0 is not in the range"),
         ([*small, "--domains", "arm-10", "--evaluations", "9" * 15], "evaluations: "),
         ([*small, "--processes", "0"], "0 is not in the range"),
+        ([*small, "--processes", "2000"], "2000 is not in the range 1<=x<=1024"),
         ([*small, "--seed", "-1"], "-1 is not in the range"),
         ([*small, "--domains", "arm-10", "--out", tmp_path / "file"], "it is a file"),
         (
@@ -246,22 +249,32 @@ def test_bad_input_ends_in_one_sentence_and_code_2(run, trained, tmp_path) -> No
         (["show", tmp_path / "cut.h5"], "cut.h5"),
         (["show", tmp_path], str(tmp_path)),
         (["show", trained, "--picture", tmp_path / "no" / "x.png"], "x.png"),
+        (["show", trained, "--picture", tmp_path / "x.png", "--history", tmp_path / "no" / "x.png"], "x.png"),
+        (["show", trained, "--picture", tmp_path / "x.jpg"], "x.jpg must end in .png"),
+        (["show", trained, "--picture", tmp_path / "x.png", "--history", tmp_path / "x.png"], "named twice"),
         (["recover", trained, "--damage", "tail:lost"], "available: front_left, back_left"),
         (["recover", trained, "--damage", "front_left:bent"], "available: "),
         (["recover", trained, "--damage", "front_left"], "written PART:KIND"),
         (["recover", trained, "--damage", "front_left:lost", "--trials", "0"], "0 is not in the range"),
+        (
+            ["recover", trained, "--damage", "front_left:lost", "--threads", 9999, "--out", tmp_path / "x"],
+            "threads must be at least 1 and at most 1024",
+        ),
         (["deploy", trained], "either --best or --cell"),
         (["deploy", trained, "--cell", "1,2"], "the archive has 6 x 6 x 6 x 6 cells"),
         (["deploy", trained, "--cell", "1,2,x,4"], "whole numbers with commas"),
         (["deploy", trained, "--cell", "9,9,9,9"], "there is no cell 9,9,9,9"),
         (["deploy", trained, "--cell", empty_cell], f"cell {empty_cell} is empty; the nearest that are not"),
         (["deploy", trained, "--best", "--video", tmp_path / "walk.avi"], ".mp4"),
-        (["bench", "simulation", "--robot", "aunt"], "unknown robot"),
+        (["deploy", trained, "--best", "--video", trained], "repertoire.h5 is named twice"),
+        (["deploy", trained, "--best", "--csv", tmp_path / "x", "--video", tmp_path / "x"], "named twice"),
+        (["bench", "simulation", "--robot", "aunt"], "unknown robot 'aunt' (did you mean 'ant'?)"),
         (["fly"], "unknown command 'fly'"),
     ]
     for arguments, message in cases:
-        code, _, err = run(*arguments)
+        code, out, err = run(*arguments)
         assert (code, message in err) == (2, True), f"{arguments}: exit {code}, {err!r}"
+        assert out == "" or out.startswith("note: "), f"{arguments}: {out!r} was printed before"
         assert err.startswith("surefoot: "), err
         assert err.count("\n") == 1, f"{arguments}: more than one line: {err!r}"
     assert trained.read_bytes() == before

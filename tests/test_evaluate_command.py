@@ -14,6 +14,7 @@ import pytest
 from repertoire.archives import Elites
 from repertoire.storage import read_repertoire, write_repertoire
 from repertoire.training import FILE_NAME, start_training
+from robots.numbers import short
 from tests.repertoire.conftest import SMALL
 from tests.repertoire.test_storage import seal
 
@@ -47,7 +48,7 @@ def test_evaluates_reports_saves_and_draws(run, trained: Path) -> None:
     assert "before corrected loss" in out
     assert f"elites {a.elites} {b.elites} {a.elites - b.elites} " in out
     assert f"QD score {a.qd_score:,.1f} {b.qd_score:,.1f} {a.qd_score - b.qd_score:,.1f} " in out
-    assert f"best {a.best:,.1f} {b.best:,.1f} {a.best - b.best:,.1f} mean" in out
+    assert f"best {short(a.best)} {short(b.best)} {short(a.best - b.best)} mean" in out
     for kind in ("objective std", "measure std", "reproducibility"):
         assert f"{kind} " in out
     assert out.endswith(f"saved {saved} drawn to {picture}")
@@ -114,6 +115,7 @@ def test_bad_input_ends_in_one_sentence_and_changes_nothing(run, trained: Path) 
     nothing = replace(repertoire, elites=Elites(*(column[:0] for column in vars(repertoire.elites).values())))
     write_repertoire(folder / "empty.h5", nothing)
     (folder / "text.h5").write_text("not a repertoire")
+    (folder / "cut.h5").write_bytes(trained.read_bytes()[:-999])
     (folder / "there.h5").write_text("")
     (folder / "other-unfinished.h5").write_bytes(trained.read_bytes())
     before = {path.name: path.read_bytes() for path in folder.iterdir()}
@@ -134,6 +136,8 @@ def test_bad_input_ends_in_one_sentence_and_changes_nothing(run, trained: Path) 
         ([trained, "--out", folder / "other.h5"], "or use --overwrite"),
         ([trained, "--out", folder / "no" / "x.h5"], "there is no folder"),
         ([trained, "--picture", folder / "x.jpg"], "x.jpg must end in .png"),
+        ([trained, "--picture", folder / "x.png", "--out", folder / "x.png"], "x.png is named twice"),
+        ([folder / "cut.h5"], "cut.h5 is damaged or incomplete"),
         ([trained, "--picture", folder / "no" / "x.png"], "there is no folder"),
         ([], "Missing argument 'FILE'"),
     ]

@@ -37,8 +37,8 @@ def test_a_benchmark_from_start_to_end(run, files, tmp_path) -> None:
     choice = ["--selectors", "random,map-bo,rehearsed", "--simulate", 1]
     code, out, err = run(*command(files, tmp_path / "study", *choice))
     assert (code, err) == (0, "")
-    assert "table anticipated: 4 conditions x 8 gaits x 1 episodes, about 1 s" in out
-    assert "replays: 3 damages x 3 selectors x 2 seeds in 7 tracks, about 1 s" in out
+    assert "table anticipated: 4 conditions x 8 gaits x 1 episodes, about " in out
+    assert "replays: 3 damages x 3 selectors x 2 seeds in 7 tracks, about " in out
     assert out.count("saved ") == 6
     with (tmp_path / "study" / "recoveries.csv").open(newline="") as file:
         rows = list(csv.DictReader(file))
@@ -48,7 +48,7 @@ def test_a_benchmark_from_start_to_end(run, files, tmp_path) -> None:
         "T1 T1-family",
     }
     report = (tmp_path / "study" / "report.md").read_text()
-    assert "Library: 4 conditions, each gait 1 episodes under each." in report
+    assert "Library: 4 conditions, means over 1 episodes." in report
     assert "## In the true simulation" in report
     again = run(*command(files, tmp_path / "study", *choice))
     assert again[0] == 0

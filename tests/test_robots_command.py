@@ -64,6 +64,12 @@ def test_it_tells_when_a_robot_is_alive_and_what_it_earns() -> None:
     assert "front_left: front_left_hip, front_left_ankle, ending in front left foot" in ant["legs"]
 
 
+def test_a_folder_of_that_name_changes_nothing(run, tmp_path: Path, monkeypatch) -> None:
+    (tmp_path / "ant").mkdir()
+    monkeypatch.chdir(tmp_path)
+    assert run("ant")[0] == 0
+
+
 def test_it_draws_a_robot(run, tmp_path: Path) -> None:
     code, out, _ = run("ant", "--picture", tmp_path / "ant.png")
     assert code == 0
@@ -101,8 +107,8 @@ def test_mistakes_end_in_one_sentence(run, tmp_path: Path) -> None:
         (["ant", "--picture", tmp_path / "x.gif"], "must end in .png"),
         (["ant", "--picture", tmp_path / "no" / "x.png"], "cannot be written"),
     ):
-        code, _, err = run(*arguments)
-        assert code == 2
+        code, out, err = run(*arguments)
+        assert (code, out) == (2, "")
         assert message in err
         assert err.count("\n") == 1
     assert list(tmp_path.iterdir()) == []

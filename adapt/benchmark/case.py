@@ -4,21 +4,23 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from adapt.rehearsal.table import Table
+from adapt.benchmark.finals import Oracles
+from adapt.rehearsal.table import HEALTHY, Table
 
 
 @dataclass(frozen=True, eq=False)
 class Case:
     """A damage, and every controller's outcomes in two sets of episodes with seeds of their own.
 
-    Trials show the first set, and the best controller of all, the oracle, is chosen by it. What is
-    recommended is scored by the second set, and so is the oracle: neither is flattered by having been chosen
-    for the luck of the episodes that it is judged by. Heights are objectives above the floor.
+    Trials show the first set. What is recommended is scored by the second, and so is the best controller of
+    all, the oracle, which was chosen by others: neither is flattered by having been chosen for the luck of
+    the episodes that it is judged by. Heights are objectives above the floor.
 
     Attributes:
         damage: its text.
         shown: what trials show, a table of this one condition.
         scores: mean objective of every controller in the second set, (k,).
+        oracle_row: row of the controller that does best, see `find_oracles`.
         floor: the objective that counts as nothing: the repertoire's minimum objective.
         intact: height of the oracle of the same robot while nothing was broken.
     """
@@ -26,13 +28,9 @@ class Case:
     damage: str
     shown: Table
     scores: np.ndarray
+    oracle_row: int
     floor: float
     intact: float
-
-    @property
-    def oracle_row(self) -> int:
-        """Row of the controller that does best in the first set, the first of equals."""
-        return int(np.argmax(self.shown.objectives[0]))
 
     @property
     def oracle(self) -> float:
@@ -58,12 +56,18 @@ class Case:
         return np.clip(self.height(rows) / self.oracle, 0.0, 1.0)
 
 
-def make_cases(shown: Table, scores: Table, *, floor: float) -> list[Case]:
-    """The cases of two tables of the same conditions, of which the first is healthy and no case."""
-    best = int(np.argmax(shown.objectives[0]))
-    intact = float(scores.objectives[0, best]) - floor
+def make_cases(shown: Table, scores: Table, oracles: Oracles, *, floor: float) -> list[Case]:
+    """The cases of two tables of the same conditions, of which the healthy one is the first, and no case."""
+    intact = float(scores.objectives[0, oracles[HEALTHY]]) - floor
     return [
-        Case(damage, shown.take([damage]), scores.objectives[row].astype(float), floor, intact)
+        Case(
+            damage=damage,
+            shown=shown.take([damage]),
+            scores=scores.objectives[row].astype(float),
+            oracle_row=oracles[damage],
+            floor=floor,
+            intact=intact,
+        )
         for row, damage in enumerate(shown.conditions)
-        if row > 0
+        if damage != HEALTHY
     ]

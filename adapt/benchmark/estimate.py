@@ -6,7 +6,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from adapt.benchmark.case import Case
-from adapt.benchmark.replays import Stage, recover_from
+from adapt.benchmark.replays import Arena, recover_from
 from adapt.benchmark.results import World
 from adapt.benchmark.schedule import Job, groups_of
 from adapt.benchmark.tracks import TRACKS, Track
@@ -41,14 +41,15 @@ def replay_seconds(
         processes: recoveries at a time.
     """
     healthy = library.take([HEALTHY])
-    case = Case(HEALTHY, healthy, healthy.objectives[0].astype(float), prior.min_objective, intact=1.0)
-    world = World((case,), (), int(np.argmax(prior.objectives)))
-    stage = Stage(prior, library, library.conditions, {False: world}, trials, 1, Noise(), 0)
+    scores, best = healthy.objectives[0].astype(float), int(np.argmax(prior.objectives))
+    case = Case(HEALTHY, healthy, scores, best, floor=float(scores.min()) - 1, intact=1.0)
+    world = World((case,), (), best)
+    arena = Arena(prior, library, library.conditions, {False: world}, trials, 1, Noise(), 0)
     each = {}
     for name in selectors:
-        recover_from(stage, Job(_WIDEST, name, 0))  # what is compiled or read first
+        recover_from(arena, Job(_WIDEST, name, 0))  # what is compiled or read first
         started = time.perf_counter()
-        recover_from(stage, Job(_WIDEST, name, 0))
+        recover_from(arena, Job(_WIDEST, name, 0))
         each[name] = time.perf_counter() - started
     jobs = sum(each[name] for _, name in groups_of(tracks, selectors))
     return damages * seeds * jobs / processes

@@ -13,6 +13,7 @@ from adapt.rehearsal.table import Table
 from repertoire.repertoire import Repertoire
 from robots.atomic import file_exists, make_folder
 from robots.errors import InvalidValueError
+from robots.robot import Robot
 
 FOLDER = "tables"
 _ANTICIPATED, _SHOWN, _SCORES, _GAP = 0, 1, 2, 3  # keys of the seed
@@ -37,15 +38,18 @@ class TablePlan:
     seed: int
     gap: int | None = None
 
+    def robot(self, repertoire: Repertoire) -> Robot:
+        """What is damaged."""
+        return repertoire.robot if self.gap is None else randomised(repertoire.robot, self.gap)
+
     def rehearsal(self, repertoire: Repertoire, *, threads: int | None = None) -> Rehearsal:
         """What makes the table."""
-        robot = repertoire.robot if self.gap is None else randomised(repertoire.robot, self.gap)
         return Rehearsal(
             repertoire,
             self.conditions,
             episodes=self.episodes,
             seed=self.seed,
-            robot=robot,
+            robot=self.robot(repertoire),
             threads=threads,
         )
 

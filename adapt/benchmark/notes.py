@@ -2,20 +2,21 @@
 
 from collections.abc import Sequence
 
+from adapt.benchmark.finals import EPISODES, FINALISTS
 from adapt.benchmark.gap import FRICTION, LATENCY, MASS, STRENGTH
-from adapt.benchmark.replays import Stage
+from adapt.benchmark.replays import Arena
 from adapt.benchmark.study import Benchmark
 from adapt.selectors.catalogue import SELECTORS
 from repertoire.machine import processor_name
 from repertoire.versions import software_versions
 
 
-def run_notes(bench: Benchmark, stage: Stage, selectors: Sequence[str]) -> list[str]:
+def run_notes(bench: Benchmark, arena: Arena, selectors: Sequence[str]) -> list[str]:
     """Sentences on how a benchmark was run.
 
     Args:
         bench: the benchmark.
-        stage: of its recoveries.
+        arena: of its recoveries.
         selectors: that ran.
     """
     repertoire, settings, library = bench.repertoire, bench.settings, bench.library
@@ -26,15 +27,16 @@ def run_notes(bench: Benchmark, stage: Stage, selectors: Sequence[str]) -> list[
     notes = [
         f"Repertoire: {repertoire.robot.name}, {len(repertoire):,} gaits of {configuration.algorithm} after "
         f"{configuration.evaluations:,} evaluations; objectives are {means}.",
-        f"Library: {len(library)} conditions, each gait {library.episodes} episodes under each. It holds "
+        f"Library: {len(library)} conditions, means over {library.episodes} episodes. It holds "
         f"{known} of the damages that are put to the test; tracks say what of it selectors are given.",
-        f"Truth: {len(settings.damages)} damages, every gait {settings.episodes} episodes under each to "
-        f"choose the oracle by and to show in trials, and {settings.episodes} others to score by.",
-        f"Recoveries: {stage.trials} trials, {stage.seeds} seeds for each damage. A trial shows the gait's "
-        f"mean with noise of standard deviation {stage.noise.share:.0%} of it and {stage.noise.offset:g}.",
+        f"Truth: {len(settings.damages)} damages; of every gait, means over {settings.episodes} episodes for "
+        f"trials to show, and over {settings.episodes} others to score by. The oracle is the best of "
+        f"{FINALISTS} finalists by the former and {EPISODES} more.",
+        f"Recoveries: {arena.trials} trials, {arena.seeds} seeds for each damage. A trial shows the gait's "
+        f"mean with noise of standard deviation {arena.noise.share:.0%} of it and {arena.noise.offset:g}.",
         f"Selectors: {'; '.join(f'{name}: {SELECTORS[name].summary}' for name in selectors)}.",
     ]
-    if True in stage.worlds:
+    if True in arena.worlds:
         notes.append(
             f"Reality gap: {settings.gaps} robots with masses ±{MASS:.0%}, friction ±{FRICTION:.0%}, motor "
             f"strength ±{STRENGTH:.0%} and {LATENCY} control step of latency; each for some of the damages."

@@ -28,7 +28,7 @@ _CASE, _CHOICES = 0, 1  # keys of the seed
 
 
 @dataclass(frozen=True, eq=False)
-class Stage:
+class Arena:
     """All that recoveries need.
 
     Attributes:
@@ -57,7 +57,7 @@ class Stage:
 
 
 def replay_all(
-    stage: Stage,
+    arena: Arena,
     *,
     robot: str,
     tracks: Sequence[Track],
@@ -68,7 +68,7 @@ def replay_all(
     """Run every selector in every track; one that needs no library runs once for all tracks of a world.
 
     Args:
-        stage: what they need.
+        arena: what they need.
         robot: its name.
         tracks: to run, of worlds that there are.
         selectors: names.
@@ -82,10 +82,10 @@ def replay_all(
     origins = origins_of(tracks, selectors)
     groups = groups_of(tracks, selectors)
     jobs = [
-        Job(track, name, case) for track, name in groups for case in range(len(stage.worlds[track.gap].cases))
+        Job(track, name, case) for track, name in groups for case in range(len(arena.worlds[track.gap].cases))
     ]
     parts: dict[tuple[str, str], list[Runs]] = {(track.name, name): [] for track, name in groups}
-    with _mapping(stage, processes) as mapped:
+    with _mapping(arena, processes) as mapped:
         for done, (job, runs) in enumerate(zip(jobs, mapped(jobs), strict=True), start=1):
             parts[job.track.name, job.selector].append(runs)
             if on_progress:
@@ -93,39 +93,39 @@ def replay_all(
     stacked = {key: stack_runs(part) for key, part in parts.items()}
     return Results(
         robot=robot,
-        worlds=stage.worlds,
+        worlds=arena.worlds,
         runs={key: stacked[origin.name, key[1]] for key, origin in origins.items()},
         selectors=tuple(selectors),
-        trials=stage.trials,
-        seeds=stage.seeds,
+        trials=arena.trials,
+        seeds=arena.seeds,
     )
 
 
-def recover_from(stage: Stage, job: Job) -> Runs:
+def recover_from(arena: Arena, job: Job) -> Runs:
     """The recoveries of one job.
 
     The luck of trials depends on the damage and the number of the recovery alone: it is the same for all
     selectors, so that they can be compared in pairs.
     """
-    case: Case = stage.worlds[job.track.gap].cases[job.case]
-    table = stage.table(job.track, case.damage) if SELECTORS[job.selector].needs_table else None
+    case: Case = arena.worlds[job.track.gap].cases[job.case]
+    table = arena.table(job.track, case.damage) if SELECTORS[job.selector].needs_table else None
     truth = Truth.of(case.shown, case.damage)
     replays = []
-    for number in range(stage.seeds):
+    for number in range(arena.seeds):
         luck, choices = (
-            int(np.random.SeedSequence(stage.seed, spawn_key=(key, job.case, number)).generate_state(1)[0])
+            int(np.random.SeedSequence(arena.seed, spawn_key=(key, job.case, number)).generate_state(1)[0])
             for key in (_CASE, _CHOICES)
         )
         maker = partial(
             make_selector,
             job.selector,
-            stage.prior,
-            trials=stage.trials,
+            arena.prior,
+            trials=arena.trials,
             seed=choices,
             table=table,
             truth=truth.objectives,
         )
-        replays.append(replay(maker, truth, seed=luck, trials=stage.trials, noise=stage.noise))
+        replays.append(replay(maker, truth, seed=luck, trials=arena.trials, noise=arena.noise))
     recommended = np.stack([one.recommendations for one in replays])[None]
     return Runs(
         ratios=case.ratio(recommended),
@@ -136,18 +136,18 @@ def recover_from(stage: Stage, job: Job) -> Runs:
 
 
 _Mapped = Callable[[Sequence[Job]], Iterator[Runs]]
-_stage: Stage | None = None
+_arena: Arena | None = None
 
 
 @contextmanager
-def _mapping(stage: Stage, processes: int) -> Iterator[_Mapped]:
-    """Maps jobs to their recoveries, in processes that each hold the stage."""
+def _mapping(arena: Arena, processes: int) -> Iterator[_Mapped]:
+    """Maps jobs to their recoveries, in processes that each hold the arena."""
     if processes == 1:
         with one_blas_thread():
-            yield lambda jobs: (recover_from(stage, job) for job in jobs)
+            yield lambda jobs: (recover_from(arena, job) for job in jobs)
         return
     context = get_context("spawn")
-    pool = ProcessPoolExecutor(processes, mp_context=context, initializer=_enter, initargs=(stage,))
+    pool = ProcessPoolExecutor(processes, mp_context=context, initializer=_enter, initargs=(arena,))
     try:
         yield lambda jobs: pool.map(_recover, jobs, chunksize=max(1, math.isqrt(len(jobs)) // processes))
     except BrokenProcessPool as error:
@@ -158,15 +158,15 @@ def _mapping(stage: Stage, processes: int) -> Iterator[_Mapped]:
         pool.shutdown(wait=True, cancel_futures=True)
 
 
-def _enter(stage: Stage) -> None:
+def _enter(arena: Arena) -> None:
     """Make a process ready: Ctrl-C is the parent's business."""
-    global _stage
+    global _arena
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    _stage = stage
+    _arena = arena
 
 
 def _recover(job: Job) -> Runs:
     """Run a job in a process of the pool."""
-    assert _stage is not None
+    assert _arena is not None
     with one_blas_thread():
-        return recover_from(_stage, job)
+        return recover_from(_arena, job)

@@ -2,17 +2,16 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import partial
 
 import numpy as np
 
 from adapt.benchmark.metrics import at_stop
-from adapt.benchmark.replays import Stage
+from adapt.benchmark.replays import Arena
 from adapt.benchmark.results import Results
 from adapt.benchmark.tracks import Track
 from adapt.damage import parse_damage
 from adapt.recovery import recover
-from adapt.selectors.catalogue import SELECTORS, make_selector
+from adapt.selectors.catalogue import SELECTORS
 from repertoire.repertoire import Repertoire
 
 
@@ -41,7 +40,7 @@ class Simulated:
 
 def simulate(
     repertoire: Repertoire,
-    stage: Stage,
+    arena: Arena,
     results: Results,
     track: Track,
     selector: str,
@@ -54,7 +53,7 @@ def simulate(
 
     Args:
         repertoire: of the intact robot.
-        stage: of the replays.
+        arena: of the replays.
         results: of the replays.
         track: whose library the selector is given; its robots are those that were rehearsed.
         selector: name of one that was replayed in that track.
@@ -68,13 +67,14 @@ def simulate(
     found = []
     for seed, index in enumerate(chosen):
         case = cases[index]
-        table = stage.table(track, case.damage) if needs_table else None
+        table = arena.table(track, case.damage) if needs_table else None
         recovery = recover(
             repertoire,
             parse_damage(case.damage, repertoire.robot),
             seed=seed,
-            trials=stage.trials,
-            selector=partial(make_selector, selector, seed=seed, table=table),
+            trials=arena.trials,
+            selector=selector,
+            table=table,
             repeats=1,
             threads=threads,
         )

@@ -7,7 +7,8 @@ from pathlib import Path
 
 from adapt.benchmark.case import Case, make_cases
 from adapt.benchmark.exhaustive import TablePlan, TablePlans, join, plan_tables
-from adapt.benchmark.replays import Stage
+from adapt.benchmark.finals import Oracles, find_oracles, keep_oracles, read_oracles
+from adapt.benchmark.replays import Arena
 from adapt.benchmark.results import World
 from adapt.rehearsal.table import Table
 from adapt.selectors.replay import Noise
@@ -44,6 +45,7 @@ class Benchmark:
         library: what was rehearsed of it.
         settings: of the benchmark.
         folder: made if it is missing.
+        threads: of the simulation; all cores by default. No result depends on it.
         dry: whether only to look at the folder, and to make and write nothing.
 
     Raises:
@@ -58,12 +60,14 @@ class Benchmark:
         settings: BenchmarkSettings,
         folder: Path,
         *,
+        threads: int | None = None,
         dry: bool = False,
     ) -> None:
         self.repertoire = repertoire
         self.library = library
         self.settings = settings
         self.folder = folder
+        self.threads = threads
         claim(folder, self._identity(), dry=dry)
         self.plans: TablePlans = plan_tables(
             settings.damages,
@@ -90,14 +94,14 @@ class Benchmark:
         plans = self.plans.all() if gap else self.plans.without_gap()
         return [plan for plan in plans if not file_exists(plan.path(self.folder))]
 
-    def seconds_left(self, waiting: Sequence[TablePlan], *, threads: int | None = None) -> dict[str, float]:
+    def seconds_left(self, waiting: Sequence[TablePlan]) -> dict[str, float]:
         """How long tables will take that are not made yet [s], by name.
 
         One that was begun counts in full. The pace is that of a few episodes of the first.
         """
         if not waiting:
             return {}
-        with waiting[0].rehearsal(self.repertoire, threads=threads) as rehearsal:
+        with waiting[0].rehearsal(self.repertoire, threads=self.threads) as rehearsal:
             pace = rehearsal.seconds_left() / rehearsal.total
         return {plan.name: pace * plan.total(len(self.repertoire)) for plan in waiting}
 
@@ -105,12 +109,13 @@ class Benchmark:
         self,
         plan: TablePlan,
         *,
-        threads: int | None = None,
         on_progress: Callable[[int], None] | None = None,
         stop: Callable[[], bool] | None = None,
     ) -> Table | None:
         """Make or read a table, see `TablePlan.make`."""
-        return plan.make(self.repertoire, self.folder, threads=threads, on_progress=on_progress, stop=stop)
+        return plan.make(
+            self.repertoire, self.folder, threads=self.threads, on_progress=on_progress, stop=stop
+        )
 
     def rehearsed(self) -> Table:
         """All that is rehearsed: the library, and what it lacks of the damages that are put to the test.
@@ -135,7 +140,7 @@ class Benchmark:
         worlds = {False: self._world([(self.plans.shown, self.plans.scores)])}
         return worlds | ({True: self._world(list(self.plans.gaps))} if gap else {})
 
-    def stage(self, *, gap: bool, trials: int, seeds: int, noise: Noise) -> Stage:
+    def arena(self, *, gap: bool, trials: int, seeds: int, noise: Noise) -> Arena:
         """All that recoveries need.
 
         Args:
@@ -147,7 +152,7 @@ class Benchmark:
         Raises:
             InvalidFileError: a table cannot be read.
         """
-        return Stage(
+        return Arena(
             prior=self.prior,
             rehearsed=self.rehearsed(),
             library=self.library.conditions,
@@ -169,7 +174,8 @@ class Benchmark:
         floor = self.repertoire.configuration.min_objective
         found: dict[str, Case] = {}
         for shown, scores in pairs:
-            cases = make_cases(self._read(shown), self._read(scores), floor=floor)
+            table = self._read(shown)
+            cases = make_cases(table, self._read(scores), self._oracles(shown, table), floor=floor)
             found |= {case.damage: case for case in cases}
         cases = [found[damage] for damage in self.settings.damages]
         if all(case.hopeless for case in cases):
@@ -181,6 +187,16 @@ class Benchmark:
             hopeless=tuple(case.damage for case in cases if case.hopeless),
             in_use=self.repertoire.best(),
         )
+
+    def _oracles(self, plan: TablePlan, table: Table) -> Oracles:
+        """The best controllers under a table's conditions, found once."""
+        path = plan.path(self.folder).with_suffix(".oracles.json")
+        oracles = read_oracles(path, table)
+        if oracles is None:
+            robot = plan.robot(self.repertoire)
+            oracles = find_oracles(self.repertoire, robot, table, seed=plan.seed, threads=self.threads)
+            keep_oracles(path, oracles)
+        return oracles
 
     def _read(self, plan: TablePlan) -> Table:
         """A table that was made."""

@@ -2,7 +2,7 @@
 
 DEFINITIONS = (
     "Oracle: the controller of the repertoire that does best on the damaged robot, found by trying all of "
-    "it. It is chosen by one set of episodes and scored by another.",
+    "it, and the most promising again. It is chosen by some episodes and scored by others.",
     "Recovery ratio, RR@t: what the controller recommended after t trials is truly worth, as a share of the "
     "oracle, from 0 to 1. It is scored by episodes that no selector saw, never by what a trial showed.",
     "RR_0: the same without adaptation, for the controller that the healthy robot would use. A damage is "

@@ -43,6 +43,7 @@ def _parse_defect(part: str, text: str, robot: Robot) -> Defect:
     kinds = damage_kinds()
     if kind not in kinds:
         raise UnknownNameError("kind of damage", kind, kinds)
+    target = "=".join(piece.strip() for piece in target.split("="))
     return kinds[kind](target, _parse_strength(strength, part) if at else None)
 
 

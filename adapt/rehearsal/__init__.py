@@ -10,7 +10,7 @@
 """
 
 from adapt.rehearsal.rehearsal import Rehearsal
-from adapt.rehearsal.storage import read_table, write_table
+from adapt.rehearsal.storage import read_table, rehearsal_path, write_table
 from adapt.rehearsal.table import HEALTHY, Table
 
-__all__ = ["HEALTHY", "Rehearsal", "Table", "read_table", "write_table"]
+__all__ = ["HEALTHY", "Rehearsal", "Table", "read_table", "rehearsal_path", "write_table"]

@@ -32,6 +32,15 @@ _DTYPES = {
 }
 
 
+def rehearsal_path(repertoire: Path) -> Path:
+    """Where a repertoire's rehearsal is kept: beside it, under its name and `-rehearsal`.
+
+    Args:
+        repertoire: its file.
+    """
+    return repertoire.with_name(f"{repertoire.stem}-rehearsal{repertoire.suffix}")
+
+
 def write_table(path: Path, table: Table, identity: Identity) -> None:
     """Write a table to a file in one step.
 

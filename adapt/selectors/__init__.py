@@ -17,13 +17,13 @@ several
 * `replay`: a recovery from a table of true outcomes.
 """
 
-from adapt.selectors.catalogue import SELECTORS, make_selector
+from adapt.selectors.catalogue import SELECTORS, choose_selector, make_selector
 from adapt.selectors.gaussian_process import GaussianProcess, matern_52
 from adapt.selectors.map_bo import OF_2015, MapBO, MapBOSettings
 from adapt.selectors.rehearsed import Rehearsed
 from adapt.selectors.rehearsed_settings import RehearsedSettings
 from adapt.selectors.replay import Noise, Replay, Truth, replay
-from adapt.selectors.selector import Prior, Selector, SelectorFactory
+from adapt.selectors.selector import Prior, Selector
 
 __all__ = [
     "OF_2015",
@@ -37,8 +37,8 @@ __all__ = [
     "RehearsedSettings",
     "Replay",
     "Selector",
-    "SelectorFactory",
     "Truth",
+    "choose_selector",
     "make_selector",
     "matern_52",
     "replay",

@@ -38,11 +38,19 @@ class Entry:
         summary: what it is, in a line.
         make: starts one.
         needs_table: whether it takes a rehearsal.
+        needs_truth: whether it takes the true objectives.
     """
 
     summary: str
     make: Callable[[Request], Selector]
     needs_table: bool = False
+    needs_truth: bool = False
+
+
+_NO_TABLE = (
+    "the rehearsed selector needs a rehearsal of the repertoire: make one with surefoot rehearse, or choose "
+    "another selector"
+)
 
 
 def _random(request: Request) -> Selector:
@@ -75,10 +83,7 @@ def _successive_halving(request: Request) -> Selector:
 
 def _rehearsed(request: Request) -> Selector:
     if request.table is None:
-        raise InvalidValueError(
-            "the rehearsed selector needs a rehearsal of the repertoire: make one with surefoot rehearse, or "
-            "choose another selector"
-        )
+        raise InvalidValueError(_NO_TABLE)
     return Rehearsed(request.prior, trials=request.trials, table=request.table, max_falls=request.max_falls)
 
 
@@ -99,8 +104,30 @@ SELECTORS = {
     "thompson": Entry("the best in a random draw from the belief of map-bo-tuned", _thompson),
     "successive-halving": Entry("the best once, the better half again, and so on", _successive_halving),
     "rehearsed": Entry("diagnoses the damage by a rehearsal, tries what works best then", _rehearsed, True),
-    "oracle": Entry("knows the truth, for reference", _oracle),
+    "oracle": Entry("knows the truth, for reference", _oracle, needs_truth=True),
 }
+
+
+def choose_selector(name: str | None, table: Table | None) -> str:
+    """Name of the selector to use with a rehearsal, or with none.
+
+    Args:
+        name: one of `SELECTORS`; by default `rehearsed` if there is a table, `map-bo-tuned` if there is none.
+        table: the rehearsal of the repertoire.
+
+    Raises:
+        UnknownNameError: there is no such selector.
+        InvalidValueError: it needs a table and there is none, or there is one and it makes no use of it.
+    """
+    if name is None:
+        return "map-bo-tuned" if table is None else "rehearsed"
+    if _entry(name).needs_table and table is None:
+        raise InvalidValueError(_NO_TABLE)
+    if table is not None and not _entry(name).needs_table:
+        raise InvalidValueError(
+            f"the {name} selector makes no use of a rehearsal: leave it out, or choose the rehearsed selector"
+        )
+    return name
 
 
 def make_selector(
@@ -128,6 +155,11 @@ def make_selector(
         UnknownNameError: there is no such selector.
         InvalidValueError: what it needs is missing, or an argument is out of range.
     """
+    return _entry(name).make(Request(prior, trials, seed, table, truth, max_falls))
+
+
+def _entry(name: str) -> Entry:
+    """The selector of a name."""
     if name not in SELECTORS:
         raise UnknownNameError("selector", name, SELECTORS)
-    return SELECTORS[name].make(Request(prior, trials, seed, table, truth, max_falls))
+    return SELECTORS[name]

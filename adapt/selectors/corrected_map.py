@@ -70,6 +70,10 @@ class CorrectedMap(Selector):
         tried = list(self._told)
         return tried[int(np.argmax(self._belief[tried]))]
 
+    def diagnosis(self) -> list[tuple[str, float]]:
+        """Nothing: it does not ask what is wrong."""
+        return []
+
     def _learn(self, row: int, outcome: Outcome) -> None:
         self._error.observe(row, self._normalised(outcome.objective) - self._map[row])
 

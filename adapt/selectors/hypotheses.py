@@ -7,6 +7,7 @@ from functools import lru_cache
 import numpy as np
 
 from adapt.rehearsal.table import HEALTHY, Table
+from adapt.selectors.nearest import mean_of_nearest
 from adapt.selectors.pairs import (
     evidence_of_both,
     fall_of_both,
@@ -14,10 +15,11 @@ from adapt.selectors.pairs import (
     pair_up,
     variance_of_both,
 )
+from adapt.selectors.selector import Prior
 
 _Both = Callable[[np.ndarray, np.ndarray, np.ndarray], np.ndarray]
 _TRUST = 2.0  # episodes that the typical variance counts as, beside a controller's own
-_FALLS = 1.0  # the same for the typical share of falls
+_FALLS = 4.0  # the same for the share of falls of similar controllers
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,13 +44,14 @@ class Expectation:
 class Hypotheses:
     """The conditions of a rehearsal and, if asked for, the pairs of its single damages, see `pairs`.
 
-    Variances and shares of falls were estimated from n episodes, which are few. They are drawn towards what
-    is typical: the table's median variance counts as two more episodes, and the condition's mean share of
-    falls as one. What a rehearsal expects is a mean of n episodes too, so that a trial is off by the variance
-    of one episode times 1 + 1/n.
+    Variances and shares of falls were estimated from n episodes, which are few. Variances are drawn towards
+    what is typical: the table's median counts as two more episodes. Shares of falls are drawn towards those
+    of similar controllers: the mean of the 16 nearest counts as four. What a rehearsal expects is a mean of n
+    episodes too, so that a trial is off by the variance of one episode times 1 + 1/n.
 
     Args:
         table: the rehearsal of d conditions.
+        measures: of the k controllers, over which falls are smooth, (k, m).
         floor: objective that is normalised to 0.
         unit: height above the floor that is normalised to 1.
         pairs: whether pairs are hypotheses too, which takes the healthy condition.
@@ -59,13 +62,13 @@ class Hypotheses:
         spread: standard deviation of each number of the evidence over the table, (e,).
     """
 
-    def __init__(self, table: Table, *, floor: float, unit: float, pairs: bool) -> None:
+    def __init__(self, table: Table, measures: np.ndarray, *, floor: float, unit: float, pairs: bool) -> None:
         self._table = table
         self._unit = unit
         self._objectives = (np.asarray(table.objectives, np.float64) - floor) / unit  # (d, k)
         n = table.episodes
-        typical = table.falls.mean(axis=1, keepdims=True)
-        self._falls = (n * np.asarray(table.falls, np.float64) + _FALLS * typical) / (n + _FALLS)  # (d, k)
+        falls = np.asarray(table.falls, np.float64)
+        self._falls = (n * falls + _FALLS * mean_of_nearest(falls, measures)) / (n + _FALLS)  # (d, k)
         self._noise = float(np.median(table.noise)) ** 2
         self._evidence_noise = np.median(table.evidence_std, axis=(0, 1)).astype(np.float64) ** 2  # (e,)
         self.spread = table.evidence.std(axis=(0, 1), dtype=np.float64)
@@ -132,6 +135,6 @@ class Hypotheses:
 
 
 @lru_cache(maxsize=2)
-def hypotheses_of(table: Table, *, floor: float, unit: float, pairs: bool) -> Hypotheses:
+def hypotheses_of(table: Table, prior: Prior, *, unit: float, pairs: bool) -> Hypotheses:
     """See `Hypotheses`, which many recoveries in a row may share: they do not change."""
-    return Hypotheses(table, floor=floor, unit=unit, pairs=pairs)
+    return Hypotheses(table, prior.measures, floor=prior.min_objective, unit=unit, pairs=pairs)

@@ -43,7 +43,7 @@ class Mixture:
         hypotheses: h of them.
         prior: probabilities of the hypotheses, (h,).
         levels: all equally probable before the first trial.
-        features: over which the residual is smooth, (k, q).
+        measures: over which the residual is smooth, (k, m).
         tolerances: see there.
     """
 
@@ -53,14 +53,14 @@ class Mixture:
         *,
         prior: np.ndarray,
         levels: tuple[Level, ...],
-        features: np.ndarray,
+        measures: np.ndarray,
         tolerances: Tolerances,
     ) -> None:
         self.hypotheses = hypotheses
         self.levels = levels
         self.tolerances = tolerances
-        self._features = np.asarray(features, np.float64)
-        k, h = len(features), len(hypotheses)
+        self._measures = measures
+        k, h = len(measures), len(hypotheses)
         self._posteriors = [Posterior(np.full(k, level.residual**2), series=h) for level in levels]
         self._log_prior = np.log(prior) - np.log(len(levels))  # (h,)
         self._by_objective = np.zeros((len(levels), h))
@@ -110,7 +110,7 @@ class Mixture:
 
     def _learn_objective(self, row: int, objective: float, expected: Expectation) -> None:
         """Weigh the components by a normalised objective, and correct them."""
-        distances = np.linalg.norm(self._features - self._features[row], axis=1)
+        distances = np.linalg.norm(self._measures - self._measures[row], axis=1)
         extra = self._measurement_noise(objective)
         noise = self.hypotheses.noise(row) + extra
         residuals = objective - expected.objective  # (h,)

@@ -20,6 +20,10 @@ class ModelFree(Selector):
         """Row with the highest mean of its trials."""
         return self.leader()
 
+    def diagnosis(self) -> list[tuple[str, float]]:
+        """Nothing: it does not ask what is wrong."""
+        return []
+
     def _learn(self, row: int, outcome: Outcome) -> None:
         pass
 

@@ -1,5 +1,7 @@
 """`Oracle`: knows what every controller does on the damaged robot."""
 
+from typing import ClassVar
+
 import numpy as np
 
 from adapt.outcome import Outcome
@@ -20,6 +22,8 @@ class Oracle(Selector):
         InvalidValueError: `truth` has another shape.
     """
 
+    proof: ClassVar[int] = 1
+
     def __init__(self, prior: Prior, *, trials: int, truth: np.ndarray, max_falls: int | None = None) -> None:
         super().__init__(prior, trials=trials, max_falls=max_falls)
         if np.shape(truth) != (len(prior),):
@@ -34,6 +38,10 @@ class Oracle(Selector):
     def recommendation(self) -> int:
         """Row that is best of those that were tried."""
         return max(self._told, key=lambda row: self._truth[row])
+
+    def diagnosis(self) -> list[tuple[str, float]]:
+        """Nothing: it does not ask what is wrong."""
+        return []
 
     def _choose(self, untried: np.ndarray) -> int:
         return int(np.argmax(np.where(untried, self._truth, -np.inf)))

@@ -1,5 +1,7 @@
 """`Rehearsed`: finds out what is wrong from all that a trial shows, and expects what was rehearsed."""
 
+from typing import ClassVar
+
 import numpy as np
 
 from adapt.outcome import Outcome
@@ -12,7 +14,7 @@ from adapt.selectors.rehearsed_settings import RehearsedSettings
 from adapt.selectors.selector import Prior, Selector
 from robots.errors import InvalidValueError
 
-_NEARBY = 0.2  # length scale over which falls speak for other gaits, in units of the features
+_NEARBY = 0.2  # length scale over which falls speak for other gaits, in units of the measures
 
 
 class Rehearsed(Selector):
@@ -21,7 +23,7 @@ class Rehearsed(Selector):
     After each trial it updates the probabilities of all hypotheses by everything that was measured, see
     `Mixture` and `docs/adaptation.md`. It tries the controller with the largest
 
-        EI(x) (1 - p_fall(x))^caution
+        EI(x) (1 - p_fall(x))^(caution + wariness times the falls so far)
 
     where EI is the expected improvement over the best expectation of a tried controller, and p_fall that of
     the hypotheses, corrected by the falls and the trials without one of similar gaits. It recommends the
@@ -32,17 +34,19 @@ class Rehearsed(Selector):
     least wrong: with nothing but the healthy one that is map-based Bayesian optimisation.
 
     Args:
-        prior: what the repertoire says; its measures are the features, its minimum objective is the zero.
+        prior: what the repertoire says; residuals are smooth over its measures, and its minimum objective is
+            the zero.
         trials: how many trials there may be.
         table: the rehearsal; the unit is its largest objective.
         settings: see `RehearsedSettings`.
-        features: over which residuals are smooth, (k, q), in place of the measures.
         max_falls: how many trials may end in a fall.
 
     Raises:
-        InvalidValueError: the table or the features are of another number of controllers, or `trials` or
-            `max_falls` is less than 1.
+        InvalidValueError: the table is of another number of controllers, or `trials` or `max_falls` is less
+            than 1.
     """
+
+    proof: ClassVar[int] = 1  # its expectations weigh the noise of trials
 
     def __init__(
         self,
@@ -51,24 +55,21 @@ class Rehearsed(Selector):
         trials: int,
         table: Table,
         settings: RehearsedSettings | None = None,
-        features: np.ndarray | None = None,
         max_falls: int | None = None,
     ) -> None:
         super().__init__(prior, trials=trials, max_falls=max_falls)
         self.settings = settings or RehearsedSettings()
-        self._features = np.asarray(prior.measures if features is None else features, np.float64)
-        _check(prior, table, self._features)
+        _check(prior, table)
+        self._measures = np.asarray(prior.measures, np.float64)
         height = float(np.max(table.objectives)) - prior.min_objective
         self._unit = height if height > 0 else 1.0
         self._channels = len(table.evidence_names)
-        hypotheses = hypotheses_of(
-            table, floor=prior.min_objective, unit=self._unit, pairs=self.settings.pairs > 0
-        )
+        hypotheses = hypotheses_of(table, prior, unit=self._unit, pairs=self.settings.pairs > 0)
         self._mixture = Mixture(
             hypotheses,
             prior=_probabilities(hypotheses, self.settings),
             levels=self.settings.levels,
-            features=self._features,
+            measures=self._measures,
             tolerances=self.settings.tolerances,
         )
         self._fallen = np.zeros(len(prior))  # falls near each controller, each weighted by how near
@@ -87,15 +88,10 @@ class Rehearsed(Selector):
         return np.asarray((memory * self._belief.fall + self._fallen) / (memory + self._near))
 
     def diagnosis(self) -> list[tuple[str, float]]:
-        """The hypotheses with their probabilities, the most probable first."""
+        """See `Selector`: the hypotheses with their probabilities."""
         probabilities = self._mixture.weights.sum(axis=0)
         order = np.argsort(-probabilities, kind="stable")
         return [(self._mixture.hypotheses.names[i], float(probabilities[i])) for i in order]
-
-    def diagnosis_in_words(self, count: int = 3) -> str:
-        """The most probable hypotheses in a line, e.g. "front_left:dead 0.83, front_left:lost 0.10"."""
-        likely = [(name, p) for name, p in self.diagnosis()[:count] if p >= 0.005]
-        return ", ".join(f"{name} {p:.2f}" for name, p in likely)
 
     def recommendation(self) -> int:
         """Row with the highest expectation of those that were tried."""
@@ -112,7 +108,8 @@ class Rehearsed(Selector):
     @property
     def _gain(self) -> np.ndarray:
         """What a trial of every controller is worth, normalised, (k,)."""
-        return np.asarray(self._belief.gain * (1 - self.fall_probability) ** self.settings.caution)
+        caution = self.settings.caution + self.settings.wariness * self.falls
+        return np.asarray(self._belief.gain * (1 - self.fall_probability) ** caution)
 
     def _choose(self, untried: np.ndarray) -> int:
         return int(np.argmax(np.where(untried, self._gain, -np.inf)))
@@ -125,7 +122,7 @@ class Rehearsed(Selector):
             )
         self._believed = None
         self._mixture.learn(row, (outcome.objective - self.prior.min_objective) / self._unit, outcome)
-        distances = np.linalg.norm(self._features - self._features[row], axis=1)
+        distances = np.linalg.norm(self._measures - self._measures[row], axis=1)
         near = matern_52(distances, length_scale=_NEARBY)
         self._near += near
         self._fallen += outcome.fell * near
@@ -155,12 +152,10 @@ def _probabilities(hypotheses: Hypotheses, settings: RehearsedSettings) -> np.nd
     return np.concatenate([(1 - share) * single, np.full(p, share / max(1, p))])
 
 
-def _check(prior: Prior, table: Table, features: np.ndarray) -> None:
-    """Refuse what is of other controllers."""
-    k = len(prior)
-    if table.objectives.shape[1] != k:
+def _check(prior: Prior, table: Table) -> None:
+    """Refuse a rehearsal of other controllers."""
+    k = table.objectives.shape[1]
+    if k != len(prior):
         raise InvalidValueError(
-            f"the rehearsal must be of the repertoire's {k} controllers, not of {table.objectives.shape[1]}"
+            f"the rehearsal must be of the repertoire's {len(prior)} controllers, not of {k}"
         )
-    if features.ndim != 2 or len(features) != k or not np.isfinite(features).all():
-        raise InvalidValueError(f"features must be finite numbers of shape ({k}, q), not {features.shape}")

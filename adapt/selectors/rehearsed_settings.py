@@ -12,7 +12,7 @@ class Level:
 
     Attributes:
         residual: standard deviation s of the objective around the hypothesis', normalised.
-        length_scale: ρ, over which the residual changes, in units of the features.
+        length_scale: ρ, over which the residual changes, in units of the measures.
         evidence: standard deviation of the evidence around the hypothesis', as a share of its spread.
         fall: share of trials in which a fall is a matter of chance, whatever the hypothesis says.
     """
@@ -47,12 +47,10 @@ class Tolerances:
 
 
 LEVELS = (
-    Level(residual=0.03, length_scale=0.3, evidence=0.05, fall=0.05),
-    Level(residual=0.1, length_scale=0.2, evidence=0.15, fall=0.1),
-    Level(residual=0.1, length_scale=0.5, evidence=0.15, fall=0.1),
-    Level(residual=0.25, length_scale=0.2, evidence=0.3, fall=0.2),
-    Level(residual=0.25, length_scale=0.5, evidence=0.3, fall=0.2),
-    Level(residual=0.5, length_scale=0.3, evidence=0.6, fall=0.3),
+    Level(residual=0.05, length_scale=0.1, evidence=0.08, fall=0.08),
+    Level(residual=0.1, length_scale=0.1, evidence=0.15, fall=0.11),
+    Level(residual=0.2, length_scale=0.1, evidence=0.3, fall=0.17),
+    Level(residual=0.4, length_scale=0.1, evidence=0.6, fall=0.3),
 )
 
 
@@ -66,6 +64,7 @@ class RehearsedSettings:
         healthy: probability that nothing that is known is wrong, at first.
         pairs: probability that two single damages are that were not rehearsed together; 0 for no such pairs.
         caution: exponent of the probability not to fall, by which the expected gain of a trial is multiplied.
+        wariness: what each fall adds to that exponent.
         memory: trials' worth of trust in the hypotheses' falls, beside the falls seen nearby.
         tolerance: share of the best so far that one more trial must be expected to gain.
         enough: share of the best prediction with which the search is satisfied, the rule of 2015; None for
@@ -76,7 +75,8 @@ class RehearsedSettings:
     tolerances: Tolerances = field(default_factory=Tolerances)
     healthy: float = 0.1
     pairs: float = 0.2
-    caution: float = 1.0
+    caution: float = 2.0
+    wariness: float = 1.0
     memory: float = 2.0
     tolerance: float = 0.02
     enough: float | None = None

@@ -2,7 +2,7 @@
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from typing import Protocol
+from typing import ClassVar
 
 import numpy as np
 
@@ -16,7 +16,8 @@ class Prior:
 
     Attributes:
         objectives: (k,), on the intact robot, in units of the objective.
-        measures: (k, m), on the intact robot.
+        measures: (k, m), on the intact robot; or any other numbers in which controllers that are alike when
+            the robot is damaged lie near each other.
         min_objective: the worst objective that counts, the zero of shares such as "90% of the best".
 
     Raises:
@@ -55,6 +56,8 @@ class Selector(ABC):
         max_falls: how many of them may end in a fall, at least 1; any number by default.
 
     Attributes:
+        proof: how many trials of a controller a recovery ends with. Single trials are noisy, and the best of
+            many is likely to have been lucky; 1 for selectors that take care of that themselves.
         rows: tried so far, in order.
         objectives: what each of these trials measured.
         falls: how many of them ended in a fall.
@@ -62,6 +65,8 @@ class Selector(ABC):
     Raises:
         InvalidValueError: `trials` or `max_falls` is less than 1.
     """
+
+    proof: ClassVar[int] = 3
 
     def __init__(self, prior: Prior, *, trials: int, max_falls: int | None = None) -> None:
         if trials < 1:
@@ -120,15 +125,26 @@ class Selector(ABC):
     def recommendation(self) -> int:
         """Row to walk with from now on, of those that were tried: the best by what is believed by now."""
 
+    @abstractmethod
+    def diagnosis(self) -> list[tuple[str, float]]:
+        """What may be wrong with the robot and how probable that is, the most probable first.
+
+        Texts of damages, or nothing from a selector that does not ask what is wrong.
+        """
+
     def done(self) -> str | None:
         """Why to stop, in words, or None to go on."""
         if self.rows and (reason := self._satisfied()):
             return reason
+        if reason := self.spent():
+            return reason
+        return "every controller was tried" if len(self._told) == len(self.prior) else None
+
+    def spent(self) -> str | None:
+        """Why no more trials are allowed, in words, or None where some are left."""
         if self.max_falls is not None and self.falls >= self.max_falls:
             return f"the robot fell {self.falls} times, and more is not allowed"
-        if len(self.rows) >= self.trials:
-            return f"all {self.trials} trials are used up"
-        return "every controller was tried" if len(self._told) == len(self.prior) else None
+        return f"all {self.trials} trials are used up" if len(self.rows) >= self.trials else None
 
     @abstractmethod
     def _choose(self, untried: np.ndarray) -> int:
@@ -141,11 +157,3 @@ class Selector(ABC):
     @abstractmethod
     def _satisfied(self) -> str | None:
         """Return why no better controller is to be expected, or None; at least one trial was told."""
-
-
-class SelectorFactory(Protocol):
-    """Starts a selector: a class of selectors, or a partial application of one."""
-
-    def __call__(self, prior: Prior, *, trials: int) -> Selector:
-        """See `Selector`."""
-        ...

@@ -1,5 +1,7 @@
 """`SuccessiveHalving`: tries many once, the better half again, and so on."""
 
+from typing import ClassVar
+
 import numpy as np
 
 from adapt.selectors.model_free import ModelFree
@@ -20,6 +22,8 @@ class SuccessiveHalving(ModelFree):
         trials: how many trials there may be.
         max_falls: how many trials may end in a fall.
     """
+
+    proof: ClassVar[int] = 1  # it repeats trials itself
 
     def __init__(self, prior: Prior, *, trials: int, max_falls: int | None = None) -> None:
         super().__init__(prior, trials=trials, max_falls=max_falls)

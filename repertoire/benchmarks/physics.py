@@ -24,7 +24,7 @@ from robots.slots import Slots
 
 Figures = dict[str, Any]
 _FINER = 16  # times the reference's substeps
-_HORIZON = 15  # control steps, 0.25 s
+_HORIZON = 15  # control steps, 0.25 s or, of the Hexapod, 0.3 s
 _EPISODES = 40
 _STATES = 120
 _TIMED = 30_000  # control steps
@@ -174,8 +174,8 @@ def _whole_episodes(robot: Robot) -> Figures:
     with Simulation(robot) as simulation:
         episodes = simulation.evaluate(controllers, np.arange(len(controllers)))
     return {
-        "objective": round(float(np.nanmean(episodes.objectives)), 1),
-        "objective_error": round(float(np.nanstd(episodes.objectives) / np.sqrt(len(controllers))), 1),
+        "objective": round(float(np.nanmean(episodes.objectives)), 3),
+        "objective_error": round(float(np.nanstd(episodes.objectives) / np.sqrt(len(controllers))), 3),
         "measures": np.nanmean(episodes.measures, axis=0).round(3).tolist(),
         "diverged": int(episodes.diverged.sum()),
     }

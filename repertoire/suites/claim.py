@@ -45,8 +45,12 @@ def _read(path: Path) -> dict[str, Any]:
     """What is written down; a single entry of something else if it is not an object."""
     try:
         found = json.loads(path.read_text())
-    except (OSError, ValueError, RecursionError) as error:
-        raise InvalidFileError(f"{path} cannot be read: {error}") from error
+    except OSError as error:
+        raise InvalidFileError(f"{path} cannot be read: {error.strerror or error}") from error
+    except (ValueError, RecursionError) as error:
+        raise InvalidFileError(
+            f"{path} does not describe a study ({error}): choose another folder with --out"
+        ) from error
     return found if isinstance(found, dict) and found else {"of": "unknown kind"}
 
 

@@ -15,6 +15,7 @@ from matplotlib.markers import CARETLEFT
 from matplotlib.ticker import MaxNLocator
 
 from repertoire.plots import save_figure, stack
+from repertoire.profile_plot import draw_profile
 from repertoire.statistics import mean_interval
 from repertoire.suites.formats import format_number
 from repertoire.suites.result import TrialResult
@@ -179,7 +180,8 @@ def _draw_archive(axes: Axes, results: Sequence[TrialResult], scale: tuple[Norma
         return
     shown, (norm, colors) = median_trial(results), scale
     if shown.objectives.ndim == 1:
-        _draw_profile(axes, shown.objectives, norm, colors)
+        width = _PROFILE_WIDTH / len(shown.objectives)
+        draw_profile(axes, shown.objectives, norm, colors, line_width=width)
     else:
         axes.imshow(
             stack(shown.objectives),
@@ -190,16 +192,3 @@ def _draw_archive(axes: Axes, results: Sequence[TrialResult], scale: tuple[Norma
             aspect="auto",
         )
     axes.set_xlabel(f"trial {shown.trial}: {shown.coverage:.1%} filled", fontsize=8, color=_QUIET)
-
-
-def _draw_profile(axes: Axes, objectives: np.ndarray, norm: Normalize, colors: Colormap) -> None:
-    """Draw the objectives over a single measure as lines: its cells are too many for squares."""
-    cells, low, high = np.flatnonzero(np.isfinite(objectives)), float(norm.vmin or 0), float(norm.vmax or 0)
-    axes.vlines(
-        cells + 0.5,
-        low,
-        objectives[cells],
-        colors=colors(norm(objectives[cells])),
-        linewidth=_PROFILE_WIDTH / len(objectives),
-    )
-    axes.set(xlim=(0, len(objectives)), ylim=(low, max(high, low + 1e-9)))

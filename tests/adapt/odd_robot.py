@@ -35,7 +35,7 @@ XML = """
           </body>
         </frame>
       </frame>
-      <body name="strut" pos="-0.1 -0.1 0">
+      <body name="strut" pos="-0.1 -0.05 0">
         <joint name="push" type="slide" axis="0 0 1" range="-0.1 0.1" damping="5"/>
         <geom name="strut" type="capsule" fromto="0 0 0 0 0 -0.35" size="0.03"/>
       </body>

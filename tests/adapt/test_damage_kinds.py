@@ -371,6 +371,13 @@ def test_a_limb_can_carry_a_load():
     assert loaded.model.body_subtreemass[limb] == pytest.approx(robot.model.body_subtreemass[limb] + 0.5)
 
 
+def test_a_load_lies_on_its_limb_and_not_on_what_is_above_that():
+    model = Payload("joint=push", 0.5).apply(odd_robot()).model
+    cube = model.body_mass.tolist().index(0.5)
+    edge = (0.5 / 2700) ** (1 / 3)
+    np.testing.assert_allclose(model.body_pos[cube], [0, 0, 0.03 + edge / 2], atol=1e-9)
+
+
 def test_servos_keep_their_gains_whatever_they_carry():
     robot = odd_robot()
     for damage in (Payload("torso", 3.0), Locked("joint=lift"), Short("joint=lift", 0.3)):

@@ -37,6 +37,7 @@ def ant():
             "joint=back_left_hip:locked@0.3",
         ),
         ("joint=back_left_hip:locked", Locked("joint=back_left_hip"), "joint=back_left_hip:locked"),
+        ("joint = back_left_hip:dead", Dead("joint=back_left_hip"), "joint=back_left_hip:dead"),
         ("all:weak", Weak("all", 0.5), "all:weak@0.5"),
         ("torso:payload@1e-1", Payload("torso", 0.1), "torso:payload@0.1"),
         ("healthy", Combination(), "healthy"),

@@ -8,11 +8,16 @@ import numpy as np
 import pytest
 
 import adapt.recovery
+from adapt.bench import LEVEL_EPISODES, ORACLE_EPISODES
 from adapt.damage import Dead, Lost
 from adapt.deployment import deploy
 from adapt.evidence import evidence_names
-from adapt.recovery import LEVEL_EPISODES, ORACLE_EPISODES, Trial, recover
-from adapt.selectors import Selector
+from adapt.record import Trial
+from adapt.recovery import recover
+from adapt.rehearsal.samples import Samples
+from adapt.rehearsal.table import tabulate
+from adapt.selectors import SELECTORS, Selector
+from adapt.selectors.catalogue import Entry
 from repertoire.archives import Elites, GridArchive
 from repertoire.configuration import Configuration
 from repertoire.repertoire import Repertoire
@@ -51,7 +56,9 @@ def repertoire():
 
 
 class InOrder(Selector):
-    """Tries the rows from the last to the first."""
+    """Tries the rows from the last to the first, and remembers what it was told."""
+
+    outcomes: ClassVar[list] = []
 
     @property
     def predicted(self):
@@ -63,11 +70,18 @@ class InOrder(Selector):
     def recommendation(self):
         return self.leader()
 
+    def diagnosis(self):
+        return [("worn out", 0.7), ("tired", 0.291), ("bewitched", 0.009)]
+
     def _learn(self, row, outcome):
-        self.outcomes = [*getattr(self, "outcomes", []), outcome]
+        self.outcomes.append(outcome)
 
     def _satisfied(self):
         return None
+
+
+def in_order(request):
+    return InOrder(request.prior, trials=request.trials, max_falls=request.max_falls)
 
 
 class FakeSimulation:
@@ -112,6 +126,8 @@ def made_up(repertoire, monkeypatch):
     """A repertoire whose elites i = 0 to 4 score i, with a trap: row 2 says it is the best."""
     monkeypatch.setattr(adapt.recovery, "Simulation", FakeSimulation)
     monkeypatch.setattr(FakeSimulation, "seeds", [])
+    monkeypatch.setattr(InOrder, "outcomes", [])
+    monkeypatch.setitem(SELECTORS, "in-order", Entry("from the last to the first", in_order))
     solutions = np.repeat(
         np.arange(5, dtype=np.float32)[:, None], repertoire.elites.solutions.shape[1], axis=1
     )
@@ -160,7 +176,7 @@ def test_json(repertoire):
     recovery = recover(repertoire, Lost("back_right"), seed=0, trials=2)
     record = json.loads(json.dumps(recovery.to_json(), allow_nan=False))
     assert list(record)[:2] == ["format", "version"]
-    assert (record["format"], record["version"]) == ("surefoot-recovery", 1)
+    assert (record["format"], record["version"]) == ("surefoot-recovery", 2)
     assert record["oracle"] is None
     assert record["healthy"]["objective"] == recovery.healthy.objective
     assert [tuple(trial["cell"]) for trial in record["trials"]] == [trial.cell for trial in recovery.trials]
@@ -168,7 +184,7 @@ def test_json(repertoire):
 
 
 def test_the_loop_tells_the_selector_what_was_measured(made_up):
-    recovery = recover(made_up, Lost("front_left"), seed=3, trials=9, selector=InOrder, repeats=1)
+    recovery = recover(made_up, Lost("front_left"), seed=3, trials=9, selector="in-order", repeats=1)
     assert [trial.row for trial in recovery.trials] == [4, 3, 2, 1, 0]
     assert [trial.predicted for trial in recovery.trials] == [40, 30, 20, 10, 0]
     for trial in recovery.trials[:-1]:
@@ -177,28 +193,24 @@ def test_the_loop_tells_the_selector_what_was_measured(made_up):
     assert recovery.trials[-1].measured == CONFIGURATION.min_objective  # it diverged
     assert recovery.stop == "every controller was tried"
     assert (
-        recover(made_up, Lost("front_left"), seed=3, trials=2, selector=InOrder).stop
+        recover(made_up, Lost("front_left"), seed=3, trials=2, selector="in-order").stop
         == "all 2 trials are used up"
     )
 
 
 def test_selectors_are_told_of_falls_and_evidence(made_up):
-    started = []
-
-    def start(prior, *, trials):
-        started.append(InOrder(prior, trials=trials))
-        return started[-1]
-
-    recovery = recover(made_up, Lost("front_left"), seed=3, trials=9, selector=start, repeats=1)
-    outcomes = started[0].outcomes
+    recovery = recover(made_up, Lost("front_left"), seed=3, trials=9, selector="in-order", repeats=1)
+    outcomes = InOrder.outcomes
     assert [trial.row for trial in recovery.trials] == [4, 3, 2, 1, 0]
     assert [outcome.fell for outcome in outcomes] == [False, True, False, False, True]  # the last diverged
+    assert [trial.fell for trial in recovery.trials] == [outcome.fell for outcome in outcomes]
+    assert recovery.falls == 2
     midway = evidence_names(made_up.robot).index("midway [m]")
     assert [outcome.evidence[midway] for outcome in outcomes] == [0.2, 0.2, 0.2, 0.2, 0.0]
 
 
 def test_levels_are_means_on_common_seeds_that_no_trial_saw(made_up):
-    recovery = recover(made_up, Lost("front_left"), seed=3, trials=5, selector=InOrder, oracle=True)
+    recovery = recover(made_up, Lost("front_left"), seed=3, trials=5, selector="in-order", oracle=True)
     trials = {trial.seed for trial in recovery.trials}
     levels = [(damaged, seeds) for damaged, seeds in FakeSimulation.seeds if len(seeds) == LEVEL_EPISODES]
     comparisons = [seeds for _, seeds in FakeSimulation.seeds if len(seeds) > LEVEL_EPISODES]
@@ -229,7 +241,7 @@ def test_levels_are_means_on_common_seeds_that_no_trial_saw(made_up):
 
 
 def test_the_best_is_tried_again_before_the_search_ends_with_it(made_up):
-    recovery = recover(made_up, Lost("front_left"), seed=3, trials=9, selector=InOrder, repeats=3)
+    recovery = recover(made_up, Lost("front_left"), seed=3, trials=9, selector="in-order", repeats=3)
     rows = [trial.row for trial in recovery.trials]
     means = {row: np.mean([t.measured for t in recovery.trials if t.row == row]) for row in set(rows)}
     assert rows[:5] == [4, 3, 2, 1, 0]
@@ -242,7 +254,7 @@ def test_the_best_is_tried_again_before_the_search_ends_with_it(made_up):
 
 
 def test_the_last_trials_are_kept_to_prove_the_best(made_up):
-    recovery = recover(made_up, Lost("front_left"), seed=3, trials=4, selector=InOrder, repeats=3)
+    recovery = recover(made_up, Lost("front_left"), seed=3, trials=4, selector="in-order", repeats=3)
     rows = [trial.row for trial in recovery.trials]
     assert rows[:3] == [4, 3, 2]
     assert rows[3] in rows[:3]
@@ -254,12 +266,101 @@ def test_one_trial_is_the_gait_in_use(made_up):
     assert recovery.broken == recovery.recovered
 
 
+def made_up_table(repertoire):
+    """A rehearsal of `made_up`: healthy its elites score i; with a leg lost 4 fails and 1 is good."""
+    names = evidence_names(repertoire.robot)
+    conditions = {
+        "healthy": [0, 1, 2, 3, 4],
+        "front_left:lost": [0, 3, 1, 1, -4],
+        "all:weak@0.5": [2, 1, 1, 1, 1],
+    }
+    objectives = np.repeat(np.array(list(conditions.values()), np.float32).ravel(), 2)
+    evidence = np.repeat(np.array([0.2, 0.9, 0.5], np.float32), 10)[:, None] * np.ones(len(names), np.float32)
+    samples = Samples(objectives, np.zeros(len(objectives), np.uint8), evidence)
+    return tabulate(samples, conditions=tuple(conditions), evidence_names=names, episodes=2)
+
+
+def test_a_rehearsal_is_used_if_there_is_one(made_up):
+    table = made_up_table(made_up)
+    recovery = recover(made_up, Lost("front_left"), seed=3, trials=4, table=table)
+    assert recovery.selector == "rehearsed"
+    for trial in recovery.trials:
+        assert set(trial.diagnosis) <= {*table.conditions, "all:weak@0.5+front_left:lost"}
+        assert list(trial.diagnosis.values()) == sorted(trial.diagnosis.values(), reverse=True)
+        assert all(p >= 0.01 for p in trial.diagnosis.values())
+    assert recovery.diagnosis == recovery.trials[-1].diagnosis
+    assert recover(made_up, Lost("front_left"), seed=3, trials=4).selector == "map-bo-tuned"
+
+
+def test_selectors_that_weigh_noise_repeat_no_trial(made_up):
+    recovery = recover(made_up, Lost("front_left"), seed=3, trials=9, table=made_up_table(made_up))
+    rows = [trial.row for trial in recovery.trials]
+    assert len(set(rows)) == len(rows)
+
+
+def test_the_record_tells_what_was_thought_to_be_wrong(made_up):
+    recovery = recover(made_up, Lost("front_left"), seed=3, trials=2, selector="in-order")
+    assert recovery.diagnosis == {"worn out": 0.7, "tired": 0.291}
+    record = json.loads(json.dumps(recovery.to_json()))
+    assert record["selector"] == "in-order"
+    assert [trial["fell"] for trial in record["trials"]] == [False, True]
+    assert [list(trial["diagnosis"]) for trial in record["trials"]] == [["worn out", "tired"]] * 2
+
+
+def test_no_trial_follows_the_last_fall_that_is_allowed(made_up):
+    for allowed, rows in ((1, [4, 3]), (2, [4, 3, 2, 1, 0]), (3, [4, 3, 2, 1, 0])):
+        recovery = recover(
+            made_up, Lost("front_left"), seed=3, trials=9, selector="in-order", max_falls=allowed, repeats=1
+        )
+        assert [trial.row for trial in recovery.trials] == rows
+    again = recover(
+        made_up, Lost("front_left"), seed=3, trials=9, selector="in-order", max_falls=1, repeats=3
+    )
+    assert [trial.row for trial in again.trials] == [4, 3]
+    assert again.stop == "the robot fell 1 times, and more is not allowed"
+
+
+def test_the_oracle_is_told_the_truth(made_up):
+    recovery = recover(made_up, Lost("front_left"), seed=3, trials=5, selector="oracle", oracle=True)
+    assert recovery.row == recovery.oracle_row
+    assert recovery.stop == "it knew the best gait from the start"
+
+
+@pytest.mark.parametrize("name", sorted(set(SELECTORS) - {"rehearsed"}))
+def test_every_selector_recovers(made_up, name):
+    recovery = recover(made_up, Lost("front_left"), seed=3, trials=4, selector=name)
+    assert recovery.selector == name
+    assert 1 <= len(recovery.trials) <= 4
+
+
+def test_selectors_and_tables_that_do_not_go_together(made_up):
+    table = made_up_table(made_up)
+    wrong = [
+        ({"selector": "magic"}, UnknownNameError, "unknown selector 'magic'; available: random, best-first"),
+        ({"selector": "rehearsed"}, InvalidValueError, "the rehearsed selector needs a rehearsal"),
+        (
+            {"selector": "map-bo", "table": table},
+            InvalidValueError,
+            "map-bo selector makes no use of a rehears",
+        ),
+        (
+            {"table": dataclasses.replace(table, objectives=table.objectives[:, :3])},
+            InvalidValueError,
+            "5 contr",
+        ),
+    ]
+    for arguments, error, message in wrong:
+        with pytest.raises(error, match=message):
+            recover(made_up, Lost("front_left"), seed=0, **arguments)
+
+
 @pytest.mark.parametrize(
     ("wrong", "message"),
     [
         ({"trials": 0}, "trials must be a whole number of at least 1, not 0"),
         ({"trials": 2.0}, "trials must be a whole number of at least 1, not 2.0"),
         ({"trials": True}, "trials must be a whole number of at least 1, not True"),
+        ({"max_falls": 0}, "max_falls must be a whole number of at least 1, not 0"),
         ({"repeats": 0}, "repeats must be a whole number of at least 1, not 0"),
         ({"seed": -1}, "seed must be a whole number of at least 0, not -1"),
         ({"threads": 0}, "threads must be at least 1 and at most 1024, not 0"),

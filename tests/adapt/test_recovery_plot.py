@@ -1,27 +1,47 @@
+"""The picture of a recovery, by its pixels."""
+
 from pathlib import Path
 
 import numpy as np
 import pytest
+from matplotlib.figure import Figure
 from PIL import Image
 
+from adapt.diagnosis import draw_diagnosis, in_words, leading_causes
 from adapt.plots import draw_recovery, spread
+from adapt.record import Level, Recovery, Trial
 from robots.errors import InvalidFileError, InvalidValueError
 
 BLUE, VERMILLION, GREEN, PURPLE = (0, 114, 178), (213, 94, 0), (0, 158, 115), (204, 121, 167)
 
 
-def draw(path: Path, measured: list[float], oracle: float | None = None) -> None:
-    draw_recovery(
-        trials_predicted=[1500.0] * len(measured),
-        trials_measured=measured,
-        chosen=[value == max(measured) for value in measured] if measured else [],
-        cells=[f"{i},0,0,0" for i in range(len(measured))],
-        healthy=2000,
-        broken=100,
-        recovered=1200,
-        oracle=oracle,
-        title="A recovery",
-        path=path,
+def made(
+    measured: list[float],
+    *,
+    oracle: float | None = None,
+    fell: tuple[int, ...] = (),
+    diagnoses: list[dict[str, float]] | None = None,
+) -> Recovery:
+    """A recovery that chose the best trial; in those numbered in `fell` the robot fell."""
+    trials = tuple(
+        Trial(
+            number=row + 1,
+            row=row,
+            cell=(row, 0, 0, 0),
+            seed=0,
+            predicted=1500.0,
+            measured=value,
+            fell=row + 1 in fell,
+            steps=9,
+            distance=1.0,
+            diagnosis=diagnoses[row] if diagnoses else {},
+        )
+        for row, value in enumerate(measured)
+    )
+    best = int(np.argmax(measured))
+    levels = [None if value is None else Level(value, 1.0, 1.0) for value in (2000, 100, 1200, oracle)]
+    return Recovery(
+        "ant", "front_left:lost", "rehearsed", 0, 0, *levels, None, trials, best, trials[best].cell, "so"
     )
 
 
@@ -37,7 +57,7 @@ def where(path: Path, color: tuple[int, int, int]) -> np.ndarray:
 @pytest.mark.parametrize("count", [1, 6, 20])
 def test_each_trial_and_level_is_drawn(tmp_path: Path, count: int) -> None:
     path = tmp_path / "recovery.png"
-    draw(path, list(np.linspace(300, 900, count)), oracle=1700)
+    draw_recovery(made(list(np.linspace(300, 900, count)), oracle=1700), path)
     assert len(where(path, BLUE)) >= 100 * (count - 1)  # the star hides the chosen one
     healthy, best, recovered = (where(path, color)[:, 0].mean() for color in (GREEN, PURPLE, VERMILLION))
     assert healthy < best < recovered  # higher up is better
@@ -48,7 +68,7 @@ def test_the_best_trial_is_marked(tmp_path: Path) -> None:
     for best in range(3):
         measured = [400.0, 400.0, 400.0]
         measured[best] = 900.0
-        draw(tmp_path / "recovery.png", measured)
+        draw_recovery(made(measured), tmp_path / "recovery.png")
         spots = where(tmp_path / "recovery.png", VERMILLION)
         line = np.median(spots[:, 0])
         columns.append(spots[spots[:, 0] > line + 20, 1].mean())
@@ -56,8 +76,54 @@ def test_the_best_trial_is_marked(tmp_path: Path) -> None:
 
 
 def test_without_an_oracle_there_is_no_such_line(tmp_path: Path) -> None:
-    draw(tmp_path / "recovery.png", [500.0, 700.0])
+    draw_recovery(made([500.0, 700.0]), tmp_path / "recovery.png")
     assert len(where(tmp_path / "recovery.png", PURPLE)) == 0
+
+
+def test_falls_are_crossed_out(tmp_path: Path) -> None:
+    counts = []
+    for name, fell in (("a.png", ()), ("b.png", (1,)), ("c.png", (1, 3))):
+        draw_recovery(made([300.0, 900.0, 500.0], fell=fell), tmp_path / name)
+        counts.append(len(where(tmp_path / name, BLUE)))
+    assert counts[0] > counts[1] > counts[2]  # the cross covers a part of what was measured
+
+
+def test_the_diagnosis_firms_up_below_the_trials(tmp_path: Path) -> None:
+    diagnoses = [{"a:lost": 0.2, "b:dead": 0.6}, {"a:lost": 0.5, "b:dead": 0.3}, {"a:lost": 0.98}]
+    sizes = []
+    for name, shown in (("with.png", diagnoses), ("without.png", None)):
+        draw_recovery(made([300.0, 900.0, 500.0], diagnoses=shown), tmp_path / name)
+        with Image.open(tmp_path / name) as image:
+            sizes.append(image.height)
+    assert sizes[0] > sizes[1] + 200
+    axes = Figure().add_subplot()
+    draw_diagnosis(axes, diagnoses)
+    bars = {
+        bars.get_label(): [(round(bar.get_y(), 9), round(bar.get_height(), 9)) for bar in bars]
+        for bars in axes.containers
+    }
+    assert bars == {
+        "a:lost": [(0, 0.2), (0, 0.5), (0, 0.98)],
+        "b:dead": [(0.2, 0.6), (0.5, 0.3), (0.98, 0)],
+        "something else": [(0.8, 0.2), (0.8, 0.2), (0.98, 0.02)],
+    }
+
+
+def test_the_causes_that_were_once_likely_are_named() -> None:
+    diagnoses = [{"a": 0.2, "b": 0.6, "c": 0.1}, {"a": 0.9, "d": 0.05}]
+    assert leading_causes(diagnoses, 2) == ["a", "b"]
+    assert leading_causes(diagnoses, 9) == ["a", "d", "b", "c"]
+    axes = Figure().add_subplot()
+    draw_diagnosis(axes, [{"joint=left_front_tibia:locked+right_middle:lost": 1.0}])
+    labels = [text.get_text() for text in axes.get_legend().get_texts()]
+    assert labels == ["joint=left_front_tibia:locked+rig…", "something else"]
+
+
+def test_a_diagnosis_in_words() -> None:
+    causes = [("a:lost", 0.826), ("b:dead", 0.11), ("c:dead", 0.05), ("d:dead", 0.01)]
+    assert in_words(causes) == "a:lost 0.83, b:dead 0.11, c:dead 0.05"
+    assert in_words([("a:lost", 0.996), ("b:dead", 0.004)]) == "a:lost 1.00"
+    assert in_words({}.items()) == ""
 
 
 def test_labels_are_moved_apart_as_little_as_needed() -> None:
@@ -66,10 +132,8 @@ def test_labels_are_moved_apart_as_little_as_needed() -> None:
 
 
 def test_bad_arguments(tmp_path: Path) -> None:
-    with pytest.raises(InvalidValueError, match="at least one trial, not 0, 0, 0 and 0"):
-        draw(tmp_path / "recovery.png", [])
     with pytest.raises(InvalidValueError, match=r"must end in \.png"):
-        draw(tmp_path / "recovery.svg", [1.0])
+        draw_recovery(made([1.0]), tmp_path / "recovery.svg")
     with pytest.raises(InvalidFileError):
-        draw(tmp_path / "missing" / "recovery.png", [1.0])
+        draw_recovery(made([1.0]), tmp_path / "missing" / "recovery.png")
     assert list(tmp_path.iterdir()) == []

@@ -101,9 +101,28 @@ def test_cells_have_the_color_of_their_objective(tmp_path: Path) -> None:
     assert areas["empty"][1] < areas["best"][1]
 
 
+def test_of_one_measure_lines_are_as_high_as_their_objective(tmp_path: Path) -> None:
+    draw_repertoire(repertoire((1024,), [100, 500, 900]), tmp_path / "archive.png")
+    image = pixels(tmp_path / "archive.png")
+    places = []
+    for share in (0.0, 0.5, 1.0):
+        color = matplotlib.colormaps["viridis"](share, bytes=True)[:3]
+        places.append(np.argwhere((np.abs(image.astype(int) - color) < 12).all(axis=2)))
+    worst, middle, best = ((there[:, 0].min(), np.median(there[:, 1])) for there in places)
+    assert best[0] < middle[0] < worst[0], "the first row from above that has its colour"
+    assert worst[1] < middle[1] < best[1]
+
+
 def test_an_empty_archive_can_be_drawn(tmp_path: Path) -> None:
     draw_repertoire(repertoire((3, 3), []), tmp_path / "archive.png")
     assert (pixels(tmp_path / "archive.png") == EMPTY).all(axis=2).mean() > 0.4
+    draw_repertoire(repertoire((30,), []), tmp_path / "profile.png")
+    assert (pixels(tmp_path / "profile.png") == 255).all(axis=2).mean() > 0.9
+
+
+def test_a_single_elite_can_be_drawn(tmp_path: Path) -> None:
+    for shape in ((30,), (3, 3)):
+        draw_repertoire(repertoire(shape, [4]), tmp_path / "archive.png")
 
 
 def test_the_same_repertoire_gives_the_same_file(tmp_path: Path) -> None:

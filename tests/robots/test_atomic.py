@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from robots.atomic import replace_file, write_text
+from robots.atomic import new_folder, replace_file, write_text
 from robots.errors import InvalidFileError
 
 
@@ -22,6 +22,11 @@ def target(tmp_path):
 
 def names(folder):
     return sorted(path.name for path in folder.iterdir())
+
+
+def write_in_vain(path):
+    path.touch()
+    raise InvalidFileError
 
 
 def dead_process():
@@ -143,3 +148,22 @@ def test_a_process_killed_while_writing_leaves_the_old_file(target):
     assert len(names(target.parent)) == 2
     write_text(target, "new")
     assert names(target.parent) == ["results.json"]
+
+
+def test_a_new_folder_stays_if_all_goes_well_or_something_is_in_it(tmp_path):
+    with new_folder(tmp_path / "a" / "b"):
+        pass
+    assert (tmp_path / "a" / "b").is_dir()
+    with pytest.raises(InvalidFileError), new_folder(tmp_path / "a" / "c" / "d"):
+        write_in_vain(tmp_path / "a" / "c" / "file")
+    assert names(tmp_path / "a") == ["b", "c"]
+    assert names(tmp_path / "a" / "c") == ["file"]
+
+
+def test_a_new_folder_goes_if_its_body_fails(tmp_path):
+    (tmp_path / "old").mkdir()
+    for folder in (tmp_path / "a" / "b", tmp_path / "old", tmp_path / "old" / "c"):
+        with pytest.raises(KeyboardInterrupt), new_folder(folder):
+            raise KeyboardInterrupt
+    assert names(tmp_path) == ["old"]
+    assert names(tmp_path / "old") == []

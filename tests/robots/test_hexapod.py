@@ -33,6 +33,9 @@ def test_it_has_the_sizes_of_the_study(hexapod: Robot) -> None:
     assert hexapod.control_step * hexapod.description.episode_steps == pytest.approx(5)
     assert hexapod.description.archive == (5,) * 6
     assert hexapod.model.body_subtreemass[0] == pytest.approx(3.16)
+    stall, damping = hexapod.model.actuator_forcerange[:, 1], hexapod.model.dof_damping[6:]
+    np.testing.assert_allclose(stall, 2.5)
+    np.testing.assert_allclose(stall / damping, 5.8, rtol=0.01)  # [rad/s] without load
     degrees = np.rad2deg(hexapod.model.actuator_ctrlrange)
     np.testing.assert_allclose(degrees, [[-22.5, 22.5], [-45, 45], [-45, 45]] * 6, atol=1e-5)
 

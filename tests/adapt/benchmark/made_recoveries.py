@@ -40,10 +40,15 @@ def make_objectives(k: int = 30, seed: int = 0) -> np.ndarray:
     return objectives
 
 
+def best_of(table: Table) -> dict[str, int]:
+    """The best row of each condition."""
+    return dict(zip(table.conditions, map(int, table.objectives.argmax(axis=1)), strict=True))
+
+
 def make_world(seed: int = 0) -> World:
     """The damages of `DAMAGES`, of which all but the fourth are binding; the oracle of each has 1.2."""
-    objectives = make_objectives(seed=seed)
-    cases = make_cases(make_table(objectives), make_table(objectives), floor=0.0)
+    table = make_table(make_objectives(seed=seed))
+    cases = make_cases(table, table, best_of(table), floor=0.0)
     return World(cases=tuple(cases), hopeless=(), in_use=0)
 
 

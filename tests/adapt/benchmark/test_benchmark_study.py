@@ -30,15 +30,15 @@ def bench(tmp_path_factory):
     with Rehearsal(repertoire, (HEALTHY, BROKEN[0]), episodes=2, seed=0, threads=1) as rehearsal:
         rehearsal.run(folder / "unfinished.h5")
         library = rehearsal.table()
-    bench = Benchmark(repertoire, library, SETTINGS, folder)
+    bench = Benchmark(repertoire, library, SETTINGS, folder, threads=1)
     assert len(bench.waiting(gap=False)) == 3
     waiting = bench.waiting(gap=True)
     assert len(waiting) == 3 + 2 * 2
-    seconds = bench.seconds_left(waiting, threads=1)
+    seconds = bench.seconds_left(waiting)
     assert seconds["anticipated"] == pytest.approx(2 * seconds["scores"])
     assert seconds["gap-2-scores"] == pytest.approx(0.5 * seconds["scores"])
     for plan in waiting:
-        bench.make(plan, threads=1)
+        bench.make(plan)
     assert bench.waiting(gap=True) == []
     assert bench.seconds_left([]) == {}
     return bench
@@ -58,9 +58,9 @@ def test_cases_come_in_the_order_of_the_damages(bench):
 
 def test_damages_that_the_library_lacks_are_rehearsed_too(bench):
     assert bench.rehearsed().conditions == (HEALTHY, *BROKEN)
-    stage = bench.stage(gap=False, trials=3, seeds=2, noise=Noise())
-    assert stage.library == (HEALTHY, BROKEN[0])
-    np.testing.assert_array_equal(stage.prior.objectives, bench.repertoire.elites.objectives)
+    arena = bench.arena(gap=False, trials=3, seeds=2, noise=Noise())
+    assert arena.library == (HEALTHY, BROKEN[0])
+    np.testing.assert_array_equal(arena.prior.objectives, bench.repertoire.elites.objectives)
 
 
 def test_hopeless_damages_are_left_out_and_named(bench, monkeypatch):

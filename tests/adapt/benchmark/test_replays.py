@@ -4,11 +4,11 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from made_recoveries import DAMAGES, make_objectives, make_table
+from made_recoveries import DAMAGES, best_of, make_objectives, make_table
 
 from adapt.benchmark.case import make_cases
 from adapt.benchmark.estimate import replay_seconds
-from adapt.benchmark.replays import Stage, recover_from, replay_all
+from adapt.benchmark.replays import Arena, recover_from, replay_all
 from adapt.benchmark.results import World
 from adapt.benchmark.schedule import Job, find_selectors, groups_of
 from adapt.benchmark.tracks import TRACKS, find_tracks
@@ -21,16 +21,16 @@ TRIALS, SEEDS = 6, 3
 
 
 @pytest.fixture(scope="module")
-def stage():
+def arena():
     objectives = make_objectives(k=40)
     table = make_table(objectives)
     other = make_table(make_objectives(k=40, seed=5))
     worlds = {
-        gap: World(tuple(make_cases(truth, truth, floor=0.0)), (), 0)
+        gap: World(tuple(make_cases(truth, truth, best_of(truth), floor=0.0)), (), 0)
         for gap, truth in ((False, table), (True, other))
     }
     measures = np.random.default_rng(0).random((40, 2))
-    return Stage(
+    return Arena(
         prior=Prior(objectives[0], measures, 0.0),
         rehearsed=table,
         library=(HEALTHY, *DAMAGES[:4]),
@@ -43,10 +43,10 @@ def stage():
 
 
 @pytest.fixture(scope="module")
-def results(stage):
+def results(arena):
     told = []
     found = replay_all(
-        stage,
+        arena,
         robot="made up",
         tracks=TRACKS,
         selectors=("random", "best-first", "rehearsed", "oracle"),
@@ -90,16 +90,16 @@ def test_a_library_that_holds_the_damage_helps(results):
     assert with_it > without + 0.1
 
 
-def test_ratios_are_those_of_what_was_recommended(stage, results):
+def test_ratios_are_those_of_what_was_recommended(arena, results):
     runs = results.runs["T1", "random"]
-    for index, case in enumerate(stage.worlds[True].cases):
+    for index, case in enumerate(arena.worlds[True].cases):
         expected = case.scores[runs.recommended[index]] / case.scores.max()
         np.testing.assert_allclose(runs.ratios[index], expected)
 
 
-def test_luck_is_the_same_for_all_selectors_and_differs_between_damages(stage):
+def test_luck_is_the_same_for_all_selectors_and_differs_between_damages(arena):
     track, seen = TRACKS[0], []
-    noisy = replace(stage, noise=Noise(0.5, 0.0))
+    noisy = replace(arena, noise=Noise(0.5, 0.0))
     for name in ("best-first", "map-bo"):
         seen.append(recover_from(noisy, Job(track, name, 0)))
     assert (seen[0].recommended[..., 0] == seen[1].recommended[..., 0]).all()  # both begin with the best
@@ -107,9 +107,9 @@ def test_luck_is_the_same_for_all_selectors_and_differs_between_damages(stage):
     assert same(seen[0], again)
 
 
-def test_processes_change_nothing(stage, results):
+def test_processes_change_nothing(arena, results):
     tracks = find_tracks(["T0", "T2"])
-    found = replay_all(stage, robot="made up", tracks=tracks, selectors=("random", "rehearsed"), processes=2)
+    found = replay_all(arena, robot="made up", tracks=tracks, selectors=("random", "rehearsed"), processes=2)
     for (track, name), runs in found.runs.items():
         assert same(runs, results.runs[track, name])
 
@@ -130,10 +130,10 @@ def test_selectors_by_name():
         find_selectors(["magic"])
 
 
-def test_an_estimate_grows_with_the_work(stage):
+def test_an_estimate_grows_with_the_work(arena):
     work = {"tracks": TRACKS, "selectors": ("random",), "trials": 5, "processes": 1}
     seconds = [
-        replay_seconds(stage.prior, stage.rehearsed, **work, damages=damages, seeds=10)
+        replay_seconds(arena.prior, arena.rehearsed, **work, damages=damages, seeds=10)
         for damages in (1, 10_000)
     ]
     assert 0 < seconds[0] < seconds[1]

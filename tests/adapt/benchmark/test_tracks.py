@@ -39,7 +39,7 @@ def test_what_the_library_holds(name, damage, expected):
 
 def test_tracks_by_name():
     assert [track.name for track in find_tracks(["T3", "T0"])] == ["T0", "T3"]
-    with pytest.raises(UnknownNameError, match=r"unknown track 'T9'.*available: T0, T1, T2"):
+    with pytest.raises(UnknownNameError, match=r"unknown track 'T9'.*available: T0, T1, T1-family, T2"):
         find_tracks(["T9"])
 
 

@@ -5,12 +5,18 @@ import pytest
 from six_legs import World
 
 from adapt.selectors.hypotheses import Hypotheses
+from adapt.selectors.nearest import mean_of_nearest
 from adapt.selectors.pairs import fall_of_both, objective_of_both, pair_up
 
 
 @pytest.fixture(scope="module")
-def table():
-    return World(40, draws=2000).table(("healthy", "0:lost", "1:dead", "2:lost+3:lost", "0:short"))
+def world():
+    return World(40, draws=2000)
+
+
+@pytest.fixture(scope="module")
+def table(world):
+    return world.table(("healthy", "0:lost", "1:dead", "2:lost+3:lost", "0:short"))
 
 
 def test_the_rehearsed_come_first_and_pairs_are_of_different_places():
@@ -35,8 +41,8 @@ def test_what_both_do():
 
 
 @pytest.mark.parametrize("pairs", [False, True])
-def test_one_controller_and_all_controllers_agree(table, pairs):
-    hypotheses = Hypotheses(table, floor=0.5, unit=2.0, pairs=pairs)
+def test_one_controller_and_all_controllers_agree(world, table, pairs):
+    hypotheses = Hypotheses(table, world.duties, floor=0.5, unit=2.0, pairs=pairs)
     d = len(table)
     assert hypotheses.names[:d] == table.conditions
     assert ("0:lost+1:dead" in hypotheses.names) == pairs
@@ -58,16 +64,25 @@ def test_one_controller_and_all_controllers_agree(table, pairs):
     np.testing.assert_allclose(hypotheses.objectives(some), objectives[some])
 
 
-def test_variances_and_falls_are_drawn_towards_the_typical(table):
-    hypotheses = Hypotheses(table, floor=0.0, unit=2.0, pairs=False)
+def test_variances_and_falls_are_drawn_towards_the_typical(world, table):
+    hypotheses = Hypotheses(table, world.duties, floor=0.0, unit=2.0, pairs=False)
     typical = np.median(table.noise) ** 2
     expected = hypotheses.at(5)
     shrunk = (table.noise[:, 5] ** 2 + 2 * typical) / 3  # two episodes have one degree of freedom
     np.testing.assert_allclose(expected.variance, shrunk * 1.5 / 4, rtol=1e-5)
     assert hypotheses.noise(5) == pytest.approx(np.median(shrunk) / 4, rel=1e-5)
-    falls = (2 * table.falls[:, 5] + table.falls.mean(axis=1)) / 3
+    near = np.argsort(np.linalg.norm(world.duties - world.duties[5], axis=1))[:16]
+    falls = (2 * table.falls[:, 5] + 4 * table.falls[:, near].mean(axis=1)) / 6
     np.testing.assert_allclose(expected.fall, falls, rtol=1e-5)
 
 
-def test_no_pairs_without_the_healthy_condition(table):
-    assert len(Hypotheses(table.take(["0:lost", "1:dead"]), floor=0.0, unit=1.0, pairs=True)) == 2
+def test_no_pairs_without_the_healthy_condition(world, table):
+    assert (
+        len(Hypotheses(table.take(["0:lost", "1:dead"]), world.duties, floor=0.0, unit=1.0, pairs=True)) == 2
+    )
+
+
+def test_few_controllers_are_all_near():
+    values = np.array([[0.0, 1.0, 0.5]])
+    np.testing.assert_allclose(mean_of_nearest(values, np.arange(3.0)[:, None]), [[0.5, 0.5, 0.5]])
+    np.testing.assert_allclose(mean_of_nearest(values[:, :1], np.zeros((1, 2))), [[0.0]])

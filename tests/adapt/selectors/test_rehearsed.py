@@ -8,6 +8,7 @@ import pytest
 from scipy import stats
 from six_legs import World, library
 
+from adapt.diagnosis import in_words
 from adapt.outcome import Outcome
 from adapt.selectors import Rehearsed, RehearsedSettings, Truth, make_selector, replay
 from adapt.selectors.rehearsed_settings import Level, Tolerances
@@ -71,7 +72,9 @@ def brute_force(table, measures, evidence):
 
 def test_posterior_is_that_of_brute_force(world, table):
     quiet = exact(table)
-    settings = RehearsedSettings(levels=LEVELS, tolerances=EXACT, healthy=0.2, pairs=0.0, memory=1e9)
+    settings = RehearsedSettings(
+        levels=LEVELS, tolerances=EXACT, healthy=0.2, pairs=0.0, memory=1e9, caution=1.0, wariness=0.0
+    )
     selector = Rehearsed(world.prior(), trials=9, table=quiet, settings=settings)
     evidence = table.evidence[7, [row for row, _, _ in TRIALS]].astype(float)
     evidence += 0.1 * np.random.default_rng(0).normal(size=evidence.shape)
@@ -104,7 +107,7 @@ def test_it_finds_out_what_is_wrong_and_recovers_at_once(world, table, damage):
     name, probability = selector.diagnosis()[0]
     assert name == damage
     assert probability > 0.9
-    assert selector.diagnosis_in_words().startswith(f"{damage} {probability:.2f}")
+    assert in_words(selector.diagnosis()).startswith(f"{damage} {probability:.2f}")
     assert truth.objectives[went.recommendations[3]] > 0.85 * truth.objectives.max()
 
 
@@ -170,9 +173,22 @@ def test_gaits_that_are_predicted_to_fall_are_avoided(world, table):
     best = int(np.argmax(table.objectives[0]))
     falls[:, best] = 1.0
     risky = dataclasses.replace(table, falls=falls)
-    bold = RehearsedSettings(caution=0.0)
+    bold = RehearsedSettings(caution=0.0, wariness=0.0)
     assert Rehearsed(world.prior(), trials=9, table=risky.take(["healthy"]), settings=bold).next() == best
     assert Rehearsed(world.prior(), trials=9, table=risky.take(["healthy"])).next() != best
+
+
+def test_falls_make_it_wary(world, table):
+    """After falls it chooses a gait that is less likely to fall than without wariness."""
+
+    def next_risk(wariness):
+        settings = RehearsedSettings(caution=0.0, wariness=wariness)
+        selector = Rehearsed(world.prior(), trials=9, table=table, settings=settings)
+        for row in (3, 40, 77):
+            selector.tell(row, Outcome(0.0, True, table.evidence[4, row]))
+        return selector.fall_probability[selector.next()]
+
+    assert next_risk(2.0) < next_risk(0.0)
 
 
 def test_a_fall_makes_similar_gaits_look_dangerous(world, table):
@@ -222,16 +238,6 @@ def test_units_and_zero_of_the_objective_do_not_matter(world, table):
     np.testing.assert_allclose(b.predicted, 30 * a.predicted - 500, atol=0.1)
 
 
-def test_features_may_take_the_place_of_the_measures(world, table):
-    features = np.random.default_rng(0).random((300, 2))
-    selector = Rehearsed(world.prior(), trials=9, table=table.take(["healthy"]), features=features)
-    before = selector.predicted
-    selector.tell(10, Outcome(0.0, False, table.evidence[0, 10]))
-    change = np.abs(selector.predicted - before)
-    near = np.argsort(np.linalg.norm(features - features[10], axis=1))
-    assert change[near[:10]].mean() > change[near[-10:]].mean()
-
-
 @pytest.mark.parametrize(
     ("settings", "message"),
     [
@@ -257,8 +263,6 @@ def test_what_does_not_fit_is_refused(world, table):
     few = dataclasses.replace(table, objectives=table.objectives[:, :7])
     with pytest.raises(InvalidValueError, match="of the repertoire's 300 controllers, not of 7"):
         Rehearsed(world.prior(), trials=9, table=few)
-    with pytest.raises(InvalidValueError, match=r"features must be finite numbers of shape \(300, q\)"):
-        Rehearsed(world.prior(), trials=9, table=table, features=np.zeros(300))
     selector = Rehearsed(world.prior(), trials=9, table=table)
     with pytest.raises(InvalidValueError, match="must be 12 numbers, as in the rehearsal, or none, not 3"):
         selector.tell(0, Outcome(1.0, False, np.zeros(3)))

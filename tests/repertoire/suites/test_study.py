@@ -202,7 +202,14 @@ def test_a_folder_of_another_study_is_refused(copy, changes, what):
 @pytest.mark.parametrize("text", [b"", b"{", b"\xff\xfe", b"[" * 10**5])
 def test_a_damaged_study_file_is_named(copy, text):
     (copy / "study.json").write_bytes(text)
-    with pytest.raises(InvalidFileError, match=r"study\.json cannot be read: "):
+    with pytest.raises(InvalidFileError, match=r"study\.json does not describe a study \("):
+        Study(settings(), copy)
+
+
+def test_what_cannot_be_read_is_named(copy):
+    (copy / "study.json").unlink()
+    (copy / "study.json").mkdir()
+    with pytest.raises(InvalidFileError, match=r"study\.json cannot be read: Is a directory$"):
         Study(settings(), copy)
 
 

@@ -66,16 +66,11 @@ def test_names_that_are_taken_are_left_alone(tmp_path: Path) -> None:
 
 def test_a_mesh_shows_the_colours_of_its_picture_where_they_were(scene: Path) -> None:
     model = compiled(scene)
-    data = mujoco.MjData(model)
-    mujoco.mj_forward(model, data)
     assert model.ntex == 0
     heights = {}
     for geom in np.flatnonzero(model.geom_type == int(mujoco.mjtGeom.mjGEOM_MESH)):
-        mesh = model.geom_dataid[geom]
-        first, count = model.mesh_vertadr[mesh], model.mesh_vertnum[mesh]
-        vertices = model.mesh_vert[first : first + count] @ data.geom_xmat[geom].reshape(3, 3).T
         colour = tuple(np.round(model.mat_rgba[model.geom_matid[geom]] * 255))
-        heights.setdefault(colour, []).append((vertices + data.geom_xpos[geom])[:, 2])
+        heights.setdefault(colour, []).append(vertices(model, geom)[:, 2])
     red, blue = heights[(200, 0, 0, 255)], heights[(0, 0, 200, 255)]
     assert len(heights) == 2
     assert np.concatenate(red).min() >= 0.4 - 1e-6
@@ -92,11 +87,27 @@ def test_what_is_only_seen_is_coarse_and_weighs_nothing(scene: Path, monkeypatch
     assert model.geom_rbound[seen].max() == pytest.approx(0.2, rel=0.2)
 
 
-def test_what_touches_keeps_its_shape(tmp_path: Path, monkeypatch) -> None:
+def vertices(model: mujoco.MjModel, geom: int) -> np.ndarray:
+    """The vertices of a mesh where it is in its robot's first pose, (v, 3)."""
+    data = mujoco.MjData(model)
+    mujoco.mj_forward(model, data)
+    first, count = model.mesh_vertadr[model.geom_dataid[geom]], model.mesh_vertnum[model.geom_dataid[geom]]
+    return (
+        model.mesh_vert[first : first + count] @ data.geom_xmat[geom].reshape(3, 3).T + data.geom_xpos[geom]
+    )
+
+
+def test_what_touches_keeps_its_shape_and_place(tmp_path: Path, monkeypatch) -> None:
     monkeypatch.setattr("robots.intake.meshes.MOST_FACES", 200)
-    scene = write_dog(tmp_path, dog().replace('material="coat" contype="0" conaffinity="0"', ""))
-    theirs = mujoco.MjModel.from_xml_path(str(scene))
-    assert compiled(scene).nmeshface == theirs.nmeshface == 3600
+    xml = dog().replace('material="coat" contype="0" conaffinity="0"', 'pos="0.1 0 0" euler="10 20 30"')
+    xml = xml.replace(
+        'file="trunk.obj"', 'file="trunk.obj" scale="1 -2 0.5" refpos="0.1 0 0" refquat="3 1 2 0"'
+    )
+    scene = write_dog(tmp_path, xml)
+    ours, theirs = compiled(scene), mujoco.MjModel.from_xml_path(str(scene))
+    geom = int(np.flatnonzero(ours.geom_type == int(mujoco.mjtGeom.mjGEOM_MESH))[0])
+    assert ours.nmeshface == theirs.nmeshface == 3600
+    np.testing.assert_allclose(vertices(ours, geom), vertices(theirs, geom), atol=1e-5)
 
 
 def test_a_height_field_and_a_picture_on_a_plane_come_along(tmp_path: Path) -> None:

@@ -1,0 +1,108 @@
+"""`Bench`: runs a repertoire's controllers on one robot, for trials and to find out what they are worth."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from adapt.evidence import evidence_of
+from adapt.outcome import Outcome
+from adapt.record import Level
+from repertoire.repertoire import Repertoire
+from robots.seeds import derive_seeds
+from robots.simulation import Episodes, Simulation
+
+LEVEL_EPISODES = 10
+CANDIDATES = 20
+ORACLE_EPISODES = 4
+# Keys of the seed: what each family of episodes derives its seeds from. Training has 0 and 1.
+_TRIALS, _LEVELS, _ORACLE, _IN_USE = 2, 3, 4, 5
+
+
+@dataclass(frozen=True, eq=False)
+class Run:
+    """One episode of a controller.
+
+    Attributes:
+        seed: of the episode.
+        outcome: what a selector is told of it.
+        steps: control steps survived.
+        distance: progress towards the target [m].
+    """
+
+    seed: int
+    outcome: Outcome
+    steps: int
+    distance: float
+
+
+class Bench:
+    """Runs a repertoire's controllers on one robot, with seeds that derive from the recovery's.
+
+    Args:
+        repertoire: of the intact robot.
+        simulation: of the robot, whole or damaged.
+        seed: of the recovery.
+    """
+
+    def __init__(self, repertoire: Repertoire, simulation: Simulation, seed: int) -> None:
+        self.repertoire = repertoire
+        self._simulation = simulation
+        self._seed = seed
+
+    def trial(self, number: int, row: int) -> Run:
+        """Try a controller once, for the trial of a number."""
+        seeds = derive_seeds(self._seed, _TRIALS, number, 1)
+        episodes = self._run(np.array([row]), seeds)
+        fell = bool(episodes.fell[0] | episodes.diverged[0])
+        evidence = evidence_of(episodes, self._simulation.robot)[0]
+        outcome = Outcome(float(self._objectives(episodes)[0]), fell, evidence)
+        return Run(int(seeds[0]), outcome, int(episodes.steps[0]), float(episodes.distances[0]))
+
+    def level(self, row: int) -> Level:
+        """How well a controller does, over `LEVEL_EPISODES` episodes."""
+        seeds = derive_seeds(self._seed, _LEVELS, 0, LEVEL_EPISODES)
+        episodes = self._run(np.full(LEVEL_EPISODES, row), seeds)
+        objectives = self._objectives(episodes)
+        error = objectives.std(ddof=1) / np.sqrt(LEVEL_EPISODES)
+        return Level(float(objectives.mean()), float(error), float(episodes.distances.mean()))
+
+    def truth(self) -> np.ndarray:
+        """What every controller is worth: means of `ORACLE_EPISODES` episodes, (k,)."""
+        return self._means(np.arange(len(self.repertoire)), self._oracle_seeds[:ORACLE_EPISODES])
+
+    def winner(self, chosen: int) -> int:
+        """Row of the controller that does best of all, the chosen one included.
+
+        It is picked by `truth` and then, of the `CANDIDATES` best and the chosen one, by `LEVEL_EPISODES`
+        episodes more, with seeds of their own.
+        """
+        finalists = np.union1d(np.argsort(-self.truth(), kind="stable")[:CANDIDATES], [chosen])
+        return self._best_of(finalists, self._oracle_seeds[ORACLE_EPISODES:])
+
+    def proven(self) -> int:
+        """Row of the controller that does best among the `CANDIDATES` with the highest objectives."""
+        candidates = np.argsort(-self.repertoire.elites.objectives, kind="stable")[:CANDIDATES]
+        return self._best_of(candidates, derive_seeds(self._seed, _IN_USE, 0, LEVEL_EPISODES))
+
+    @property
+    def _oracle_seeds(self) -> np.ndarray:
+        """Of the truth, and then of the finalists' episodes."""
+        return derive_seeds(self._seed, _ORACLE, 0, ORACLE_EPISODES + LEVEL_EPISODES)
+
+    def _best_of(self, rows: np.ndarray, seeds: np.ndarray) -> int:
+        """The row with the highest mean objective over seeds, the same for all."""
+        return int(rows[np.argmax(self._means(rows, seeds))])
+
+    def _means(self, rows: np.ndarray, seeds: np.ndarray) -> np.ndarray:
+        """Mean objective of each row over seeds, the same for all."""
+        episodes = self._run(np.repeat(rows, len(seeds)), np.tile(seeds, len(rows)))
+        return np.asarray(self._objectives(episodes).reshape(len(rows), len(seeds)).mean(axis=1))
+
+    def _run(self, rows: np.ndarray, seeds: np.ndarray) -> Episodes:
+        """Run an episode of each controller."""
+        return self._simulation.evaluate(self.repertoire.elites.solutions[rows], seeds)
+
+    def _objectives(self, episodes: Episodes) -> np.ndarray:
+        """Objectives, the minimum where the simulation diverged."""
+        floor = self.repertoire.configuration.min_objective
+        return np.where(episodes.diverged, floor, episodes.objectives)

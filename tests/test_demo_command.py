@@ -1,0 +1,94 @@
+"""`surefoot demo hexapod` as a user types it, and the repertoire that comes along."""
+
+import json
+import re
+from functools import partial
+from pathlib import Path
+
+import pytest
+
+import adapt.rehearsed_demo
+import adapt.shipped
+from adapt.rehearsal import Rehearsal, read_table, rehearsal_path, write_table
+from adapt.rehearsed_demo import RehearsedDemoSettings
+from adapt.shipped import SHIPPED, shipped_repertoire
+from repertoire.storage import read_repertoire, write_repertoire
+from robots.errors import InvalidFileError, UnknownNameError
+from tests.adapt.rehearsal.small import small_repertoire
+
+
+@pytest.fixture
+def small(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A small repertoire with its rehearsal in the place of the hexapod's."""
+    folder = tmp_path / "data"
+    folder.mkdir()
+    repertoire = small_repertoire()
+    write_repertoire(folder / "hexapod.h5", repertoire)
+    with Rehearsal(repertoire, ["healthy", "front_left:lost"], episodes=1, seed=0, threads=1) as rehearsal:
+        rehearsal.run(tmp_path / "unfinished.h5")
+        write_table(folder / "hexapod-rehearsal.h5", rehearsal.table(), rehearsal.identity)
+    monkeypatch.setattr(adapt.shipped, "_CHECKOUT", folder)
+    settings = partial(RehearsedDemoSettings, damage="front_left:lost", trials=3, seconds=0.3)
+    monkeypatch.setattr(adapt.rehearsed_demo, "RehearsedDemoSettings", settings)
+    return folder
+
+
+def test_the_demo_breaks_diagnoses_and_recovers(run, small: Path, tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    code, printed, err = run("demo", "hexapod", "--out", out)
+    assert code == 0, err
+    made = {path.name for path in out.iterdir()}
+    videos = {"1_healthy.mp4", "2_broken_old_gait.mp4", "3_broken_new_gait.mp4"}
+    assert made == {"recovery.json", "recovery.png"} | videos
+    record = json.loads((out / "recovery.json").read_text())
+    assert (record["selector"], record["damage"]) == ("rehearsed", "front_left:lost")
+    assert "5 gaits, each rehearsed 1 times under each of 2 conditions" in printed
+    assert re.search(r"trial 1 cell .* (front_left:lost|healthy) \d\.\d\d", printed)
+    assert re.search(r"diagnosis: .* \d\.\d\d; it was front_left:lost", printed)
+    assert run("demo", "hexapod", "--out", out, "--damage", "all:weak@0.5")[0] == 0  # it replaces its own
+    assert json.loads((out / "recovery.json").read_text())["damage"] == "all:weak@0.5"
+
+
+def test_bad_input_ends_in_one_sentence(run, small: Path, tmp_path: Path) -> None:
+    cases = [
+        (["walker"], "unknown robot to demonstrate 'walker'; available: ant, hexapod"),
+        (["hexapod", "--evaluations", 9], "--evaluations and --overwrite are of the training"),
+        (["hexapod", "--overwrite"], "--evaluations and --overwrite are of the training"),
+        (["hexapod", "--damage", "tail:lost"], "'tail'"),
+        (["ant", "--damage", "tail:lost"], "'tail'"),
+        (["ant", "--damage", ""], "damage"),
+    ]
+    for arguments, message in cases:
+        code, _, err = run("demo", *arguments, "--out", tmp_path / "out")
+        assert (code, message in err) == (2, True), f"{arguments}: exit {code}, {err!r}"
+        assert err.count("\n") == 1, f"{arguments}: more than one line: {err!r}"
+    assert not (tmp_path / "out").exists()
+
+
+def test_what_is_shipped_is_whole_and_small() -> None:
+    size = 0
+    for robot in SHIPPED:
+        file = shipped_repertoire(robot)
+        repertoire = read_repertoire(file)
+        assert repertoire.robot.name == robot
+        assert read_table(rehearsal_path(file), repertoire).conditions[0] == "healthy"
+        size += file.stat().st_size + rehearsal_path(file).stat().st_size
+    assert size < 5_000_000
+
+
+def test_an_installation_is_searched_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    class Installed:
+        name = "hexapod.h5"
+
+        def locate(self) -> Path:
+            return tmp_path / "share" / self.name
+
+    monkeypatch.setattr(adapt.shipped, "_CHECKOUT", tmp_path / "nowhere")
+    monkeypatch.setattr(adapt.shipped, "files", lambda _: [Installed()])
+    with pytest.raises(InvalidFileError, match=r"hexapod\.h5, which comes with Surefoot, is neither in"):
+        shipped_repertoire("hexapod")
+    (tmp_path / "share").mkdir()
+    (tmp_path / "share" / "hexapod.h5").touch()
+    assert shipped_repertoire("hexapod") == tmp_path / "share" / "hexapod.h5"
+    with pytest.raises(UnknownNameError, match="'ant'; available: hexapod"):
+        shipped_repertoire("ant")

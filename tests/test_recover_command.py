@@ -1,0 +1,120 @@
+"""`surefoot recover` with a choice of selector, as a user types it."""
+
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from adapt.diagnosis import in_words
+from adapt.record import format_objective
+from adapt.rehearsal import Rehearsal, rehearsal_path, write_table
+from repertoire.archives import Elites
+from repertoire.storage import read_repertoire, write_repertoire
+from tests.adapt.rehearsal.small import small_repertoire
+
+CONDITIONS = ["healthy", "front_left:lost", "back_right:dead"]
+
+
+@pytest.fixture
+def alone(tmp_path: Path) -> Path:
+    """A small repertoire."""
+    write_repertoire(tmp_path / "gaits.h5", small_repertoire())
+    return tmp_path / "gaits.h5"
+
+
+@pytest.fixture
+def file(alone: Path) -> Path:
+    """A small repertoire with its rehearsal beside it."""
+    with Rehearsal(read_repertoire(alone), CONDITIONS, episodes=2, seed=0, threads=1) as rehearsal:
+        rehearsal.run(alone.with_name("unfinished.h5"))
+        write_table(rehearsal_path(alone), rehearsal.table(), rehearsal.identity)
+    alone.with_name("unfinished.h5").unlink(missing_ok=True)
+    return alone
+
+
+def broken(file: Path) -> list[object]:
+    return ["recover", file, "--damage", "front_left:lost", "--threads", 1]
+
+
+def record(file: Path) -> dict:
+    return json.loads(file.with_name("recovery.json").read_text())
+
+
+def test_a_rehearsal_beside_the_repertoire_is_used(run, file: Path) -> None:
+    code, out, err = run(*broken(file), "--trials", 3)
+    assert (code, err) == (0, "")
+    assert out.startswith(f"rehearsed, with 3 conditions of {rehearsal_path(file)} trial 1 cell ")
+    found = record(file)
+    assert found["selector"] == "rehearsed"
+    for trial in found["trials"]:
+        words = in_words(trial["diagnosis"].items())
+        assert words
+        assert f" {trial['distance']:.2f} m {'fell ' * trial['fell']}{words}" in out
+        assert f"predicted {format_objective(trial['predicted'])} measured " in out
+    assert f"stopped after {len(found['trials'])} trials and " in out
+
+
+def test_without_one_map_bo_is_the_default(run, alone: Path) -> None:
+    code, out, err = run(*broken(alone), "--trials", 2)
+    assert (code, err) == (0, "")
+    assert out.startswith(
+        "map-bo-tuned, as there is no gaits-rehearsal.h5 beside it (surefoot rehearse makes one) trial 1 "
+    )
+    assert record(alone)["selector"] == "map-bo-tuned"
+    assert all(trial["diagnosis"] == {} for trial in record(alone)["trials"])
+
+
+def test_the_user_chooses_selector_and_rehearsal(run, file: Path) -> None:
+    elsewhere = file.with_name("elsewhere.h5")
+    code, out, _ = run(*broken(file), "--selector", "best-first", "--trials", 2)
+    assert (code, record(file)["selector"]) == (0, "best-first")
+    assert out.startswith("trial 1 cell ")
+    rehearsal_path(file).rename(elsewhere)
+    assert run(*broken(file), "--trials", 2, "--rehearsal", elsewhere)[0] == 0
+    assert record(file)["selector"] == "rehearsed"
+
+
+def test_falls_can_be_limited(run, file: Path) -> None:
+    choice = ["--selector", "best-first", "--trials", 8]
+    run(*broken(file), *choice)
+    fell = [trial["fell"] for trial in record(file)["trials"]]
+    assert True in fell[:-1], "the gaits are ones of which some fall"
+    _, out, _ = run(*broken(file), *choice, "--max-falls", 1)
+    assert [trial["fell"] for trial in record(file)["trials"]] == fell[: fell.index(True) + 1]
+    assert f"stopped after {fell.index(True) + 1} trials and 1 fall: the robot fell 1 times" in out
+
+
+def test_bad_input_ends_in_one_sentence_and_leaves_nothing(run, file: Path) -> None:
+    folder = file.parent
+    repertoire = read_repertoire(file)
+    fewer = Elites(*(column[:-1] for column in vars(repertoire.elites).values()))
+    write_repertoire(folder / "other.h5", replace(repertoire, elites=fewer))
+    (folder / "copy").mkdir()
+    (folder / "copy" / "gaits.h5").write_bytes(file.read_bytes())
+    nothing = Elites(*(column[:0] for column in vars(repertoire.elites).values()))
+    cells = np.prod(repertoire.grid)
+    write_repertoire(folder / "empty.h5", replace(repertoire, elites=nothing, thresholds=np.zeros(cells)))
+    before = sorted(folder.rglob("*"))
+    table = rehearsal_path(file)
+    there, alone = [file, "--out", folder / "new"], [folder / "copy" / "gaits.h5", "--out", folder / "new"]
+    cases = [
+        ([*there, "--trials", 0], "0 is not in the range"),
+        ([*there, "--max-falls", 0], "0 is not in the range"),
+        ([*there, "--selector", "magic"], "unknown selector 'magic'; available: random, best-first"),
+        ([*alone, "--selector", "rehearsed"], "the rehearsed selector needs a rehearsal of the repertoire"),
+        (
+            [*there, "--selector", "map-bo", "--rehearsal", table],
+            "map-bo selector makes no use of a rehearsal",
+        ),
+        ([folder / "other.h5", "--rehearsal", table], "it is the rehearsal of another repertoire"),
+        ([*there, "--rehearsal", file], "it is not a rehearsal"),
+        ([*there, "--rehearsal", folder / "none.h5"], "none.h5 cannot be read: no such file"),
+        ([folder / "empty.h5"], "the repertoire is empty"),
+    ]
+    for arguments, message in cases:
+        code, _, err = run("recover", *arguments, "--damage", "front_left:lost")
+        assert (code, message in err) == (2, True), f"{arguments}: exit {code}, {err!r}"
+        assert err.count("\n") == 1, f"{arguments}: more than one line: {err!r}"
+    assert sorted(folder.rglob("*")) == before
