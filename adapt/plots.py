@@ -43,11 +43,8 @@ def draw_recovery(recovery: Recovery, path: Path) -> None:
     if recovery.diagnosis:
         draw_diagnosis(below, [trial.diagnosis for trial in recovery.trials])
     _label_trials(below, [format_cell(trial.cell) for trial in recovery.trials])
-    count = len(recovery.trials)
-    trials = f"{count} trial{'s' if count > 1 else ''}"
-    axes.set_title(
-        f"{recovery.robot} with {recovery.damage}: {trials}, {recovery.selector}", loc="left", fontsize=11
-    )
+    title = f"{recovery.robot} with {recovery.damage}: {recovery.effort}, {recovery.selector}"
+    axes.set_title(title, loc="left", fontsize=11)
     handles, labels = axes.get_legend_handles_labels()
     figure.legend(handles, labels, loc="outside lower left", ncols=4, frameon=False, fontsize=9)
     save_figure(figure, path)

@@ -106,6 +106,12 @@ class Recovery:
         return sum(trial.fell for trial in self.trials)
 
     @property
+    def effort(self) -> str:
+        """Its trials and falls, in words."""
+        trials, falls = len(self.trials), self.falls
+        return f"{trials} trial{'s' * (trials != 1)} and {falls or 'no'} fall{'s' * (falls != 1)}"
+
+    @property
     def diagnosis(self) -> dict[str, float]:
         """What the selector held to be wrong in the end, see `Trial`."""
         return self.trials[-1].diagnosis

@@ -19,7 +19,7 @@ def tell_levels(recovery: Recovery, say: Say) -> None:
         recovery: how it went.
         say: prints a line.
     """
-    say(f"stopped after {len(recovery.trials)} trials: {recovery.stop}")
+    say(f"stopped after {recovery.effort}: {recovery.stop}")
     cell = format_cell(recovery.cell)
     scenes = (
         ("healthy, old gait:", recovery.healthy, ""),

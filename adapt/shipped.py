@@ -37,4 +37,4 @@ def _installed(name: str) -> list[Path]:
         installed = files("surefoot") or []
     except PackageNotFoundError:
         return []
-    return [Path(str(file.locate())) for file in installed if file.name == name]
+    return [Path(str(file.locate())).resolve() for file in installed if file.name == name]

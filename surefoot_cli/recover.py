@@ -117,8 +117,7 @@ def _print_levels(recovery: Any) -> None:
     """The levels before, during and after."""
     from adapt.record import format_objective
 
-    falls = {0: "no falls", 1: "1 fall"}.get(recovery.falls, f"{recovery.falls} falls")
-    console.print(f"stopped after {len(recovery.trials)} trials and {falls}: {recovery.stop}")
+    console.print(f"stopped after {recovery.effort}: {recovery.stop}")
     for name, level in recovery.levels().items():
         console.print(
             f"{name:>10} {format_objective(level.objective):>8} ± {format_objective(level.standard_error)}  "

@@ -18,8 +18,8 @@ def show(file: Path, picture: Path | None, history: Path | None) -> None:
     from robots.pictures import check_picture
 
     check_different(file, picture, history)
-    for path in filter(None, (picture, history)):
-        check_picture(path)
+    for given in filter(None, (picture, history)):
+        check_picture(given)
     repertoire = read_repertoire(file)
     for name, value in repertoire.facts().items():
         console.print(f"{name:<12}{value}")

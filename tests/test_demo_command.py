@@ -76,6 +76,25 @@ def test_what_is_shipped_is_whole_and_small() -> None:
     assert size < 5_000_000
 
 
+def test_the_python_of_the_docs(small: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    text = (Path(__file__).parent.parent / "docs" / "adaptation.md").read_text()
+    from_a_file, on_a_robot = re.findall(r"```python\n(.*?)```", text, re.DOTALL)
+    for old, new in (("examples/data", str(small)), ("left_front", "front_left")):
+        assert old in from_a_file
+        from_a_file = from_a_file.replace(old, new)
+    tried = []
+
+    def walk(solution):
+        tried.append(solution)
+        return 1.0, len(tried) == 2, []
+
+    names = {"walk": walk}
+    exec(from_a_file, names)
+    assert "Level(objective=" in capsys.readouterr().out
+    exec(on_a_robot, names)
+    assert any((names["best"] == solution).all() for solution in tried)
+
+
 def test_an_installation_is_searched_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     class Installed:
         name = "hexapod.h5"

@@ -47,10 +47,10 @@ class Tolerances:
 
 
 LEVELS = (
-    Level(residual=0.05, length_scale=0.1, evidence=0.08, fall=0.08),
-    Level(residual=0.1, length_scale=0.1, evidence=0.15, fall=0.11),
-    Level(residual=0.2, length_scale=0.1, evidence=0.3, fall=0.17),
-    Level(residual=0.4, length_scale=0.1, evidence=0.6, fall=0.3),
+    Level(residual=0.05, length_scale=0.12, evidence=0.08, fall=0.08),
+    Level(residual=0.1, length_scale=0.12, evidence=0.15, fall=0.11),
+    Level(residual=0.2, length_scale=0.12, evidence=0.3, fall=0.17),
+    Level(residual=0.4, length_scale=0.12, evidence=0.6, fall=0.3),
 )
 
 
@@ -78,7 +78,7 @@ class RehearsedSettings:
     caution: float = 2.0
     wariness: float = 1.0
     memory: float = 2.0
-    tolerance: float = 0.02
+    tolerance: float = 0.04
     enough: float | None = None
 
     def __post_init__(self) -> None:

@@ -1,4 +1,4 @@
-"""Run as a program with a robot's name, or the path of its YAML: find the lowest objective to expect of a search.
+"""Run as a program with a robot's name, or the path of its YAML: the lowest objective to expect of a search.
 
 It is the floor of every threshold and the offset of the QD score, so it should lie below nearly everything
 that enters an archive. The authors of the paper took the lowest objective that any of their runs inserted;

@@ -183,12 +183,12 @@ def test_falls_make_it_wary(world, table):
 
     def next_risk(wariness):
         settings = RehearsedSettings(caution=0.0, wariness=wariness)
-        selector = Rehearsed(world.prior(), trials=9, table=table, settings=settings)
-        for row in (3, 40, 77):
-            selector.tell(row, Outcome(0.0, True, table.evidence[4, row]))
+        selector = Rehearsed(world.prior(), trials=9, table=table.take(["healthy"]), settings=settings)
+        for row in np.argsort(-table.objectives[0])[:4]:
+            selector.tell(int(row), Outcome(0.0, True))
         return selector.fall_probability[selector.next()]
 
-    assert next_risk(2.0) < next_risk(0.0)
+    assert next_risk(5.0) < next_risk(0.0)
 
 
 def test_a_fall_makes_similar_gaits_look_dangerous(world, table):
