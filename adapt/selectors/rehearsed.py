@@ -23,7 +23,7 @@ class Rehearsed(Selector):
     After each trial it updates the probabilities of all hypotheses by everything that was measured, see
     `Mixture` and `docs/adaptation.md`. It tries the controller with the largest
 
-        EI(x) (1 - p_fall(x))^(caution + wariness times the falls so far)
+        EI(x) (1 - p_fall(x))^caution
 
     where EI is the expected improvement over the best expectation of a tried controller, and p_fall that of
     the hypotheses, corrected by the falls and the trials without one of similar gaits. It recommends the
@@ -108,8 +108,7 @@ class Rehearsed(Selector):
     @property
     def _gain(self) -> np.ndarray:
         """What a trial of every controller is worth, normalised, (k,)."""
-        caution = self.settings.caution + self.settings.wariness * self.falls
-        return np.asarray(self._belief.gain * (1 - self.fall_probability) ** caution)
+        return np.asarray(self._belief.gain * (1 - self.fall_probability) ** self.settings.caution)
 
     def _choose(self, untried: np.ndarray) -> int:
         return int(np.argmax(np.where(untried, self._gain, -np.inf)))

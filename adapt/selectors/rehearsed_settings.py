@@ -64,7 +64,6 @@ class RehearsedSettings:
         healthy: probability that nothing that is known is wrong, at first.
         pairs: probability that two single damages are that were not rehearsed together; 0 for no such pairs.
         caution: exponent of the probability not to fall, by which the expected gain of a trial is multiplied.
-        wariness: what each fall adds to that exponent.
         memory: trials' worth of trust in the hypotheses' falls, beside the falls seen nearby.
         tolerance: share of the best so far that one more trial must be expected to gain.
         enough: share of the best prediction with which the search is satisfied, the rule of 2015; None for
@@ -75,8 +74,7 @@ class RehearsedSettings:
     tolerances: Tolerances = field(default_factory=Tolerances)
     healthy: float = 0.1
     pairs: float = 0.2
-    caution: float = 2.0
-    wariness: float = 1.0
+    caution: float = 3.0
     memory: float = 2.0
     tolerance: float = 0.04
     enough: float | None = None

@@ -73,7 +73,7 @@ def brute_force(table, measures, evidence):
 def test_posterior_is_that_of_brute_force(world, table):
     quiet = exact(table)
     settings = RehearsedSettings(
-        levels=LEVELS, tolerances=EXACT, healthy=0.2, pairs=0.0, memory=1e9, caution=1.0, wariness=0.0
+        levels=LEVELS, tolerances=EXACT, healthy=0.2, pairs=0.0, memory=1e9, caution=1.0
     )
     selector = Rehearsed(world.prior(), trials=9, table=quiet, settings=settings)
     evidence = table.evidence[7, [row for row, _, _ in TRIALS]].astype(float)
@@ -173,22 +173,9 @@ def test_gaits_that_are_predicted_to_fall_are_avoided(world, table):
     best = int(np.argmax(table.objectives[0]))
     falls[:, best] = 1.0
     risky = dataclasses.replace(table, falls=falls)
-    bold = RehearsedSettings(caution=0.0, wariness=0.0)
+    bold = RehearsedSettings(caution=0.0)
     assert Rehearsed(world.prior(), trials=9, table=risky.take(["healthy"]), settings=bold).next() == best
     assert Rehearsed(world.prior(), trials=9, table=risky.take(["healthy"])).next() != best
-
-
-def test_falls_make_it_wary(world, table):
-    """After falls it chooses a gait that is less likely to fall than without wariness."""
-
-    def next_risk(wariness):
-        settings = RehearsedSettings(caution=0.0, wariness=wariness)
-        selector = Rehearsed(world.prior(), trials=9, table=table.take(["healthy"]), settings=settings)
-        for row in np.argsort(-table.objectives[0])[:4]:
-            selector.tell(int(row), Outcome(0.0, True))
-        return selector.fall_probability[selector.next()]
-
-    assert next_risk(5.0) < next_risk(0.0)
 
 
 def test_a_fall_makes_similar_gaits_look_dangerous(world, table):
