@@ -29,7 +29,7 @@ class RehearsedDemoSettings:
     """
 
     robot: str = "hexapod"
-    damage: str = "left_middle:lost"
+    damage: str = "left_front:lost"
     trials: int = 10
     seconds: float = 5.0
 

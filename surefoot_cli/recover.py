@@ -54,15 +54,21 @@ def recover(
     from adapt.recovery import recover as run_recovery
     from adapt.report import result_paths, save_recovery
     from repertoire.storage import read_repertoire
-    from robots.atomic import check_writable, make_folder
+    from robots.atomic import check_writable, new_folder
 
     repertoire = read_repertoire(file)
     damage = parse_damage(damage_text, repertoire.robot)
-    name, table = _choose(file, repertoire, selector, rehearsal)
+    name, table, choice = _choose(file, repertoire, selector, rehearsal)
     folder = out or file.parent
-    make_folder(folder)
-    for path in result_paths(folder):
-        check_writable(path)
+    with new_folder(folder):
+        for path in result_paths(folder):
+            check_writable(path)
+
+    def show(trial: Any) -> None:
+        if trial.number == 1:  # whatever may be wrong with the input, nothing was printed before
+            console.print(choice)
+        print_trial(trial)
+
     recovery = run_recovery(
         repertoire,
         damage,
@@ -73,15 +79,17 @@ def recover(
         max_falls=max_falls,
         threads=threads,
         oracle=oracle,
-        on_trial=print_trial,
+        on_trial=show,
     )
     _print_levels(recovery)
     for path in save_recovery(recovery, folder):
         console.print(f"saved {path}")
 
 
-def _choose(file: Path, repertoire: Any, selector: str | None, rehearsal: Path | None) -> tuple[str, Any]:
-    """Name of the selector and the rehearsal it needs; says which, where the user did not."""
+def _choose(
+    file: Path, repertoire: Any, selector: str | None, rehearsal: Path | None
+) -> tuple[str, Any, str]:
+    """Name of the selector, the rehearsal if it needs one, and a line that says so."""
     from adapt.rehearsal import read_table, rehearsal_path
     from adapt.selectors import SELECTORS, choose_selector
 
@@ -92,10 +100,9 @@ def _choose(file: Path, repertoire: Any, selector: str | None, rehearsal: Path |
     table = None if rehearsal is None else read_table(rehearsal, repertoire)
     name = choose_selector(selector, table)
     if table is not None:
-        console.print(f"{name}, with {len(table)} conditions of {rehearsal}")
-    elif selector is None:
-        console.print(f"{name}, as there is no {beside.name} beside it (surefoot rehearse makes one)")
-    return name, table
+        return name, table, f"selector: {name}, with {len(table)} conditions of {rehearsal}"
+    why = "" if selector else f", as there is no {beside.name} beside it (surefoot rehearse makes one)"
+    return name, table, f"selector: {name}{why}"
 
 
 def print_trial(trial: Any) -> None:

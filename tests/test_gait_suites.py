@@ -84,7 +84,7 @@ def test_a_dry_run_only_says_how_long(run, tmp_path) -> None:
 
 def test_ctrl_c_keeps_what_is_saved_and_the_same_command_goes_on(tmp_path) -> None:
     small = ["suite", "locomotion", "--algorithms", "map-elites", *SMALL]
-    arguments = map(str, [*small, "--robots", "hopper", "--evaluations", 2000])
+    arguments = map(str, [*small, "--robots", "hopper", "--evaluations", 4000])
     command = [sys.executable, "-W", "error", "-m", "surefoot", *arguments]
     study = tmp_path / "study"
     process = subprocess.Popen(
@@ -108,7 +108,7 @@ def test_ctrl_c_keeps_what_is_saved_and_the_same_command_goes_on(tmp_path) -> No
     assert all(path.read_bytes() == content for path, content in kept.items())
     whole = LOCOMOTION_STUDY.settings(
         tmp_path / "whole",
-        {"hopper": 2000},
+        {"hopper": 4000},
         variants=algorithm_variants(["map-elites"]),
         trials=2,
         episodes=2,

@@ -46,7 +46,7 @@ def record(file: Path) -> dict:
 def test_a_rehearsal_beside_the_repertoire_is_used(run, file: Path) -> None:
     code, out, err = run(*broken(file), "--trials", 3)
     assert (code, err) == (0, "")
-    assert out.startswith(f"rehearsed, with 3 conditions of {rehearsal_path(file)} trial 1 cell ")
+    assert out.startswith(f"selector: rehearsed, with 3 conditions of {rehearsal_path(file)} trial 1 cell ")
     found = record(file)
     assert found["selector"] == "rehearsed"
     for trial in found["trials"]:
@@ -61,7 +61,7 @@ def test_without_one_map_bo_is_the_default(run, alone: Path) -> None:
     code, out, err = run(*broken(alone), "--trials", 2)
     assert (code, err) == (0, "")
     assert out.startswith(
-        "map-bo-tuned, as there is no gaits-rehearsal.h5 beside it (surefoot rehearse makes one) trial 1 "
+        "selector: map-bo-tuned, as there is no gaits-rehearsal.h5 beside it (surefoot rehearse makes one) "
     )
     assert record(alone)["selector"] == "map-bo-tuned"
     assert all(trial["diagnosis"] == {} for trial in record(alone)["trials"])
@@ -71,7 +71,7 @@ def test_the_user_chooses_selector_and_rehearsal(run, file: Path) -> None:
     elsewhere = file.with_name("elsewhere.h5")
     code, out, _ = run(*broken(file), "--selector", "best-first", "--trials", 2)
     assert (code, record(file)["selector"]) == (0, "best-first")
-    assert out.startswith("trial 1 cell ")
+    assert out.startswith("selector: best-first trial 1 cell ")
     rehearsal_path(file).rename(elsewhere)
     assert run(*broken(file), "--trials", 2, "--rehearsal", elsewhere)[0] == 0
     assert record(file)["selector"] == "rehearsed"
@@ -121,7 +121,7 @@ def test_bad_input_ends_in_one_sentence_and_leaves_nothing(run, file: Path) -> N
         ([folder / "empty.h5"], "the repertoire is empty"),
     ]
     for arguments, message in cases:
-        code, _, err = run("recover", *arguments, "--damage", "front_left:lost")
-        assert (code, message in err) == (2, True), f"{arguments}: exit {code}, {err!r}"
+        code, out, err = run("recover", *arguments, "--damage", "front_left:lost")
+        assert (code, out, message in err) == (2, "", True), f"{arguments}: exit {code}, {out!r}, {err!r}"
         assert err.count("\n") == 1, f"{arguments}: more than one line: {err!r}"
     assert sorted(folder.rglob("*")) == before

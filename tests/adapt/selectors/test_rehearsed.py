@@ -76,6 +76,8 @@ def test_posterior_is_that_of_brute_force(world, table):
         levels=LEVELS, tolerances=EXACT, healthy=0.2, pairs=0.0, memory=1e9, caution=1.0
     )
     selector = Rehearsed(world.prior(), trials=9, table=quiet, settings=settings)
+    at_first = np.r_[0.2, np.full(len(table) - 1, 0.8 / (len(table) - 1))] @ table.falls
+    np.testing.assert_allclose(selector.fall_probability, at_first, atol=1e-6)
     evidence = table.evidence[7, [row for row, _, _ in TRIALS]].astype(float)
     evidence += 0.1 * np.random.default_rng(0).normal(size=evidence.shape)
     for (row, objective, fell), shown in zip(TRIALS, evidence, strict=True):
@@ -88,11 +90,13 @@ def test_posterior_is_that_of_brute_force(world, table):
     np.testing.assert_allclose(
         selector.predicted, unit * mean, atol=2e-3 * unit
     )  # the negligible are left out
+    fall = np.einsum("lj,jk->k", weights, table.falls)
+    np.testing.assert_allclose(selector.fall_probability, fall, atol=2e-3)
     best = mean[[row for row, _, _ in TRIALS]].max()
     u = (means - best) / deviations[:, None]
     gains = deviations[:, None] * (u * stats.norm.cdf(u) + stats.norm.pdf(u))
     gain = np.einsum("lj,ljk->k", weights, gains)
-    gain *= 1 - np.einsum("lj,jk->k", weights, table.falls)
+    gain *= 1 - fall
     gain[[row for row, _, _ in TRIALS]] = -1
     assert selector.next() == np.argmax(gain)
     tried = sorted({row for row, _, _ in TRIALS})

@@ -7,7 +7,7 @@ import pytest
 from six_legs import World, library
 
 from adapt.outcome import Outcome
-from adapt.selectors import SELECTORS, Noise, Truth, make_selector, replay
+from adapt.selectors import OF_2015, SELECTORS, Noise, Truth, make_selector, replay
 from robots.errors import InvalidValueError, UnknownNameError
 
 DAMAGE = "0:lost"
@@ -141,6 +141,12 @@ def test_a_replay_is_the_trial_loop(table, make, name):
 
 def test_oracle_is_the_best_of_all(world, make):
     assert make("oracle").next() == np.argmax(world.outcome(DAMAGE)[0])
+
+
+def test_map_bo_has_the_constants_of_2015(make):
+    assert make("map-bo").settings == OF_2015
+    assert (OF_2015.length_scale, OF_2015.noise, OF_2015.exploration) == (0.4, 0.001, 0.05)
+    assert make("map-bo-tuned").settings != OF_2015
 
 
 def test_best_first_is_in_order(world, make, tell):

@@ -3,7 +3,7 @@
 import numpy as np
 
 from adapt.outcome import Outcome
-from adapt.selectors import MapBO, MapBOSettings, Prior
+from adapt.selectors import MapBO, MapBOSettings, Prior, matern_52
 from adapt.selectors.thompson import Thompson
 
 
@@ -28,6 +28,17 @@ def test_samples_have_the_mean_and_covariance_of_the_belief():
     near = np.argsort(np.linalg.norm(measures - measures[0], axis=1))
     together = np.corrcoef(samples.T)[0]
     assert together[near[1]] > together[near[-1]] + 0.3
+
+
+def test_waves_have_the_kernels_covariance():
+    measures = np.random.default_rng(0).random((25, 3))
+    prior = Prior(np.ones(25), measures, 0.0)
+    settings = MapBOSettings(length_scale=0.5)
+    samplers = (Thompson(prior, trials=9, seed=seed, settings=settings) for seed in range(100))
+    samples = np.array([sampler.sample() - 1 for sampler in samplers for _ in range(50)])
+    distances = np.linalg.norm(measures[:, None] - measures[None], axis=2)
+    difference = samples.T @ samples / len(samples) - matern_52(distances, length_scale=0.5)
+    assert np.abs(difference).mean() < 0.025
 
 
 def test_every_trial_draws_anew():
