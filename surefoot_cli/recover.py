@@ -60,27 +60,27 @@ def recover(
     damage = parse_damage(damage_text, repertoire.robot)
     name, table, choice = _choose(file, repertoire, selector, rehearsal)
     folder = out or file.parent
-    with new_folder(folder):
-        for path in result_paths(folder):
-            check_writable(path)
 
     def show(trial: Any) -> None:
         if trial.number == 1:  # whatever may be wrong with the input, nothing was printed before
             console.print(choice)
         print_trial(trial)
 
-    recovery = run_recovery(
-        repertoire,
-        damage,
-        seed=seed,
-        trials=trials,
-        selector=name,
-        table=table,
-        max_falls=max_falls,
-        threads=threads,
-        oracle=oracle,
-        on_trial=show,
-    )
+    with new_folder(folder):
+        for path in result_paths(folder):
+            check_writable(path)
+        recovery = run_recovery(
+            repertoire,
+            damage,
+            seed=seed,
+            trials=trials,
+            selector=name,
+            table=table,
+            max_falls=max_falls,
+            threads=threads,
+            oracle=oracle,
+            on_trial=show,
+        )
     _print_levels(recovery)
     for path in save_recovery(recovery, folder):
         console.print(f"saved {path}")
