@@ -18,7 +18,8 @@ from robots.moments import NOT_WATCHED, add_observation
 from robots.native import call, function_address
 from robots.robot import Robot
 from robots.slots import measured_feet, place_joints, silence_mujoco
-from robots.task import Tally, apply_actions, begin, make_tally, score
+from robots.tally import Tally, make_tally
+from robots.task import apply_actions, begin, score
 
 _ONLY = np.zeros(1, np.int32)  # the slot there is
 

@@ -6,7 +6,8 @@ from mujoco.batch import Batch, SimulationError
 
 from robots.layout import ABSENT, Task, batch_columns, make_task
 from robots.robot import Robot
-from robots.task import apply_actions, begin, make_tally, score
+from robots.tally import make_tally
+from robots.task import apply_actions, begin, score
 
 
 class Slots:

@@ -122,7 +122,9 @@ def test_an_empty_archive_can_be_drawn(tmp_path: Path) -> None:
 
 def test_a_single_elite_can_be_drawn(tmp_path: Path) -> None:
     for shape in ((30,), (3, 3)):
+        draw_repertoire(repertoire(shape, []), tmp_path / "empty.png")
         draw_repertoire(repertoire(shape, [4]), tmp_path / "archive.png")
+        assert (tmp_path / "archive.png").read_bytes() != (tmp_path / "empty.png").read_bytes()
 
 
 def test_the_same_repertoire_gives_the_same_file(tmp_path: Path) -> None:
