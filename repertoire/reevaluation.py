@@ -9,8 +9,9 @@ from repertoire.blocks import check_episodes, run_blocks
 from repertoire.correction import Correction, correct
 from repertoire.problems import Locomotion
 from repertoire.repertoire import Repertoire
-from repertoire.samples import Identity, Samples, read_samples, write_samples
+from repertoire.samples import Samples, read_samples, write_samples
 from repertoire.storage import fingerprint
+from repertoire.unfinished import Identity
 from repertoire.versions import software_versions
 from robots.seeds import derive_seeds
 

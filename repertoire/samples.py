@@ -1,19 +1,15 @@
 """`Samples`: what elites did in fresh episodes, and the file that keeps those of an unfinished evaluation."""
 
-import json
-from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 
-from repertoire.contents import Contents, read_attribute, read_tree, verify, write_attribute, write_tree
 from repertoire.hdf5 import create_file, open_file
+from repertoire.unfinished import Identity, read_unfinished, write_unfinished
 from robots.errors import InvalidValueError
 
 _FORMAT = "surefoot samples"
-_VERSION = 1
-Identity = Mapping[str, str | int]  # what samples are a function of, by name
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,9 +40,7 @@ def write_samples(path: Path, samples: Samples, identity: Identity) -> None:
         InvalidFileError: the file cannot be written.
     """
     with create_file(path) as file:
-        write_attribute(file, "format", _FORMAT)
-        write_attribute(file, "version", _VERSION)
-        write_tree(file, Contents(dict(vars(samples)), {"identity": json.dumps(dict(identity))}))
+        write_unfinished(file, _FORMAT, vars(samples), identity)
 
 
 def read_samples(path: Path, identity: Identity, *, most: int, measure_dim: int) -> Samples:
@@ -62,29 +56,10 @@ def read_samples(path: Path, identity: Identity, *, most: int, measure_dim: int)
         InvalidFileError: the file cannot be read, holds no sound samples, or those of something else.
     """
     with open_file(path) as file:
-        if read_attribute(file, "format", "S") != _FORMAT or read_attribute(file, "version", "i") != _VERSION:
-            raise InvalidValueError(f"it holds no samples in version {_VERSION} of the format")
-        contents = read_tree(file)
-        verify(file, contents)
-        check_identity(json.loads(contents.texts["identity"]), identity)
-        samples = Samples(contents.arrays["objectives"], contents.arrays["measures"])
+        arrays = read_unfinished(file, _FORMAT, identity)
+        samples = Samples(arrays["objectives"], arrays["measures"])
         _check_samples(samples, most, measure_dim)
     return samples
-
-
-def check_identity(found: Identity, expected: Identity) -> None:
-    """Check what a file's content is a function of.
-
-    Raises:
-        InvalidValueError: it is a function of something else than expected.
-    """
-    differences = [
-        f"{name} {found.get(name)}, not {value}"
-        for name, value in expected.items()
-        if found.get(name) != value
-    ]
-    if differences:
-        raise InvalidValueError(f"it belongs to another evaluation ({'; '.join(differences)})")
 
 
 def _check_samples(samples: Samples, most: int, measure_dim: int) -> None:

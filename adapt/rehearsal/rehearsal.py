@@ -12,8 +12,8 @@ from adapt.rehearsal.stage import Stage
 from adapt.rehearsal.table import Table, tabulate
 from repertoire.blocks import check_episodes, run_blocks
 from repertoire.repertoire import Repertoire
-from repertoire.samples import Identity
 from repertoire.storage import fingerprint
+from repertoire.unfinished import Identity
 from repertoire.versions import software_versions
 from robots.robot import Robot
 from robots.seeds import derive_seeds

@@ -1,18 +1,15 @@
 """`Samples`: the episodes of a rehearsal under way, and the file that keeps them when it is interrupted."""
 
-import json
 from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 
-from repertoire.contents import Contents, read_attribute, read_tree, verify, write_attribute, write_tree
 from repertoire.hdf5 import create_file, open_file
-from repertoire.samples import Identity, check_identity
+from repertoire.unfinished import Identity, read_unfinished, write_unfinished
 from robots.errors import InvalidValueError
 
 _FORMAT = "surefoot rehearsal samples"
-_VERSION = 1
 
 
 @dataclass(frozen=True, eq=False)
@@ -58,9 +55,7 @@ def write_samples(path: Path, samples: Samples, identity: Identity) -> None:
         InvalidFileError: the file cannot be written.
     """
     with create_file(path) as file:
-        write_attribute(file, "format", _FORMAT)
-        write_attribute(file, "version", _VERSION)
-        write_tree(file, Contents(dict(vars(samples)), {"identity": json.dumps(dict(identity))}))
+        write_unfinished(file, _FORMAT, vars(samples), identity)
 
 
 def read_samples(path: Path, identity: Identity, *, most: int, evidence_dim: int) -> Samples:
@@ -76,12 +71,8 @@ def read_samples(path: Path, identity: Identity, *, most: int, evidence_dim: int
         InvalidFileError: the file cannot be read, holds no sound samples, or those of something else.
     """
     with open_file(path) as file:
-        if read_attribute(file, "format", "S") != _FORMAT or read_attribute(file, "version", "i") != _VERSION:
-            raise InvalidValueError(f"it holds no unfinished rehearsal in version {_VERSION} of the format")
-        contents = read_tree(file)
-        verify(file, contents)
-        check_identity(json.loads(contents.texts["identity"]), identity)
-        samples = Samples(*(contents.arrays[name] for name in ("objectives", "fell", "evidence")))
+        arrays = read_unfinished(file, _FORMAT, identity)
+        samples = Samples(*(arrays[name] for name in ("objectives", "fell", "evidence")))
         _check_samples(samples, most, evidence_dim)
     return samples
 

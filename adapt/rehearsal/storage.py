@@ -13,8 +13,8 @@ from adapt.rehearsal.table import HEALTHY, Table
 from repertoire.contents import Contents, read_attribute, read_tree, verify, write_attribute, write_tree
 from repertoire.hdf5 import create_file, open_file
 from repertoire.repertoire import Repertoire
-from repertoire.samples import Identity
 from repertoire.storage import fingerprint
+from repertoire.unfinished import Identity
 from robots.errors import InvalidValueError
 
 _FORMAT = "surefoot rehearsal"
