@@ -70,6 +70,19 @@ def bench_strategies(dimensions: tuple[str, ...], peer: str | None, study: bool,
     _deliver(figures, out)
 
 
+@bench.command("selectors")
+@click.option("--recoveries", type=Positive, default=50, show_default=True, help="To replay with each.")
+@click.option("--out", type=AnyPath, help="Save the numbers to this JSON file.")
+def bench_selectors(recoveries: int, out: Path | None) -> None:
+    """How long selectors take to choose a trial, and how fast recoveries are replayed."""
+    from adapt.selectors.speed import measure_selectors
+    from robots.atomic import check_writable
+
+    if out is not None:
+        check_writable(out)
+    _deliver(measure_selectors(recoveries=recoveries, say=console.print), out)
+
+
 def _robots(name: str) -> list[str]:
     """The robots that a name stands for."""
     from robots.catalogue import robot_names

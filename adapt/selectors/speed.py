@@ -1,0 +1,124 @@
+"""How long selectors take to choose, and how fast recoveries are replayed, on made-up repertoires."""
+
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from adapt.outcome import Outcome
+from adapt.rehearsal.table import HEALTHY, Table
+from adapt.selectors.catalogue import SELECTORS, make_selector
+from adapt.selectors.replay import Truth, replay
+from adapt.selectors.selector import Prior
+from repertoire.parallel import one_blas_thread
+
+Figures = dict[str, Any]
+_CONDITIONS, _MEASURES, _EVIDENCE = 30, 6, 12
+_MANY, _DONE = 10_000, 50  # controllers, and trials done, when a choice is timed
+_FEW, _TRIALS = 2_000, 20  # controllers, and trials of a recovery that is replayed
+_CHOICES = 10
+_UNKNOWN = 3  # condition that is the truth, and that the library lacks
+
+
+@dataclass(frozen=True, eq=False)
+class _Stand:
+    """A made-up repertoire with its rehearsal, and a damage that was not rehearsed.
+
+    Attributes:
+        prior: of k controllers.
+        table: the library.
+        truth: of the damage.
+    """
+
+    prior: Prior
+    table: Table
+    truth: Truth
+
+    def maker(self, name: str, trials: int) -> Callable[..., Any]:
+        """Starts a selector, given its seed."""
+        table = self.table if SELECTORS[name].needs_table else None
+        truth = self.truth.objectives
+        return partial(make_selector, name, self.prior, trials=trials, table=table, truth=truth)
+
+
+def measure_selectors(*, recoveries: int = 50, say: Callable[[str], None] = lambda _: None) -> Figures:
+    """Measure every selector on one core.
+
+    Args:
+        recoveries: to replay; times are told for 1,000.
+        say: told what is being measured.
+
+    Returns:
+        By selector: `choice_ms`, the median time to choose the next of 10,000 controllers after 50 trials,
+        `tell_ms`, that to take in its outcome, and `replays_s`, the time of 1,000 recoveries of 20 trials with
+        2,000 controllers; the library has 29 conditions.
+    """
+    many, few = _stand(_MANY), _stand(_FEW)
+    figures: Figures = {}
+    with one_blas_thread():
+        for name in SELECTORS:
+            say(name)
+            choice, tell = _choice(many, name)
+            figures[name] = {
+                "choice_ms": round(1e3 * choice, 2),
+                "tell_ms": round(1e3 * tell, 2),
+                "replays_s": round(1000 * _replays(few, name, recoveries), 1),
+            }
+    return figures
+
+
+def _choice(stand: _Stand, name: str) -> tuple[float, float]:
+    """Median times to choose and to take in [s] after `_DONE` trials."""
+    selector = stand.maker(name, _DONE + _CHOICES)(seed=0)
+    choices, tells = [], []
+    for _ in range(_DONE + _CHOICES):
+        started = time.perf_counter()
+        row = selector.next()
+        chosen = time.perf_counter()
+        evidence = stand.truth.evidence[row].astype(np.float64)
+        selector.tell(row, Outcome(float(stand.truth.objectives[row]), False, evidence))
+        tells.append(time.perf_counter() - chosen)
+        choices.append(chosen - started)
+    return float(np.median(choices[_DONE:])), float(np.median(tells[_DONE:]))
+
+
+def _replays(stand: _Stand, name: str, recoveries: int) -> float:
+    """Time of a recovery [s]."""
+    maker = stand.maker(name, _TRIALS)
+
+    def run(seeds: Sequence[int]) -> float:
+        started = time.perf_counter()
+        for seed in seeds:
+            replay(partial(maker, seed=seed), stand.truth, seed=seed, trials=_TRIALS)
+        return time.perf_counter() - started
+
+    run([0])  # compiles
+    return run(range(recoveries)) / recoveries
+
+
+def _stand(k: int) -> _Stand:
+    """Objectives and evidence that are smooth over random measures, and differ from condition to condition."""
+    rng = np.random.default_rng(0)
+    measures = rng.random((k, _MEASURES))
+    healthy = 1 + rng.random(k)
+    bends = rng.normal(size=(_CONDITIONS, _MEASURES)) @ (measures - 0.5).T  # (d, k)
+    bends[0] = 0
+    shape = (_CONDITIONS, k)
+    evidence = np.tanh(measures @ rng.normal(size=(_MEASURES, _EVIDENCE)))
+    offsets = 0.5 * rng.normal(size=(_CONDITIONS, 1, _EVIDENCE))
+    table = Table(
+        conditions=(HEALTHY, *(f"leg_{i}:lost" for i in range(1, _CONDITIONS))),
+        objectives=(healthy * (1 - 0.5 * np.abs(np.tanh(bends)))).astype(np.float32),
+        noise=np.full(shape, 0.02, np.float32),
+        falls=np.zeros(shape, np.float32),
+        evidence=(evidence + offsets).astype(np.float32),
+        evidence_std=np.full((*shape, _EVIDENCE), 0.02, np.float32),
+        evidence_names=tuple(f"number {i}" for i in range(_EVIDENCE)),
+        episodes=2,
+    )
+    unknown = table.conditions[_UNKNOWN]
+    library = table.take([text for text in table.conditions if text != unknown])
+    return _Stand(Prior(table.objectives[0], measures, 0.0), library, Truth.of(table, unknown))
