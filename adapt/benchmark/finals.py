@@ -35,19 +35,19 @@ def find_oracles(
         seed: of the table, from which the seeds of further episodes derive.
         threads: of the simulation; the result does not depend on it.
     """
-    stage = Stage(repertoire, robot, table.conditions, threads)
     seeds = derive_seeds(seed, _SEEDS, 0, EPISODES)
-    found = {}
+    means = table.objectives.astype(float)
+    finalists = np.sort(np.argsort(-means, axis=1, kind="stable")[:, :FINALISTS], axis=1)  # (d, f)
+    conditions = np.repeat(np.arange(len(finalists)), finalists.shape[1] * EPISODES)
+    stage = Stage(repertoire, robot, table.conditions, threads)
     try:
-        for number, condition in enumerate(table.conditions):
-            means = table.objectives[number].astype(float)
-            finalists = np.sort(np.argsort(-means, kind="stable")[:FINALISTS])
-            samples = stage.evaluate(number, np.repeat(finalists, EPISODES), np.tile(seeds, len(finalists)))
-            sums = samples.objectives.reshape(-1, EPISODES).sum(axis=1, dtype=np.float64)
-            found[condition] = int(finalists[np.argmax(sums + table.episodes * means[finalists])])
+        samples = stage.evaluate(conditions, np.repeat(finalists, EPISODES), np.tile(seeds, finalists.size))
     finally:
         stage.close()
-    return found
+    sums = samples.objectives.reshape(*finalists.shape, EPISODES).sum(axis=2, dtype=np.float64)
+    sums += table.episodes * np.take_along_axis(means, finalists, axis=1)
+    best = np.take_along_axis(finalists, sums.argmax(axis=1, keepdims=True), axis=1)[:, 0]
+    return dict(zip(table.conditions, best.tolist(), strict=True))
 
 
 def keep_oracles(path: Path, oracles: Oracles) -> None:

@@ -22,8 +22,7 @@ from robots.seeds import derive_seeds
 _EPISODES = 7
 # Episodes a thread runs in a block: seconds of work, so that neither waiting for the last nor saving weighs
 _BLOCK = 64
-_TIMED_CONDITIONS = 4
-_TIMED_EPISODES = 4  # of each thread under each of these conditions
+_TIMED_EPISODES = 16  # of each thread
 
 
 class Rehearsal:
@@ -65,7 +64,7 @@ class Rehearsal:
         self._stage = Stage(repertoire, robot or repertoire.robot, conditions, threads)
         self.conditions, self.threads = self._stage.conditions, self._stage.threads
         self.episodes = episodes
-        self.each = len(repertoire) * episodes  # episodes under one condition
+        self._controllers = len(repertoire)
         self.done = 0  # episodes finished
         self._block = block or _BLOCK * self.threads
         self._seeds = derive_seeds(seed, _EPISODES, 0, episodes)
@@ -93,7 +92,7 @@ class Rehearsal:
     @property
     def total(self) -> int:
         """Episodes of all elites under all conditions."""
-        return len(self.conditions) * self.each
+        return len(self.conditions) * self._controllers * self.episodes
 
     @property
     def finished(self) -> bool:
@@ -101,29 +100,24 @@ class Rehearsal:
         return self.done == self.total
 
     def seconds_left(self) -> float:
-        """How long the rest will take [s], by a few episodes under a few of the conditions."""
-        conditions = np.unique(np.linspace(0, len(self.conditions) - 1, _TIMED_CONDITIONS).astype(int))
-        pairs = np.linspace(0, self.each - 1, _TIMED_EPISODES * self.threads).astype(int)
-        spent = 0.0
-        for condition in conditions:
-            self._evaluate(condition, pairs[: self.threads])  # to compile, and to fill the caches
-            started = time.perf_counter()
-            self._evaluate(condition, pairs)
-            spent += time.perf_counter() - started
-        return spent / (len(conditions) * len(pairs)) * (self.total - self.done)
+        """How long the rest will take [s], by a few episodes from all over the rehearsal."""
+        numbers = np.linspace(0, self.total - 1, min(self.total, _TIMED_EPISODES * self.threads)).astype(int)
+        self._evaluate(numbers[::_TIMED_EPISODES])  # to compile, and to fill the caches
+        started = time.perf_counter()
+        self._evaluate(numbers)
+        return (time.perf_counter() - started) / len(numbers) * (self.total - self.done)
 
     def step(self, on_finished: Callable[[int], None] | None = None) -> None:
-        """Run a block of episodes, all under one condition.
+        """Run a block of episodes.
 
         Args:
             on_finished: called from other threads with the number of episodes finished, of those before this
                 block too.
         """
         done = self.done
-        condition, start = divmod(done, self.each)
-        pairs = np.arange(start, min(start + self._block, self.each))
+        numbers = np.arange(done, min(done + self._block, self.total))
         report = on_finished and (lambda count: on_finished(done + count))
-        self._fill(self._evaluate(condition, pairs, report))
+        self._fill(self._evaluate(numbers, report))
 
     def run(
         self,
@@ -178,12 +172,11 @@ class Rehearsal:
             episodes=self.episodes,
         )
 
-    def _evaluate(
-        self, condition: int, pairs: np.ndarray, on_finished: Callable[[int], None] | None = None
-    ) -> Samples:
-        """Run episodes under a condition: pair i is number i modulo n of row i divided by n."""
-        rows, numbers = np.divmod(pairs, self.episodes)
-        return self._stage.evaluate(condition, rows, self._seeds[numbers], on_finished)
+    def _evaluate(self, numbers: np.ndarray, on_finished: Callable[[int], None] | None = None) -> Samples:
+        """Run some of the episodes, which are numbered by condition, then by elite."""
+        entries, episodes = np.divmod(numbers, self.episodes)
+        conditions, rows = np.divmod(entries, self._controllers)
+        return self._stage.evaluate(conditions, rows, self._seeds[episodes], on_finished)
 
     def _fill(self, block: Samples) -> None:
         """Write down the results of the next episodes."""

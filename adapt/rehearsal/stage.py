@@ -1,10 +1,10 @@
-"""`Stage`: runs a repertoire's controllers on its robot under one condition after another."""
+"""`Stage`: runs a repertoire's controllers on its robot under many conditions."""
 
 from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from adapt.damage import parse_damage
+from adapt.damage import Damage, parse_damage
 from adapt.evidence import evidence_names, evidence_of
 from adapt.rehearsal.samples import Samples
 from adapt.rehearsal.table import HEALTHY
@@ -15,7 +15,7 @@ from robots.simulation import Simulation
 
 
 class Stage:
-    """Where episodes of a repertoire run under d conditions.
+    """Where episodes of a repertoire run under d conditions, all at once.
 
     Close it to end its threads.
 
@@ -34,11 +34,11 @@ class Stage:
         self, repertoire: Repertoire, robot: Robot, conditions: Sequence[str], threads: int | None
     ) -> None:
         self.robot = robot.with_episode_steps(repertoire.configuration.episode_steps)
-        self.conditions = _read(conditions, self.robot)
+        damages = _read(conditions, self.robot)
+        self.conditions = tuple(str(damage) for damage in damages)
         self.evidence_names = evidence_names(robot)
         self._repertoire = repertoire
-        self._condition = 0
-        self._simulation = Simulation(self.robot, threads=threads)
+        self._simulation = Simulation(*(damage.apply(self.robot) for damage in damages), threads=threads)
         self.threads = self._simulation.threads
 
     def close(self) -> None:
@@ -47,22 +47,21 @@ class Stage:
 
     def evaluate(
         self,
-        condition: int,
+        conditions: np.ndarray,
         rows: np.ndarray,
         seeds: np.ndarray,
         on_finished: Callable[[int], None] | None = None,
     ) -> Samples:
-        """Run episodes under a condition.
+        """Run episodes.
 
         Args:
-            condition: its number.
+            conditions: (s,) numbers of the conditions.
             rows: (s,) of the controllers in the repertoire.
             seeds: (s,) of the episodes.
             on_finished: called from other threads with the number of episodes finished.
         """
-        self._turn_to(condition)
         solutions = self._repertoire.elites.solutions[rows]
-        episodes = self._simulation.evaluate(solutions, seeds, on_finished=on_finished)
+        episodes = self._simulation.evaluate(solutions, seeds, variants=conditions, on_finished=on_finished)
         floor = self._repertoire.configuration.min_objective
         return Samples(
             np.where(episodes.diverged, floor, episodes.objectives).astype(np.float32),
@@ -70,23 +69,14 @@ class Stage:
             evidence_of(episodes, self.robot).astype(np.float32),
         )
 
-    def _turn_to(self, condition: int) -> None:
-        """Simulate the robot under another condition."""
-        if condition != self._condition:
-            self._simulation.close()
-            robot = parse_damage(self.conditions[condition], self.robot).apply(self.robot)
-            self._simulation = Simulation(robot, threads=self.threads)
-            self._condition = condition
 
-
-def _read(conditions: Sequence[str], robot: Robot) -> tuple[str, ...]:
-    """Check texts of damages to a robot and write each as it is always written, with `HEALTHY` first."""
-    read = [HEALTHY]
+def _read(conditions: Sequence[str], robot: Robot) -> list[Damage]:
+    """Read texts of damages to a robot; `HEALTHY` comes first."""
+    read = [parse_damage(HEALTHY, robot)]
     for text in conditions:
         damage = parse_damage(text, robot)
-        damage.apply(robot)  # what cannot be simulated should be known before hours of work
-        if str(damage) in read[1:]:
+        if str(damage) in map(str, read[1:]):
             raise InvalidValueError(f"the damage {str(damage)!r} is named twice")
         if str(damage) != HEALTHY:
-            read.append(str(damage))
-    return tuple(read)
+            read.append(damage)
+    return read

@@ -53,8 +53,8 @@ def measure_selectors(*, recoveries: int = 50, say: Callable[[str], None] = lamb
 
     Returns:
         By selector: `choice_ms`, the median time to choose the next of 10,000 controllers after 50 trials,
-        `tell_ms`, that to take in its outcome, and `replays_s`, the time of 1,000 recoveries of 20 trials with
-        2,000 controllers; the library has 29 conditions.
+        `tell_ms`, that to take in its outcome, and `replays_s`, the time of 1,000 recoveries of 20 trials
+        with 2,000 controllers; the library has 29 conditions.
     """
     many, few = _stand(_MANY), _stand(_FEW)
     figures: Figures = {}
@@ -100,7 +100,7 @@ def _replays(stand: _Stand, name: str, recoveries: int) -> float:
 
 
 def _stand(k: int) -> _Stand:
-    """Objectives and evidence that are smooth over random measures, and differ from condition to condition."""
+    """Objectives and evidence that are smooth over random measures, each condition's in its own way."""
     rng = np.random.default_rng(0)
     measures = rng.random((k, _MEASURES))
     healthy = 1 + rng.random(k)

@@ -7,11 +7,12 @@ import mujoco
 import numpy as np
 
 from robots.actuation import motor_of
+from robots.episodes import Episodes
 from robots.facts import wrapped
 from robots.intake.remarks import model_remarks, start_remarks, trial_remarks
 from robots.portrait import standing
 from robots.robot import Robot
-from robots.simulation import Episodes, Simulation
+from robots.simulation import Simulation
 
 _TRIALS = 16  # episodes with random controllers
 _STEPS = 300  # control steps of each, at most

@@ -4,10 +4,10 @@ import mujoco
 import numpy as np
 
 from robots.actuation import goes_beyond, motor_of
+from robots.episodes import Episodes
 from robots.intake.anatomy import can_touch
 from robots.pose import put_joints
 from robots.robot import Robot
-from robots.simulation import Episodes
 
 _FAR = 100.0  # [m] within which distances are measured
 _AFLOAT = 0.05  # [m] a robot that starts higher above the ground is worth a remark

@@ -21,9 +21,10 @@ from adapt.selectors.catalogue import Entry
 from repertoire.archives import Elites, GridArchive
 from repertoire.configuration import Configuration
 from repertoire.repertoire import Repertoire
+from robots.episodes import empty_episodes
 from robots.errors import InvalidValueError, UnknownNameError
 from robots.robot import load_robot
-from robots.simulation import Simulation, empty_episodes
+from robots.simulation import Simulation
 
 STEPS = 60
 CONFIGURATION = Configuration(

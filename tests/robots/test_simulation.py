@@ -9,9 +9,10 @@ import pytest
 from sabotage import sabotage
 
 from robots.controllers import robot_controller
+from robots.episodes import Episodes
 from robots.errors import InvalidValueError
-from robots.robot import Robot
-from robots.simulation import Episodes, Simulation
+from robots.robot import Robot, load_robot
+from robots.simulation import Simulation
 from robots.slots import Slots
 
 SEEDS = np.arange(12) + 100
@@ -78,6 +79,29 @@ def test_order_changes_nothing(ant, controllers, reference) -> None:
     shuffled = _evaluate(ant, controllers[order], SEEDS[order], threads=2)
     expected = Episodes(*(values[order] for values in _columns(reference)))
     assert _equal(shuffled, expected)
+
+
+def test_variants_run_side_by_side_as_each_does_alone(ant, controllers, reference) -> None:
+    heavy = ant.modified("heavy", lambda spec: setattr(spec.body("torso").geoms[0], "density", 20.0))
+    variants = np.arange(len(SEEDS)) % 2
+    with Simulation(ant, heavy, threads=2) as simulation:
+        mixed = simulation.evaluate(controllers, SEEDS, variants=variants)
+        assert _equal(simulation.evaluate(controllers, SEEDS), reference)
+        with pytest.raises(InvalidValueError, match="variants must be from 0 to 1, not 0 to 2"):
+            simulation.evaluate(controllers[:2], SEEDS[:2], variants=np.array([0, 2]))
+        with pytest.raises(InvalidValueError, match="variants must be 2 integers, not float64"):
+            simulation.evaluate(controllers[:2], SEEDS[:2], variants=np.zeros(2))
+    other = _evaluate(heavy, controllers)
+    assert not np.array_equal(other.objectives, reference.objectives)
+    expected = np.where(variants, other.objectives, reference.objectives)
+    assert np.array_equal(mixed.objectives, expected, equal_nan=True)
+
+
+def test_robots_that_are_no_variants_of_each_other_are_refused(ant) -> None:
+    with pytest.raises(InvalidValueError, match=r"share their controllers and measures, not: .*, mlp-28"):
+        Simulation(ant, load_robot("hopper"))
+    with pytest.raises(InvalidValueError, match="a simulation needs a robot"):
+        Simulation()
 
 
 def test_a_simulation_can_be_used_again(ant, controllers, reference) -> None:
