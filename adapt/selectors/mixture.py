@@ -41,8 +41,8 @@ class Mixture:
 
     Args:
         hypotheses: h of them.
-        prior: probabilities of the hypotheses, (h,).
-        levels: all equally probable before the first trial.
+        prior: probabilities of levels and hypotheses before the first trial, (l, h).
+        levels: how far the truth may be from a hypothesis, l of them.
         measures: over which the residual is smooth, (k, m).
         tolerances: see there.
     """
@@ -62,7 +62,7 @@ class Mixture:
         self._measures = measures
         k, h = len(measures), len(hypotheses)
         self._posteriors = [Posterior(np.full(k, level.residual**2), series=h) for level in levels]
-        self._log_prior = np.log(prior) - np.log(len(levels))  # (h,)
+        self._log_prior = np.log(prior)  # (l, h)
         self._by_objective = np.zeros((len(levels), h))
         self._by_rest: dict[int, np.ndarray] = {}  # of evidence and falls, by row, (l, h)
         self._outcomes: dict[int, list[Outcome]] = {}  # by row

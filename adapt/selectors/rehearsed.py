@@ -7,14 +7,14 @@ import numpy as np
 from adapt.outcome import Outcome
 from adapt.rehearsal.table import HEALTHY, Table
 from adapt.selectors.belief import Belief, believe
-from adapt.selectors.gaussian_process import matern_52
+from adapt.selectors.fall_risk import FallRisk
 from adapt.selectors.hypotheses import Hypotheses, hypotheses_of
 from adapt.selectors.mixture import Mixture
 from adapt.selectors.rehearsed_settings import RehearsedSettings
 from adapt.selectors.selector import Prior, Selector
 from robots.errors import InvalidValueError
 
-_NEARBY = 0.2  # length scale over which falls speak for other gaits, in units of the measures
+UNKNOWN = "unknown"  # in a diagnosis: like nothing that was rehearsed
 
 
 class Rehearsed(Selector):
@@ -23,15 +23,16 @@ class Rehearsed(Selector):
     After each trial it updates the probabilities of all hypotheses by everything that was measured, see
     `Mixture` and `docs/adaptation.md`. It tries the controller with the largest
 
-        EI(x) (1 - p_fall(x))^caution
+        EI(x) (1 - p(x))^exponent - cost p(x)
 
-    where EI is the expected improvement over the best expectation of a tried controller, and p_fall that of
-    the hypotheses, corrected by the falls and the trials without one of similar gaits. It recommends the
-    tried controller of which it expects most, not the one with the luckiest trial, and stops when the largest
-    of those products is less than `tolerance` of what the recommended one is expected to reach.
+    where EI is the expected improvement over the best expectation of a tried controller, and p the
+    probability of a fall, see `FallRisk` and `Caution`. It recommends the tried controller of which it
+    expects most, not the one with the luckiest trial, and stops when the largest of those values is less than
+    `tolerance` of what the recommended one is expected to reach.
 
     Where no hypothesis fits, the levels with a large residual take over, around whichever hypothesis is
-    least wrong: with nothing but the healthy one that is map-based Bayesian optimisation.
+    least wrong. The healthy one at the last level is map-based Bayesian optimisation: its probability is that
+    something unknown is wrong.
 
     Args:
         prior: what the repertoire says; residuals are smooth over its measures, and its minimum objective is
@@ -65,6 +66,7 @@ class Rehearsed(Selector):
         self._unit = height if height > 0 else 1.0
         self._channels = len(table.evidence_names)
         hypotheses = hypotheses_of(table, prior, unit=self._unit, pairs=self.settings.pairs > 0)
+        self._risk = FallRisk(hypotheses, self._measures, self.settings.caution)
         self._mixture = Mixture(
             hypotheses,
             prior=_probabilities(hypotheses, self.settings),
@@ -72,8 +74,6 @@ class Rehearsed(Selector):
             measures=self._measures,
             tolerances=self.settings.tolerances,
         )
-        self._fallen = np.zeros(len(prior))  # falls near each controller, each weighted by how near
-        self._near = np.zeros(len(prior))  # trials, the same
         self._believed: Belief | None = None
 
     @property
@@ -84,14 +84,16 @@ class Rehearsed(Selector):
     @property
     def fall_probability(self) -> np.ndarray:
         """Probability of a fall of every controller, (k,)."""
-        memory = self.settings.memory
-        return np.asarray((memory * self._belief.fall + self._fallen) / (memory + self._near))
+        return self._risk.of(self._belief.fall)
 
     def diagnosis(self) -> list[tuple[str, float]]:
-        """See `Selector`: the hypotheses with their probabilities."""
-        probabilities = self._mixture.weights.sum(axis=0)
-        order = np.argsort(-probabilities, kind="stable")
-        return [(self._mixture.hypotheses.names[i], float(probabilities[i])) for i in order]
+        """See `Selector`: the hypotheses, and `UNKNOWN`, with their probabilities."""
+        weights, names = self._mixture.weights, self._mixture.hypotheses.names
+        found = dict(zip(names, weights.sum(axis=0).tolist(), strict=True))
+        if HEALTHY in found:
+            found[UNKNOWN] = float(weights[-1, names.index(HEALTHY)])
+            found[HEALTHY] -= found[UNKNOWN]
+        return sorted(found.items(), key=lambda cause: -cause[1])
 
     def recommendation(self) -> int:
         """Row with the highest expectation of those that were tried."""
@@ -108,7 +110,8 @@ class Rehearsed(Selector):
     @property
     def _gain(self) -> np.ndarray:
         """What a trial of every controller is worth, normalised, (k,)."""
-        return np.asarray(self._belief.gain * (1 - self.fall_probability) ** self.settings.caution)
+        fall, caution = self.fall_probability, self.settings.caution
+        return np.asarray(self._belief.gain * (1 - fall) ** caution.exponent - caution.cost * fall)
 
     def _choose(self, untried: np.ndarray) -> int:
         return int(np.argmax(np.where(untried, self._gain, -np.inf)))
@@ -121,10 +124,7 @@ class Rehearsed(Selector):
             )
         self._believed = None
         self._mixture.learn(row, (outcome.objective - self.prior.min_objective) / self._unit, outcome)
-        distances = np.linalg.norm(self._measures - self._measures[row], axis=1)
-        near = matern_52(distances, length_scale=_NEARBY)
-        self._near += near
-        self._fallen += outcome.fell * near
+        self._risk.learn(row, outcome)
 
     def _satisfied(self) -> str | None:
         belief, settings = self._belief, self.settings
@@ -142,13 +142,17 @@ class Rehearsed(Selector):
 
 
 def _probabilities(hypotheses: Hypotheses, settings: RehearsedSettings) -> np.ndarray:
-    """Probabilities of the hypotheses before the first trial, (h,)."""
+    """Probabilities of levels and hypotheses before the first trial, (l, h)."""
     d, p = hypotheses.rehearsed, len(hypotheses) - hypotheses.rehearsed
     healthy = np.array([name == HEALTHY for name in hypotheses.names[:d]])
     single = np.where(healthy, settings.healthy, (1 - settings.healthy) / max(1, (~healthy).sum()))
     single /= single.sum()
     share = settings.pairs if p else 0.0
-    return np.concatenate([(1 - share) * single, np.full(p, share / max(1, p))])
+    known = np.concatenate([(1 - share) * single, np.full(p, share / max(1, p))])
+    levels = len(settings.levels)
+    probabilities = np.tile((1 - settings.unknown) / levels * known, (levels, 1))
+    probabilities[-1, :d] += settings.unknown * healthy
+    return probabilities / probabilities.sum()
 
 
 def _check(prior: Prior, table: Table) -> None:

@@ -46,6 +46,27 @@ class Tolerances:
     channels: float = 3.0
 
 
+@dataclass(frozen=True)
+class Caution:
+    """How a fall is foreseen, and what it costs; p is its probability.
+
+    Attributes:
+        exponent: of 1 - p, by which the expected gain of a trial is multiplied.
+        cost: what a fall costs, as a share of the best objective.
+        by_falls: share of p that comes from what falls alone say is wrong.
+        memory: trials' worth of trust in all of that, beside the falls seen nearby.
+    """
+
+    exponent: float = 2.0
+    cost: float = 0.02
+    by_falls: float = 0.5
+    memory: float = 2.0
+
+    def __post_init__(self) -> None:
+        check_positive(memory=self.memory)
+        check_probabilities(by_falls=self.by_falls)
+
+
 LEVELS = (
     Level(residual=0.05, length_scale=0.12, evidence=0.08, fall=0.08),
     Level(residual=0.1, length_scale=0.12, evidence=0.15, fall=0.11),
@@ -62,9 +83,10 @@ class RehearsedSettings:
         levels: how far the truth may be from a hypothesis; all equally probable at first.
         tolerances: of measurements.
         healthy: probability that nothing that is known is wrong, at first.
+        unknown: probability that what is wrong is like nothing that was rehearsed, at first: the healthy
+            robot at the last level.
         pairs: probability that two single damages are that were not rehearsed together; 0 for no such pairs.
-        caution: exponent of the probability not to fall, by which the expected gain of a trial is multiplied.
-        memory: trials' worth of trust in the hypotheses' falls, beside the falls seen nearby.
+        caution: towards falls.
         tolerance: share of the best so far that one more trial must be expected to gain.
         enough: share of the best prediction with which the search is satisfied, the rule of 2015; None for
             no such rule.
@@ -73,9 +95,9 @@ class RehearsedSettings:
     levels: tuple[Level, ...] = LEVELS
     tolerances: Tolerances = field(default_factory=Tolerances)
     healthy: float = 0.1
+    unknown: float = 0.1
     pairs: float = 0.2
-    caution: float = 3.0
-    memory: float = 2.0
+    caution: Caution = field(default_factory=Caution)
     tolerance: float = 0.04
     enough: float | None = None
 
@@ -84,4 +106,4 @@ class RehearsedSettings:
             raise InvalidValueError("levels must be at least one: with none there is nothing to believe")
         if self.healthy == 0:
             raise InvalidValueError("healthy must be positive: it is what is left when nothing fits")
-        check_probabilities(healthy=self.healthy, pairs=self.pairs)
+        check_probabilities(healthy=self.healthy, unknown=self.unknown, pairs=self.pairs)

@@ -11,7 +11,9 @@ from six_legs import World, library
 from adapt.diagnosis import in_words
 from adapt.outcome import Outcome
 from adapt.selectors import Rehearsed, RehearsedSettings, Truth, make_selector, replay
-from adapt.selectors.rehearsed_settings import Level, Tolerances
+from adapt.selectors.fall_risk import FallRisk
+from adapt.selectors.hypotheses import Hypotheses
+from adapt.selectors.rehearsed_settings import Caution, Level, Tolerances
 from robots.errors import InvalidValueError
 
 LEVELS = (Level(0.1, 0.3, 0.2, 0.1), Level(0.4, 0.6, 0.5, 0.3))
@@ -66,6 +68,8 @@ def brute_force(table, measures, evidence):
                 logs[i, j] += 3 / 12 * stats.t.logpdf(shown, 4, scale=scale).sum()
     prior = np.full(len(table), 0.8 / (len(table) - 1))
     prior[0] = 0.2
+    prior = np.tile(0.9 * prior / len(LEVELS), (len(LEVELS), 1))
+    prior[-1, 0] += 0.1
     weights = prior * np.exp(logs - logs.max())
     return weights / weights.sum(), means, deviations
 
@@ -73,10 +77,15 @@ def brute_force(table, measures, evidence):
 def test_posterior_is_that_of_brute_force(world, table):
     quiet = exact(table)
     settings = RehearsedSettings(
-        levels=LEVELS, tolerances=EXACT, healthy=0.2, pairs=0.0, memory=1e9, caution=1.0
+        levels=LEVELS,
+        tolerances=EXACT,
+        healthy=0.2,
+        unknown=0.1,
+        pairs=0.0,
+        caution=Caution(exponent=1.5, cost=0.03, by_falls=0.0, memory=1e9),
     )
     selector = Rehearsed(world.prior(), trials=9, table=quiet, settings=settings)
-    at_first = np.r_[0.2, np.full(len(table) - 1, 0.8 / (len(table) - 1))] @ table.falls
+    at_first = np.r_[0.28, np.full(len(table) - 1, 0.72 / (len(table) - 1))] @ table.falls
     np.testing.assert_allclose(selector.fall_probability, at_first, atol=1e-6)
     evidence = table.evidence[7, [row for row, _, _ in TRIALS]].astype(float)
     evidence += 0.1 * np.random.default_rng(0).normal(size=evidence.shape)
@@ -84,7 +93,10 @@ def test_posterior_is_that_of_brute_force(world, table):
         selector.tell(row, Outcome(objective, fell, shown))
     weights, means, deviations = brute_force(quiet, world.duties, evidence)
     diagnosed = dict(selector.diagnosis())
-    np.testing.assert_allclose([diagnosed[name] for name in table.conditions], weights.sum(axis=0), atol=1e-6)
+    assert diagnosed["unknown"] == pytest.approx(weights[-1, 0], abs=1e-6)
+    expected = weights.sum(axis=0)
+    expected[0] -= weights[-1, 0]
+    np.testing.assert_allclose([diagnosed[name] for name in table.conditions], expected, atol=1e-6)
     unit = float(table.objectives.max())
     mean = np.einsum("lj,ljk->k", weights, means)
     np.testing.assert_allclose(
@@ -96,7 +108,7 @@ def test_posterior_is_that_of_brute_force(world, table):
     u = (means - best) / deviations[:, None]
     gains = deviations[:, None] * (u * stats.norm.cdf(u) + stats.norm.pdf(u))
     gain = np.einsum("lj,ljk->k", weights, gains)
-    gain *= 1 - fall
+    gain = gain * (1 - fall) ** 1.5 - 0.03 * fall
     gain[[row for row, _, _ in TRIALS]] = -1
     assert selector.next() == np.argmax(gain)
     tried = sorted({row for row, _, _ in TRIALS})
@@ -118,7 +130,9 @@ def test_it_finds_out_what_is_wrong_and_recovers_at_once(world, table, damage):
 def test_probabilities_sum_to_1(world, table):
     selector = Rehearsed(world.prior(), trials=6, table=table)
     assert sum(p for _, p in selector.diagnosis()) == pytest.approx(1)
-    assert dict(selector.diagnosis())["healthy"] == pytest.approx(0.08)  # a tenth of what pairs leave
+    found = dict(selector.diagnosis())
+    assert found["unknown"] == pytest.approx(0.1 + 0.9 * 0.08 / 4)
+    assert found["healthy"] == pytest.approx(0.9 * 0.08 * 3 / 4)  # a tenth of what pairs leave
     selector.tell(0, Outcome(0.3, False, table.evidence[2, 0]))
     assert sum(p for _, p in selector.diagnosis()) == pytest.approx(1)
 
@@ -177,9 +191,37 @@ def test_gaits_that_are_predicted_to_fall_are_avoided(world, table):
     best = int(np.argmax(table.objectives[0]))
     falls[:, best] = 1.0
     risky = dataclasses.replace(table, falls=falls)
-    bold = RehearsedSettings(caution=0.0)
+    bold = RehearsedSettings(caution=Caution(exponent=0.0, cost=0.0))
     assert Rehearsed(world.prior(), trials=9, table=risky.take(["healthy"]), settings=bold).next() == best
     assert Rehearsed(world.prior(), trials=9, table=risky.take(["healthy"])).next() != best
+
+
+def test_falls_speak_for_damages_under_which_the_robot_falls_as_easily(world, table):
+    first = world.duties[:, 0]
+    falls = np.zeros_like(table.falls)
+    falls[3, first > 0.5] = 0.9  # under one damage, gaits that stand on the first foot
+    hypotheses = Hypotheses(
+        dataclasses.replace(table, falls=falls), world.duties, floor=0.0, unit=1.0, pairs=False
+    )
+    risk = FallRisk(hypotheses, world.duties, Caution(by_falls=0.4, memory=1e9))
+    believed = np.full(len(first), 0.25)
+    before = risk.of(believed)
+    assert before == pytest.approx(0.15 + 0.4 * hypotheses.falls(np.arange(len(table))).mean(axis=0))
+    for row in np.flatnonzero(first > 0.8)[:3]:
+        risk.learn(row, Outcome(0.0, True))
+    more = risk.of(believed) - before
+    assert more[first > 0.8].mean() > 0.2
+    assert more[first > 0.8].mean() > 4 * more[first < 0.2].mean()
+
+
+def test_a_cost_of_falls_keeps_to_what_is_safe(world, table):
+    falls = np.full_like(table.falls, 0.5)
+    safe = int(np.argsort(table.objectives.mean(axis=0))[30])  # poor, and the only one that never falls
+    falls[:, safe] = 0.0
+    risky = dataclasses.replace(table, falls=falls)
+    dear = RehearsedSettings(caution=Caution(exponent=0.0, cost=50.0))
+    assert Rehearsed(world.prior(), trials=9, table=risky, settings=dear).next() == safe
+    assert Rehearsed(world.prior(), trials=9, table=risky).next() != safe
 
 
 def test_a_fall_makes_similar_gaits_look_dangerous(world, table):
@@ -235,6 +277,7 @@ def test_units_and_zero_of_the_objective_do_not_matter(world, table):
         ({"levels": ()}, "levels must be at least one"),
         ({"healthy": 1.5}, "healthy must be a probability below 1, not 1.5"),
         ({"healthy": 0.0}, "healthy must be positive"),
+        ({"unknown": 1.0}, "unknown must be a probability below 1, not 1.0"),
         ({"pairs": -0.1}, "pairs must be a probability below 1, not -0.1"),
     ],
 )

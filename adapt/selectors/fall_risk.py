@@ -1,0 +1,54 @@
+"""`FallRisk`: how probable it is that the robot falls with each controller."""
+
+import numpy as np
+
+from adapt.outcome import Outcome
+from adapt.selectors.gaussian_process import matern_52
+from adapt.selectors.hypotheses import Hypotheses
+from adapt.selectors.likelihood import log_fall
+from adapt.selectors.rehearsed_settings import Caution
+
+_NEARBY = 0.2  # length scale over which falls speak for other gaits, in units of the measures
+_DOUBT = 0.1  # share of falls that are a matter of chance, whatever was rehearsed
+
+
+class FallRisk:
+    """Learns from falls, beside what is believed to be wrong.
+
+    A diagnosis that is off mistakes falls above all. So the rehearsed conditions are also weighed by falls
+    alone: whichever is wrong, a robot that falls easily has something in common with those that did, and a
+    gait that fell under many damages is fragile. What trials of similar gaits showed comes on top.
+
+    Args:
+        hypotheses: of which the rehearsed ones count.
+        measures: over which falls speak for other gaits, (k, m).
+        caution: how much each of these counts.
+    """
+
+    def __init__(self, hypotheses: Hypotheses, measures: np.ndarray, caution: Caution) -> None:
+        self._rehearsed = hypotheses.falls(np.arange(hypotheses.rehearsed))  # (d, k)
+        self._log_weights = np.zeros(hypotheses.rehearsed)
+        self._measures = measures
+        self._caution = caution
+        self._fallen = np.zeros(len(measures))  # falls near each controller, each weighted by how near
+        self._near = np.zeros(len(measures))  # trials, the same
+
+    def learn(self, row: int, outcome: Outcome) -> None:
+        """Take in a trial."""
+        self._log_weights += log_fall(float(outcome.fell), self._rehearsed[:, row], doubt=_DOUBT)
+        distances = np.linalg.norm(self._measures - self._measures[row], axis=1)
+        near = matern_52(distances, length_scale=_NEARBY)
+        self._near += near
+        self._fallen += outcome.fell * near
+
+    def of(self, believed: np.ndarray) -> np.ndarray:
+        """Probability of a fall of every controller, (k,).
+
+        Args:
+            believed: what the diagnosis says of it, (k,).
+        """
+        weights = np.exp(self._log_weights - self._log_weights.max())
+        by_falls = (weights / weights.sum()) @ self._rehearsed
+        share, memory = self._caution.by_falls, self._caution.memory
+        expected = (1 - share) * believed + share * by_falls
+        return np.asarray((memory * expected + self._fallen) / (memory + self._near))
