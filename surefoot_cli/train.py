@@ -29,6 +29,9 @@ _DEFAULT = "[default: the algorithm's]"
 @click.option("--out", type=AnyPath, help="Folder of the run.  [default: runs/ROBOT]")
 @click.option("--resume", type=AnyPath, metavar="FOLDER", help="Go on with the run in this folder.")
 @click.option("--overwrite", is_flag=True, help="Replace a run that the folder already holds.")
+@click.option(
+    "--archive", type=Sizes(), help="Cells along each measure, e.g. 6,6,6,6.  [default: the robot's]"
+)
 @click.option("--emitters", type=Positive, help=f"How many.  {_DEFAULT}")
 @click.option("--batch-size", type=click.IntRange(min=2), help=f"Solutions per emitter.  {_DEFAULT}")
 @click.option("--sigma0", type=Number(), help=f"Initial step size.  {_DEFAULT}")

@@ -196,6 +196,11 @@ def test_bad_input_ends_in_one_sentence_and_code_2(run, trained, tmp_path) -> No
         ([*choice, "magic"], "unknown algorithm 'magic'; available: cma-mae, lm-ma-mae, sep-cma-mae"),
         ([*choice, "sep-cma-mae", "--learning-rate", "1.5"], "learning_rate: "),
         ([*choice, "sep-cma-mae", "--learning-rate", "-0.1"], "learning_rate: "),
+        ([*choice, "sep-cma-mae", "--archive", "4,4"], "must have cells along each of its 4 measures"),
+        (
+            [*choice, "sep-cma-mae", "--archive", "99,99,99,99"],
+            "at most 1,000,000 cells in all, not 96,059,601",
+        ),
         ([*choice, "sep-cma-mae", "--vectors", "5"], "sep-cma-mae has no choice of vectors"),
         ([*choice, "cma-me", "--vectors", "5"], "vectors are those of lm-ma-es, and cma-es has none"),
         ([*choice, "cma-me", "--learning-rate", "0.5"], "cma-me has no choice of learning_rate"),
@@ -322,3 +327,15 @@ def test_without_opengl_the_demo_draws_by_ray_casting(run, tmp_path, monkeypatch
     assert code == 0, err
     assert out.count("note: drawn by ray casting, as install libegl1") == 1
     assert len(list((tmp_path / "demo").glob("*.mp4"))) == 3
+
+
+def test_controllers_and_cells_can_be_chosen(run, tmp_path) -> None:
+    small = ["--evaluations", 4, "--emitters", 1, "--batch-size", 4, "--episode-steps", 20]
+    code, _, err = run(
+        "train", "hexapod", "--hidden", "8,4", "--archive", "2,3,2,3,2,3", "--out", tmp_path, *small
+    )
+    assert (code, err) == (0, "")
+    repertoire = read_repertoire(tmp_path / "repertoire.h5")
+    assert repertoire.controller.startswith("mlp-")
+    assert repertoire.controller.endswith("-8-4-18")
+    assert repertoire.grid == (2, 3, 2, 3, 2, 3)
