@@ -12,6 +12,7 @@ from surefoot_cli.damages import damages
 from surefoot_cli.demo import demo
 from surefoot_cli.deploy import deploy
 from surefoot_cli.evaluate import evaluate
+from surefoot_cli.merge import merge
 from surefoot_cli.recover import recover
 from surefoot_cli.rehearse import rehearse
 from surefoot_cli.robots import robots
@@ -29,6 +30,7 @@ def cli() -> None:
 for command in (
     train,
     show,
+    merge,
     evaluate,
     rehearse,
     recover,

@@ -1,11 +1,10 @@
 """Training runs, each in a folder: how one starts, and how it is taken up again."""
 
-import math
 from collections.abc import Mapping
 from pathlib import Path
 
 from repertoire.algorithms import find_algorithm
-from repertoire.configuration import Configuration, make_configuration
+from repertoire.configuration import Configuration, check_cells, make_configuration
 from repertoire.loop import Training
 from repertoire.storage import read_repertoire, read_search
 from robots.atomic import file_exists, make_folder
@@ -16,7 +15,6 @@ from robots.find import find_robot
 from robots.robot import Robot
 
 FILE_NAME = "repertoire.h5"
-_MOST_CELLS = 1_000_000
 
 
 def configure(robot: Robot, algorithm: str, settings: Mapping[str, object]) -> Configuration:
@@ -27,7 +25,7 @@ def configure(robot: Robot, algorithm: str, settings: Mapping[str, object]) -> C
         InvalidValueError: a setting is wrong.
     """
     description = robot.description
-    _check_archive(settings.get("archive", description.archive), robot)
+    check_cells(settings.get("archive", description.archive), robot)
     return make_configuration(
         {
             "robot": robot.name,
@@ -39,21 +37,6 @@ def configure(robot: Robot, algorithm: str, settings: Mapping[str, object]) -> C
             **find_algorithm(algorithm).complete(settings),
         }
     )
-
-
-def _check_archive(cells: object, robot: Robot) -> None:
-    """Refuse an archive that does not fit the robot's measures, or the memory."""
-    if not isinstance(cells, tuple):
-        return  # what is no list of numbers at all, the configuration refuses
-    if len(cells) != robot.measure_dim:
-        raise InvalidValueError(
-            f"the archive of {robot.name} must have cells along each of its {robot.measure_dim} measures, "
-            f"{', '.join(robot.description.measures)}, not along {len(cells)}"
-        )
-    if math.prod(cells) > _MOST_CELLS:
-        raise InvalidValueError(
-            f"the archive must have at most {_MOST_CELLS:,} cells in all, not {math.prod(cells):,}"
-        )
 
 
 def start_training(

@@ -18,7 +18,7 @@ def check_output(file: Path, out: Path, overwrite: bool) -> None:
 
     if file_exists(out):
         if out.samefile(file):
-            raise InvalidValueError(f"{out} is the repertoire to be evaluated: choose another --out")
+            raise InvalidValueError(f"{out} is the repertoire to be read: choose another --out")
         if not overwrite:
             raise InvalidValueError(f"{out} exists already: choose another --out, or use --overwrite")
     check_writable(out)

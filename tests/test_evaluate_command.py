@@ -131,7 +131,7 @@ def test_bad_input_ends_in_one_sentence_and_changes_nothing(run, trained: Path) 
         ([folder / "none.h5"], "none.h5 cannot be read: no such file"),
         ([folder / "text.h5"], "text.h5 cannot be read: it is not an HDF5 file"),
         ([folder], "it is a folder"),
-        ([trained, "--out", trained, "--overwrite"], "is the repertoire to be evaluated"),
+        ([trained, "--out", trained, "--overwrite"], "is the repertoire to be read"),
         ([trained, "--out", folder / "there.h5"], "there.h5 exists already: choose another --out, or use"),
         ([trained, "--out", folder / "other.h5"], "or use --overwrite"),
         ([trained, "--out", folder / "no" / "x.h5"], "there is no folder"),

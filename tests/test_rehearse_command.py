@@ -117,7 +117,7 @@ def test_bad_input_ends_in_one_sentence_and_changes_nothing(run, file: Path) -> 
         ([file, "--threads", 0], "0 is not in the range"),
         ([folder / "none.h5"], "none.h5 cannot be read: no such file"),
         ([folder / "text.h5"], "text.h5 cannot be read: it is not an HDF5 file"),
-        ([file, "--out", file, "--overwrite"], "is the repertoire to be evaluated"),
+        ([file, "--out", file, "--overwrite"], "is the repertoire to be read"),
         ([file, "--out", folder / "there.h5"], "there.h5 exists already: choose another --out, or use"),
         ([*few(file), "--out", folder / "other.h5"], "or use --overwrite"),
         ([file, "--out", folder / "no" / "x.h5"], "there is no folder"),

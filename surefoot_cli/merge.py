@@ -1,0 +1,36 @@
+"""`surefoot merge`."""
+
+from pathlib import Path
+
+import click
+
+from robots.numbers import short
+from surefoot_cli.console import AnyPath, Sizes, console
+
+
+@click.command()
+@click.argument("files", type=AnyPath, nargs=-1, required=True, metavar="FILE...")
+@click.option("--out", type=AnyPath, required=True, help="Where to save what comes out.")
+@click.option("--archive", type=Sizes(), help="Cells along each measure.  [default: the first's]")
+@click.option("--overwrite", is_flag=True, help="Replace what is there.")
+def merge(files: tuple[Path, ...], out: Path, archive: tuple[int, ...] | None, overwrite: bool) -> None:
+    """Put repertoires of one robot together: the best gait of each cell stays.
+
+    With one FILE and --archive it only changes the cells.
+    """
+    from repertoire.merging import merge as merge_repertoires
+    from repertoire.storage import read_repertoire, write_repertoire
+    from surefoot_cli.resuming import check_output
+
+    for file in files:
+        check_output(file, out, overwrite)
+    repertoires = [read_repertoire(file) for file in files]
+    merged = merge_repertoires(repertoires, archive=archive)
+    write_repertoire(out, merged)
+    for file, one in zip(files, repertoires, strict=True):
+        console.print(f"{len(one):>7,} gaits, best {short(one.metrics.best)}, of {file}")
+    m = merged.metrics
+    console.print(
+        f"{m.elites:>7,} gaits, best {short(m.best)}, coverage {m.coverage:.1%}, "
+        f"QD score {m.qd_score:,.0f}: saved {out}"
+    )
