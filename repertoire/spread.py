@@ -1,6 +1,6 @@
 """`Spread`: how much the episodes of each elite differ."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -41,6 +41,15 @@ class Spread:
     reproducibility: np.ndarray
     episodes: int
     seed: int
+
+    def take(self, rows: np.ndarray) -> "Spread":
+        """Those of some elites."""
+        return replace(
+            self,
+            objective_std=self.objective_std[rows],
+            measure_std=self.measure_std[rows],
+            reproducibility=self.reproducibility[rows],
+        )
 
     def summaries(self) -> dict[str, Summary]:
         """Each kind of spread over the elites, by name; nan without elites.

@@ -28,6 +28,7 @@ _SPREADS = {"objective std": short, "measure std": "{:.3f}".format, "reproducibi
 @click.argument("file", type=AnyPath)
 @click.option("--episodes", type=Positive, default=10, show_default=True, help="Of each elite.")
 @click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True)
+@click.option("--keep", type=Positive, help="Leave only so many gaits, the best.  [default: all]")
 @click.option(
     "--out", type=AnyPath, help="Where to save the corrected repertoire.  [default: FILE-corrected]"
 )
@@ -38,6 +39,7 @@ def evaluate(
     file: Path,
     episodes: int,
     seed: int,
+    keep: int | None,
     out: Path | None,
     picture: Path | None,
     threads: int | None,
@@ -50,6 +52,7 @@ def evaluate(
     from repertoire.plots import draw_correction
     from repertoire.reevaluation import Reevaluation
     from repertoire.storage import read_repertoire, write_repertoire
+    from repertoire.thinning import keep_best
     from robots.pictures import check_picture
 
     repertoire = read_repertoire(file)
@@ -67,14 +70,15 @@ def evaluate(
         console.print(f"Stopped and saved to {unfinished}. The same command goes on.")
         return
     correction = evaluation.correction()
-    write_repertoire(out, correction.repertoire)
+    corrected = correction.repertoire if keep is None else keep_best(correction.repertoire, keep)
+    write_repertoire(out, corrected)
     with suppress(OSError):  # what was computed is safe
         unfinished.unlink()
     _print_metrics(correction)
     _print_spread(correction)
-    console.print(f"saved {out}")
+    console.print(f"saved {out}" if keep is None else f"saved the best {len(corrected):,} gaits to {out}")
     if picture is not None:
-        draw_correction(repertoire, correction.repertoire, picture)
+        draw_correction(repertoire, corrected, picture)
         console.print(f"drawn to {picture}")
 
 

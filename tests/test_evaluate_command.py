@@ -70,6 +70,25 @@ def test_what_it_saves_is_a_repertoire_like_any_other(run, trained: Path) -> Non
     assert run("recover", corrected, "--damage", "front_left:lost", "--trials", 1)[0] == 0
 
 
+def test_only_the_best_are_kept(run, trained: Path) -> None:
+    few, everything = trained.with_name("few.h5"), trained.with_name("all.h5")
+    picture = trained.with_name("few.png")
+    choice = ["evaluate", trained, "--episodes", 2]
+    code, out, err = run(*choice, "--keep", 5, "--out", few, "--picture", picture)
+    assert (code, err) == (0, "")
+    assert f"saved the best 5 gaits to {few}" in out
+    assert run(*choice, "--out", everything)[0] == 0
+    kept, corrected = read_repertoire(few), read_repertoire(everything)
+    best = np.sort(np.argsort(-corrected.elites.objectives)[:5])
+    assert kept.elites.cells.tolist() == corrected.elites.cells[best].tolist()
+    assert np.array_equal(kept.elites.solutions, corrected.elites.solutions[best])
+    assert np.array_equal(kept.spread.measure_std, corrected.spread.measure_std[best])
+    assert np.isfinite(kept.thresholds).sum() == 5
+    more = run(*choice, "--keep", 9999, "--out", few, "--overwrite")[1]
+    assert f"saved the best {len(corrected)} gaits" in more
+    assert "0 is not in the range" in run(*choice, "--keep", 0, "--out", few, "--overwrite")[2]
+
+
 def test_threads_change_no_byte(run, trained: Path) -> None:
     for name, threads in (("a.h5", 1), ("b.h5", 2)):
         out = trained.with_name(name)

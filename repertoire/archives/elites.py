@@ -23,3 +23,7 @@ class Elites:
 
     def __len__(self) -> int:
         return len(self.cells)
+
+    def take(self, rows: np.ndarray) -> "Elites":
+        """Those of some rows, in ascending order."""
+        return Elites(*(values[rows] for values in vars(self).values()))
