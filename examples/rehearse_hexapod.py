@@ -1,35 +1,34 @@
-"""Make what `surefoot demo hexapod` starts from: train, correct, and rehearse a library of damages."""
+"""Make what `surefoot demo hexapod` starts from: train, merge, correct, and rehearse a library of damages."""
 
 import sys
 from pathlib import Path
 
 from adapt.damage.files import read_damages
 from adapt.rehearsal import Rehearsal, rehearsal_path, write_table
+from repertoire.merging import merge
 from repertoire.reevaluation import Reevaluation
+from repertoire.repertoire import Repertoire
 from repertoire.storage import read_repertoire, write_repertoire
+from repertoire.thinning import keep_best
 from repertoire.training import FILE_NAME, start_training
 
 DAMAGES = Path(__file__).parent / "data" / "hexapod-damages.yaml"
+# Thresholds that rise slowly make a few kinds of gait excellent; those that rise fast find many kinds.
+RUNS = (  # learning rate, seed, evaluations
+    (0.1, 1, 53_000),
+    (0.05, 1, 229_000),
+    (0.02, 2, 60_000),
+    (0.02, 3, 60_000),
+    (0.01, 1, 84_000),
+)
 
 
-def main(folder: Path, evaluations: int, episodes: int) -> None:
-    """Train for so many evaluations in a folder, and judge each gait by so many episodes."""
-    training = start_training(
-        "hexapod",
-        "map-elites-line",
-        out=folder,
-        overwrite=True,
-        evaluations=evaluations,
-        seed=1,
-        sigma0=0.05,
-        archive=(4, 4, 4, 4, 4, 4),  # few cells: each gait will be tried under every damage
-    )
-    with training:
-        training.run(folder / FILE_NAME)
-
-    with Reevaluation(read_repertoire(folder / FILE_NAME), episodes=episodes, seed=0) as evaluation:
+def main(folder: Path, share: float, gaits: int) -> None:
+    """Do it all in a folder, with a share of the evaluations, and keep so many gaits."""
+    merged = merge([train(folder / f"run-{number}", *run, share) for number, run in enumerate(RUNS, 1)])
+    with Reevaluation(merged, episodes=5, seed=0) as evaluation:
         evaluation.run(folder / "unfinished.h5")
-        corrected = evaluation.correction().repertoire
+        corrected = keep_best(evaluation.correction().repertoire, gaits)
     write_repertoire(folder / "hexapod.h5", corrected)
 
     conditions = [str(damage) for damage in read_damages(DAMAGES, corrected.robot)]
@@ -41,9 +40,25 @@ def main(folder: Path, evaluations: int, episodes: int) -> None:
     print(f"{len(corrected)} gaits, each rehearsed under {len(table.conditions)} conditions")
 
 
+def train(folder: Path, learning_rate: float, seed: int, evaluations: int, share: float) -> Repertoire:
+    """Train in an archive of few cells: each gait will be tried under every damage."""
+    with start_training(
+        "hexapod",
+        "cma-mae",
+        out=folder,
+        overwrite=True,
+        evaluations=max(1, round(share * evaluations)),
+        seed=seed,
+        learning_rate=learning_rate,
+        archive=(4, 4, 4, 4, 4, 4),
+    ) as training:
+        training.run(folder / FILE_NAME)
+    return read_repertoire(folder / FILE_NAME)
+
+
 if __name__ == "__main__":
     main(
         Path(sys.argv[1] if len(sys.argv) > 1 else "runs/hexapod"),
-        int(sys.argv[2]) if len(sys.argv) > 2 else 35_000,
-        int(sys.argv[3]) if len(sys.argv) > 3 else 5,
+        float(sys.argv[2]) if len(sys.argv) > 2 else 1.0,
+        int(sys.argv[3]) if len(sys.argv) > 3 else 2_000,
     )
