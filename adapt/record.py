@@ -25,8 +25,8 @@ class Trial:
         fell: whether the robot fell, or the simulation diverged.
         steps: control steps survived.
         distance: progress towards the target [m].
-        diagnosis: what the selector then holds to be wrong, the most probable first: texts of damages with
-            their probabilities, those below a hundredth left out; empty if it does not ask.
+        diagnosis: what the selector then holds to be wrong, the most probable first: texts of damages, or
+            "unknown", with their probabilities, those below a hundredth left out; empty if it does not ask.
     """
 
     number: int
