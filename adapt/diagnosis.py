@@ -16,7 +16,7 @@ def in_words(diagnosis: Iterable[tuple[str, float]], count: int = 3) -> str:
     """The first causes in a line, e.g. "front_left:dead 0.83, front_left:lost 0.10".
 
     Args:
-        diagnosis: texts of damages and their probabilities, the most probable first.
+        diagnosis: causes and their probabilities, the most probable first.
         count: of causes that are named at most.
     """
     likely = [(name, p) for name, p in list(diagnosis)[:count] if p >= _NEGLIGIBLE]
@@ -36,7 +36,7 @@ def draw_diagnosis(axes: Axes, diagnoses: Sequence[Mapping[str, float]]) -> None
         heights = np.array([diagnosis.get(cause, 0.0) for diagnosis in diagnoses])
         axes.bar(numbers, heights, 0.8, bottom=floor, color=color, label=_shortened(cause))
         floor += heights
-    axes.bar(numbers, 1 - floor, 0.8, bottom=floor, color=_REST, label="something else")
+    axes.bar(numbers, 1 - floor, 0.8, bottom=floor, color=_REST, label="all else")
     axes.set_ylim(0, 1)
     axes.set_yticks([0, 0.5, 1])
     axes.set_ylabel("what is wrong [probability]")

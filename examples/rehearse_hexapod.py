@@ -3,7 +3,7 @@
 import sys
 from pathlib import Path
 
-from adapt.damage.files import read_damages
+from adapt.damage.library import damage_library
 from adapt.rehearsal import Rehearsal, rehearsal_path, write_table
 from repertoire.merging import merge
 from repertoire.reevaluation import Reevaluation
@@ -12,14 +12,15 @@ from repertoire.storage import read_repertoire, write_repertoire
 from repertoire.thinning import keep_best
 from repertoire.training import FILE_NAME, start_training
 
-DAMAGES = Path(__file__).parent / "data" / "hexapod-damages.yaml"
 # Thresholds that rise slowly make a few kinds of gait excellent; those that rise fast find many kinds.
 RUNS = (  # learning rate, seed, evaluations
-    (0.1, 1, 53_000),
     (0.05, 1, 229_000),
-    (0.02, 2, 60_000),
-    (0.02, 3, 60_000),
     (0.01, 1, 84_000),
+    (0.1, 1, 56_000),
+    (0.02, 2, 43_000),
+    (0.02, 3, 44_200),
+    (0.02, 4, 38_000),
+    (0.02, 5, 37_200),
 )
 
 
@@ -31,8 +32,7 @@ def main(folder: Path, share: float, gaits: int) -> None:
         corrected = keep_best(evaluation.correction().repertoire, gaits)
     write_repertoire(folder / "hexapod.h5", corrected)
 
-    conditions = [str(damage) for damage in read_damages(DAMAGES, corrected.robot)]
-    with Rehearsal(corrected, conditions, episodes=2, seed=0) as rehearsal:
+    with Rehearsal(corrected, damage_library(corrected.robot), episodes=2, seed=0) as rehearsal:
         rehearsal.run(folder / "unfinished.h5")
         table = rehearsal.table()
         write_table(rehearsal_path(folder / "hexapod.h5"), table, rehearsal.identity)

@@ -1,6 +1,5 @@
 """`Settings` of a search, and `Configuration` of a training run: what decides, with the code, its result."""
 
-import math
 from collections.abc import Mapping
 from typing import Annotated, Literal, TypeVar
 
@@ -8,12 +7,10 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from robots.description import Steps, describe_validation_error
 from robots.errors import InvalidValueError
-from robots.robot import Robot
 
 Count = Annotated[int, Field(gt=0, strict=True)]
 Size = Annotated[float, Field(gt=0, le=1000, allow_inf_nan=False)]
 Model = TypeVar("Model", bound=BaseModel)
-_MOST_CELLS = 1_000_000
 
 
 class Settings(BaseModel):
@@ -73,29 +70,6 @@ class Configuration(Settings):
 def make_configuration(settings: Mapping[str, object]) -> Configuration:
     """Validate settings of a training run; see `validate`."""
     return validate(Configuration, settings)
-
-
-def check_cells(archive: object, robot: Robot) -> None:
-    """Refuse an archive that does not fit a robot's measures, or the memory.
-
-    Args:
-        archive: cells along each measure; what is no tuple at all, a `Configuration` refuses.
-        robot: whose measures they are.
-
-    Raises:
-        InvalidValueError: it does not fit.
-    """
-    if not isinstance(archive, tuple):
-        return
-    if len(archive) != robot.measure_dim:
-        raise InvalidValueError(
-            f"the archive of {robot.name} must have cells along each of its {robot.measure_dim} measures, "
-            f"{', '.join(robot.description.measures)}, not along {len(archive)}"
-        )
-    if math.prod(archive) > _MOST_CELLS:
-        raise InvalidValueError(
-            f"the archive must have at most {_MOST_CELLS:,} cells in all, not {math.prod(archive):,}"
-        )
 
 
 def validate(model: type[Model], settings: Mapping[str, object]) -> Model:

@@ -6,7 +6,8 @@ from dataclasses import asdict, replace
 import numpy as np
 
 from repertoire.archives import GridArchive
-from repertoire.configuration import check_cells
+from repertoire.cells import check_cells
+from repertoire.configuration import make_configuration
 from repertoire.metrics import measure_objectives
 from repertoire.repertoire import Repertoire
 from repertoire.versions import software_versions
@@ -15,7 +16,12 @@ from robots.errors import InvalidValueError
 _COUNTS = ("evaluations", "steps", "diverged")
 
 
-def merge(repertoires: Sequence[Repertoire], *, archive: tuple[int, ...] | None = None) -> Repertoire:
+def merge(
+    repertoires: Sequence[Repertoire],
+    *,
+    archive: tuple[int, ...] | None = None,
+    names: Sequence[str] | None = None,
+) -> Repertoire:
     """Put the elites of several repertoires of one robot into one archive, where the best of a cell stays.
 
     Runs with other seeds, algorithms or learning rates find other gaits; what they found together is worth
@@ -24,20 +30,22 @@ def merge(repertoires: Sequence[Repertoire], *, archive: tuple[int, ...] | None 
     Args:
         repertoires: at least one; of equals in a cell the first's stays.
         archive: cells along each measure; those of the first by default.
+        names: what to call them in errors.
 
     Returns:
-        A repertoire with the settings of the first. Its history is one row, with what all took together. Its
-        thresholds are its elites' objectives: no search goes on from it.
+        A repertoire with the settings of the first. Its history is one row, with what all took together and
+        `runs`, how many there were. Its thresholds are its elites' objectives: no search goes on from it.
 
     Raises:
         InvalidValueError: there is none, one was corrected, or they differ in robot, controllers, length of
             episodes or minimum objective; or the archive does not fit the robot's measures.
     """
-    _check(repertoires)
+    _check(repertoires, names or [f"repertoire {number}" for number in range(1, len(repertoires) + 1)])
     first = repertoires[0]
-    if archive is not None:
-        check_cells(archive, first.robot)
-    configuration = first.configuration.model_copy(update={"archive": archive or first.grid})
+    counts = {name: sum(_last(one.history, name) for one in repertoires) for name in _COUNTS}
+    counts["runs"] = sum(_last(one.history, "runs") or 1 for one in repertoires)
+    changes = {"archive": archive or first.grid, "evaluations": max(1, counts["evaluations"])}
+    configuration = check_cells(make_configuration(first.configuration.model_dump() | changes), first.robot)
     together = GridArchive(
         solution_dim=first.elites.solutions.shape[1],
         shape=configuration.archive,
@@ -49,10 +57,9 @@ def merge(repertoires: Sequence[Repertoire], *, archive: tuple[int, ...] | None 
     metrics = measure_objectives(
         elites.objectives, cells=together.cells, min_objective=configuration.min_objective
     )
-    counts = {name: sum(_last(one.history, name) for one in repertoires) for name in _COUNTS}
     return replace(
         first,
-        configuration=configuration.model_copy(update={"evaluations": max(1, counts["evaluations"])}),
+        configuration=configuration,
         elites=elites,
         thresholds=together.thresholds,
         history={name: np.array([value]) for name, value in (counts | asdict(metrics)).items()},
@@ -60,28 +67,31 @@ def merge(repertoires: Sequence[Repertoire], *, archive: tuple[int, ...] | None 
     )
 
 
-def _check(repertoires: Sequence[Repertoire]) -> None:
+def _check(repertoires: Sequence[Repertoire], names: Sequence[str]) -> None:
     """Refuse what cannot share an archive."""
     if not repertoires:
         raise InvalidValueError("there is no repertoire to merge")
-    for number, one in enumerate(repertoires, start=1):
+    for name, one in zip(names, repertoires, strict=True):
         if one.spread is not None:
-            raise InvalidValueError(
-                f"repertoire {number} was corrected: merge the originals, and correct what comes out"
-            )
-    first = repertoires[0]
-    for number, other in enumerate(repertoires[1:], start=2):
-        for name, value in _identity(first).items():
-            if _identity(other)[name] != value:
-                raise InvalidValueError(f"repertoire {number} has another {name} than the first")
+            raise InvalidValueError(f"{name} was corrected: merge the originals, and correct what comes out")
+    wanted = _identity(repertoires[0])
+    for name, other in zip(names, repertoires, strict=True):
+        for what, value in _identity(other).items():
+            if value != wanted[what]:
+                raise InvalidValueError(
+                    f"{name} has the {what} {value}, but {names[0]} has {wanted[what]}: "
+                    "only repertoires of the same task can be merged"
+                )
+        if (other.robot.xml, other.robot.yaml) != (repertoires[0].robot.xml, repertoires[0].robot.yaml):
+            raise InvalidValueError(f"the robots of {name} and {names[0]} have the same name, but differ")
 
 
 def _identity(repertoire: Repertoire) -> dict[str, object]:
-    """What repertoires must have in common to be comparable."""
+    """What repertoires must have in common to be comparable, and can be told in a word."""
     return {
-        "robot": (repertoire.robot.xml, repertoire.robot.yaml),
+        "robot": repertoire.robot.name,
         "controller": repertoire.controller,
-        "length of episodes": repertoire.configuration.episode_steps,
+        "episode length": repertoire.configuration.episode_steps,
         "minimum objective": repertoire.configuration.min_objective,
     }
 

@@ -100,7 +100,7 @@ class Repertoire:
         return {
             "robot": f"{self.robot.name}, {self.robot.description.title}",
             "controller": f"{self.controller}, {self.elites.solutions.shape[1]:,} parameters",
-            "algorithm": f"{configuration.algorithm}, seed {configuration.seed}",
+            "algorithm": f"{configuration.algorithm}, seed {configuration.seed}{self._others}",
             "settings": f"{configuration.emitters} {emitters} x {configuration.batch_size}, "
             f"sigma0 {configuration.sigma0:g}, learning rate {configuration.learning_rate:g}, "
             f"{configuration.rule} thresholds, episodes of {configuration.episode_steps} steps",
@@ -126,6 +126,12 @@ class Repertoire:
             "corrected": f"objectives and measures are means over {episodes} episodes, seed {seed}",
             "spread": "medians over the elites" + medians if len(self) else "none",
         }
+
+    @property
+    def _others(self) -> str:
+        """The runs that were merged with the one of the configuration, in words."""
+        others = self._last("runs") - 1
+        return "" if others < 1 else f", merged with {others} other run{'s' if others > 1 else ''}"
 
     def _last(self, column: str) -> int:
         """Last value of a column of the history that counts, 0 where there is none."""

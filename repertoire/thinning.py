@@ -5,21 +5,25 @@ from dataclasses import replace
 import numpy as np
 
 from repertoire.repertoire import Repertoire
+from robots.errors import InvalidValueError
 
 
 def keep_best(repertoire: Repertoire, count: int) -> Repertoire:
     """Leave only the elites with the highest objectives; of equals the first stay.
 
     Args:
-        repertoire: it may be corrected.
-        count: how many to keep, at least 0; all if there are not more.
+        repertoire: corrected, for single episodes flatter the best most.
+        count: how many to keep, at least 1; all if there are not more.
 
-    Returns:
-        The rest. Cells that became empty have the threshold of cells that never held an elite.
+    Raises:
+        InvalidValueError: it was not corrected, or nothing is to be kept.
     """
+    if repertoire.spread is None:
+        raise InvalidValueError("only of a corrected repertoire is it known which gaits are the best")
+    if count < 1:
+        raise InvalidValueError(f"at least one gait must be kept, not {count}")
     best = np.sort(np.argsort(-repertoire.elites.objectives, kind="stable")[:count])
     kept = repertoire.elites.take(best)
     thresholds = repertoire.thresholds.copy()
-    thresholds[np.setdiff1d(repertoire.elites.cells, kept.cells)] = -np.inf
-    spread = repertoire.spread and repertoire.spread.take(best)
-    return replace(repertoire, elites=kept, thresholds=thresholds, spread=spread)
+    thresholds[np.setdiff1d(repertoire.elites.cells, kept.cells)] = -np.inf  # as where none ever was
+    return replace(repertoire, elites=kept, thresholds=thresholds, spread=repertoire.spread.take(best))

@@ -4,7 +4,8 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from repertoire.algorithms import find_algorithm
-from repertoire.configuration import Configuration, check_cells, make_configuration
+from repertoire.cells import check_cells
+from repertoire.configuration import Configuration, make_configuration
 from repertoire.loop import Training
 from repertoire.storage import read_repertoire, read_search
 from robots.atomic import file_exists, make_folder
@@ -25,8 +26,7 @@ def configure(robot: Robot, algorithm: str, settings: Mapping[str, object]) -> C
         InvalidValueError: a setting is wrong.
     """
     description = robot.description
-    check_cells(settings.get("archive", description.archive), robot)
-    return make_configuration(
+    configuration = make_configuration(
         {
             "robot": robot.name,
             "algorithm": algorithm,
@@ -37,6 +37,7 @@ def configure(robot: Robot, algorithm: str, settings: Mapping[str, object]) -> C
             **find_algorithm(algorithm).complete(settings),
         }
     )
+    return check_cells(configuration, robot)
 
 
 def start_training(

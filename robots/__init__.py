@@ -2,7 +2,8 @@
 
 * `robot`: `Robot`, a validated twin of MJCF and YAML; `load_robot`, `read_robot`.
 * `find`: a robot by its name or by the path of its YAML; `intake`: what it takes to bring your own.
-* `simulation`: `Simulation`, which evaluates many controllers in closed loop on all cores.
+* `simulation`: `Simulation`, which evaluates many controllers in closed loop on all cores; `episodes`: what
+  it finds; `lanes`: its threads.
 * `environment`: the same task as a Gymnasium environment; importing this package registers one per robot,
   e.g. `gymnasium.make("surefoot/QDAnt-v0")`.
 * `controllers`: what turns observations into actions.

@@ -69,7 +69,9 @@ class Lane:
     """What one thread works with."""
 
     def __init__(self, robots: Sequence[Robot], controller: Controller) -> None:
-        self._loops = [ClosedLoop(robot, controller) for robot in robots]
+        self._robots = robots
+        self._controller = controller
+        self._loops = {0: ClosedLoop(robots[0], controller)}  # by variant, made when it is needed first
         self._busy = threading.Lock()
 
     def run(self, order: Order) -> None:
@@ -79,12 +81,18 @@ class Lane:
             while (index := queue.take()) is not None:
                 sums = order.watch.sums(index) if order.watch else NOT_WATCHED
                 seed = int(order.seeds[index])
-                loop = self._loops[order.variants[index]]
+                loop = self._loop(int(order.variants[index]))
                 loop.run(order.parameters[index], seed, abandoned=queue.abandoned, sums=sums)
                 if queue.abandoned[0]:
                     return
                 _harvest(loop, index, order.results)
                 queue.finish()
+
+    def _loop(self, variant: int) -> ClosedLoop:
+        """What runs a variant."""
+        if variant not in self._loops:
+            self._loops[variant] = ClosedLoop(self._robots[variant], self._controller)
+        return self._loops[variant]
 
 
 def _harvest(loop: ClosedLoop, index: int, results: Episodes) -> None:

@@ -148,9 +148,9 @@ def _check_variants(robots: Sequence[Robot]) -> None:
     """Refuse robots that cannot share an evaluation."""
     if not robots:
         raise InvalidValueError("a simulation needs a robot")
-    shapes = {(robot_controller(robot).shape, robot.measure_dim) for robot in robots}
-    if len(shapes) > 1:
-        found = ", ".join(f"{shape} with {measures} measures" for shape, measures in sorted(shapes))
+    first, *others = ((robot_controller(robot), robot.measure_dim) for robot in robots)
+    if any(other != first for other in others):
+        found = ", ".join(f"{robot.name} with {robot_controller(robot).shape}" for robot in robots)
         raise InvalidValueError(
             f"variants of a robot must share their controllers and measures, not: {found}"
         )

@@ -75,7 +75,7 @@ def bench_strategies(dimensions: tuple[str, ...], peer: str | None, study: bool,
 @click.option("--out", type=AnyPath, help="Save the numbers to this JSON file.")
 def bench_selectors(recoveries: int, out: Path | None) -> None:
     """How long selectors take to choose a trial, and how fast recoveries are replayed."""
-    from adapt.selectors.speed import measure_selectors
+    from adapt.benchmark.speed import measure_selectors
     from robots.atomic import check_writable
 
     if out is not None:

@@ -76,7 +76,13 @@ def evaluate(
         unfinished.unlink()
     _print_metrics(correction)
     _print_spread(correction)
-    console.print(f"saved {out}" if keep is None else f"saved the best {len(corrected):,} gaits to {out}")
+    if keep is not None:
+        m = corrected.metrics
+        console.print(
+            f"kept the best {m.elites:,} of {correction.after.elites:,} gaits: "
+            f"coverage {m.coverage:.1%}, QD score {m.qd_score:,.1f}"
+        )
+    console.print(f"saved {out}")
     if picture is not None:
         draw_correction(repertoire, corrected, picture)
         console.print(f"drawn to {picture}")

@@ -5,7 +5,7 @@ from pathlib import Path
 import click
 
 from robots.numbers import short
-from surefoot_cli.console import AnyPath, Sizes, console
+from surefoot_cli.console import AnyPath, Sizes, check_different, console
 
 
 @click.command()
@@ -22,10 +22,11 @@ def merge(files: tuple[Path, ...], out: Path, archive: tuple[int, ...] | None, o
     from repertoire.storage import read_repertoire, write_repertoire
     from surefoot_cli.resuming import check_output
 
+    check_different(*files, out)
+    repertoires = [read_repertoire(file) for file in files]
     for file in files:
         check_output(file, out, overwrite)
-    repertoires = [read_repertoire(file) for file in files]
-    merged = merge_repertoires(repertoires, archive=archive)
+    merged = merge_repertoires(repertoires, archive=archive, names=[str(file) for file in files])
     write_repertoire(out, merged)
     for file, one in zip(files, repertoires, strict=True):
         console.print(f"{len(one):>7,} gaits, best {short(one.metrics.best)}, of {file}")

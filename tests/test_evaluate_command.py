@@ -76,7 +76,8 @@ def test_only_the_best_are_kept(run, trained: Path) -> None:
     choice = ["evaluate", trained, "--episodes", 2]
     code, out, err = run(*choice, "--keep", 5, "--out", few, "--picture", picture)
     assert (code, err) == (0, "")
-    assert f"saved the best 5 gaits to {few}" in out
+    assert "kept the best 5 of " in out
+    assert f"QD score {read_repertoire(few).metrics.qd_score:,.1f} saved {few}" in out
     assert run(*choice, "--out", everything)[0] == 0
     kept, corrected = read_repertoire(few), read_repertoire(everything)
     best = np.sort(np.argsort(-corrected.elites.objectives)[:5])
@@ -85,7 +86,7 @@ def test_only_the_best_are_kept(run, trained: Path) -> None:
     assert np.array_equal(kept.spread.measure_std, corrected.spread.measure_std[best])
     assert np.isfinite(kept.thresholds).sum() == 5
     more = run(*choice, "--keep", 9999, "--out", few, "--overwrite")[1]
-    assert f"saved the best {len(corrected)} gaits" in more
+    assert f"kept the best {len(corrected)} of {len(corrected)} gaits" in more
     assert "0 is not in the range" in run(*choice, "--keep", 0, "--out", few, "--overwrite")[2]
 
 

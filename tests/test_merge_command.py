@@ -6,13 +6,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from repertoire.archives import Elites
-from repertoire.merging import merge
 from repertoire.reevaluation import Reevaluation
 from repertoire.repertoire import Repertoire
 from repertoire.storage import read_repertoire, write_repertoire
 from repertoire.training import FILE_NAME, start_training
-from robots.errors import InvalidValueError
 from tests.repertoire.conftest import SMALL
 
 SMALL_RUN = {key: value for key, value in SMALL.items() if key != "emitters"}
@@ -56,6 +53,7 @@ def test_the_best_of_each_cell_stays(run, folder, both, tmp_path) -> None:
     code, told, _ = run("show", out, "--picture", tmp_path / "picture.png")
     assert code == 0
     assert f"{taken} of {taken}" in told
+    assert "map-elites, seed 3, merged with 1 other run settings" in told
 
 
 def test_other_cells(run, folder, both, tmp_path) -> None:
@@ -94,11 +92,13 @@ def test_what_cannot_share_an_archive_is_refused(run, folder, both, tmp_path) ->
     cases: list[tuple[list[object], str]] = [
         ([*out], "Missing argument 'FILE...'"),
         ([a], "Missing option '--out'"),
-        ([a, tmp_path / "corrected.h5", *out], "repertoire 2 was corrected: merge the originals"),
-        ([a, tmp_path / "longer.h5", *out], "repertoire 2 has another length of episodes than the first"),
+        ([a, tmp_path / "corrected.h5", *out], "corrected.h5 was corrected: merge the originals"),
+        ([a, tmp_path / "longer.h5", *out], f"longer.h5 has the episode length 41, but {a} has 40: only"),
+        ([a, a, *out], "is named twice: choose different files"),
+        ([a, tmp_path / "none.h5", "--out", tmp_path / "longer.h5", "--overwrite"], "none.h5"),
         ([a, tmp_path / "none.h5", *out], "none.h5"),
         ([a, tmp_path / "text.h5", *out], "text.h5"),
-        ([a, "--out", a, "--overwrite"], "is the repertoire to be read: choose another --out"),
+        ([a, "--out", a, "--overwrite"], "is named twice: choose different files"),
         ([a, "--out", tmp_path / "longer.h5"], "exists already"),
         ([a, "--archive", "4,4", *out], "4 measures"),
         ([a, "--archive", "99,99,99,99", *out], "at most 1,000,000 cells"),
@@ -108,11 +108,3 @@ def test_what_cannot_share_an_archive_is_refused(run, folder, both, tmp_path) ->
         assert (code, told, message in err) == (2, "", True), f"{arguments}: exit {code}, {err!r}"
         assert err.count("\n") == 1, err
     assert sorted(path.name for path in tmp_path.iterdir()) == before
-    with pytest.raises(InvalidValueError, match="there is no repertoire to merge"):
-        merge([])
-
-
-def test_an_empty_repertoire_adds_nothing(both) -> None:
-    none = Elites(np.empty(0, np.int64), np.empty((0, 21256), np.float32), np.empty(0), np.empty((0, 4)))
-    merged = merge([replace(both[0], elites=none), both[1]])
-    assert merged.elites.cells.tolist() == both[1].elites.cells.tolist()

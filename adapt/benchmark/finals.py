@@ -36,18 +36,19 @@ def find_oracles(
         threads: of the simulation; the result does not depend on it.
     """
     seeds = derive_seeds(seed, _SEEDS, 0, EPISODES)
-    means = table.objectives.astype(float)
-    finalists = np.sort(np.argsort(-means, axis=1, kind="stable")[:, :FINALISTS], axis=1)  # (d, f)
-    conditions = np.repeat(np.arange(len(finalists)), finalists.shape[1] * EPISODES)
+    found = {}
     stage = Stage(repertoire, robot, table.conditions, threads)
     try:
-        samples = stage.evaluate(conditions, np.repeat(finalists, EPISODES), np.tile(seeds, finalists.size))
+        for number, condition in enumerate(table.conditions):
+            means = table.objectives[number].astype(float)
+            finalists = np.sort(np.argsort(-means, kind="stable")[:FINALISTS])
+            rows = np.repeat(finalists, EPISODES)
+            samples = stage.evaluate(np.full(len(rows), number), rows, np.tile(seeds, len(finalists)))
+            sums = samples.objectives.reshape(-1, EPISODES).sum(axis=1, dtype=np.float64)
+            found[condition] = int(finalists[np.argmax(sums + table.episodes * means[finalists])])
     finally:
         stage.close()
-    sums = samples.objectives.reshape(*finalists.shape, EPISODES).sum(axis=2, dtype=np.float64)
-    sums += table.episodes * np.take_along_axis(means, finalists, axis=1)
-    best = np.take_along_axis(finalists, sums.argmax(axis=1, keepdims=True), axis=1)[:, 0]
-    return dict(zip(table.conditions, best.tolist(), strict=True))
+    return found
 
 
 def keep_oracles(path: Path, oracles: Oracles) -> None:

@@ -8,7 +8,7 @@ from adapt.selectors.hypotheses import Hypotheses
 from adapt.selectors.likelihood import log_fall
 from adapt.selectors.rehearsed_settings import Caution
 
-_NEARBY = 0.2  # length scale over which falls speak for other gaits, in units of the measures
+_NEARBY = 0.4  # length scale over which falls speak for other gaits, in units of the measures
 _DOUBT = 0.1  # share of falls that are a matter of chance, whatever was rehearsed
 
 
@@ -17,7 +17,8 @@ class FallRisk:
 
     A diagnosis that is off mistakes falls above all. So the rehearsed conditions are also weighed by falls
     alone: whichever is wrong, a robot that falls easily has something in common with those that did, and a
-    gait that fell under many damages is fragile. What trials of similar gaits showed comes on top.
+    gait that fell under many damages is fragile. What a condition is off by is the same in all trials of one
+    gait: they count as one trial, of their mean. What trials of similar gaits showed comes on top.
 
     Args:
         hypotheses: of which the rehearsed ones count.
@@ -27,7 +28,8 @@ class FallRisk:
 
     def __init__(self, hypotheses: Hypotheses, measures: np.ndarray, caution: Caution) -> None:
         self._rehearsed = hypotheses.falls(np.arange(hypotheses.rehearsed))  # (d, k)
-        self._log_weights = np.zeros(hypotheses.rehearsed)
+        self._falls: dict[int, list[bool]] = {}  # of each trial, by row
+        self._logs: dict[int, np.ndarray] = {}  # log likelihoods of these, (d,)
         self._measures = measures
         self._caution = caution
         self._fallen = np.zeros(len(measures))  # falls near each controller, each weighted by how near
@@ -35,7 +37,9 @@ class FallRisk:
 
     def learn(self, row: int, outcome: Outcome) -> None:
         """Take in a trial."""
-        self._log_weights += log_fall(float(outcome.fell), self._rehearsed[:, row], doubt=_DOUBT)
+        falls = self._falls.setdefault(row, [])
+        falls.append(outcome.fell)
+        self._logs[row] = log_fall(float(np.mean(falls)), self._rehearsed[:, row], doubt=_DOUBT)
         distances = np.linalg.norm(self._measures - self._measures[row], axis=1)
         near = matern_52(distances, length_scale=_NEARBY)
         self._near += near
@@ -47,7 +51,8 @@ class FallRisk:
         Args:
             believed: what the diagnosis says of it, (k,).
         """
-        weights = np.exp(self._log_weights - self._log_weights.max())
+        logs = sum(self._logs.values(), np.zeros(len(self._rehearsed)))
+        weights = np.exp(logs - logs.max())
         by_falls = (weights / weights.sum()) @ self._rehearsed
         share, memory = self._caution.by_falls, self._caution.memory
         expected = (1 - share) * believed + share * by_falls

@@ -31,8 +31,9 @@ class Rehearsed(Selector):
     `tolerance` of what the recommended one is expected to reach.
 
     Where no hypothesis fits, the levels with a large residual take over, around whichever hypothesis is
-    least wrong. The healthy one at the last level is map-based Bayesian optimisation: its probability is that
-    something unknown is wrong.
+    least wrong. The healthy one at the last level stands for what is like nothing that was rehearsed: under
+    it the search is map-based Bayesian optimisation. A diagnosis calls it `UNKNOWN`; a table without the
+    healthy condition has none.
 
     Args:
         prior: what the repertoire says; residuals are smooth over its measures, and its minimum objective is

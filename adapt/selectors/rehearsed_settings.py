@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass, field
 
-from adapt.selectors.checks import check_positive, check_probabilities
+from adapt.selectors.checks import check_not_negative, check_positive, check_probabilities, check_shares
 from robots.errors import InvalidValueError
 
 
@@ -64,7 +64,8 @@ class Caution:
 
     def __post_init__(self) -> None:
         check_positive(memory=self.memory)
-        check_probabilities(by_falls=self.by_falls)
+        check_not_negative(exponent=self.exponent, cost=self.cost)
+        check_shares(by_falls=self.by_falls)
 
 
 LEVELS = (
@@ -80,12 +81,14 @@ class RehearsedSettings:
     """Settings of `Rehearsed`.
 
     Attributes:
-        levels: how far the truth may be from a hypothesis; all equally probable at first.
+        levels: how far the truth may be from a hypothesis, at least two, in ascending order of the residual;
+            all equally probable at first, but for what `unknown` adds to the last.
         tolerances: of measurements.
-        healthy: probability that nothing that is known is wrong, at first.
-        unknown: probability that what is wrong is like nothing that was rehearsed, at first: the healthy
-            robot at the last level.
-        pairs: probability that two single damages are that were not rehearsed together; 0 for no such pairs.
+        unknown: probability that what is wrong is like nothing that was rehearsed, at first: that is the
+            healthy condition at the last level, which has its share of the rest as well.
+        healthy: share of the healthy condition in what `unknown` and `pairs` leave.
+        pairs: share, in what `unknown` leaves, of two single damages that were not rehearsed together; 0 for
+            no such pairs.
         caution: towards falls.
         tolerance: share of the best so far that one more trial must be expected to gain.
         enough: share of the best prediction with which the search is satisfied, the rule of 2015; None for
@@ -102,8 +105,11 @@ class RehearsedSettings:
     enough: float | None = None
 
     def __post_init__(self) -> None:
-        if not self.levels:
-            raise InvalidValueError("levels must be at least one: with none there is nothing to believe")
+        residuals = [level.residual for level in self.levels]
+        if len(residuals) < 2 or sorted(set(residuals)) != residuals:
+            raise InvalidValueError(
+                f"levels must be at least two, of ascending residuals, not of {residuals}"
+            )
         if self.healthy == 0:
             raise InvalidValueError("healthy must be positive: it is what is left when nothing fits")
         check_probabilities(healthy=self.healthy, unknown=self.unknown, pairs=self.pairs)

@@ -129,7 +129,7 @@ class Selector(ABC):
     def diagnosis(self) -> list[tuple[str, float]]:
         """What may be wrong with the robot and how probable that is, the most probable first.
 
-        Texts of damages, or nothing from a selector that does not ask what is wrong.
+        Texts of damages or "unknown", or nothing from a selector that does not ask what is wrong.
         """
 
     def done(self) -> str | None:

@@ -93,13 +93,20 @@ def test_variants_run_side_by_side_as_each_does_alone(ant, controllers, referenc
             simulation.evaluate(controllers[:2], SEEDS[:2], variants=np.zeros(2))
     other = _evaluate(heavy, controllers)
     assert not np.array_equal(other.objectives, reference.objectives)
-    expected = np.where(variants, other.objectives, reference.objectives)
-    assert np.array_equal(mixed.objectives, expected, equal_nan=True)
+    for found, alone, as_heavy in zip(_columns(mixed), _columns(reference), _columns(other), strict=True):
+        chosen = variants.reshape(-1, *[1] * (found.ndim - 1))
+        assert np.array_equal(found, np.where(chosen, as_heavy, alone), equal_nan=True)
 
 
 def test_robots_that_are_no_variants_of_each_other_are_refused(ant) -> None:
-    with pytest.raises(InvalidValueError, match=r"share their controllers and measures, not: .*, mlp-28"):
+    with pytest.raises(
+        InvalidValueError, match=r"share their controllers and measures, not: ant with mlp-28.*, hopper"
+    ):
         Simulation(ant, load_robot("hopper"))
+    hexapod = load_robot("hexapod")
+    slower = hexapod.description.controller.model_copy(update={"period": 2.0})
+    with pytest.raises(InvalidValueError, match="hexapod with periodic-36, hexapod with periodic-36"):
+        Simulation(hexapod, hexapod.with_controller(slower))
     with pytest.raises(InvalidValueError, match="a simulation needs a robot"):
         Simulation()
 

@@ -25,8 +25,8 @@ class FakeStage:
         assert conditions == CONDITIONS
 
     def evaluate(self, conditions, rows, seeds):
-        assert len(conditions) == len(rows) == len(seeds) == 2 * 20 * EPISODES
-        assert len(set(zip(conditions, rows, seeds, strict=True))) == len(rows)
+        assert len(conditions) == len(rows) == len(seeds) == 20 * EPISODES
+        assert len(set(zip(rows, seeds, strict=True))) == len(rows)
         assert len(set(seeds)) == EPISODES
         worth = np.where(rows == 3, 1.0, 0.1)
         worth = np.where((rows == 4) & (seeds == seeds[0]), 3.0, worth)

@@ -74,6 +74,16 @@ def brute_force(table, measures, evidence):
     return weights / weights.sum(), means, deviations
 
 
+def by_falls_alone(table):
+    """What the conditions, weighed by the falls of `TRIALS`, expect; trials of a gait count as one."""
+    weights = np.ones(len(table))
+    for row in {row for row, _, _ in TRIALS}:
+        fell = np.mean([fell for tried, _, fell in TRIALS if tried == row])
+        p = 0.9 * table.falls[:, row].astype(float) + 0.05
+        weights *= p**fell * (1 - p) ** (1 - fell)
+    return weights / weights.sum() @ table.falls
+
+
 def test_posterior_is_that_of_brute_force(world, table):
     quiet = exact(table)
     settings = RehearsedSettings(
@@ -82,10 +92,11 @@ def test_posterior_is_that_of_brute_force(world, table):
         healthy=0.2,
         unknown=0.1,
         pairs=0.0,
-        caution=Caution(exponent=1.5, cost=0.03, by_falls=0.0, memory=1e9),
+        caution=Caution(exponent=1.5, cost=0.03, by_falls=0.4, memory=1e9),
     )
     selector = Rehearsed(world.prior(), trials=9, table=quiet, settings=settings)
-    at_first = np.r_[0.28, np.full(len(table) - 1, 0.72 / (len(table) - 1))] @ table.falls
+    at_first = 0.6 * np.r_[0.28, np.full(len(table) - 1, 0.72 / (len(table) - 1))] @ table.falls
+    at_first += 0.4 * table.falls.mean(axis=0)
     np.testing.assert_allclose(selector.fall_probability, at_first, atol=1e-6)
     evidence = table.evidence[7, [row for row, _, _ in TRIALS]].astype(float)
     evidence += 0.1 * np.random.default_rng(0).normal(size=evidence.shape)
@@ -102,7 +113,7 @@ def test_posterior_is_that_of_brute_force(world, table):
     np.testing.assert_allclose(
         selector.predicted, unit * mean, atol=2e-3 * unit
     )  # the negligible are left out
-    fall = np.einsum("lj,jk->k", weights, table.falls)
+    fall = 0.6 * np.einsum("lj,jk->k", weights, table.falls) + 0.4 * by_falls_alone(quiet)
     np.testing.assert_allclose(selector.fall_probability, fall, atol=2e-3)
     best = mean[[row for row, _, _ in TRIALS]].max()
     u = (means - best) / deviations[:, None]
@@ -274,7 +285,9 @@ def test_units_and_zero_of_the_objective_do_not_matter(world, table):
 @pytest.mark.parametrize(
     ("settings", "message"),
     [
-        ({"levels": ()}, "levels must be at least one"),
+        ({"levels": ()}, r"at least two, of ascending residuals, not of \[\]"),
+        ({"levels": LEVELS[:1]}, "levels must be at least two"),
+        ({"levels": LEVELS[::-1]}, "of ascending residuals"),
         ({"healthy": 1.5}, "healthy must be a probability below 1, not 1.5"),
         ({"healthy": 0.0}, "healthy must be positive"),
         ({"unknown": 1.0}, "unknown must be a probability below 1, not 1.0"),
@@ -301,3 +314,17 @@ def test_what_does_not_fit_is_refused(world, table):
     with pytest.raises(InvalidValueError, match="must be 12 numbers, as in the rehearsal, or none, not 3"):
         selector.tell(0, Outcome(1.0, False, np.zeros(3)))
     assert selector.rows == []
+
+
+@pytest.mark.parametrize(
+    ("caution", "message"),
+    [
+        ({"cost": -0.1}, "cost must be at least 0 and finite, not -0.1"),
+        ({"exponent": float("nan")}, "exponent must be at least 0 and finite, not nan"),
+        ({"by_falls": 1.1}, "by_falls must be from 0 to 1, not 1.1"),
+        ({"memory": 0.0}, "memory must be positive and finite, not 0"),
+    ],
+)
+def test_wrong_caution_is_refused(caution, message):
+    with pytest.raises(InvalidValueError, match=message):
+        Caution(**caution)

@@ -20,7 +20,7 @@ _CONDITIONS, _MEASURES, _EVIDENCE = 30, 6, 12
 _MANY, _DONE = 10_000, 50  # controllers, and trials done, when a choice is timed
 _FEW, _TRIALS = 2_000, 20  # controllers, and trials of a recovery that is replayed
 _CHOICES = 10
-_UNKNOWN = 3  # condition that is the truth, and that the library lacks
+_TRUTH = 3  # condition that is the truth, and that the library lacks
 
 
 @dataclass(frozen=True, eq=False)
@@ -119,6 +119,6 @@ def _stand(k: int) -> _Stand:
         evidence_names=tuple(f"number {i}" for i in range(_EVIDENCE)),
         episodes=2,
     )
-    unknown = table.conditions[_UNKNOWN]
+    unknown = table.conditions[_TRUTH]
     library = table.take([text for text in table.conditions if text != unknown])
     return _Stand(Prior(table.objectives[0], measures, 0.0), library, Truth.of(table, unknown))
