@@ -105,7 +105,7 @@ def test_the_diagnosis_firms_up_below_the_trials(tmp_path: Path) -> None:
     assert bars == {
         "a:lost": [(0, 0.2), (0, 0.5), (0, 0.98)],
         "b:dead": [(0.2, 0.6), (0.5, 0.3), (0.98, 0)],
-        "something else": [(0.8, 0.2), (0.8, 0.2), (0.98, 0.02)],
+        "all else": [(0.8, 0.2), (0.8, 0.2), (0.98, 0.02)],
     }
 
 
@@ -116,7 +116,7 @@ def test_the_causes_that_were_once_likely_are_named() -> None:
     axes = Figure().add_subplot()
     draw_diagnosis(axes, [{"joint=left_front_tibia:locked+right_middle:lost": 1.0}])
     labels = [text.get_text() for text in axes.get_legend().get_texts()]
-    assert labels == ["joint=left_front_tibia:locked+rig…", "something else"]
+    assert labels == ["joint=left_front_tibia:locked+rig…", "all else"]
 
 
 def test_a_diagnosis_in_words() -> None:
