@@ -33,7 +33,8 @@ def run_notes(bench: Benchmark, arena: Arena, selectors: Sequence[str]) -> list[
         f"trials to show, and over {settings.episodes} others to score by. The oracle is the best of "
         f"{FINALISTS} finalists by the former and {EPISODES} more.",
         f"Recoveries: {arena.trials} trials, {arena.seeds} seeds for each damage. A trial shows the gait's "
-        f"mean with noise of standard deviation {arena.noise.share:.0%} of it and {arena.noise.offset:g}.",
+        f"mean with noise of standard deviation {arena.noise.share:.0%} of it, {arena.noise.offset:g}, "
+        "and that of its episodes.",
         f"Selectors: {'; '.join(f'{name}: {SELECTORS[name].summary}' for name in selectors)}.",
     ]
     if True in arena.worlds:

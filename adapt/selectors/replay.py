@@ -15,7 +15,10 @@ Maker = Callable[[], Selector]
 
 @dataclass(frozen=True)
 class Noise:
-    """Noise of the objective that a trial measures: f (1 + share n₁) + offset n₂, with standard normal n.
+    """Noise of the objective that a trial measures, beside that of its episode.
+
+    It shows f (1 + share n₁) + offset n₂ + s n₃, with standard normal n, where f is the controller's mean and
+    s the standard deviation of its episodes.
 
     Attributes:
         share: standard deviation, as a share of the objective.
@@ -32,12 +35,14 @@ class Truth:
 
     Attributes:
         objectives: means, (k,).
+        objective_std: standard deviations of single trials, (k,).
         falls: probabilities, (k,).
         evidence: means, (k, e).
         evidence_std: standard deviations of single trials, (k, e).
     """
 
     objectives: np.ndarray
+    objective_std: np.ndarray
     falls: np.ndarray
     evidence: np.ndarray
     evidence_std: np.ndarray
@@ -50,7 +55,7 @@ class Truth:
             UnknownNameError: the table has no such condition.
         """
         one = table.take([condition])
-        return cls(one.objectives[0], one.falls[0], one.evidence[0], one.evidence_std[0])
+        return cls(one.objectives[0], one.noise[0], one.falls[0], one.evidence[0], one.evidence_std[0])
 
 
 @dataclass(frozen=True, eq=False)
@@ -121,12 +126,14 @@ class _Luck:
         self._offset = noise.offset * rng.standard_normal(trials)
         self._falls = rng.random(trials)
         self._evidence = rng.standard_normal((trials, truth.evidence.shape[1]))
+        self._episode = rng.standard_normal(trials)
 
     def outcome(self, trial: int, row: int) -> Outcome:
         """What a trial of a controller measures."""
         truth = self._truth
+        objective = truth.objectives[row] * self._share[trial] + self._offset[trial]
         return Outcome(
-            float(truth.objectives[row] * self._share[trial] + self._offset[trial]),
+            float(objective + truth.objective_std[row] * self._episode[trial]),
             bool(self._falls[trial] < truth.falls[row]),
             truth.evidence[row] + truth.evidence_std[row] * self._evidence[trial],
         )

@@ -12,7 +12,13 @@ K = 400
 @pytest.fixture
 def truth():
     rng = np.random.default_rng(0)
-    return Truth(rng.uniform(1, 2, K), np.full(K, 0.25), rng.random((K, 3)), np.full((K, 3), 0.1))
+    return Truth(
+        rng.uniform(1, 2, K),
+        np.linspace(0, 0.3, K),
+        np.full(K, 0.25),
+        rng.random((K, 3)),
+        np.full((K, 3), 0.1),
+    )
 
 
 @pytest.fixture
@@ -21,14 +27,16 @@ def make():
     return lambda name, seed=0: lambda: make_selector(name, prior, trials=K, seed=seed)
 
 
-def test_noise_is_a_share_and_an_offset(truth, make):
+def test_noise_is_a_share_an_offset_and_that_of_the_episode(truth, make):
     noise = Noise(share=0.1, offset=0.05)
     went = [replay(make("random"), truth, seed=seed, trials=300, noise=noise) for seed in range(20)]
     values = np.concatenate([r.objectives for r in went])
-    true = truth.objectives[np.concatenate([r.rows for r in went])]
-    z = (values - true) / np.hypot(0.1 * true, 0.05)
+    rows = np.concatenate([r.rows for r in went])
+    true, std = truth.objectives[rows], truth.objective_std[rows]
+    z = (values - true) / np.sqrt((0.1 * true) ** 2 + 0.05**2 + std**2)
     assert abs(z.mean()) < 0.05
     assert z.std() == pytest.approx(1, abs=0.03)
+    assert z[std > 0.2].std() == pytest.approx(1, abs=0.05)
     assert np.concatenate([r.fell for r in went]).mean() == pytest.approx(0.25, abs=0.02)
 
 

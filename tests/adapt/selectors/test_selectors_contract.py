@@ -125,7 +125,11 @@ def test_every_controller_can_be_tried(make, tell, name):
 @pytest.mark.parametrize("name", SELECTORS)
 def test_a_replay_is_the_trial_loop(table, make, name):
     truth = Truth.of(table, DAMAGE)
-    quiet = dataclasses.replace(truth, evidence_std=np.zeros_like(truth.evidence_std))
+    quiet = dataclasses.replace(
+        truth,
+        objective_std=np.zeros_like(truth.objective_std),
+        evidence_std=np.zeros_like(truth.evidence_std),
+    )
     went = replay(lambda: make(name), quiet, seed=4, trials=TRIALS, noise=Noise(share=0.0, offset=0.0))
     selector, stop = make(name), None
     for trial in range(TRIALS):
