@@ -60,7 +60,7 @@ class Caution:
     exponent: float = 2.0
     cost: float = 0.02
     by_falls: float = 0.5
-    memory: float = 2.0
+    memory: float = 4.0
 
     def __post_init__(self) -> None:
         check_positive(memory=self.memory)
