@@ -97,7 +97,7 @@ class TablePlan:
                     return None
                 write_table(path, rehearsal.table(), rehearsal.identity)
             unfinished.unlink(missing_ok=True)
-        return read_table(path, repertoire)
+        return read_table(path, repertoire, robot=self.robot(repertoire))
 
 
 @dataclass(frozen=True)

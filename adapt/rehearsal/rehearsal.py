@@ -9,6 +9,7 @@ import numpy as np
 
 from adapt.rehearsal.samples import Samples, empty_samples, read_samples, write_samples
 from adapt.rehearsal.stage import Stage
+from adapt.rehearsal.storage import robot_label
 from adapt.rehearsal.table import Table, tabulate
 from repertoire.blocks import check_episodes, run_blocks
 from repertoire.repertoire import Repertoire
@@ -69,10 +70,9 @@ class Rehearsal:
         self._block = block or _BLOCK * self.threads
         self._seeds = derive_seeds(seed, _EPISODES, 0, episodes)
         self._samples = empty_samples(self.total, len(self._stage.evidence_names))
-        changes = ", ".join(change.label for change in self._stage.robot.modifications)
         self.identity: Identity = {
             "repertoire": fingerprint(repertoire),
-            "robot": changes or "as trained",
+            "robot": robot_label(self._stage.robot),
             "library": _digest(self.conditions),
             "episodes": episodes,
             "seed": seed,

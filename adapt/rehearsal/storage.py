@@ -16,10 +16,12 @@ from repertoire.repertoire import Repertoire
 from repertoire.storage import fingerprint
 from repertoire.unfinished import Identity
 from robots.errors import InvalidValueError
+from robots.robot import Robot
 
 _FORMAT = "surefoot rehearsal"
 _VERSION = 1
 _TEXTS = ("conditions", "evidence_names", "identity")
+_UNCHANGED = "as trained"
 _LEVELS = 255  # steps of what is stored in a byte
 _DTYPES = {
     "objectives": "<f4",
@@ -63,7 +65,12 @@ def write_table(path: Path, table: Table, identity: Identity) -> None:
         write_tree(file, Contents(_pack(table), texts))
 
 
-def read_table(path: Path, repertoire: Repertoire) -> Table:
+def robot_label(robot: Robot) -> str:
+    """What a rehearsal's identity calls the robot that it ran on: what was changed before any damage."""
+    return ", ".join(change.label for change in robot.modifications) or _UNCHANGED
+
+
+def read_table(path: Path, repertoire: Repertoire, *, robot: Robot | None = None) -> Table:
     """Read a table.
 
     Its numbers are those that were written but for their precision: noise and evidence have 11 bits, the
@@ -72,9 +79,11 @@ def read_table(path: Path, repertoire: Repertoire) -> Table:
     Args:
         path: the file.
         repertoire: that was rehearsed.
+        robot: on which, if not on the repertoire's.
 
     Raises:
-        InvalidFileError: the file cannot be read, is no sound table, or is that of another repertoire.
+        InvalidFileError: the file cannot be read, is no sound table, or is that of another repertoire or of
+            another robot.
     """
     with open_file(path) as file:
         if read_attribute(file, "format", "S") != _FORMAT:
@@ -90,7 +99,7 @@ def read_table(path: Path, repertoire: Repertoire) -> Table:
         _check_texts(contents)
         _check_arrays(contents)
         verify(file, contents)
-        _check_repertoire(contents, repertoire)
+        _check_identity(contents, repertoire, robot or repertoire.robot)
         return _unpack(contents)
 
 
@@ -172,8 +181,8 @@ def _check_arrays(contents: Contents) -> None:
         raise InvalidValueError("'episodes' must be at least 1, and at least every number of 'falls'")
 
 
-def _check_repertoire(contents: Contents, repertoire: Repertoire) -> None:
-    """Raise if a table is not of the repertoire."""
+def _check_identity(contents: Contents, repertoire: Repertoire, robot: Robot) -> None:
+    """Raise if a table is not of the repertoire, or not on the robot."""
     identity = json.loads(contents.texts["identity"])
     found = identity.get("repertoire") if isinstance(identity, dict) else None
     expected = fingerprint(repertoire)
@@ -181,6 +190,11 @@ def _check_repertoire(contents: Contents, repertoire: Repertoire) -> None:
         raise InvalidValueError(
             f"it is the rehearsal of another repertoire (checksum {str(found)[:16]}, not {expected[:16]}): "
             "rehearse this one"
+        )
+    ran_on = identity.get("robot", _UNCHANGED)
+    if ran_on != robot_label(robot):
+        raise InvalidValueError(
+            f"it was rehearsed on another robot ({str(ran_on)[:40]}, not {robot_label(robot)})"
         )
     k, names = contents.arrays["objectives"].shape[1], _names(contents, "evidence_names")
     if k != len(repertoire) or tuple(names) != evidence_names(repertoire.robot):

@@ -11,6 +11,7 @@ import pytest
 
 from adapt.evidence import evidence_names
 from adapt.rehearsal import read_table, write_table
+from adapt.rehearsal.storage import robot_label
 from repertoire.storage import fingerprint, write_repertoire
 from robots.errors import InvalidFileError
 from tests.adapt.rehearsal.made_up import made_up_table
@@ -70,6 +71,15 @@ def test_a_library_of_30_and_2000_gaits_takes_less_than_3_megabytes(tmp_path: Pa
 def test_the_table_of_another_repertoire_is_refused(path: Path) -> None:
     with pytest.raises(InvalidFileError, match=r"table\.h5: it is the rehearsal of another repertoire"):
         read_table(path, small_repertoire(seed=1))
+
+
+def test_the_table_of_another_robot_is_refused(tmp_path: Path) -> None:
+    heavy = REPERTOIRE.robot.modified("heavy", lambda spec: None)
+    other = tmp_path / "heavy.h5"
+    write_table(other, TABLE, IDENTITY | {"robot": robot_label(heavy)})
+    with pytest.raises(InvalidFileError, match=r"was rehearsed on another robot \(heavy, not as trained\)"):
+        read_table(other, REPERTOIRE)
+    assert read_table(other, REPERTOIRE, robot=heavy).conditions == TABLE.conditions
 
 
 def test_other_files_are_refused(path: Path, tmp_path: Path) -> None:
