@@ -55,6 +55,11 @@ class Repertoire:
             min_objective=self.configuration.min_objective,
         )
 
+    @property
+    def evaluations(self) -> int:
+        """How many its training took so far, as far as its history tells."""
+        return self._last("evaluations")
+
     def best(self) -> int:
         """Row of the elite with the highest objective.
 
@@ -94,7 +99,7 @@ class Repertoire:
     def facts(self) -> dict[str, str]:
         """What there is to say about it, in words."""
         configuration, metrics = self.configuration, self.metrics
-        done, diverged = (self._last(name) for name in ("evaluations", "diverged"))
+        diverged = self._last("diverged")
         emitters = "emitter" if configuration.emitters == 1 else "emitters"
         where = f" (cell {format_cell(self.cell(self.best()))})" if len(self) else ""
         return {
@@ -104,7 +109,7 @@ class Repertoire:
             "settings": f"{configuration.emitters} {emitters} x {configuration.batch_size}, "
             f"sigma0 {configuration.sigma0:g}, learning rate {configuration.learning_rate:g}, "
             f"{configuration.rule} thresholds, episodes of {configuration.episode_steps} steps",
-            "evaluations": f"{done:,} of {configuration.evaluations:,}, {diverged} diverged",
+            "evaluations": f"{self.evaluations:,} of {configuration.evaluations:,}, {diverged} diverged",
             "measures": "share of time on the ground: " + ", ".join(self.robot.description.measures),
             "archive": " x ".join(map(str, self.grid)) + f" cells, {metrics.elites} filled",
             "coverage": f"{metrics.coverage:.1%}",

@@ -26,7 +26,7 @@ def run_notes(bench: Benchmark, arena: Arena, selectors: Sequence[str]) -> list[
     versions = ", ".join(f"{name} {version}" for name, version in software_versions().items())
     notes = [
         f"Repertoire: {repertoire.robot.name}, {len(repertoire):,} gaits of {configuration.algorithm} after "
-        f"{configuration.evaluations:,} evaluations; objectives are {means}.",
+        f"{repertoire.evaluations:,} evaluations; objectives are {means}.",
         f"Library: {len(library)} conditions, means over {library.episodes} episodes. It holds "
         f"{known} of the damages that are put to the test; tracks say what of it selectors are given.",
         f"Truth: {len(settings.damages)} damages; of every gait, means over {settings.episodes} episodes for "
