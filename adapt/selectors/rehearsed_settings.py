@@ -41,7 +41,7 @@ class Tolerances:
 
     noise_share: float = 0.05
     noise_offset: float = 0.01
-    common: float = 0.2
+    common: float = 0.4
     surprise: float = 0.01
     channels: float = 3.0
 
@@ -69,10 +69,10 @@ class Caution:
 
 
 LEVELS = (
-    Level(residual=0.05, length_scale=0.12, evidence=0.08, fall=0.08),
-    Level(residual=0.1, length_scale=0.12, evidence=0.15, fall=0.11),
-    Level(residual=0.2, length_scale=0.12, evidence=0.3, fall=0.17),
-    Level(residual=0.4, length_scale=0.12, evidence=0.6, fall=0.3),
+    Level(residual=0.05, length_scale=0.2, evidence=0.08, fall=0.08),
+    Level(residual=0.1, length_scale=0.2, evidence=0.15, fall=0.11),
+    Level(residual=0.2, length_scale=0.2, evidence=0.3, fall=0.17),
+    Level(residual=0.4, length_scale=0.2, evidence=0.6, fall=0.3),
 )
 
 
@@ -101,7 +101,7 @@ class RehearsedSettings:
     unknown: float = 0.1
     pairs: float = 0.2
     caution: Caution = field(default_factory=Caution)
-    tolerance: float = 0.04
+    tolerance: float = 0.05
     enough: float | None = None
 
     def __post_init__(self) -> None:
