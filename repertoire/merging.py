@@ -1,6 +1,6 @@
 """`merge`: one repertoire of the elites of several."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict, replace
 
 import numpy as np
@@ -42,14 +42,14 @@ def merge(
     """
     _check(repertoires, names or [f"repertoire {number}" for number in range(1, len(repertoires) + 1)])
     first = repertoires[0]
-    counts = {name: sum(_last(one.history, name) for one in repertoires) for name in _COUNTS}
-    counts["runs"] = sum(_last(one.history, "runs") or 1 for one in repertoires)
+    counts = {name: sum(one.last(name) for one in repertoires) for name in _COUNTS}
+    counts["runs"] = sum(one.last("runs") or 1 for one in repertoires)
     changes = {"archive": archive or first.grid, "evaluations": max(1, counts["evaluations"])}
     configuration = check_cells(make_configuration(first.configuration.model_dump() | changes), first.robot)
     together = GridArchive(
         solution_dim=first.elites.solutions.shape[1],
         shape=configuration.archive,
-        ranges=((0.0, 1.0),) * first.robot.measure_dim,
+        ranges=first.robot.measure_ranges,
     )
     for one in repertoires:
         together.add(one.elites.solutions, one.elites.objectives, one.elites.measures)
@@ -94,9 +94,3 @@ def _identity(repertoire: Repertoire) -> dict[str, object]:
         "episode length": repertoire.configuration.episode_steps,
         "minimum objective": repertoire.configuration.min_objective,
     }
-
-
-def _last(history: Mapping[str, np.ndarray], column: str) -> int:
-    """Last value of a column, 0 where there is none."""
-    values = history.get(column)
-    return int(values[-1]) if values is not None and len(values) else 0

@@ -58,7 +58,7 @@ class Repertoire:
     @property
     def evaluations(self) -> int:
         """How many its training took so far, as far as its history tells."""
-        return self._last("evaluations")
+        return self.last("evaluations")
 
     def best(self) -> int:
         """Row of the elite with the highest objective.
@@ -99,7 +99,7 @@ class Repertoire:
     def facts(self) -> dict[str, str]:
         """What there is to say about it, in words."""
         configuration, metrics = self.configuration, self.metrics
-        diverged = self._last("diverged")
+        diverged = self.last("diverged")
         emitters = "emitter" if configuration.emitters == 1 else "emitters"
         where = f" (cell {format_cell(self.cell(self.best()))})" if len(self) else ""
         return {
@@ -135,10 +135,10 @@ class Repertoire:
     @property
     def _others(self) -> str:
         """The runs that were merged with the one of the configuration, in words."""
-        others = self._last("runs") - 1
+        others = self.last("runs") - 1
         return "" if others < 1 else f", merged with {others} other run{'s' if others > 1 else ''}"
 
-    def _last(self, column: str) -> int:
+    def last(self, column: str) -> int:
         """Last value of a column of the history that counts, 0 where there is none."""
         values = self.history.get(column)
         return int(values[-1]) if values is not None and len(values) else 0

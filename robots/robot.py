@@ -100,6 +100,11 @@ class Robot:
         return len(self.description.measures)
 
     @property
+    def measure_ranges(self) -> tuple[tuple[float, float], ...]:
+        """Lowest and highest value of each measure, a share of time."""
+        return ((0.0, 1.0),) * self.measure_dim
+
+    @property
     def observation_names(self) -> tuple[str, ...]:
         """What the controller sees, in order; of joints and feet `NAME position`, `speed` and `contact`."""
         joints = (f"{joint} {what}" for joint in self.description.joints for what in ("position", "speed"))

@@ -23,7 +23,8 @@ from robots.seeds import derive_seeds
 _EPISODES = 7
 # Episodes a thread runs in a block: seconds of work, so that neither waiting for the last nor saving weighs
 _BLOCK = 64
-_TIMED_EPISODES = 16  # of each thread
+_TIMED_CONDITIONS = 4
+_TIMED_EPISODES = 4  # of each thread under each of these conditions
 
 
 class Rehearsal:
@@ -100,9 +101,12 @@ class Rehearsal:
         return self.done == self.total
 
     def seconds_left(self) -> float:
-        """How long the rest will take [s], by a few episodes from all over the rehearsal."""
-        numbers = np.linspace(0, self.total - 1, min(self.total, _TIMED_EPISODES * self.threads)).astype(int)
-        self._evaluate(numbers[::_TIMED_EPISODES])  # to compile, and to fill the caches
+        """How long the rest will take [s], by a few episodes under a few of the conditions."""
+        each = self.total // len(self.conditions)  # episodes under one condition
+        few = np.unique(np.linspace(0, len(self.conditions) - 1, _TIMED_CONDITIONS).astype(int))
+        spread = np.linspace(0, each - 1, _TIMED_EPISODES * self.threads).astype(int)
+        numbers = (few[:, None] * each + spread).ravel()
+        self._evaluate(numbers)  # to compile, and to set up what every thread needs for each condition
         started = time.perf_counter()
         self._evaluate(numbers)
         return (time.perf_counter() - started) / len(numbers) * (self.total - self.done)

@@ -27,7 +27,7 @@ class Locomotion(Problem):
         controller = self.simulation.controller
         self.solution_dim = controller.parameter_count
         self.normaliser = Normaliser(robot.observation_dim, controller.fold, controller.unfold)
-        self.measure_ranges = ((0.0, 1.0),) * robot.measure_dim
+        self.measure_ranges = robot.measure_ranges
         self.measure_names = tuple(
             f"{foot_words(foot)}: share of time on the ground" for foot in robot.description.measures
         )
