@@ -2,22 +2,28 @@
 
 from itertools import combinations
 
+from adapt.damage.anatomy import Anatomy
 from adapt.damage.combination import HEALTHY
 from adapt.damage.defect import damage_kinds
 from robots.robot import Robot
 
 LIMB_LOSS = frozenset({"lost", "dead", "short", "pair"})  # families of what takes a leg's work away
 _LOAD = 0.25  # of the robot's mass
+_WEAK = 0.2  # of the torque
+_SLIP = 0.2  # of the friction
 
 
 def damage_library(robot: Robot) -> list[str]:
     """Texts of a robot's default damages, "healthy" first.
 
-    Every leg lost, dead and short, every joint locked at rest, every other pair of legs lost, and weak
-    motors, a slippery floor and a load. What leaves less than half of the legs is left out.
+    Every leg lost, dead, weak and short; every other pair of legs lost; every joint locked at rest and
+    halfway to either end of its range; every foot slippery; and weak motors, a slippery floor and a load. What
+    leaves less than half of the legs is left out.
+
+    It is wide because relatives of a damage tell of it: a leg that is stuck in the air of one that is lost.
     """
     description = robot.description
-    legs = list(description.legs)
+    legs = description.legs
     pairs = list(combinations(legs, 2))[::2]  # the others are related to these
     lost = [legs_lost for legs_lost in [*((leg,) for leg in legs), *pairs] if 2 * len(legs_lost) <= len(legs)]
     mass = _LOAD * float(robot.model.body_subtreemass[robot.model.body(description.torso).id])
@@ -25,12 +31,21 @@ def damage_library(robot: Robot) -> list[str]:
         HEALTHY,
         *("+".join(f"{leg}:lost" for leg in sorted(gone)) for gone in lost),
         *(f"{leg}:dead" for leg in legs if len(legs) > 1),
+        *(f"{leg}:weak@{_WEAK}" for leg in legs),
         *(f"{leg}:short@0.5" for leg in legs),
-        *(f"joint={joint}:locked" for joint in description.joints),
+        *(text for joint in description.joints for text in _locked(joint, Anatomy(robot))),
+        *(f"foot={foot}:slip@{_SLIP}" for foot in description.feet),
         "all:weak@0.5",
         "floor:friction@0.4",
         f"torso:payload@{mass:.2g}",
     ]
+
+
+def _locked(joint: str, anatomy: Anatomy) -> list[str]:
+    """A joint locked at rest and, if that is not where it rests, halfway from there to each end."""
+    rest = anatomy.rest(joint)
+    halfway = (round((rest + end) / 2, 2) for end in anatomy.range(joint))
+    return [f"joint={joint}:locked", *(f"joint={joint}:locked@{a:g}" for a in halfway if round(a - rest, 2))]
 
 
 def family(text: str) -> frozenset[str]:

@@ -6,9 +6,8 @@
 import json
 from pathlib import Path
 
-import numpy as np
-
 from adapt.evidence import evidence_names
+from adapt.rehearsal.packing import check_arrays, pack, unpack
 from adapt.rehearsal.table import HEALTHY, Table
 from repertoire.contents import Contents, read_attribute, read_tree, verify, write_attribute, write_tree
 from repertoire.hdf5 import create_file, open_file
@@ -19,19 +18,9 @@ from robots.errors import InvalidValueError
 from robots.robot import Robot
 
 _FORMAT = "surefoot rehearsal"
-_VERSION = 1
+_VERSION = 2
 _TEXTS = ("conditions", "evidence_names", "identity")
 _UNCHANGED = "as trained"
-_LEVELS = 255  # steps of what is stored in a byte
-_DTYPES = {
-    "objectives": "<f4",
-    "noise": "<f2",
-    "falls": "<u2",
-    "evidence": "<f2",
-    "evidence_std": "|u1",
-    "evidence_scale": "<f4",
-    "episodes": "<i8",
-}
 
 
 def rehearsal_path(repertoire: Path) -> Path:
@@ -62,7 +51,7 @@ def write_table(path: Path, table: Table, identity: Identity) -> None:
     with create_file(path) as file:
         write_attribute(file, "format", _FORMAT)
         write_attribute(file, "version", _VERSION)
-        write_tree(file, Contents(_pack(table), texts))
+        write_tree(file, Contents(pack(table), texts))
 
 
 def robot_label(robot: Robot) -> str:
@@ -73,8 +62,7 @@ def robot_label(robot: Robot) -> str:
 def read_table(path: Path, repertoire: Repertoire, *, robot: Robot | None = None) -> Table:
     """Read a table.
 
-    Its numbers are those that were written but for their precision: noise and evidence have 11 bits, the
-    standard deviation of the evidence is within 0.4% of each number's largest.
+    Its numbers are those that were written but for their precision, see `packing`.
 
     Args:
         path: the file.
@@ -97,48 +85,11 @@ def read_table(path: Path, repertoire: Repertoire, *, robot: Robot | None = None
             )
         contents = read_tree(file)
         _check_texts(contents)
-        _check_arrays(contents)
+        conditions, names = (tuple(_names(contents, text)) for text in ("conditions", "evidence_names"))
+        check_arrays(contents.arrays, conditions=len(conditions), evidence=len(names))
         verify(file, contents)
         _check_identity(contents, repertoire, robot or repertoire.robot)
-        return _unpack(contents)
-
-
-def _pack(table: Table) -> dict[str, np.ndarray]:
-    """The arrays that a file holds of a table."""
-    # the square root leaves small deviations, of which there are most, the finer steps
-    scale = table.evidence_std.max(axis=(0, 1))  # (e,)
-    share = np.sqrt(np.divide(table.evidence_std, scale, where=scale > 0, out=np.zeros_like(table.evidence)))
-    return {
-        "objectives": table.objectives.astype("<f4"),
-        "noise": _halve(table.noise),
-        "falls": np.rint(table.falls * table.episodes).astype("<u2"),
-        "evidence": _halve(table.evidence),
-        "evidence_std": np.rint(share * _LEVELS).astype("|u1"),
-        "evidence_scale": scale.astype("<f4"),
-        "episodes": np.array(table.episodes, "<i8"),
-    }
-
-
-def _halve(values: np.ndarray) -> np.ndarray:
-    """Numbers in half precision, those beyond its range at its ends."""
-    limit = np.finfo(np.float16).max
-    return np.clip(values, -limit, limit).astype("<f2")
-
-
-def _unpack(contents: Contents) -> Table:
-    """The table that checked contents describe."""
-    arrays, episodes = contents.arrays, int(contents.arrays["episodes"])
-    share = arrays["evidence_std"].astype(np.float32) / _LEVELS
-    return Table(
-        conditions=tuple(_names(contents, "conditions")),
-        objectives=arrays["objectives"],
-        noise=arrays["noise"].astype(np.float32),
-        falls=(arrays["falls"] / episodes).astype(np.float32),
-        evidence=arrays["evidence"].astype(np.float32),
-        evidence_std=share**2 * arrays["evidence_scale"],
-        evidence_names=tuple(_names(contents, "evidence_names")),
-        episodes=episodes,
-    )
+        return unpack(contents.arrays, conditions, names)
 
 
 def _names(contents: Contents, text: str) -> list[str]:
@@ -157,28 +108,6 @@ def _check_texts(contents: Contents) -> None:
     conditions = _names(contents, "conditions")
     if conditions[:1] != [HEALTHY] or len(set(conditions)) < len(conditions):
         raise InvalidValueError(f"'conditions' must be {HEALTHY!r} and then others, each once")
-
-
-def _check_arrays(contents: Contents) -> None:
-    """Raise if an array is missing, of another type or shape, or holds what is impossible."""
-    arrays = contents.arrays
-    for name, dtype in _DTYPES.items():
-        if name not in arrays or arrays[name].dtype != dtype:
-            raise InvalidValueError(f"the array {name!r} of type {dtype} is missing")
-        if not np.isfinite(arrays[name]).all():
-            raise InvalidValueError(f"{name!r} must be finite")
-    d, e = (len(_names(contents, text)) for text in ("conditions", "evidence_names"))
-    k = arrays["objectives"].shape[-1] if arrays["objectives"].ndim else 0
-    entries, shown = (d, k), (d, k, e)
-    shapes: dict[str, tuple[int, ...]] = {"objectives": entries, "noise": entries, "falls": entries}
-    shapes |= {"evidence": shown, "evidence_std": shown, "evidence_scale": (e,), "episodes": ()}
-    for name, shape in shapes.items():
-        if arrays[name].shape != shape:
-            raise InvalidValueError(f"{name!r} must have shape {shape}, not {arrays[name].shape}")
-    if arrays["noise"].min(initial=0) < 0 or arrays["evidence_scale"].min(initial=0) < 0:
-        raise InvalidValueError("'noise' and 'evidence_scale' must not be negative")
-    if arrays["episodes"] < 1 or arrays["falls"].max(initial=0) > arrays["episodes"]:
-        raise InvalidValueError("'episodes' must be at least 1, and at least every number of 'falls'")
 
 
 def _check_identity(contents: Contents, repertoire: Repertoire, robot: Robot) -> None:

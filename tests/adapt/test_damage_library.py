@@ -18,7 +18,8 @@ def test_the_library_is_of_different_damages_in_their_own_words(name):
     assert [str(parse_damage(text, robot)) for text in library] == library
     joints, legs = robot.description.joints, robot.description.legs
     assert {f"joint={joint}:locked" for joint in joints} <= set(library)
-    assert {f"{leg}:short@0.5" for leg in legs} <= set(library)
+    assert {f"{leg}:short@0.5" for leg in legs} | {f"{leg}:weak@0.2" for leg in legs} <= set(library)
+    assert {f"foot={foot}:slip@0.2" for foot in robot.description.feet} <= set(library)
     assert all(2 * text.count(":lost") <= len(legs) for text in library)
 
 
@@ -30,6 +31,15 @@ def test_the_library_of_the_ant():
     load = float(library[-1].rpartition("@")[2])
     assert load == pytest.approx(ant.model.body_mass.sum() / 4, rel=0.05)
     assert "back_left:lost+front_left:lost" in library
+
+
+def test_joints_are_locked_at_rest_and_halfway_to_where_they_end():
+    hexapod, ant = load_robot("hexapod"), load_robot("ant")
+    locked = [text for text in damage_library(hexapod) if text.startswith("joint=left_rear_femur:")]
+    assert locked == [f"joint=left_rear_femur:locked{angle}" for angle in ("", "@-0.79", "@0.79")]
+    # an ankle of the ant goes from 30 to 100 degrees and rests at an end, or beyond it
+    ankle = [text for text in damage_library(ant) if text.startswith("joint=front_left_ankle:")]
+    assert ankle == ["joint=front_left_ankle:locked", "joint=front_left_ankle:locked@1.13"]
 
 
 def test_damages_of_the_library_can_be_simulated():
