@@ -18,7 +18,7 @@ EXPECTED = {
     "evaluate_controllers.py": "best objective",
     "explore_maze.py": "places reached",
     "gymnasium_loop.py": "return",
-    "rehearse_hexapod.py": "6 gaits, each rehearsed under 48 conditions",
+    "rehearse_hexapod.py": "6 gaits, each rehearsed under 96 conditions",
 }
 
 

@@ -16,9 +16,9 @@ from adapt.selectors.selector import Prior
 from repertoire.parallel import one_blas_thread
 
 Figures = dict[str, Any]
-_CONDITIONS, _MEASURES, _EVIDENCE = 30, 6, 12
-_MANY, _DONE = 10_000, 50  # controllers, and trials done, when a choice is timed
-_FEW, _TRIALS = 2_000, 20  # controllers, and trials of a recovery that is replayed
+_MEASURES, _EVIDENCE = 6, 12
+_MANY, _WIDE, _DONE = 10_000, 96, 50  # controllers, conditions, and trials done, when a choice is timed
+_FEW, _NARROW, _TRIALS = 2_000, 30, 20  # controllers, conditions, and trials of a recovery that is replayed
 _CHOICES = 10
 _TRUTH = 3  # condition that is the truth, and that the library lacks
 
@@ -53,10 +53,10 @@ def measure_selectors(*, recoveries: int = 50, say: Callable[[str], None] = lamb
 
     Returns:
         By selector: `choice_ms`, the median time to choose the next of 10,000 controllers after 50 trials,
-        `tell_ms`, that to take in its outcome, and `replays_s`, the time of 1,000 recoveries of 20 trials
-        with 2,000 controllers; the library has 29 conditions.
+        `tell_ms`, that to take in its outcome, with a library of 95 conditions; and `replays_s`, the time of
+        1,000 recoveries of 20 trials with 2,000 controllers and 29 conditions. The truth is one more.
     """
-    many, few = _stand(_MANY), _stand(_FEW)
+    many, few = _stand(_MANY, _WIDE), _stand(_FEW, _NARROW)
     figures: Figures = {}
     with one_blas_thread():
         for name in SELECTORS:
@@ -99,18 +99,18 @@ def _replays(stand: _Stand, name: str, recoveries: int) -> float:
     return run(range(recoveries)) / recoveries
 
 
-def _stand(k: int) -> _Stand:
+def _stand(k: int, conditions: int) -> _Stand:
     """Objectives and evidence that are smooth over random measures, each condition's in its own way."""
     rng = np.random.default_rng(0)
     measures = rng.random((k, _MEASURES))
     healthy = 1 + rng.random(k)
-    bends = rng.normal(size=(_CONDITIONS, _MEASURES)) @ (measures - 0.5).T  # (d, k)
+    bends = rng.normal(size=(conditions, _MEASURES)) @ (measures - 0.5).T  # (d, k)
     bends[0] = 0
-    shape = (_CONDITIONS, k)
+    shape = (conditions, k)
     evidence = np.tanh(measures @ rng.normal(size=(_MEASURES, _EVIDENCE)))
-    offsets = 0.5 * rng.normal(size=(_CONDITIONS, 1, _EVIDENCE))
+    offsets = 0.5 * rng.normal(size=(conditions, 1, _EVIDENCE))
     table = Table(
-        conditions=(HEALTHY, *(f"leg_{i}:lost" for i in range(1, _CONDITIONS))),
+        conditions=(HEALTHY, *(f"leg_{i}:lost" for i in range(1, conditions))),
         objectives=(healthy * (1 - 0.5 * np.abs(np.tanh(bends)))).astype(np.float32),
         noise=np.full(shape, 0.02, np.float32),
         falls=np.zeros(shape, np.float32),

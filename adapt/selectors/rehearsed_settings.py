@@ -101,7 +101,7 @@ class RehearsedSettings:
     unknown: float = 0.1
     pairs: float = 0.2
     caution: Caution = field(default_factory=Caution)
-    tolerance: float = 0.05
+    tolerance: float = 0.04
     enough: float | None = None
 
     def __post_init__(self) -> None:
