@@ -11,18 +11,19 @@ LIMB_LOSS = frozenset({"lost", "dead", "short", "pair"})  # families of what tak
 _LOAD = 0.25  # of the robot's mass
 _WEAK = 0.2  # of the torque
 _SLIP = 0.2  # of the friction
+_LEAST_TURN = 0.02  # [rad or m] that is another place than at rest
 
 
 def damage_library(robot: Robot) -> list[str]:
     """Texts of a robot's default damages, "healthy" first.
 
     Every leg lost, dead, weak and short; every other pair of legs lost; every joint locked at rest and
-    halfway to either end of its range; every foot slippery; and weak motors, a slippery floor and a load. What
-    leaves less than half of the legs is left out.
+    halfway to either end of its range; every foot slippery; and weak motors, a slippery floor and a load.
+    What leaves less than half of the legs is left out.
 
     It is wide because relatives of a damage tell of it: a leg that is stuck in the air of one that is lost.
     """
-    description = robot.description
+    description, anatomy = robot.description, Anatomy(robot)
     legs = description.legs
     pairs = list(combinations(legs, 2))[::2]  # the others are related to these
     lost = [legs_lost for legs_lost in [*((leg,) for leg in legs), *pairs] if 2 * len(legs_lost) <= len(legs)]
@@ -33,7 +34,7 @@ def damage_library(robot: Robot) -> list[str]:
         *(f"{leg}:dead" for leg in legs if len(legs) > 1),
         *(f"{leg}:weak@{_WEAK}" for leg in legs),
         *(f"{leg}:short@0.5" for leg in legs),
-        *(text for joint in description.joints for text in _locked(joint, Anatomy(robot))),
+        *(text for joint in description.joints for text in _locked(joint, anatomy)),
         *(f"foot={foot}:slip@{_SLIP}" for foot in description.feet),
         "all:weak@0.5",
         "floor:friction@0.4",
@@ -43,9 +44,10 @@ def damage_library(robot: Robot) -> list[str]:
 
 def _locked(joint: str, anatomy: Anatomy) -> list[str]:
     """A joint locked at rest and, if that is not where it rests, halfway from there to each end."""
-    rest = anatomy.rest(joint)
-    halfway = (round((rest + end) / 2, 2) for end in anatomy.range(joint))
-    return [f"joint={joint}:locked", *(f"joint={joint}:locked@{a:g}" for a in halfway if round(a - rest, 2))]
+    rest, (low, high) = anatomy.rest(joint), anatomy.range(joint)
+    halfway = (round((rest + end) / 2, 2) for end in (low, high))
+    there = (angle for angle in halfway if low <= angle <= high and abs(angle - rest) > _LEAST_TURN)
+    return [f"joint={joint}:locked", *(f"joint={joint}:locked@{angle:g}" for angle in there)]
 
 
 def family(text: str) -> frozenset[str]:

@@ -131,8 +131,8 @@ def _deviations(levels: np.ndarray, scale: np.ndarray, steps: int) -> np.ndarray
 
 def _in_pairs(levels: np.ndarray) -> np.ndarray:
     """Two numbers of the last axis in a byte, the first in its lower half."""
-    even = levels.shape[-1] % 2
-    padded = np.pad(levels, [(0, 0)] * (levels.ndim - 1) + [(0, even)])
+    missing = levels.shape[-1] % 2
+    padded = np.pad(levels, [(0, 0)] * (levels.ndim - 1) + [(0, missing)])
     return np.asarray(padded[..., ::2] | padded[..., 1::2] << 4, np.uint8)
 
 
