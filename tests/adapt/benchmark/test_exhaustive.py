@@ -53,7 +53,10 @@ def test_a_table_of_the_real_robot(repertoire, tmp_path):
     with plan.rehearsal(repertoire, threads=1) as rehearsal, Simulation(damaged, threads=1) as simulation:
         seeds = rehearsal._seeds
         episodes = simulation.evaluate(np.repeat(repertoire.elites.solutions, 2, axis=0), np.tile(seeds, 5))
-    np.testing.assert_allclose(table.objectives[1], episodes.objectives.reshape(5, 2).mean(axis=1), rtol=1e-5)
+    step = np.ptp(table.objectives) / 65_535  # of what a file keeps
+    np.testing.assert_allclose(
+        table.objectives[1], episodes.objectives.reshape(5, 2).mean(axis=1), rtol=1e-6, atol=step
+    )
 
 
 def test_what_was_stopped_goes_on(repertoire, tmp_path):
