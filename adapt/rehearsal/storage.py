@@ -81,7 +81,8 @@ def read_table(path: Path, repertoire: Repertoire, *, robot: Robot | None = None
         version = read_attribute(file, "version", "i")
         if version != _VERSION:
             raise InvalidValueError(
-                f"it is a rehearsal in version {version} of the format, this software reads {_VERSION}"
+                f"it is a rehearsal in version {version} of the format, this software reads {_VERSION}: "
+                "rehearse the repertoire with it"
             )
         contents = read_tree(file)
         _check_texts(contents)
