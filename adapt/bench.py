@@ -8,9 +8,9 @@ from adapt.evidence import evidence_of
 from adapt.outcome import Outcome
 from adapt.record import Level
 from repertoire.repertoire import Repertoire
-from robots.episodes import Episodes
 from robots.seeds import derive_seeds
-from robots.simulation import Simulation
+from robots.simulation.episodes import Episodes
+from robots.simulation.simulation import Simulation
 
 LEVEL_EPISODES = 10
 CANDIDATES = 20

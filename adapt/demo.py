@@ -11,11 +11,11 @@ from adapt.record import Recovery, Trial
 from adapt.recovery import recover
 from adapt.report import save_recovery
 from adapt.scenes import Say, film_scenes, tell_files, tell_levels
-from repertoire.loop import Progress
 from repertoire.plots import draw_repertoire
 from repertoire.repertoire import Repertoire
-from repertoire.storage import read_repertoire
-from repertoire.training import FILE_NAME, start_training
+from repertoire.storage.repertoires import read_repertoire
+from repertoire.training.runs import FILE_NAME, start_training
+from repertoire.training.training import Progress
 from robots.robot import load_robot
 
 ProgressBar = Callable[[int], AbstractContextManager[Callable[[Progress], None]]]

@@ -10,12 +10,12 @@ import mujoco
 import numpy as np
 from scipy.spatial.transform import Rotation
 
-from robots.atomic import write_text
 from robots.controllers import robot_controller
 from robots.errors import InvalidValueError
-from robots.overlay import Moment
+from robots.files import write_text
+from robots.rendering.overlay import Moment
 from robots.robot import Robot
-from robots.slots import Slots
+from robots.simulation.slots import Slots
 
 End = Literal["time", "fall", "divergence"]
 _LONGEST = 3600.0  # [s]

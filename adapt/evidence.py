@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from robots.episodes import Episodes
 from robots.robot import Robot
+from robots.simulation.episodes import Episodes
 
 
 def evidence_names(robot: Robot) -> tuple[str, ...]:

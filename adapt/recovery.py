@@ -11,7 +11,7 @@ from adapt.selectors import SELECTORS, Prior, Selector, choose_selector, make_se
 from repertoire.repertoire import Repertoire
 from robots.controllers import robot_controller
 from robots.errors import InvalidValueError
-from robots.simulation import Simulation
+from robots.simulation.simulation import Simulation
 
 _NEGLIGIBLE = 0.01  # probability below which a cause is left out of the record
 

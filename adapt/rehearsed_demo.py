@@ -13,8 +13,8 @@ from adapt.rehearsal import read_table, rehearsal_path
 from adapt.report import save_recovery
 from adapt.scenes import Say, film_scenes, tell_files, tell_levels
 from adapt.shipped import shipped_repertoire
-from repertoire.storage import read_repertoire
-from robots.atomic import make_folder
+from repertoire.storage.repertoires import read_repertoire
+from robots.files import make_folder
 
 
 @dataclass(frozen=True)

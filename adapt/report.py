@@ -10,11 +10,11 @@ import numpy as np
 from adapt.deployment import Telemetry, deploy
 from adapt.plots import draw_recovery
 from adapt.record import Recovery
-from robots.atomic import write_text
-from robots.overlay import Moment, Overlay
-from robots.rendering import Camera
+from robots.files import write_text
+from robots.rendering.camera import Camera
+from robots.rendering.overlay import Moment, Overlay
+from robots.rendering.video import VideoWriter
 from robots.robot import Robot
-from robots.video import VideoWriter
 
 _Draw = Callable[[mujoco.MjData, Moment], np.ndarray]
 _VIDEO_SIZE = (640, 480)

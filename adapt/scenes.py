@@ -7,7 +7,7 @@ from adapt.damage import Damage
 from adapt.record import Recovery, format_objective
 from adapt.report import film
 from repertoire.repertoire import Repertoire, format_cell
-from robots.rendering import rendering_note
+from robots.rendering.camera import rendering_note
 
 Say = Callable[[str], object]
 

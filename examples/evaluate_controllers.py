@@ -5,7 +5,7 @@ import sys
 import numpy as np
 
 from robots.robot import load_robot
-from robots.simulation import Simulation
+from robots.simulation.simulation import Simulation
 
 
 def main(count: int) -> None:

@@ -6,10 +6,10 @@ from pathlib import Path
 import numpy as np
 
 from repertoire.algorithms import find_algorithm
-from repertoire.configuration import Settings, validate
 from repertoire.metrics import measure
 from repertoire.problems import Maze
 from repertoire.problems.maze_plot import draw_maze
+from repertoire.training.settings import Settings, validate
 
 SEED = 1
 

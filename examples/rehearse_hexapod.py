@@ -8,9 +8,9 @@ from adapt.rehearsal import Rehearsal, rehearsal_path, write_table
 from repertoire.merging import merge
 from repertoire.reevaluation import Reevaluation
 from repertoire.repertoire import Repertoire
-from repertoire.storage import read_repertoire, write_repertoire
+from repertoire.storage.repertoires import read_repertoire, write_repertoire
 from repertoire.thinning import keep_best
-from repertoire.training import FILE_NAME, start_training
+from repertoire.training.runs import FILE_NAME, start_training
 
 # Thresholds that rise slowly make a few kinds of gait excellent; those that rise fast find many kinds.
 RUNS = (  # learning rate, seed, evaluations

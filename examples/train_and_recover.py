@@ -5,8 +5,8 @@ from pathlib import Path
 
 from adapt.damage import parse_damage
 from adapt.recovery import recover
-from repertoire.storage import read_repertoire
-from repertoire.training import FILE_NAME, start_training
+from repertoire.storage.repertoires import read_repertoire
+from repertoire.training.runs import FILE_NAME, start_training
 
 
 def main(folder: Path, evaluations: int) -> None:

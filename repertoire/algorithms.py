@@ -8,11 +8,11 @@ import numpy as np
 
 from repertoire.archives import Archive, GridArchive
 from repertoire.compositions import Emitters, arborescences, climbers, strategies, variation
-from repertoire.configuration import Settings
 from repertoire.emitters.ranking import by_discovery, by_improvement
 from repertoire.problems import Problem
 from repertoire.search import Search
 from repertoire.strategies.table import find_strategy
+from repertoire.training.settings import Settings
 from robots.errors import InvalidValueError, UnknownNameError
 
 Archives = Callable[[Settings, Problem], tuple[Archive, Archive]]

@@ -2,7 +2,7 @@
 
 import math
 
-from repertoire.configuration import Configuration
+from repertoire.training.settings import Configuration
 from robots.errors import InvalidValueError
 from robots.robot import Robot
 

@@ -4,7 +4,6 @@ from collections.abc import Callable
 
 import numpy as np
 
-from repertoire.configuration import Settings
 from repertoire.emitters import (
     ArborescenceEmitter,
     Emitter,
@@ -19,6 +18,7 @@ from repertoire.problems.catalogue import DIFFERENTIABLE
 from repertoire.strategies import CMAES
 from repertoire.strategies.mirrored import MirroredSamples
 from repertoire.strategies.table import find_strategy
+from repertoire.training.settings import Settings
 from robots.errors import InvalidValueError
 
 Generators = list[np.random.Generator]

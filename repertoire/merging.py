@@ -7,10 +7,10 @@ import numpy as np
 
 from repertoire.archives import GridArchive
 from repertoire.cells import check_cells
-from repertoire.configuration import make_configuration
 from repertoire.metrics import measure_objectives
 from repertoire.repertoire import Repertoire
-from repertoire.versions import software_versions
+from repertoire.storage.versions import software_versions
+from repertoire.training.settings import make_configuration
 from robots.errors import InvalidValueError
 
 _COUNTS = ("evaluations", "steps", "diverged")

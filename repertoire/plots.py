@@ -12,11 +12,11 @@ from matplotlib.figure import Figure, FigureBase
 
 from repertoire.profile_plot import draw_profile
 from repertoire.repertoire import Repertoire, format_cell
-from robots.atomic import replace_file
 from robots.description import foot_words
 from robots.errors import InvalidValueError
+from robots.files import replace_file
 from robots.numbers import short
-from robots.pictures import check_suffix
+from robots.rendering.pictures import check_suffix
 
 _EMPTY = "#e4e4e4"
 _QUIET = "#555555"

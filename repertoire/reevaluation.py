@@ -10,9 +10,9 @@ from repertoire.correction import Correction, correct
 from repertoire.problems import Locomotion
 from repertoire.repertoire import Repertoire
 from repertoire.samples import Samples, read_samples, write_samples
-from repertoire.storage import fingerprint
-from repertoire.unfinished import Identity
-from repertoire.versions import software_versions
+from repertoire.storage.repertoires import fingerprint
+from repertoire.storage.unfinished import Identity
+from repertoire.storage.versions import software_versions
 from robots.seeds import derive_seeds
 
 # key of the seed: training has 0 and 1, recovery 2 to 5, rehearsal 7

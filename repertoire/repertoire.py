@@ -6,9 +6,9 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from repertoire.archives import Elites
-from repertoire.configuration import Configuration
 from repertoire.metrics import Metrics, measure_objectives
 from repertoire.spread import Spread
+from repertoire.training.settings import Configuration
 from robots.errors import InvalidValueError
 from robots.numbers import short
 from robots.robot import Robot

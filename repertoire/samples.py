@@ -5,8 +5,8 @@ from pathlib import Path
 
 import numpy as np
 
-from repertoire.hdf5 import create_file, open_file
-from repertoire.unfinished import Identity, read_unfinished, write_unfinished
+from repertoire.storage.hdf5 import create_file, open_file
+from repertoire.storage.unfinished import Identity, read_unfinished, write_unfinished
 from robots.errors import InvalidValueError
 
 _FORMAT = "surefoot samples"

@@ -22,6 +22,6 @@ def register_environments() -> None:
     for name in robot_names():
         gymnasium.register(
             environment_id(name),
-            entry_point="robots.environment:WalkingEnvironment",
+            entry_point="robots.simulation.environment:WalkingEnvironment",
             kwargs={"robot": name},
         )

@@ -4,7 +4,7 @@ import sys
 
 import pytest
 
-import surefoot
+from surefoot.commands.main import main
 
 
 @pytest.fixture
@@ -14,7 +14,7 @@ def run(monkeypatch, capsys):
     def command(*arguments: object) -> tuple[int, str, str]:
         monkeypatch.setattr(sys, "argv", ["surefoot", *map(str, arguments)])
         with pytest.raises(SystemExit) as ended:
-            surefoot.main()
+            main()
         printed = capsys.readouterr()
         return int(ended.value.code or 0), " ".join(printed.out.split()), printed.err
 

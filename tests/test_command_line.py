@@ -15,9 +15,9 @@ import adapt.demo
 from adapt.demo import DemoSettings
 from adapt.record import format_objective
 from repertoire.algorithms import ALGORITHMS
-from repertoire.storage import read_repertoire
+from repertoire.storage.repertoires import read_repertoire
 from repertoire.strategies.table import STRATEGIES
-from robots.rendering import rendering_problem
+from robots.rendering.camera import rendering_problem
 
 SMALL = [
     "--evaluations",
@@ -322,7 +322,7 @@ def test_without_opengl_the_demo_draws_by_ray_casting(run, tmp_path, monkeypatch
     monkeypatch.setattr(
         adapt.demo, "DemoSettings", partial(DemoSettings, episode_steps=40, trials=1, seconds=0.3)
     )
-    monkeypatch.setattr("robots.rendering.rendering_problem", lambda: "install libegl1")
+    monkeypatch.setattr("robots.rendering.camera.rendering_problem", lambda: "install libegl1")
     code, out, err = run("demo", "--out", tmp_path / "demo", "--evaluations", "200")
     assert code == 0, err
     assert out.count("note: drawn by ray casting, as install libegl1") == 1

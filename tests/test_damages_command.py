@@ -7,7 +7,7 @@ from PIL import Image
 
 from adapt.damage import damage_library, parse_damage
 from adapt.damage.marks import RED
-from robots.portrait import draw_robot
+from robots.rendering.portrait import draw_robot
 from robots.robot import load_robot
 
 

@@ -12,7 +12,7 @@ import adapt.shipped
 from adapt.rehearsal import Rehearsal, read_table, rehearsal_path, write_table
 from adapt.rehearsed_demo import RehearsedDemoSettings
 from adapt.shipped import SHIPPED, shipped_repertoire
-from repertoire.storage import read_repertoire, write_repertoire
+from repertoire.storage.repertoires import read_repertoire, write_repertoire
 from robots.errors import InvalidFileError, UnknownNameError
 from tests.adapt.rehearsal.small import small_repertoire
 

@@ -12,8 +12,8 @@ import numpy as np
 import pytest
 
 from repertoire.archives import Elites
-from repertoire.storage import read_repertoire, write_repertoire
-from repertoire.training import FILE_NAME, start_training
+from repertoire.storage.repertoires import read_repertoire, write_repertoire
+from repertoire.training.runs import FILE_NAME, start_training
 from robots.numbers import short
 from tests.repertoire.conftest import SMALL
 from tests.repertoire.test_storage import seal

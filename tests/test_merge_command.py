@@ -8,8 +8,8 @@ import pytest
 
 from repertoire.reevaluation import Reevaluation
 from repertoire.repertoire import Repertoire
-from repertoire.storage import read_repertoire, write_repertoire
-from repertoire.training import FILE_NAME, start_training
+from repertoire.storage.repertoires import read_repertoire, write_repertoire
+from repertoire.training.runs import FILE_NAME, start_training
 from tests.repertoire.conftest import SMALL
 
 SMALL_RUN = {key: value for key, value in SMALL.items() if key != "emitters"}

@@ -5,7 +5,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from surefoot import cli
+from surefoot.commands.main import cli
 
 README = (Path(__file__).parent.parent / "README.md").read_text()
 

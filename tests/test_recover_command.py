@@ -11,8 +11,8 @@ from adapt.diagnosis import in_words
 from adapt.record import format_objective
 from adapt.rehearsal import Rehearsal, rehearsal_path, write_table
 from repertoire.archives import Elites
-from repertoire.storage import read_repertoire, write_repertoire
-from robots.simulation import Simulation
+from repertoire.storage.repertoires import read_repertoire, write_repertoire
+from robots.simulation.simulation import Simulation
 from tests.adapt.rehearsal.small import small_repertoire
 
 CONDITIONS = ["healthy", "front_left:lost", "back_right:dead"]

@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
-import adapt.benchmark.videos
+import adapt.suite.videos
 from adapt.rehearsal import Rehearsal, write_table
-from repertoire.storage import write_repertoire
+from repertoire.storage.repertoires import write_repertoire
 from tests.adapt.rehearsal.small import small_repertoire
 
 LIBRARY = ("healthy", "front_left:lost", "back_left:dead", "all:weak@0.5")
@@ -70,7 +70,7 @@ def test_a_dry_run_only_says_how_long(run, files, tmp_path) -> None:
 def test_the_best_recoveries_are_filmed(run, files, tmp_path, monkeypatch) -> None:
     filmed = []
     monkeypatch.setattr(
-        adapt.benchmark.videos, "_film", lambda repertoire, scene, path, seconds: filmed.append(scene)
+        adapt.suite.videos, "_film", lambda repertoire, scene, path, seconds: filmed.append(scene)
     )
     choice = ["--selectors", "rehearsed", "--tracks", "T2", "--videos"]
     code, out, err = run(*command(files, tmp_path / "study", *choice))

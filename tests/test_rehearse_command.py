@@ -14,7 +14,7 @@ import pytest
 from adapt.damage.library import damage_library
 from adapt.rehearsal import read_table
 from repertoire.archives import Elites
-from repertoire.storage import read_repertoire, write_repertoire
+from repertoire.storage.repertoires import read_repertoire, write_repertoire
 from tests.adapt.rehearsal.small import small_repertoire, small_robot
 
 

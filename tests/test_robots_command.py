@@ -8,12 +8,12 @@ import numpy as np
 import pytest
 from PIL import Image
 
-import surefoot
 from robots import robot_names
 from robots.facts import robot_facts
-from robots.portrait import draw_robot, standing
-from robots.rendering import Camera
+from robots.rendering.camera import Camera
+from robots.rendering.portrait import draw_robot, standing
 from robots.robot import load_robot
+from surefoot.commands.main import main
 
 
 @pytest.fixture
@@ -23,7 +23,7 @@ def run(monkeypatch, capsys):
     def command(*arguments: object) -> tuple[int, str, str]:
         monkeypatch.setattr(sys, "argv", ["surefoot", "robots", *map(str, arguments)])
         with pytest.raises(SystemExit) as ended:
-            surefoot.main()
+            main()
         printed = capsys.readouterr()
         return int(ended.value.code or 0), printed.out, printed.err
 
@@ -80,7 +80,7 @@ def test_it_draws_a_robot(run, tmp_path: Path) -> None:
 
 
 def test_it_says_once_who_drew(run, tmp_path: Path, monkeypatch) -> None:
-    monkeypatch.setattr("robots.rendering.rendering_problem", lambda: "OpenGL is on holiday")
+    monkeypatch.setattr("robots.rendering.camera.rendering_problem", lambda: "OpenGL is on holiday")
     code, out, _ = run("hopper", "--picture", tmp_path / "hopper.png")
     assert code == 0
     assert out.count("note: drawn by ray casting, as OpenGL is on holiday\n") == 1

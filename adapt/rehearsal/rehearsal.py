@@ -13,9 +13,9 @@ from adapt.rehearsal.storage import robot_label
 from adapt.rehearsal.table import Table, tabulate
 from repertoire.blocks import check_episodes, run_blocks
 from repertoire.repertoire import Repertoire
-from repertoire.storage import fingerprint
-from repertoire.unfinished import Identity
-from repertoire.versions import software_versions
+from repertoire.storage.repertoires import fingerprint
+from repertoire.storage.unfinished import Identity
+from repertoire.storage.versions import software_versions
 from robots.robot import Robot
 from robots.seeds import derive_seeds
 

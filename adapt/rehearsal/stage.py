@@ -11,7 +11,7 @@ from adapt.rehearsal.table import HEALTHY
 from repertoire.repertoire import Repertoire
 from robots.errors import InvalidValueError
 from robots.robot import Robot
-from robots.simulation import Simulation
+from robots.simulation.simulation import Simulation
 
 
 class Stage:

@@ -9,11 +9,18 @@ from pathlib import Path
 from adapt.evidence import evidence_names
 from adapt.rehearsal.packing import check_arrays, pack, unpack
 from adapt.rehearsal.table import HEALTHY, Table
-from repertoire.contents import Contents, read_attribute, read_tree, verify, write_attribute, write_tree
-from repertoire.hdf5 import create_file, open_file
 from repertoire.repertoire import Repertoire
-from repertoire.storage import fingerprint
-from repertoire.unfinished import Identity
+from repertoire.storage.contents import (
+    Contents,
+    read_attribute,
+    read_tree,
+    verify,
+    write_attribute,
+    write_tree,
+)
+from repertoire.storage.hdf5 import create_file, open_file
+from repertoire.storage.repertoires import fingerprint
+from repertoire.storage.unfinished import Identity
 from robots.errors import InvalidValueError
 from robots.robot import Robot
 

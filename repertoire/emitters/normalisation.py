@@ -5,7 +5,7 @@ from collections.abc import Mapping
 import numpy as np
 
 from repertoire.problems.normaliser import Normaliser
-from robots.moments import ObservationMoments
+from robots.simulation.moments import ObservationMoments
 
 
 class Normalisation:

@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from robots.moments import ObservationMoments
+from robots.simulation.moments import ObservationMoments
 
 
 class Outcomes(NamedTuple):

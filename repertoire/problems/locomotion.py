@@ -8,7 +8,7 @@ from repertoire.problems.normaliser import Normaliser
 from repertoire.problems.problem import Evaluations, Problem
 from robots.description import foot_words
 from robots.robot import Robot
-from robots.simulation import Simulation
+from robots.simulation.simulation import Simulation
 
 
 class Locomotion(Problem):

@@ -8,7 +8,7 @@ import numpy as np
 
 from repertoire.problems.normaliser import NO_OBSERVATIONS, Normaliser
 from robots.errors import InvalidValueError
-from robots.moments import ObservationMoments
+from robots.simulation.moments import ObservationMoments
 
 
 @dataclass(frozen=True)

@@ -6,12 +6,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from repertoire.configuration import Settings
 from repertoire.strategies.cma_es import CMAES
 from repertoire.strategies.lm_ma_es import LMMAES
 from repertoire.strategies.openai_es import OpenAIES
 from repertoire.strategies.sep_cma_es import SepCMAES
 from repertoire.strategies.strategy import Strategy
+from repertoire.training.settings import Settings
 from robots.errors import InvalidValueError, UnknownNameError
 
 

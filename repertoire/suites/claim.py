@@ -5,8 +5,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from robots.atomic import file_exists, make_folder, write_text
 from robots.errors import InvalidFileError, InvalidValueError
+from robots.files import file_exists, make_folder, write_text
 
 _NAME = "study.json"
 

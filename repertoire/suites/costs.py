@@ -5,9 +5,9 @@ import time
 from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 
-from repertoire.loop import Timing
-from robots.atomic import file_exists, write_text
+from repertoire.training.training import Timing
 from robots.errors import InvalidFileError
+from robots.files import file_exists, write_text
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,7 @@ import numpy as np
 from repertoire.suites.gait_result import GaitResult
 from repertoire.suites.gait_trial import GaitPlan
 from robots.robot import load_robot
-from robots.simulation import Simulation
+from robots.simulation.simulation import Simulation
 
 _ASSUMED_LENGTH = 0.6  # of an episode that a fall can end, as a share of the longest
 _ASSUMED_COVERAGE = 0.5

@@ -7,8 +7,15 @@ from typing import TypeVar
 
 import numpy as np
 
-from repertoire.contents import Contents, read_attribute, read_tree, verify, write_attribute, write_tree
-from repertoire.hdf5 import create_file, open_file
+from repertoire.storage.contents import (
+    Contents,
+    read_attribute,
+    read_tree,
+    verify,
+    write_attribute,
+    write_tree,
+)
+from repertoire.storage.hdf5 import create_file, open_file
 from repertoire.suites.result import TrialResult
 from robots.errors import InvalidValueError
 

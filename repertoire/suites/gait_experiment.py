@@ -10,7 +10,7 @@ from repertoire.suites.gait_result import GaitResult
 from repertoire.suites.gait_study import GaitSettings, Variant
 from repertoire.suites.published import PublishedStudy
 from repertoire.suites.trials import Trials, collect_trials
-from robots.atomic import make_folder
+from robots.files import make_folder
 
 EPISODES = 10
 Illustrate = Callable[[Trials, Path], Sequence[Block]]

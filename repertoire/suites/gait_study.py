@@ -14,8 +14,8 @@ from repertoire.problems import Locomotion
 from repertoire.suites.gait_result import GaitResult
 from repertoire.suites.gait_trial import GaitPlan
 from repertoire.suites.study import Study, trial_folder
-from repertoire.training import configure
-from robots.atomic import file_exists, make_folder, write_text
+from repertoire.training.runs import configure
+from robots.files import file_exists, make_folder, write_text
 from robots.robot import load_robot
 
 Parallel = Literal["trials", "episodes"]

@@ -9,22 +9,22 @@ from typing import Any, final
 
 import numpy as np
 
-from repertoire.configuration import Configuration
 from repertoire.correction import Correction
-from repertoire.loop import Training
 from repertoire.machine import processor_name
 from repertoire.memory import array_bytes
 from repertoire.parallel import one_blas_thread
 from repertoire.plots import objective_grid
 from repertoire.reevaluation import Reevaluation
 from repertoire.repertoire import Repertoire
-from repertoire.storage import read_repertoire, write_repertoire
+from repertoire.storage.repertoires import read_repertoire, write_repertoire
 from repertoire.suites.costs import Meter, read_costs
 from repertoire.suites.gait_result import GaitResult
 from repertoire.suites.plan import Plan, Tell
-from repertoire.training import FILE_NAME, resume_training, start_training
-from robots.atomic import file_exists, make_folder
+from repertoire.training.runs import FILE_NAME, resume_training, start_training
+from repertoire.training.settings import Configuration
+from repertoire.training.training import Training
 from robots.errors import InvalidFileError
+from robots.files import file_exists, make_folder
 
 CORRECTED = "corrected.h5"
 _SAMPLES = "samples.h5"

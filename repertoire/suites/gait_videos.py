@@ -4,13 +4,13 @@ import json
 from collections.abc import Callable
 from pathlib import Path
 
-from repertoire.storage import read_repertoire
+from repertoire.storage.repertoires import read_repertoire
 from repertoire.suites.figures import median_trial
 from repertoire.suites.gait_trial import CORRECTED
 from repertoire.suites.study import trial_folder
 from repertoire.suites.trials import Trials
 from repertoire.suites.video_grid import film_places
-from robots.atomic import file_exists, make_folder, write_text
+from robots.files import file_exists, make_folder, write_text
 
 FOLDER = "videos"
 _INDEX = "videos.json"

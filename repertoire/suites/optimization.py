@@ -5,13 +5,13 @@ from pathlib import Path
 
 from repertoire.algorithms import find_algorithm
 from repertoire.problems import make_problem
+from repertoire.storage.versions import software_versions
 from repertoire.suites.published_optimization import OPTIMIZATION
 from repertoire.suites.report import write_report
 from repertoire.suites.result import TrialResult
 from repertoire.suites.runner import start_search, trial_settings
 from repertoire.suites.study import Study, StudySettings
 from repertoire.suites.trials import collect_trials
-from repertoire.versions import software_versions
 
 ALGORITHMS = OPTIMIZATION.algorithms
 DOMAINS = OPTIMIZATION.domains

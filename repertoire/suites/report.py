@@ -10,7 +10,7 @@ from repertoire.suites.document import Block, to_html, to_markdown
 from repertoire.suites.figures import draw_archives, draw_curves
 from repertoire.suites.sections import sections
 from repertoire.suites.trials import Trials
-from robots.atomic import make_folder, write_text
+from robots.files import make_folder, write_text
 
 
 def write_report(

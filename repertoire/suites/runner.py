@@ -8,8 +8,6 @@ from typing import final
 import numpy as np
 
 from repertoire.algorithms import find_algorithm
-from repertoire.configuration import Settings, validate
-from repertoire.history import History
 from repertoire.machine import processor_name
 from repertoire.memory import array_bytes
 from repertoire.metrics import measure
@@ -18,6 +16,8 @@ from repertoire.problems import Problem, make_problem
 from repertoire.search import Search
 from repertoire.suites.plan import Plan, Tell
 from repertoire.suites.result import TrialResult
+from repertoire.training.history import History
+from repertoire.training.settings import Settings, validate
 
 _SEARCH = 0
 _RECORDS = 100  # rows of a history

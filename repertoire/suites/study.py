@@ -12,8 +12,8 @@ from repertoire.suites.progress import StudyProgress
 from repertoire.suites.result import TrialResult
 from repertoire.suites.runner import TrialPlan
 from repertoire.suites.workers import Workers
-from robots.atomic import file_exists, make_folder
 from robots.errors import InvalidFileError
+from robots.files import file_exists, make_folder
 
 Result = TypeVar("Result", bound=TrialResult, covariant=True)
 

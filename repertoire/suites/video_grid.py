@@ -8,9 +8,9 @@ from PIL import Image, ImageDraw, ImageFont
 from repertoire.repertoire import Repertoire
 from repertoire.suites.places import SIDE, Place, nine_places
 from robots.controllers import robot_controller
-from robots.rendering import Camera
-from robots.slots import Slots
-from robots.video import VideoWriter
+from robots.rendering.camera import Camera
+from robots.rendering.video import VideoWriter
+from robots.simulation.slots import Slots
 
 _TILE = 240, 180  # width and height [pixels]
 _SECONDS = 5.0

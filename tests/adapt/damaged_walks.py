@@ -3,7 +3,7 @@
 import numpy as np
 
 from adapt.damage import damage_kinds
-from robots.slots import Slots
+from robots.simulation.slots import Slots
 
 ONLY = np.zeros(1, np.int32)
 

@@ -22,7 +22,7 @@ from adapt.damage import (
 )
 from robots.errors import InvalidRobotError, InvalidValueError
 from robots.robot import load_robot, robot_names
-from robots.slots import Slots
+from robots.simulation.slots import Slots
 
 LEGS = [(robot, leg) for robot in robot_names() for leg in load_robot(robot).description.legs]
 JOINTS = [(name, joint) for name in robot_names() for joint in load_robot(name).description.joints]

@@ -12,8 +12,8 @@ from robots.controllers import robot_controller
 from robots.description import Alive
 from robots.errors import InvalidFileError, InvalidValueError
 from robots.robot import load_robot
-from robots.simulation import Simulation
-from robots.task import TARGET_X
+from robots.simulation.simulation import Simulation
+from robots.simulation.task import TARGET_X
 
 
 @pytest.fixture(scope="module")

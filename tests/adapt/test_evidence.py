@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 from adapt.evidence import evidence_names, evidence_of
-from robots.episodes import Episodes
 from robots.robot import load_robot, robot_names
-from robots.simulation import Simulation
+from robots.simulation.episodes import Episodes
+from robots.simulation.simulation import Simulation
 
 
 def episodes(**changes) -> Episodes:

@@ -19,12 +19,12 @@ from adapt.rehearsal.table import tabulate
 from adapt.selectors import SELECTORS, Selector
 from adapt.selectors.catalogue import Entry
 from repertoire.archives import Elites, GridArchive
-from repertoire.configuration import Configuration
 from repertoire.repertoire import Repertoire
-from robots.episodes import empty_episodes
+from repertoire.training.settings import Configuration
 from robots.errors import InvalidValueError, UnknownNameError
 from robots.robot import load_robot
-from robots.simulation import Simulation
+from robots.simulation.episodes import empty_episodes
+from robots.simulation.simulation import Simulation
 
 STEPS = 60
 CONFIGURATION = Configuration(

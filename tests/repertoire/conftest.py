@@ -3,8 +3,8 @@ from typing import Any
 
 import pytest
 
-from repertoire.loop import Training
-from repertoire.training import start_training
+from repertoire.training.runs import start_training
+from repertoire.training.training import Training
 
 # Two iterations a second: short episodes and few of them
 SMALL = {"evaluations": 96, "seed": 3, "emitters": 2, "batch_size": 8, "sigma0": 0.1, "episode_steps": 40}

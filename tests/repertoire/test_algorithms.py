@@ -12,10 +12,10 @@ import pytest
 from repertoire import algorithms
 from repertoire.algorithms import ALGORITHMS, Algorithm, find_algorithm
 from repertoire.archives import CVTArchive, GridArchive, make_centroids
-from repertoire.configuration import Settings, validate
 from repertoire.problems import Arm, Evaluations, Maze, Sphere
 from repertoire.search import Search
 from repertoire.strategies import STOPS
+from repertoire.training.settings import Settings, validate
 from robots.errors import InvalidValueError, SurefootError, UnknownNameError
 
 PROBLEM = Sphere(12)

@@ -8,12 +8,12 @@ import numpy as np
 import pytest
 
 from repertoire.archives import Elites
-from repertoire.configuration import make_configuration
 from repertoire.correction import Correction, correct
 from repertoire.plots import draw_correction
 from repertoire.repertoire import Repertoire
 from repertoire.samples import Samples
-from repertoire.storage import read_repertoire, write_repertoire
+from repertoire.storage.repertoires import read_repertoire, write_repertoire
+from repertoire.training.settings import make_configuration
 from robots.controllers import robot_controller
 from robots.errors import InvalidValueError
 from robots.robot import load_robot

@@ -6,12 +6,12 @@ import numpy as np
 import pytest
 
 from repertoire.archives import GridArchive
-from repertoire.configuration import make_configuration
 from repertoire.merging import merge
 from repertoire.repertoire import Repertoire
 from repertoire.spread import Spread
-from repertoire.storage import read_repertoire, write_repertoire
+from repertoire.storage.repertoires import read_repertoire, write_repertoire
 from repertoire.thinning import keep_best
+from repertoire.training.settings import make_configuration
 from robots.controllers import robot_controller
 from robots.errors import InvalidValueError
 from robots.robot import load_robot

@@ -7,9 +7,9 @@ import pytest
 from PIL import Image
 
 from repertoire.archives import Elites
-from repertoire.configuration import make_configuration
 from repertoire.plots import draw_history, draw_repertoire, objective_grid, save_figure, stack
 from repertoire.repertoire import Repertoire
+from repertoire.training.settings import make_configuration
 from robots.errors import InvalidFileError, InvalidValueError
 from robots.robot import load_robot
 

@@ -15,10 +15,10 @@ from repertoire.archives import Elites
 from repertoire.problems import Evaluations
 from repertoire.reevaluation import Reevaluation
 from repertoire.repertoire import Repertoire
-from repertoire.storage import fingerprint, read_repertoire, write_repertoire
-from repertoire.training import FILE_NAME, start_training
+from repertoire.storage.repertoires import fingerprint, read_repertoire, write_repertoire
+from repertoire.training.runs import FILE_NAME, start_training
 from robots.errors import InvalidFileError, InvalidValueError
-from robots.simulation import Simulation
+from robots.simulation.simulation import Simulation
 from tests.repertoire.conftest import SMALL
 
 EPISODES = 3
@@ -96,7 +96,7 @@ def test_a_killed_evaluation_goes_on_bit_for_bit(path: Path, trained, expected: 
     unfinished = tmp_path / "unfinished.h5"
     code = (
         "from pathlib import Path; from repertoire.reevaluation import Reevaluation\n"
-        "from repertoire.storage import read_repertoire\n"
+        "from repertoire.storage.repertoires import read_repertoire\n"
         f"repertoire = read_repertoire(Path({str(path)!r}))\n"
         f"evaluation = Reevaluation(repertoire, episodes={EPISODES}, seed=5, block=1)\n"
         f"unfinished = Path({str(unfinished)!r})\n"

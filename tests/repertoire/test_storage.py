@@ -15,11 +15,11 @@ import numpy as np
 import pytest
 
 from repertoire.archives import Elites
-from repertoire.configuration import make_configuration
-from repertoire.contents import read_tree, write_tree
 from repertoire.repertoire import Repertoire
 from repertoire.spread import Spread
-from repertoire.storage import fingerprint, read_repertoire, read_search, write_repertoire
+from repertoire.storage.contents import read_tree, write_tree
+from repertoire.storage.repertoires import fingerprint, read_repertoire, read_search, write_repertoire
+from repertoire.training.settings import make_configuration
 from robots.controllers import robot_controller
 from robots.errors import InvalidFileError, InvalidValueError
 from robots.robot import load_robot, robot_from_text
@@ -612,7 +612,7 @@ FILL_THE_DISK = """
 import resource, sys
 from pathlib import Path
 import numpy as np
-from repertoire.storage import read_repertoire, write_repertoire
+from repertoire.storage.repertoires import read_repertoire, write_repertoire
 from robots.errors import InvalidFileError
 path = Path(sys.argv[1])
 repertoire = read_repertoire(path)
@@ -642,7 +642,7 @@ WRITE_FOREVER = """
 import sys
 from dataclasses import replace
 from pathlib import Path
-from repertoire.storage import read_repertoire, write_repertoire
+from repertoire.storage.repertoires import read_repertoire, write_repertoire
 path = Path(sys.argv[1])
 repertoire, turn = read_repertoire(path), 0
 while True:

@@ -10,11 +10,11 @@ import pytest
 
 from repertoire.algorithms import ALGORITHMS
 from repertoire.archives import GridArchive
-from repertoire.loop import Progress, Training
 from repertoire.repertoire import Repertoire
-from repertoire.storage import read_repertoire, read_search
+from repertoire.storage.repertoires import read_repertoire, read_search
 from repertoire.strategies import STOPS
-from repertoire.training import FILE_NAME, resume_training, start_training
+from repertoire.training.runs import FILE_NAME, resume_training, start_training
+from repertoire.training.training import Progress, Training
 from robots.errors import InvalidFileError, InvalidValueError, SurefootError, UnknownNameError
 from tests.repertoire.conftest import SMALL
 
@@ -154,7 +154,7 @@ def test_a_killed_run_resumes_bit_for_bit(tmp_path, uninterrupted) -> None:
     """SIGKILL at random moments, until the run has finished."""
     folder, rng = tmp_path / "run", random.Random(0)
     code = (
-        "import sys; from pathlib import Path; from repertoire.training import *\n"
+        "import sys; from pathlib import Path; from repertoire.training.runs import *\n"
         f"SMALL = {SMALL!r}\n"
         f"out = Path({str(folder)!r})\n"
         "run = resume_training(out) if (out / FILE_NAME).exists() else "

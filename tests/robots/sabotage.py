@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from robots import closed_loop
+from robots.simulation import closed_loop
 
 
 def sabotage(monkeypatch: pytest.MonkeyPatch, seed: int) -> None:

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from robots.atomic import new_folder, replace_file, write_text
 from robots.errors import InvalidFileError
+from robots.files import new_folder, replace_file, write_text
 
 
 @pytest.fixture
@@ -137,7 +137,7 @@ def test_temporaries_of_dead_processes_are_swept_and_no_others(target):
 
 def test_a_process_killed_while_writing_leaves_the_old_file(target):
     code = (
-        "import sys, time; from pathlib import Path; from robots.atomic import replace_file\n"
+        "import sys, time; from pathlib import Path; from robots.files import replace_file\n"
         "with replace_file(Path(sys.argv[1])) as temporary:\n"
         "    temporary.write_text('half'); print('half', flush=True); time.sleep(60)"
     )

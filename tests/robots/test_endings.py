@@ -5,8 +5,8 @@ import pytest
 from scipy.spatial.transform import Rotation
 
 from robots.robot import Robot
-from robots.simulation import Simulation
-from robots.slots import Slots
+from robots.simulation.simulation import Simulation
+from robots.simulation.slots import Slots
 
 ONLY = np.zeros(1, np.int32)
 

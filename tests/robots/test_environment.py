@@ -4,10 +4,10 @@ import pytest
 from gymnasium.utils.env_checker import check_env
 
 from robots.catalogue import environment_id, robot_names
-from robots.environment import WalkingEnvironment
 from robots.errors import InvalidValueError, UnknownNameError
 from robots.robot import Robot
-from robots.simulation import Simulation
+from robots.simulation.environment import WalkingEnvironment
+from robots.simulation.simulation import Simulation
 
 
 @pytest.mark.parametrize("name", robot_names())

@@ -5,10 +5,10 @@ import pytest
 
 from robots.controllers import robot_controller
 from robots.faults import Faults
-from robots.noise import normal
 from robots.robot import Robot
-from robots.simulation import Simulation
-from robots.slots import Slots
+from robots.simulation.noise import normal
+from robots.simulation.simulation import Simulation
+from robots.simulation.slots import Slots
 
 ONLY = np.zeros(1, np.int32)
 

@@ -7,10 +7,10 @@ import numpy as np
 import pytest
 
 from robots.controllers import robot_controller, with_controller
-from robots.portrait import standing
+from robots.rendering.portrait import standing
 from robots.robot import Robot, load_robot
-from robots.simulation import Simulation
-from robots.slots import Slots
+from robots.simulation.simulation import Simulation
+from robots.simulation.slots import Slots
 
 ONLY = np.zeros(1, np.int32)
 # amplitude, phase and duty of each leg's coxa and femur, as published with the study of 2015

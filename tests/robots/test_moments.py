@@ -5,9 +5,9 @@ import pytest
 from sabotage import sabotage
 
 from robots.errors import InvalidValueError
-from robots.moments import NOT_WATCHED, ObservationMoments, add_observation
-from robots.simulation import Simulation
-from robots.slots import Slots
+from robots.simulation.moments import NOT_WATCHED, ObservationMoments, add_observation
+from robots.simulation.simulation import Simulation
+from robots.simulation.slots import Slots
 
 SEEDS = np.arange(12) + 100
 WATCHED = np.isin(np.arange(12), (1, 4, 5, 11))

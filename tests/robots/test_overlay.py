@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from robots.errors import InvalidValueError
-from robots.overlay import Moment, Overlay
+from robots.rendering.overlay import Moment, Overlay
 from robots.robot import Robot, load_robot
 
 SIZES = [(320, 240), (640, 480), (1280, 720)]

@@ -8,8 +8,8 @@ from robots.controllers import Periodic, robot_controller, with_controller
 from robots.description import PeriodicShape
 from robots.errors import InvalidValueError
 from robots.robot import Robot
-from robots.simulation import Simulation
-from robots.slots import Slots
+from robots.simulation.simulation import Simulation
+from robots.simulation.slots import Slots
 
 FINE = 10_000
 

@@ -7,10 +7,10 @@ import numpy as np
 import pytest
 
 from robots import robot_names
-from robots.portrait import standing
-from robots.rendering import Camera, CanvasKind, rendering_problem
+from robots.rendering.camera import Camera, CanvasKind, rendering_problem
+from robots.rendering.portrait import standing
+from robots.rendering.textures import look_up, look_up_cube, make_textures
 from robots.robot import load_robot
-from robots.textures import look_up, look_up_cube, make_textures
 
 SIZE = 120  # [pixels] of the square frames of scenes
 FOVY = 60.0  # [degrees]

@@ -10,11 +10,11 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from robots import video
 from robots.errors import InvalidFileError, InvalidValueError
-from robots.rendering import Camera, CanvasKind, RenderingError, rendering_problem
+from robots.rendering import video
+from robots.rendering.camera import Camera, CanvasKind, RenderingError, rendering_problem
+from robots.rendering.video import VideoWriter
 from robots.robot import load_robot
-from robots.video import VideoWriter
 
 SIZE = {"width": 160, "height": 120}
 WITHOUT_CAMERA = """<mujoco><worldbody><geom type="plane" size="9 9 1" rgba=".9 .9 .9 1"/>
@@ -138,7 +138,7 @@ def missing(self, name, *args, **kwargs):
         raise OSError(f"{name}: cannot open shared object file")
     real(self, name, *args, **kwargs)
 ctypes.CDLL.__init__ = missing
-from robots.rendering import Camera, RenderingError, rendering_note, rendering_problem
+from robots.rendering.camera import Camera, RenderingError, rendering_note, rendering_problem
 import mujoco
 print(rendering_problem())
 try:

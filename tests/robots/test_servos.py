@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 from robots.robot import Robot
-from robots.slots import Slots
+from robots.simulation.slots import Slots
 
 ONLY = np.zeros(1, np.int32)
 KP, KV, LIMIT = 30.0, 1.5, 12.0

@@ -9,11 +9,11 @@ import pytest
 from sabotage import sabotage
 
 from robots.controllers import robot_controller
-from robots.episodes import Episodes
 from robots.errors import InvalidValueError
 from robots.robot import Robot, load_robot
-from robots.simulation import Simulation
-from robots.slots import Slots
+from robots.simulation.episodes import Episodes
+from robots.simulation.simulation import Simulation
+from robots.simulation.slots import Slots
 
 SEEDS = np.arange(12) + 100
 

@@ -10,7 +10,7 @@ import pytest
 from scipy.spatial.transform import Rotation
 
 from robots.robot import Robot, load_robot
-from robots.slots import Slots
+from robots.simulation.slots import Slots
 
 ONE = np.zeros(1, np.int32)
 
@@ -245,7 +245,8 @@ def test_a_slot_is_as_new_after_divergence(ant: Robot) -> None:
 def test_kernels_agree_with_their_python(ant: Robot, controllers: np.ndarray) -> None:
     """The same short episode, compiled and with compilation switched off."""
     code = (
-        "import numpy as np; from robots.robot import load_robot; from robots.simulation import Simulation\n"
+        "import numpy as np; from robots.robot import load_robot\n"
+        "from robots.simulation.simulation import Simulation\n"
         "simulation = Simulation(load_robot('ant').with_episode_steps(40), threads=1)\n"
         "parameters = simulation.controller.initial(np.random.default_rng(0))[None]\n"
         "episodes = simulation.evaluate(parameters, np.array([3]))\n"

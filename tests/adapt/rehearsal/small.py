@@ -5,8 +5,8 @@ import re
 import numpy as np
 
 from repertoire.archives import Elites
-from repertoire.configuration import make_configuration
 from repertoire.repertoire import Repertoire
+from repertoire.training.settings import make_configuration
 from robots.controllers import robot_controller
 from robots.robot import Robot, load_robot, robot_from_text
 

@@ -13,7 +13,7 @@ from repertoire.archives import Elites
 from repertoire.repertoire import Repertoire
 from robots.errors import InvalidFileError, InvalidValueError, UnknownNameError
 from robots.robot import Robot
-from robots.simulation import Simulation
+from robots.simulation.simulation import Simulation
 from tests.adapt.rehearsal.small import CONDITIONS, STEPS, small_repertoire
 
 EPISODES = 3

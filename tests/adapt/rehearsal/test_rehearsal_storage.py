@@ -12,7 +12,7 @@ from adapt.evidence import evidence_names
 from adapt.rehearsal import read_table, write_table
 from adapt.rehearsal.packing import pack, unpack
 from adapt.rehearsal.storage import robot_label
-from repertoire.storage import fingerprint, write_repertoire
+from repertoire.storage.repertoires import fingerprint, write_repertoire
 from robots.errors import InvalidFileError
 from tests.adapt.rehearsal.made_up import made_up_table
 from tests.adapt.rehearsal.small import small_repertoire, small_robot

@@ -11,7 +11,7 @@ from repertoire.emitters import Outcomes, Telemetry
 from repertoire.emitters.me_es import STEPS, MEESEmitter
 from repertoire.problems.normaliser import NO_OBSERVATIONS, Normaliser
 from robots.errors import InvalidValueError
-from robots.moments import ObservationMoments
+from robots.simulation.moments import ObservationMoments
 
 N = 6
 SAMPLES = 8

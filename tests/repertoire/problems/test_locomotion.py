@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from repertoire.algorithms import find_algorithm
-from repertoire.configuration import Settings, validate
 from repertoire.problems import Locomotion
+from repertoire.training.settings import Settings, validate
 from robots.errors import InvalidValueError
 from robots.robot import load_robot
 

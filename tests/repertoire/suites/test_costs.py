@@ -4,9 +4,9 @@ import json
 
 import pytest
 
-from repertoire.loop import Timing
 from repertoire.suites import costs
 from repertoire.suites.costs import Costs, Meter, read_costs
+from repertoire.training.training import Timing
 from robots.errors import InvalidFileError
 
 

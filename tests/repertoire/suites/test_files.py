@@ -8,7 +8,7 @@ import h5py
 import numpy as np
 import pytest
 
-from repertoire.contents import read_tree, write_tree
+from repertoire.storage.contents import read_tree, write_tree
 from repertoire.suites.files import read_trial, write_trial
 from repertoire.suites.result import TrialResult
 from robots.errors import InvalidFileError, InvalidValueError

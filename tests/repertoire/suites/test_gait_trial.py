@@ -9,7 +9,7 @@ import pytest
 from gaits import TIMES, small_settings
 
 from repertoire.metrics import measure_objectives
-from repertoire.storage import read_repertoire, read_search
+from repertoire.storage.repertoires import read_repertoire, read_search
 from repertoire.suites import gait_trial
 from repertoire.suites.files import read_trial, write_trial
 from repertoire.suites.gait_result import GaitResult

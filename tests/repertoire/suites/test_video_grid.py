@@ -12,7 +12,7 @@ from repertoire.problems import Locomotion
 from repertoire.repertoire import Repertoire
 from repertoire.suites.places import nine_places
 from repertoire.suites.video_grid import film_places
-from repertoire.training import configure
+from repertoire.training.runs import configure
 from robots.errors import InvalidValueError
 from robots.robot import load_robot
 

@@ -1,0 +1,125 @@
+"""Pictures of a recovery benchmark: how far recoveries get, trial by trial, and damage by damage."""
+
+import math
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from adapt.suite.results import Results
+from adapt.suite.summaries import interquartile_mean, summarise
+from adapt.suite.targets import Scope
+from adapt.suite.tracks import Track
+from repertoire.plots import save_figure
+
+# Of the palette of Okabe and Ito, which colour-blind people can tell apart; lines also differ in dashes
+_COLORS = ("#d55e00", "#0072b2", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#000000", "#777777")
+_DASHES = ("-", "--", "-.", ":")
+_QUIET = "#e4e4e4"
+_FIRST = "rehearsed"  # drawn boldest
+_MARGIN = 0.04
+_DARK = 0.6  # ratios whose colour asks for white figures
+_GAP = 0.052  # least distance between labels, as a share of the axis
+
+
+def draw_curves(results: Results, path: Path, *, scope: Scope = "binding") -> None:
+    """Draw the interquartile mean of the recovery ratio over trials with its interval, one panel a track.
+
+    Args:
+        results: of the benchmark.
+        path: of the PNG.
+        scope: which damages count.
+
+    Raises:
+        InvalidValueError: the path does not end in .png.
+        InvalidFileError: the file cannot be written.
+    """
+    tracks = results.tracks
+    columns = min(3, len(tracks))
+    rows = math.ceil(len(tracks) / columns)
+    figure = Figure(figsize=(5.6 * columns, 3.9 * rows), layout="constrained")
+    panels = figure.subplots(rows, columns, squeeze=False).ravel()
+    for axes, track in zip(panels, tracks, strict=False):
+        _draw_track(axes, results, track, scope)
+    for axes in panels[len(tracks) :]:
+        axes.set_axis_off()
+    save_figure(figure, path)
+
+
+def _draw_track(axes: Axes, results: Results, track: Track, scope: Scope) -> None:
+    """Draw the curves of a track, each with its name at its end."""
+    trials, ends = np.arange(1, results.trials + 1), {}
+    for name in results.selectors:
+        runs = results.of(track, name, scope)
+        if runs is None:
+            continue
+        points = [summarise(runs.ratios[..., trial - 1], interquartile_mean) for trial in trials]
+        middles, lows, highs = np.transpose([(one.value, one.low, one.high) for one in points])
+        color, dashes = _style(results.selectors, name)
+        axes.fill_between(trials, lows, highs, color=color, alpha=0.15, linewidth=0)
+        width = 2.6 if name == _FIRST else 1.4
+        axes.plot(trials, middles, color=color, linestyle=dashes, linewidth=width)
+        ends[name] = float(middles[-1])
+    axes.axhline(0.9, color="black", linewidth=0.8, linestyle=(0, (1, 3)))
+    axes.set_title(f"{track.name}: {track.title}", loc="left", fontsize=9)
+    axes.set(xlabel="trials", ylabel="recovery ratio", ylim=(0, 1 + _MARGIN), xlim=(1, results.trials))
+    axes.set_xticks([1, *range(5, results.trials + 1, 5)])
+    axes.grid(color=_QUIET)
+    axes.spines[["top", "right"]].set_visible(False)
+    _label_ends(axes, results.selectors, ends)
+
+
+def _label_ends(axes: Axes, selectors: Sequence[str], ends: dict[str, float]) -> None:
+    """Write the names beside the ends of their curves, apart from each other."""
+    place = math.inf
+    for name in sorted(ends, key=lambda name: -ends[name]):
+        place = min(ends[name], place - _GAP)
+        axes.annotate(
+            f"{name} {ends[name]:.2f}",
+            (1.02, place / (1 + _MARGIN)),
+            xycoords="axes fraction",
+            va="center",
+            fontsize=8,
+            color=_style(selectors, name)[0],
+            weight="bold" if name == _FIRST else "normal",
+        )
+
+
+def _style(selectors: Sequence[str], name: str) -> tuple[str, str]:
+    """Colour and dashes of a selector; the first of both are kept for the one that matters most."""
+    others = [other for other in selectors if other != _FIRST]
+    number = 0 if name == _FIRST else 1 + others.index(name)
+    return _COLORS[number % len(_COLORS)], _DASHES[number % len(_DASHES)]
+
+
+def draw_damages(results: Results, path: Path, *, gap: bool, after: int) -> None:
+    """Draw the mean recovery ratio for every damage of a world as a heat map.
+
+    Args:
+        results: of the benchmark.
+        path: of the PNG.
+        gap: which world's damages.
+        after: trials.
+
+    Raises:
+        InvalidValueError: the path does not end in .png.
+        InvalidFileError: the file cannot be written.
+    """
+    world, contenders = results.worlds[gap], results.contenders(gap=gap)
+    order = np.argsort(world.unadapted, kind="stable")
+    columns = [one.runs.ratios[..., after - 1].mean(axis=1) for one in contenders]
+    values = np.column_stack([world.unadapted, *columns])[order]  # (d, 1 + contenders)
+    figure = Figure(figsize=(0.62 * values.shape[1] + 4.4, 0.28 * len(values) + 1.9), layout="constrained")
+    axes = figure.add_subplot()
+    image = axes.imshow(values, cmap="viridis", vmin=0, vmax=1, aspect="auto")
+    for (row, column), value in np.ndenumerate(values):
+        color = "white" if value < _DARK else "black"
+        axes.text(column, row, f"{value:.2f}", ha="center", va="center", fontsize=7.5, color=color)
+    labels = ["no adaptation", *(one.label for one in contenders)]
+    axes.set_xticks(range(values.shape[1]), labels, rotation=40, ha="right", fontsize=8)
+    axes.set_yticks(range(len(values)), [world.cases[row].damage for row in order], fontsize=8)
+    axes.set_title(f"mean recovery ratio after {after} trials", loc="left", fontsize=10)
+    figure.colorbar(image, ax=axes, fraction=0.04)
+    save_figure(figure, path)

@@ -1,0 +1,95 @@
+"""Recoveries in the true simulation, beside those that were replayed from tables."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from adapt.damage import parse_damage
+from adapt.recovery import recover
+from adapt.selectors.catalogue import SELECTORS
+from adapt.suite.metrics import at_stop
+from adapt.suite.replays import Arena
+from adapt.suite.results import Results
+from adapt.suite.tracks import Track
+from repertoire.repertoire import Repertoire
+
+
+@dataclass(frozen=True)
+class Simulated:
+    """A recovery of a simulated robot, to the selector's own stop, and what replays of the same say.
+
+    Attributes:
+        damage: its text.
+        selector: name.
+        seed: of the recovery.
+        trials: until it stopped.
+        ratio: recovery ratio of what it ended with, from fresh episodes.
+        replayed_trials: mean of the replays from this damage.
+        replayed_ratio: likewise, at the selector's own stop.
+    """
+
+    damage: str
+    selector: str
+    seed: int
+    trials: int
+    ratio: float
+    replayed_trials: float
+    replayed_ratio: float
+
+
+def simulate(
+    repertoire: Repertoire,
+    arena: Arena,
+    results: Results,
+    track: Track,
+    selector: str,
+    *,
+    count: int,
+    threads: int | None = None,
+    on_done: Callable[[int], None] | None = None,
+) -> list[Simulated]:
+    """Run recoveries on the damaged robot, one from each of some damages.
+
+    Args:
+        repertoire: of the intact robot.
+        arena: of the replays.
+        results: of the replays.
+        track: whose library the selector is given; its robots are those that were rehearsed.
+        selector: name of one that was replayed in that track.
+        count: how many; they are spread evenly over the damages, and not more than there are.
+        threads: of the simulation.
+        on_done: told how many are done.
+    """
+    cases, runs = results.world(track).cases, results.runs[track.name, selector]
+    needs_table = SELECTORS[selector].needs_table
+    chosen = np.unique(np.linspace(0, len(cases) - 1, min(count, len(cases))).astype(int))
+    found = []
+    for seed, index in enumerate(chosen):
+        case = cases[index]
+        table = arena.table(track, case.damage) if needs_table else None
+        recovery = recover(
+            repertoire,
+            parse_damage(case.damage, repertoire.robot),
+            seed=seed,
+            trials=arena.trials,
+            selector=selector,
+            table=table,
+            repeats=1,
+            threads=threads,
+        )
+        height = recovery.recovered.objective - case.floor
+        found.append(
+            Simulated(
+                damage=case.damage,
+                selector=selector,
+                seed=seed,
+                trials=len(recovery.trials),
+                ratio=float(np.clip(height / case.oracle, 0, 1)),
+                replayed_trials=float(runs.stops[index].mean()),
+                replayed_ratio=float(at_stop(runs)[index].mean()),
+            )
+        )
+        if on_done:
+            on_done(len(found))
+    return found

@@ -1,0 +1,214 @@
+"""How fast the closed loop is: against raw physics, with more threads, beside PyBullet, within training."""
+
+import os
+import platform
+import statistics
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, replace
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import mujoco
+import numpy as np
+from mujoco.batch import Batch
+
+from benchmarks.pybullet import check_pybullet, measure_pybullet
+from robots.controllers import robot_controller
+from robots.robot import Robot, load_robot
+from robots.simulation.simulation import Simulation, available_cores
+from robots.simulation.slots import Slots
+
+Figures = dict[str, Any]
+_ONE = np.zeros(1, np.int32)
+
+
+@dataclass(frozen=True)
+class _Recording:
+    """An episode as raw physics can replay it."""
+
+    initial: np.ndarray  # state row
+    controls: np.ndarray  # (1, substeps, motors)
+    final: np.ndarray  # state row
+
+
+def measure_robots(
+    robots: Sequence[str], *, episodes: int, repeats: int, peer: str | None, say: Callable[[str], object]
+) -> Figures:
+    """Measure the simulation of several robots, see `measure_simulation`; figures by robot."""
+    if peer == "pybullet":
+        for robot in robots:
+            check_pybullet(robot)
+    figures = {}
+    for robot in robots:
+        say(robot)
+        figures[robot] = measure_simulation(robot, episodes=episodes, repeats=repeats, peer=peer, say=say)
+    return figures
+
+
+def measure_simulation(
+    robot: str, *, episodes: int, repeats: int, peer: str | None, say: Callable[[str], object]
+) -> Figures:
+    """Measure everything there is to say about the simulation of a robot.
+
+    Args:
+        robot: name of the robot.
+        episodes: episodes per measurement.
+        repeats: measurements per figure; the median is reported. What is compared is measured in turn.
+        peer: "pybullet" to run that environment beside it, or None.
+        say: told what is being measured.
+    """
+    loaded = load_robot(robot)
+    if peer == "pybullet":
+        check_pybullet(robot)
+    say("compiling the kernels, with an empty cache and with a full one")
+    figures: Figures = {"robot": robot, "machine": _machine(), **_measure_compilation(robot)}
+    controllers = quiet_controllers(loaded, episodes)
+    say("closed loop against raw physics")
+    figures |= _measure_ratios(_without_end(loaded), controllers, repeats)
+    figures |= _project(loaded, figures)
+    if peer == "pybullet":
+        say("the PyBullet environment")
+        figures |= _against_pybullet(figures)
+    say("training on 1000-step episodes with a full archive")
+    figures |= _measure_training(robot)
+    return figures
+
+
+def _machine() -> Figures:
+    """What was measured on."""
+    return {
+        "cores": available_cores(),
+        "processor": platform.processor() or platform.machine(),
+        "python": platform.python_version(),
+        "mujoco": mujoco.__version__,
+    }
+
+
+def _without_end(robot: Robot) -> Robot:
+    """The robot with episodes that a fall does not end: a measurement is about steps, not about starting."""
+    alive = robot.description.alive.model_copy(update={"ends_episode": False})
+    return replace(robot, description=robot.description.model_copy(update={"alive": alive}))
+
+
+def _project(robot: Robot, figures: Figures) -> Figures:
+    """Hours that a million evaluations of full-length episodes take on all cores, simulation alone."""
+    steps = 1_000_000 * robot.description.episode_steps
+    return {"million_full_episodes_hours": round(steps / figures["closed_loop_steps_per_s"] / 3600, 2)}
+
+
+def quiet_controllers(robot: Robot, count: int) -> np.ndarray:
+    """Random controllers of Xavier initialisation scaled by 0.3, which shuffle about: (count, p) float32."""
+    rng = np.random.default_rng(0)
+    controller = robot_controller(robot)
+    return np.stack([np.float32(0.3) * controller.initial(rng) for _ in range(count)])
+
+
+def _measure_ratios(robot: Robot, controllers: np.ndarray, repeats: int) -> Figures:
+    """Closed loop and raw physics in turn, on one thread and on all."""
+    cores = available_cores()
+    seeds = np.arange(len(controllers))
+    recordings = [
+        _record(robot, parameters, int(seed)) for parameters, seed in zip(controllers, seeds, strict=True)
+    ]
+    steps = sum(recording.controls.shape[1] for recording in recordings) // robot.description.substeps
+    closed: dict[int, list[float]] = {1: [], cores: []}
+    raw: dict[int, list[float]] = {1: [], cores: []}
+    with Simulation(robot, threads=1) as single, Simulation(robot, threads=cores) as many:
+        for _ in range(repeats):
+            for threads, simulation in ((1, single), (cores, many)):
+                raw[threads].append(steps / _seconds(_replay, robot, recordings, threads))
+                closed[threads].append(steps / _seconds(simulation.evaluate, controllers, seeds))
+    ratios = [c / r for c, r in zip(closed[cores], raw[cores], strict=True)]
+    single_ratios = [c / r for c, r in zip(closed[1], raw[1], strict=True)]
+    scaling = [c / s for c, s in zip(closed[cores], closed[1], strict=True)]
+    return {
+        "mean_episode_steps": round(steps / len(controllers), 1),
+        "closed_loop_steps_per_s": round(statistics.median(closed[cores])),
+        "raw_physics_steps_per_s": round(statistics.median(raw[cores])),
+        "closed_loop_to_raw": round(statistics.median(ratios), 3),
+        "closed_loop_steps_per_s_one_thread": round(statistics.median(closed[1])),
+        "raw_physics_steps_per_s_one_thread": round(statistics.median(raw[1])),
+        "closed_loop_to_raw_one_thread": round(statistics.median(single_ratios), 3),
+        "all_cores_to_one_thread": round(statistics.median(scaling), 3),
+    }
+
+
+def _seconds(function: Callable[..., object], *arguments: object) -> float:
+    """How long a call takes."""
+    started = time.perf_counter()
+    function(*arguments)
+    return time.perf_counter() - started
+
+
+def _record(robot: Robot, parameters: np.ndarray, seed: int) -> _Recording:
+    """Run an episode in closed loop and keep its controls."""
+    slots, controller = Slots(robot, 1), robot_controller(robot)
+    slots.begin(0, seed)
+    initial, controls = slots.batch.state[0].copy(), []
+    while not slots.over(0):
+        controller.act(parameters[None], slots.observations, slots.tally.steps, slots.actions, _ONE)
+        slots.advance(_ONE)
+        controls.append(slots.batch.bind("ctrl")[0].copy())
+    repeated = np.repeat(np.array(controls), robot.description.substeps, axis=0)
+    return _Recording(initial, repeated[None], slots.batch.state[0].copy())
+
+
+def _replay(robot: Robot, recordings: list[_Recording], threads: int) -> None:
+    """Run the recorded episodes through MuJoCo alone: no policy, no reward, one call an episode.
+
+    Each must end in the very state that the closed loop ended in.
+    """
+    waiting, lock = iter(recordings), threading.Lock()
+
+    def work() -> None:
+        batch = Batch(robot.physics, 1, nthread=1)
+        while True:
+            with lock:
+                recording = next(waiting, None)
+            if recording is None:
+                return
+            batch.state[0] = recording.initial
+            batch.rollout(recording.controls.shape[1], recording.controls, record=())
+            assert np.array_equal(batch.state[0], recording.final), "the replay strayed from the recording"
+
+    with ThreadPoolExecutor(threads) as pool:
+        for job in [pool.submit(work) for _ in range(threads)]:
+            job.result()
+
+
+def _against_pybullet(figures: Figures) -> Figures:
+    """The PyBullet environment on one core, and how many times faster the closed loop is on one thread."""
+    peer = measure_pybullet(figures["robot"])
+    ratio = figures["closed_loop_steps_per_s_one_thread"] / peer
+    return {"pybullet_steps_per_s": round(peer), "closed_loop_to_pybullet_per_core": round(ratio, 2)}
+
+
+def _measure_compilation(robot: str) -> Figures:
+    """Seconds that a whole training of one batch takes, without and with numba's cache."""
+    settings = ["--evaluations", "200", "--episode-steps", "5", "--overwrite"]
+    with tempfile.TemporaryDirectory() as folder:
+        command = [sys.executable, "-m", "surefoot", "train", robot, "--out", f"{folder}/run", *settings]
+        environment = {**os.environ, "NUMBA_CACHE_DIR": f"{folder}/cache"}
+        first, second = (_seconds(partial(_run, command, environment)) for _ in range(2))
+    return {"first_use_seconds": round(first, 1), "second_use_seconds": round(second, 1)}
+
+
+def _run(command: list[str], environment: dict[str, str] | None = None) -> str:
+    """Run a program and return what it printed; what it complained of reaches the terminal."""
+    return subprocess.run(command, env=environment, stdout=subprocess.PIPE, check=True, text=True).stdout
+
+
+def _measure_training(robot: str) -> Figures:
+    """Share of training spent in simulation, and its peak memory, in a process of its own."""
+    with tempfile.TemporaryDirectory() as folder:
+        command = [sys.executable, "-m", "benchmarks.training", robot, str(Path(folder))]
+        output = _run(command)
+    share, peak = map(float, output.split())
+    return {"training_share_in_simulation": round(share, 4), "training_peak_memory_gb": round(peak, 3)}

@@ -1,0 +1,1 @@
+"""Repertoire files: what they hold, and how they are written and read."""

@@ -1,0 +1,1 @@
+"""Training: settings, the loop, and runs in folders."""

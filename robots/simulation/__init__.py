@@ -1,0 +1,1 @@
+"""Closed-loop simulation: episodes of one robot, and many on all cores."""

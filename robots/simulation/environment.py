@@ -1,0 +1,91 @@
+"""The walking task as a Gymnasium environment: the same physics, step for step, as `Simulation`."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import gymnasium
+import numpy as np
+
+from robots.errors import InvalidValueError
+from robots.robot import Robot, load_robot
+from robots.simulation.slots import Slots
+from robots.simulation.task import OBSERVATION_LIMIT
+
+_ONE = np.zeros(1, np.int32)  # the only slot there is
+
+
+class WalkingEnvironment(gymnasium.Env[np.ndarray, np.ndarray]):
+    """One robot walking, for any code that speaks Gymnasium.
+
+    An episode is a pure function of the seed given to `reset` and of the actions. A `reset` without a seed
+    draws the next episode's seed from the environment's own generator. `info` of the last step holds
+    "measures", "distance" [m], "energy" [J] and "diverged".
+
+    Args:
+        robot: the robot, or the name of one.
+        render_mode: None or "rgb_array".
+        width, height: of rendered frames [pixels].
+    """
+
+    metadata: dict[str, Any] = {"render_modes": ["rgb_array"], "render_fps": 60}  # noqa: RUF012 (Gymnasium's)
+
+    def __init__(
+        self, robot: Robot | str, *, render_mode: str | None = None, width: int = 640, height: int = 480
+    ) -> None:
+        self.robot = load_robot(robot) if isinstance(robot, str) else robot
+        if render_mode not in (None, "rgb_array"):
+            raise InvalidValueError(f"render_mode must be None or 'rgb_array', not {render_mode!r}")
+        self.render_mode = render_mode
+        self.metadata = {**self.metadata, "render_fps": round(1 / self.robot.control_step)}
+        limit = OBSERVATION_LIMIT
+        self.observation_space = gymnasium.spaces.Box(
+            -limit, limit, (self.robot.observation_dim,), np.float32
+        )
+        self.action_space = gymnasium.spaces.Box(-1.0, 1.0, (self.robot.action_dim,), np.float32)
+        self._slots = Slots(self.robot, 1)
+        self._size = (width, height)
+        self._camera: Any = None  # made when the first frame is asked for: that takes a moment
+
+    def reset(
+        self, *, seed: int | None = None, options: Mapping[str, Any] | None = None
+    ) -> tuple[np.ndarray, dict[str, Any]]:
+        """Start an episode; see the class about seeds."""
+        super().reset(seed=seed)
+        episode = int(self.np_random.integers(2**63)) if seed is None else seed
+        self._slots.begin(0, episode)
+        return self._slots.observations[0].copy(), self._info()
+
+    def step(self, action: np.ndarray) -> tuple[np.ndarray, float, bool, bool, dict[str, Any]]:
+        """Simulate one control step; actions are clipped to [-1, 1]."""
+        self._slots.actions[0] = action
+        self._slots.advance(_ONE)
+        tally = self._slots.tally
+        terminated = bool(tally.terminated[0])
+        truncated = not terminated and self._slots.over(0)
+        observation = self._slots.observations[0].copy()
+        return observation, float(tally.reward[0]), terminated, truncated, self._info()
+
+    def render(self) -> Any:
+        """Draw the robot as it is now, (height, width, 3) uint8."""
+        from robots.rendering.camera import Camera
+
+        if self.render_mode is None:
+            return None
+        if self._camera is None:
+            self._camera = Camera(self.robot.model, width=self._size[0], height=self._size[1])
+        return self._camera.frame(self._slots.data(0))
+
+    def close(self) -> None:
+        """Free the camera."""
+        if self._camera is not None:
+            self._camera.close()
+            self._camera = None
+
+    def _info(self) -> dict[str, Any]:
+        """What the episode has added up so far."""
+        return {
+            "measures": self._slots.measures(0),
+            "distance": self._slots.progress(0),
+            "energy": float(self._slots.tally.energy[0]),
+            "diverged": bool(self._slots.tally.diverged[0]),
+        }

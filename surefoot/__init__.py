@@ -1,0 +1,1 @@
+"""Surefoot: train repertoires of gaits, and get a damaged walking robot going again."""

@@ -1,0 +1,104 @@
+"""`surefoot bench`."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import click
+
+from robots.errors import UnknownNameError
+from surefoot.commands.console import AnyPath, Commands, Names, Positive, console
+
+
+@click.group(cls=Commands)
+def bench() -> None:
+    """Measure speed and memory on this machine."""
+
+
+@bench.command("simulation")
+@click.option("--robot", default="ant", show_default=True, help="A name, or all.")
+@click.option("--episodes", type=Positive, default=200, show_default=True, help="Per measurement.")
+@click.option("--repeats", type=Positive, default=5, show_default=True, help="Medians are over so many.")
+@click.option("--peer", type=click.Choice(["pybullet"]), help="Run this beside it, if it is installed.")
+@click.option("--out", type=AnyPath, help="Save the numbers to this JSON file.")
+def bench_simulation(robot: str, episodes: int, repeats: int, peer: str | None, out: Path | None) -> None:
+    """Closed-loop simulation against raw physics, threads, training's overhead, memory, compile time."""
+    from benchmarks.simulation import measure_robots
+    from robots.files import check_writable
+
+    robots = _robots(robot)
+    if out is not None:
+        check_writable(out)
+    figures = measure_robots(robots, episodes=episodes, repeats=repeats, peer=peer, say=console.print)
+    _deliver(figures, out)
+
+
+@bench.command("physics")
+@click.option("--robot", default="ant", show_default=True, help="A name, or all.")
+@click.option("--out", type=AnyPath, help="Save the numbers to this JSON file.")
+def bench_physics(robot: str, out: Path | None) -> None:
+    """How far physics settings are from a fine-step reference, and what others would cost and gain."""
+    from benchmarks.physics import measure_physics
+    from robots.files import check_writable
+
+    robots = _robots(robot)
+    if out is not None:
+        check_writable(out)
+    _deliver({name: measure_physics(name, say=console.print) for name in robots}, out)
+
+
+@bench.command("strategies")
+@click.option(
+    "--dimensions", type=Names(), default="100,1000,20000", show_default=True, help="Of the sphere."
+)
+@click.option("--peer", type=click.Choice(["pyribs"]), help="Run this beside it, if it is installed.")
+@click.option("--study", is_flag=True, help="Also run ten whole trials of all variants on Sphere 100.")
+@click.option("--out", type=AnyPath, help="Save the numbers to this JSON file.")
+def bench_strategies(dimensions: tuple[str, ...], peer: str | None, study: bool, out: Path | None) -> None:
+    """CMA-MAE's variants beside pyribs, against what bounds them, with more threads; their memory."""
+    from benchmarks.strategies import measure_strategies, measure_study
+    from robots.files import check_writable
+
+    if not all(text.isdecimal() and 2 <= int(text) <= 100_000 for text in dimensions):
+        raise click.UsageError("--dimensions takes whole numbers from 2 to 100000 with commas between")
+    if out is not None:
+        check_writable(out)
+    figures = measure_strategies(dimensions=[int(text) for text in dimensions], peer=peer, say=console.print)
+    if study:
+        console.print("ten trials of all variants on Sphere 100, 2 million evaluations each, on all cores")
+        figures |= measure_study()
+    _deliver(figures, out)
+
+
+@bench.command("selectors")
+@click.option("--recoveries", type=Positive, default=50, show_default=True, help="To replay with each.")
+@click.option("--out", type=AnyPath, help="Save the numbers to this JSON file.")
+def bench_selectors(recoveries: int, out: Path | None) -> None:
+    """How long selectors take to choose a trial, and how fast recoveries are replayed."""
+    from benchmarks.selectors import measure_selectors
+    from robots.files import check_writable
+
+    if out is not None:
+        check_writable(out)
+    _deliver(measure_selectors(recoveries=recoveries, say=console.print), out)
+
+
+def _robots(name: str) -> list[str]:
+    """The robots that a name stands for."""
+    from robots.catalogue import robot_names
+
+    known = robot_names()
+    if name != "all" and name not in known:
+        raise UnknownNameError("robot", name, ["all", *known])
+    return known if name == "all" else [name]
+
+
+def _deliver(figures: dict[str, Any], out: Path | None) -> None:
+    """Print figures, and save them if that was asked for."""
+    from robots.files import write_text
+
+    text = json.dumps(figures, indent=2)
+    console.print(text)
+    if out is not None:
+        write_text(out, text + "\n")
+        console.print(f"saved {out}")

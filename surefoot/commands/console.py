@@ -1,0 +1,113 @@
+"""Where commands print, and the types of their options."""
+
+import math
+import os
+import sys
+from pathlib import Path
+from typing import Any
+
+import click
+from rich.console import Console
+
+from robots.errors import UnknownNameError
+
+
+class Printer(Console):
+    """Prints text as it is, unwrapped; once nobody reads any more it goes on in silence."""
+
+    def __init__(self, *, stderr: bool = False) -> None:
+        super().__init__(stderr=stderr, highlight=False, markup=False, emoji=False, soft_wrap=True)
+
+    def on_broken_pipe(self) -> None:
+        """Write to nowhere from now on."""
+        self.quiet = True
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+class _PathType(click.Path):
+    """A path, which the empty text is not."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """Refuse the empty text."""
+        if value == "":
+            self.fail("a path cannot be empty", param, ctx)
+        return super().convert(value, param, ctx)
+
+
+class Number(click.FloatRange):
+    """A finite number in a range."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """Refuse nan and the infinities."""
+        number = super().convert(value, param, ctx)
+        if not math.isfinite(number):
+            self.fail(f"{value} is not a finite number", param, ctx)
+        return number
+
+
+class Sizes(click.ParamType):
+    """Whole numbers of at least 1 with commas between."""
+
+    name = "N,..."
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """Split the numbers."""
+        if isinstance(value, tuple):
+            return value
+        return tuple(Positive.convert(part.strip(), param, ctx) for part in value.split(","))
+
+
+class Names(click.ParamType):
+    """Names with commas between them, each once."""
+
+    name = "NAME,..."
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """Split the names."""
+        if isinstance(value, tuple):
+            return value
+        names = tuple(name.strip() for name in value.split(","))
+        if not all(names) or len(set(names)) < len(names):
+            self.fail(f"it must be different names with commas between, not {value!r}", param, ctx)
+        return names
+
+
+class Commands(click.Group):
+    """A group that says what each command does, and lists them when it is given a name it does not know."""
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write the table of commands; click's own cuts the sentences to a line."""
+        rows = [(name, command.get_short_help_str(500)) for name, command in sorted(self.commands.items())]
+        with formatter.section("Commands"):
+            formatter.write_dl(rows)
+
+    def resolve_command(self, ctx: click.Context, args: list[str]) -> Any:
+        """Refuse an unknown name with the known ones."""
+        if args and not args[0].startswith("-") and args[0] not in self.commands:
+            raise UnknownNameError("command", args[0], sorted(self.commands))
+        return super().resolve_command(ctx, args)
+
+
+console = Printer()
+complaints = Printer(stderr=True)
+
+AnyPath = _PathType(path_type=Path)
+Positive = click.IntRange(min=1)
+Cores = click.IntRange(1, 1024)
+
+
+def check_different(*paths: Path | None) -> None:
+    """Refuse to write two things to one file, or over what is read."""
+    named = [path for path in paths if path is not None]
+    for number, path in enumerate(named):
+        if os.path.realpath(path) in map(os.path.realpath, named[:number]):
+            raise click.UsageError(f"{path} is named twice: choose different files")
+
+
+def print_rendering_note() -> None:
+    """Say what is particular about the pictures drawn here, if anything is."""
+    from robots.rendering.camera import rendering_note
+
+    note = rendering_note()
+    if note is not None:
+        console.print(f"note: {note}")

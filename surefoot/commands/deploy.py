@@ -1,0 +1,78 @@
+"""`surefoot deploy`."""
+
+from pathlib import Path
+
+import click
+
+from surefoot.commands.console import AnyPath, Number, check_different, console, print_rendering_note
+
+
+@click.command()
+@click.argument("file", type=AnyPath)
+@click.option("--best", is_flag=True, help="Deploy the gait with the highest objective.")
+@click.option("--cell", metavar="I,J,...", help="Deploy the gait of this cell, e.g. 1,0,3,2.")
+@click.option(
+    "--damage",
+    "damage_text",
+    metavar="DAMAGE",
+    help="Break the robot first, e.g. front_left:lost; see `surefoot damages`.",
+)
+@click.option("--seconds", type=Number(min=0, min_open=True), default=10.0, show_default=True)
+@click.option("--seed", type=click.IntRange(min=0), default=1, show_default=True)
+@click.option("--video", type=AnyPath, help="Film it to this .mp4 or .gif.")
+@click.option("--plain", is_flag=True, help="Film it without the overlay that tells how it goes.")
+@click.option("--csv", type=AnyPath, help="Write its telemetry to this CSV.")
+def deploy(
+    file: Path,
+    best: bool,
+    cell: str | None,
+    damage_text: str | None,
+    seconds: float,
+    seed: int,
+    video: Path | None,
+    plain: bool,
+    csv: Path | None,
+) -> None:
+    """Run one gait of the repertoire FILE on the intact or damaged robot."""
+    from adapt.damage import parse_damage
+    from adapt.report import film
+    from repertoire.repertoire import format_cell
+    from repertoire.storage.repertoires import read_repertoire
+    from robots.files import check_writable
+
+    if best == (cell is not None):
+        raise click.UsageError("say which gait to deploy: either --best or --cell")
+    check_different(file, csv, video)
+    repertoire = read_repertoire(file)
+    row = repertoire.best() if cell is None else repertoire.row(_parse_cell(cell))
+    robot = repertoire.robot
+    if damage_text is not None:
+        robot = parse_damage(damage_text, robot).apply(robot)
+    if csv is not None:
+        check_writable(csv)
+    caption = ", ".join([f"cell {format_cell(repertoire.cell(row))}", *filter(None, [damage_text])])
+    telemetry = film(
+        robot,
+        repertoire.elites.solutions[row],
+        seconds=seconds,
+        seed=seed,
+        video=video,
+        caption=None if plain else caption,
+    )
+    console.print(telemetry.summary())
+    if csv is not None:
+        telemetry.write_csv(csv)
+        console.print(f"saved {csv}")
+    if video is not None:
+        print_rendering_note()
+        console.print(f"saved {video}")
+
+
+def _parse_cell(text: str) -> tuple[int, ...]:
+    """Read a cell such as 1,0,3,2."""
+    try:
+        return tuple(int(part) for part in text.split(","))
+    except ValueError:
+        raise click.UsageError(
+            f"--cell takes whole numbers with commas between, e.g. 1,0,3,2, not {text!r}"
+        ) from None

@@ -1,0 +1,37 @@
+"""`surefoot merge`."""
+
+from pathlib import Path
+
+import click
+
+from robots.numbers import short
+from surefoot.commands.console import AnyPath, Sizes, check_different, console
+
+
+@click.command()
+@click.argument("files", type=AnyPath, nargs=-1, required=True, metavar="FILE...")
+@click.option("--out", type=AnyPath, required=True, help="Where to save what comes out.")
+@click.option("--archive", type=Sizes(), help="Cells along each measure.  [default: the first's]")
+@click.option("--overwrite", is_flag=True, help="Replace what is there.")
+def merge(files: tuple[Path, ...], out: Path, archive: tuple[int, ...] | None, overwrite: bool) -> None:
+    """Put repertoires of one robot together: the best gait of each cell stays.
+
+    With one FILE and --archive it only changes the cells.
+    """
+    from repertoire.merging import merge as merge_repertoires
+    from repertoire.storage.repertoires import read_repertoire, write_repertoire
+    from surefoot.commands.resuming import check_output
+
+    check_different(*files, out)
+    repertoires = [read_repertoire(file) for file in files]
+    for file in files:
+        check_output(file, out, overwrite)
+    merged = merge_repertoires(repertoires, archive=archive, names=[str(file) for file in files])
+    write_repertoire(out, merged)
+    for file, one in zip(files, repertoires, strict=True):
+        console.print(f"{len(one):>7,} gaits, best {short(one.metrics.best)}, of {file}")
+    m = merged.metrics
+    console.print(
+        f"{m.elites:>7,} gaits, best {short(m.best)}, coverage {m.coverage:.1%}, "
+        f"QD score {m.qd_score:,.0f}: saved {out}"
+    )

@@ -1,0 +1,132 @@
+"""`surefoot recover`."""
+
+from pathlib import Path
+from typing import Any
+
+import click
+
+from surefoot.commands.console import AnyPath, Positive, console
+
+
+@click.command()
+@click.argument("file", type=AnyPath)
+@click.option(
+    "--damage",
+    "damage_text",
+    required=True,
+    metavar="DAMAGE",
+    help="E.g. front_left:lost or all:weak@0.5+torso:payload@2; see `surefoot damages`.",
+)
+@click.option(
+    "--selector",
+    metavar="NAME",
+    help="What chooses the trials: rehearsed, map-bo, map-bo-tuned, gp-ucb, thompson, successive-halving, "
+    "best-first, random or oracle.  [default: rehearsed if there is a rehearsal, map-bo-tuned if not]",
+)
+@click.option(
+    "--rehearsal",
+    type=AnyPath,
+    metavar="TABLE",
+    help="What `surefoot rehearse` found.  [default: FILE-rehearsal if it is there]",
+)
+@click.option("--trials", type=Positive, default=20, show_default=True, help="Trials at most.")
+@click.option("--max-falls", type=Positive, help="Stop after so many falls.  [default: any number]")
+@click.option("--seed", type=click.IntRange(min=0), default=1, show_default=True)
+@click.option("--oracle", is_flag=True, help="Also find the best gait there is, by trying all.")
+@click.option(
+    "--out", type=AnyPath, help="Where to save recovery.json and recovery.png.  [default: beside FILE]"
+)
+@click.option("--threads", type=Positive, help="Of the simulation.  [default: all cores]")
+def recover(
+    file: Path,
+    damage_text: str,
+    selector: str | None,
+    rehearsal: Path | None,
+    trials: int,
+    max_falls: int | None,
+    seed: int,
+    oracle: bool,
+    out: Path | None,
+    threads: int | None,
+) -> None:
+    """Break the robot of the repertoire FILE and find a gait that still works."""
+    from adapt.damage import parse_damage
+    from adapt.recovery import recover as run_recovery
+    from adapt.report import result_paths, save_recovery
+    from repertoire.storage.repertoires import read_repertoire
+    from robots.files import check_writable, new_folder
+
+    repertoire = read_repertoire(file)
+    damage = parse_damage(damage_text, repertoire.robot)
+    name, table, choice = _choose(file, repertoire, selector, rehearsal)
+    folder = out or file.parent
+
+    def show(trial: Any) -> None:
+        if trial.number == 1:  # whatever may be wrong with the input, nothing was printed before
+            console.print(choice)
+        print_trial(trial)
+
+    with new_folder(folder):
+        for path in result_paths(folder):
+            check_writable(path)
+        recovery = run_recovery(
+            repertoire,
+            damage,
+            seed=seed,
+            trials=trials,
+            selector=name,
+            table=table,
+            max_falls=max_falls,
+            threads=threads,
+            oracle=oracle,
+            on_trial=show,
+        )
+    _print_levels(recovery)
+    for path in save_recovery(recovery, folder):
+        console.print(f"saved {path}")
+
+
+def _choose(
+    file: Path, repertoire: Any, selector: str | None, rehearsal: Path | None
+) -> tuple[str, Any, str]:
+    """Name of the selector, the rehearsal if it needs one, and a line that says so."""
+    from adapt.rehearsal import read_table, rehearsal_path
+    from adapt.selectors import SELECTORS, choose_selector
+
+    beside = rehearsal_path(file)
+    wanted = selector is None or (selector in SELECTORS and SELECTORS[selector].needs_table)
+    if rehearsal is None and wanted and beside.exists():
+        rehearsal = beside
+    table = None if rehearsal is None else read_table(rehearsal, repertoire)
+    name = choose_selector(selector, table)
+    if table is not None:
+        return name, table, f"selector: {name}, with {len(table)} conditions of {rehearsal}"
+    why = "" if selector else f", as there is no {beside.name} beside it (surefoot rehearse makes one)"
+    return name, table, f"selector: {name}{why}"
+
+
+def print_trial(trial: Any) -> None:
+    """A line per trial."""
+    from adapt.diagnosis import in_words
+    from adapt.record import format_objective
+    from repertoire.repertoire import format_cell
+
+    predicted, measured = (format_objective(value) for value in (trial.predicted, trial.measured))
+    fell = "  fell" if trial.fell else "      " if trial.diagnosis else ""
+    diagnosis = f"  {in_words(trial.diagnosis.items())}" if trial.diagnosis else ""
+    console.print(
+        f"trial {trial.number:2d}  cell {format_cell(trial.cell)}  predicted {predicted:>8}  "
+        f"measured {measured:>8}  {trial.distance:6.2f} m{fell}{diagnosis}"
+    )
+
+
+def _print_levels(recovery: Any) -> None:
+    """The levels before, during and after."""
+    from adapt.record import format_objective
+
+    console.print(f"stopped after {recovery.effort}: {recovery.stop}")
+    for name, level in recovery.levels().items():
+        console.print(
+            f"{name:>10} {format_objective(level.objective):>8} ± {format_objective(level.standard_error)}  "
+            f"{level.distance:6.2f} m"
+        )

@@ -1,0 +1,72 @@
+"""Tables and results of benchmarks that never ran, with known numbers."""
+
+import numpy as np
+
+from adapt.rehearsal.table import HEALTHY, Table
+from adapt.suite.case import make_cases
+from adapt.suite.results import Results, World
+from adapt.suite.runs import Runs
+
+NAMES = ("a contact [share]", "midway [m]")
+DAMAGES = ("left:lost", "right:lost", "left:dead", "all:weak@0.5", "floor:friction@0.4", "right:short@0.5")
+SELECTORS = ("random", "map-bo", "map-bo-tuned", "rehearsed")
+_GOOD = {"random": 0.4, "map-bo": 0.75, "map-bo-tuned": 0.8, "rehearsed": 0.97}
+
+
+def make_table(objectives, conditions=(HEALTHY, *DAMAGES), episodes=2) -> Table:
+    """A table of given mean objectives, (d, k), whose trials hardly vary."""
+    objectives = np.asarray(objectives, np.float32)
+    d, k = objectives.shape
+    evidence = np.stack([objectives, 0.4 * objectives], axis=-1)
+    return Table(
+        conditions=tuple(conditions),
+        objectives=objectives,
+        noise=np.full((d, k), 0.01, np.float32),
+        falls=np.zeros((d, k), np.float32),
+        evidence=evidence,
+        evidence_std=np.full((d, k, 2), 0.01, np.float32),
+        evidence_names=NAMES,
+        episodes=episodes,
+    )
+
+
+def make_objectives(k: int = 30, seed: int = 0) -> np.ndarray:
+    """Healthy and damaged objectives of k controllers, (7, k); row 0 is the best when healthy only."""
+    rng = np.random.default_rng(seed)
+    objectives = rng.uniform(0.2, 1.0, (1 + len(DAMAGES), k))
+    objectives[0, 0] = 1.5
+    objectives[1:, 0] = [0.1, 0.2, 0.3, 1.15, 1.05, 0.6]
+    objectives[range(1, 7), range(5, 11)] = 1.2
+    return objectives
+
+
+def best_of(table: Table) -> dict[str, int]:
+    """The best row of each condition."""
+    return dict(zip(table.conditions, map(int, table.objectives.argmax(axis=1)), strict=True))
+
+
+def make_world(seed: int = 0) -> World:
+    """The damages of `DAMAGES`, of which all but the fourth are binding; the oracle of each has 1.2."""
+    table = make_table(make_objectives(seed=seed))
+    cases = make_cases(table, table, best_of(table), floor=0.0)
+    return World(cases=tuple(cases), hopeless=(), in_use=0)
+
+
+def make_runs(good: float, *, seeds: int = 4, trials: int = 20, seed: int = 0) -> Runs:
+    """Recoveries that end at about a ratio."""
+    rng, shape = np.random.default_rng(seed), (len(DAMAGES), seeds, trials)
+    climb = good * (1 - np.exp(-np.arange(1, trials + 1) / 3)) + rng.normal(0, 0.02, shape)
+    return Runs(
+        ratios=np.clip(np.maximum.accumulate(climb, axis=2), 0, 1),
+        falls=rng.random(shape) < 0.1,
+        stops=rng.integers(2, 6, shape[:2]),
+        recommended=np.broadcast_to(np.arange(5, 11)[:, None, None], shape),
+    )
+
+
+def make_results(robot: str = "hexapod") -> Results:
+    """A benchmark of four selectors in two tracks, T0 and T3."""
+    runs = {("T0", name): make_runs(good, seed=number) for number, (name, good) in enumerate(_GOOD.items())}
+    shared = {("T3", name): runs["T0", name] for name in SELECTORS[:3]}
+    runs |= shared | {("T3", "rehearsed"): make_runs(0.99, seed=9)}
+    return Results(robot, {False: make_world()}, runs, SELECTORS, trials=20, seeds=4)

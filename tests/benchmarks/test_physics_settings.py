@@ -1,0 +1,58 @@
+"""`surefoot bench physics`, over fewer and shorter walks than it measures."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from benchmarks import physics
+from robots.robot import load_robot
+
+FIGURES = {"steps_per_s", "error", "error_90", "objective", "objective_error", "measures", "diverged"}
+
+
+@pytest.fixture
+def small(monkeypatch) -> None:
+    """Two walks, four passages, and no more than the timing of one replay."""
+    for name, value in {"_EPISODES": 2, "_STATES": 4, "_TIMED": 1, "_FINER": 4}.items():
+        monkeypatch.setattr(physics, name, value)
+    few = tuple(one for one in physics._CANDIDATES if one.label in ("2 x implicitfast", "4 x implicitfast"))
+    monkeypatch.setattr(physics, "_CANDIDATES", few)
+
+
+def test_it_compares_settings_with_a_reference_and_saves(run, small, tmp_path: Path) -> None:
+    code, out, err = run("bench", "physics", "--robot", "hopper", "--out", tmp_path / "physics.json")
+    assert (code, err) == (0, "")
+    assert "hopper: 4 passages, reference of 16 x implicitfast" in out
+    figures = json.loads((tmp_path / "physics.json").read_text())["hopper"]
+    settings = figures["settings"]
+    assert list(settings) == ["2 x implicitfast", "4 x implicitfast", "16 x implicitfast"]
+    assert figures["chosen"] == "4 x implicitfast"
+    assert all(one.keys() == FIGURES for one in settings.values())
+    coarse, chosen, reference = settings.values()
+    assert reference["error"] == 0
+    assert 0 < chosen["error"] < coarse["error"] < 1
+    assert min(one["steps_per_s"] for one in settings.values()) > 0
+
+
+def test_a_setting_changes_the_physics_and_nothing_of_the_task() -> None:
+    robot = load_robot("walker")
+    setting = physics._Setting(8, "euler")
+    changed = setting.of(robot)
+    assert setting.label == "8 x euler"
+    assert changed.physics.opt.timestep == pytest.approx(robot.physics.opt.timestep / 2)
+    assert physics._integrator(changed) == "euler"
+    assert changed.control_step == pytest.approx(robot.control_step)
+    assert changed.observation_dim == robot.observation_dim
+    assert changed.description.episode_steps == robot.description.episode_steps
+
+
+def test_mistakes_end_in_one_sentence(run, tmp_path: Path) -> None:
+    for arguments, message in (
+        (["--robot", "hoper"], "unknown robot 'hoper' (did you mean 'hopper'?)"),
+        (["--out", tmp_path / "no" / "x.json"], "x.json cannot be written: there is no folder"),
+    ):
+        code, _, err = run("bench", "physics", *arguments)
+        assert (code, err.count("\n")) == (2, 1)
+        assert message in err
+    assert list(tmp_path.iterdir()) == []

@@ -1,0 +1,235 @@
+"""A robot of one's own: the pose it starts in, its ranges, its actuators."""
+
+import re
+from pathlib import Path
+
+import mujoco
+import numpy as np
+import pytest
+import yaml
+from dogs import dog, write_dog
+
+from robots.errors import InvalidRobotError, UnknownNameError
+from robots.find import find_robot
+from robots.importing.draft import draft_robot
+from robots.importing.examination import examine
+from robots.rendering.portrait import standing
+from robots.robot import Robot, load_robot, read_robot, robot_from_text
+from robots.simulation.environment import WalkingEnvironment
+from robots.simulation.simulation import Simulation
+from robots.simulation.slots import Slots
+
+POSE = [0.5, -0.9] * 4
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    return draft_robot(write_dog(tmp_path))
+
+
+def changed(path: Path, **changes: object) -> Robot:
+    """The robot with other values in its YAML; None takes a key out."""
+    content = yaml.safe_load(path.read_text()) | changes
+    content = {key: value for key, value in content.items() if value is not None}
+    path.write_text(yaml.safe_dump(content))
+    return read_robot(path)
+
+
+def drafted(folder: Path, xml: str) -> Robot:
+    return read_robot(draft_robot(write_dog(folder, xml)))
+
+
+def first_state(robot: Robot, seed: int = 1) -> np.ndarray:
+    slots = Slots(robot, 1)
+    slots.begin(0, seed)
+    return slots.batch.bind("qpos")[0].copy()
+
+
+def test_episodes_start_in_the_pose_of_the_keyframe(path: Path) -> None:
+    robot = changed(path, reset_joint_noise=0.0)
+    np.testing.assert_allclose(first_state(robot), [0, 0, 0.365, 1, 0, 0, 0, *POSE])
+    without = changed(path, keyframe=None)
+    np.testing.assert_allclose(first_state(without), [0, 0, 0.4, 1, 0, 0, 0, *[0] * 8])
+
+
+def test_noise_is_added_to_the_pose(path: Path) -> None:
+    robot = read_robot(path)
+    one, other = first_state(robot, 1)[7:] - POSE, first_state(robot, 2)[7:] - POSE
+    assert np.abs(one).max() <= 0.05
+    assert np.abs(one - other).max() > 0.01
+
+
+def test_the_gym_and_the_portrait_show_the_pose(path: Path) -> None:
+    robot = changed(path, reset_joint_noise=0.0)
+    observation, _ = WalkingEnvironment(robot).reset(seed=0)
+    np.testing.assert_allclose(observation[8:24:2], np.array(POSE) / np.radians(60), rtol=1e-4)
+    np.testing.assert_allclose(standing(robot).qpos[7:], POSE)
+
+
+def test_a_robot_that_lost_a_joint_or_a_leg_starts_in_the_rest_of_the_pose(path: Path) -> None:
+    robot = changed(path, reset_joint_noise=0.0)
+
+    def lock(spec: mujoco.MjSpec) -> None:
+        spec.delete(next(actuator for actuator in spec.actuators if actuator.target == "front_left_knee"))
+        spec.delete(spec.joint("front_left_knee"))
+
+    np.testing.assert_allclose(first_state(robot.modified("locked", lock))[7:], [0.5, *POSE[2:]])
+    lost = robot.modified("lost", lambda spec: spec.delete(spec.body("front_left_thigh")))
+    np.testing.assert_allclose(first_state(lost)[7:], POSE[2:])
+
+
+def test_all_ways_to_simulate_start_alike(path: Path) -> None:
+    robot = read_robot(path).with_episode_steps(1)
+    with Simulation(robot, threads=1) as simulation:
+        controller = simulation.controller
+        parameters = controller.initial(np.random.default_rng(0))[None]
+        episodes = simulation.evaluate(parameters, np.array([3]))
+    environment = WalkingEnvironment(robot)
+    observation, _ = environment.reset(seed=3)
+    actions, first = np.zeros((1, robot.action_dim), np.float32), np.zeros(1, np.int32)
+    controller.act(parameters, observation[None], first.astype(np.int64), actions, first)
+    assert environment.step(actions[0])[1] == episodes.objectives[0]
+
+
+def test_an_unknown_keyframe_is_refused_with_the_known(path: Path) -> None:
+    with pytest.raises(InvalidRobotError, match="the MJCF has no keyframe 'sit'; available: home"):
+        changed(path, keyframe="sit")
+
+
+def test_ranges_limit_joints_and_what_their_servos_are_told(path: Path) -> None:
+    robot = changed(path, ranges={"front_left_hip": [-0.2, 0.6]})
+    assert robot.joint_ranges[:2] == pytest.approx(np.array([[-0.2, 0.6], [-np.pi / 3, np.pi / 3]]), rel=1e-4)
+    for model in (robot.model, robot.physics, robot.modified("nothing", lambda spec: None).physics):
+        assert model.joint("front_left_hip").range == pytest.approx([-0.2, 0.6])
+        assert model.actuator_ctrlrange[0] == pytest.approx([-0.2, 0.6])
+        assert model.actuator_ctrlrange[1] == pytest.approx([-np.pi / 3, np.pi / 3], rel=1e-4)
+
+
+def test_ranges_are_in_radians_whatever_the_mjcf_has_and_leave_motors_alone() -> None:
+    ant = load_robot("ant")
+    narrow = robot_from_text(ant.xml, ant.yaml + "\nranges: {front_left_hip: [-0.1, 0.2]}", origin="ant")
+    assert narrow.joint_ranges[0] == pytest.approx([-0.1, 0.2])
+    np.testing.assert_array_equal(narrow.physics.actuator_ctrlrange, ant.physics.actuator_ctrlrange)
+
+
+def test_a_geared_servo_is_told_what_its_joint_shall_reach(tmp_path: Path) -> None:
+    xml = dog('    <position joint="{}" gear="-2" ctrlrange="-1 1" inheritrange="0"/>\n')
+    path = draft_robot(write_dog(tmp_path, xml))
+    robot = changed(path, ranges={"front_left_hip": [-0.2, 0.6]})
+    assert robot.physics.actuator_ctrlrange[0] == pytest.approx([-1.2, 0.4])
+
+
+@pytest.mark.parametrize(
+    ("ranges", "message"),
+    [
+        ({"tail": [0, 1]}, "ranges names the joint 'tail', which is not among its joints: front_left_hip"),
+        ({"front_left_hip": [1, 0]}, r"ranges\.front_left_hip must go from low to high, not from 1 to 0"),
+    ],
+)
+def test_wrong_ranges_are_refused(path: Path, ranges: dict, message: str) -> None:
+    with pytest.raises(InvalidRobotError, match=message):
+        changed(path, ranges=ranges)
+
+
+def test_joints_without_a_range_are_named_together(path: Path) -> None:
+    xml = dog('<motor joint="{}" ctrlrange="-1 1"/>').replace('range="-60 60"', "")
+    (path.parent / "dog.xml").write_text(xml)
+    message = r"such as ranges: \{front_left_hip: .*without one: front_left_hip, front_left_knee, front_right"
+    with pytest.raises(InvalidRobotError, match=message):
+        read_robot(path)
+
+
+@pytest.mark.parametrize(
+    ("actuator", "message"),
+    [
+        (
+            '<motor joint="{}"/>',
+            "actuators of these joints need a ctrlrange .*: front_left_hip, front_left_knee",
+        ),
+        (
+            '<muscle joint="{}" ctrlrange="0 1"/>',
+            "the actuator of the joint 'front_left_hip' must be a motor",
+        ),
+        (
+            '<intvelocity joint="{}" kp="1" actrange="-1 1" ctrlrange="-1 1"/>',
+            "must be a motor, or a position",
+        ),
+        (
+            2 * '<motor joint="{0}" ctrlrange="-1 1"/>',
+            "one actuator must drive the joint 'front_left_hip', not 2",
+        ),
+        (
+            '<motor jointinparent="{}" ctrlrange="-1 1"/>',
+            "not 0; there are actuators that drive a joint in its",
+        ),
+    ],
+)
+def test_actuators_that_cannot_be_driven_are_refused(path: Path, actuator: str, message: str) -> None:
+    (path.parent / "dog.xml").write_text(dog(actuator).replace('kp="30" kv="1" inheritrange="1"', ""))
+    with pytest.raises(InvalidRobotError, match=message) as caught:
+        read_robot(path)
+    assert "\n" not in str(caught.value)
+
+
+def test_affine_actuators_and_friction_are_fine(tmp_path: Path) -> None:
+    xml = dog(
+        '    <general joint="{}" ctrlrange="-1 1" gaintype="fixed" gainprm="20" biastype="affine" '
+        'biasprm="0 -20 -1"/>\n'
+    )
+    robot = drafted(tmp_path, xml.replace('damping="0.5"', 'damping="0.5" frictionloss="0.2"'))
+    assert examine(robot).remarks == []
+
+
+def test_what_looks_wrong_is_said(path: Path) -> None:
+    (path.parent / "dog.xml").write_text(dog().replace("0.365 1", "0.1 1"))
+    scene, stair = path.parent / "scene.xml", '<geom name="stair" size="0.1" pos="2 0 0"/>'
+    scene.write_text(scene.read_text().replace("<worldbody>", "<worldbody>" + stair))
+    content = yaml.safe_load(path.read_text())
+    joints = [joint for joint in content["joints"] if not joint.startswith("back_left")]
+    legs = {name: leg for name, leg in content["legs"].items() if name.startswith("front")}
+    remarks = " ".join(examine(changed(path, joints=joints, legs=legs)).remarks)
+    for words in (
+        "Its lowest foot starts 0.26 m deep in the ground",
+        "Its torso starts 0.1 m high, but it is alive only above",
+        "No action drives these actuators, whose control stays 0: 4, 5.",
+        "Besides the floor it can bump into 1 geoms: stair.",
+        "These joints belong to no leg: back_right_hip, back_right_knee.",
+        "Half of the random controllers fell within 1 control steps",
+    ):
+        assert words in remarks
+
+
+def test_joints_and_servos_beyond_their_ranges_are_said(path: Path) -> None:
+    (path.parent / "dog.xml").write_text(dog('<position joint="{}" inheritrange="0" ctrlrange="-3 3"/>'))
+    remarks = " ".join(examine(changed(path, ranges={"back_left_knee": [0.1, 0.5]})).remarks)
+    assert "These joints start outside their ranges: back_left_knee." in remarks
+    assert "can be told positions far beyond their ranges: front_left_hip, front_left_knee" in remarks
+    assert "back_left_knee; give" not in remarks
+
+
+def test_feet_that_cannot_be_feet_are_said(path: Path) -> None:
+    content = yaml.safe_load(path.read_text())["feet"]
+    remarks = examine(changed(path, feet=content | {"back_left": ["back_left_thigh_geom_0"]})).remarks
+    assert "These feet never touched the ground: back_left; are those their soles?" in remarks
+
+
+def test_an_examination_tells_commands_and_stance(path: Path) -> None:
+    facts = examine(read_robot(path)).facts
+    assert facts["stands"][0] == "front_left: 0.15 m ahead, 0.10 m to the left"
+    assert facts["stands"][3] == "back_right: 0.21 m behind, 0.10 m to the right"
+    assert facts["commands"][0].startswith("positions from -1.05 to 1.05, stiffness 30: front_left_hip")
+    assert facts["body"] == ["6.2 kg; the torso stands 0.361 m high"]
+    assert examine(load_robot("walker")).facts["commands"][0].startswith("forces from -40 to 40: ")
+
+
+def test_a_robot_is_found_by_name_or_path(path: Path) -> None:
+    assert find_robot("ant") is load_robot("ant")
+    assert find_robot(str(path)).name == "robo_dog"
+    for text, error, message in (
+        ("robo_dog", UnknownNameError, "unknown robot 'robo_dog'; available: ant"),
+        (str(path.parent), InvalidRobotError, f"YAML files in this folder: {re.escape(str(path))}"),
+        (str(path.parent / "scene.xml"), InvalidRobotError, "is an MJCF, .* surefoot robots --draft"),
+        (str(path.parent / "cat.yaml"), InvalidRobotError, "cannot read"),
+    ):
+        with pytest.raises(error, match=message):
+            find_robot(text)
