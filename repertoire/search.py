@@ -3,7 +3,6 @@
 import itertools
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
 from functools import partial
 
 import numpy as np
@@ -12,24 +11,11 @@ from repertoire.archives import Archive
 from repertoire.emitters import Emitter, Outcomes
 from repertoire.emitters.emitter import EVERYTHING
 from repertoire.parallel import share_out
-from repertoire.problems import Evaluations
+from repertoire.problems.problem import Evaluations, Request
 from repertoire.state import select
 
 # below so many numbers a batch, handing out work takes longer than doing it
 _WORTH_THREADS = 200_000
-
-
-@dataclass(frozen=True)
-class Requests:
-    """What is to be found out about a batch besides objectives and measures: keywords of `Problem.evaluate`.
-
-    Attributes:
-        gradients: whether an emitter wants the gradients.
-        watched: (n,) bool, the episodes whose observations are to be summed; None for none.
-    """
-
-    gradients: bool
-    watched: np.ndarray | None
 
 
 class Search:
@@ -66,11 +52,11 @@ class Search:
         return sum(emitter.batch_size for emitter in self.emitters)
 
     @property
-    def requests(self) -> Requests:
-        """What to find out about the solutions of the last `ask`."""
-        gradients = any(emitter.wants_gradients for emitter in self.emitters)
-        watched = [emitter.watched for emitter in self.emitters]
-        return Requests(gradients, None if all(part is None for part in watched) else self._mask(watched))
+    def request(self) -> Request:
+        """What the emitters request about the solutions of the last `ask`, for `Problem.evaluate`."""
+        gradients = any(emitter.request.gradients for emitter in self.emitters)
+        observed = [emitter.request.observed for emitter in self.emitters]
+        return Request(gradients, None if all(part is None for part in observed) else self._mask(observed))
 
     def ask(self) -> np.ndarray:
         """Return what to evaluate next, (batch_size, solution_dim) float32, good until the next ask.

@@ -17,6 +17,7 @@ from repertoire.archives.archive import Archive
 from repertoire.emitters.emitter import EVERYTHING, Emitter, Telemetry, check_complete, check_improvements
 from repertoire.emitters.outcomes import Outcomes
 from repertoire.emitters.ranking import Ranking, accepted
+from repertoire.problems.problem import Request
 from repertoire.state import select
 from repertoire.strategies.mirrored import MirroredSamples
 from repertoire.strategies.recombination import add_scaled, logarithmic
@@ -82,7 +83,7 @@ class ArborescenceEmitter(Emitter):
         count = self._samples.count if self._samples else 0
         self.batch_size = self.coefficients.batch_size if branching else 1 + count
         self.offered = EVERYTHING if branching or not count else slice(0, 1)
-        self.wants_gradients = not branching and not count
+        self.request = Request(gradients=not branching and not count)
 
     @property
     def point(self) -> np.ndarray:

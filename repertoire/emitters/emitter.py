@@ -8,6 +8,7 @@ import numpy as np
 
 from repertoire.archives.archive import Archive
 from repertoire.emitters.outcomes import Outcomes
+from repertoire.problems.problem import OBJECTIVES_AND_MEASURES, Request
 from robots.errors import InvalidValueError
 
 EVERYTHING = slice(None)
@@ -40,17 +41,14 @@ class Emitter(ABC):
 
     Attributes:
         batch_size: solutions of the batch.
-        wants_gradients: whether it needs the gradients of the objective and the measures at these solutions.
+        request: what it needs to know of these solutions in addition to objectives and measures.
         offered: which of them are to compete for the archives, (batch_size,) bool or a slice; the others are
             evaluated for what they tell, and their improvement is -inf.
-        watched: which of their episodes are to have their observations summed, (batch_size,) bool; None for
-            none.
     """
 
     batch_size: int
-    wants_gradients: bool = False
+    request: Request = OBJECTIVES_AND_MEASURES
     offered: np.ndarray | slice = EVERYTHING
-    watched: np.ndarray | None = None
 
     def ask(self, archive: Archive) -> np.ndarray:
         """Return the solutions to evaluate next, (batch_size, solution_dim) float32, the caller's to keep.

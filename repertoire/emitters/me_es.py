@@ -17,14 +17,15 @@ from repertoire.emitters.novelty import novelty
 from repertoire.emitters.outcomes import Outcomes
 from repertoire.emitters.parents import Goal, Parents
 from repertoire.problems.normaliser import Normaliser
+from repertoire.problems.problem import Request
 from repertoire.state import select
 from repertoire.strategies.openai_es import AdamRates, OpenAIES
 from robots.errors import InvalidValueError
 
 STEPS = 10  # from each parent
-# One in so many samples has its observations summed: two episodes of 200. A hundred steps then see 200,000
-# observations, enough for any mean, and no step moves the statistics by much.
-WATCHED_EVERY = 100
+# The observations of one in so many samples are requested: of two episodes of 200. A hundred steps then see
+# 200,000 observations, enough for any mean, and no step moves the statistics by much.
+OBSERVED_EVERY = 100
 
 Mode = Literal["explore", "exploit", "explore-exploit"]
 # What successive parents are improved in; which is first is as in the experiments of Tjanaka et al. 2023
@@ -34,15 +35,9 @@ _GOALS: dict[Mode, tuple[Goal, ...]] = {
     "explore-exploit": ("exploit", "explore"),
 }
 
-_STATE = {
-    "turns",
-    "step",
-    "parents/seen",
-    "parents/updated",
-    "normalisation/count",
-    "normalisation/sums",
-    "normalisation/squares",
-}  # besides the strategy's, which it checks itself
+# besides the strategy's, which it checks itself
+_STATE = {"turns", "step", "parents/seen", "parents/updated"}
+_STATISTICS = {"normalisation/count", "normalisation/sums", "normalisation/squares"}
 
 
 class MEESEmitter(Emitter):
@@ -56,7 +51,8 @@ class MEESEmitter(Emitter):
     parent depends on what becomes of it. Samples around that parent come without a mean: it was evaluated
     before. While the archive is empty the initial solution takes an elite's place.
 
-    Controllers see observations normalised by running statistics, which are folded into every solution.
+    Where the problem has observations, controllers see them normalised by running statistics, which are
+    folded into every solution.
 
     Args:
         initial: (n,), finite.
@@ -65,7 +61,7 @@ class MEESEmitter(Emitter):
         batch_size: samples a step; even, half of them mirrored.
         rng: the only source of randomness; driven by `numpy.random.SFC64`.
         measure_dim: number of measures, m.
-        normaliser: how solutions take up statistics of observations.
+        normaliser: how solutions take up statistics of observations; None if the problem has none.
 
     Raises:
         InvalidValueError: if an argument is outside what is said here.
@@ -80,14 +76,14 @@ class MEESEmitter(Emitter):
         batch_size: int,
         rng: np.random.Generator,
         measure_dim: int,
-        normaliser: Normaliser,
+        normaliser: Normaliser | None,
     ) -> None:
         self.strategy = OpenAIES(initial, sigma0=sigma0, batch_size=batch_size, rng=rng, adam=_rates(sigma0))
         self._goals = _GOALS[mode]
         self._parents = Parents(measure_dim)
         self._turns = 0  # to another parent so far
         self._step = STEPS  # from the parent; at first there is none, and the initial solution comes alone
-        self._normalisation = Normalisation(normaliser)
+        self._normalisation = None if normaliser is None else Normalisation(normaliser)
         self._improvements = 0
         self._asked = False
         self._plan()
@@ -97,8 +93,10 @@ class MEESEmitter(Emitter):
         means = int(self._step > 0)
         self.batch_size = means + (self.strategy.batch_size if self._step < STEPS else 0)
         self.offered: slice = slice(0, means)
-        self.watched = np.zeros(self.batch_size, np.bool_)
-        self.watched[means::WATCHED_EVERY] = True
+        if self._normalisation is not None:
+            observed = np.zeros(self.batch_size, np.bool_)
+            observed[means::OBSERVED_EVERY] = True
+            self.request = Request(observed=observed)
 
     @property
     def goal(self) -> Goal:
@@ -125,7 +123,8 @@ class MEESEmitter(Emitter):
         solutions[self.offered] = self.strategy.mean
         for task in self.strategy.tasks(samples) if len(samples) else ():
             task()
-        solutions[:] = self._normalisation.fold(solutions)
+        if self._normalisation is not None:
+            solutions[:] = self._normalisation.fold(solutions)
 
     def tell(self, outcomes: Outcomes, archive: Archive) -> None:
         """Remember what became of the mean, and take a step or turn to another parent."""
@@ -133,7 +132,8 @@ class MEESEmitter(Emitter):
             raise RuntimeError("tell was called before ask: there are no solutions to tell of")
         improvements = check_improvements(outcomes, self.batch_size)
         self._improvements = int(np.count_nonzero(improvements > 0))
-        self._normalisation.learn(outcomes.moments)
+        if self._normalisation is not None:
+            self._normalisation.learn(outcomes.moments)
         if self._step > 0 and not outcomes.failed[0]:
             self._remember(outcomes, archive)
         if self._step < STEPS:
@@ -165,7 +165,9 @@ class MEESEmitter(Emitter):
         self._step = 0
         chosen = self._parents.choose(self.goal, archive, self.strategy.rng)
         parent = self.strategy.initial if chosen is None else chosen.astype(np.float64)
-        self.strategy.restart(self._normalisation.unfold(parent[None])[0])
+        if self._normalisation is not None:
+            parent = self._normalisation.unfold(parent[None])[0]
+        self.strategy.restart(parent)
 
     def state(self) -> dict[str, np.ndarray]:
         """Return the state of all parts, and where it is with the present parent."""
@@ -173,16 +175,20 @@ class MEESEmitter(Emitter):
             raise RuntimeError("the state was asked for between ask and tell: tell the outcomes first")
         strategy = {f"strategy/{name}": value for name, value in self.strategy.state().items()}
         parents = {f"parents/{name}": value for name, value in self._parents.state().items()}
-        statistics = {f"normalisation/{name}": value for name, value in self._normalisation.state().items()}
+        statistics = {}
+        if self._normalisation is not None:
+            known = self._normalisation.state()
+            statistics = {f"normalisation/{name}": value for name, value in known.items()}
         place = {"turns": np.array(self._turns), "step": np.array(self._step)}
         return {**strategy, **parents, **statistics, **place}
 
     def restore(self, state: Mapping[str, np.ndarray]) -> None:
         """Restore all parts, and where it was."""
-        check_complete(state, _STATE)
+        check_complete(state, _STATE if self._normalisation is None else _STATE | _STATISTICS)
         self.strategy.restore(select(state, "strategy/"))
         self._parents.restore(select(state, "parents/"))
-        self._normalisation.restore(select(state, "normalisation/"))
+        if self._normalisation is not None:
+            self._normalisation.restore(select(state, "normalisation/"))
         turns, step = int(state["turns"]), int(state["step"])
         if not (turns >= 0 and 0 <= step <= STEPS):
             raise InvalidValueError(f"turns must not be negative, and step be 0 to {STEPS}: {turns}, {step}")

@@ -18,9 +18,9 @@ class Outcomes(NamedTuple):
         failed: (n,) bool, evaluations without a result.
         improvements: (n,), what `archive.add` returned; -inf where failed or not offered to the archives.
         opened: (n,) bool, whether the solution was accepted into a cell that was empty before it.
-        gradients: (n, 1 + m, d) float64, of the objective and each measure by the d parameters; None unless
-            the emitter wanted them.
-        moments: of the observations in the watched episodes of the whole batch; None if there are none.
+        gradients: (n, 1 + m, d) float64, of the objective and each measure with respect to the d parameters;
+            None unless an emitter requested them.
+        moments: of all observations that the emitters of the search requested; None if there are none.
     """
 
     objectives: np.ndarray

@@ -6,7 +6,7 @@ from collections.abc import Callable
 import numpy as np
 from numba import njit
 
-from repertoire.problems.problem import Evaluations, Problem
+from repertoire.problems.problem import OBJECTIVES_AND_MEASURES, Evaluations, Problem, Request
 from robots.errors import InvalidValueError
 
 MAX_DIM = 1_000_000
@@ -27,13 +27,13 @@ class DeterministicProblem(Problem):
         solutions: np.ndarray,
         seeds: np.ndarray,
         *,
-        gradients: bool = False,
-        watched: np.ndarray | None = None,
+        request: Request = OBJECTIVES_AND_MEASURES,
         on_finished: Callable[[int], None] | None = None,
     ) -> Evaluations:
-        """See `Problem.evaluate`; the seeds are ignored, and there are no observations to watch."""
+        """See `Problem.evaluate`; the seeds are ignored."""
+        self._check_request(request)
         solutions = self._checked(solutions)
-        slopes = self._gradients(solutions) if gradients else None
+        slopes = self._gradients(solutions) if request.gradients else None
         objectives, measures, steps = self._evaluate(solutions)
         if on_finished:
             on_finished(len(objectives))
@@ -55,6 +55,10 @@ class DeterministicProblem(Problem):
     @abstractmethod
     def _evaluate(self, solutions: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Return objectives (n,), measures (n, 2) and steps (n,) of checked solutions."""
+
+    def _gradients(self, solutions: np.ndarray) -> np.ndarray:
+        """Return the gradients (n, 3, solution_dim) of checked solutions, for a problem that knows them."""
+        raise NotImplementedError
 
 
 def check_dim(problem: str, dim: int) -> int:

@@ -5,7 +5,7 @@ from collections.abc import Callable
 import numpy as np
 
 from repertoire.problems.normaliser import Normaliser
-from repertoire.problems.problem import Evaluations, Problem
+from repertoire.problems.problem import OBJECTIVES_AND_MEASURES, Evaluations, Problem, Request
 from robots.description import foot_words
 from robots.robot import Robot
 from robots.simulation.simulation import Simulation
@@ -43,14 +43,14 @@ class Locomotion(Problem):
         solutions: np.ndarray,
         seeds: np.ndarray,
         *,
-        gradients: bool = False,
-        watched: np.ndarray | None = None,
+        request: Request = OBJECTIVES_AND_MEASURES,
         on_finished: Callable[[int], None] | None = None,
     ) -> Evaluations:
         """See `Problem.evaluate`; steps are control steps simulated."""
-        if gradients:
-            self._gradients(solutions)
-        episodes = self.simulation.evaluate(solutions, seeds, watched=watched, on_finished=on_finished)
+        self._check_request(request)
+        episodes = self.simulation.evaluate(
+            solutions, seeds, watched=request.observed, on_finished=on_finished
+        )
         return Evaluations(
             episodes.objectives,
             episodes.measures,

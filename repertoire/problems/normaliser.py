@@ -21,10 +21,3 @@ class Normaliser:
     observation_dim: int
     fold: Fold
     unfold: Fold
-
-
-def _unchanged(solutions: np.ndarray, _mean: np.ndarray, _std: np.ndarray) -> np.ndarray:
-    return solutions
-
-
-NO_OBSERVATIONS = Normaliser(0, _unchanged, _unchanged)

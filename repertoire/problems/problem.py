@@ -6,9 +6,26 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from repertoire.problems.normaliser import NO_OBSERVATIONS, Normaliser
+from repertoire.problems.normaliser import Normaliser
 from robots.errors import InvalidValueError
 from robots.simulation.moments import ObservationMoments
+
+
+@dataclass(frozen=True)
+class Request:
+    """What is to be found out about solutions in addition to their objectives and measures.
+
+    Attributes:
+        gradients: whether to return gradients; only a problem that is `differentiable` has them.
+        observed: (n,) bool, the solutions whose observations are to be summed; None for none of them. Only a
+            problem with a `normaliser` has observations.
+    """
+
+    gradients: bool = False
+    observed: np.ndarray | None = None
+
+
+OBJECTIVES_AND_MEASURES = Request()
 
 
 @dataclass(frozen=True)
@@ -20,9 +37,9 @@ class Evaluations:
         measures: (n, m), about within the problem's ranges; NaN where the evaluation failed.
         failed: (n,) bool, evaluations without a result, which must not enter an archive.
         steps: (n,), what each cost, in the problem's own unit of work.
-        gradients: (n, 1 + m, solution_dim) float64, of the objective and of each measure by the parameters;
-            None unless asked for.
-        moments: of the observations in the watched episodes; None if none were, or there are no observations.
+        gradients: (n, 1 + m, solution_dim) float64, of the objective and of each measure with respect to the
+            parameters; None unless requested.
+        moments: of the observations of all solutions for which they were requested; None if there are none.
     """
 
     objectives: np.ndarray
@@ -44,8 +61,9 @@ class Problem(ABC):
         archive: default number of cells along each measure.
         min_objective: floor of every threshold and offset of the QD score.
         learning_rate: the archive learning rate α with which Tjanaka et al. 2023 ran the problem.
-        differentiable: whether it knows its gradients.
-        normaliser: how solutions take up statistics of what their controllers observe.
+        differentiable: whether gradients can be requested.
+        normaliser: how solutions take up statistics of what their controllers observe; None for a problem
+            without observations, of which none can be requested.
     """
 
     name: str
@@ -56,7 +74,7 @@ class Problem(ABC):
     min_objective: float
     learning_rate: float
     differentiable: bool = False
-    normaliser: Normaliser = NO_OBSERVATIONS
+    normaliser: Normaliser | None = None
 
     @abstractmethod
     def initial(self, rng: np.random.Generator) -> np.ndarray:
@@ -68,8 +86,7 @@ class Problem(ABC):
         solutions: np.ndarray,
         seeds: np.ndarray,
         *,
-        gradients: bool = False,
-        watched: np.ndarray | None = None,
+        request: Request = OBJECTIVES_AND_MEASURES,
         on_finished: Callable[[int], None] | None = None,
     ) -> Evaluations:
         """Evaluate solutions; the result of one is a pure function of it and its seed.
@@ -77,19 +94,17 @@ class Problem(ABC):
         Args:
             solutions: (n, solution_dim), finite, taken as float32.
             seeds: (n,) non-negative integers.
-            gradients: whether to return gradients too.
-            watched: (n,) bool, the episodes whose observations are to be summed; None for none.
+            request: what to find out in addition to objectives and measures.
             on_finished: called, from any thread, with the number of evaluations finished so far.
 
         Raises:
-            InvalidValueError: the shapes are wrong, a value is not finite, or the problem does not know the
-                gradients that are asked for.
-        """
-
-    def _gradients(self, solutions: np.ndarray) -> np.ndarray:
-        """Return the gradients (n, 1 + m, solution_dim) of checked solutions, if the problem knows them.
+XX_request(self, request: Request) -> None:
+        """Refuse a request that this problem cannot answer.
 
         Raises:
-            InvalidValueError: it does not.
+            InvalidValueError: the problem lacks the capability that the request needs.
         """
-        raise InvalidValueError(f"{self.name} does not know its gradients")
+        if request.gradients and not self.differentiable:
+            raise InvalidValueError(f"gradients were requested, but {self.name} does not know its gradients")
+        if request.observed is not None and self.normaliser is None:
+            raise InvalidValueError(f"observations were requested, but {self.name} has no observations")

@@ -113,10 +113,10 @@ def _step(search: Search, problem: Problem, clock: _Clock) -> int:
     """Run a batch of all emitters, and return the number of evaluations that it took."""
     started = time.thread_time()
     solutions = search.ask()
-    requests = vars(search.requests)
+    request = search.request
     asked = time.thread_time()
     # the benchmarks know no chance
-    evaluations = problem.evaluate(solutions, np.zeros(len(solutions), np.int64), **requests)
+    evaluations = problem.evaluate(solutions, np.zeros(len(solutions), np.int64), request=request)
     evaluated = time.thread_time()
     search.tell(evaluations)
     clock.search += time.thread_time() - evaluated + asked - started

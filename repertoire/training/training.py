@@ -110,8 +110,9 @@ class Training:
         solutions = self.search.ask()
         seeds = derive_seeds(self.configuration.seed, _EVALUATIONS, self.evaluations, len(solutions))
         asked_at = time.perf_counter()
-        requests = vars(self.search.requests)
-        evaluations = self.problem.evaluate(solutions, seeds, **requests, on_finished=on_finished)
+        evaluations = self.problem.evaluate(
+            solutions, seeds, request=self.search.request, on_finished=on_finished
+        )
         evaluated_at = time.perf_counter()
         self.search.tell(evaluations)
         self._record(evaluations)

@@ -81,7 +81,7 @@ def start(algorithm: Algorithm, *, seed: int = 1, problem=PROBLEM, **given: Any)
 
 def evaluate(search: Search, solutions: np.ndarray) -> Evaluations:
     """All that there is to know about the solutions asked last."""
-    return PROBLEM.evaluate(solutions, np.zeros(len(solutions), np.int64), **vars(search.requests))
+    return PROBLEM.evaluate(solutions, np.zeros(len(solutions), np.int64), request=search.request)
 
 
 def advance(search: Search, batches: int) -> list[Evaluations]:

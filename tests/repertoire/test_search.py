@@ -10,6 +10,7 @@ import pytest
 from repertoire.archives import Archive, GridArchive
 from repertoire.emitters import Emitter, EvolutionStrategyEmitter, Outcomes, Telemetry, VariationEmitter
 from repertoire.problems import Evaluations, Sphere
+from repertoire.problems.problem import Request
 from repertoire.search import Search
 from repertoire.strategies import SepCMAES
 from robots.errors import InvalidValueError
@@ -177,9 +178,9 @@ class Phased(Numbered):
         self.outcomes.append(outcomes)
         first = self.batch_size == 3
         self.batch_size = 1 if first else 3
-        self.wants_gradients = not first
+        observed = None if first or self.number > 1 else np.array([False, True, True])
+        self.request = Request(not first, observed)
         self.offered = slice(None) if first else np.array([True, False, self.number > 1])
-        self.watched = None if first or self.number > 1 else np.array([False, True, True])
 
 
 def phased() -> Search:
@@ -209,14 +210,14 @@ def test_only_what_is_offered_enters_the_archives():
         assert archive.elites().cells.tolist() == [0, 1, 3]
 
 
-def test_requests_are_those_of_all_emitters():
+def test_the_request_is_that_of_all_emitters():
     search = phased()
     search.ask()
-    assert (search.requests.gradients, search.requests.watched) == (False, None)
+    assert (search.request.gradients, search.request.observed) == (False, None)
     search.tell(evaluations([1.0, 2]))
     search.ask()
-    assert search.requests.gradients
-    assert search.requests.watched.tolist() == [False, True, True, False, False, False]
+    assert search.request.gradients
+    assert search.request.observed.tolist() == [False, True, True, False, False, False]
 
 
 def test_each_emitter_is_told_all_that_is_known_of_its_own():

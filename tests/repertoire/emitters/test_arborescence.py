@@ -40,7 +40,7 @@ def grid(n: int = N, **settings: Any) -> GridArchive:
 
 def outcomes_of(emitter: ArborescenceEmitter, solutions: np.ndarray, archive: Archive) -> Outcomes:
     """Evaluate solutions and add those that are offered."""
-    found = SPHERE.evaluate(solutions, np.zeros(len(solutions), int), gradients=emitter.wants_gradients)
+    found = SPHERE.evaluate(solutions, np.zeros(len(solutions), int), request=emitter.request)
     improvements, opened = np.full(len(solutions), -np.inf), np.zeros(len(solutions), bool)
     rows = np.arange(len(solutions))[emitter.offered]
     entered = np.zeros(len(rows), bool)
@@ -69,7 +69,7 @@ def barren(emitter: ArborescenceEmitter) -> Outcomes:
         failed=np.ones(n, bool),
         improvements=np.full(n, -np.inf),
         opened=np.zeros(n, bool),
-        gradients=np.full((n, 3, N), np.nan) if emitter.wants_gradients else None,
+        gradients=np.full((n, 3, N), np.nan) if emitter.request.gradients else None,
     )
 
 
@@ -121,8 +121,8 @@ def test_batches_take_turns_and_say_what_they_need():
         emitter, archive = make(samples=samples), grid()
         for turn in range(4):
             assert emitter.batch_size == (BRANCHES if turn % 2 else first)
-            assert emitter.wants_gradients == (turn % 2 == 0 and not samples)
-            assert emitter.watched is None
+            assert emitter.request.gradients == (turn % 2 == 0 and not samples)
+            assert emitter.request.observed is None
             offered = np.arange(emitter.batch_size)[emitter.offered]
             assert len(offered) == (BRANCHES if turn % 2 else 1)
             batch(emitter, archive)
@@ -292,7 +292,7 @@ def test_threads_change_nothing(samples):
         for _ in range(4):
             solutions = search.ask()
             seeds = np.zeros(len(solutions), int)
-            search.tell(problem.evaluate(solutions, seeds, **vars(search.requests)))
+            search.tell(problem.evaluate(solutions, seeds, request=search.request))
         assert (search._pool is None) == (threads == 1)
         search.close()
         searches.append(search)

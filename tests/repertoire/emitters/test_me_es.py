@@ -9,7 +9,8 @@ import pytest
 from repertoire.archives import GridArchive
 from repertoire.emitters import Outcomes, Telemetry
 from repertoire.emitters.me_es import STEPS, MEESEmitter
-from repertoire.problems.normaliser import NO_OBSERVATIONS, Normaliser
+from repertoire.problems.normaliser import Normaliser
+from repertoire.problems.problem import Request
 from robots.errors import InvalidValueError
 from robots.simulation.moments import ObservationMoments
 
@@ -21,7 +22,7 @@ INITIAL = np.linspace(0.2, 0.7, N)
 
 def make(mode: str = "explore-exploit", *, seed: int = 1, **settings: Any) -> MEESEmitter:
     rng = np.random.Generator(np.random.SFC64(seed))
-    defaults = {"sigma0": SIGMA, "batch_size": SAMPLES, "measure_dim": 2, "normaliser": NO_OBSERVATIONS}
+    defaults = {"sigma0": SIGMA, "batch_size": SAMPLES, "measure_dim": 2, "normaliser": None}
     return MEESEmitter(INITIAL, mode=mode, rng=rng, **{**defaults, **settings})
 
 
@@ -239,14 +240,15 @@ def test_a_parent_becomes_the_elite_again_when_nothing_else_was_seen():
     np.testing.assert_allclose(samples.mean(axis=0), INITIAL, rtol=1e-5)
 
 
-def test_two_of_200_samples_are_watched_and_no_mean():
-    emitter, archive = make(batch_size=200), grid()
-    watched = []
+def test_observations_of_two_of_200_samples_are_requested_and_of_no_mean():
+    emitter, archive = make(batch_size=200, normaliser=SEES), grid()
+    observed = []
     for _ in range(1 + STEPS + 1):
-        watched.append(np.flatnonzero(emitter.watched).tolist())
-        assert emitter.watched.shape == (emitter.batch_size,)
+        observed.append(np.flatnonzero(emitter.request.observed).tolist())
+        assert emitter.request.observed.shape == (emitter.batch_size,)
         advance(emitter, archive)
-    assert watched == [[], [0, 100], *([[1, 101]] * (STEPS - 1)), []]
+    assert observed == [[], [0, 100], *([[1, 101]] * (STEPS - 1)), []]
+    assert make().request == Request()
 
 
 def assert_same_state(actual: MEESEmitter, expected: MEESEmitter) -> None:
@@ -267,7 +269,7 @@ def test_a_restored_emitter_goes_on_as_the_original(stop_after):
     assert_same_state(restored, original)
     for _ in range(15):
         assert restored.batch_size == original.batch_size
-        np.testing.assert_array_equal(restored.watched, original.watched)
+        np.testing.assert_array_equal(restored.request.observed, original.request.observed)
         asked = [emitter.ask(archive) for emitter in (original, restored)]
         np.testing.assert_array_equal(*asked)
         outcomes = outcomes_of(original, archive, asked[0])

@@ -5,8 +5,8 @@ import pytest
 
 from repertoire.algorithms import find_algorithm
 from repertoire.problems import Locomotion
+from repertoire.problems.problem import Request
 from repertoire.training.settings import Settings, validate
-from robots.errors import InvalidValueError
 from robots.robot import load_robot
 
 
@@ -23,21 +23,16 @@ def solutions(ant) -> np.ndarray:
     return np.stack([ant.initial(rng) for _ in range(4)])
 
 
-def test_the_moments_of_the_watched_are_passed_on(ant, solutions):
-    watched = np.array([False, True, True, False])
-    evaluations = ant.evaluate(solutions, np.arange(4), watched=watched)
-    assert evaluations.moments.count == evaluations.steps[watched].sum() == 60
+def test_the_moments_of_those_requested_are_passed_on(ant, solutions):
+    observed = np.array([False, True, True, False])
+    evaluations = ant.evaluate(solutions, np.arange(4), request=Request(observed=observed))
+    assert evaluations.moments.count == evaluations.steps[observed].sum() == 60
     assert ant.evaluate(solutions, np.arange(4)).moments is None
 
 
-def test_it_knows_no_gradients(ant, solutions):
-    with pytest.raises(InvalidValueError, match="gradients"):
-        ant.evaluate(solutions, np.arange(4), gradients=True)
-
-
 def test_unfolded_and_folded_again_a_controller_walks_as_before(ant, solutions):
-    watched = np.ones(4, bool)
-    before = ant.evaluate(solutions, np.arange(4), watched=watched)
+    observed = np.ones(4, bool)
+    before = ant.evaluate(solutions, np.arange(4), request=Request(observed=observed))
     statistics = before.moments.mean, before.moments.std
     unfolded = ant.normaliser.unfold(solutions, *statistics)
     assert abs(unfolded - solutions).max() > 0.01
@@ -53,7 +48,7 @@ def test_me_es_normalises_what_the_ant_sees(ant):
     search = algorithm.start(settings, ant, np.random.SeedSequence(1))
     for _ in range(12):
         asked = search.ask()
-        search.tell(ant.evaluate(asked, np.arange(len(asked)), **vars(search.requests)))
+        search.tell(ant.evaluate(asked, np.arange(len(asked)), request=search.request))
     count = search.state()["emitter_0/normalisation/count"]
     assert count == 10 * 30
     samples = search.ask().astype(np.float64)

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from repertoire.problems import Locomotion, Problem, make_problem
+from repertoire.problems.problem import Request
 from robots.errors import InvalidValueError
 from robots.robot import load_robot
 
@@ -122,16 +123,28 @@ def test_locomotion_takes_its_settings_from_the_robot() -> None:
     assert locomotion.measure_names == tuple(f"{foot} foot: share of time on the ground" for foot in feet)
 
 
+def test_observations_are_summed_if_requested_and_there_are_any(problem: Problem) -> None:
+    solutions, seeds = solutions_of(problem, 2), np.arange(2)
+    request = Request(observed=np.array([True, False]))
+    if problem.normaliser is None:
+        refusal = f"^observations were requested, but {problem.name} has no observations$"
+        with pytest.raises(InvalidValueError, match=refusal):
+            problem.evaluate(solutions, seeds, request=request)
+    else:
+        assert problem.evaluate(solutions, seeds, request=request).moments.count > 0
+
+
 def test_gradients_are_told_if_asked_for_and_known(problem: Problem) -> None:
     solutions, seeds = solutions_of(problem, 7), np.arange(7)
     plain = problem.evaluate(solutions, seeds)
     assert plain.gradients is None
     if not problem.differentiable:
-        with pytest.raises(InvalidValueError, match=f"^{problem.name} does not know its gradients$"):
-            problem.evaluate(solutions, seeds, gradients=True)
+        refusal = f"^gradients were requested, but {problem.name} does not know its gradients$"
+        with pytest.raises(InvalidValueError, match=refusal):
+            problem.evaluate(solutions, seeds, request=Request(gradients=True))
         return
-    found = problem.evaluate(solutions, seeds, gradients=True)
+    found = problem.evaluate(solutions, seeds, request=Request(gradients=True))
     assert_equal(found, plain)
     assert (found.gradients.dtype, found.gradients.shape) == (np.float64, (7, 3, problem.solution_dim))
-    alone = problem.evaluate(solutions[[4]], seeds[[4]], gradients=True)
+    alone = problem.evaluate(solutions[[4]], seeds[[4]], request=Request(gradients=True))
     assert np.array_equal(alone.gradients, found.gradients[[4]])

@@ -2,6 +2,7 @@ import numpy as np
 import pytest
 
 from repertoire.problems import Sphere
+from repertoire.problems.problem import Request
 from robots.errors import InvalidValueError
 
 
@@ -85,7 +86,7 @@ def test_wrong_dimensions_are_refused(dim: int) -> None:
 def test_gradients_equal_finite_differences(dim: int, scale: float) -> None:
     solutions = np.random.default_rng(dim).normal(0, scale, (5, dim)).astype(np.float32)
     problem, step = Sphere(dim), 1e-5
-    found = problem.evaluate(solutions, np.zeros(5, int), gradients=True).gradients
+    found = problem.evaluate(solutions, np.zeros(5, int), request=Request(gradients=True)).gradients
     for j in range(dim):
         moved = step * np.eye(dim)[j]
         ahead, behind = published(solutions + moved), published(solutions - moved)
