@@ -98,7 +98,11 @@ class Problem(ABC):
             on_finished: called, from any thread, with the number of evaluations finished so far.
 
         Raises:
-XX_request(self, request: Request) -> None:
+            InvalidValueError: the shapes are wrong, a value is not finite, or the problem lacks a capability
+                that the request needs.
+        """
+
+    def _check_request(self, request: Request) -> None:
         """Refuse a request that this problem cannot answer.
 
         Raises:
