@@ -32,8 +32,8 @@ format: $(INSTALLED) ## put the code in its format
 	$(BIN)/ruff format .
 	$(BIN)/ruff check --fix .
 
-bench: $(INSTALLED) ## measure simulation speed and memory
-	$(BIN)/surefoot bench simulation --out bench.json
+bench: $(INSTALLED) ## measure simulation speed and memory; `python -m benchmarks --help` has more
+	$(BIN)/python -m benchmarks simulation --out bench.json
 
 clean: ## remove the virtual environment and what the demo made
 	rm -rf $(VENV) demo demo-hexapod build *.egg-info

@@ -1,1 +1,1 @@
-"""Measurements of speed and memory; run by `surefoot bench`, never by tests."""
+"""Measurements of speed and memory from a checkout (`python -m benchmarks`); they are not installed."""

@@ -7,6 +7,7 @@ import sys
 from functools import partial
 from pathlib import Path
 
+import click
 import h5py
 import numpy as np
 import pytest
@@ -18,6 +19,8 @@ from repertoire.algorithms import ALGORITHMS
 from repertoire.storage.repertoires import read_repertoire
 from repertoire.strategies.table import STRATEGIES
 from robots.rendering.camera import rendering_problem
+from surefoot.commands import main
+from surefoot.commands.main import COMMANDS, cli
 
 SMALL = [
     "--evaluations",
@@ -44,10 +47,17 @@ def trained(tmp_path_factory) -> Path:
     return folder / "repertoire.h5"
 
 
+def test_the_summaries_of_all_commands_lead_to_commands() -> None:
+    for name in COMMANDS:
+        assert cli.get_command(click.Context(cli), name).name == name
+    modules = {path.stem for path in Path(main.__file__).parent.glob("*.py")}
+    assert set(COMMANDS) <= modules
+
+
 def test_help_lists_the_commands(run) -> None:
     code, out, _ = run("--help")
     assert code == 0
-    for command in ("train", "show", "recover", "deploy", "bench", "demo", "algorithms", "suite"):
+    for command in ("train", "show", "recover", "deploy", "demo", "algorithms", "suite"):
         assert command in out
     assert out.count("...") == 1, "more than the usage is cut short"
 
@@ -273,13 +283,12 @@ def test_bad_input_ends_in_one_sentence_and_code_2(run, trained, tmp_path) -> No
         (["deploy", trained, "--best", "--video", tmp_path / "walk.avi"], ".mp4"),
         (["deploy", trained, "--best", "--video", trained], "repertoire.h5 is named twice"),
         (["deploy", trained, "--best", "--csv", tmp_path / "x", "--video", tmp_path / "x"], "named twice"),
-        (["bench", "simulation", "--robot", "aunt"], "unknown robot 'aunt' (did you mean 'ant'?)"),
         (["fly"], "unknown command 'fly'"),
     ]
     for arguments, message in cases:
         code, out, err = run(*arguments)
         assert (code, message in err) == (2, True), f"{arguments}: exit {code}, {err!r}"
-        if arguments[0] in ("show", "deploy", "bench"):
+        if arguments[0] in ("show", "deploy"):
             assert out == "", f"{arguments}: {out!r} was printed before"
         assert err.startswith("surefoot: "), err
         assert err.count("\n") == 1, f"{arguments}: more than one line: {err!r}"

@@ -77,14 +77,19 @@ class Commands(click.Group):
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the table of commands; click's own cuts the sentences to a line."""
-        rows = [(name, command.get_short_help_str(500)) for name, command in sorted(self.commands.items())]
+        rows = [(name, self.summary(ctx, name)) for name in self.list_commands(ctx)]
         with formatter.section("Commands"):
             formatter.write_dl(rows)
 
+    def summary(self, ctx: click.Context, name: str) -> str:
+        """What a command does, in a sentence."""
+        return self.commands[name].get_short_help_str(500)
+
     def resolve_command(self, ctx: click.Context, args: list[str]) -> Any:
         """Refuse an unknown name with the known ones."""
-        if args and not args[0].startswith("-") and args[0] not in self.commands:
-            raise UnknownNameError("command", args[0], sorted(self.commands))
+        known = self.list_commands(ctx)
+        if args and not args[0].startswith("-") and args[0] not in known:
+            raise UnknownNameError("command", args[0], known)
         return super().resolve_command(ctx, args)
 
 

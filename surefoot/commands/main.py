@@ -1,59 +1,71 @@
-"""The command line: it reads arguments, calls the packages, and prints what they return."""
+"""The command line: it finds a command, runs it, and turns what a user got wrong into one sentence."""
 
+import importlib
 import sys
 
 import click
 
 from robots.errors import SurefootError
-from surefoot.commands.algorithms import algorithms
-from surefoot.commands.bench import bench
 from surefoot.commands.console import Commands, complaints
-from surefoot.commands.damages import damages
-from surefoot.commands.demo import demo
-from surefoot.commands.deploy import deploy
-from surefoot.commands.evaluate import evaluate
-from surefoot.commands.merge import merge
-from surefoot.commands.recover import recover
-from surefoot.commands.rehearse import rehearse
-from surefoot.commands.robots import robots
-from surefoot.commands.show import show
-from surefoot.commands.suite import suite
-from surefoot.commands.train import train
+
+# Each command is a function of its name in the module of its name, imported when the command is asked for.
+COMMANDS = {
+    "algorithms": "List the algorithms that can train a repertoire, and their settings.",
+    "damages": "List what can break on a robot, and how damage is written.",
+    "demo": "Train a small repertoire, break a leg and walk on; or show the one that is included.",
+    "deploy": "Run one gait of a repertoire on its robot, healthy or damaged.",
+    "evaluate": "Measure every gait of a repertoire again over several episodes (corrected metrics).",
+    "merge": "Put several repertoires into one: the best gait of each cell.",
+    "recover": "Break the robot of a repertoire, and find a gait that still works.",
+    "rehearse": "Try every gait of a repertoire under a library of damages, before anything breaks.",
+    "robots": "List, describe, draw and check robots, and draft the description of your own.",
+    "show": "Summarise a repertoire file, and draw it.",
+    "suite": "Compare algorithms or selectors over many trials, with statistics.",
+    "train": "Train a repertoire for a robot or another problem.",
+}
 
 
-@click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
+class LazyCommands(Commands):
+    """Commands of which only the one that is asked for is imported."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """Names of all commands."""
+        return sorted(COMMANDS)
+
+    def get_command(self, ctx: click.Context, name: str) -> click.Command | None:
+        """Import a command; None if there is none of that name."""
+        if name not in COMMANDS:
+            return None
+        command: click.Command = getattr(importlib.import_module(f"surefoot.commands.{name}"), name)
+        return command
+
+    def summary(self, ctx: click.Context, name: str) -> str:
+        """What a command does, without importing it."""
+        return COMMANDS[name]
+
+
+@click.group(
+    cls=LazyCommands, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100}
+)
 @click.version_option(package_name="surefoot")
 def cli() -> None:
     """Train repertoires of gaits, and get a damaged walking robot going again."""
 
 
-for command in (
-    train,
-    show,
-    merge,
-    evaluate,
-    rehearse,
-    recover,
-    deploy,
-    demo,
-    robots,
-    damages,
-    algorithms,
-    suite,
-    bench,
-):
-    cli.add_command(command)
-
-
 def main() -> None:
-    """Run the command line; whatever a user got wrong ends in one sentence and exit code 2."""
+    """Run the command line of Surefoot; see `run_commands`."""
+    run_commands(cli)
+
+
+def run_commands(commands: click.Group) -> None:
+    """Run a command line and exit; whatever a user got wrong ends in one sentence and exit code 2."""
     try:
-        sys.exit(cli.main(standalone_mode=False))
+        sys.exit(commands.main(standalone_mode=False))
     except click.exceptions.NoArgsIsHelpError as error:
         complaints.print(error.format_message())
     except click.exceptions.Abort:
         complaints.print(
-            "surefoot: interrupted; files are as they were saved last, and training can be resumed"
+            "surefoot: interrupted; files are as they were last saved, and training can be resumed"
         )
         sys.exit(130)
     except click.ClickException as error:
@@ -61,5 +73,5 @@ def main() -> None:
     except SurefootError as error:
         complaints.print(f"surefoot: {error}")
     except MemoryError:
-        complaints.print("surefoot: this needs more memory than there is: ask for less")
+        complaints.print("surefoot: there is not enough memory for this: ask for less")
     sys.exit(2)

@@ -1,4 +1,4 @@
-"""`surefoot bench physics`, over fewer and shorter walks than it measures."""
+"""`python -m benchmarks physics`, over fewer and shorter walks than it measures."""
 
 import json
 from pathlib import Path
@@ -21,7 +21,7 @@ def small(monkeypatch) -> None:
 
 
 def test_it_compares_settings_with_a_reference_and_saves(run, small, tmp_path: Path) -> None:
-    code, out, err = run("bench", "physics", "--robot", "hopper", "--out", tmp_path / "physics.json")
+    code, out, err = run("physics", "--robot", "hopper", "--out", tmp_path / "physics.json")
     assert (code, err) == (0, "")
     assert "hopper: 4 passages, reference of 16 x implicitfast" in out
     figures = json.loads((tmp_path / "physics.json").read_text())["hopper"]
@@ -52,7 +52,7 @@ def test_mistakes_end_in_one_sentence(run, tmp_path: Path) -> None:
         (["--robot", "hoper"], "unknown robot 'hoper' (did you mean 'hopper'?)"),
         (["--out", tmp_path / "no" / "x.json"], "x.json cannot be written: there is no folder"),
     ):
-        code, _, err = run("bench", "physics", *arguments)
+        code, _, err = run("physics", *arguments)
         assert (code, err.count("\n")) == (2, 1)
         assert message in err
     assert list(tmp_path.iterdir()) == []

@@ -1,4 +1,4 @@
-"""`surefoot bench`."""
+"""`python -m benchmarks`: speed and memory on this machine, some of it next to peers."""
 
 import json
 from pathlib import Path
@@ -8,18 +8,21 @@ import click
 
 from robots.errors import UnknownNameError
 from surefoot.commands.console import AnyPath, Commands, Names, Positive, console
+from surefoot.commands.main import run_commands
 
 
-@click.group(cls=Commands)
-def bench() -> None:
+@click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
+def benchmarks() -> None:
     """Measure speed and memory on this machine."""
 
 
-@bench.command("simulation")
+@benchmarks.command("simulation")
 @click.option("--robot", default="ant", show_default=True, help="A name, or all.")
 @click.option("--episodes", type=Positive, default=200, show_default=True, help="Per measurement.")
 @click.option("--repeats", type=Positive, default=5, show_default=True, help="Medians are over so many.")
-@click.option("--peer", type=click.Choice(["pybullet"]), help="Run this beside it, if it is installed.")
+@click.option(
+    "--peer", type=click.Choice(["pybullet"]), help="Also run this peer, which has to be installed."
+)
 @click.option("--out", type=AnyPath, help="Save the numbers to this JSON file.")
 def bench_simulation(robot: str, episodes: int, repeats: int, peer: str | None, out: Path | None) -> None:
     """Closed-loop simulation against raw physics, threads, training's overhead, memory, compile time."""
@@ -33,7 +36,7 @@ def bench_simulation(robot: str, episodes: int, repeats: int, peer: str | None, 
     _deliver(figures, out)
 
 
-@bench.command("physics")
+@benchmarks.command("physics")
 @click.option("--robot", default="ant", show_default=True, help="A name, or all.")
 @click.option("--out", type=AnyPath, help="Save the numbers to this JSON file.")
 def bench_physics(robot: str, out: Path | None) -> None:
@@ -47,15 +50,15 @@ def bench_physics(robot: str, out: Path | None) -> None:
     _deliver({name: measure_physics(name, say=console.print) for name in robots}, out)
 
 
-@bench.command("strategies")
+@benchmarks.command("strategies")
 @click.option(
     "--dimensions", type=Names(), default="100,1000,20000", show_default=True, help="Of the sphere."
 )
-@click.option("--peer", type=click.Choice(["pyribs"]), help="Run this beside it, if it is installed.")
+@click.option("--peer", type=click.Choice(["pyribs"]), help="Also run this peer, which has to be installed.")
 @click.option("--study", is_flag=True, help="Also run ten whole trials of all variants on Sphere 100.")
 @click.option("--out", type=AnyPath, help="Save the numbers to this JSON file.")
 def bench_strategies(dimensions: tuple[str, ...], peer: str | None, study: bool, out: Path | None) -> None:
-    """CMA-MAE's variants beside pyribs, against what bounds them, with more threads; their memory."""
+    """Speed and memory of the CMA-MAE variants, next to pyribs and to what bounds them."""
     from benchmarks.strategies import measure_strategies, measure_study
     from robots.files import check_writable
 
@@ -70,7 +73,7 @@ def bench_strategies(dimensions: tuple[str, ...], peer: str | None, study: bool,
     _deliver(figures, out)
 
 
-@bench.command("selectors")
+@benchmarks.command("selectors")
 @click.option("--recoveries", type=Positive, default=50, show_default=True, help="To replay with each.")
 @click.option("--out", type=AnyPath, help="Save the numbers to this JSON file.")
 def bench_selectors(recoveries: int, out: Path | None) -> None:
@@ -102,3 +105,12 @@ def _deliver(figures: dict[str, Any], out: Path | None) -> None:
     if out is not None:
         write_text(out, text + "\n")
         console.print(f"saved {out}")
+
+
+def main() -> None:
+    """Run the command line of the benchmarks."""
+    run_commands(benchmarks)
+
+
+if __name__ == "__main__":
+    main()

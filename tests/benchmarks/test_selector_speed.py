@@ -1,4 +1,4 @@
-"""`surefoot bench selectors`: every selector is timed, on made-up repertoires."""
+"""`python -m benchmarks selectors`: every selector is timed, on made-up repertoires."""
 
 import json
 from pathlib import Path
@@ -7,7 +7,7 @@ from adapt.selectors.catalogue import SELECTORS
 
 
 def test_every_selector_is_measured_and_saved(run, tmp_path: Path) -> None:
-    code, out, err = run("bench", "selectors", "--recoveries", "1", "--out", tmp_path / "selectors.json")
+    code, out, err = run("selectors", "--recoveries", "1", "--out", tmp_path / "selectors.json")
     assert (code, err) == (0, "")
     assert out.startswith(" ".join(SELECTORS)), out  # told as it goes
     figures = json.loads((tmp_path / "selectors.json").read_text())
