@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 
 from benchmarks.simulation import quiet_controllers
-from repertoire.emitters import EvolutionStrategyEmitter
+from repertoire.emitters.evolution_strategy import EvolutionStrategyEmitter
 from repertoire.training.runs import FILE_NAME, start_training
 from repertoire.training.training import Training
 

@@ -6,7 +6,8 @@ from functools import partial
 
 import numpy as np
 
-from repertoire.archives import Archive, GridArchive
+from repertoire.archives.archive import Archive
+from repertoire.archives.grid import GridArchive
 from repertoire.compositions import Emitters, arborescences, climbers, strategies, variation
 from repertoire.emitters.ranking import by_discovery, by_improvement
 from repertoire.problems import Problem

@@ -4,18 +4,15 @@ from collections.abc import Callable
 
 import numpy as np
 
-from repertoire.emitters import (
-    ArborescenceEmitter,
-    Emitter,
-    EvolutionStrategyEmitter,
-    MEESEmitter,
-    VariationEmitter,
-)
-from repertoire.emitters.me_es import Mode
+from repertoire.emitters.arborescence import ArborescenceEmitter
+from repertoire.emitters.emitter import Emitter
+from repertoire.emitters.evolution_strategy import EvolutionStrategyEmitter
+from repertoire.emitters.me_es import MEESEmitter, Mode
 from repertoire.emitters.ranking import Ranking
+from repertoire.emitters.variation import VariationEmitter
 from repertoire.problems import Problem
 from repertoire.problems.catalogue import DIFFERENTIABLE
-from repertoire.strategies import CMAES
+from repertoire.strategies.cma_es import CMAES
 from repertoire.strategies.mirrored import MirroredSamples
 from repertoire.strategies.table import find_strategy
 from repertoire.training.settings import Settings

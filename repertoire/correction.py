@@ -11,8 +11,9 @@ from dataclasses import asdict, dataclass, replace
 
 import numpy as np
 
-from repertoire.archives import Archive, GridArchive
-from repertoire.archives.validation import check_shape
+from repertoire.archives.archive import Archive
+from repertoire.archives.competition import check_shape
+from repertoire.archives.grid import GridArchive
 from repertoire.metrics import Metrics
 from repertoire.repertoire import Repertoire
 from repertoire.samples import Samples

@@ -5,7 +5,7 @@ from dataclasses import asdict, replace
 
 import numpy as np
 
-from repertoire.archives import GridArchive
+from repertoire.archives.grid import GridArchive
 from repertoire.cells import check_cells
 from repertoire.metrics import measure_objectives
 from repertoire.repertoire import Repertoire

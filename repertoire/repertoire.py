@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from repertoire.archives import Elites
+from repertoire.archives.archive import Elites
 from repertoire.metrics import Metrics, measure_objectives
 from repertoire.spread import Spread
 from repertoire.training.settings import Configuration

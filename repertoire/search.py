@@ -7,9 +7,9 @@ from functools import partial
 
 import numpy as np
 
-from repertoire.archives import Archive
-from repertoire.emitters import Emitter, Outcomes
-from repertoire.emitters.emitter import EVERYTHING
+from repertoire.archives.archive import Archive
+from repertoire.emitters.emitter import EVERYTHING, Emitter
+from repertoire.emitters.outcomes import Outcomes
 from repertoire.parallel import share_out
 from repertoire.problems.problem import Evaluations, Request
 from repertoire.state import select

@@ -11,7 +11,7 @@ import h5py
 import numpy as np
 import pytest
 
-from repertoire.archives import Elites
+from repertoire.archives.archive import Elites
 from repertoire.storage.repertoires import read_repertoire, write_repertoire
 from repertoire.training.runs import FILE_NAME, start_training
 from robots.numbers import short

@@ -10,7 +10,7 @@ import pytest
 from adapt.diagnosis import in_words
 from adapt.record import format_objective
 from adapt.rehearsal import Rehearsal, rehearsal_path, write_table
-from repertoire.archives import Elites
+from repertoire.archives.archive import Elites
 from repertoire.storage.repertoires import read_repertoire, write_repertoire
 from robots.simulation.simulation import Simulation
 from tests.adapt.rehearsal.small import small_repertoire

@@ -13,7 +13,7 @@ import pytest
 
 from adapt.damage.library import damage_library
 from adapt.rehearsal import read_table
-from repertoire.archives import Elites
+from repertoire.archives.archive import Elites
 from repertoire.storage.repertoires import read_repertoire, write_repertoire
 from tests.adapt.rehearsal.small import small_repertoire, small_robot
 

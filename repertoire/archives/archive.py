@@ -1,8 +1,10 @@
-"""What every archive shares: the contract, and the door through which candidates enter the competition."""
+"""What every archive shares: its specification, the contract, and the checks of what enters it."""
 
+import math
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
-from dataclasses import fields
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, fields
+from typing import ClassVar, Self
 
 import numpy as np
 
@@ -12,12 +14,100 @@ from repertoire.archives.competition import (
     add_sequentially,
     add_together,
     all_finite,
+    check_finite,
+    check_rule,
+    check_shape,
     gather,
     make_store,
 )
-from repertoire.archives.elites import Elites
-from repertoire.archives.validation import check_finite, check_rule, check_shape, checked_count
 from robots.errors import InvalidValueError
+
+MAX_CELLS = 1_000_000
+
+
+@dataclass(frozen=True)
+class Elites:
+    """The occupied cells of an archive, in ascending order of cell.
+
+    Attributes:
+        cells: (k,) int64, flat cell indices.
+        solutions: (k, solution_dim) float32.
+        objectives: (k,) float64.
+        measures: (k, measure_dim) float64.
+    """
+
+    cells: np.ndarray
+    solutions: np.ndarray
+    objectives: np.ndarray
+    measures: np.ndarray
+
+    def __len__(self) -> int:
+        return len(self.cells)
+
+    def take(self, rows: np.ndarray) -> "Elites":
+        """Return the elites of some rows, which must be in ascending order."""
+        return Elites(*(values[rows] for values in vars(self).values()))
+
+
+@dataclass(frozen=True)
+class ArchiveSpec(ABC):
+    """How measure space is divided into cells: the part of a run's settings that makes its archives.
+
+    A specification is written as text, `KIND:ARGUMENTS`; two with the same text are equal.
+
+    Attributes:
+        kind: the name in the table and in the text.
+        form: how the text looks like, for help and errors.
+    """
+
+    kind: ClassVar[str]
+    form: ClassVar[str]
+
+    @classmethod
+    @abstractmethod
+    def parse(cls, arguments: str) -> Self:
+        """Make a specification of the text after the colon.
+
+        Raises:
+            InvalidValueError: it is not of this form, or a number is out of range.
+        """
+
+    @property
+    @abstractmethod
+    def shape(self) -> tuple[int, ...]:
+        """How many values each index of a cell has; cells are numbered in row-major order."""
+
+    @property
+    def cells(self) -> int:
+        """The number of cells."""
+        return math.prod(self.shape)
+
+    @abstractmethod
+    def __str__(self) -> str:
+        """The text that `parse_archive` reads."""
+
+    @abstractmethod
+    def make(
+        self,
+        *,
+        solution_dim: int,
+        ranges: Sequence[tuple[float, float]],
+        learning_rate: float = 1.0,
+        min_objective: float = -np.inf,
+        rule: Rule = "sequential",
+    ) -> "Archive":
+        """Make an archive without elites; see `Archive` for the arguments.
+
+        Args:
+            solution_dim: number of parameters of a solution.
+            ranges: (low, high) of each measure, in units of the measure.
+            learning_rate: see `Archive`.
+            min_objective: see `Archive`.
+            rule: see `Archive`.
+
+        Raises:
+            InvalidValueError: an argument is wrong, or does not fit the specification.
+        """
 
 
 class Archive(ABC):
@@ -215,3 +305,45 @@ class Archive(ABC):
             raise InvalidValueError("cells must be integers in ascending order")
         if not np.array_equal(self.cells_of(state["measures"]), cells):
             raise InvalidValueError("cells must be those that the measures belong to")
+
+
+def checked_count(name: str, count: int) -> int:
+    """Return a whole number that is at least 1."""
+    if not isinstance(count, int | np.integer) or isinstance(count, bool) or count < 1:
+        raise InvalidValueError(f"{name} must be a whole number of at least 1, got {count!r}")
+    return int(count)
+
+
+def parse_count(text: str, *, least: int = 1) -> int:
+    """Return the whole number in a part of a specification's text.
+
+    Args:
+        text: digits, with spaces around them at most.
+        least: the lowest number that is accepted.
+
+    Raises:
+        InvalidValueError: there is none, or it is not from `least` to a million.
+    """
+    digits = text.strip()
+    if not (digits.isascii() and digits.isdecimal()) or not least <= int(digits[:20]) <= MAX_CELLS:
+        raise InvalidValueError(f"{text!r} is not a whole number from {least} to {MAX_CELLS:,}")
+    return int(digits)
+
+
+def checked_ranges(ranges: Sequence[tuple[float, float]] | np.ndarray) -> np.ndarray:
+    """Return the (low, high) of each measure as (m, 2) float64."""
+    bounds = as_floats("ranges", ranges)
+    if bounds.ndim != 2 or bounds.shape[1] != 2 or not len(bounds):
+        raise InvalidValueError(f"ranges must hold a (low, high) for each measure, got {ranges!r}")
+    for i, (low, high) in enumerate(bounds.tolist()):
+        if not (low < high and np.isfinite(high - low)):  # infinities, nans and too wide a range included
+            raise InvalidValueError(f"ranges[{i}] must be finite with low < high, got ({low}, {high})")
+    return bounds
+
+
+def as_floats(name: str, values: object) -> np.ndarray:
+    """Return values as a float64 array of whatever shape."""
+    try:
+        return np.asarray(values, np.float64)
+    except (TypeError, ValueError):  # text, or rows of different lengths
+        raise InvalidValueError(f"{name} must hold numbers in rows of equal length, got {values!r}") from None

@@ -2,18 +2,68 @@
 
 import math
 from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import ClassVar, Self
 
 import numpy as np
 from numba import njit
 
-from repertoire.archives.archive import Archive
+from repertoire.archives.archive import Archive, ArchiveSpec, checked_count, checked_ranges, parse_count
 from repertoire.archives.competition import Rule
-from repertoire.archives.validation import checked_count, checked_ranges
 from robots.errors import InvalidValueError
 
 # A measure k/n that equals a cell boundary may be computed an ulp short of it (0.58 * 100 < 58): a millionth
 # of a cell, far above float64 rounding and far below any use of the measure, decides such ties upward.
 _BOUNDARY_SLACK = 1e-6
+
+
+@dataclass(frozen=True)
+class GridSpec(ArchiveSpec):
+    """Specification of a `GridArchive`, written `6,6,6,6` or `grid:6,6,6,6`.
+
+    Attributes:
+        sizes: number of cells along each measure.
+    """
+
+    kind: ClassVar[str] = "grid"
+    form: ClassVar[str] = "6,6 (cells along each measure)"
+    sizes: tuple[int, ...]
+
+    @classmethod
+    def parse(cls, arguments: str) -> Self:
+        """See `ArchiveSpec.parse`."""
+        return cls(tuple(parse_count(part) for part in arguments.split(",")))
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """The number of cells along each measure."""
+        return self.sizes
+
+    def __str__(self) -> str:
+        return ",".join(map(str, self.sizes))
+
+    def make(
+        self,
+        *,
+        solution_dim: int,
+        ranges: Sequence[tuple[float, float]],
+        learning_rate: float = 1.0,
+        min_objective: float = -np.inf,
+        rule: Rule = "sequential",
+    ) -> "GridArchive":
+        """See `ArchiveSpec.make`."""
+        if len(ranges) != len(self.sizes):
+            raise InvalidValueError(
+                f"the archive {self} has cells along {len(self.sizes)} measures, but there are {len(ranges)}"
+            )
+        return GridArchive(
+            solution_dim=solution_dim,
+            shape=self.sizes,
+            ranges=ranges,
+            learning_rate=learning_rate,
+            min_objective=min_objective,
+            rule=rule,
+        )
 
 
 class GridArchive(Archive):

@@ -5,8 +5,7 @@ from typing import Literal
 
 import numpy as np
 
-from repertoire.archives.archive import Archive
-from repertoire.archives.elites import Elites
+from repertoire.archives.archive import Archive, Elites
 from repertoire.emitters.novelty import novelty
 from robots.errors import InvalidValueError
 

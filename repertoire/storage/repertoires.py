@@ -11,7 +11,7 @@ from pathlib import Path
 import h5py
 import numpy as np
 
-from repertoire.archives import Elites
+from repertoire.archives.archive import Elites
 from repertoire.repertoire import Repertoire
 from repertoire.spread import Spread
 from repertoire.storage.arrays import (

@@ -17,7 +17,7 @@ from repertoire.repertoire import Repertoire
 from repertoire.search import Search
 from repertoire.storage.repertoires import write_repertoire
 from repertoire.storage.versions import software_versions
-from repertoire.strategies import STOPS
+from repertoire.strategies.strategy import STOPS
 from repertoire.training.history import History
 from repertoire.training.settings import Configuration
 from robots.files import check_writable

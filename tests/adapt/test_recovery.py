@@ -18,7 +18,8 @@ from adapt.rehearsal.samples import Samples
 from adapt.rehearsal.table import tabulate
 from adapt.selectors import SELECTORS, Selector
 from adapt.selectors.catalogue import Entry
-from repertoire.archives import Elites, GridArchive
+from repertoire.archives.archive import Elites
+from repertoire.archives.grid import GridArchive
 from repertoire.repertoire import Repertoire
 from repertoire.training.settings import Configuration
 from robots.errors import InvalidValueError, UnknownNameError

@@ -11,10 +11,11 @@ import pytest
 
 from repertoire import algorithms
 from repertoire.algorithms import ALGORITHMS, Algorithm, find_algorithm
-from repertoire.archives import CVTArchive, GridArchive, make_centroids
+from repertoire.archives.cvt import CVTArchive, make_centroids
+from repertoire.archives.grid import GridArchive
 from repertoire.problems import Arm, Evaluations, Maze, Sphere
 from repertoire.search import Search
-from repertoire.strategies import STOPS
+from repertoire.strategies.strategy import STOPS
 from repertoire.training.settings import Settings, validate
 from robots.errors import InvalidValueError, SurefootError, UnknownNameError
 

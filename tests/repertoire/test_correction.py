@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from repertoire.archives import Elites
+from repertoire.archives.archive import Elites
 from repertoire.correction import Correction, correct
 from repertoire.plots import draw_correction
 from repertoire.repertoire import Repertoire

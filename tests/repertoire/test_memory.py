@@ -3,9 +3,9 @@ from types import SimpleNamespace
 
 import numpy as np
 
-from repertoire.archives import GridArchive
+from repertoire.archives.grid import GridArchive
 from repertoire.memory import array_bytes
-from repertoire.strategies import SepCMAES
+from repertoire.strategies.sep_cma_es import SepCMAES
 
 
 def test_arrays_are_found_wherever_objects_hold_them():

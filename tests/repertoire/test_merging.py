@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from repertoire.archives import GridArchive
+from repertoire.archives.grid import GridArchive
 from repertoire.merging import merge
 from repertoire.repertoire import Repertoire
 from repertoire.spread import Spread

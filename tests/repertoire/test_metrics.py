@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from repertoire.archives import GridArchive
+from repertoire.archives.grid import GridArchive
 from repertoire.metrics import Metrics, measure
 
 

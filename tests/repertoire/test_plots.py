@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from repertoire.archives import Elites
+from repertoire.archives.archive import Elites
 from repertoire.plots import draw_history, draw_repertoire, objective_grid, save_figure, stack
 from repertoire.repertoire import Repertoire
 from repertoire.training.settings import make_configuration

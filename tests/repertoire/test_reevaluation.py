@@ -11,7 +11,7 @@ import h5py
 import numpy as np
 import pytest
 
-from repertoire.archives import Elites
+from repertoire.archives.archive import Elites
 from repertoire.problems import Evaluations
 from repertoire.reevaluation import Reevaluation
 from repertoire.repertoire import Repertoire

@@ -7,12 +7,16 @@ from collections.abc import Callable, Mapping
 import numpy as np
 import pytest
 
-from repertoire.archives import Archive, GridArchive
-from repertoire.emitters import Emitter, EvolutionStrategyEmitter, Outcomes, Telemetry, VariationEmitter
+from repertoire.archives.archive import Archive
+from repertoire.archives.grid import GridArchive
+from repertoire.emitters.emitter import Emitter, Telemetry
+from repertoire.emitters.evolution_strategy import EvolutionStrategyEmitter
+from repertoire.emitters.outcomes import Outcomes
+from repertoire.emitters.variation import VariationEmitter
 from repertoire.problems import Evaluations, Sphere
 from repertoire.problems.problem import Request
 from repertoire.search import Search
-from repertoire.strategies import SepCMAES
+from repertoire.strategies.sep_cma_es import SepCMAES
 from robots.errors import InvalidValueError
 
 N = 4

@@ -14,7 +14,7 @@ import h5py
 import numpy as np
 import pytest
 
-from repertoire.archives import Elites
+from repertoire.archives.archive import Elites
 from repertoire.repertoire import Repertoire
 from repertoire.spread import Spread
 from repertoire.storage.contents import read_tree, write_tree

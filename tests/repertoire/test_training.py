@@ -9,10 +9,10 @@ import numpy as np
 import pytest
 
 from repertoire.algorithms import ALGORITHMS
-from repertoire.archives import GridArchive
+from repertoire.archives.grid import GridArchive
 from repertoire.repertoire import Repertoire
 from repertoire.storage.repertoires import read_repertoire, read_search
-from repertoire.strategies import STOPS
+from repertoire.strategies.strategy import STOPS
 from repertoire.training.runs import FILE_NAME, resume_training, start_training
 from repertoire.training.training import Progress, Training
 from robots.errors import InvalidFileError, InvalidValueError, SurefootError, UnknownNameError

@@ -4,7 +4,7 @@ import re
 
 import numpy as np
 
-from repertoire.archives import Elites
+from repertoire.archives.archive import Elites
 from repertoire.repertoire import Repertoire
 from repertoire.training.settings import make_configuration
 from robots.controllers import robot_controller

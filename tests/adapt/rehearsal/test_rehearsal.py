@@ -9,7 +9,7 @@ from adapt.damage import parse_damage
 from adapt.evidence import evidence_of
 from adapt.rehearsal import Rehearsal, Table
 from adapt.rehearsal.samples import Samples, write_samples
-from repertoire.archives import Elites
+from repertoire.archives.archive import Elites
 from repertoire.repertoire import Repertoire
 from robots.errors import InvalidFileError, InvalidValueError, UnknownNameError
 from robots.robot import Robot

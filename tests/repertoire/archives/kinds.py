@@ -4,7 +4,9 @@ from typing import Any
 
 import numpy as np
 
-from repertoire.archives import Archive, CVTArchive, GridArchive, make_centroids
+from repertoire.archives.archive import Archive
+from repertoire.archives.cvt import CVTArchive, make_centroids
+from repertoire.archives.grid import GridArchive
 
 P = 3  # parameters of a solution
 RANGES = ((0.0, 1.0), (-1.0, 2.0))

@@ -8,7 +8,7 @@ import pytest
 from kinds import KINDS, RULES, P, add_to_one_cell, assert_same_state, candidates
 from transcription import TRANSCRIPTIONS
 
-from repertoire.archives import Archive
+from repertoire.archives.archive import Archive
 from robots.errors import InvalidValueError
 
 Make = Callable[..., Archive]

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from kinds import RANGES, make_cvt
 
-from repertoire.archives import CVTArchive, make_centroids
+from repertoire.archives.cvt import CVTArchive, make_centroids
 from robots.errors import InvalidValueError
 
 UNIT = ((0.0, 1.0),)

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from repertoire.emitters import Outcomes
+from repertoire.emitters.outcomes import Outcomes
 
 
 def improved(improvements: object) -> Outcomes:

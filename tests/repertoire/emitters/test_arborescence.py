@@ -6,12 +6,14 @@ from typing import Any
 import numpy as np
 import pytest
 
-from repertoire.archives import Archive, GridArchive
-from repertoire.emitters import ArborescenceEmitter, Outcomes
+from repertoire.archives.archive import Archive
+from repertoire.archives.grid import GridArchive
+from repertoire.emitters.arborescence import ArborescenceEmitter
+from repertoire.emitters.outcomes import Outcomes
 from repertoire.emitters.ranking import by_discovery, by_improvement
 from repertoire.problems import Sphere
 from repertoire.search import Search
-from repertoire.strategies import CMAES
+from repertoire.strategies.cma_es import CMAES
 from repertoire.strategies.mirrored import MirroredSamples
 from robots.errors import InvalidValueError
 

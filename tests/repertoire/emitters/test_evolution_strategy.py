@@ -6,9 +6,11 @@ import numpy as np
 import pytest
 from telling import improved
 
-from repertoire.archives import GridArchive
-from repertoire.emitters import EvolutionStrategyEmitter, Telemetry
-from repertoire.strategies import SepCMAES, Strategy
+from repertoire.archives.grid import GridArchive
+from repertoire.emitters.emitter import Telemetry
+from repertoire.emitters.evolution_strategy import EvolutionStrategyEmitter
+from repertoire.strategies.sep_cma_es import SepCMAES
+from repertoire.strategies.strategy import Strategy
 from robots.errors import InvalidValueError
 
 N = 6

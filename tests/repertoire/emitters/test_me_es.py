@@ -6,9 +6,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from repertoire.archives import GridArchive
-from repertoire.emitters import Outcomes, Telemetry
+from repertoire.archives.grid import GridArchive
+from repertoire.emitters.emitter import Telemetry
 from repertoire.emitters.me_es import STEPS, MEESEmitter
+from repertoire.emitters.outcomes import Outcomes
 from repertoire.problems.normaliser import Normaliser
 from repertoire.problems.problem import Request
 from robots.errors import InvalidValueError

@@ -5,7 +5,7 @@ from collections import Counter
 import numpy as np
 import pytest
 
-from repertoire.archives import GridArchive
+from repertoire.archives.grid import GridArchive
 from repertoire.emitters.novelty import novelty
 from repertoire.emitters.parents import Parents
 from robots.errors import InvalidValueError

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from repertoire.emitters import Outcomes
+from repertoire.emitters.outcomes import Outcomes
 from repertoire.emitters.ranking import accepted, by_discovery, by_improvement
 
 NAN = np.full(8, np.nan)

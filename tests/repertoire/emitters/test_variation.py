@@ -8,8 +8,9 @@ import pytest
 from scipy import stats
 from telling import improved
 
-from repertoire.archives import GridArchive
-from repertoire.emitters import Telemetry, VariationEmitter
+from repertoire.archives.grid import GridArchive
+from repertoire.emitters.emitter import Telemetry
+from repertoire.emitters.variation import VariationEmitter
 from repertoire.strategies.noise import Noise
 from robots.errors import InvalidValueError
 

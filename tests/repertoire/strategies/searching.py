@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping
 
 import numpy as np
 
-from repertoire.strategies import Strategy
+from repertoire.strategies.strategy import Strategy
 
 Objective = Callable[[np.ndarray], np.ndarray]
 

@@ -9,8 +9,11 @@ import pytest
 from published import LoshchilovLMMAES, SalimansES
 from searching import Objective, ellipsoid, generator, rosenbrock, sphere
 
-from repertoire.strategies import CMAES, LMMAES, OpenAIES, SepCMAES, Strategy
-from repertoire.strategies.openai_es import AdamRates
+from repertoire.strategies.cma_es import CMAES
+from repertoire.strategies.lm_ma_es import LMMAES
+from repertoire.strategies.openai_es import AdamRates, OpenAIES
+from repertoire.strategies.sep_cma_es import SepCMAES
+from repertoire.strategies.strategy import Strategy
 
 START = {sphere: 1.0, ellipsoid: 1.0, rosenbrock: 3.0}
 BATCH = 40

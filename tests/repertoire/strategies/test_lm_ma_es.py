@@ -5,7 +5,7 @@ import pytest
 from published import LoshchilovLMMAES
 from searching import assert_rounded, ellipsoid, generator, linear, rosenbrock, sphere
 
-from repertoire.strategies import LMMAES
+from repertoire.strategies.lm_ma_es import LMMAES
 
 
 def assert_equals_published(es: LMMAES, published: LoshchilovLMMAES) -> None:

@@ -5,8 +5,7 @@ import pytest
 from published import SalimansES
 from searching import assert_rounded, ellipsoid, generator, linear, rosenbrock, sphere
 
-from repertoire.strategies import OpenAIES
-from repertoire.strategies.openai_es import AdamRates
+from repertoire.strategies.openai_es import AdamRates, OpenAIES
 
 
 def assert_equals_published(es: OpenAIES, published: SalimansES) -> None:

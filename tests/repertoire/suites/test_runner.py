@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from repertoire.algorithms import ALGORITHMS
-from repertoire.archives import GridArchive
+from repertoire.archives.grid import GridArchive
 from repertoire.problems import make_problem
 from repertoire.suites.result import TrialResult
 from repertoire.suites.runner import TrialPlan, _stops, run_trial, start_search, trial_settings

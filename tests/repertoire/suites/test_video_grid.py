@@ -7,7 +7,7 @@ import imageio_ffmpeg
 import numpy as np
 import pytest
 
-from repertoire.archives import Elites
+from repertoire.archives.archive import Elites
 from repertoire.problems import Locomotion
 from repertoire.repertoire import Repertoire
 from repertoire.suites.places import nine_places
