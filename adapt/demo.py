@@ -6,7 +6,7 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
 
-from adapt.damage import parse_damage
+from adapt.damage.text import parse_damage
 from adapt.record import Recovery, Trial
 from adapt.recovery import recover
 from adapt.report import save_recovery

@@ -4,7 +4,7 @@ from collections.abc import Callable
 from numbers import Integral
 
 from adapt.bench import Bench
-from adapt.damage import Damage
+from adapt.damage.damage import Damage
 from adapt.record import Recovery, Trial
 from adapt.rehearsal.table import Table
 from adapt.selectors import SELECTORS, Prior, Selector, choose_selector, make_selector

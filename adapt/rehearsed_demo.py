@@ -5,7 +5,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from adapt.damage import parse_damage
+from adapt.damage.text import parse_damage
 from adapt.diagnosis import in_words
 from adapt.record import Recovery, Trial
 from adapt.recovery import recover

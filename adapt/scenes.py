@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from pathlib import Path
 
-from adapt.damage import Damage
+from adapt.damage.damage import Damage
 from adapt.record import Recovery, format_objective
 from adapt.report import film
 from repertoire.repertoire import Repertoire, format_cell

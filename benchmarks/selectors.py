@@ -8,8 +8,9 @@ from typing import Any
 
 import numpy as np
 
+from adapt.damage import HEALTHY
 from adapt.outcome import Outcome
-from adapt.rehearsal.table import HEALTHY, Table
+from adapt.rehearsal.table import Table
 from adapt.selectors.catalogue import SELECTORS, make_selector
 from adapt.selectors.replay import Truth, replay
 from adapt.selectors.selector import Prior

@@ -32,7 +32,8 @@ def main(folder: Path, share: float, gaits: int) -> None:
         corrected = keep_best(evaluation.correction().repertoire, gaits)
     write_repertoire(folder / "hexapod.h5", corrected)
 
-    with Rehearsal(corrected, damage_library(corrected.robot), episodes=2, seed=0) as rehearsal:
+    library = list(map(str, damage_library(corrected.robot)))
+    with Rehearsal(corrected, library, episodes=2, seed=0) as rehearsal:
         rehearsal.run(folder / "unfinished.h5")
         table = rehearsal.table()
         write_table(rehearsal_path(folder / "hexapod.h5"), table, rehearsal.identity)

@@ -3,7 +3,7 @@
 import sys
 from pathlib import Path
 
-from adapt.damage import parse_damage
+from adapt.damage.text import parse_damage
 from adapt.recovery import recover
 from repertoire.storage.repertoires import read_repertoire
 from repertoire.training.runs import FILE_NAME, start_training

@@ -5,8 +5,9 @@ import pytest
 import yaml
 from PIL import Image
 
-from adapt.damage import damage_library, parse_damage
-from adapt.damage.marks import RED
+from adapt.damage.edits import RED
+from adapt.damage.library import damage_library
+from adapt.damage.text import parse_damage
 from robots.rendering.portrait import draw_robot
 from robots.robot import load_robot
 
@@ -17,7 +18,7 @@ def test_it_lists_parts_kinds_and_examples(run):
     for text in (
         "front_left_hip: -0.698 to 0.698 rad",
         "PART: LEG, joint=JOINT",
-        "0.5 if not given",
+        "default: 0.5",
         "all:weak@0.7",
     ):
         assert text in out
@@ -27,7 +28,7 @@ def test_it_lists_parts_kinds_and_examples(run):
 def test_it_prints_the_library_as_a_file_of_damages(run):
     code, out, _ = run("damages", "walker", "--library")
     assert code == 0
-    assert yaml.safe_load(out.replace(" - ", "\n- ")) == damage_library(load_robot("walker"))
+    assert yaml.safe_load(out.replace(" - ", "\n- ")) == list(map(str, damage_library(load_robot("walker"))))
 
 
 def pixels(path):

@@ -56,7 +56,7 @@ def test_the_default_is_the_library_of_the_robot(run, file: Path) -> None:
     code, _, err = run("rehearse", file, "--episodes", 1, "--out", file.with_name("all.h5"))
     assert (code, err) == (0, "")
     table = read_table(file.with_name("all.h5"), read_repertoire(file))
-    assert list(table.conditions) == damage_library(small_robot())
+    assert list(table.conditions) == list(map(str, damage_library(small_robot())))
 
 
 def test_a_dry_run_says_how_long_it_takes_and_leaves_nothing(run, file: Path) -> None:

@@ -4,7 +4,7 @@ import mujoco
 import numpy as np
 from scipy.spatial.transform import RigidTransform, Rotation
 
-from adapt.damage.parts import compiled
+from adapt.damage.edits import compiled
 
 
 def turn_body(spec: mujoco.MjSpec, joint: mujoco.MjsJoint, position: float) -> None:

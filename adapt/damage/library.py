@@ -1,57 +1,66 @@
-"""The damages that a repertoire is rehearsed on unless told otherwise, and which of them are alike."""
+"""The damages that a repertoire is rehearsed on by default, and the families of similar damages."""
 
 from itertools import combinations
 
-from adapt.damage.anatomy import Anatomy
-from adapt.damage.combination import HEALTHY
-from adapt.damage.defect import damage_kinds
+from adapt.damage.damage import Damage
+from adapt.damage.defect import Combination, damage_kinds
+from adapt.damage.kinds.dead import Dead
+from adapt.damage.kinds.friction import Friction
+from adapt.damage.kinds.locked import Locked
+from adapt.damage.kinds.lost import Lost
+from adapt.damage.kinds.payload import Payload
+from adapt.damage.kinds.short import Short
+from adapt.damage.kinds.slip import Slip
+from adapt.damage.kinds.weak import Weak
+from adapt.damage.parts import RobotParts
 from robots.robot import Robot
 
-LIMB_LOSS = frozenset({"lost", "dead", "short", "pair"})  # families of what takes a leg's work away
+LIMB_LOSS = frozenset({"lost", "dead", "short", "pair"})  # families that take away what a leg does
 _LOAD = 0.25  # of the robot's mass
 _WEAK = 0.2  # of the torque
 _SLIP = 0.2  # of the friction
-_LEAST_TURN = 0.02  # [rad or m] that is another place than at rest
+_LEAST_TURN = 0.02  # [rad or m] by which a locked joint must differ from rest
 
 
-def damage_library(robot: Robot) -> list[str]:
-    """Texts of a robot's default damages, "healthy" first.
+def damage_library(robot: Robot) -> list[Damage]:
+    """A robot's default damages, of which the first is that nothing is wrong.
 
     Every leg lost, dead, weak and short; every other pair of legs lost; every joint locked at rest and
     halfway to either end of its range; every foot slippery; and weak motors, a slippery floor and a load.
-    What leaves less than half of the legs is left out.
+    Damages that leave less than half of the legs are left out.
 
-    It is wide because relatives of a damage tell of it: a leg that is stuck in the air of one that is lost.
+    It is wide because similar damages are evidence of each other: a leg that is stuck in the air behaves
+    like one that is lost.
     """
-    description, anatomy = robot.description, Anatomy(robot)
+    description, parts = robot.description, RobotParts(robot)
     legs = description.legs
-    pairs = list(combinations(legs, 2))[::2]  # the others are related to these
-    lost = [legs_lost for legs_lost in [*((leg,) for leg in legs), *pairs] if 2 * len(legs_lost) <= len(legs)]
+    pairs = list(combinations(legs, 2))[::2]  # the others are similar to these
     mass = _LOAD * float(robot.model.body_subtreemass[robot.model.body(description.torso).id])
     return [
-        HEALTHY,
-        *("+".join(f"{leg}:lost" for leg in sorted(gone)) for gone in lost),
-        *(f"{leg}:dead" for leg in legs if len(legs) > 1),
-        *(f"{leg}:weak@{_WEAK}" for leg in legs),
-        *(f"{leg}:short@0.5" for leg in legs),
-        *(text for joint in description.joints for text in _locked(joint, anatomy)),
-        *(f"foot={foot}:slip@{_SLIP}" for foot in description.feet),
-        "all:weak@0.5",
-        "floor:friction@0.4",
-        f"torso:payload@{mass:.2g}",
+        Combination(),
+        *(Lost(leg) for leg in legs if len(legs) > 1),
+        *(Combination((Lost(one), Lost(other))) for one, other in pairs if len(legs) > 3),
+        *(Dead(leg) for leg in legs if len(legs) > 1),
+        *(Weak(leg, _WEAK) for leg in legs),
+        *(Short(leg, 0.5) for leg in legs),
+        *(locked for joint in description.joints for locked in _locked(joint, parts)),
+        *(Slip(f"foot={foot}", _SLIP) for foot in description.feet),
+        Weak("all", 0.5),
+        Friction("floor", 0.4),
+        Payload("torso", float(f"{mass:.2g}")),
     ]
 
 
-def _locked(joint: str, anatomy: Anatomy) -> list[str]:
-    """A joint locked at rest and, if that is not where it rests, halfway from there to each end."""
-    rest, (low, high) = anatomy.rest(joint), anatomy.range(joint)
+def _locked(joint: str, parts: RobotParts) -> list[Damage]:
+    """A joint locked at rest and, where that is another place, halfway from there to each end of its range."""
+    rest, (low, high) = parts.rest(joint), parts.range(joint)
     halfway = (round((rest + end) / 2, 2) for end in (low, high))
-    there = (angle for angle in halfway if low <= angle <= high and abs(angle - rest) > _LEAST_TURN)
-    return [f"joint={joint}:locked", *(f"joint={joint}:locked@{angle:g}" for angle in there)]
+    angles = [angle for angle in halfway if low <= angle <= high and abs(angle - rest) > _LEAST_TURN]
+    return [Locked(f"joint={joint}", angle) for angle in (None, *angles)]
 
 
 def family(text: str) -> frozenset[str]:
-    """The families of the damages in a text; "pair" is one more where legs in the plural are lost or dead.
+    """The families of the damages in a text, and "pair" where more than one leg is lost, dead or short.
 
     Args:
         text: of a damage, as `parse_damage` takes it.

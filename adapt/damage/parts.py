@@ -1,96 +1,118 @@
-"""Finds the parts of a robot in its model, as far as damage has left them there, and takes some away."""
+"""`RobotParts`: what a robot has and damage can happen to; `Target`: one such part, as a damage names it."""
 
-from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from typing import Literal
 
 import mujoco
+import numpy as np
 
-from robots.errors import InvalidRobotError, InvalidValueError
+from robots.errors import InvalidValueError, UnknownNameError
 from robots.robot import Robot
 
-_DRIVES_A_JOINT = (mujoco.mjtTrn.mjTRN_JOINT, mujoco.mjtTrn.mjTRN_JOINTINPARENT)
-_JOINT, _ACTUATOR = mujoco.mjtObj.mjOBJ_JOINT, mujoco.mjtObj.mjOBJ_ACTUATOR
+Sort = Literal["leg", "joint", "foot", "all", "torso", "floor"]
+_UNIQUE: tuple[Sort, ...] = ("all", "torso", "floor")  # sorts of which a robot has one
+_NAMED: tuple[Sort, ...] = ("joint", "foot")  # sorts that are written sort=NAME
 
 
-def find_joints(spec: mujoco.MjSpec, names: Sequence[str]) -> list[mujoco.MjsJoint]:
-    """The joints that are there."""
-    return [joint for name in names if (joint := spec.joint(name)) is not None]
+@dataclass(frozen=True)
+class Target:
+    """A part of a robot.
 
-
-def the_joint(spec: mujoco.MjSpec, name: str) -> mujoco.MjsJoint:
-    """The joint of a name.
-
-    Raises:
-        InvalidValueError: it is not there any more.
+    Attributes:
+        sort: of the part; "all" stands for all legs.
+        name: of the leg, joint or foot; the sort where a robot has only one.
     """
-    joint = spec.joint(name)
-    if joint is None:
+
+    sort: Sort
+    name: str
+
+
+def sort_words(sort: Sort) -> str:
+    """How a part of a sort is written."""
+    return {"leg": "LEG", "joint": "joint=JOINT", "foot": "foot=FOOT"}.get(sort, sort)
+
+
+class RobotParts:
+    """The parts of a robot as it was when it was whole.
+
+    Args:
+        robot: whole or damaged.
+
+    Attributes:
+        robot: as given.
+    """
+
+    def __init__(self, robot: Robot) -> None:
+        self.robot = robot
+        self._spec = robot.spec()
+
+    def find(self, text: str) -> Target:
+        """Read which part is meant: a leg's name, `joint=NAME`, `foot=NAME`, `all`, `torso` or `floor`.
+
+        Raises:
+            UnknownNameError: the robot has no such part.
+            InvalidValueError: there is no such sort of part.
+        """
+        description = self.robot.description
+        for unique in _UNIQUE:
+            if text == unique:
+                return Target(unique, unique)
+        sort, equals, name = (part.strip() for part in text.partition("="))
+        if not equals:
+            if text not in description.legs:
+                others = [*_UNIQUE, *(f"{named}=NAME" for named in _NAMED)]
+                raise UnknownNameError(f"leg of the {self.robot.name}", text, [*description.legs, *others])
+            return Target("leg", text)
+        for named, known in zip(_NAMED, (description.joints, description.feet), strict=True):
+            if sort == named:
+                if name not in known:
+                    raise UnknownNameError(f"{named} of the {self.robot.name}", name, known)
+                return Target(named, name)
         raise InvalidValueError(
-            f"the joint {name} is locked or lost already: combine what else befalls it with +"
+            f"{text!r} is no part of a robot: only {' and '.join(_NAMED)} are followed by = and a name"
         )
-    return joint
 
+    def joints(self, target: Target) -> tuple[str, ...]:
+        """A joint, or the joints of a leg or of all legs, each leg's from the torso outwards."""
+        description = self.robot.description
+        if target.sort == "joint":
+            return (target.name,)
+        if target.sort == "leg":
+            return description.legs[target.name].joints
+        return description.joints if target.sort == "all" else ()
 
-def find_motors(spec: mujoco.MjSpec, joints: Collection[str]) -> list[mujoco.MjsActuator]:
-    """The actuators of joints."""
-    driving = [motor for motor in spec.actuators if motor.trntype in _DRIVES_A_JOINT]
-    return [motor for motor in driving if motor.target in joints]
+    def feet(self, target: Target) -> tuple[str, ...]:
+        """A foot, or the foot of a leg or of every leg."""
+        legs = self.robot.description.legs
+        if target.sort == "foot":
+            return (target.name,)
+        if target.sort == "leg":
+            return (legs[target.name].foot,)
+        return tuple(dict.fromkeys(leg.foot for leg in legs.values())) if target.sort == "all" else ()
 
+    def joints_from(self, joint: str) -> tuple[str, ...]:
+        """The actuated joints of the limb that a joint moves and of all that hangs on it."""
+        present = {element.name for element in self._limb(joint).find_all("joint")}
+        return tuple(name for name in self.robot.description.joints if name in present)
 
-def find_soles(spec: mujoco.MjSpec, robot: Robot, feet: Sequence[str]) -> list[mujoco.MjsGeom]:
-    """The soles of feet."""
-    names = [name for foot in feet for name in robot.description.feet[foot]]
-    return [sole for name in names if (sole := spec.geom(name)) is not None]
+    def feet_from(self, joint: str) -> tuple[str, ...]:
+        """The feet that have no sole left without the limb that a joint moves."""
+        present = {element.name for element in self._limb(joint).find_all("geom")}
+        return tuple(foot for foot, soles in self.robot.description.feet.items() if present.issuperset(soles))
 
+    def range(self, joint: str) -> tuple[float, float]:
+        """Lowest and highest position of a joint [rad]."""
+        low, high = self.robot.joint_ranges[self.robot.description.joints.index(joint)]
+        return float(low), float(high)
 
-def limb_geoms(spec: mujoco.MjSpec, joints: Sequence[str]) -> list[mujoco.MjsGeom]:
-    """The geoms that joints move, up to the next joint each."""
-    geoms: list[mujoco.MjsGeom] = []
-    rigid = [joint.parent for joint in find_joints(spec, joints)]
-    while rigid:
-        body = rigid.pop()
-        geoms += body.geoms
-        rigid += [child for child in body.bodies if not child.joints]
-    return geoms
+    def rest(self, joint: str) -> float:
+        """Position of a joint at rest [rad]: where episodes start, 0 unless a keyframe says otherwise.
 
+        Where that is outside the joint's range, the nearest position inside.
+        """
+        start = self.robot.start.get(joint, np.zeros(1))
+        return float(np.clip(start[0], *self.range(joint)))
 
-def compiled(spec: mujoco.MjSpec) -> mujoco.MjModel:
-    """A model as damage has left it so far: only there is it known where things are.
-
-    Raises:
-        InvalidRobotError: it does not compile.
-    """
-    try:
-        return spec.compile()
-    except ValueError as error:
-        complaint = " ".join(str(error).split())
-        raise InvalidRobotError(f"the damaged MJCF does not compile: {complaint}") from error
-
-
-def settle_gains(spec: mujoco.MjSpec) -> None:
-    """Work out the gains of servos that are given as damping ratios: masses that damage changes must not."""
-    servos = [motor for motor in spec.actuators if motor.biasprm[2] > 0]  # a gain itself is negative
-    if servos:
-        model = compiled(spec)
-        for motor in servos:
-            motor.biasprm = model.actuator_biasprm[motor.id]
-
-
-def delete_motors(spec: mujoco.MjSpec, joints: Collection[str]) -> None:
-    """Delete the actuators of joints, and the sensors that feel them."""
-    for motor in find_motors(spec, joints):
-        _delete_sensors(spec, _ACTUATOR, motor.name)
-        spec.delete(motor)
-
-
-def delete_joint(spec: mujoco.MjSpec, joint: mujoco.MjsJoint) -> None:
-    """Delete a joint, its actuators, and the sensors that feel them."""
-    delete_motors(spec, [joint.name])
-    _delete_sensors(spec, _JOINT, joint.name)
-    spec.delete(joint)
-
-
-def _delete_sensors(spec: mujoco.MjSpec, kind: mujoco.mjtObj, name: str) -> None:
-    """Delete the sensors that feel an element."""
-    for sensor in list(spec.sensors):
-        if name and (sensor.objtype, sensor.objname) == (kind, name):
-            spec.delete(sensor)
+    def _limb(self, joint: str) -> mujoco.MjsBody:
+        """The body that a joint moves."""
+        return self._spec.joint(joint).parent

@@ -11,6 +11,6 @@
 
 from adapt.rehearsal.rehearsal import Rehearsal
 from adapt.rehearsal.storage import read_table, rehearsal_path, write_table
-from adapt.rehearsal.table import HEALTHY, Table
+from adapt.rehearsal.table import Table
 
-__all__ = ["HEALTHY", "Rehearsal", "Table", "read_table", "rehearsal_path", "write_table"]
+__all__ = ["Rehearsal", "Table", "read_table", "rehearsal_path", "write_table"]

@@ -4,10 +4,11 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from adapt.damage import Damage, parse_damage
+from adapt.damage import HEALTHY
+from adapt.damage.damage import Damage
+from adapt.damage.text import parse_damage
 from adapt.evidence import evidence_names, evidence_of
 from adapt.rehearsal.samples import Samples
-from adapt.rehearsal.table import HEALTHY
 from repertoire.repertoire import Repertoire
 from robots.errors import InvalidValueError
 from robots.robot import Robot

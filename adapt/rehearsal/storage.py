@@ -6,9 +6,10 @@
 import json
 from pathlib import Path
 
+from adapt.damage import HEALTHY
 from adapt.evidence import evidence_names
 from adapt.rehearsal.packing import check_arrays, pack, unpack
-from adapt.rehearsal.table import HEALTHY, Table
+from adapt.rehearsal.table import Table
 from repertoire.repertoire import Repertoire
 from repertoire.storage.contents import (
     Contents,

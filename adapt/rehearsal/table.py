@@ -5,7 +5,6 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from adapt.damage.combination import HEALTHY as HEALTHY
 from adapt.rehearsal.samples import Samples
 from robots.errors import UnknownNameError
 

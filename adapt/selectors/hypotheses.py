@@ -6,7 +6,8 @@ from functools import lru_cache
 
 import numpy as np
 
-from adapt.rehearsal.table import HEALTHY, Table
+from adapt.damage import HEALTHY
+from adapt.rehearsal.table import Table
 from adapt.selectors.nearest import mean_of_nearest
 from adapt.selectors.pairs import (
     evidence_of_both,

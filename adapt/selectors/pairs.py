@@ -8,7 +8,7 @@ from itertools import combinations
 
 import numpy as np
 
-from adapt.rehearsal.table import HEALTHY
+from adapt.damage import HEALTHY
 
 _LEAST = 0.05  # normalised objective on the healthy robot below which it is no base for shares
 

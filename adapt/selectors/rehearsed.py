@@ -4,8 +4,9 @@ from typing import ClassVar
 
 import numpy as np
 
+from adapt.damage import HEALTHY
 from adapt.outcome import Outcome
-from adapt.rehearsal.table import HEALTHY, Table
+from adapt.rehearsal.table import Table
 from adapt.selectors.belief import Belief, believe
 from adapt.selectors.fall_risk import FallRisk
 from adapt.selectors.hypotheses import Hypotheses, hypotheses_of

@@ -4,7 +4,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from adapt.rehearsal.table import HEALTHY, Table
+from adapt.damage import HEALTHY
+from adapt.rehearsal.table import Table
 from adapt.suite.finals import Oracles
 
 

@@ -4,8 +4,8 @@ from collections.abc import Sequence
 from itertools import combinations
 from pathlib import Path
 
-from adapt.damage import parse_damage
-from adapt.rehearsal.table import HEALTHY
+from adapt.damage import HEALTHY
+from adapt.damage.text import parse_damage
 from robots.errors import InvalidValueError
 from robots.robot import Robot
 

@@ -5,7 +5,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from adapt.rehearsal.table import HEALTHY, Table
+from adapt.damage import HEALTHY
+from adapt.rehearsal.table import Table
 from adapt.selectors.replay import Noise
 from adapt.selectors.selector import Prior
 from adapt.suite.case import Case

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from adapt.damage import parse_damage
+from adapt.damage.text import parse_damage
 from adapt.recovery import recover
 from adapt.selectors.catalogue import SELECTORS
 from adapt.suite.metrics import at_stop

@@ -3,8 +3,8 @@
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
+from adapt.damage import HEALTHY
 from adapt.damage.library import LIMB_LOSS, family
-from adapt.rehearsal.table import HEALTHY
 from robots.errors import UnknownNameError
 
 Choose = Callable[[str, Sequence[str]], list[str]]

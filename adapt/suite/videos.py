@@ -7,7 +7,7 @@ from pathlib import Path
 import mujoco
 import numpy as np
 
-from adapt.damage import parse_damage
+from adapt.damage.text import parse_damage
 from adapt.deployment import deploy
 from adapt.suite.results import Results
 from adapt.suite.tracks import Track

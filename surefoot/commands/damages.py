@@ -35,7 +35,7 @@ def damages(robot: str, damage_text: str | None, picture: Path | None, library: 
 
 def _list(robot: Any) -> None:
     """Print what can happen."""
-    from adapt.damage.words import damage_facts
+    from adapt.damage.text import damage_facts
 
     for name, lines in damage_facts(robot).items():
         for number, line in enumerate(lines):
@@ -44,7 +44,7 @@ def _list(robot: Any) -> None:
 
 def _print_library(robot: Any) -> None:
     """Print the default library, as a file of damages is written."""
-    from adapt.damage import damage_library
+    from adapt.damage.library import damage_library
 
     for text in damage_library(robot):
         console.print(f"- {text}")
@@ -52,7 +52,7 @@ def _print_library(robot: Any) -> None:
 
 def _show(robot: Any, text: str, picture: Path | None) -> None:
     """Say what a damage does, and draw it."""
-    from adapt.damage import parse_damage
+    from adapt.damage.text import parse_damage
     from robots.rendering.portrait import draw_robot
 
     damage = parse_damage(text, robot)

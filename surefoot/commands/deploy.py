@@ -34,7 +34,7 @@ def deploy(
     csv: Path | None,
 ) -> None:
     """Run one gait of the repertoire FILE on the intact or damaged robot."""
-    from adapt.damage import parse_damage
+    from adapt.damage.text import parse_damage
     from adapt.report import film
     from repertoire.repertoire import format_cell
     from repertoire.storage.repertoires import read_repertoire

@@ -50,7 +50,7 @@ def recover(
     threads: int | None,
 ) -> None:
     """Break the robot of the repertoire FILE and find a gait that still works."""
-    from adapt.damage import parse_damage
+    from adapt.damage.text import parse_damage
     from adapt.recovery import recover as run_recovery
     from adapt.report import result_paths, save_recovery
     from repertoire.storage.repertoires import read_repertoire

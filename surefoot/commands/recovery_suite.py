@@ -114,7 +114,7 @@ def _open(file: Path, options: dict[str, Any], cores: int) -> Any:
 
 def _damages(listed: Path | None, robot: Any) -> list[str]:
     """Texts of the damages to put to the test."""
-    from adapt.damage.files import read_damages
+    from adapt.damage.text import read_damages
     from adapt.suite.damages import damage_file, default_damages
 
     path = listed or damage_file(robot)

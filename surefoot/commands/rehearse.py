@@ -69,11 +69,11 @@ def rehearse(
 
 def _conditions(damages: Path | None, robot: Any) -> list[str]:
     """Texts of the damages to rehearse."""
-    from adapt.damage import damage_library
-    from adapt.damage.files import read_damages
+    from adapt.damage.library import damage_library
+    from adapt.damage.text import read_damages
 
     if damages is None:
-        return damage_library(robot)
+        return list(map(str, damage_library(robot)))
     return [str(damage) for damage in read_damages(damages, robot)]
 
 

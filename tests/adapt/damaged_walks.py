@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from adapt.damage import damage_kinds
+from adapt.damage.defect import damage_kinds
 from robots.simulation.slots import Slots
 
 ONLY = np.zeros(1, np.int32)
@@ -37,7 +37,7 @@ def leg_entries(robot, leg):
 
 
 def texts(robot):
-    """A damage of every kind to every sort of part that it befalls."""
+    """A damage of every kind to every sort of part that it can happen to."""
     description = robot.description
     parts = {
         "leg": list(description.legs)[-1],

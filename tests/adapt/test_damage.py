@@ -4,8 +4,12 @@ import numpy as np
 import pytest
 from damaged_walks import texts, walk
 
-from adapt.damage import Combination, Dead, Lost, Weak, damage_kinds, parse_damage
-from adapt.damage.marks import RED
+from adapt.damage.defect import Combination, damage_kinds
+from adapt.damage.edits import RED
+from adapt.damage.kinds.dead import Dead
+from adapt.damage.kinds.lost import Lost
+from adapt.damage.kinds.weak import Weak
+from adapt.damage.text import parse_damage
 from robots.errors import InvalidValueError
 from robots.robot import load_robot, robot_names
 
@@ -124,7 +128,7 @@ def test_contradictory_damages(one, other, shared):
 @pytest.mark.parametrize(
     "text", ["all:weak+front_left:lost", "all:dead+front_left:locked", "all:slip+front_left:lost"]
 )
-def test_what_befalls_all_legs_befalls_those_that_are_left(text):
+def test_damage_to_all_legs_applies_to_the_remaining_legs(text):
     ant = load_robot("ant")
     damaged = parse_damage(text, ant).apply(ant)
     walk(damaged)
@@ -135,7 +139,7 @@ def test_a_limb_whose_joint_is_locked_already_is_not_found():
     ant = load_robot("ant")
     locked = parse_damage("joint=front_left_ankle:locked", ant).apply(ant)
     with pytest.raises(
-        InvalidValueError, match=r"front_left_ankle is locked or lost already: combine .* with \+"
+        InvalidValueError, match=r"front_left_ankle is locked or lost already: combine .* by \+"
     ):
         parse_damage("front_left:short", ant).apply(locked)
 

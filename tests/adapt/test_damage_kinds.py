@@ -6,20 +6,18 @@ import pytest
 from damaged_walks import ONLY, entries, leg_entries, walk
 from odd_robot import odd_robot
 
-from adapt.damage import (
-    Dead,
-    Delay,
-    Friction,
-    Locked,
-    Lost,
-    NoisySensor,
-    Payload,
-    Short,
-    Slip,
-    Slope,
-    StuckSensor,
-    Weak,
-)
+from adapt.damage.kinds.dead import Dead
+from adapt.damage.kinds.delay import Delay
+from adapt.damage.kinds.friction import Friction
+from adapt.damage.kinds.locked import Locked
+from adapt.damage.kinds.lost import Lost
+from adapt.damage.kinds.noisy_sensor import NoisySensor
+from adapt.damage.kinds.payload import Payload
+from adapt.damage.kinds.short import Short
+from adapt.damage.kinds.slip import Slip
+from adapt.damage.kinds.slope import Slope
+from adapt.damage.kinds.stuck_sensor import StuckSensor
+from adapt.damage.kinds.weak import Weak
 from robots.errors import InvalidRobotError, InvalidValueError
 from robots.robot import load_robot, robot_names
 from robots.simulation.slots import Slots

@@ -4,20 +4,13 @@ import re
 
 import pytest
 
-from adapt.damage import (
-    Combination,
-    Dead,
-    Defect,
-    Locked,
-    Lost,
-    Payload,
-    Weak,
-    damage_kinds,
-    parse_damage,
-    register,
-)
-from adapt.damage.files import read_damages
-from adapt.damage.strength import format_strength
+from adapt.damage.defect import Combination, Defect, damage_kinds, format_strength, register
+from adapt.damage.kinds.dead import Dead
+from adapt.damage.kinds.locked import Locked
+from adapt.damage.kinds.lost import Lost
+from adapt.damage.kinds.payload import Payload
+from adapt.damage.kinds.weak import Weak
+from adapt.damage.text import parse_damage, read_damages
 from robots.errors import InvalidFileError, InvalidValueError, UnknownNameError
 from robots.robot import load_robot
 
@@ -97,10 +90,13 @@ def test_unknown_names_are_answered_with_the_known(ant, text, message):
     ("text", "message"),
     [
         ("tail=x:lost", "'tail=x' is no part of a robot: only joint and foot are followed by = and a name"),
-        ("floor:lost", "lost befalls LEG or joint=JOINT, not floor"),
-        ("front_left:payload@1", "payload befalls torso or joint=JOINT, not front_left"),
-        ("joint=back_left_hip:slip", "slip befalls LEG or foot=FOOT or all, not joint=back_left_hip"),
-        ("front_left:delay", "delay befalls all, not front_left"),
+        ("floor:lost", "lost can happen to LEG or joint=JOINT, not to floor"),
+        ("front_left:payload@1", "payload can happen to torso or joint=JOINT, not to front_left"),
+        (
+            "joint=back_left_hip:slip",
+            "slip can happen to LEG or foot=FOOT or all, not to joint=back_left_hip",
+        ),
+        ("front_left:delay", "delay can happen to all, not to front_left"),
         ("front_left:lost@0.5", "lost has no strength, but front_left:lost@0.5 gives one"),
         ("all:weak@half", "strength in 'all:weak@half' must be a number, not 'half'"),
         ("all:weak@1.5", "weak takes the share of the torque that is left, 0.01 to 0.99, not 1.5"),
@@ -156,8 +152,8 @@ def test_lists_in_files(ant, tmp_path):
         ("front_left: lost", "must hold a list of damages"),
         ("- front_left: lost", "entry 1: a damage is a text, not {'front_left': 'lost'}"),
         ("- healthy\n- tail:lost", "entry 2: unknown leg of the ant 'tail'"),
-        ("- healthy\n- front_left:dead\n- ' front_left:dead'", "entry 3: front_left:dead is there twice"),
-        ("- all:weak\n- all:weak@0.5", "entry 2: all:weak@0.5 is there twice"),
+        ("- healthy\n- front_left:dead\n- ' front_left:dead'", "entry 3: front_left:dead appears twice"),
+        ("- all:weak\n- all:weak@0.5", "entry 2: all:weak@0.5 appears twice"),
         ("- [", "is not valid YAML: "),
         ("- !!python/object:os.system x", "is not valid YAML: "),
     ],

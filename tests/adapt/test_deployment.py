@@ -6,7 +6,9 @@ import mujoco
 import numpy as np
 import pytest
 
-from adapt.damage import Dead, Locked, Lost
+from adapt.damage.kinds.dead import Dead
+from adapt.damage.kinds.locked import Locked
+from adapt.damage.kinds.lost import Lost
 from adapt.deployment import deploy
 from robots.controllers import robot_controller
 from robots.description import Alive

@@ -9,7 +9,8 @@ import pytest
 
 import adapt.recovery
 from adapt.bench import LEVEL_EPISODES, ORACLE_EPISODES
-from adapt.damage import Dead, Lost
+from adapt.damage.kinds.dead import Dead
+from adapt.damage.kinds.lost import Lost
 from adapt.deployment import deploy
 from adapt.evidence import evidence_names
 from adapt.record import Trial

@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from adapt.damage import parse_damage
+from adapt.damage.text import parse_damage
 from adapt.evidence import evidence_of
 from adapt.rehearsal import Rehearsal, Table
 from adapt.rehearsal.samples import Samples, write_samples

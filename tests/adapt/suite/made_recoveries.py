@@ -2,7 +2,8 @@
 
 import numpy as np
 
-from adapt.rehearsal.table import HEALTHY, Table
+from adapt.damage import HEALTHY
+from adapt.rehearsal.table import Table
 from adapt.suite.case import make_cases
 from adapt.suite.results import Results, World
 from adapt.suite.runs import Runs

@@ -5,10 +5,9 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from adapt.damage import parse_damage
-from adapt.damage.files import read_damages
+from adapt.damage import HEALTHY
+from adapt.damage.text import parse_damage, read_damages
 from adapt.rehearsal import Rehearsal
-from adapt.rehearsal.table import HEALTHY
 from adapt.selectors.replay import Noise
 from adapt.suite.damages import TUNING, check_damages, damage_file, default_damages
 from adapt.suite.exhaustive import TablePlan

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from made_recoveries import make_table, make_world
 
-from adapt.rehearsal.table import HEALTHY
+from adapt.damage import HEALTHY
 from adapt.suite.case import make_cases
 
 CONDITIONS = (HEALTHY, "left:lost")

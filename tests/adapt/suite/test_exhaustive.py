@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from made_recoveries import DAMAGES, make_objectives, make_table
 
-from adapt.damage import parse_damage
-from adapt.rehearsal.table import HEALTHY
+from adapt.damage import HEALTHY
+from adapt.damage.text import parse_damage
 from adapt.suite.exhaustive import TablePlan, join, plan_tables
 from adapt.suite.gap import randomised
 from robots.errors import InvalidFileError, InvalidValueError

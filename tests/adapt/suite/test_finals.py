@@ -7,8 +7,8 @@ import pytest
 from made_recoveries import make_table
 
 import adapt.suite.finals
+from adapt.damage import HEALTHY
 from adapt.rehearsal.samples import Samples
-from adapt.rehearsal.table import HEALTHY
 from adapt.suite.finals import EPISODES, find_oracles, keep_oracles, read_oracles
 from robots.errors import InvalidFileError
 

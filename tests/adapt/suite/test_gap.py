@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from adapt.damage import parse_damage
+from adapt.damage.text import parse_damage
 from adapt.suite.gap import randomised
 from robots.robot import load_robot
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from made_recoveries import DAMAGES, best_of, make_objectives, make_table
 
-from adapt.rehearsal.table import HEALTHY
+from adapt.damage import HEALTHY
 from adapt.selectors.replay import Noise
 from adapt.selectors.selector import Prior
 from adapt.suite.case import make_cases

@@ -2,7 +2,7 @@
 
 import pytest
 
-from adapt.rehearsal.table import HEALTHY
+from adapt.damage import HEALTHY
 from adapt.suite.tracks import TRACKS, find_tracks
 from robots.errors import UnknownNameError
 

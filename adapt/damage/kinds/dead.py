@@ -5,13 +5,10 @@ from dataclasses import dataclass
 
 import mujoco
 
-from adapt.damage import concerns
-from adapt.damage.anatomy import Anatomy
+from adapt.damage.damage import Change, changes_of
 from adapt.damage.defect import Defect, register
-from adapt.damage.effect import Change
-from adapt.damage.marks import mark
-from adapt.damage.parts import delete_motors, limb_geoms
-from adapt.damage.target import Target
+from adapt.damage.edits import delete_motors, limb_geoms, mark
+from adapt.damage.parts import RobotParts, Target
 
 
 @register("dead")
@@ -25,12 +22,11 @@ class Dead(Defect):
     title = "the motors give no torque"
     family = "dead"
     sorts = ("leg", "joint", "all")
-    scale = None
 
-    def _change(self, anatomy: Anatomy, target: Target) -> Change:
+    def _change(self, parts: RobotParts, target: Target) -> Change:
         """See `Defect`."""
-        joints = anatomy.joints(target)
-        return Change(concerns.motors(joints), lambda spec: _disconnect(spec, joints))
+        joints = parts.joints(target)
+        return Change(changes_of("motor", joints), lambda spec: _disconnect(spec, joints))
 
 
 def _disconnect(spec: mujoco.MjSpec, joints: Sequence[str]) -> None:

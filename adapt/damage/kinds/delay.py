@@ -2,11 +2,9 @@
 
 from dataclasses import dataclass
 
-from adapt.damage.anatomy import Anatomy
-from adapt.damage.defect import Defect, register
-from adapt.damage.effect import Change, leave
-from adapt.damage.strength import Strength
-from adapt.damage.target import Target
+from adapt.damage.damage import Change, leave
+from adapt.damage.defect import Defect, Scale, register
+from adapt.damage.parts import RobotParts, Target
 from robots.faults import Faults
 
 
@@ -18,9 +16,9 @@ class Delay(Defect):
     title = "the motors act late"
     family = "delay"
     sorts = ("all",)
-    scale = Strength("control steps", 1, 50, default=1, whole=True)
+    scale = Scale("control steps", 1, 50, default=1, whole=True)
 
-    def _change(self, anatomy: Anatomy, target: Target) -> Change:
+    def _change(self, parts: RobotParts, target: Target) -> Change:
         """See `Defect`."""
-        late = Faults(delay=int(self.strength or 0))
+        late = Faults(delay=int(self.amount))
         return Change(frozenset({"when the motors act"}), leave, late)

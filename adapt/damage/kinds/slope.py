@@ -6,12 +6,10 @@ import mujoco
 import numpy as np
 from scipy.spatial.transform import Rotation
 
-from adapt.damage.anatomy import Anatomy
-from adapt.damage.defect import Defect, register
-from adapt.damage.effect import Change
-from adapt.damage.marks import tint
-from adapt.damage.strength import Strength
-from adapt.damage.target import Target
+from adapt.damage.damage import Change
+from adapt.damage.defect import Defect, Scale, register
+from adapt.damage.edits import tint
+from adapt.damage.parts import RobotParts, Target
 
 
 @register("slope")
@@ -25,11 +23,11 @@ class Slope(Defect):
     title = "the floor rises ahead, or falls"
     family = "slope"
     sorts = ("floor",)
-    scale = Strength("the angle of the floor, uphill positive [degrees]", -45.0, 45.0, default=10.0)
+    scale = Scale("the angle of the floor, uphill positive [degrees]", -45.0, 45.0, default=10.0)
 
-    def _change(self, anatomy: Anatomy, target: Target) -> Change:
+    def _change(self, parts: RobotParts, target: Target) -> Change:
         """See `Defect`."""
-        floor, angle = anatomy.robot.description.floor, np.radians(float(self.strength or 0))
+        floor, angle = parts.robot.description.floor, np.radians(self.amount)
         return Change(frozenset({"the slope of the floor"}), lambda spec: _tilt(spec, floor, angle))
 
 

@@ -4,15 +4,11 @@ from dataclasses import dataclass
 
 import mujoco
 
-from adapt.damage import concerns
-from adapt.damage.anatomy import Anatomy
-from adapt.damage.defect import Defect, register
-from adapt.damage.effect import Change
+from adapt.damage.damage import Change, changes_of
+from adapt.damage.defect import Defect, Scale, register
+from adapt.damage.edits import limb_geoms, mark, the_joint
 from adapt.damage.frames import shrink_body
-from adapt.damage.marks import mark
-from adapt.damage.parts import limb_geoms, the_joint
-from adapt.damage.strength import Strength
-from adapt.damage.target import Target
+from adapt.damage.parts import RobotParts, Target
 
 
 @register("short")
@@ -26,13 +22,13 @@ class Short(Defect):
     title = "the leg is shorter and lighter, from its last joint or the joint named on"
     family = "short"
     sorts = ("leg", "joint")
-    scale = Strength("the share of the length that is left", 0.1, 0.95, default=0.5)
+    scale = Scale("the share of the length that is left", 0.1, 0.95, default=0.5)
 
-    def _change(self, anatomy: Anatomy, target: Target) -> Change:
+    def _change(self, parts: RobotParts, target: Target) -> Change:
         """See `Defect`."""
-        joint, share = anatomy.joints(target)[-1], float(self.strength or 0)
-        shorter = anatomy.joints_from(joint)
-        return Change(concerns.limbs(shorter), lambda spec: _shorten(spec, joint, shorter, share))
+        joint, share = parts.joints(target)[-1], self.amount
+        shorter = parts.joints_from(joint)
+        return Change(changes_of("limb", shorter), lambda spec: _shorten(spec, joint, shorter, share))
 
 
 def _shorten(spec: mujoco.MjSpec, joint: str, shorter: tuple[str, ...], share: float) -> None:

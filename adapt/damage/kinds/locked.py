@@ -5,15 +5,11 @@ from dataclasses import dataclass
 
 import mujoco
 
-from adapt.damage import concerns
-from adapt.damage.anatomy import Anatomy
-from adapt.damage.defect import Defect, register
-from adapt.damage.effect import Change
+from adapt.damage.damage import Change, changes_of
+from adapt.damage.defect import Defect, Scale, register
+from adapt.damage.edits import delete_joint, find_joints, limb_geoms, mark
 from adapt.damage.frames import turn_body
-from adapt.damage.marks import mark
-from adapt.damage.parts import delete_joint, find_joints, limb_geoms
-from adapt.damage.strength import Strength
-from adapt.damage.target import Target
+from adapt.damage.parts import RobotParts, Target
 from robots.errors import InvalidValueError
 from robots.faults import Faults
 
@@ -29,18 +25,18 @@ class Locked(Defect):
     title = "the joint is stuck at an angle, or all joints of the leg are"
     family = "locked"
     sorts = ("leg", "joint")
-    scale = Strength("the joint's position [rad]", None, None, rest="that at rest")
+    scale = Scale("the joint's position [rad]", None, None, rest="that at rest")
 
-    def _change(self, anatomy: Anatomy, target: Target) -> Change:
+    def _change(self, parts: RobotParts, target: Target) -> Change:
         """See `Defect`."""
-        angles = {joint: self._angle(anatomy, joint) for joint in anatomy.joints(target)}
-        return Change(concerns.motors(angles), lambda spec: _lock(spec, angles), Faults(fixed=angles))
+        angles = {joint: self._angle(parts, joint) for joint in parts.joints(target)}
+        return Change(changes_of("motor", angles), lambda spec: _lock(spec, angles), Faults(fixed=angles))
 
-    def _angle(self, anatomy: Anatomy, joint: str) -> float:
+    def _angle(self, parts: RobotParts, joint: str) -> float:
         """Where a joint is stuck."""
         if self.strength is None:
-            return anatomy.rest(joint)
-        low, high = anatomy.range(joint)
+            return parts.rest(joint)
+        low, high = parts.range(joint)
         if not low <= self.strength <= high:
             raise InvalidValueError(f"{self}: {joint} goes from {low:.3g} to {high:.3g} rad")
         return self.strength

@@ -6,14 +6,10 @@ from dataclasses import dataclass
 import mujoco
 import numpy as np
 
-from adapt.damage import concerns
-from adapt.damage.anatomy import Anatomy
-from adapt.damage.defect import Defect, register
-from adapt.damage.effect import Change
-from adapt.damage.marks import mark
-from adapt.damage.parts import find_joints, find_motors, limb_geoms
-from adapt.damage.strength import Strength
-from adapt.damage.target import Target
+from adapt.damage.damage import Change, changes_of
+from adapt.damage.defect import Defect, Scale, register
+from adapt.damage.edits import find_joints, find_motors, limb_geoms, mark
+from adapt.damage.parts import RobotParts, Target
 
 
 @register("weak")
@@ -28,12 +24,12 @@ class Weak(Defect):
     title = "the motors give a share of their torque"
     family = "weak"
     sorts = ("leg", "joint", "all")
-    scale = Strength("the share of the torque that is left", 0.01, 0.99, default=0.5)
+    scale = Scale("the share of the torque that is left", 0.01, 0.99, default=0.5)
 
-    def _change(self, anatomy: Anatomy, target: Target) -> Change:
+    def _change(self, parts: RobotParts, target: Target) -> Change:
         """See `Defect`."""
-        joints, share = anatomy.joints(target), float(self.strength or 0)
-        return Change(concerns.motors(joints), lambda spec: _weaken(spec, joints, share))
+        joints, share = parts.joints(target), self.amount
+        return Change(changes_of("motor", joints), lambda spec: _weaken(spec, joints, share))
 
 
 def _weaken(spec: mujoco.MjSpec, joints: Sequence[str], share: float) -> None:

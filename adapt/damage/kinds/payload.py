@@ -6,14 +6,10 @@ from dataclasses import dataclass
 import mujoco
 import numpy as np
 
-from adapt.damage import concerns
-from adapt.damage.anatomy import Anatomy
-from adapt.damage.defect import Defect, register
-from adapt.damage.effect import Change
-from adapt.damage.marks import mark
-from adapt.damage.parts import compiled, the_joint
-from adapt.damage.strength import Strength
-from adapt.damage.target import Target
+from adapt.damage.damage import Change, changes_of
+from adapt.damage.defect import Defect, Scale, register
+from adapt.damage.edits import compiled, mark, the_joint
+from adapt.damage.parts import RobotParts, Target
 
 _DENSITY = 2700.0  # of aluminium [kg/m³]
 _ABOVE = 100.0  # [m] over a body's centre of mass, from where its top is looked for
@@ -30,17 +26,19 @@ class Payload(Defect):
     title = "the torso, or what the joint moves, carries a load"
     family = "payload"
     sorts = ("torso", "joint")
-    scale = Strength("the load's mass [kg]", 0.001, 1000.0)
+    scale = Scale("the load's mass [kg]", 0.001, 1000.0)
 
-    def _change(self, anatomy: Anatomy, target: Target) -> Change:
+    def _change(self, parts: RobotParts, target: Target) -> Change:
         """See `Defect`."""
-        mass, torso = float(self.strength or 0), anatomy.robot.description.torso
+        mass, torso = self.amount, parts.robot.description.torso
         if target.sort == "torso":
             return Change(
                 frozenset({"the load of the torso"}), lambda spec: _load(spec, spec.body(torso), mass)
             )
         joint = target.name
-        return Change(concerns.limbs([joint]), lambda spec: _load(spec, the_joint(spec, joint).parent, mass))
+        return Change(
+            changes_of("limb", [joint]), lambda spec: _load(spec, the_joint(spec, joint).parent, mass)
+        )
 
 
 def _load(spec: mujoco.MjSpec, body: mujoco.MjsBody, mass: float) -> None:

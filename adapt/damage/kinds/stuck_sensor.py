@@ -2,14 +2,10 @@
 
 from dataclasses import dataclass
 
-from adapt.damage import concerns
-from adapt.damage.anatomy import Anatomy
-from adapt.damage.defect import Defect, register
-from adapt.damage.effect import Change
-from adapt.damage.marks import mark
-from adapt.damage.parts import find_soles, limb_geoms
-from adapt.damage.strength import Strength
-from adapt.damage.target import Target
+from adapt.damage.damage import Change, changes_of
+from adapt.damage.defect import Defect, Scale, register
+from adapt.damage.edits import find_soles, limb_geoms, mark
+from adapt.damage.parts import RobotParts, Target
 from robots.errors import InvalidValueError
 from robots.faults import Faults
 
@@ -25,25 +21,25 @@ class StuckSensor(Defect):
     title = "the joint's or foot's sensor always reads the same"
     family = "sensor"
     sorts = ("joint", "foot")
-    scale = Strength(
+    scale = Scale(
         "0 or 1 for a foot, or a position [rad]", None, None, rest="a foot in the air, a joint at rest"
     )
 
-    def _change(self, anatomy: Anatomy, target: Target) -> Change:
+    def _change(self, parts: RobotParts, target: Target) -> Change:
         """See `Defect`."""
         if target.sort == "foot":
             reading, feet = self._contact(), (target.name,)
             return Change(
-                concerns.contact_sensors(feet),
-                lambda spec: mark(find_soles(spec, anatomy.robot, feet)),
+                changes_of("contact sensor", feet),
+                lambda spec: mark(find_soles(spec, parts.robot, feet)),
                 Faults(stuck={f"{target.name} contact": reading}),
             )
         return Change(
-            concerns.angle_sensors([target.name]),
+            changes_of("joint sensor", [target.name]),
             lambda spec: mark(limb_geoms(spec, [target.name])),
             Faults(
                 stuck={
-                    f"{target.name} position": self._position(anatomy, target.name),
+                    f"{target.name} position": self._position(parts, target.name),
                     f"{target.name} speed": 0.0,
                 }
             ),
@@ -55,10 +51,10 @@ class StuckSensor(Defect):
             raise InvalidValueError(f"{self}: the sensor of a foot reads 0 or 1")
         return self.strength or 0.0
 
-    def _position(self, anatomy: Anatomy, joint: str) -> float:
+    def _position(self, parts: RobotParts, joint: str) -> float:
         """What a joint's sensor reads, with the joint's range rescaled to [-1, 1]."""
-        low, high = anatomy.range(joint)
-        angle = anatomy.rest(joint) if self.strength is None else self.strength
+        low, high = parts.range(joint)
+        angle = parts.rest(joint) if self.strength is None else self.strength
         if not low <= angle <= high:
             raise InvalidValueError(f"{self}: {joint} goes from {low:.3g} to {high:.3g} rad")
         return (2 * angle - low - high) / (high - low)

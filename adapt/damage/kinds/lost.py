@@ -4,12 +4,10 @@ from dataclasses import dataclass
 
 import mujoco
 
-from adapt.damage import concerns
-from adapt.damage.anatomy import Anatomy
+from adapt.damage.damage import Change, changes_of
 from adapt.damage.defect import Defect, register
-from adapt.damage.effect import Change
-from adapt.damage.parts import find_joints
-from adapt.damage.target import Target
+from adapt.damage.edits import find_joints
+from adapt.damage.parts import RobotParts, Target
 
 
 @register("lost")
@@ -24,18 +22,17 @@ class Lost(Defect):
     title = "the leg is gone, from its first joint or the joint named on"
     family = "lost"
     sorts = ("leg", "joint")
-    scale = None
 
-    def _change(self, anatomy: Anatomy, target: Target) -> Change:
+    def _change(self, parts: RobotParts, target: Target) -> Change:
         """See `Defect`."""
-        first = anatomy.joints(target)[0]
-        joints, feet = anatomy.joints_from(first), anatomy.feet_from(first)
+        first = parts.joints(target)[0]
+        joints, feet = parts.joints_from(first), parts.feet_from(first)
         gone = (
-            concerns.motors(joints)
-            | concerns.limbs(joints)
-            | concerns.angle_sensors(joints)
-            | concerns.soles(feet)
-            | concerns.contact_sensors(feet)
+            changes_of("motor", joints)
+            | changes_of("limb", joints)
+            | changes_of("joint sensor", joints)
+            | changes_of("sole", feet)
+            | changes_of("contact sensor", feet)
         )
         return Change(gone, lambda spec: _cut(spec, first))
 

@@ -2,14 +2,10 @@
 
 from dataclasses import dataclass
 
-from adapt.damage import concerns
-from adapt.damage.anatomy import Anatomy
-from adapt.damage.defect import Defect, register
-from adapt.damage.effect import Change
-from adapt.damage.marks import mark
-from adapt.damage.parts import find_soles, limb_geoms
-from adapt.damage.strength import Strength
-from adapt.damage.target import Target
+from adapt.damage.damage import Change, changes_of
+from adapt.damage.defect import Defect, Scale, register
+from adapt.damage.edits import find_soles, limb_geoms, mark
+from adapt.damage.parts import RobotParts, Target
 from robots.faults import Faults
 
 
@@ -24,20 +20,20 @@ class NoisySensor(Defect):
     title = "noise is added to what the joints' and feet's sensors read"
     family = "sensor"
     sorts = ("leg", "joint", "foot", "all")
-    scale = Strength(
+    scale = Scale(
         "the noise's standard deviation, where 1 is half the joint's range, 10 rad/s or a contact",
         0.01,
         5.0,
         default=0.2,
     )
 
-    def _change(self, anatomy: Anatomy, target: Target) -> Change:
+    def _change(self, parts: RobotParts, target: Target) -> Change:
         """See `Defect`."""
-        joints, feet = anatomy.joints(target), anatomy.feet(target)
+        joints, feet = parts.joints(target), parts.feet(target)
         names = [f"{joint} {what}" for joint in joints for what in ("position", "speed")]
         names += [f"{foot} contact" for foot in feet]
         return Change(
-            concerns.angle_sensors(joints) | concerns.contact_sensors(feet),
-            lambda spec: mark([*limb_geoms(spec, joints), *find_soles(spec, anatomy.robot, feet)]),
-            Faults(noisy=dict.fromkeys(names, float(self.strength or 0))),
+            changes_of("joint sensor", joints) | changes_of("contact sensor", feet),
+            lambda spec: mark([*limb_geoms(spec, joints), *find_soles(spec, parts.robot, feet)]),
+            Faults(noisy=dict.fromkeys(names, self.amount)),
         )

@@ -4,13 +4,10 @@ from dataclasses import dataclass
 
 import mujoco
 
-from adapt.damage.anatomy import Anatomy
-from adapt.damage.contacts import scale_friction, touches
-from adapt.damage.defect import Defect, register
-from adapt.damage.effect import Change
-from adapt.damage.marks import tint
-from adapt.damage.strength import Strength
-from adapt.damage.target import Target
+from adapt.damage.damage import Change
+from adapt.damage.defect import Defect, Scale, register
+from adapt.damage.edits import scale_friction, tint, touches
+from adapt.damage.parts import RobotParts, Target
 
 
 @register("friction")
@@ -21,11 +18,11 @@ class Friction(Defect):
     title = "the floor is slippery, or grips more"
     family = "friction"
     sorts = ("floor",)
-    scale = Strength("the friction with the floor as a multiple of what it was", 0.0, 5.0, default=0.4)
+    scale = Scale("the friction with the floor as a multiple of what it was", 0.0, 5.0, default=0.4)
 
-    def _change(self, anatomy: Anatomy, target: Target) -> Change:
+    def _change(self, parts: RobotParts, target: Target) -> Change:
         """See `Defect`."""
-        floor, multiple = anatomy.robot.description.floor, float(self.strength or 0)
+        floor, multiple = parts.robot.description.floor, self.amount
         return Change(frozenset({"the friction of the floor"}), lambda spec: _polish(spec, floor, multiple))
 
 

@@ -5,15 +5,10 @@ from dataclasses import dataclass
 
 import mujoco
 
-from adapt.damage import concerns
-from adapt.damage.anatomy import Anatomy
-from adapt.damage.contacts import scale_friction
-from adapt.damage.defect import Defect, register
-from adapt.damage.effect import Change
-from adapt.damage.marks import mark
-from adapt.damage.parts import find_soles
-from adapt.damage.strength import Strength
-from adapt.damage.target import Target
+from adapt.damage.damage import Change, changes_of
+from adapt.damage.defect import Defect, Scale, register
+from adapt.damage.edits import find_soles, mark, scale_friction
+from adapt.damage.parts import RobotParts, Target
 from robots.robot import Robot
 
 
@@ -25,12 +20,12 @@ class Slip(Defect):
     title = "the foot has a share of its friction with the floor"
     family = "friction"
     sorts = ("leg", "foot", "all")
-    scale = Strength("the share of the friction that is left", 0.0, 0.99, default=0.3)
+    scale = Scale("the share of the friction that is left", 0.0, 0.99, default=0.3)
 
-    def _change(self, anatomy: Anatomy, target: Target) -> Change:
+    def _change(self, parts: RobotParts, target: Target) -> Change:
         """See `Defect`."""
-        feet, share, robot = anatomy.feet(target), float(self.strength or 0), anatomy.robot
-        return Change(concerns.soles(feet), lambda spec: _wear(spec, robot, feet, share))
+        feet, share, robot = parts.feet(target), self.amount, parts.robot
+        return Change(changes_of("sole", feet), lambda spec: _wear(spec, robot, feet, share))
 
 
 def _wear(spec: mujoco.MjSpec, robot: Robot, feet: Sequence[str], share: float) -> None:

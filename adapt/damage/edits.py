@@ -1,0 +1,162 @@
+"""Edits of a damaged robot's MuJoCo model: find parts, take them away, change their friction, colour them.
+
+What an earlier damage took away is missing from the model; every function works with what is left.
+"""
+
+from collections.abc import Collection, Iterable, Sequence
+
+import mujoco
+import numpy as np
+
+from robots.errors import InvalidRobotError, InvalidValueError
+from robots.robot import Robot
+
+RED = (0.83, 0.05, 0.12, 1.0)  # darker than the vermilion that some feet have
+_PALE_RED = (1.0, 0.80, 0.78, 1.0)  # the floor's own colour is multiplied with this
+_DRIVES_A_JOINT = (mujoco.mjtTrn.mjTRN_JOINT, mujoco.mjtTrn.mjTRN_JOINTINPARENT)
+_JOINT, _ACTUATOR = mujoco.mjtObj.mjOBJ_JOINT, mujoco.mjtObj.mjOBJ_ACTUATOR
+
+
+def find_joints(spec: mujoco.MjSpec, names: Sequence[str]) -> list[mujoco.MjsJoint]:
+    """The joints that are there."""
+    return [joint for name in names if (joint := spec.joint(name)) is not None]
+
+
+def the_joint(spec: mujoco.MjSpec, name: str) -> mujoco.MjsJoint:
+    """The joint of a name.
+
+    Raises:
+        InvalidValueError: it is not there any more.
+    """
+    joint = spec.joint(name)
+    if joint is None:
+        raise InvalidValueError(
+            f"the joint {name} is locked or lost already: combine what else is wrong with it by +"
+        )
+    return joint
+
+
+def find_motors(spec: mujoco.MjSpec, joints: Collection[str]) -> list[mujoco.MjsActuator]:
+    """The actuators of joints."""
+    driving = [motor for motor in spec.actuators if motor.trntype in _DRIVES_A_JOINT]
+    return [motor for motor in driving if motor.target in joints]
+
+
+def find_soles(spec: mujoco.MjSpec, robot: Robot, feet: Sequence[str]) -> list[mujoco.MjsGeom]:
+    """The soles of feet."""
+    names = [name for foot in feet for name in robot.description.feet[foot]]
+    return [sole for name in names if (sole := spec.geom(name)) is not None]
+
+
+def limb_geoms(spec: mujoco.MjSpec, joints: Sequence[str]) -> list[mujoco.MjsGeom]:
+    """The geoms that joints move, up to the next joint each."""
+    geoms: list[mujoco.MjsGeom] = []
+    rigid = [joint.parent for joint in find_joints(spec, joints)]
+    while rigid:
+        body = rigid.pop()
+        geoms += body.geoms
+        rigid += [child for child in body.bodies if not child.joints]
+    return geoms
+
+
+def compiled(spec: mujoco.MjSpec) -> mujoco.MjModel:
+    """A model as damage has left it so far: only there is it known where things are.
+
+    Raises:
+        InvalidRobotError: it does not compile.
+    """
+    try:
+        return spec.compile()
+    except ValueError as error:
+        complaint = " ".join(str(error).split())
+        raise InvalidRobotError(f"the damaged MJCF does not compile: {complaint}") from error
+
+
+def settle_gains(spec: mujoco.MjSpec) -> None:
+    """Work out the gains of servos that are given as damping ratios: masses that damage changes must not."""
+    servos = [motor for motor in spec.actuators if motor.biasprm[2] > 0]  # a gain itself is negative
+    if servos:
+        model = compiled(spec)
+        for motor in servos:
+            motor.biasprm = model.actuator_biasprm[motor.id]
+
+
+def delete_motors(spec: mujoco.MjSpec, joints: Collection[str]) -> None:
+    """Delete the actuators of joints, and the sensors that feel them."""
+    for motor in find_motors(spec, joints):
+        _delete_sensors(spec, _ACTUATOR, motor.name)
+        spec.delete(motor)
+
+
+def delete_joint(spec: mujoco.MjSpec, joint: mujoco.MjsJoint) -> None:
+    """Delete a joint, its actuators, and the sensors that feel them."""
+    delete_motors(spec, [joint.name])
+    _delete_sensors(spec, _JOINT, joint.name)
+    spec.delete(joint)
+
+
+def _delete_sensors(spec: mujoco.MjSpec, kind: mujoco.mjtObj, name: str) -> None:
+    """Delete the sensors that feel an element."""
+    for sensor in list(spec.sensors):
+        if name and (sensor.objtype, sensor.objname) == (kind, name):
+            spec.delete(sensor)
+
+
+def mark(geoms: Iterable[mujoco.MjsGeom]) -> None:
+    """Colour parts of a robot red."""
+    for geom in geoms:
+        geom.rgba = RED
+
+
+def tint(floor: mujoco.MjsGeom) -> None:
+    """Colour the floor a pale red."""
+    floor.rgba = _PALE_RED
+
+
+def scale_friction(spec: mujoco.MjSpec, geom: mujoco.MjsGeom, floor: mujoco.MjsGeom, factor: float) -> None:
+    """Multiply the friction between a geom and the floor: sliding, torsional and rolling.
+
+    MuJoCo takes the larger friction of the two geoms, and mixes the rest, unless one has the higher
+    priority: then its own count. So the geom gets what is in force, and a higher priority than the floor.
+    Against other geoms it is as slippery.
+    """
+    if geom.priority <= floor.priority:
+        _take_over(geom, floor)
+        geom.priority = floor.priority + 1
+    geom.friction = factor * np.asarray(geom.friction)
+    for pair in spec.pairs:
+        if {pair.geomname1, pair.geomname2} == {geom.name, floor.name}:
+            pair.friction = factor * np.asarray(pair.friction)
+
+
+def touches(geom: mujoco.MjsGeom, floor: mujoco.MjsGeom) -> bool:
+    """Whether a geom and the floor can be in contact."""
+    return bool(geom.contype & floor.conaffinity or floor.contype & geom.conaffinity)
+
+
+def _take_over(geom: mujoco.MjsGeom, floor: mujoco.MjsGeom) -> None:
+    """Give a geom the parameters of its contact with the floor."""
+    if geom.priority < floor.priority:
+        geom.condim, geom.friction = floor.condim, floor.friction
+        geom.solref, geom.solimp = floor.solref, floor.solimp
+        return
+    share = _share(geom.solmix, floor.solmix)
+    geom.condim = max(geom.condim, floor.condim)
+    geom.friction = np.maximum(geom.friction, floor.friction)
+    geom.solref = _mixed_solref(np.asarray(geom.solref), np.asarray(floor.solref), share)
+    geom.solimp = share * np.asarray(geom.solimp) + (1 - share) * np.asarray(floor.solimp)
+
+
+def _share(own: float, other: float) -> float:
+    """Share of a geom's own parameters in a mix, see MuJoCo's "Contact parameters"."""
+    least = mujoco.mjMINVAL
+    if own < least or other < least:
+        return 0.5 if own < least and other < least else float(own >= least)
+    return own / (own + other)
+
+
+def _mixed_solref(own: np.ndarray, other: np.ndarray, share: float) -> np.ndarray:
+    """A mix of time constants and damping ratios, or the smaller of direct stiffness and damping."""
+    if own[0] > 0 and other[0] > 0:
+        return share * own + (1 - share) * other
+    return np.minimum(own, other)

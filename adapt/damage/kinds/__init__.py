@@ -1,0 +1,1 @@
+"""The kinds of damage, one file each; all of them are found by `adapt.damage.damage.damage_kinds`."""

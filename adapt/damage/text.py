@@ -1,0 +1,151 @@
+"""Damage as text: `parse_damage` reads one, `read_damages` a list, `damage_facts` explains them."""
+
+import textwrap
+from pathlib import Path
+
+import yaml
+
+from adapt.damage import HEALTHY
+from adapt.damage.damage import Damage, check_compatible
+from adapt.damage.defect import Combination, Defect, damage_kinds
+from adapt.damage.library import damage_library
+from adapt.damage.parts import RobotParts, sort_words
+from robots.errors import InvalidFileError, InvalidValueError, SurefootError, UnknownNameError
+from robots.robot import Robot
+
+_WIDTH = 92  # of a line [characters]
+
+
+def parse_damage(text: str, robot: Robot) -> Damage:
+    """Read a damage from its text.
+
+    Args:
+        text: a part, a kind and possibly its strength, e.g. `front_left:lost` or `joint=hip:locked@0.3`; or
+            several of these joined by +; or `healthy`.
+        robot: the robot whose part it is.
+
+    Raises:
+        InvalidValueError: the text is not of that form, the strength is not possible, the kind cannot happen
+            to such a part, or two damages contradict each other.
+        UnknownNameError: the robot has no such part, or there is no such kind.
+    """
+    if text.strip() == HEALTHY:
+        return Combination()
+    defects = tuple(_parse_defect(part.strip(), text, robot) for part in text.split("+"))
+    damage = defects[0] if len(defects) == 1 else Combination(defects)
+    check_compatible(damage.effects(RobotParts(robot)))
+    return damage
+
+
+def _parse_defect(part: str, text: str, robot: Robot) -> Defect:
+    """Read one of the damages of a text."""
+    target, colon, rest = (piece.strip() for piece in part.partition(":"))
+    kind, at, strength = (piece.strip() for piece in rest.partition("@"))
+    if not (target and colon and kind) or ":" in rest or bool(at) != bool(strength):
+        example = f"{next(iter(robot.description.legs))}:lost"
+        whole = "" if part == text.strip() else f" in {text!r}"
+        raise InvalidValueError(
+            f"a damage is written PART:KIND or PART:KIND@STRENGTH, for example {example}, not {part!r}{whole}"
+        )
+    kinds = damage_kinds()
+    if kind not in kinds:
+        raise UnknownNameError("kind of damage", kind, kinds)
+    target = "=".join(piece.strip() for piece in target.split("="))
+    return kinds[kind](target, _parse_strength(strength, part) if at else None)
+
+
+def _parse_strength(text: str, part: str) -> float:
+    """Read a number."""
+    try:
+        return float(text)
+    except ValueError:
+        raise InvalidValueError(f"the strength in {part!r} must be a number, not {text!r}") from None
+
+
+def read_damages(path: str | Path, robot: Robot) -> list[Damage]:
+    """Read damages from a YAML file that holds a list of texts.
+
+    Raises:
+        InvalidFileError: the file cannot be read or is not such a list, or an entry of it is not a damage of
+            the robot or appears twice.
+    """
+    path = Path(path)
+    try:
+        content = yaml.safe_load(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise InvalidFileError(f"cannot read {path}: {error.strerror}") from error
+    except UnicodeDecodeError as error:
+        raise InvalidFileError(f"{path} is not a text file") from error
+    except yaml.YAMLError as error:
+        raise InvalidFileError(f"{path} is not valid YAML: {' '.join(str(error).split())}") from error
+    if not isinstance(content, list) or not content:
+        raise InvalidFileError(f"{path} must hold a list of damages, for example: - healthy")
+    damages: list[Damage] = []
+    for number, entry in enumerate(content, 1):
+        damage = _read_entry(f"{path}, entry {number}", entry, robot)
+        if str(damage) in map(str, damages):
+            raise InvalidFileError(f"{path}, entry {number}: {damage} appears twice")
+        damages.append(damage)
+    return damages
+
+
+def _read_entry(where: str, entry: object, robot: Robot) -> Damage:
+    """Read an entry of a list."""
+    if not isinstance(entry, str):
+        raise InvalidFileError(f"{where}: a damage is a text, not {entry!r}")
+    try:
+        return parse_damage(entry, robot)
+    except SurefootError as error:
+        raise InvalidFileError(f"{where}: {error}") from error
+
+
+def damage_facts(robot: Robot) -> dict[str, list[str]]:
+    """What a user may ask about damages to a robot: each fact by its name, in lines."""
+    description, parts = robot.description, RobotParts(robot)
+    return {
+        "robot": [f"{robot.name}: {description.title}"],
+        "LEG": _wrapped(", ".join(description.legs)),
+        "JOINT": [_joint_words(parts, joint) for joint in description.joints],
+        "FOOT": _wrapped(", ".join(description.feet)),
+        "a damage": _wrapped(
+            "PART:KIND or PART:KIND@STRENGTH, where PART is LEG, joint=JOINT, foot=FOOT, all (legs), torso "
+            "or floor; several of these joined by +; or healthy"
+        ),
+        **{name: _kind_words(kind) for name, kind in damage_kinds().items()},
+        "examples": damage_examples(robot),
+        "library": _wrapped(
+            f"{len(damage_library(robot))} damages are rehearsed by default; --library lists them"
+        ),
+    }
+
+
+def damage_examples(robot: Robot) -> list[str]:
+    """Texts of damages that a robot can have."""
+    description, parts = robot.description, RobotParts(robot)
+    leg, foot, joint = list(description.legs)[-1], next(iter(description.feet)), description.joints[0]
+    return [
+        f"{leg}:lost",
+        f"joint={joint}:locked@{sum(parts.range(joint)) / 2:.2g}",
+        "all:weak@0.7",
+        f"foot={foot}:slip@0.2",
+        f"{damage_library(robot)[-1]}+floor:slope@5",
+    ]
+
+
+def _joint_words(parts: RobotParts, joint: str) -> str:
+    """A joint and its range."""
+    low, high = parts.range(joint)
+    return f"{joint}: {low:.3g} to {high:.3g} rad"
+
+
+def _kind_words(kind: type[Defect]) -> list[str]:
+    """What a kind of damage does, to what, and what its strength means."""
+    lines = [kind.title, f"PART: {', '.join(sort_words(sort) for sort in kind.sorts)}"]
+    if kind.scale is not None:
+        lines += [f"STRENGTH: {kind.scale.words()}"]
+    return [part for line in lines for part in _wrapped(line)]
+
+
+def _wrapped(text: str) -> list[str]:
+    """A text in lines."""
+    return textwrap.wrap(text, _WIDTH, break_long_words=False, break_on_hyphens=False)
