@@ -22,7 +22,7 @@ def test_it_lists_parts_kinds_and_examples(run):
         "all:weak@0.7",
     ):
         assert text in out
-    assert "47 damages to rehearse" in out
+    assert "47 damages are rehearsed" in out
 
 
 def test_it_prints_the_library_as_a_file_of_damages(run):

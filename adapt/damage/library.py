@@ -52,7 +52,7 @@ def damage_library(robot: Robot) -> list[Damage]:
 
 
 def _locked(joint: str, parts: RobotParts) -> list[Damage]:
-    """A joint locked at rest and, where that is another place, halfway from there to each end of its range."""
+    """A joint locked at rest and, where that differs, halfway from there to each end of its range."""
     rest, (low, high) = parts.rest(joint), parts.range(joint)
     halfway = (round((rest + end) / 2, 2) for end in (low, high))
     angles = [angle for angle in halfway if low <= angle <= high and abs(angle - rest) > _LEAST_TURN]
