@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 from kinds import RANGES, make_grid
 
-from repertoire.archives import GridArchive, grid
+from repertoire.archives import grid
+from repertoire.archives.grid import GridArchive
 from robots.errors import InvalidValueError
 
 
