@@ -8,15 +8,13 @@ from adapt.evidence import evidence_of
 from adapt.outcome import Outcome
 from adapt.record import Level
 from repertoire.repertoire import Repertoire
-from robots.seeds import derive_seeds
+from robots.seeds import SeedFamily, derive_seeds
 from robots.simulation.episodes import Episodes
 from robots.simulation.simulation import Simulation
 
 LEVEL_EPISODES = 10
 CANDIDATES = 20
 ORACLE_EPISODES = 4
-# Keys of the seed: what each family of episodes derives its seeds from. Training has 0 and 1.
-_TRIALS, _LEVELS, _ORACLE, _IN_USE = 2, 3, 4, 5
 
 
 @dataclass(frozen=True, eq=False)
@@ -52,7 +50,7 @@ class Bench:
 
     def trial(self, number: int, row: int) -> Run:
         """Try a controller once, for the trial of a number."""
-        seeds = derive_seeds(self._seed, _TRIALS, number, 1)
+        seeds = derive_seeds(self._seed, SeedFamily.TRIALS, number, 1)
         episodes = self._run(np.array([row]), seeds)
         fell = bool(episodes.fell[0] | episodes.diverged[0])
         evidence = evidence_of(episodes, self._simulation.robot)[0]
@@ -61,7 +59,7 @@ class Bench:
 
     def level(self, row: int) -> Level:
         """How well a controller does, over `LEVEL_EPISODES` episodes."""
-        seeds = derive_seeds(self._seed, _LEVELS, 0, LEVEL_EPISODES)
+        seeds = derive_seeds(self._seed, SeedFamily.CONFIRMATION, 0, LEVEL_EPISODES)
         episodes = self._run(np.full(LEVEL_EPISODES, row), seeds)
         objectives = self._objectives(episodes)
         error = objectives.std(ddof=1) / np.sqrt(LEVEL_EPISODES)
@@ -83,12 +81,12 @@ class Bench:
     def proven(self) -> int:
         """Row of the controller that does best among the `CANDIDATES` with the highest objectives."""
         candidates = np.argsort(-self.repertoire.elites.objectives, kind="stable")[:CANDIDATES]
-        return self._best_of(candidates, derive_seeds(self._seed, _IN_USE, 0, LEVEL_EPISODES))
+        return self._best_of(candidates, derive_seeds(self._seed, SeedFamily.INCUMBENT, 0, LEVEL_EPISODES))
 
     @property
     def _oracle_seeds(self) -> np.ndarray:
         """Of the truth, and then of the finalists' episodes."""
-        return derive_seeds(self._seed, _ORACLE, 0, ORACLE_EPISODES + LEVEL_EPISODES)
+        return derive_seeds(self._seed, SeedFamily.ORACLE, 0, ORACLE_EPISODES + LEVEL_EPISODES)
 
     def _best_of(self, rows: np.ndarray, seeds: np.ndarray) -> int:
         """The row with the highest mean objective over seeds, the same for all."""

@@ -3,9 +3,9 @@
 from dataclasses import dataclass
 
 import numpy as np
-from numba import njit
 
 from repertoire.archives.archive import Archive
+from robots.compilation import compiled
 
 
 @dataclass(frozen=True)
@@ -49,7 +49,7 @@ def measure_objectives(objectives: np.ndarray, *, cells: int, min_objective: flo
     )
 
 
-@njit(nogil=True, cache=True)
+@compiled()
 def _total_and_best(objectives: np.ndarray) -> tuple[float, float]:
     """Return the sum and the largest of at least one objective, (k,).
 

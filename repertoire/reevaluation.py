@@ -13,10 +13,8 @@ from repertoire.samples import Samples, read_samples, write_samples
 from repertoire.storage.repertoires import fingerprint
 from repertoire.storage.unfinished import Identity
 from repertoire.storage.versions import software_versions
-from robots.seeds import derive_seeds
+from robots.seeds import SeedFamily, derive_seeds
 
-# key of the seed: training has 0 and 1, recovery 2 to 5, rehearsal 7
-_EPISODES = 6
 # Episodes a thread runs in a block: seconds of work, so that neither waiting for the last nor saving weighs
 _BLOCK = 64
 
@@ -56,7 +54,7 @@ class Reevaluation:
         robot = repertoire.robot.with_episode_steps(repertoire.configuration.episode_steps)
         self.problem = Locomotion(robot, threads=threads)
         self._block = block or _BLOCK * self.problem.simulation.threads
-        self._seeds = derive_seeds(seed, _EPISODES, 0, episodes)
+        self._seeds = derive_seeds(seed, SeedFamily.EVALUATION, 0, episodes)
         self._samples = Samples(np.zeros(0), np.zeros((0, robot.measure_dim)))
         self._identity: Identity = {
             "repertoire": fingerprint(repertoire)[:16],  # enough to tell files apart in a message

@@ -1,16 +1,40 @@
-"""Seeds of episodes: each derives from a run's seed, a family and an index, so that nothing else matters."""
+"""Seeds: every random number of a run derives from the run's seed, a family and an index, and nothing else.
+
+The number of threads or workers, and what was finished before an interruption, therefore change no result.
+"""
+
+from enum import IntEnum
 
 import numpy as np
 
 
-def derive_seeds(seed: int, family: int, first: int, count: int) -> np.ndarray:
+class SeedFamily(IntEnum):
+    """What a run uses random numbers for. The numbers are part of every result: never change one."""
+
+    SEARCH = 0  # the algorithm's own choices
+    TRAINING = 1  # episodes of a training
+    TRIALS = 2  # trials of a recovery
+    CONFIRMATION = 3  # how well a gait does, before and after a recovery
+    ORACLE = 4  # the best gait there is for a damaged robot
+    INCUMBENT = 5  # the gait that a robot walked with before it was damaged
+    EVALUATION = 6  # further episodes of a repertoire's elites
+    REHEARSAL = 7  # a repertoire's elites on damaged robots
+    FINALISTS = 8  # further episodes of the best in a rehearsal
+
+
+def search_seed(seed: int) -> np.random.SeedSequence:
+    """What a search's random numbers derive from, for the seed of a run."""
+    return np.random.SeedSequence(seed, spawn_key=(int(SeedFamily.SEARCH),))
+
+
+def derive_seeds(seed: int, family: SeedFamily, first: int, count: int) -> np.ndarray:
     """Seeds of consecutive episodes, (count,) int64.
 
     Args:
         seed: of the run.
-        family: tells apart what one run uses episodes for.
-        first: index within the family of the first episode.
+        family: what the episodes are for.
+        first: index of the first episode within its family.
         count: number of episodes.
     """
-    sequences = (np.random.SeedSequence(seed, spawn_key=(family, first + i)) for i in range(count))
+    sequences = (np.random.SeedSequence(seed, spawn_key=(int(family), first + i)) for i in range(count))
     return np.array([sequence.generate_state(1)[0] for sequence in sequences], np.int64)

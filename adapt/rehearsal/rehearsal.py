@@ -17,10 +17,8 @@ from repertoire.storage.repertoires import fingerprint
 from repertoire.storage.unfinished import Identity
 from repertoire.storage.versions import software_versions
 from robots.robot import Robot
-from robots.seeds import derive_seeds
+from robots.seeds import SeedFamily, derive_seeds
 
-# key of the seed: training has 0 and 1, recovery 2 to 5, evaluation 6
-_EPISODES = 7
 # Episodes a thread runs in a block: seconds of work, so that neither waiting for the last nor saving weighs
 _BLOCK = 64
 _TIMED_CONDITIONS = 4
@@ -69,7 +67,7 @@ class Rehearsal:
         self._controllers = len(repertoire)
         self.done = 0  # episodes finished
         self._block = block or _BLOCK * self.threads
-        self._seeds = derive_seeds(seed, _EPISODES, 0, episodes)
+        self._seeds = derive_seeds(seed, SeedFamily.REHEARSAL, 0, episodes)
         self._samples = empty_samples(self.total, len(self._stage.evidence_names))
         self.identity: Identity = {
             "repertoire": fingerprint(repertoire),

@@ -1,8 +1,9 @@
 """Expected improvement over a mixture of normal beliefs, in closed form."""
 
 import numpy as np
-from numba import njit
 from scipy.special import ndtr
+
+from robots.compilation import compiled
 
 # (μ - b) Φ(u) + σ φ(u) = σ τ(u): τ is tabulated, and read with linear interpolation within 3e-7
 _REACH = 6.0  # beyond that τ is 0 or u within 2e-10
@@ -13,7 +14,7 @@ _PER_UNIT = _CELLS / (2 * _REACH)
 _LEAST = 1e-12  # standard deviation
 
 
-@njit(nogil=True, cache=True)
+@compiled()
 def add_expected_improvement(
     means: np.ndarray, deviations: np.ndarray, weights: np.ndarray, best: float, out: np.ndarray
 ) -> None:

@@ -3,8 +3,9 @@
 import math
 
 import numpy as np
-from numba import njit
 from scipy.special import gammaln
+
+from robots.compilation import compiled
 
 _FREEDOM = 4.0  # degrees of freedom of Student's t
 
@@ -51,7 +52,7 @@ def log_evidence(
     )
 
 
-@njit(nogil=True, cache=True)
+@compiled()
 def _sum_of_logs(residuals: np.ndarray, variances: np.ndarray, discrepancies: np.ndarray) -> np.ndarray:
     """Logarithms of Student's densities but for the constant, summed over the numbers, (h,)."""
     h, e = residuals.shape

@@ -12,10 +12,9 @@ from repertoire.repertoire import Repertoire
 from robots.errors import InvalidFileError
 from robots.files import file_exists, write_text
 from robots.robot import Robot
-from robots.seeds import derive_seeds
+from robots.seeds import SeedFamily, derive_seeds
 
 FINALISTS, EPISODES = 20, 8
-_SEEDS = 8  # key of the seed: training has 0 and 1, recovery 2 to 5, evaluation 6, rehearsal 7
 Oracles = Mapping[str, int]  # row of the best controller by condition
 
 
@@ -35,7 +34,7 @@ def find_oracles(
         seed: of the table, from which the seeds of further episodes derive.
         threads: of the simulation; the result does not depend on it.
     """
-    seeds = derive_seeds(seed, _SEEDS, 0, EPISODES)
+    seeds = derive_seeds(seed, SeedFamily.FINALISTS, 0, EPISODES)
     found = {}
     stage = Stage(repertoire, robot, table.conditions, threads)
     try:

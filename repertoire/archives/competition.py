@@ -3,8 +3,8 @@
 from typing import Literal, NamedTuple, get_args
 
 import numpy as np
-from numba import njit
 
+from robots.compilation import compiled
 from robots.errors import InvalidValueError
 
 Rule = Literal["sequential", "batch"]
@@ -70,7 +70,7 @@ def check_finite(name: str, array: np.ndarray) -> None:
         raise InvalidValueError(f"{name} must be finite, but are not at index {indices}")
 
 
-@njit(nogil=True, cache=True)
+@compiled()
 def add_sequentially(
     store: Store, batch: Batch, alpha: float, improvements: np.ndarray, opened: np.ndarray
 ) -> None:
@@ -101,7 +101,7 @@ def add_sequentially(
     _copy(store, batch, placed[:count])
 
 
-@njit(nogil=True, cache=True)
+@compiled()
 def add_together(
     store: Store, batch: Batch, alpha: float, elitist: bool, improvements: np.ndarray, opened: np.ndarray
 ) -> None:
@@ -139,13 +139,13 @@ def add_together(
     _copy(store, batch, best)
 
 
-@njit(nogil=True, cache=True)
+@compiled()
 def all_finite(solutions: np.ndarray, objectives: np.ndarray, measures: np.ndarray) -> bool:
     """Whether there is neither an infinity nor a nan in contiguous arrays."""
     return _finite(solutions) and _finite(objectives) and _finite(measures)
 
 
-@njit(nogil=True, cache=True)
+@compiled()
 def gather(objectives: np.ndarray, occupied: np.ndarray, gathered: np.ndarray) -> None:
     """Write the objectives of occupied cells, in order of cell, to an array longer by one at least."""
     k = 0
@@ -155,12 +155,12 @@ def gather(objectives: np.ndarray, occupied: np.ndarray, gathered: np.ndarray) -
         k += occupied[cell]
 
 
-@njit(nogil=True, cache=True)
+@compiled()
 def _improvement(objective: float, threshold: float) -> float:
     return objective if threshold == -np.inf else objective - threshold
 
 
-@njit(nogil=True, cache=True)
+@compiled()
 def _settle(
     store: Store,
     batch: Batch,
@@ -186,7 +186,7 @@ def _settle(
         store.groups[cell] = 0
 
 
-@njit(nogil=True, cache=True)
+@compiled()
 def _copy(store: Store, batch: Batch, placed: np.ndarray) -> None:
     """Copy the solutions and measures of candidates to their cells, in the order of `placed`."""
     for i in placed:
@@ -197,7 +197,7 @@ def _copy(store: Store, batch: Batch, placed: np.ndarray) -> None:
             store.measures[cell, j] = batch.measures[i, j]
 
 
-@njit(nogil=True, cache=True)
+@compiled()
 def _finite(values: np.ndarray) -> bool:
     finite = True
     flat = values.reshape(-1)

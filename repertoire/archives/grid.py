@@ -6,10 +6,10 @@ from dataclasses import dataclass
 from typing import ClassVar, Self
 
 import numpy as np
-from numba import njit
 
 from repertoire.archives.archive import Archive, ArchiveSpec, checked_count, checked_ranges, parse_count
 from repertoire.archives.competition import Rule
+from robots.compilation import compiled
 from robots.errors import InvalidValueError
 
 # A measure k/n that equals a cell boundary may be computed an ulp short of it (0.58 * 100 < 58): a millionth
@@ -113,7 +113,7 @@ class GridArchive(Archive):
         return cells
 
 
-@njit(nogil=True, cache=True)
+@compiled()
 def _locate(
     measures: np.ndarray, lows: np.ndarray, highs: np.ndarray, dims: np.ndarray, cells: np.ndarray
 ) -> None:

@@ -3,11 +3,11 @@
 import math
 
 import numpy as np
-from numba import njit
 
 from repertoire.eigen.reduction import padded_size, tridiagonalise
 from repertoire.eigen.reflections import reflect
 from repertoire.eigen.tridiagonal import decompose_tridiagonal
+from robots.compilation import compiled
 
 # Rows: fewer are not worth compiling for, and with more LAPACK, which blocks its accesses, catches up.
 _SMALLEST, _LARGEST = 24, 200
@@ -40,7 +40,7 @@ def symmetric_eigen(matrix: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     return values, np.asfortranarray(vectors)
 
 
-@njit(nogil=True, cache=True)
+@compiled()
 def _decompose(matrix: np.ndarray) -> tuple[np.ndarray, np.ndarray, bool]:
     """Return values, vectors, and whether they are any good."""
     n = matrix.shape[0]
@@ -57,7 +57,7 @@ def _decompose(matrix: np.ndarray) -> tuple[np.ndarray, np.ndarray, bool]:
     return values * scale, columns.T, bool(np.isfinite(values).all())
 
 
-@njit(nogil=True, cache=True, fastmath={"reassoc"})
+@compiled(fastmath={"reassoc"})
 def _scale(matrix: np.ndarray) -> float:
     """Return the power of 2 next to the sum of entries, so that squares neither over- nor underflow.
 
@@ -72,7 +72,7 @@ def _scale(matrix: np.ndarray) -> float:
     return 2.0 ** math.floor(math.log2(total)) if _SMALLEST_NORMAL < total < math.inf else 0.0
 
 
-@njit(nogil=True, cache=True)
+@compiled()
 def _scaled(matrix: np.ndarray, factor: float, size: int) -> np.ndarray:
     """Return a multiple of the matrix with both triangles filled, (size, size), padded with zeros."""
     scaled = np.zeros((size, size))

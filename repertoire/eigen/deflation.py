@@ -7,13 +7,14 @@ Source: J. Dongarra and D. Sorensen, "A Fully Parallel Algorithm for the Symmetr
 import math
 
 import numpy as np
-from numba import njit
+
+from robots.compilation import compiled
 
 _TOLERANCE = 8 * 2.0**-53
 UPPER, MIXED, LOWER = 0, 1, 2  # where an eigenvector has entries
 
 
-@njit(nogil=True, cache=True)
+@compiled()
 def deflate(
     d: np.ndarray, z: np.ndarray, rho: float, order: np.ndarray, vectors: np.ndarray, kinds: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
@@ -65,7 +66,7 @@ def deflate(
     return kept[:kept_count], dropped[:dropped_count]
 
 
-@njit(nogil=True, cache=True)
+@compiled()
 def _mix(vectors: np.ndarray, kinds: np.ndarray, first: int, second: int, cosine: float, sine: float) -> None:
     if kinds[first] != kinds[second]:
         kinds[first] = kinds[second] = MIXED

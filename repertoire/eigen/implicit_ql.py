@@ -7,13 +7,14 @@ Source: A. Dubrulle, R. Martin and J. Wilkinson, "The Implicit QL Algorithm", Nu
 import math
 
 import numpy as np
-from numba import njit
+
+from robots.compilation import compiled
 
 _ROUNDING = 2.0**-53
 _SWEEPS = 30  # a row, LAPACK's limit; about 1.7 are usual
 
 
-@njit(nogil=True, cache=True, error_model="numpy")
+@compiled()
 def implicit_ql(diagonal: np.ndarray, beside: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Decompose a matrix.
 
@@ -46,7 +47,7 @@ def implicit_ql(diagonal: np.ndarray, beside: np.ndarray) -> tuple[np.ndarray, n
     return diagonal[order], vectors
 
 
-@njit(nogil=True, cache=True)
+@compiled()
 def _block_end(diagonal: np.ndarray, beside: np.ndarray, first: int, floor: float) -> int:
     """Return the first row from which the matrix splits."""
     for i in range(first, diagonal.size - 1):
@@ -55,7 +56,7 @@ def _block_end(diagonal: np.ndarray, beside: np.ndarray, first: int, floor: floa
     return diagonal.size - 1
 
 
-@njit(nogil=True, cache=True, error_model="numpy")
+@compiled()
 def _sweep(diagonal: np.ndarray, beside: np.ndarray, first: int, last: int, rows: np.ndarray) -> None:
     """Turn rows last to first of the matrix and the eigenvectors once, with Wilkinson's shift (DMW)."""
     g = (diagonal[first + 1] - diagonal[first]) / (2 * beside[first])
@@ -84,7 +85,7 @@ def _sweep(diagonal: np.ndarray, beside: np.ndarray, first: int, last: int, rows
     beside[last] = 0.0
 
 
-@njit(nogil=True, cache=True, fastmath={"contract"})
+@compiled(fastmath={"contract"})
 def _rotate(rows: np.ndarray, i: int, cosine: float, sine: float) -> None:
     """Rotate rows i and i + 1."""
     for j in range(rows.shape[1]):

@@ -9,14 +9,14 @@ Source: M. Gu and S. Eisenstat, "A Divide-and-Conquer Algorithm for the Symmetri
 import math
 
 import numpy as np
-from numba import njit
 
 from repertoire.eigen.deflation import LOWER, UPPER, deflate
 from repertoire.eigen.rank_one import rank_one_vectors
 from repertoire.eigen.secular import secular_roots
+from robots.compilation import compiled
 
 
-@njit(nogil=True, cache=True)
+@compiled()
 def merge(
     upper: np.ndarray,
     upper_vectors: np.ndarray,
@@ -62,7 +62,7 @@ def merge(
     )
 
 
-@njit(nogil=True, cache=True)
+@compiled()
 def _blocks(first: np.ndarray, second: np.ndarray) -> np.ndarray:
     """Return the matrix with two blocks on its diagonal."""
     p = len(first)
@@ -76,7 +76,7 @@ def _blocks(first: np.ndarray, second: np.ndarray) -> np.ndarray:
     return blocks
 
 
-@njit(nogil=True, cache=True)
+@compiled()
 def _grouped(columns: np.ndarray, kinds: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Sort columns by kind, so that products can leave out blocks of zeros.
 
@@ -96,7 +96,7 @@ def _grouped(columns: np.ndarray, kinds: np.ndarray) -> tuple[np.ndarray, np.nda
     return grouped, places, counts
 
 
-@njit(nogil=True, cache=True)
+@compiled()
 def _gathered(matrix: np.ndarray, columns: np.ndarray) -> np.ndarray:
     gathered = np.empty((matrix.shape[0], columns.size))
     for i in range(matrix.shape[0]):
@@ -105,7 +105,7 @@ def _gathered(matrix: np.ndarray, columns: np.ndarray) -> np.ndarray:
     return gathered
 
 
-@njit(nogil=True, cache=True)
+@compiled()
 def _sorted(values: np.ndarray, vectors: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     order = np.argsort(values, kind="mergesort")
     return values[order], _gathered(vectors, order)

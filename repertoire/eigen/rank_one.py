@@ -8,10 +8,11 @@ Source: M. Gu and S. Eisenstat, "A Divide-and-Conquer Algorithm for the Symmetri
 import math
 
 import numpy as np
-from numba import njit
+
+from robots.compilation import compiled
 
 
-@njit(nogil=True, cache=True)
+@compiled()
 def rank_one_vectors(
     d: np.ndarray, z: np.ndarray, origins: np.ndarray, offsets: np.ndarray, places: np.ndarray
 ) -> np.ndarray:
@@ -39,7 +40,7 @@ def rank_one_vectors(
     return vectors
 
 
-@njit(nogil=True, cache=True, error_model="numpy")
+@compiled()
 def _corrected(d: np.ndarray, z: np.ndarray, origins: np.ndarray, offsets: np.ndarray) -> np.ndarray:
     """Return the vector of which the roots are exact, but for its length (GE, eq. 3.3)."""
     k = d.size
@@ -53,7 +54,7 @@ def _corrected(d: np.ndarray, z: np.ndarray, origins: np.ndarray, offsets: np.nd
     return squares
 
 
-@njit(nogil=True, cache=True, fastmath={"contract"}, error_model="numpy")
+@compiled(fastmath={"contract"})
 def _fill_row(
     vectors: np.ndarray,
     row: int,

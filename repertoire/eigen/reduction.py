@@ -12,19 +12,20 @@ left of the start are finished rows and columns, of which no one reads what is w
 import math
 
 import numpy as np
-from numba import njit
+
+from robots.compilation import compiled
 
 _LANES = 8
 _ROWS = 4  # that a pass takes at once, so that it loads the vectors a fourth as often
 
 
-@njit(nogil=True, cache=True)
+@compiled()
 def padded_size(n: int) -> int:
     """Round up to a multiple of eight."""
     return (n + _LANES - 1) // _LANES * _LANES
 
 
-@njit(nogil=True, cache=True)
+@compiled()
 def tridiagonalise(
     matrix: np.ndarray,
     diagonal: np.ndarray,
@@ -59,7 +60,7 @@ def tridiagonalise(
     diagonal[n - 1] = matrix[n - 1, n - 1]
 
 
-@njit(nogil=True, cache=True, fastmath={"contract", "reassoc"}, error_model="numpy")
+@compiled(fastmath={"contract", "reassoc"})
 def _reflection(
     matrix: np.ndarray, k: np.uint64, start: np.uint64, u: np.ndarray, reflections: np.ndarray
 ) -> tuple[float, float]:
@@ -89,7 +90,7 @@ def _reflection(
     return length, (length - head) / length
 
 
-@njit(nogil=True, cache=True, fastmath={"contract"})
+@compiled(fastmath={"contract"})
 def _update_and_multiply(
     a: np.ndarray,
     start: np.uint64,
@@ -122,7 +123,7 @@ def _update_and_multiply(
             product[j] = product[j] + a0 * u0 + a1 * u1 + a2 * u2 + a3 * u3
 
 
-@njit(nogil=True, cache=True, fastmath={"contract", "reassoc"})
+@compiled(fastmath={"contract", "reassoc"})
 def _second_vector(
     product: np.ndarray, u: np.ndarray, factor: float, start: np.uint64, k: np.uint64, w: np.ndarray
 ) -> None:
@@ -137,7 +138,7 @@ def _second_vector(
         w[j] = 0.0
 
 
-@njit(nogil=True, cache=True, fastmath={"contract"})
+@compiled(fastmath={"contract"})
 def _update_row(a: np.ndarray, row: np.uint64, start: np.uint64, v: np.ndarray, w: np.ndarray) -> None:
     """Subtract v wᵀ + w vᵀ from one row, which the next step reads before its pass."""
     v_row, w_row = v[row], w[row]

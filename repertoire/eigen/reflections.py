@@ -5,12 +5,13 @@ Source: R. Schreiber and C. Van Loan, "A Storage-Efficient WY Representation for
 """
 
 import numpy as np
-from numba import njit
+
+from robots.compilation import compiled
 
 _BLOCK = 16  # reflections a product; more make the products faster and what is computed in vain larger
 
 
-@njit(nogil=True, cache=True)
+@compiled()
 def reflect(reflections: np.ndarray, factors: np.ndarray, vectors: np.ndarray) -> None:
     """Multiply by H_0 H_1 ... H_{n-2} from the left, in place.
 
@@ -34,7 +35,7 @@ def reflect(reflections: np.ndarray, factors: np.ndarray, vectors: np.ndarray) -
         stop = start
 
 
-@njit(nogil=True, cache=True, fastmath={"contract"})
+@compiled(fastmath={"contract"})
 def _triangle(products: np.ndarray, factors: np.ndarray) -> np.ndarray:
     """Return the T of H_0 H_1 ... = I - V T Vᵀ, upper triangular, from the products Vᵀ V."""
     count = factors.size
@@ -48,7 +49,7 @@ def _triangle(products: np.ndarray, factors: np.ndarray) -> np.ndarray:
     return triangle
 
 
-@njit(nogil=True, cache=True)
+@compiled()
 def _subtract(target: np.ndarray, other: np.ndarray) -> None:
     for i in range(target.shape[0]):
         for j in range(target.shape[1]):

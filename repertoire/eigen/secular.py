@@ -13,7 +13,8 @@ import math
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
+
+from robots.compilation import compiled
 
 _ROUNDING = 2.0**-53
 _STEPS = 60  # at most; 4 are usual
@@ -41,7 +42,7 @@ class _Sums(NamedTuple):
     above_slope: np.ndarray
 
 
-@njit(nogil=True, cache=True)
+@compiled()
 def secular_roots(d: np.ndarray, w: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Solve the equation.
 
@@ -80,13 +81,13 @@ def secular_roots(d: np.ndarray, w: np.ndarray) -> tuple[np.ndarray, np.ndarray]
     return origins, offsets
 
 
-@njit(nogil=True, cache=True)
+@compiled()
 def _padded(count: int) -> int:
     """Round up to a multiple of eight: a loop's remainder would run one root at a time."""
     return (count + _LANES - 1) // _LANES * _LANES
 
 
-@njit(nogil=True, cache=True, fastmath={"contract"}, error_model="numpy")
+@compiled(fastmath={"contract"})
 def _evaluate(poles: np.ndarray, weights: np.ndarray, search: _Search, sums: _Sums, sought: int) -> None:
     """Write the sums of the roots sought; two poles share a division, which is what takes the time."""
     slots, origins, offsets = search.slots, search.origins, search.offsets
@@ -112,7 +113,7 @@ def _evaluate(poles: np.ndarray, weights: np.ndarray, search: _Search, sums: _Su
             above_slope[a] += (0.0 if first_below else first_slope) + (0.0 if second_below else second_slope)
 
 
-@njit(nogil=True, cache=True, error_model="numpy")
+@compiled()
 def _start(poles: np.ndarray, weights: np.ndarray, search: _Search, sums: _Sums, k: int) -> None:
     """Choose the origins by the sign halfway, and solve for the two nearest poles alone (Li, section 4)."""
     for j in range(k):
@@ -134,7 +135,7 @@ def _start(poles: np.ndarray, weights: np.ndarray, search: _Search, sums: _Sums,
         search.offsets[j] = offset if inside else 0.5 * (search.lows[j] + search.highs[j])
 
 
-@njit(nogil=True, cache=True, error_model="numpy")
+@compiled()
 def _advance(search: _Search, sums: _Sums, following: np.ndarray) -> None:
     """Narrow the bounds, and write the next offsets, by the middle way or else halfway (Li, section 3)."""
     offsets, lows, highs = search.offsets, search.lows, search.highs
@@ -155,7 +156,7 @@ def _advance(search: _Search, sums: _Sums, following: np.ndarray) -> None:
         highs[a] = high
 
 
-@njit(nogil=True, cache=True, error_model="numpy")
+@compiled()
 def _smaller_root(a: float, b: float, c: float) -> float:
     """Solve a x² - b x + c = 0 without cancellation, for the root between the poles."""
     root = math.sqrt(abs(b * b - 4 * a * c))
@@ -163,7 +164,7 @@ def _smaller_root(a: float, b: float, c: float) -> float:
     return above / (b + root if b > 0 else 2 * a)
 
 
-@njit(nogil=True, cache=True)
+@compiled()
 def _settle(
     search: _Search,
     sums: _Sums,

@@ -5,15 +5,15 @@ Source: J. Cuppen, "A divide and conquer method for the symmetric tridiagonal ei
 """
 
 import numpy as np
-from numba import njit
 
 from repertoire.eigen.implicit_ql import implicit_ql
 from repertoire.eigen.merging import merge
+from robots.compilation import compiled
 
 _LEAF = 16  # rows; below, the QL iteration is faster than dividing further
 
 
-@njit(nogil=True, cache=True)
+@compiled()
 def decompose_tridiagonal(diagonal: np.ndarray, beside: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Decompose a matrix whose entries do not exceed about 1.
 

@@ -11,7 +11,6 @@ from collections.abc import Callable, Mapping
 from functools import partial
 
 import numpy as np
-from numba import njit
 
 from repertoire.archives.archive import Archive
 from repertoire.emitters.emitter import EVERYTHING, Emitter, Telemetry, check_complete, check_improvements
@@ -22,6 +21,7 @@ from repertoire.state import select
 from repertoire.strategies.mirrored import MirroredSamples
 from repertoire.strategies.recombination import add_scaled, logarithmic
 from repertoire.strategies.strategy import Strategy
+from robots.compilation import compiled
 from robots.errors import InvalidValueError
 
 _EPSILON = 1e-8  # keeps the length of a gradient of 0 from dividing by 0; the published code's
@@ -198,7 +198,7 @@ def _normalised(gradients: np.ndarray) -> np.ndarray:
     return gradients / (np.linalg.norm(gradients, axis=1, keepdims=True) + _EPSILON)
 
 
-@njit(nogil=True, cache=True)
+@compiled()
 def _branch(
     point: np.ndarray, coefficients: np.ndarray, gradients: np.ndarray, solutions: np.ndarray
 ) -> None:

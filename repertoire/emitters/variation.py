@@ -10,7 +10,6 @@ from collections.abc import Callable, Mapping
 from functools import partial
 
 import numpy as np
-from numba import njit
 
 from repertoire.archives.archive import Archive
 from repertoire.emitters.emitter import Emitter, Telemetry, check_complete, check_improvements
@@ -18,6 +17,7 @@ from repertoire.emitters.outcomes import Outcomes
 from repertoire.state import select
 from repertoire.strategies.generator import check_generator, generator_state, restore_generator
 from repertoire.strategies.noise import Noise
+from robots.compilation import compiled
 from robots.errors import InvalidValueError
 
 
@@ -117,7 +117,7 @@ class VariationEmitter(Emitter):
         _vary(parents[rows], others[rows], self._iso_sigma, self._steps[rows], noise)
 
 
-@njit(nogil=True, cache=True)
+@compiled()
 def _vary(
     parents: np.ndarray, others: np.ndarray, iso_sigma: float, steps: np.ndarray, solutions: np.ndarray
 ) -> None:
@@ -126,7 +126,7 @@ def _vary(
         _vary_row(parents[i], others[i], np.float32(iso_sigma), steps[i], solutions[i])
 
 
-@njit(nogil=True, cache=True, fastmath={"contract"})
+@compiled(fastmath={"contract"})
 def _vary_row(
     parent: np.ndarray, other: np.ndarray, iso_sigma: np.float32, step: np.float32, solution: np.ndarray
 ) -> None:

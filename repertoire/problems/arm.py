@@ -6,10 +6,10 @@ High-Dimensional Controllers by Scaling Covariance Matrix Adaptation MAP-Anneali
 """
 
 import numpy as np
-from numba import njit
 
 from repertoire.problems.deterministic import DeterministicProblem, check_dim
 from repertoire.problems.elementary import cosine_sine
+from robots.compilation import compiled
 
 
 class Arm(DeterministicProblem):
@@ -52,7 +52,7 @@ class Arm(DeterministicProblem):
         return gradients
 
 
-@njit(nogil=True, cache=True)
+@compiled()
 def _evaluate(solutions: np.ndarray, objectives: np.ndarray, measures: np.ndarray) -> None:
     n = solutions.shape[1]
     angles = np.empty((4, n))
@@ -66,7 +66,7 @@ def _evaluate(solutions: np.ndarray, objectives: np.ndarray, measures: np.ndarra
             measures[i, 0], measures[i, 1] = _reach(angles[k])
 
 
-@njit(nogil=True, cache=True)
+@compiled()
 def _accumulate(a: np.ndarray, b: np.ndarray, c: np.ndarray, d: np.ndarray, angles: np.ndarray) -> None:
     """Write the running sums of four rows (n,) to `angles`, (4, n).
 
@@ -81,7 +81,7 @@ def _accumulate(a: np.ndarray, b: np.ndarray, c: np.ndarray, d: np.ndarray, angl
         angles[0, j], angles[1, j], angles[2, j], angles[3, j] = sum_a, sum_b, sum_c, sum_d
 
 
-@njit(nogil=True, cache=True, fastmath={"reassoc", "contract"})
+@compiled(fastmath={"reassoc", "contract"})
 def _sum_of_squares(row: np.ndarray, mean: float) -> float:
     """Σ (x - mean)² over a row (n,)."""
     total = 0.0
@@ -90,7 +90,7 @@ def _sum_of_squares(row: np.ndarray, mean: float) -> float:
     return total
 
 
-@njit(nogil=True, cache=True, fastmath={"reassoc", "contract"})
+@compiled(fastmath={"reassoc", "contract"})
 def _reach(angles: np.ndarray) -> tuple[float, float]:
     """Σ cos and Σ sin of angles (n,) to the x axis [rad]."""
     x = y = 0.0
@@ -101,7 +101,7 @@ def _reach(angles: np.ndarray) -> tuple[float, float]:
     return x, y
 
 
-@njit(nogil=True, cache=True)
+@compiled()
 def _differentiate(row: np.ndarray, gradients: np.ndarray) -> None:
     """Write the gradients of the objective and both measures of a row (n,), (3, n)."""
     n = row.size

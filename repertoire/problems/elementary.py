@@ -6,7 +6,8 @@ Numba does not see a change here when it looks up compiled callers in other file
 import math
 
 import numpy as np
-from numba import njit
+
+from robots.compilation import compiled
 
 # 2π as a number of 33 bits, whose multiples up to the 2^20th are exact in float64, and the rest of it
 _TURN = 6.2831853069365025
@@ -55,7 +56,7 @@ _E = (
 )
 
 
-@njit(nogil=True, cache=True, fastmath={"contract"})
+@compiled(fastmath={"contract"})
 def cosine_sine(angle: float) -> tuple[float, float]:
     """Cosine and sine of an angle [rad], within 3e-14 up to 6 million rad either way."""
     turns = np.rint(angle * _PER_TURN)
@@ -64,7 +65,7 @@ def cosine_sine(angle: float) -> tuple[float, float]:
     return cosine, x * ratio
 
 
-@njit(nogil=True, cache=True, fastmath={"contract"})
+@compiled(fastmath={"contract"})
 def cosine_ratio(t: float) -> tuple[float, float]:
     """cos(x) and sin(x)/x from t = x² <= π², within 3e-14."""
     c = _C[5] + t * (_C[6] + t * (_C[7] + t * (_C[8] + t * _C[9])))
@@ -74,7 +75,7 @@ def cosine_ratio(t: float) -> tuple[float, float]:
     return cosine, ratio
 
 
-@njit(nogil=True, cache=True, fastmath={"contract"}, error_model="numpy")
+@compiled(fastmath={"contract"})
 def tanh(x: float) -> float:
     """The hyperbolic tangent, within 1e-14; NumPy's error model spares the division a check."""
     t = min(abs(x), 20.0) / 16  # beyond 20 the tangent rounds to 1

@@ -10,9 +10,9 @@ Numba does not see a change here when it looks up the compiled `maze_simulation`
 """
 
 import numpy as np
-from numba import njit
 
 from repertoire.problems.elementary import cosine_ratio, tanh
+from robots.compilation import compiled
 
 LANES = 16
 RADIUS = 0.015
@@ -42,7 +42,7 @@ _WALLS = np.column_stack([WALLS[:, 0], _SPANS, 1 / np.sum(_SPANS**2, axis=1)])
 WIDTH = 8  # inputs of every layer as stored; a layer with fewer has weights of zero for the rest
 
 
-@njit(nogil=True, cache=True, fastmath={"contract"}, error_model="numpy")
+@compiled(fastmath={"contract"})
 def look(pose: np.ndarray, inputs: np.ndarray, gap2: np.ndarray) -> None:
     """Measure the lasers and the gaps to the nearest wall.
 
@@ -69,7 +69,7 @@ def look(pose: np.ndarray, inputs: np.ndarray, gap2: np.ndarray) -> None:
         inputs[i] = 1 / inputs[i]
 
 
-@njit(nogil=True, cache=True, fastmath={"contract"}, error_model="numpy")
+@compiled(fastmath={"contract"})
 def _view(
     x: float, y: float, dx: float, dy: float, per_length2: float, cosine: float, sine: float
 ) -> tuple[float, float, float, float]:
@@ -93,7 +93,7 @@ def _view(
     return right, ahead, left, near_f * near_f + near_l * near_l
 
 
-@njit(nogil=True, cache=True)
+@compiled()
 def feel(x: float, y: float, cosine: float, sine: float) -> tuple[float, float]:
     """The bumpers on the front's right and left: 1 if the nearest point of a wall presses it, else -1."""
     right = left = -1.0
@@ -108,7 +108,7 @@ def feel(x: float, y: float, cosine: float, sine: float) -> tuple[float, float]:
     return right, left
 
 
-@njit(nogil=True, cache=True, fastmath={"contract"})
+@compiled(fastmath={"contract"})
 def answer(weights: np.ndarray, x: np.ndarray, y: np.ndarray, lowest: float) -> None:
     """Compute a layer of the networks: y = max(W x + b, lowest).
 
@@ -133,14 +133,14 @@ def answer(weights: np.ndarray, x: np.ndarray, y: np.ndarray, lowest: float) -> 
             y[2 * pair * n + n + i] = max(total + weights[w + 7 * n] * x6 + weights[w + 8 * n] * x7, lowest)
 
 
-@njit(nogil=True, cache=True)
+@compiled()
 def actuate(wheels: np.ndarray) -> None:
     """Turn what the network's last layer answers, rows left and right, into what the wheels move."""
     for i in range(len(wheels)):
         wheels[i] = _SPEED * tanh(wheels[i])
 
 
-@njit(nogil=True, cache=True, fastmath={"contract"})
+@compiled(fastmath={"contract"})
 def drive(pose: np.ndarray, wheels: np.ndarray) -> None:
     """Move along an arc, whose chord points half of the turn away from the heading."""
     n = LANES

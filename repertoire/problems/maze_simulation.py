@@ -8,9 +8,9 @@ is the same in every step, and is computed once.
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 
 from repertoire.problems.maze_robot import LANES, RADIUS, WIDTH, actuate, answer, drive, feel, look
+from robots.compilation import compiled
 
 STEPS = 250
 SIZES = (5, 8, 8, 2)  # units of the network's layers: three lasers and two bumpers in, two wheels out
@@ -35,7 +35,7 @@ class _Lanes(NamedTuple):
     touching: np.ndarray  # (LANES,) whether the robot touched a wall a step ago
 
 
-@njit(nogil=True, cache=True)
+@compiled()
 def simulate(
     controllers: np.ndarray, positions: np.ndarray, energies: np.ndarray, steps: np.ndarray, paths: np.ndarray
 ) -> None:
@@ -78,14 +78,14 @@ def simulate(
         drive(pose, wheels)
 
 
-@njit(nogil=True, cache=True)
+@compiled()
 def _record(places: np.ndarray, pose: np.ndarray, lane: int) -> None:
     """Write where a robot is to all `places`, (k, 2)."""
     places[:, 0] = pose[lane]
     places[:, 1] = pose[LANES + lane]
 
 
-@njit(nogil=True, cache=True)
+@compiled()
 def _account(
     robots: np.ndarray,
     ages: np.ndarray,
@@ -102,7 +102,7 @@ def _account(
     ages[lane] += repeats
 
 
-@njit(nogil=True, cache=True)
+@compiled()
 def _stop(lanes: _Lanes, lane: int) -> None:
     """Keep a robot from moving, and let its bumpers feel what it touches."""
     lanes.wheels[lane] = lanes.wheels[LANES + lane] = 0
@@ -110,7 +110,7 @@ def _stop(lanes: _Lanes, lane: int) -> None:
     lanes.inputs[3 * LANES + lane], lanes.inputs[4 * LANES + lane] = feel(x, y, cosine, sine)
 
 
-@njit(nogil=True, cache=True)
+@compiled()
 def _make_lanes() -> _Lanes:
     """Lanes without robots."""
     return _Lanes(
@@ -129,7 +129,7 @@ def _make_lanes() -> _Lanes:
     )
 
 
-@njit(nogil=True, cache=True)
+@compiled()
 def _begin(lanes: _Lanes, lane: int, robot: int, controller: np.ndarray) -> None:
     """Put a robot at the start, with its network and with no bumper pressed."""
     lanes.robots[lane], lanes.ages[lane], lanes.touching[lane] = robot, 0, False

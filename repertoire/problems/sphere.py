@@ -6,9 +6,9 @@ Controllers by Scaling Covariance Matrix Adaptation MAP-Annealing", RA-L 2023.
 """
 
 import numpy as np
-from numba import njit
 
 from repertoire.problems.deterministic import DeterministicProblem, check_dim
+from robots.compilation import compiled
 
 _SHIFT = 2.048  # every coordinate of the optimum: 0.4 of the bound, so that it is not where searches start
 _BOUND = np.float32(5.12)
@@ -57,7 +57,7 @@ class Sphere(DeterministicProblem):
         return gradients
 
 
-@njit(nogil=True, cache=True)
+@compiled()
 def _evaluate(solutions: np.ndarray, objectives: np.ndarray, measures: np.ndarray) -> None:
     n = solutions.shape[1]
     for i in range(solutions.shape[0]):
@@ -68,7 +68,7 @@ def _evaluate(solutions: np.ndarray, objectives: np.ndarray, measures: np.ndarra
 
 # Both sums in one loop, which then loads each parameter once; reassociation lets it keep several partial sums
 # and so vectorise, and NumPy's error model spares it a check of each division.
-@njit(nogil=True, cache=True, fastmath={"reassoc", "contract"}, error_model="numpy")
+@compiled(fastmath={"reassoc", "contract"})
 def _sums(row: np.ndarray) -> tuple[float, float]:
     """Σ (x - 2.048)² and Σ fold(x) over some coordinates (k,) float32.
 
@@ -84,7 +84,7 @@ def _sums(row: np.ndarray) -> tuple[float, float]:
     return squares, folded
 
 
-@njit(nogil=True, cache=True, error_model="numpy")
+@compiled()
 def _differentiate(solutions: np.ndarray, gradients: np.ndarray) -> None:
     """Write the gradients of the objective and both sums to zeros, (rows, 3, n)."""
     n = solutions.shape[1]

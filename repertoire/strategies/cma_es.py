@@ -9,7 +9,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
-from numba import njit
 from scipy.linalg.blas import dsyrk
 
 from repertoire.eigen import symmetric_eigen
@@ -17,6 +16,7 @@ from repertoire.strategies.constants import Constants
 from repertoire.strategies.recombination import add_scaled, logarithmic
 from repertoire.strategies.step_size import adapt_step_size, damping, path_rate, path_stalls
 from repertoire.strategies.strategy import Strategy
+from robots.compilation import compiled
 
 _MAX_CONDITION = 1e14
 _MIN_STEP = 1e-11  # in units of the parameters
@@ -181,7 +181,7 @@ def _constants(n: int, batch_size: int) -> Constants:
     )
 
 
-@njit(nogil=True, cache=True)
+@compiled()
 def _sample(
     mean: np.ndarray,
     sigma: float,
@@ -198,7 +198,7 @@ def _sample(
             solutions[i, j] = np.float32(mean[j] + sigma * steps[i, j])  # Hansen 2016, eq. 40
 
 
-@njit(nogil=True, cache=True)
+@compiled()
 def _recombine(
     noise: np.ndarray,
     steps: np.ndarray,
@@ -215,7 +215,7 @@ def _recombine(
         factors[rank] = steps[ranking[rank]]
 
 
-@njit(nogil=True, cache=True)
+@compiled()
 def _advance_path_sigma(path: np.ndarray, step: np.ndarray, constants: Constants) -> float:
     """Update the path of the step size and return its squared length.
 
@@ -228,7 +228,7 @@ def _advance_path_sigma(path: np.ndarray, step: np.ndarray, constants: Constants
     return np.dot(path, path)
 
 
-@njit(nogil=True, cache=True)
+@compiled()
 def _advance_path_c(
     path: np.ndarray, y: np.ndarray, constants: Constants, stalled: bool, factors: np.ndarray
 ) -> float:

@@ -10,10 +10,10 @@ from collections.abc import Mapping
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 
 from repertoire.strategies.recombination import add_scaled, logarithmic
 from repertoire.strategies.strategy import Strategy
+from robots.compilation import compiled
 from robots.errors import InvalidValueError
 
 _MIN_STEP = 1e-12  # in units of the parameters
@@ -188,7 +188,7 @@ def _constants(n: int, batch_size: int, vectors: int, mu_eff: float) -> _Constan
     )
 
 
-@njit(nogil=True, cache=True)
+@compiled()
 def _mixing(products: np.ndarray, gains: np.ndarray) -> np.ndarray:
     """Return the matrix that turns M z, from the right, into the coefficients of the vectors in d / P."""
     size = gains.size
@@ -202,7 +202,7 @@ def _mixing(products: np.ndarray, gains: np.ndarray) -> np.ndarray:
     return solved * gains
 
 
-@njit(nogil=True, cache=True)
+@compiled()
 def _place(
     mean: np.ndarray,
     sigma: float,
@@ -215,7 +215,7 @@ def _place(
         _place_row(mean, sigma, scale, noise[i], directions[i], solutions[i])
 
 
-@njit(nogil=True, cache=True, fastmath={"contract"})
+@compiled(fastmath={"contract"})
 def _place_row(
     mean: np.ndarray,
     sigma: float,
@@ -229,7 +229,7 @@ def _place_row(
         solution[j] = np.float32(mean[j] + sigma * step)  # Loshchilov 2019, Algorithm 1, line 10
 
 
-@njit(nogil=True, cache=True)
+@compiled()
 def _recombine(noise: np.ndarray, ranking: np.ndarray, weights: np.ndarray, total: np.ndarray) -> None:
     """Write Σ w z over the parents to `total`, (n,)."""
     total[:] = 0
@@ -237,7 +237,7 @@ def _recombine(noise: np.ndarray, ranking: np.ndarray, weights: np.ndarray, tota
         add_scaled(noise[ranking[rank]], weights[rank], total)
 
 
-@njit(nogil=True, cache=True)
+@compiled()
 def _advance(
     search: _Search,
     z: np.ndarray,
@@ -272,7 +272,7 @@ def _advance(
     return np.dot(path, path)
 
 
-@njit(nogil=True, cache=True)
+@compiled()
 def _advance_products(
     products: np.ndarray, along: np.ndarray, square: float, kept: np.ndarray, gains: np.ndarray
 ) -> None:
@@ -287,7 +287,7 @@ def _advance_products(
             )
 
 
-@njit(nogil=True, cache=True, fastmath={"contract"})
+@compiled(fastmath={"contract"})
 def _advance_vector(vector: np.ndarray, kept: float, gain: float, z: np.ndarray) -> None:
     for j in range(vector.size):
         vector[j] = kept * vector[j] + gain * z[j]  # Loshchilov 2019, Algorithm 1, line 17

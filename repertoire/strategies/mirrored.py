@@ -9,10 +9,10 @@ from collections.abc import Callable, Mapping
 from functools import partial
 
 import numpy as np
-from numba import njit
 
 from repertoire.strategies.noise import Noise
 from repertoire.strategies.recombination import add_scaled
+from robots.compilation import compiled
 from robots.errors import InvalidValueError
 
 
@@ -101,14 +101,14 @@ def centred_ranks(values: np.ndarray) -> np.ndarray:
     return ranks
 
 
-@njit(nogil=True, cache=True)
+@compiled()
 def mirror(mean: np.ndarray, sigma: float, noise: np.ndarray, solutions: np.ndarray) -> None:
     """Write mean ± σ ε to solutions (2k, n) float32, from noise (k, n)."""
     for i in range(noise.shape[0]):
         _mirror_row(mean, sigma, noise[i], solutions[2 * i], solutions[2 * i + 1])
 
 
-@njit(nogil=True, cache=True, fastmath={"contract"})
+@compiled(fastmath={"contract"})
 def _mirror_row(
     mean: np.ndarray, sigma: float, noise: np.ndarray, ahead: np.ndarray, behind: np.ndarray
 ) -> None:
@@ -118,7 +118,7 @@ def _mirror_row(
         behind[j] = np.float32(mean[j] - step)
 
 
-@njit(nogil=True, cache=True)
+@compiled()
 def weigh(noise: np.ndarray, weights: np.ndarray, total: np.ndarray) -> None:
     """Write Σ w ε to `total`, (n,)."""
     total[:] = 0

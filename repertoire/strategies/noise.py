@@ -8,8 +8,8 @@ thread, and all that a checkpoint must hold is the key and the number of draws.
 from collections.abc import Mapping
 
 import numpy as np
-from numba import njit
 
+from robots.compilation import compiled
 from robots.errors import InvalidValueError
 
 _CHUNK = 512  # counters a pass; the scratch arrays of a pass stay in the first cache
@@ -64,7 +64,7 @@ class Noise:
         self._key, self._draws = np.uint64(key), int(draws)
 
 
-@njit(nogil=True, cache=True)
+@compiled()
 def _fill(key: np.uint64, draw: int, stream: int, out: np.ndarray) -> None:
     words = np.empty((4, _CHUNK), np.uint32)
     normals = np.empty((4, _CHUNK), np.float32)
@@ -82,13 +82,13 @@ def _fill(key: np.uint64, draw: int, stream: int, out: np.ndarray) -> None:
         start += 4 * count
 
 
-@njit(nogil=True, cache=True)
+@compiled()
 def _copy(source: np.ndarray, target: np.ndarray, start: int, count: int) -> None:
     for i in range(min(count, target.size - start)):
         target[start + i] = source[i]
 
 
-@njit(nogil=True, cache=True)
+@compiled()
 def _philox(
     key: np.uint64,
     position: int,
@@ -114,7 +114,7 @@ def _philox(
         w0[i], w1[i], w2[i], w3[i] = np.uint32(x0), np.uint32(x1), np.uint32(x2), np.uint32(x3)
 
 
-@njit(nogil=True, cache=True, error_model="numpy", fastmath={"contract"})
+@compiled(fastmath={"contract"})
 def _radius(words: np.ndarray, uniforms: np.ndarray, bits: np.ndarray, radii: np.ndarray, count: int) -> None:
     """Write √(-2 ln u) for u uniform in (0, 1); `bits` is a view of `uniforms` as int32."""
     f = np.float32
@@ -141,7 +141,7 @@ def _radius(words: np.ndarray, uniforms: np.ndarray, bits: np.ndarray, radii: np
         radii[i] = np.sqrt(abs(f(-2) * log))
 
 
-@njit(nogil=True, cache=True, error_model="numpy", fastmath={"contract"})
+@compiled(fastmath={"contract"})
 def _turn(words: np.ndarray, radii: np.ndarray, cosines: np.ndarray, sines: np.ndarray, count: int) -> None:
     """Write r cos φ and r sin φ, φ uniform on the circle: two bits choose a quadrant, 23 an angle in it."""
     f = np.float32

@@ -10,10 +10,10 @@ from collections.abc import Mapping
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 
 from repertoire.strategies.mirrored import mirror, weigh
 from repertoire.strategies.strategy import Strategy
+from robots.compilation import compiled
 from robots.errors import InvalidValueError
 
 _MIN_STEP = 1e-9  # relative to the length of the mean
@@ -123,7 +123,7 @@ class OpenAIES(Strategy):
         self._generation = self._count("generation", state)
 
 
-@njit(nogil=True, cache=True, error_model="numpy")
+@compiled()
 def _adam_step(search: _Search, gradient: np.ndarray, rates: AdamRates, generation: int) -> float:
     """Take a step of Adam, in place, up the gradient; return its length relative to the mean's."""
     correction1 = 1 - rates.beta1**generation

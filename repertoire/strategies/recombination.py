@@ -4,7 +4,8 @@ import math
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
+
+from robots.compilation import compiled
 
 
 class Recombination(NamedTuple):
@@ -27,7 +28,7 @@ def logarithmic(batch_size: int) -> Recombination:
     return Recombination(weights, 1 / float(np.sum(weights**2)))  # Hansen 2016, eq. 8
 
 
-@njit(nogil=True, cache=True, fastmath={"contract"})
+@compiled(fastmath={"contract"})
 def add_scaled(source: np.ndarray, factor: float, target: np.ndarray) -> None:
     """Add a multiple of one vector to another, in place; a float32 source is converted first."""
     for j in range(source.size):

@@ -10,12 +10,12 @@ from collections.abc import Mapping
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 
 from repertoire.strategies.constants import Constants
 from repertoire.strategies.recombination import logarithmic
 from repertoire.strategies.step_size import adapt_step_size, damping, path_rate, path_stalls
 from repertoire.strategies.strategy import Strategy
+from robots.compilation import compiled
 
 _MAX_CONDITION = 1e14
 _MIN_STEP = 1e-11  # in units of the parameters
@@ -127,7 +127,7 @@ def _constants(n: int, batch_size: int) -> Constants:
     )
 
 
-@njit(nogil=True, cache=True)
+@compiled()
 def _extent(variances: np.ndarray) -> tuple[float, float]:
     smallest = largest = variances[0]
     for variance in variances:
@@ -135,7 +135,7 @@ def _extent(variances: np.ndarray) -> tuple[float, float]:
     return smallest, largest
 
 
-@njit(nogil=True, cache=True)
+@compiled()
 def _scale(
     mean: np.ndarray, variances: np.ndarray, sigma: float, noise: np.ndarray, solutions: np.ndarray
 ) -> None:
@@ -144,13 +144,13 @@ def _scale(
         _scale_row(mean, deviations, noise[i], solutions[i])
 
 
-@njit(nogil=True, cache=True, fastmath={"contract"})
+@compiled(fastmath={"contract"})
 def _scale_row(mean: np.ndarray, deviations: np.ndarray, noise: np.ndarray, solution: np.ndarray) -> None:
     for j in range(noise.size):
         solution[j] = np.float32(mean[j] + deviations[j] * noise[j])  # Hansen 2016, eq. 38 to 40
 
 
-@njit(nogil=True, cache=True)
+@compiled()
 def _recombine(noise: np.ndarray, ranking: np.ndarray, weights: np.ndarray, recombined: np.ndarray) -> None:
     """Write Σ w z and Σ w z² over the parents to `recombined`, (2, n).
 
@@ -161,7 +161,7 @@ def _recombine(noise: np.ndarray, ranking: np.ndarray, weights: np.ndarray, reco
         _accumulate(noise[ranking[rank]], weights[rank], recombined[0], recombined[1])
 
 
-@njit(nogil=True, cache=True, fastmath={"contract"})
+@compiled(fastmath={"contract"})
 def _accumulate(noise: np.ndarray, weight: float, first: np.ndarray, second: np.ndarray) -> None:
     for j in range(noise.size):
         z = np.float64(noise[j])
@@ -169,7 +169,7 @@ def _accumulate(noise: np.ndarray, weight: float, first: np.ndarray, second: np.
         second[j] += weight * z * z
 
 
-@njit(nogil=True, cache=True)
+@compiled()
 def _adapt(
     search: _Search, recombined: np.ndarray, constants: Constants, sigma: float, generation: int
 ) -> float:
@@ -182,7 +182,7 @@ def _adapt(
     return adapt_step_size(sigma, length, n, c_sigma, constants.damping)
 
 
-@njit(nogil=True, cache=True)
+@compiled()
 def _advance_path_sigma(path: np.ndarray, step: np.ndarray, constants: Constants) -> float:
     """Update the path of the step size and return its squared length."""
     c_sigma = constants.c_sigma
@@ -194,7 +194,7 @@ def _advance_path_sigma(path: np.ndarray, step: np.ndarray, constants: Constants
     return length
 
 
-@njit(nogil=True, cache=True)
+@compiled()
 def _advance_covariance(
     search: _Search, recombined: np.ndarray, constants: Constants, sigma: float, stalled: bool
 ) -> None:

@@ -6,7 +6,7 @@ Source: N. Hansen, "The CMA Evolution Strategy: A Tutorial", 2016, arXiv:1604.00
 
 import math
 
-from numba import njit
+from robots.compilation import compiled
 
 
 def path_rate(n: int, mu_eff: float) -> float:
@@ -21,7 +21,7 @@ def damping(n: int, mu_eff: float) -> float:
     )  # Hansen 2016, eq. 55
 
 
-@njit(nogil=True, cache=True)
+@compiled()
 def path_stalls(length: float, n: int, c_sigma: float, generation: int) -> bool:
     """Whether the path, of a squared length, is so long that the path of C must not grow with it."""
     # h of Hansen 2016, eq. 45, on squared lengths
@@ -29,7 +29,7 @@ def path_stalls(length: float, n: int, c_sigma: float, generation: int) -> bool:
     return length / n / rest >= 2 + 4 / (n + 1)
 
 
-@njit(nogil=True, cache=True)
+@compiled()
 def adapt_step_size(sigma: float, length: float, n: int, c_sigma: float, d_sigma: float) -> float:
     """Return the next step size, given the squared length of the path."""
     # Hansen 2016, eq. 44, with (‖p‖²/n - 1)/2 for ‖p‖/E‖N(0, I)‖ - 1

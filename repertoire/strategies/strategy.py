@@ -6,11 +6,11 @@ from collections.abc import Callable, Mapping
 from functools import partial
 
 import numpy as np
-from numba import njit
 
 from repertoire.state import select
 from repertoire.strategies.generator import check_generator, generator_state, restore_generator
 from repertoire.strategies.noise import Noise
+from robots.compilation import compiled
 from robots.errors import InvalidValueError
 
 # the improvements of a batch that differ by less than this give no ranking to learn from
@@ -249,7 +249,7 @@ class Strategy(ABC):
         """Take back what `_search_state` returned, checking shapes."""
 
 
-@njit(nogil=True, cache=True)
+@compiled()
 def _is_permutation(ranking: np.ndarray) -> bool:
     seen = np.zeros(ranking.size, np.bool_)
     for i in ranking:

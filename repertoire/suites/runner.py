@@ -18,8 +18,8 @@ from repertoire.suites.plan import Plan, Tell
 from repertoire.suites.result import TrialResult
 from repertoire.training.history import History
 from repertoire.training.settings import Settings, validate
+from robots.seeds import search_seed
 
-_SEARCH = 0
 _RECORDS = 100  # rows of a history
 _WARM_UP = 3  # batches that compile everything before the clock starts
 
@@ -98,7 +98,7 @@ def start_search(plan: Plan, problem: Problem, *, threads: int = 1) -> Search:
         UnknownNameError: there is no such algorithm.
         InvalidValueError: they do not suit each other.
     """
-    seed = np.random.SeedSequence(plan.seed, spawn_key=(_SEARCH,))
+    seed = search_seed(plan.seed)
     algorithm = find_algorithm(plan.algorithm)
     return algorithm.start(trial_settings(plan, problem), problem, seed, threads=threads)
 

@@ -22,11 +22,8 @@ from repertoire.training.history import History
 from repertoire.training.settings import Configuration
 from robots.files import check_writable
 from robots.robot import Robot
-from robots.seeds import derive_seeds
+from robots.seeds import SeedFamily, derive_seeds, search_seed
 from robots.simulation.simulation import available_cores
-
-# Keys of the run's seed: what each family of random numbers derives from
-_SEARCH, _EVALUATIONS = 0, 1
 
 
 @dataclass(frozen=True)
@@ -68,7 +65,7 @@ class Training:
         self.configuration = configuration
         self.robot = robot
         self.problem = Locomotion(robot.with_episode_steps(configuration.episode_steps), threads=threads)
-        seed = np.random.SeedSequence(configuration.seed, spawn_key=(_SEARCH,))
+        seed = search_seed(configuration.seed)
         algorithm = find_algorithm(configuration.algorithm)
         self.search: Search = algorithm.start(
             configuration, self.problem, seed, threads=threads or available_cores()
@@ -108,7 +105,7 @@ class Training:
         """Run one batch of every emitter: one iteration of the paper's Algorithm 1."""
         started = time.perf_counter()
         solutions = self.search.ask()
-        seeds = derive_seeds(self.configuration.seed, _EVALUATIONS, self.evaluations, len(solutions))
+        seeds = derive_seeds(self.configuration.seed, SeedFamily.TRAINING, self.evaluations, len(solutions))
         asked_at = time.perf_counter()
         evaluations = self.problem.evaluate(
             solutions, seeds, request=self.search.request, on_finished=on_finished

@@ -4,8 +4,9 @@ import itertools
 from dataclasses import dataclass
 
 import numpy as np
-from numba import njit, uint64
+from numba import uint64
 
+from robots.compilation import compiled
 from robots.controllers.controller import Controller
 
 # tanh(x) = x P(x²) / Q(x²) for |x| <= 9: a weighted least-squares rational fit, refined towards equal
@@ -111,7 +112,7 @@ class MLP(Controller):
         return weights.reshape(-1, inputs, outputs), biases
 
 
-@njit(nogil=True, cache=True)
+@compiled()
 def act(
     sizes: np.ndarray, parameters: np.ndarray, observations: np.ndarray, actions: np.ndarray, ids: np.ndarray
 ) -> None:
@@ -131,7 +132,7 @@ def act(
         actions[i] = front[: sizes[-1]]
 
 
-@njit(nogil=True, cache=True, fastmath={"contract"})
+@compiled(fastmath={"contract"})
 def _linear(
     parameters: np.ndarray, start: int, inputs: int, outputs: int, x: np.ndarray, y: np.ndarray
 ) -> None:
@@ -163,7 +164,7 @@ def _linear(
         row += width
 
 
-@njit(nogil=True, cache=True, fastmath={"contract"}, error_model="numpy")
+@compiled(fastmath={"contract"})
 def _tanh(values: np.ndarray) -> None:
     """Replace float32 values by their tanh.
 

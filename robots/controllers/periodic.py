@@ -4,8 +4,8 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
-from numba import njit
 
+from robots.compilation import compiled
 from robots.controllers.controller import Controller
 from robots.errors import InvalidValueError
 
@@ -109,7 +109,7 @@ def whole_samples(period: float, control_step: float) -> int:
     return samples
 
 
-@njit(nogil=True, cache=True, error_model="numpy")
+@compiled()
 def tabulate(parameters: np.ndarray, signals: np.ndarray, signs: np.ndarray, table: np.ndarray) -> None:
     """Write the actions of every control step of a period; see `Periodic`."""
     samples = table.shape[0]
@@ -126,7 +126,7 @@ def tabulate(parameters: np.ndarray, signals: np.ndarray, signs: np.ndarray, tab
             table[sample, joint] = signs[joint] * amplitude * (2.0 * share - 1.0)
 
 
-@njit(nogil=True, cache=True, error_model="numpy")
+@compiled()
 def _normal(x: float) -> float:
     """Cumulative distribution of the standard normal."""
     return 0.5 * math.erfc(-x / math.sqrt(2.0))

@@ -6,7 +6,8 @@ Ambient, diffuse and Blinn-Phong specular light; each light that casts shadows i
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
+
+from robots.compilation import compiled
 
 
 class Lights(NamedTuple):
@@ -32,7 +33,7 @@ class Lights(NamedTuple):
     fading: np.ndarray
 
 
-@njit(nogil=True, cache=True, error_model="numpy", forceinline=True)
+@compiled(forceinline=True)
 def light_up(
     lights: Lights,
     base: np.ndarray,
@@ -79,7 +80,7 @@ def light_up(
         color[k] = min(color[k], 1.0) + clipped[k]
 
 
-@njit(nogil=True, cache=True, error_model="numpy", forceinline=True)
+@compiled(forceinline=True)
 def _strength(lights: Lights, light: int, point: np.ndarray, towards: np.ndarray) -> float:
     """How strong a light is at a point; writes the unit vector from there to the light."""
     direction = lights.directions[light]
@@ -100,7 +101,7 @@ def _strength(lights: Lights, light: int, point: np.ndarray, towards: np.ndarray
     return max(cosine, 0.0) ** lights.cones[light, 1] / max(faded, 1e-12)
 
 
-@njit(nogil=True, cache=True, error_model="numpy", forceinline=True)
+@compiled(forceinline=True)
 def _shine(towards: np.ndarray, view: np.ndarray, normal: np.ndarray, exponent: float) -> float:
     """Blinn and Phong's highlight."""
     square, dot = 0.0, 0.0

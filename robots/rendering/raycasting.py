@@ -4,8 +4,8 @@ from typing import NamedTuple
 
 import mujoco
 import numpy as np
-from numba import njit
 
+from robots.compilation import compiled
 from robots.errors import RenderingError
 from robots.rendering.lighting import Lights
 from robots.rendering.scene import View, read_haze, read_lights, read_surfaces, scene_view
@@ -164,7 +164,7 @@ def _keys(seen: _Sight) -> np.ndarray:
     return keys
 
 
-@njit(nogil=True, cache=True)
+@compiled()
 def _mark_edges(keys: np.ndarray, normals: np.ndarray, edges: np.ndarray) -> None:
     """Mark the pixels, (height, width), that differ from their left or upper neighbour, and these too."""
     height, width = keys.shape

@@ -3,8 +3,8 @@
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 
+from robots.compilation import compiled
 from robots.rendering.lighting import Lights, light_up
 from robots.rendering.textures import NONE, Textures, look_up, look_up_cube
 
@@ -46,7 +46,7 @@ class Haze(NamedTuple):
     depth: float
 
 
-@njit(nogil=True, cache=True, error_model="numpy")
+@compiled()
 def shade(
     eye: np.ndarray,
     rays: np.ndarray,
@@ -101,7 +101,7 @@ def shade(
             colors[n, k] = min(color[k], 1.0)
 
 
-@njit(nogil=True, cache=True, error_model="numpy", forceinline=True)
+@compiled(forceinline=True)
 def _aim(eye: np.ndarray, ray: np.ndarray, distance: float, view: np.ndarray, point: np.ndarray) -> float:
     """Write the unit vector that points at the eye, and what the ray hits; return the ray's length."""
     length = np.sqrt(ray[0] ** 2 + ray[1] ** 2 + ray[2] ** 2)
@@ -111,7 +111,7 @@ def _aim(eye: np.ndarray, ray: np.ndarray, distance: float, view: np.ndarray, po
     return length
 
 
-@njit(nogil=True, cache=True, error_model="numpy", forceinline=True)
+@compiled(forceinline=True)
 def _face(outside: np.ndarray, view: np.ndarray, normal: np.ndarray) -> float:
     """Write the normal turned to the eye; return the cosine of the angle between."""
     cosine = outside[0] * view[0] + outside[1] * view[1] + outside[2] * view[2]
@@ -120,7 +120,7 @@ def _face(outside: np.ndarray, view: np.ndarray, normal: np.ndarray) -> float:
     return abs(cosine)
 
 
-@njit(nogil=True, cache=True, error_model="numpy", forceinline=True)
+@compiled(forceinline=True)
 def _sky(textures: Textures, view: np.ndarray, color: np.ndarray) -> None:
     """Colour of the sky, black where there is none; `view` points at the eye."""
     color[:] = 0.0
@@ -128,7 +128,7 @@ def _sky(textures: Textures, view: np.ndarray, color: np.ndarray) -> None:
         look_up_cube(textures, textures.sky, -view[0], -view[2], view[1], color)  # its up is y
 
 
-@njit(nogil=True, cache=True, error_model="numpy", forceinline=True)
+@compiled(forceinline=True)
 def _texture(
     surfaces: Surfaces, textures: Textures, geom: int, point: np.ndarray, footprint: float, texel: np.ndarray
 ) -> None:
@@ -150,7 +150,7 @@ def _texture(
         look_up(textures, texture, scale[0] * x - 0.5, -scale[1] * y - 0.5, scale[0] * footprint, texel)
 
 
-@njit(nogil=True, cache=True, error_model="numpy", forceinline=True)
+@compiled(forceinline=True)
 def _haze(
     surfaces: Surfaces,
     textures: Textures,

@@ -4,7 +4,8 @@ from typing import NamedTuple
 
 import mujoco
 import numpy as np
-from numba import njit
+
+from robots.compilation import compiled
 
 NONE = -1  # index of a texture that is not there
 _LEVELS = 16  # at most: a texture of MuJoCo has no more than 2^15 pixels a side
@@ -70,7 +71,7 @@ def _levels(picture: np.ndarray, shrinks: bool) -> list[np.ndarray]:
     return levels
 
 
-@njit(nogil=True, cache=True, error_model="numpy", forceinline=True)
+@compiled(forceinline=True)
 def look_up(
     textures: Textures, texture: int, s: float, t: float, footprint: float, color: np.ndarray
 ) -> None:
@@ -94,7 +95,7 @@ def look_up(
         _add(textures, texture, level + 1, s, t, share, color)
 
 
-@njit(nogil=True, cache=True, error_model="numpy", forceinline=True)
+@compiled(forceinline=True)
 def _add(
     textures: Textures, texture: int, level: int, s: float, t: float, weight: float, color: np.ndarray
 ) -> None:
@@ -111,7 +112,7 @@ def _add(
                 color[k] += share * textures.pixels[pixel, k]
 
 
-@njit(nogil=True, cache=True, error_model="numpy", forceinline=True)
+@compiled(forceinline=True)
 def _wrapped(index: int, size: int) -> int:
     """An index from -1 to the size, both inclusive, brought into the picture; a division takes longer."""
     if index < 0:
@@ -119,7 +120,7 @@ def _wrapped(index: int, size: int) -> int:
     return index - size if index >= size else index
 
 
-@njit(nogil=True, cache=True, error_model="numpy", forceinline=True)
+@compiled(forceinline=True)
 def look_up_cube(textures: Textures, texture: int, x: float, y: float, z: float, color: np.ndarray) -> None:
     """Colour of a cube in a direction, written to `color`, (3,): its faces are those of OpenGL 4.6, 8.13."""
     most = max(abs(x), abs(y), abs(z), 1e-300)

@@ -9,8 +9,8 @@ from typing import NamedTuple
 
 import mujoco
 import numpy as np
-from numba import njit
 
+from robots.compilation import compiled
 from robots.controllers import MLP, Controller, Periodic
 from robots.controllers.mlp import act
 from robots.robot import Robot
@@ -143,7 +143,7 @@ def _data_row(data: mujoco.MjData) -> tuple[np.ndarray, Columns]:
     return row, Columns(*places)
 
 
-@njit(nogil=True, cache=True, error_model="numpy")
+@compiled()
 def _run(
     physics: _Physics,
     memory: _Memory,

@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
-from numba import njit
 
+from robots.compilation import compiled
 from robots.errors import InvalidValueError
 
 NOT_WATCHED = np.zeros((2, 0))
@@ -110,7 +110,7 @@ class Watch:
         return ObservationMoments(int(steps[self._episodes[good]].sum()), sums, squares)
 
 
-@njit(nogil=True, cache=True)
+@compiled()
 def add_observation(observation: np.ndarray, sums: np.ndarray) -> None:
     """Add an observation (o,) to its sums (2, o), unless these are (2, 0)."""
     for j in range(sums.shape[1]):

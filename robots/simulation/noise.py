@@ -3,12 +3,14 @@
 import math
 
 import numpy as np
-from numba import njit, uint64
+from numba import uint64
+
+from robots.compilation import compiled
 
 _GOLDEN = uint64(0x9E3779B97F4A7C15)
 
 
-@njit(nogil=True, cache=True)
+@compiled()
 def normal(seed: int, step: int, channel: int) -> float:
     """A standard normal number, the same whenever it is asked for.
 
@@ -23,7 +25,7 @@ def normal(seed: int, step: int, channel: int) -> float:
     return math.sqrt(-2.0 * math.log(1.0 - first)) * math.cos(2.0 * math.pi * second)  # Box and Muller 1958
 
 
-@njit(nogil=True, cache=True)
+@compiled()
 def _mixed(state: np.uint64) -> np.uint64:
     """The output function of SplitMix64 (Steele, Lea & Flood 2014)."""
     state = uint64(state)
@@ -32,7 +34,7 @@ def _mixed(state: np.uint64) -> np.uint64:
     return state ^ (state >> uint64(31))
 
 
-@njit(nogil=True, cache=True)
+@compiled()
 def _uniform(state: np.uint64) -> float:
     """A number in [0, 1) from 64 bits."""
     return (uint64(state) >> uint64(11)) * (1.0 / (1 << 53))

@@ -5,8 +5,8 @@ task of QDgym; `docs/robots.md` lists the definitions.
 """
 
 import numpy as np
-from numba import njit
 
+from robots.compilation import compiled
 from robots.simulation.layout import ABSENT, Task
 from robots.simulation.noise import normal
 from robots.simulation.tally import Tally
@@ -18,7 +18,7 @@ _ABSURD_SPEED = 1e3
 _NEAR_LIMIT = 0.99  # share of a joint's range beyond which it counts as being at its limit
 
 
-@njit(nogil=True, cache=True, error_model="numpy")
+@compiled()
 def begin(
     task: Task, tally: Tally, state: np.ndarray, observations: np.ndarray, slot: int, seed: np.uint64
 ) -> None:
@@ -43,7 +43,7 @@ def begin(
     _observe(task, tally, slot, row, observations[slot])
 
 
-@njit(nogil=True, cache=True, error_model="numpy")
+@compiled()
 def apply_actions(task: Task, tally: Tally, actions: np.ndarray, state: np.ndarray, ids: np.ndarray) -> None:
     """Clip the actions of some slots to [-1, 1] and hand them to the motors that are there, late if need be.
 
@@ -62,7 +62,7 @@ def apply_actions(task: Task, tally: Tally, actions: np.ndarray, state: np.ndarr
             actions[slot, j] = action
 
 
-@njit(nogil=True, cache=True, error_model="numpy")
+@compiled()
 def score(
     task: Task,
     tally: Tally,
@@ -91,7 +91,7 @@ def score(
     return ended
 
 
-@njit(nogil=True, cache=True, error_model="numpy")
+@compiled()
 def _blew_up(task: Task, row: np.ndarray, warnings: np.ndarray) -> bool:
     """Whether MuJoCo warned of a simulation, or its state is not a walking robot's any more."""
     for kind in range(len(warnings)):
@@ -106,7 +106,7 @@ def _blew_up(task: Task, row: np.ndarray, warnings: np.ndarray) -> bool:
     return False
 
 
-@njit(nogil=True, cache=True, error_model="numpy")
+@compiled()
 def _feel(task: Task, tally: Tally, slot: int, sensordata: np.ndarray) -> None:
     """Note which feet touched the floor in the last physics step."""
     for foot in range(task.foot_sensors.shape[0]):
@@ -118,7 +118,7 @@ def _feel(task: Task, tally: Tally, slot: int, sensordata: np.ndarray) -> None:
         tally.contacts[slot, foot] += touching
 
 
-@njit(nogil=True, cache=True, error_model="numpy")
+@compiled()
 def _reward(task: Task, tally: Tally, slot: int, row: np.ndarray, action: np.ndarray) -> None:
     """Add up the reward of a control step."""
     joints = len(task.joint_qpos)
@@ -149,7 +149,7 @@ def _reward(task: Task, tally: Tally, slot: int, row: np.ndarray, action: np.nda
         tally.objective[slot] = 0.0
 
 
-@njit(nogil=True, cache=True, error_model="numpy")
+@compiled()
 def _alive(task: Task, row: np.ndarray, touching: np.ndarray) -> bool:
     """Whether a robot is alive, see `robots.description.Alive`."""
     pose = _pose(task, row)
@@ -161,7 +161,7 @@ def _alive(task: Task, row: np.ndarray, touching: np.ndarray) -> bool:
     return alive
 
 
-@njit(nogil=True, cache=True, error_model="numpy")
+@compiled()
 def _observe(task: Task, tally: Tally, slot: int, row: np.ndarray, observation: np.ndarray) -> None:
     """Write what the controller sees, clipped."""
     x, y, z, roll, pitch, yaw = _pose(task, row)
@@ -190,7 +190,7 @@ def _observe(task: Task, tally: Tally, slot: int, row: np.ndarray, observation: 
         )
 
 
-@njit(nogil=True, cache=True, error_model="numpy")
+@compiled()
 def _disturb(task: Task, tally: Tally, slot: int, observation: np.ndarray) -> None:
     """Let the sensors that are at fault read what they read."""
     for i in range(len(observation)):
@@ -200,7 +200,7 @@ def _disturb(task: Task, tally: Tally, slot: int, observation: np.ndarray) -> No
             observation[i] = task.stuck[i]
 
 
-@njit(nogil=True, cache=True, error_model="numpy")
+@compiled()
 def _torque(task: Task, row: np.ndarray, j: int) -> float:
     """Torque of a joint's actuator, 0 where it is absent [N·m]."""
     if task.joint_ctrl[j] == ABSENT:
@@ -211,20 +211,20 @@ def _torque(task: Task, row: np.ndarray, j: int) -> float:
     return gear * min(max(force, task.joint_force[j, 0]), task.joint_force[j, 1])
 
 
-@njit(nogil=True, cache=True, error_model="numpy")
+@compiled()
 def _drift(task: Task, row: np.ndarray) -> tuple[float, float]:
     """How far left of the start the torso is [m], and its yaw [rad]."""
     pose = _pose(task, row)
     return pose[1], pose[5]
 
 
-@njit(nogil=True, cache=True, error_model="numpy")
+@compiled()
 def _read(row: np.ndarray, column: int) -> float:
     """A state value, or 0 where the part is absent."""
     return row[column] if column != ABSENT else 0.0
 
 
-@njit(nogil=True, cache=True, error_model="numpy")
+@compiled()
 def _rescaled(task: Task, row: np.ndarray, j: int) -> float:
     """A joint's position with its range rescaled to [-1, 1]; 0 of one that is lost."""
     if task.joint_qpos[j] == ABSENT:
@@ -232,7 +232,7 @@ def _rescaled(task: Task, row: np.ndarray, j: int) -> float:
     return (row[task.joint_qpos[j]] - task.joint_middle[j]) / task.joint_half_range[j]
 
 
-@njit(nogil=True, cache=True, error_model="numpy")
+@compiled()
 def _target_distance(task: Task, row: np.ndarray) -> float:
     """Horizontal distance of the torso to the target [m]."""
     if task.planar:
@@ -240,7 +240,7 @@ def _target_distance(task: Task, row: np.ndarray) -> float:
     return np.hypot(TARGET_X - row[task.root_qpos], row[task.root_qpos + 1])
 
 
-@njit(nogil=True, cache=True, error_model="numpy")
+@compiled()
 def _pose(task: Task, row: np.ndarray) -> tuple[float, float, float, float, float, float]:
     """The torso's x, y, z [m] and its roll, pitch and yaw [rad]."""
     root = task.root_qpos
@@ -251,7 +251,7 @@ def _pose(task: Task, row: np.ndarray) -> tuple[float, float, float, float, floa
     return row[root], row[root + 1], row[root + 2], roll, pitch, yaw
 
 
-@njit(nogil=True, cache=True, error_model="numpy")
+@compiled()
 def _velocity(task: Task, row: np.ndarray) -> tuple[float, float, float]:
     """The torso's velocity along x, y and z [m/s]."""
     root = task.root_qvel
@@ -260,14 +260,14 @@ def _velocity(task: Task, row: np.ndarray) -> tuple[float, float, float]:
     return row[root], row[root + 1], row[root + 2]
 
 
-@njit(nogil=True, cache=True, error_model="numpy")
+@compiled()
 def _planar_angles(angle: float) -> tuple[float, float, float]:
     """Roll, pitch and yaw of a rotation about the y axis [rad]; beyond the vertical it looks back."""
     turned = np.pi if np.cos(angle) < 0 else 0.0
     return turned, np.arcsin(np.sin(angle)), turned
 
 
-@njit(nogil=True, cache=True, error_model="numpy")
+@compiled()
 def _roll_pitch_yaw(q: np.ndarray) -> tuple[float, float, float]:
     """Angles about the fixed x, y and z axes of a unit quaternion (w, x, y, z) [rad]."""
     w, x, y, z = q[0], q[1], q[2], q[3]

@@ -1,0 +1,104 @@
+"""`compiled`: the one decorator for functions that numba compiles, and where their machine code is kept.
+
+Numba notices that a function changed, but not that another function that it calls did. The machine code is
+therefore kept in a folder named after a hash of all sources: whatever is edited, nothing stale is used.
+"""
+
+import atexit
+import hashlib
+import os
+import re
+import shutil
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, Literal, TypeVar
+
+import numba
+
+_Function = TypeVar("_Function", bound=Callable[..., Any])
+
+_settings: Any = numba.config
+_PACKAGES = ("robots", "repertoire", "adapt", "surefoot")
+_WEEKS = 4  # after which the code of other versions of the sources is removed
+_FOLDER = re.compile(r"kernels-[0-9a-f]{16}")
+
+
+def compiled(
+    *, error_model: Literal["numpy", "python"] = "numpy", **options: Any
+) -> Callable[[_Function], _Function]:
+    """Return a decorator that compiles a function, without Python's global lock, and keeps the machine code.
+
+    Args:
+        error_model: "numpy" lets a division by zero give infinity or NaN; "python" raises an error.
+        options: further options of `numba.njit`, such as `fastmath`.
+    """
+    return numba.njit(nogil=True, cache=True, error_model=error_model, **options)
+
+
+def sources_hash(root: Path) -> str:
+    """A hash of the sources of all packages in a folder, 16 hexadecimal digits."""
+    digest = hashlib.sha256()
+    for package in _PACKAGES:
+        for path in sorted((root / package).rglob("*.py")):
+            digest.update(f"{path.relative_to(root)}\0".encode())
+            digest.update(path.read_bytes())
+    return digest.hexdigest()[:16]
+
+
+def cache_folder() -> Path:
+    """The user's folder for machine code, for all versions of the sources.
+
+    `NUMBA_CACHE_DIR` names another place for it.
+    """
+    if _settings.CACHE_DIR:
+        return Path(_settings.CACHE_DIR)
+    if sys.platform == "win32":
+        caches = os.environ.get("LOCALAPPDATA") or Path.home() / "AppData" / "Local"
+    elif sys.platform == "darwin":
+        caches = Path.home() / "Library" / "Caches"
+    else:
+        caches = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
+    return Path(caches) / "surefoot"
+
+
+def prepare_cache(root: Path, folder: Path) -> Path:
+    """Make the folder for the machine code of the sources as they are, and remove those that are long unused.
+
+    Args:
+        root: folder of the packages.
+        folder: for all versions of the sources, see `cache_folder`.
+
+    Returns:
+        The folder; one that is removed when the process ends if `folder` cannot be written.
+    """
+    own = folder / f"kernels-{sources_hash(root)}"
+    try:
+        own.mkdir(mode=0o700, parents=True, exist_ok=True)
+        os.utime(own)  # in use as of now
+        tempfile.TemporaryFile(dir=own).close()  # raises an error where nothing can be written
+    except OSError as error:
+        own = Path(tempfile.mkdtemp(prefix="surefoot-"))  # readable by this user alone: the cache holds code
+        atexit.register(shutil.rmtree, own, ignore_errors=True)
+        print(f"surefoot: {folder} cannot be written ({error.strerror}): compiling anew", file=sys.stderr)
+        return own
+    _remove_unused(folder, keep=own)
+    return own
+
+
+def _remove_unused(folder: Path, *, keep: Path) -> None:
+    """Remove the machine code of sources that no process has used for some weeks."""
+    for path in folder.iterdir():
+        if path == keep or path.is_symlink() or not _FOLDER.fullmatch(path.name):
+            continue
+        try:
+            unused = time.time() - path.stat().st_mtime > _WEEKS * 7 * 86_400
+        except OSError:  # another process is removing it
+            continue
+        if unused:
+            shutil.rmtree(path, ignore_errors=True)
+
+
+_settings.CACHE_DIR = str(prepare_cache(Path(__file__).resolve().parents[1], cache_folder()))
