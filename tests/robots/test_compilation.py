@@ -74,7 +74,8 @@ def test_a_caller_in_another_file_is_compiled_anew(tmp_path: Path) -> None:
     printed = []
     for added in (1, 2):
         (package / "inner.py").write_text(
-            f"from robots.compilation import compiled\n\n\n@compiled()\ndef inner(x):\n    return x + {added}\n"
+            "from robots.compilation import compiled\n\n\n"
+            f"@compiled()\ndef inner(x):\n    return x + {added}\n"
         )
         printed.append(
             subprocess.run(
