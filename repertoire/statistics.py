@@ -1,0 +1,310 @@
+"""Statistics of trials: mean intervals, tests between groups, and verdicts on hypotheses. scipy does the tests.
+
+The procedure is that of Tjanaka et al. 2023, Section IV. Levene's test decides whether the variances of the
+groups may be taken as equal. If so, a one-way ANOVA and Tukey's HSD follow; if not, Welch's ANOVA and the
+Games-Howell test. The Shapiro-Wilk test says how far the assumption of normal distributions holds.
+"""
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import chain, combinations
+from typing import Literal
+
+import numpy as np
+from scipy import special, stats
+
+from robots.errors import InvalidValueError, UnknownNameError
+
+Sign = Literal["<", "-", ">"]
+Verdict = Literal["supported", "supported as far as tested", "not supported", "not tested"]
+MIRRORED: dict[Sign, Sign] = {"<": ">", "-": "-", ">": "<"}
+
+# Values whose relative spread is smaller count as equal: sums of squares have no correct digits left there
+_EQUAL = 1e-7
+
+
+@dataclass(frozen=True)
+class MeanInterval:
+    """A mean and Student's confidence interval for it; `low` and `high` are nan for a single value."""
+
+    mean: float
+    low: float
+    high: float
+
+    @property
+    def half_width(self) -> float:
+        """Distance from the mean to either end."""
+        return (self.high - self.low) / 2
+
+
+@dataclass(frozen=True)
+class Anova:
+    """A test of whether any groups differ.
+
+    Attributes:
+        method: which test; "Welch" where variances may not be taken as equal.
+        statistic: F.
+        df_between: degrees of freedom of the numerator.
+        df_within: degrees of freedom of the denominator; not a whole number for Welch's test.
+        p: probability of an F at least this large if all means were equal.
+        eta_squared: sum of squares between groups as a fraction of the total.
+        omega_squared: the same fraction estimated for the population from F; negative where F < 1.
+    """
+
+    method: Literal["one-way", "Welch"]
+    statistic: float
+    df_between: int
+    df_within: float
+    p: float
+    eta_squared: float
+    omega_squared: float
+
+
+@dataclass(frozen=True)
+class Pair:
+    """Whether and by how much two groups differ.
+
+    Attributes:
+        first: name of a group.
+        second: name of another group.
+        difference: mean of the first - mean of the second.
+        low: lower end of the interval of the difference, of confidence 1 - alpha for all pairs together.
+        high: upper end.
+        p: adjusted for the number of groups.
+        hedges_g: difference in pooled standard deviations, with the exact bias correction of Hedges 1981.
+        sign: "<" or ">" between first and second where p <= alpha, else "-".
+    """
+
+    first: str
+    second: str
+    difference: float
+    low: float
+    high: float
+    p: float
+    hedges_g: float
+    sign: Sign
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """What `compare` found.
+
+    Attributes:
+        groups: names, in the order given.
+        alpha: level of significance.
+        normality: p of the Shapiro-Wilk test of each group; None for fewer than three values or equal ones.
+        residual_normality: p of the same test of all deviations from their group's mean; None where
+            variances differ, since the deviations then have no common distribution.
+        levene: p of Levene's test for equal variances; None where it cannot be computed.
+        anova: None where nothing was tested.
+        pairs: every two groups once, in order, whatever the ANOVA says, since their p are adjusted.
+        untested: why nothing was tested; None where the groups were tested.
+    """
+
+    groups: tuple[str, ...]
+    alpha: float
+    normality: dict[str, float | None]
+    residual_normality: float | None
+    levene: float | None
+    anova: Anova | None
+    pairs: tuple[Pair, ...]
+    untested: str | None
+
+    def sign(self, first: str, second: str) -> Sign:
+        """How the first group compares with the second, in whichever order the pair was tested.
+
+        Raises:
+            UnknownNameError: this pair of groups was not compared.
+        """
+        for pair in self.pairs:
+            if (pair.first, pair.second) == (first, second):
+                return pair.sign
+            if (pair.second, pair.first) == (first, second):
+                return MIRRORED[pair.sign]
+        known = (f"{pair.first} and {pair.second}" for pair in self.pairs)
+        raise UnknownNameError("pair of groups", f"{first} and {second}", known)
+
+
+@dataclass(frozen=True)
+class Expectation:
+    """Whether groups compare as a hypothesis expects.
+
+    Attributes:
+        verdict: "supported" if in every pair the first group is significantly below the second; "as far as
+            tested" if a group of some pairs is missing.
+        contradicted: pairs with a significant difference in the opposite direction.
+        undecided: pairs without a significant difference.
+        missing: groups that were not compared, in the order of the pairs.
+    """
+
+    verdict: Verdict
+    contradicted: tuple[tuple[str, str], ...] = ()
+    undecided: tuple[tuple[str, str], ...] = ()
+    missing: tuple[str, ...] = ()
+
+
+def mean_interval(values: Sequence[float] | np.ndarray, confidence: float = 0.95) -> MeanInterval:
+    """Return the mean of values and Student's confidence interval for it.
+
+    Raises:
+        InvalidValueError: there are no values, some are not finite, or the confidence is not within (0, 1).
+    """
+    if not 0 < confidence < 1:
+        raise InvalidValueError(f"confidence must be between 0 and 1, not {confidence}")
+    sample = _as_sample("values", values)
+    mean, n = float(sample.mean()), len(sample)
+    if n == 1:
+        return MeanInterval(mean, math.nan, math.nan)
+    reach = float(stats.t.ppf((1 + confidence) / 2, n - 1) * sample.std(ddof=1) / math.sqrt(n))
+    return MeanInterval(mean, mean - reach, mean + reach)
+
+
+def compare(groups: Mapping[str, Sequence[float] | np.ndarray], alpha: float = 0.05) -> Comparison:
+    """Test whether groups differ, and which.
+
+    Variances are taken as equal where Levene's test about the medians gives p > alpha, and as different where
+    it cannot be computed. Nothing is tested, and `untested` gives the reason, if there is only one group or a
+    group has a single value or equal values.
+
+    Args:
+        groups: values by the name of the group, for example one value per trial by algorithm.
+        alpha: level of significance.
+
+    Raises:
+        InvalidValueError: there is no group, a group has no values, a value is not finite, or alpha is not
+            within (0, 1).
+    """
+    if not groups:
+        raise InvalidValueError("there are no groups to compare")
+    if not 0 < alpha < 1:
+        raise InvalidValueError(f"alpha must be between 0 and 1, not {alpha}")
+    samples = {name: _as_sample(name, values) for name, values in groups.items()}
+    normality = {name: _shapiro_p(sample) for name, sample in samples.items()}
+    untested = _obstacle(samples)
+    if untested:
+        return Comparison(tuple(samples), alpha, normality, None, None, None, (), untested)
+    levene = _levene_p(list(samples.values()))
+    equal = levene is not None and levene > alpha
+    residuals = np.concatenate([sample - sample.mean() for sample in samples.values()])
+    return Comparison(
+        groups=tuple(samples),
+        alpha=alpha,
+        normality=normality,
+        residual_normality=_shapiro_p(residuals) if equal else None,
+        levene=levene,
+        anova=_analyse_variance(list(samples.values()), equal),
+        pairs=_compare_pairs(samples, equal, alpha),
+        untested=None,
+    )
+
+
+def judge_expectation(comparison: Comparison, pairs: Sequence[tuple[str, str]]) -> Expectation:
+    """Judge the hypothesis that in each pair of groups the first is below the second.
+
+    Pairs of which a group was not compared are not tested and do not count.
+
+    Raises:
+        InvalidValueError: there are no pairs, or one names the same group twice.
+    """
+    if not pairs or any(first == second for first, second in pairs):
+        raise InvalidValueError(f"pairs must name two groups each, not {list(pairs)}")
+    names = dict.fromkeys(chain.from_iterable(pairs))
+    missing = tuple(name for name in names if name not in comparison.groups)
+    tested = [pair for pair in pairs if not set(missing).intersection(pair)]
+    if comparison.untested or not tested:
+        return Expectation("not tested", missing=missing)
+    signs = {pair: comparison.sign(*pair) for pair in tested}
+    supported: Verdict = "supported as far as tested" if missing else "supported"
+    return Expectation(
+        verdict=supported if all(sign == "<" for sign in signs.values()) else "not supported",
+        contradicted=tuple(pair for pair, sign in signs.items() if sign == ">"),
+        undecided=tuple(pair for pair, sign in signs.items() if sign == "-"),
+        missing=missing,
+    )
+
+
+def _as_sample(name: str, values: Sequence[float] | np.ndarray) -> np.ndarray:
+    """Return the values as an array, (n,); raise if there are none or some are not finite."""
+    sample = np.asarray(values, float)
+    if sample.ndim != 1 or not len(sample):
+        raise InvalidValueError(f"{name} must be a list of at least one number")
+    if not np.isfinite(sample).all():
+        raise InvalidValueError(f"{name} must be finite, not {sample[~np.isfinite(sample)][0]}")
+    return sample
+
+
+def _is_constant(sample: np.ndarray) -> bool:
+    """Whether values are equal, to the digits that tests need."""
+    return bool(np.ptp(sample) <= _EQUAL * np.abs(sample).max())
+
+
+def _obstacle(samples: Mapping[str, np.ndarray]) -> str | None:
+    """Return why groups cannot be tested, if so."""
+    if len(samples) < 2:
+        return f"{next(iter(samples))} is the only group"
+    for name, sample in samples.items():
+        if len(sample) < 2:
+            return f"{name} has a single value"
+        if _is_constant(sample):
+            return f"all values of {name} are equal"
+    return None
+
+
+def _shapiro_p(sample: np.ndarray) -> float | None:
+    """Return p of the Shapiro-Wilk test, None for fewer than three values or equal ones."""
+    return None if len(sample) < 3 or _is_constant(sample) else float(stats.shapiro(sample).pvalue)
+
+
+def _levene_p(samples: Sequence[np.ndarray]) -> float | None:
+    """Return p of Levene's test about the medians (Brown and Forsythe 1974), None where it is undefined."""
+    if min(len(sample) for sample in samples) < 3:
+        return None
+    with np.errstate(divide="ignore", invalid="ignore"):  # where all values are equally far from their median
+        p = float(stats.levene(*samples, center="median").pvalue)
+    return None if math.isnan(p) else p
+
+
+def _analyse_variance(samples: Sequence[np.ndarray], equal: bool) -> Anova:
+    """Test all groups at once: one-way ANOVA if variances may be taken as equal, else Welch's."""
+    sizes = np.array([len(sample) for sample in samples])
+    means = np.array([sample.mean() for sample in samples])
+    variances = np.array([sample.var(ddof=1) for sample in samples])
+    total, k = int(sizes.sum()), len(samples)
+    between = np.sum(sizes * (means - np.concatenate(samples).mean()) ** 2)
+    within = np.sum((sizes - 1) * variances)
+    weights = sizes / variances
+    spread = np.sum((1 - weights / weights.sum()) ** 2 / (sizes - 1))  # the sum in Welch 1951
+    test = stats.f_oneway(*samples, equal_var=equal)
+    f = float(test.statistic)
+    return Anova(
+        method="one-way" if equal else "Welch",
+        statistic=f,
+        df_between=k - 1,
+        df_within=float(total - k if equal else (k**2 - 1) / (3 * spread)),
+        p=float(test.pvalue),
+        eta_squared=float(between / (between + within)),
+        omega_squared=(k - 1) * (f - 1) / ((k - 1) * (f - 1) + total),
+    )
+
+
+def _compare_pairs(samples: Mapping[str, np.ndarray], equal: bool, alpha: float) -> tuple[Pair, ...]:
+    """Test every two groups: Tukey's HSD if variances may be taken as equal, else Games-Howell."""
+    test = stats.tukey_hsd(*samples.values(), equal_var=equal)
+    interval = test.confidence_interval(1 - alpha)
+    names, pairs = list(samples), []
+    for i, j in combinations(range(len(names)), 2):
+        difference, p = float(test.statistic[i, j]), float(np.clip(test.pvalue[i, j], 0, 1))
+        sign: Sign = "-" if p > alpha else "<" if difference < 0 else ">"
+        low, high = float(interval.low[i, j]), float(interval.high[i, j])
+        g = _hedges_g(samples[names[i]], samples[names[j]])
+        pairs.append(Pair(names[i], names[j], difference, low=low, high=high, p=p, hedges_g=g, sign=sign))
+    return tuple(pairs)
+
+
+def _hedges_g(first: np.ndarray, second: np.ndarray) -> float:
+    """Return the difference of means in pooled standard deviations, times Hedges' exact correction."""
+    df = len(first) + len(second) - 2
+    squares = np.sum((first - first.mean()) ** 2) + np.sum((second - second.mean()) ** 2)
+    correction = np.exp(special.gammaln(df / 2) - special.gammaln((df - 1) / 2)) / math.sqrt(df / 2)
+    return float(correction * (first.mean() - second.mean()) / np.sqrt(squares / df))
