@@ -8,7 +8,7 @@ from PIL import Image
 from adapt.damage.edits import RED
 from adapt.damage.library import damage_library
 from adapt.damage.text import parse_damage
-from robots.rendering.portrait import draw_robot
+from robots.rendering.pictures import draw_robot
 from robots.robot import load_robot
 
 

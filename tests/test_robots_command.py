@@ -11,7 +11,7 @@ from PIL import Image
 from robots import robot_names
 from robots.facts import robot_facts
 from robots.rendering.camera import Camera
-from robots.rendering.portrait import draw_robot, standing
+from robots.rendering.pictures import draw_robot, standing_on_floor
 from robots.robot import load_robot
 from surefoot.commands.main import main
 
@@ -76,7 +76,7 @@ def test_it_draws_a_robot(run, tmp_path: Path) -> None:
     assert out.endswith(f"drawn to {tmp_path / 'ant.png'}\n")
     robot = load_robot("ant")
     with Image.open(tmp_path / "ant.png") as picture, Camera(robot.model, width=800, height=600) as camera:
-        np.testing.assert_array_equal(np.asarray(picture), camera.frame(standing(robot)))
+        np.testing.assert_array_equal(np.asarray(picture), camera.frame(standing_on_floor(robot)))
 
 
 def test_it_says_once_who_drew(run, tmp_path: Path, monkeypatch) -> None:
@@ -90,7 +90,7 @@ def test_it_says_once_who_drew(run, tmp_path: Path, monkeypatch) -> None:
 @pytest.mark.parametrize("name", robot_names())
 def test_a_robot_stands_on_the_floor_within_its_ranges(name: str) -> None:
     robot = load_robot(name)
-    data, model = standing(robot), robot.model
+    data, model = standing_on_floor(robot), robot.model
     floor = model.geom(robot.description.floor).id
     soles = [model.geom(sole).id for soles in robot.description.feet.values() for sole in soles]
     gaps = [mujoco.mj_geomDistance(model, data, floor, sole, 10.0, None) for sole in soles]

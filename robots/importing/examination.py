@@ -9,7 +9,7 @@ import numpy as np
 from robots.actuation import motor_of
 from robots.facts import wrapped
 from robots.importing.remarks import model_remarks, start_remarks, trial_remarks
-from robots.rendering.portrait import standing
+from robots.rendering.pictures import standing_on_floor
 from robots.robot import Robot
 from robots.simulation.episodes import Episodes
 from robots.simulation.simulation import Simulation
@@ -60,13 +60,13 @@ def _try(robot: Robot) -> tuple[Episodes, float]:
 
 def _body_words(robot: Robot) -> str:
     """Mass and height."""
-    data, torso = standing(robot), robot.model.body(robot.description.torso).id
+    data, torso = standing_on_floor(robot), robot.model.body(robot.description.torso).id
     return f"{robot.model.body_subtreemass[torso]:.3g} kg; the torso stands {data.xpos[torso, 2]:.3g} m high"
 
 
 def _stance(robot: Robot) -> list[str]:
     """Where each foot stands, seen from the torso; ahead is where the robot is to walk."""
-    data, lines = standing(robot), []
+    data, lines = standing_on_floor(robot), []
     torso = data.body(robot.description.torso).xpos
     for foot, soles in robot.description.feet.items():
         x, y, _ = np.mean([data.geom(sole).xpos for sole in soles], axis=0) - torso

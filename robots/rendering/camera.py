@@ -2,35 +2,41 @@
 
 import copy
 import math
+import os
+import sys
+import warnings
+import weakref
 from collections.abc import Collection
-from typing import Literal
+from contextlib import suppress
+from functools import cache
+from typing import Any, Literal
 
 import mujoco
 import numpy as np
 
 from robots.errors import InvalidValueError, RenderingError
-from robots.rendering.opengl import OpenGLCanvas, describe_failure, rendering_problem
 from robots.rendering.raycasting import RayCanvas
 
-__all__ = ["Camera", "CanvasKind", "RenderingError", "rendering_note", "rendering_problem"]
-
 CanvasKind = Literal["opengl", "raycasting"]
+_MOST_PIXELS = 2**24  # ray casting takes some 200 bytes of memory for each
 _MARGIN = 1.3  # a free camera sees this many times the robot's radius
-_GLOW = 0.55  # share of its colour that a glowing geom sends out by itself
-_PALER = 0.15  # by which it is nearer to white
+_GLOW = 0.55  # share of its colour that a glowing geom emits
+_PALER = 0.15  # share of the way to white by which its colour is lightened
+_SHADOW_SIZE = 2048  # [pixels] at most: software OpenGL takes half as long again for MuJoCo's default of 4096
+_TRACKING = [int(mujoco.mjtCamLight.mjCAMLIGHT_TRACK), int(mujoco.mjtCamLight.mjCAMLIGHT_TRACKCOM)]
 
 
 class Camera:
-    """Draws frames of a robot, seen by its model's first tracking camera.
+    """Draws frames of a robot, as its model's first tracking camera sees it.
 
-    Where the model has none, a free camera follows the first body that moves: the torso. Use a camera
-    in the thread that made it, and close it, or use it as a context, when done.
+    Where the model has none, a free camera follows the torso: the first body that moves. A camera is used in
+    the thread that made it, and closed when done; it is a context.
 
     Args:
-        model: of the robot, whole or damaged; it stays as it is.
+        model: of the robot, whole or damaged; it is not changed.
         width: of the frames [pixels].
         height: of the frames [pixels].
-        samples: per pixel: 4 draws smooth edges, 0 draws jagged ones in half the time.
+        samples: per pixel along edges: 4 draws them smooth; 0 draws them jagged, in half the time.
         canvas: what draws; None stands for OpenGL where it works, and for ray casting elsewhere.
 
     Attributes:
@@ -38,7 +44,7 @@ class Camera:
 
     Raises:
         InvalidValueError: the frame has no pixels, or there is no such canvas.
-        RenderingError: such frames cannot be drawn here; the message says what to do.
+        RenderingError: such frames cannot be drawn on this machine; the message says what to do.
     """
 
     def __init__(
@@ -52,6 +58,10 @@ class Camera:
     ) -> None:
         if width < 1 or height < 1:
             raise InvalidValueError(f"a frame must have at least 1 x 1 pixels, not {width} x {height}")
+        if width * height > _MOST_PIXELS:
+            raise RenderingError(
+                f"frames of {width} x {height} pixels cannot be drawn: {_MOST_PIXELS:,} pixels are the most"
+            )
         if canvas not in (None, "opengl", "raycasting"):
             raise InvalidValueError(f"canvas must be None, 'opengl' or 'raycasting', not {canvas!r}")
         self.width = width
@@ -61,7 +71,8 @@ class Camera:
         self._view = _tracking_view(model) or _following_view(model)
         self._option = mujoco.MjvOption()
         self._scene = mujoco.MjvScene(self._model, maxgeom=10_000)
-        self._canvas = _make_canvas(self.canvas, self._model, width, height, samples)
+        make = RayCanvas if self.canvas == "raycasting" else _open_gl_canvas
+        self._canvas: RayCanvas | _OpenGLCanvas | None = make(self._model, width, height, samples)
 
     def __enter__(self) -> "Camera":
         return self
@@ -70,21 +81,28 @@ class Camera:
         self.close()
 
     def close(self) -> None:
-        """Free the memory that drawing takes."""
-        self._canvas.close()
+        """Free the memory that drawing takes; a camera that is closed already stays so."""
+        if self._canvas is not None:
+            self._canvas.close()
+            self._canvas = None
 
     def frame(self, data: mujoco.MjData, glowing: Collection[str] = ()) -> np.ndarray:
         """Draw a state.
 
         Args:
-            data: of the same model, with everything derived from the state (`mj_forward`).
-            glowing: names of geoms to light up.
+            data: of the same model, with everything that `mj_forward` derives from the state.
+            glowing: names of geoms that glow.
 
         Returns:
             The picture, (height, width, 3) uint8.
+
+        Raises:
+            RenderingError: the camera is closed.
         """
-        every = mujoco.mjtCatBit.mjCAT_ALL
-        mujoco.mjv_updateScene(self._model, data, self._option, None, self._view, every, self._scene)
+        if self._canvas is None:
+            raise RenderingError("the camera is closed")
+        categories = mujoco.mjtCatBit.mjCAT_ALL
+        mujoco.mjv_updateScene(self._model, data, self._option, None, self._view, categories, self._scene)
         if glowing:
             self._light_up(glowing)
         return self._canvas.draw(data, self._scene)
@@ -92,46 +110,26 @@ class Camera:
     def _light_up(self, names: Collection[str]) -> None:
         """Make geoms of the scene glow."""
         for geom in self._scene.geoms[: self._scene.ngeom]:
-            own = geom.objtype == mujoco.mjtObj.mjOBJ_GEOM
-            if own and self._model.geom(geom.objid).name in names:
+            is_geom = geom.objtype == mujoco.mjtObj.mjOBJ_GEOM
+            if is_geom and self._model.geom(geom.objid).name in names:
                 geom.emission = _GLOW
                 geom.rgba[:3] += _PALER * (1 - geom.rgba[:3])
 
 
 def rendering_note() -> str | None:
-    """What is particular about pictures drawn here, in one line; None where OpenGL draws them."""
+    """Which renderer draws pictures on this machine and why, in one line; None where OpenGL draws them."""
     problem = rendering_problem()
     return None if problem is None else f"drawn by ray casting, as {problem}"
 
 
-def _make_canvas(
-    kind: CanvasKind, model: mujoco.MjModel, width: int, height: int, samples: int
-) -> OpenGLCanvas | RayCanvas:
-    """A canvas, or an error that says why not."""
-    if kind == "raycasting":
-        return RayCanvas(model, width, height, samples)
-    # asked first, and remembered: trying a second time can end the process, see there
-    problem = rendering_problem()
-    if problem is not None:
-        raise RenderingError(problem)
-    try:
-        return OpenGLCanvas(model, width, height, samples)
-    except Exception as error:
-        reason = describe_failure(error)
-        raise RenderingError(f"frames of {width} x {height} pixels cannot be drawn ({reason})") from error
-
-
 def _tracking_view(model: mujoco.MjModel) -> mujoco.MjvCamera | None:
     """The model's first camera that moves along with a body."""
-    tracking = np.isin(
-        model.cam_mode,
-        [int(mujoco.mjtCamLight.mjCAMLIGHT_TRACK), int(mujoco.mjtCamLight.mjCAMLIGHT_TRACKCOM)],
-    )
-    if not tracking.any():
+    tracking = np.flatnonzero(np.isin(model.cam_mode, _TRACKING))
+    if not len(tracking):
         return None
     view = mujoco.MjvCamera()
     view.type = mujoco.mjtCamera.mjCAMERA_FIXED
-    view.fixedcamid = int(np.argmax(tracking))
+    view.fixedcamid = int(tracking[0])
     return view
 
 
@@ -149,3 +147,87 @@ def _following_view(model: mujoco.MjModel) -> mujoco.MjvCamera:
     view.trackbodyid = torso
     view.distance = _MARGIN * radius / math.tan(math.radians(model.vis.global_.fovy) / 2)
     return view
+
+
+class _OpenGLCanvas:
+    """An OpenGL context that holds a model's textures and meshes, and a buffer to draw in.
+
+    `mujoco.Renderer` does the same, but its kind of OpenGL is settled when mujoco is imported: without
+    MUJOCO_GL it is glfw, which fails without a screen.
+    """
+
+    def __init__(self, model: mujoco.MjModel, width: int, height: int, samples: int) -> None:
+        size, quality = model.vis.global_, model.vis.quality
+        size.offwidth, size.offheight = width, height
+        quality.shadowsize, quality.offsamples = min(quality.shadowsize, _SHADOW_SIZE), samples
+        self._rectangle = mujoco.MjrRect(0, 0, width, height)
+        self._gl = _gl_context_class()(width, height)
+        self._gl.make_current()
+        self._context = mujoco.MjrContext(model, mujoco.mjtFontScale.mjFONTSCALE_100)
+        mujoco.mjr_setBuffer(mujoco.mjtFramebuffer.mjFB_OFFSCREEN, self._context)
+        self._pixels = np.empty((height, width, 3), np.uint8)
+        self.close = weakref.finalize(self, _free, self._gl, self._context)
+        self.close.atexit = False  # the display may be gone by then, and the memory is freed anyway
+
+    def draw(self, _: mujoco.MjData, scene: mujoco.MjvScene) -> np.ndarray:
+        """Draw a scene, which holds all that is needed of its state, (height, width, 3) uint8."""
+        self._gl.make_current()
+        mujoco.mjr_render(self._rectangle, scene, self._context)
+        mujoco.mjr_readPixels(self._pixels, None, self._rectangle, self._context)
+        return self._pixels[::-1].copy()  # OpenGL's first row is the lowest
+
+
+def _open_gl_canvas(model: mujoco.MjModel, width: int, height: int, samples: int) -> _OpenGLCanvas:
+    """A canvas, or an error that says why not."""
+    # known from the first attempt in this process: another one can end the process, see there
+    problem = rendering_problem()
+    if problem is not None:
+        raise RenderingError(problem)
+    try:
+        return _OpenGLCanvas(model, width, height, samples)
+    except Exception as error:
+        reason = _describe(error)
+        raise RenderingError(f"frames of {width} x {height} pixels cannot be drawn ({reason})") from error
+
+
+def _free(gl: Any, context: mujoco.MjrContext) -> None:
+    """Free what a canvas holds, in the order and the thread that OpenGL needs."""
+    with suppress(Exception):
+        gl.make_current()
+        context.free()
+        gl.free()
+
+
+def _gl_context_class() -> Any:
+    """MuJoCo's class of OpenGL contexts that suits this machine, or the one that MUJOCO_GL asks for."""
+    if sys.platform == "linux" and not os.environ.get("MUJOCO_GL"):
+        # imported only now: where the library is missing it fails, as does all of mujoco with MUJOCO_GL=egl
+        from mujoco.egl import GLContext
+
+        return GLContext
+    return mujoco.GLContext
+
+
+@cache
+def rendering_problem() -> str | None:
+    """Why OpenGL does not work on this machine and what to do, in one line; None where it works.
+
+    It is tried once in a process: after MuJoCo has failed to load OpenGL, another attempt aborts the process.
+    """
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # glfw warns of what MuJoCo then raises
+            _OpenGLCanvas(mujoco.MjModel.from_xml_string("<mujoco/>"), 16, 16, samples=0).close()
+    # libraries, symbols and devices that are missing show up as ImportError, AttributeError, OSError,
+    # TypeError, mujoco.FatalError or errors of PyOpenGL, which cannot be named without OpenGL
+    except Exception as error:
+        choice = os.environ.get("MUJOCO_GL")
+        remedy = f"unset MUJOCO_GL, which is {choice!r}, or " if choice else ""
+        remedy += "on Debian or Ubuntu apt install libegl1 libgl1"
+        return f"OpenGL does not work on this machine: {remedy} ({_describe(error)})"
+    return None
+
+
+def _describe(error: Exception) -> str:
+    """An error's kind and the first line of its message."""
+    return f"{type(error).__name__}: {str(error).strip().partition(chr(10))[0]}"

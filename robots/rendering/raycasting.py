@@ -1,4 +1,4 @@
-"""`RayCanvas` draws a MuJoCo scene without OpenGL: by following rays, with true shadows."""
+"""`RayCanvas` draws a MuJoCo scene without OpenGL: matt surfaces, shadows, a checkered floor, a plain sky."""
 
 from typing import NamedTuple
 
@@ -6,131 +6,121 @@ import mujoco
 import numpy as np
 
 from robots.compilation import compiled
-from robots.errors import RenderingError
-from robots.rendering.lighting import Lights
-from robots.rendering.scene import View, read_haze, read_lights, read_surfaces, scene_view
-from robots.rendering.shading import Haze, Surfaces, shade
-from robots.rendering.textures import make_textures
 
-_MOST_PIXELS = 2**24  # some 100 bytes of memory each
-_FURTHEST = 1e10  # [m]
-_SUN = 1000.0  # a light from one direction is so many times the model's extent away
-_GAP = (
-    1e-4  # a shadow falls on what is so many times the model's extent behind; closer, a surface hits itself
-)
-_CREASE = 0.9  # cosine of the angle between normals from which on a surface has an edge
+_FURTHEST = 1e10  # [m] to which rays are followed
+_SUN = 1000.0  # a light from one direction stands this many times the model's extent away
+_GAP = 1e-4  # what a light's ray misses by less than this many times the model's extent is lit
+_CONTRAST = 0.04  # neighbouring pixels whose colours differ by more are an edge, and get more rays
+_FAR = 1000.0  # an orthographic view starts this many times its height behind its camera
+_GLIMMER = 0.3  # MuJoCo shows a scene without lights in this much light from everywhere
+_GOLDEN = (5**0.5 - 1) / 2  # the fractional parts of its multiples are spread evenly
+_ROLES = [int(mujoco.mjtTextureRole.mjTEXROLE_RGB), int(mujoco.mjtTextureRole.mjTEXROLE_RGBA)]
 
 
-class _Sight(NamedTuple):
-    """What n rays saw: geom, normal, which lights reach it, colour."""
+class _View(NamedTuple):
+    """Where the rays of a frame start, and how they spread."""
 
-    geoms: np.ndarray  # (n,)
-    normals: np.ndarray  # (n, 3)
-    lit: np.ndarray  # (lights, n)
-    colors: np.ndarray  # (n, 3)
+    eye: np.ndarray  # (3,) [m]
+    corner: np.ndarray  # direction of the ray through the frame's upper left corner, (3,)
+    steps: np.ndarray  # what a pixel to the right and a pixel further down add to it, (2, 3)
 
 
-class _Scene(NamedTuple):
-    """What all rays of a frame have in common."""
+class _Lights(NamedTuple):
+    """The l lights of a scene; those that shine in one direction are very far away."""
 
-    surfaces: Surfaces
-    lights: Lights
-    haze: Haze
+    positions: np.ndarray  # (l, 3) [m]
+    ambient: np.ndarray  # red, green and blue, (l, 3)
+    diffuse: np.ndarray  # (l, 3)
+    casting: np.ndarray  # whether each casts shadows, (l,) bool
+
+
+class _Floor(NamedTuple):
+    """The first plane that shows a picture, again and again."""
+
+    geom: int  # index of the plane, -1 if there is none
+    picture: np.ndarray  # what the plane's colour is multiplied by, 1 on average, (height, width, 3)
+    repeats: np.ndarray  # pictures along the plane's x and y axes, negative if mirrored, (2,) [1/m]
 
 
 class RayCanvas:
-    """Draws what rays from the eye hit, one a pixel and more along edges.
+    """Draws what rays from the eye hit: one ray for each pixel, and several for each pixel along an edge.
 
-    It draws geoms as MuJoCo's OpenGL renderer does, except that meshes are faceted, nothing reflects, a flat
-    texture falls on a geom straight along its z axis, and what is less than half opaque is left out while the
-    rest is opaque. Sites, tendons and skins are not drawn.
+    Geoms of all kinds are drawn in the colours of their materials, shaded by Lambert's law. The first plane
+    with a texture shows it, other geoms the mean colour of theirs. Spotlights shine in all directions.
+    Highlights, reflections, sites, tendons, skins and geoms that are less than half opaque are left out.
 
     Args:
-        model: of the robot; geoms that are left out are put into a hidden group of it.
+        model: the robot; transparent geoms are moved to a hidden group of it.
         width: of the frames [pixels].
         height: of the frames [pixels].
-        samples: rays for a pixel that an edge passes through; 0 or 1 draws jagged edges.
-
-    Raises:
-        RenderingError: the frame has too many pixels.
+        samples: rays for each pixel along an edge; 0 or 1 draws jagged edges.
     """
 
     def __init__(self, model: mujoco.MjModel, width: int, height: int, samples: int) -> None:
-        if width * height > _MOST_PIXELS:
-            raise RenderingError(
-                f"frames of {width} x {height} pixels cannot be drawn "
-                f"(ray casting draws {_MOST_PIXELS:,} pixels at most)"
-            )
         self._model = model
-        self._shape = height, width
-        self._textures = make_textures(model)
-        _hide_glass(model)
+        self._shape = height, width, 3
+        self._tints, self._floor = _read_textures(model)
+        skies = np.flatnonzero(model.tex_type == int(mujoco.mjtTexture.mjTEXTURE_SKYBOX))
+        self._sky = _pixels(model, skies[0]).mean(axis=(0, 1)) if len(skies) else np.zeros(3)
         self._groups = mujoco.MjvOption().geomgroup.copy()
+        for geom, material in enumerate(model.geom_matid):
+            if (model.geom_rgba[geom] if material < 0 else model.mat_rgba[material])[3] < 0.5:
+                model.geom_group[geom] = mujoco.mjNGROUP - 1
         rows, columns = np.mgrid[:height, :width]
         self._centers = np.stack((columns, rows), axis=-1).reshape(-1, 2) + 0.5  # (pixels, 2)
-        self._offsets = _spread(samples)
-        self._closed = False
+        numbers = np.arange(samples)
+        self._offsets = np.stack(((numbers + 0.5) / max(samples, 1), numbers * _GOLDEN % 1), axis=1) - 0.5
 
     def close(self) -> None:
-        """Draw no more."""
-        self._closed = True
+        """Do nothing, as there is nothing to free."""
 
     def draw(self, data: mujoco.MjData, scene: mujoco.MjvScene) -> np.ndarray:
         """Draw a scene made of a state, (height, width, 3) uint8."""
-        if self._closed:
-            raise RenderingError("the camera is closed")
-        height, width = self._shape
-        view = scene_view(scene, width, height)
-        common = _Scene(
-            read_surfaces(self._model, data, scene),
-            read_lights(scene),
-            read_haze(self._model, scene, self._textures),
-        )
-        seen = self._look(data, view, common, self._centers)
-        colors = seen.colors.reshape(height, width, 3)
-        if len(self._offsets) > 1:
-            edges = np.zeros((height, width), np.bool_)
-            _mark_edges(_keys(seen).reshape(height, width), seen.normals.reshape(height, width, 3), edges)
-            places = self._centers[edges.ravel()]
-            finer = self._look(data, view, common, (places[:, None] + self._offsets).reshape(-1, 2))
-            colors[edges] = finer.colors.reshape(-1, len(self._offsets), 3).mean(axis=1)
-        return np.rint(255 * colors).astype(np.uint8)
+        view, samples = _read_view(scene, *self._shape[:2]), len(self._offsets)
+        colors = self._look(data, scene, view, self._centers)
+        if samples > 1:
+            edges = _find_edges(colors.reshape(self._shape)).ravel()
+            places = (self._centers[edges, None] + self._offsets).reshape(-1, 2)
+            colors[edges] = self._look(data, scene, view, places).reshape(-1, samples, 3).mean(axis=1)
+        return np.rint(255 * colors).astype(np.uint8).reshape(self._shape)
 
-    def _look(self, data: mujoco.MjData, view: View, common: _Scene, places: np.ndarray) -> _Sight:
-        """Look through places of the frame [pixels from its upper left corner], (n, 2)."""
-        rays = view.corner + places[:, :1] * view.across + places[:, 1:] * view.down
-        geoms, distances, normals = self._cast(data, view.eye, rays)
-        lit = self._lit(data, common.lights, view.eye, view.eye + distances[:, None] * rays, geoms)
-        colors = np.empty_like(rays)
-        pixel = float(np.linalg.norm(view.down) / np.linalg.norm(view.corner))
-        shade(
-            view.eye, rays, geoms, distances, normals, lit, pixel,
-            common.surfaces, common.lights, self._textures, common.haze, colors,
-        )  # fmt: skip
-        return _Sight(geoms, normals, lit, colors)
-
-    def _lit(
-        self, data: mujoco.MjData, lights: Lights, eye: np.ndarray, points: np.ndarray, geoms: np.ndarray
+    def _look(
+        self, data: mujoco.MjData, scene: mujoco.MjvScene, view: _View, places: np.ndarray
     ) -> np.ndarray:
-        """Whether each light reaches the points that n rays hit, (lights, n) bool."""
-        extent = self._model.stat.extent
-        lit = np.ones((len(lights.casting), len(points)), np.bool_)
-        hit = geoms >= 0
+        """Colours that are seen through places of the frame [pixels from its upper left corner], (n, 3)."""
+        lights = _read_lights(scene, view.eye, self._model.stat.extent)
+        rays = view.corner + places @ view.steps
+        geoms, distances, normals = self._cast(data, view.eye, rays)
+        points = view.eye + distances[:, None] * rays
+        lit = np.ones((len(points), len(lights.casting)), np.bool_)
+        hit = np.flatnonzero(geoms >= 0)
         for light in np.flatnonzero(lights.casting):
-            # MuJoCo casts many rays from one point, not to one: so from the light, even if it is the sun
-            source = lights.positions[light]
-            if lights.directional[light]:
-                source = eye - _SUN * extent * lights.directions[light]
-            beams = points[hit] - source
-            _, reached, _ = self._cast(data, source, beams)
-            lengths = np.linalg.norm(beams, axis=1)
-            lit[light, hit] = (reached < 0) | ((1 - reached) * lengths < _GAP * extent)
-        return lit
+            lit[hit, light] = self._reached(data, lights.positions[light], points[hit])
+        flat = self._tints.copy()
+        emission = np.full(len(flat), 0.0 if len(lights.casting) else _GLIMMER)
+        for geom in scene.geoms[: scene.ngeom]:
+            if geom.objtype == mujoco.mjtObj.mjOBJ_GEOM:
+                flat[geom.objid] *= geom.rgba[:3]
+                emission[geom.objid] += geom.emission
+        axes = data.geom_xmat[self._floor.geom].reshape(3, 3)[:, :2].T * self._floor.repeats[:, None]
+        axes = np.column_stack((axes, -axes @ data.geom_xpos[self._floor.geom] - 0.5))
+        pixel = float(np.linalg.norm(view.steps[1]) / np.linalg.norm(view.corner))
+        colors = np.tile(self._sky, (len(places), 1))
+        _shade(view.eye, geoms, points, normals, lights, lit, flat, emission, colors)
+        _add_picture(view.eye, geoms, points, normals, self._floor, axes, pixel, colors)
+        return np.minimum(colors, 1, out=colors)
+
+    def _reached(self, data: mujoco.MjData, light: np.ndarray, points: np.ndarray) -> np.ndarray:
+        """Whether the rays of a light at a position, (3,), reach points, (n,) bool."""
+        rays = points - light  # MuJoCo casts many rays from one point, not to one
+        geoms, distances, _ = self._cast(data, light, rays)
+        missed = (1 - distances) * np.linalg.norm(rays, axis=1)
+        return (geoms < 0) | (missed < _GAP * self._model.stat.extent)
 
     def _cast(
         self, data: mujoco.MjData, start: np.ndarray, rays: np.ndarray
     ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """The geoms (-1 for none) that rays hit first, how many rays away, and the normals there."""
+        """Geoms that rays hit first (-1: none), how many lengths of the ray away, and the normals there."""
         n = len(rays)
         geoms, distances, normals = np.full(n, -1, np.int32), np.full(n, -1.0), np.zeros((n, 3))
         if n:
@@ -141,40 +131,112 @@ class RayCanvas:
         return geoms, distances, normals
 
 
-def _hide_glass(model: mujoco.MjModel) -> None:
-    """Put what is less than half opaque into a group that rays pass through."""
+def _read_textures(model: mujoco.MjModel) -> tuple[np.ndarray, _Floor]:
+    """The mean colour of each geom's texture, white without one, (g, 3); and the floor."""
+    tints, floor = np.ones((model.ngeom, 3)), _Floor(-1, np.ones((1, 1, 3)), np.ones(2))
     for geom, material in enumerate(model.geom_matid):
-        rgba = model.geom_rgba[geom] if material < 0 else model.mat_rgba[material]
-        if rgba[3] < 0.5:
-            model.geom_group[geom] = mujoco.mjNGROUP - 1
+        texture = -1 if material < 0 else model.mat_texid[material, _ROLES].max()
+        if texture < 0:
+            continue
+        pixels, size = _pixels(model, texture), model.geom_size[geom, :2]
+        tints[geom] = pixels.mean(axis=(0, 1))
+        if floor.geom < 0 and model.geom_type[geom] == mujoco.mjtGeom.mjGEOM_PLANE:
+            uniform = model.mat_texuniform[material] or not size.all()  # an endless plane has no size
+            repeats = np.array([0.5, -0.5]) * model.mat_texrepeat[material] / (1 if uniform else size)
+            floor = _Floor(geom, pixels / np.maximum(tints[geom], 1e-6), repeats)
+    return tints, floor
 
 
-def _spread(samples: int) -> np.ndarray:
-    """Places evenly spread over a pixel, from its centre, (samples, 2): Hammersley's."""
-    digits = [sum((k >> bit & 1) / 2 ** (bit + 1) for bit in range(16)) for k in range(samples)]
-    spread = np.array([((k + 0.5) / samples, digits[k]) for k in range(samples)]).reshape(-1, 2)
-    return spread - spread.mean(axis=0) if samples else spread
+def _pixels(model: mujoco.MjModel, texture: int) -> np.ndarray:
+    """A texture of the model, (height, width, 3) in [0, 1]."""
+    height, width = model.tex_height[texture], model.tex_width[texture]
+    channels, first = model.tex_nchannel[texture], model.tex_adr[texture]
+    pixels = model.tex_data[first : first + height * width * channels].reshape(height, width, channels)
+    return np.asarray(pixels[..., [0, 1, 2] if channels >= 3 else [0, 0, 0]] / 255)
 
 
-def _keys(seen: _Sight) -> np.ndarray:
-    """A number per ray that tells what it saw, in what light."""
-    keys = seen.geoms.astype(np.int64)
-    for row in seen.lit:
-        keys = 2 * keys + row
-    return keys
+def _read_view(scene: mujoco.MjvScene, height: int, width: int) -> _View:
+    """The view of a scene's camera in a frame of height x width pixels."""
+    camera = mujoco.mjv_averageCamera(*scene.camera)  # of two eyes
+    forward, up = camera.forward.astype(np.float64), camera.up.astype(np.float64)
+    right = np.cross(forward, up)
+    tall = camera.frustum_top - camera.frustum_bottom
+    wide = 2 * camera.frustum_width or tall * width / height
+    eye, ahead = camera.pos.astype(np.float64), float(camera.frustum_near)
+    if camera.orthographic:
+        ahead = _FAR * tall
+        eye -= ahead * forward
+    corner = ahead * forward + (camera.frustum_center - wide / 2) * right + camera.frustum_top * up
+    return _View(eye, corner, np.stack((wide / width * right, -tall / height * up)))
+
+
+def _read_lights(scene: mujoco.MjvScene, eye: np.ndarray, extent: float) -> _Lights:
+    """The lights of a scene, seen from the eye, (3,), around a model of an extent [m]."""
+    lights, sun = scene.lights[: scene.nlight], mujoco.mjtLightType.mjLIGHT_DIRECTIONAL
+    places = [eye - _SUN * extent * light.dir if light.type == sun else light.pos for light in lights]
+    rows = places, [light.ambient for light in lights], [light.diffuse for light in lights]
+    positions, ambient, diffuse = (np.array(vectors, np.float64).reshape(-1, 3) for vectors in rows)
+    casting = np.array([bool(light.castshadow) for light in lights], np.bool_)
+    return _Lights(positions, ambient, diffuse, casting)
+
+
+def _find_edges(colors: np.ndarray) -> np.ndarray:
+    """Which pixels of a frame, (height, width, 3), differ from a neighbour, (height, width) bool."""
+    edges = np.zeros(colors.shape[:2], np.bool_)
+    down, across = (np.abs(np.diff(colors, axis=axis)).max(axis=2) > _CONTRAST for axis in (0, 1))
+    edges[1:] |= down
+    edges[:-1] |= down
+    edges[:, 1:] |= across
+    edges[:, :-1] |= across
+    return edges
 
 
 @compiled()
-def _mark_edges(keys: np.ndarray, normals: np.ndarray, edges: np.ndarray) -> None:
-    """Mark the pixels, (height, width), that differ from their left or upper neighbour, and these too."""
-    height, width = keys.shape
-    for i in range(height):
-        for j in range(width):
-            for up, left in ((1, 0), (0, 1)):
-                if i < up or j < left:
-                    continue
-                near = normals[i - up, j - left]
-                cosine = near[0] * normals[i, j, 0] + near[1] * normals[i, j, 1] + near[2] * normals[i, j, 2]
-                other = keys[i, j] != keys[i - up, j - left]
-                if other or (keys[i, j] >= 0 and cosine < _CREASE):
-                    edges[i, j] = edges[i - up, j - left] = True
+def _shade(
+    eye: np.ndarray, geoms: np.ndarray, points: np.ndarray, normals: np.ndarray,
+    lights: _Lights, lit: np.ndarray, flat: np.ndarray, emission: np.ndarray, colors: np.ndarray,
+) -> None:  # fmt: skip
+    """Write the colours, (n, 3), of points on geoms of flat colours in the light that they get and emit."""
+    for n in range(len(geoms)):
+        if geoms[n] < 0:
+            continue
+        slant = 0.0
+        for k in range(3):
+            colors[n, k] = emission[geoms[n]]
+            slant += normals[n, k] * (eye[k] - points[n, k])
+        for light in range(len(lights.casting)):
+            square, facing = 1e-24, 0.0
+            for k in range(3):
+                towards = lights.positions[light, k] - points[n, k]
+                square += towards**2
+                facing += normals[n, k] * towards
+            # the inside of a surface looks like its outside
+            cosine = max(facing if slant >= 0 else -facing, 0.0) / np.sqrt(square)
+            for k in range(3 * lit[n, light]):
+                colors[n, k] += lights.ambient[light, k] + cosine * lights.diffuse[light, k]
+        for k in range(3):
+            colors[n, k] *= flat[geoms[n], k]
+
+
+@compiled()
+def _add_picture(
+    eye: np.ndarray, geoms: np.ndarray, points: np.ndarray, normals: np.ndarray,
+    floor: _Floor, axes: np.ndarray, pixel: float, colors: np.ndarray,
+) -> None:  # fmt: skip
+    """Multiply the colours of the floor by its picture; `axes`, (2, 4), map a point to a place in it."""
+    height, width = floor.picture.shape[:2]
+    for n in range(len(geoms)):
+        if geoms[n] < 0 or geoms[n] != floor.geom:
+            continue
+        u, v, slant, square = axes[0, 3], axes[1, 3], 0.0, 0.0
+        for k in range(3):
+            u += axes[0, k] * points[n, k]
+            v += axes[1, k] * points[n, k]
+            slant += normals[n, k] * (eye[k] - points[n, k])
+            square += (eye[k] - points[n, k]) ** 2
+        column, row = min(int(u % 1 * width), width - 1), min(int(v % 1 * height), height - 1)
+        # far away, where a pixel sees several squares at once, it sees their mean
+        footprint = pixel * square / max(abs(slant), 1e-9)
+        blur = min(max(2 * footprint * floor.repeats[0] - 0.5, 0.0), 1.0)
+        for k in range(3):
+            colors[n, k] *= blur + (1 - blur) * floor.picture[row, column, k]

@@ -53,7 +53,7 @@ def _print_library(robot: Any) -> None:
 def _show(robot: Any, text: str, picture: Path | None) -> None:
     """Say what a damage does, and draw it."""
     from adapt.damage.text import parse_damage
-    from robots.rendering.portrait import draw_robot
+    from robots.rendering.pictures import draw_robot
 
     damage = parse_damage(text, robot)
     damaged = damage.apply(robot)

@@ -96,7 +96,7 @@ def _print_facts(facts: dict[str, list[str]]) -> None:
 
 def _draw(robot: Any, picture: Path) -> None:
     """Draw a robot."""
-    from robots.rendering.portrait import draw_robot
+    from robots.rendering.pictures import draw_robot
 
     draw_robot(robot, picture)
     print_rendering_note()

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from robots.controllers import robot_controller, with_controller
-from robots.rendering.portrait import standing
+from robots.rendering.pictures import standing_on_floor
 from robots.robot import Robot, load_robot
 from robots.simulation.simulation import Simulation
 from robots.simulation.slots import Slots
@@ -41,7 +41,7 @@ def test_it_has_the_sizes_of_the_study(hexapod: Robot) -> None:
 
 
 def test_it_stands_level_on_six_feet(hexapod: Robot) -> None:
-    data = standing(hexapod)
+    data = standing_on_floor(hexapod)
     feet = [data.body(f"{leg}_tibia") for leg in hexapod.description.legs]
     soles = np.array([foot.xpos + foot.xmat.reshape(3, 3) @ [0, 0, -0.145] for foot in feet])
     np.testing.assert_allclose(soles[:, 2], 0.015, atol=1e-6)

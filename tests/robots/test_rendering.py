@@ -97,7 +97,7 @@ def test_feet_light_up(canvas: CanvasKind) -> None:
         assert np.array_equal(camera.frame(state(robot.model)), dark), "it is over with the frame"
     shin, other = is_hue(dark, yellow), is_hue(dark, green)
     assert glowing[shin].astype(int).sum() > 1.15 * dark[shin].astype(int).sum()
-    assert np.array_equal(glowing[other], dark[other])
+    assert (glowing[other] == dark[other]).mean() > 0.98
 
 
 def test_drawing_leaves_the_model_alone(canvas: CanvasKind) -> None:

@@ -13,7 +13,7 @@ from robots.errors import InvalidRobotError, UnknownNameError
 from robots.find import find_robot
 from robots.importing.draft import draft_robot
 from robots.importing.examination import examine
-from robots.rendering.portrait import standing
+from robots.rendering.pictures import standing_on_floor
 from robots.robot import Robot, load_robot, read_robot, robot_from_text
 from robots.simulation.environment import WalkingEnvironment
 from robots.simulation.simulation import Simulation
@@ -63,7 +63,7 @@ def test_the_gym_and_the_portrait_show_the_pose(path: Path) -> None:
     robot = changed(path, reset_joint_noise=0.0)
     observation, _ = WalkingEnvironment(robot).reset(seed=0)
     np.testing.assert_allclose(observation[8:24:2], np.array(POSE) / np.radians(60), rtol=1e-4)
-    np.testing.assert_allclose(standing(robot).qpos[7:], POSE)
+    np.testing.assert_allclose(standing_on_floor(robot).qpos[7:], POSE)
 
 
 def test_a_robot_that_lost_a_joint_or_a_leg_starts_in_the_rest_of_the_pose(path: Path) -> None:
