@@ -5,8 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from adapt.evidence import evidence_of
-from adapt.outcome import Outcome
-from adapt.record import Level
+from adapt.records import Outcome, Performance
 from repertoire.repertoire import Repertoire
 from robots.seeds import SeedFamily, derive_seeds
 from robots.simulation.episodes import Episodes
@@ -57,13 +56,19 @@ class Bench:
         outcome = Outcome(float(self._objectives(episodes)[0]), fell, evidence)
         return Run(int(seeds[0]), outcome, int(episodes.steps[0]), float(episodes.distances[0]))
 
-    def level(self, row: int) -> Level:
+    def performance(self, row: int) -> Performance:
         """How well a controller does, over `LEVEL_EPISODES` episodes."""
         seeds = derive_seeds(self._seed, SeedFamily.CONFIRMATION, 0, LEVEL_EPISODES)
         episodes = self._run(np.full(LEVEL_EPISODES, row), seeds)
         objectives = self._objectives(episodes)
         error = objectives.std(ddof=1) / np.sqrt(LEVEL_EPISODES)
-        return Level(float(objectives.mean()), float(error), float(episodes.distances.mean()))
+        return Performance(
+            objective=float(objectives.mean()),
+            standard_error=float(error),
+            distance=float(episodes.distances.mean()),
+            falls=int((episodes.fell | episodes.diverged).sum()),
+            episodes=LEVEL_EPISODES,
+        )
 
     def truth(self) -> np.ndarray:
         """What every controller is worth: means of `ORACLE_EPISODES` episodes, (k,)."""
@@ -78,7 +83,7 @@ class Bench:
         finalists = np.union1d(np.argsort(-self.truth(), kind="stable")[:CANDIDATES], [chosen])
         return self._best_of(finalists, self._oracle_seeds[ORACLE_EPISODES:])
 
-    def proven(self) -> int:
+    def incumbent(self) -> int:
         """Row of the controller that does best among the `CANDIDATES` with the highest objectives."""
         candidates = np.argsort(-self.repertoire.elites.objectives, kind="stable")[:CANDIDATES]
         return self._best_of(candidates, derive_seeds(self._seed, SeedFamily.INCUMBENT, 0, LEVEL_EPISODES))

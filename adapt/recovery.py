@@ -5,7 +5,7 @@ from numbers import Integral
 
 from adapt.bench import Bench
 from adapt.damage.damage import Damage
-from adapt.record import Recovery, Trial
+from adapt.records import Recovery, Trial
 from adapt.rehearsal.table import Table
 from adapt.selectors import SELECTORS, Prior, Selector, choose_selector, make_selector
 from repertoire.repertoire import Repertoire
@@ -25,7 +25,7 @@ def recover(
     selector: str | None = None,
     table: Table | None = None,
     max_falls: int | None = None,
-    repeats: int | None = None,
+    confirmations: int | None = None,
     threads: int | None = None,
     oracle: bool = False,
     on_trial: Callable[[Trial], None] | None = None,
@@ -41,8 +41,9 @@ def recover(
             table, and `map-bo-tuned` if there is none.
         table: the repertoire's rehearsal.
         max_falls: how many trials may end in a fall, at least 1; any number by default.
-        repeats: how often a controller must have been tried before the search ends with it, at least 1; by
-            default what the selector needs, see `Selector.proof`. The last trials are kept for this.
+        confirmations: how often a controller must have been tried before the search ends with it, at least
+            1; by default what the selector needs, see `Selector.confirmations`. The last trials are kept for
+            this.
         threads: of the simulation; all cores by default. The result does not depend on it.
         oracle: whether to find the repertoire's best by trying all of it, many times.
         on_trial: called after each trial.
@@ -52,7 +53,7 @@ def recover(
         InvalidValueError: the repertoire is empty or does not fit its robot, the selector needs a table and
             there is none or the other way round, or an argument is outside what is said here.
     """
-    optional = {"max_falls": max_falls, "repeats": repeats}
+    optional = {"max_falls": max_falls, "confirmations": confirmations}
     _check_counts({"trials": trials} | {key: value for key, value in optional.items() if value is not None})
     _check(repertoire, seed)
     name = choose_selector(selector, table)
@@ -69,8 +70,9 @@ def recover(
             truth=bench.truth() if SELECTORS[name].needs_truth else None,
             max_falls=max_falls,
         )
-        repeats, in_use = repeats or search.proof, intact_bench.proven()
-        tried = _search(bench, search, in_use, repeats, on_trial)
+        incumbent = intact_bench.incumbent()
+        confirmations = confirmations or search.confirmations
+        tried = _search(bench, search, incumbent, confirmations, on_trial)
         chosen = search.recommendation()
         winner = bench.winner(chosen) if oracle else None
         return Recovery(
@@ -78,17 +80,17 @@ def recover(
             damage=str(damage),
             selector=name,
             seed=int(seed),
-            in_use=in_use,
-            healthy=intact_bench.level(in_use),
-            broken=bench.level(in_use),
-            recovered=bench.level(chosen),
-            oracle=None if winner is None else bench.level(winner),
+            incumbent=incumbent,
+            healthy=intact_bench.performance(incumbent),
+            broken=bench.performance(incumbent),
+            recovered=bench.performance(chosen),
+            oracle=None if winner is None else bench.performance(winner),
             oracle_row=winner,
             trials=tuple(tried),
             row=chosen,
             cell=repertoire.cell(chosen),
             stop=search.done()
-            or f"the best gait was tried {repeats} times, and too few trials are left to prove another",
+            or f"the best gait was tried {confirmations} times, and too few trials remain to confirm another",
         )
 
 
@@ -99,17 +101,21 @@ def _prior(repertoire: Repertoire) -> Prior:
 
 
 def _search(
-    bench: Bench, search: Selector, in_use: int, repeats: int, on_trial: Callable[[Trial], None] | None
+    bench: Bench,
+    search: Selector,
+    incumbent: int,
+    confirmations: int,
+    on_trial: Callable[[Trial], None] | None,
 ) -> list[Trial]:
-    """Try the controller in use, which is how damage is noticed, and then what a selector proposes.
+    """Try the incumbent, which is how damage is noticed, and then what a selector proposes.
 
-    Before the search ends, whichever it recommends is tried again, until one has had its `repeats`.
+    Before the search ends, the recommended controller is tried again until one has had its confirmations.
     """
     tried: list[Trial] = []
-    kept = min(2 * (repeats - 1), search.trials // 4)  # enough to find out that a first leader was lucky
+    kept = min(2 * (confirmations - 1), search.trials // 4)  # enough to find a lucky first leader out
     while not search.spent():
         ending = search.done() is not None or len(tried) >= search.trials - kept
-        row = _next(search, in_use, repeats, ending)
+        row = _next(search, incumbent, confirmations, ending)
         if row is None:
             break
         tried.append(_try(bench, search, len(tried) + 1, row))
@@ -118,14 +124,14 @@ def _search(
     return tried
 
 
-def _next(search: Selector, in_use: int, repeats: int, ending: bool) -> int | None:
+def _next(search: Selector, incumbent: int, confirmations: int, ending: bool) -> int | None:
     """Row to try next, or None to stop."""
     if not search.rows:
-        return in_use
+        return incumbent
     if not ending:
         return search.next()
     leader = search.recommendation()
-    return leader if search.rows.count(leader) < repeats else None
+    return leader if search.rows.count(leader) < confirmations else None
 
 
 def _try(bench: Bench, search: Selector, number: int, row: int) -> Trial:

@@ -1,26 +1,33 @@
-"""What a recovery or a deployment leaves to look at: files, pictures and videos."""
+"""What a recovery leaves behind: its record as JSON, and a picture of its trials and of the diagnosis."""
 
 import json
-from collections.abc import Callable
+from collections.abc import Mapping, Sequence
+from itertools import pairwise
 from pathlib import Path
 
-import mujoco
 import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
 
-from adapt.deployment import Telemetry, deploy
-from adapt.plots import draw_recovery
-from adapt.record import Recovery
+from adapt.records import Recovery, format_objective
+from repertoire.plots import save_figure
+from repertoire.repertoire import format_cell
 from robots.files import write_text
-from robots.rendering.camera import Camera
-from robots.rendering.overlay import Moment, Overlay
-from robots.rendering.video import VideoWriter
-from robots.robot import Robot
 
-_Draw = Callable[[mujoco.MjData, Moment], np.ndarray]
-_VIDEO_SIZE = (640, 480)
-_GIF_SIZE = (360, 270)
-_GIF_COLORS = 64
-_FRAME_EVERY = {".mp4": 3, ".gif": 4}  # control steps; an Ant's is 16.5 ms, so 20 and 15 frames a second
+# Of the palette of Okabe and Ito, which colour-blind people can tell apart; lines also differ in dashes.
+_PREDICTED, _MEASURED, _CHOSEN = "#777777", "#0072b2", "#d55e00"
+_CAUSE_COLORS = ("#0072b2", "#e69f00", "#009e73", "#cc79a7", "#56b4e9", "#d55e00")
+_REST = "#cccccc"
+_LONGEST_CAUSE = 34  # letters of a cause that fit beside the picture
+_QUIET = "#dddddd"
+_LEVELS = (  # label, colour and dashes, in the order of `Recovery.performances`
+    ("healthy", "#009e73", "--"),
+    ("damaged", "black", ":"),
+    ("recovered", _CHOSEN, "-"),
+    ("best of all", "#cc79a7", "-."),
+)
+_MOST_UPRIGHT = 80  # letters of the trials' labels that fit beside each other
+_LABEL_GAP = 0.062  # least distance between labels beside the lines, as a fraction of the axis
 
 
 def result_paths(folder: Path) -> tuple[Path, Path]:
@@ -40,67 +47,133 @@ def save_recovery(recovery: Recovery, folder: Path) -> list[Path]:
     return [record, picture]
 
 
-def film(
-    robot: Robot,
-    parameters: np.ndarray,
-    *,
-    seconds: float,
-    seed: int,
-    video: Path | None,
-    caption: str | None = None,
-) -> Telemetry:
-    """Deploy a controller, and film it where a video is asked for.
+def draw_recovery(recovery: Recovery, path: Path) -> None:
+    """Draw the trials of a recovery and the levels to compare them with, and below them the diagnosis if any.
 
     Args:
-        robot: whole or damaged.
-        parameters: of the controller, (p,).
-        seconds: how long to run it at most.
-        seed: of the episode.
-        video: an .mp4 or .gif to write, or None.
-        caption: a line for the overlay that tells how it goes; without one there is no overlay, and feet
-            that touch the floor do not light up.
+        recovery: what to draw.
+        path: of the PNG.
 
     Raises:
-        RenderingError: no video can be encoded here.
-        InvalidFileError: the video cannot be written.
+        InvalidValueError: the path does not end in .png.
+        InvalidFileError: the file cannot be written.
     """
-    if video is None:
-        return deploy(robot, parameters, seconds=seconds, seed=seed)
-    gif = video.suffix.lower() == ".gif"
-    every = _FRAME_EVERY.get(video.suffix.lower(), 1)
-    width, height = _GIF_SIZE if gif else _VIDEO_SIZE
-    fps = 1 / (robot.control_step * every)
-    colors = {"colors": _GIF_COLORS} if gif else {}
-    with (
-        VideoWriter(video, fps=fps, **colors) as writer,
-        Camera(robot.model, width=width, height=height) as camera,
-    ):
-        draw = _plain(camera) if caption is None else _annotated(camera, robot, caption)
-        return deploy(
-            robot,
-            parameters,
-            seconds=seconds,
-            seed=seed,
-            on_frame=lambda data, moment: writer.add(draw(data, moment)),
-            frame_every=every,
-            stop_at_fall=False,
+    figure, axes, below = _panels(bool(recovery.diagnosis))
+    _draw_trials(axes, recovery)
+    _draw_levels(axes, recovery)
+    if recovery.diagnosis:
+        draw_diagnosis(below, [trial.diagnosis for trial in recovery.trials])
+    _label_trials(below, [format_cell(trial.cell) for trial in recovery.trials])
+    title = f"{recovery.robot} with {recovery.damage}: {recovery.effort}, {recovery.selector}"
+    axes.set_title(title, loc="left", fontsize=11)
+    handles, labels = axes.get_legend_handles_labels()
+    figure.legend(handles, labels, loc="outside lower left", ncols=4, frameon=False, fontsize=9)
+    save_figure(figure, path)
+
+
+def _panels(two: bool) -> tuple[Figure, Axes, Axes]:
+    """A figure, the axes for the trials, and the lowest ones, which are the same unless there are two."""
+    if not two:
+        figure = Figure(figsize=(8.2, 4.6), layout="constrained")
+        axes = figure.add_subplot()
+        return figure, axes, axes
+    figure = Figure(figsize=(8.2, 6.4), layout="constrained")
+    axes, below = figure.subplots(2, sharex=True, height_ratios=(3, 2))
+    return figure, axes, below
+
+
+def _draw_trials(axes: Axes, recovery: Recovery) -> None:
+    """Draw what was predicted and measured, joined for each trial."""
+    trials = recovery.trials
+    predicted, measured = np.array([(trial.predicted, trial.measured) for trial in trials]).T
+    chosen = np.array([trial.row == recovery.row for trial in trials])
+    fell = np.array([trial.fell for trial in trials])
+    numbers = np.arange(1, len(trials) + 1)
+    axes.vlines(numbers, predicted, measured, color=_QUIET, linewidth=3, zorder=1)
+    axes.plot(numbers, predicted, "o", mfc="white", mec=_PREDICTED, mew=1.5, ms=7, label="predicted")
+    axes.plot(numbers, measured, "o", color=_MEASURED, ms=7, label="measured, one episode")
+    axes.plot(
+        numbers[chosen], measured[chosen], "*", color=_CHOSEN, ms=17, mec="white", label="the chosen gait"
+    )
+    if fell.any():
+        axes.plot(numbers[fell], measured[fell], "x", color="black", ms=11, mew=1.5, label="it fell")
+    axes.margins(y=0.08)
+    axes.set_ylabel("objective [sum of rewards]")
+    axes.yaxis.set_major_formatter("{x:,.4g}")
+    axes.spines[["top", "right"]].set_visible(False)
+
+
+def _label_trials(axes: Axes, cells: Sequence[str]) -> None:
+    """Write the numbers of the trials and their controllers' cells below the lowest axes."""
+    numbers = range(1, len(cells) + 1)
+    crowded = len(cells) * max(map(len, cells)) > _MOST_UPRIGHT
+    between = ": " if crowded else "\n"
+    labels = [f"{number}{between}{cell}" for number, cell in zip(numbers, cells, strict=True)]
+    axes.set_xticks(numbers, labels, fontsize=8, rotation=90 if crowded else 0)
+    axes.set_xlim(0.4, len(cells) + 0.6)
+    axes.set_xlabel("trial, and the cell of its controller")
+
+
+def _draw_levels(axes: Axes, recovery: Recovery) -> None:
+    """Draw a line for each level, with its label beside it."""
+    levels = [
+        (label, level.objective, color, dashes)
+        for level, (label, color, dashes) in zip(recovery.performances().values(), _LEVELS, strict=False)
+    ]
+    for _, level, color, dashes in levels:
+        axes.axhline(level, color=color, linestyle=dashes, linewidth=1.5, zorder=0)
+    low, high = axes.get_ylim()
+    places = spread(np.array([level for _, level, _, _ in levels]), _LABEL_GAP * (high - low))
+    for (name, level, color, _), place in zip(levels, places, strict=True):
+        axes.annotate(
+            f"{name} {format_objective(level)}",
+            (1.01, place),
+            xycoords=("axes fraction", "data"),
+            va="center",
+            color=color,
         )
 
 
-def _plain(camera: Camera) -> _Draw:
-    """Draws the robot alone."""
-    return lambda data, _: camera.frame(data)
+def spread(values: np.ndarray, gap: float) -> np.ndarray:
+    """Move values up, as little as needed for neighbours to differ by at least `gap`."""
+    places = values.astype(float)
+    order = np.argsort(values, kind="stable")
+    for below, above in pairwise(order):
+        places[above] = max(places[above], places[below] + gap)
+    return places
 
 
-def _annotated(camera: Camera, robot: Robot, caption: str) -> _Draw:
-    """Draws the robot with an overlay, and lights up the soles of feet that touch the floor."""
-    overlay = Overlay(robot, caption=caption, width=camera.width, height=camera.height)
-    feet = list(robot.description.feet.values())
+def draw_diagnosis(axes: Axes, diagnoses: Sequence[Mapping[str, float]]) -> None:
+    """Draw what the selector held to be wrong after each trial: a bar per trial, cut into probabilities."""
+    numbers = np.arange(1, len(diagnoses) + 1)
+    floor = np.zeros(len(diagnoses))
+    for cause, color in zip(leading_causes(diagnoses, len(_CAUSE_COLORS)), _CAUSE_COLORS, strict=False):
+        heights = np.array([diagnosis.get(cause, 0.0) for diagnosis in diagnoses])
+        axes.bar(numbers, heights, 0.8, bottom=floor, color=color, label=_shortened(cause))
+        floor += heights
+    axes.bar(numbers, 1 - floor, 0.8, bottom=floor, color=_REST, label="all else")
+    axes.set_ylim(0, 1)
+    axes.set_yticks([0, 0.5, 1])
+    axes.set_ylabel("what is wrong [probability]")
+    axes.spines[["top", "right"]].set_visible(False)
+    axes.legend(loc="center left", bbox_to_anchor=(1.0, 0.5), frameon=False, fontsize=8)
 
-    def draw(data: mujoco.MjData, moment: Moment) -> np.ndarray:
-        glowing = {
-            sole for soles, touches in zip(feet, moment.touching, strict=True) if touches for sole in soles
-        }
-        return overlay.draw(camera.frame(data, glowing), moment)
 
-    return draw
+def leading_causes(diagnoses: Sequence[Mapping[str, float]], count: int) -> list[str]:
+    """The causes that are the most probable after any trial, those of the end first.
+
+    Args:
+        diagnoses: probabilities of causes by their texts.
+        count: how many at most.
+    """
+    highest: dict[str, float] = {}
+    for diagnosis in diagnoses:
+        for cause, p in diagnosis.items():
+            highest[cause] = max(p, highest.get(cause, 0.0))
+    leading = sorted(highest, key=lambda cause: -highest[cause])[:count]
+    return sorted(leading, key=lambda cause: -diagnoses[-1].get(cause, 0.0))
+
+
+def _shortened(cause: str) -> str:
+    """A cause that fits beside the picture."""
+    return cause if len(cause) <= _LONGEST_CAUSE else cause[: _LONGEST_CAUSE - 1] + "…"

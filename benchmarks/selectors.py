@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from adapt.damage import HEALTHY
-from adapt.outcome import Outcome
+from adapt.records import Outcome
 from adapt.rehearsal.table import Table
 from adapt.selectors.catalogue import SELECTORS, make_selector
 from adapt.selectors.replay import Truth, replay

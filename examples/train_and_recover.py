@@ -29,7 +29,7 @@ def main(folder: Path, evaluations: int) -> None:
 
     damage = parse_damage("front_left:lost", repertoire.robot)
     recovery = recover(repertoire, damage, seed=1, trials=10)
-    for name, level in recovery.levels().items():
+    for name, level in recovery.performances().items():
         print(f"{name}: {level.objective:.1f} ({level.distance:.2f} m)")
     print(f"walk on with the gait of cell {recovery.cell}")
 

@@ -4,7 +4,7 @@ import csv
 import json
 import subprocess
 import sys
-from functools import partial
+from dataclasses import replace
 from pathlib import Path
 
 import click
@@ -12,14 +12,12 @@ import h5py
 import numpy as np
 import pytest
 
-import adapt.demo
-from adapt.demo import DemoSettings
-from adapt.record import format_objective
+from adapt.records import format_objective
 from repertoire.algorithms import ALGORITHMS
 from repertoire.storage.repertoires import read_repertoire
 from repertoire.strategies.table import STRATEGIES
 from robots.rendering.camera import rendering_problem
-from surefoot.commands import main
+from surefoot.commands import demo, main
 from surefoot.commands.main import COMMANDS, cli
 
 SMALL = [
@@ -317,7 +315,7 @@ def test_overwrite_replaces_a_run(run, tmp_path) -> None:
 
 def test_the_demo_runs_from_start_to_end(run, tmp_path, monkeypatch) -> None:
     monkeypatch.setattr(
-        adapt.demo, "DemoSettings", partial(DemoSettings, episode_steps=40, trials=3, seconds=0.3)
+        demo, "TRAINED_HERE", replace(demo.TRAINED_HERE, episode_steps=40, trials=3, seconds=0.3)
     )
     code, out, err = run("demo", "--out", tmp_path / "demo", "--evaluations", "200")
     assert code == 0, err
@@ -329,7 +327,7 @@ def test_the_demo_runs_from_start_to_end(run, tmp_path, monkeypatch) -> None:
 
 def test_without_opengl_the_demo_draws_by_ray_casting(run, tmp_path, monkeypatch) -> None:
     monkeypatch.setattr(
-        adapt.demo, "DemoSettings", partial(DemoSettings, episode_steps=40, trials=1, seconds=0.3)
+        demo, "TRAINED_HERE", replace(demo.TRAINED_HERE, episode_steps=40, trials=1, seconds=0.3)
     )
     monkeypatch.setattr("robots.rendering.camera.rendering_problem", lambda: "install libegl1")
     code, out, err = run("demo", "--out", tmp_path / "demo", "--evaluations", "200")

@@ -2,18 +2,17 @@
 
 import json
 import re
-from functools import partial
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-import adapt.rehearsed_demo
-import adapt.shipped
 from adapt.rehearsal import Rehearsal, read_table, rehearsal_path, write_table
-from adapt.rehearsed_demo import RehearsedDemoSettings
-from adapt.shipped import SHIPPED, shipped_repertoire
 from repertoire.storage.repertoires import read_repertoire, write_repertoire
 from robots.errors import InvalidFileError, UnknownNameError
+from surefoot import shipped
+from surefoot.commands import demo
+from surefoot.shipped import SHIPPED, shipped_repertoire
 from tests.adapt.rehearsal.small import small_repertoire
 
 
@@ -27,9 +26,9 @@ def small(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     with Rehearsal(repertoire, ["healthy", "front_left:lost"], episodes=1, seed=0, threads=1) as rehearsal:
         rehearsal.run(tmp_path / "unfinished.h5")
         write_table(folder / "hexapod-rehearsal.h5", rehearsal.table(), rehearsal.identity)
-    monkeypatch.setattr(adapt.shipped, "_CHECKOUT", folder)
-    settings = partial(RehearsedDemoSettings, damage="front_left:lost", trials=3, seconds=0.3)
-    monkeypatch.setattr(adapt.rehearsed_demo, "RehearsedDemoSettings", settings)
+    monkeypatch.setattr(shipped, "_CHECKOUT", folder)
+    settings = replace(demo.INCLUDED, damage="front_left:lost", trials=3, seconds=0.3)
+    monkeypatch.setattr(demo, "INCLUDED", settings)
     return folder
 
 
@@ -42,7 +41,7 @@ def test_the_demo_breaks_diagnoses_and_recovers(run, small: Path, tmp_path: Path
     assert made == {"recovery.json", "recovery.png"} | videos
     record = json.loads((out / "recovery.json").read_text())
     assert (record["selector"], record["damage"]) == ("rehearsed", "front_left:lost")
-    assert "5 gaits, each rehearsed 1 times under each of 2 conditions" in printed
+    assert "5 gaits, each rehearsed in 1 episodes under each of 2 conditions" in printed
     assert re.search(r"trial 1 cell .* (front_left:lost|healthy) \d\.\d\d", printed)
     assert re.search(r"diagnosis: .* \d\.\d\d; it was front_left:lost", printed)
     assert run("demo", "hexapod", "--out", out, "--damage", "all:weak@0.5")[0] == 0  # it replaces its own
@@ -52,8 +51,8 @@ def test_the_demo_breaks_diagnoses_and_recovers(run, small: Path, tmp_path: Path
 def test_bad_input_ends_in_one_sentence(run, small: Path, tmp_path: Path) -> None:
     cases = [
         (["walker"], "unknown robot to demonstrate 'walker'; available: ant, hexapod"),
-        (["hexapod", "--evaluations", 9], "--evaluations and --overwrite are of the training"),
-        (["hexapod", "--overwrite"], "--evaluations and --overwrite are of the training"),
+        (["hexapod", "--evaluations", 9], "--evaluations and --overwrite are for training"),
+        (["hexapod", "--overwrite"], "--evaluations and --overwrite are for training"),
         (["hexapod", "--damage", "tail:lost"], "'tail'"),
         (["ant", "--damage", "tail:lost"], "'tail'"),
         (["ant", "--damage", ""], "damage"),
@@ -90,7 +89,7 @@ def test_the_python_of_the_docs(small: Path, capsys: pytest.CaptureFixture[str])
 
     names = {"walk": walk}
     exec(from_a_file, names)
-    assert "Level(objective=" in capsys.readouterr().out
+    assert "Performance(objective=" in capsys.readouterr().out
     exec(on_a_robot, names)
     assert any((names["best"] == solution).all() for solution in tried)
 
@@ -102,9 +101,9 @@ def test_an_installation_is_searched_too(tmp_path: Path, monkeypatch: pytest.Mon
         def locate(self) -> Path:
             return tmp_path / "share" / self.name
 
-    monkeypatch.setattr(adapt.shipped, "_CHECKOUT", tmp_path / "nowhere")
-    monkeypatch.setattr(adapt.shipped, "files", lambda _: [Installed()])
-    with pytest.raises(InvalidFileError, match=r"hexapod\.h5, which comes with Surefoot, is neither in"):
+    monkeypatch.setattr(shipped, "_CHECKOUT", tmp_path / "nowhere")
+    monkeypatch.setattr(shipped, "files", lambda _: [Installed()])
+    with pytest.raises(InvalidFileError, match=r"hexapod\.h5, which is included in Surefoot, is neither in"):
         shipped_repertoire("hexapod")
     (tmp_path / "share").mkdir()
     (tmp_path / "share" / "hexapod.h5").touch()

@@ -16,7 +16,7 @@ def test_the_python_of_the_readme(tmp_path: Path) -> None:
     code = code.replace("evaluations=2000", "evaluations=1, episode_steps=40")
     finished = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=tmp_path)
     assert finished.returncode == 0, finished.stderr
-    assert "Level(objective=" in finished.stdout
+    assert "Performance(objective=" in finished.stdout
 
 
 def test_the_commands_of_the_readme_exist() -> None:

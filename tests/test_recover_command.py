@@ -7,8 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from adapt.diagnosis import in_words
-from adapt.record import format_objective
+from adapt.records import diagnosis_words, format_objective
 from adapt.rehearsal import Rehearsal, rehearsal_path, write_table
 from repertoire.archives.archive import Elites
 from repertoire.storage.repertoires import read_repertoire, write_repertoire
@@ -50,7 +49,7 @@ def test_a_rehearsal_beside_the_repertoire_is_used(run, file: Path) -> None:
     found = record(file)
     assert found["selector"] == "rehearsed"
     for trial in found["trials"]:
-        words = in_words(trial["diagnosis"].items())
+        words = diagnosis_words(trial["diagnosis"].items())
         assert words
         assert f" {trial['distance']:.2f} m {'fell ' * trial['fell']}{words}" in out
         assert f"predicted {format_objective(trial['predicted'])} measured " in out

@@ -5,7 +5,7 @@ from typing import TypeVar
 
 import numpy as np
 
-from adapt.outcome import Outcome
+from adapt.records import Outcome
 from adapt.selectors.gaussian_process import GaussianProcess
 from adapt.selectors.selector import Prior, Selector
 

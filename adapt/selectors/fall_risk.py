@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from adapt.outcome import Outcome
+from adapt.records import Outcome
 from adapt.selectors.gaussian_process import matern_52
 from adapt.selectors.hypotheses import Hypotheses
 from adapt.selectors.likelihood import log_fall

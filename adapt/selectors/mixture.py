@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from adapt.outcome import Outcome
+from adapt.records import Outcome
 from adapt.selectors.gaussian_process import matern_52
 from adapt.selectors.hypotheses import Expectation, Hypotheses
 from adapt.selectors.likelihood import log_evidence, log_fall, log_objective

@@ -4,7 +4,7 @@ from abc import abstractmethod
 
 import numpy as np
 
-from adapt.outcome import Outcome
+from adapt.records import Outcome
 from adapt.selectors.selector import Selector
 
 

@@ -4,7 +4,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from adapt.outcome import Outcome
+from adapt.records import Outcome
 from adapt.selectors.selector import Prior, Selector
 from robots.errors import InvalidValueError
 
@@ -22,7 +22,7 @@ class Oracle(Selector):
         InvalidValueError: `truth` has another shape.
     """
 
-    proof: ClassVar[int] = 1
+    confirmations: ClassVar[int] = 1
 
     def __init__(self, prior: Prior, *, trials: int, truth: np.ndarray, max_falls: int | None = None) -> None:
         super().__init__(prior, trials=trials, max_falls=max_falls)

@@ -5,7 +5,7 @@ from typing import ClassVar
 import numpy as np
 
 from adapt.damage import HEALTHY
-from adapt.outcome import Outcome
+from adapt.records import Outcome
 from adapt.rehearsal.table import Table
 from adapt.selectors.belief import Belief, believe
 from adapt.selectors.fall_risk import FallRisk
@@ -49,7 +49,7 @@ class Rehearsed(Selector):
             than 1.
     """
 
-    proof: ClassVar[int] = 1  # its expectations weigh the noise of trials
+    confirmations: ClassVar[int] = 1  # its expectations weigh the noise of trials
 
     def __init__(
         self,

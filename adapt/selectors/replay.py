@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from adapt.outcome import Outcome
+from adapt.records import Outcome
 from adapt.rehearsal.table import Table
 from adapt.selectors.selector import Selector
 from robots.errors import InvalidValueError

@@ -6,7 +6,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from adapt.outcome import Outcome
+from adapt.records import Outcome
 from robots.errors import InvalidValueError
 
 
@@ -56,8 +56,8 @@ class Selector(ABC):
         max_falls: how many of them may end in a fall, at least 1; any number by default.
 
     Attributes:
-        proof: how many trials of a controller a recovery ends with. Single trials are noisy, and the best of
-            many is likely to have been lucky; 1 for selectors that take care of that themselves.
+        confirmations: how many trials of the recommended controller a recovery ends with. Single trials are
+            noisy, and the best of many is likely to have been lucky; 1 for selectors that allow for that.
         rows: tried so far, in order.
         objectives: what each of these trials measured.
         falls: how many of them ended in a fall.
@@ -66,7 +66,7 @@ class Selector(ABC):
         InvalidValueError: `trials` or `max_falls` is less than 1.
     """
 
-    proof: ClassVar[int] = 3
+    confirmations: ClassVar[int] = 3
 
     def __init__(self, prior: Prior, *, trials: int, max_falls: int | None = None) -> None:
         if trials < 1:

@@ -23,7 +23,7 @@ class SuccessiveHalving(ModelFree):
         max_falls: how many trials may end in a fall.
     """
 
-    proof: ClassVar[int] = 1  # it repeats trials itself
+    confirmations: ClassVar[int] = 1  # it repeats trials itself
 
     def __init__(self, prior: Prior, *, trials: int, max_falls: int | None = None) -> None:
         super().__init__(prior, trials=trials, max_falls=max_falls)

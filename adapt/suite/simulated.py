@@ -75,7 +75,7 @@ def simulate(
             trials=arena.trials,
             selector=selector,
             table=table,
-            repeats=1,
+            confirmations=1,
             threads=threads,
         )
         height = recovery.recovered.objective - case.floor

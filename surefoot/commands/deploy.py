@@ -35,7 +35,7 @@ def deploy(
 ) -> None:
     """Run one gait of the repertoire FILE on the intact or damaged robot."""
     from adapt.damage.text import parse_damage
-    from adapt.report import film
+    from adapt.film import film
     from repertoire.repertoire import format_cell
     from repertoire.storage.repertoires import read_repertoire
     from robots.files import check_writable

@@ -5,6 +5,8 @@ from typing import Any
 
 import click
 
+from adapt.records import Recovery, Trial, diagnosis_words, format_objective
+from repertoire.repertoire import Repertoire, format_cell
 from surefoot.commands.console import AnyPath, Positive, console
 
 
@@ -61,7 +63,7 @@ def recover(
     name, table, choice = _choose(file, repertoire, selector, rehearsal)
     folder = out or file.parent
 
-    def show(trial: Any) -> None:
+    def show(trial: Trial) -> None:
         if trial.number == 1:  # whatever may be wrong with the input, nothing was printed before
             console.print(choice)
         print_trial(trial)
@@ -81,13 +83,13 @@ def recover(
             oracle=oracle,
             on_trial=show,
         )
-    _print_levels(recovery)
+    print_performances(recovery)
     for path in save_recovery(recovery, folder):
         console.print(f"saved {path}")
 
 
 def _choose(
-    file: Path, repertoire: Any, selector: str | None, rehearsal: Path | None
+    file: Path, repertoire: Repertoire, selector: str | None, rehearsal: Path | None
 ) -> tuple[str, Any, str]:
     """Name of the selector, the rehearsal if it needs one, and a line that says so."""
     from adapt.rehearsal import read_table, rehearsal_path
@@ -105,28 +107,23 @@ def _choose(
     return name, table, f"selector: {name}{why}"
 
 
-def print_trial(trial: Any) -> None:
+def print_trial(trial: Trial) -> None:
     """A line per trial."""
-    from adapt.diagnosis import in_words
-    from adapt.record import format_objective
-    from repertoire.repertoire import format_cell
-
     predicted, measured = (format_objective(value) for value in (trial.predicted, trial.measured))
     fell = "  fell" if trial.fell else "      " if trial.diagnosis else ""
-    diagnosis = f"  {in_words(trial.diagnosis.items())}" if trial.diagnosis else ""
+    diagnosis = f"  {diagnosis_words(trial.diagnosis.items())}" if trial.diagnosis else ""
     console.print(
         f"trial {trial.number:2d}  cell {format_cell(trial.cell)}  predicted {predicted:>8}  "
         f"measured {measured:>8}  {trial.distance:6.2f} m{fell}{diagnosis}"
     )
 
 
-def _print_levels(recovery: Any) -> None:
-    """The levels before, during and after."""
-    from adapt.record import format_objective
-
+def print_performances(recovery: Recovery) -> None:
+    """Say how the search ended, what the gaits are worth before and after the damage, and the verdict."""
     console.print(f"stopped after {recovery.effort}: {recovery.stop}")
-    for name, level in recovery.levels().items():
+    for name, performance in recovery.performances().items():
         console.print(
-            f"{name:>10} {format_objective(level.objective):>8} ± {format_objective(level.standard_error)}  "
-            f"{level.distance:6.2f} m"
+            f"{name:>10} {format_objective(performance.objective):>8} ± "
+            f"{format_objective(performance.standard_error)}  {performance.words}"
         )
+    console.print(recovery.verdict)

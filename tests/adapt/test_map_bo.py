@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from adapt.outcome import Outcome
+from adapt.records import Outcome
 from adapt.selectors import GaussianProcess, MapBO, MapBOSettings, Prior, matern_52
 from robots.errors import InvalidValueError
 

@@ -13,7 +13,7 @@ from adapt.damage.kinds.dead import Dead
 from adapt.damage.kinds.lost import Lost
 from adapt.deployment import deploy
 from adapt.evidence import evidence_names
-from adapt.record import Trial
+from adapt.records import Trial
 from adapt.recovery import recover
 from adapt.rehearsal.samples import Samples
 from adapt.rehearsal.table import tabulate
@@ -145,9 +145,9 @@ def test_a_recovery_from_start_to_end(repertoire):
     assert (recovery.robot, recovery.damage, recovery.seed) == ("ant", "front_left:lost", 1)
     assert tuple(told) == recovery.trials
     assert 1 <= len(told) <= 6
-    assert recovery.trials[0].row == recovery.in_use
-    assert recovery.trials[0].predicted == pytest.approx(repertoire.elites.objectives[recovery.in_use])
-    assert recovery.trials[1].row != recovery.in_use
+    assert recovery.trials[0].row == recovery.incumbent
+    assert recovery.trials[0].predicted == pytest.approx(repertoire.elites.objectives[recovery.incumbent])
+    assert recovery.trials[1].row != recovery.incumbent
     for number, trial in enumerate(recovery.trials, start=1):
         assert trial.number == number
         assert trial.cell == repertoire.cell(trial.row)
@@ -179,7 +179,7 @@ def test_json(repertoire):
     recovery = recover(repertoire, Lost("back_right"), seed=0, trials=2)
     record = json.loads(json.dumps(recovery.to_json(), allow_nan=False))
     assert list(record)[:2] == ["format", "version"]
-    assert (record["format"], record["version"]) == ("surefoot-recovery", 2)
+    assert (record["format"], record["version"]) == ("surefoot-recovery", 3)
     assert record["oracle"] is None
     assert record["healthy"]["objective"] == recovery.healthy.objective
     assert [tuple(trial["cell"]) for trial in record["trials"]] == [trial.cell for trial in recovery.trials]
@@ -187,7 +187,7 @@ def test_json(repertoire):
 
 
 def test_the_loop_tells_the_selector_what_was_measured(made_up):
-    recovery = recover(made_up, Lost("front_left"), seed=3, trials=9, selector="in-order", repeats=1)
+    recovery = recover(made_up, Lost("front_left"), seed=3, trials=9, selector="in-order", confirmations=1)
     assert [trial.row for trial in recovery.trials] == [4, 3, 2, 1, 0]
     assert [trial.predicted for trial in recovery.trials] == [40, 30, 20, 10, 0]
     for trial in recovery.trials[:-1]:
@@ -202,7 +202,7 @@ def test_the_loop_tells_the_selector_what_was_measured(made_up):
 
 
 def test_selectors_are_told_of_falls_and_evidence(made_up):
-    recovery = recover(made_up, Lost("front_left"), seed=3, trials=9, selector="in-order", repeats=1)
+    recovery = recover(made_up, Lost("front_left"), seed=3, trials=9, selector="in-order", confirmations=1)
     outcomes = InOrder.outcomes
     assert [trial.row for trial in recovery.trials] == [4, 3, 2, 1, 0]
     assert [outcome.fell for outcome in outcomes] == [False, True, False, False, True]  # the last diverged
@@ -233,7 +233,7 @@ def test_levels_are_means_on_common_seeds_that_no_trial_saw(made_up):
     assert len(compared) == 2 * LEVEL_EPISODES + ORACLE_EPISODES
     assert compared.isdisjoint(used | trials)
     noise = [np.random.default_rng(seed).normal() for seed in levels[0][1]]
-    assert recovery.in_use == 4, "the best by the record is not the best by experience"
+    assert recovery.incumbent == 4, "the best by the record is not the best by experience"
     assert recovery.healthy.objective == pytest.approx(4 + np.mean(noise))
     assert recovery.broken.objective == pytest.approx(4 - 5 + np.mean(noise))
     assert recovery.recovered.objective == pytest.approx(recovery.row - 5 + np.mean(noise))
@@ -244,7 +244,7 @@ def test_levels_are_means_on_common_seeds_that_no_trial_saw(made_up):
 
 
 def test_the_best_is_tried_again_before_the_search_ends_with_it(made_up):
-    recovery = recover(made_up, Lost("front_left"), seed=3, trials=9, selector="in-order", repeats=3)
+    recovery = recover(made_up, Lost("front_left"), seed=3, trials=9, selector="in-order", confirmations=3)
     rows = [trial.row for trial in recovery.trials]
     means = {row: np.mean([t.measured for t in recovery.trials if t.row == row]) for row in set(rows)}
     assert rows[:5] == [4, 3, 2, 1, 0]
@@ -257,15 +257,15 @@ def test_the_best_is_tried_again_before_the_search_ends_with_it(made_up):
 
 
 def test_the_last_trials_are_kept_to_prove_the_best(made_up):
-    recovery = recover(made_up, Lost("front_left"), seed=3, trials=4, selector="in-order", repeats=3)
+    recovery = recover(made_up, Lost("front_left"), seed=3, trials=4, selector="in-order", confirmations=3)
     rows = [trial.row for trial in recovery.trials]
     assert rows[:3] == [4, 3, 2]
     assert rows[3] in rows[:3]
 
 
-def test_one_trial_is_the_gait_in_use(made_up):
+def test_one_trial_is_the_gait_incumbent(made_up):
     recovery = recover(made_up, Lost("front_left"), seed=0, trials=1)
-    assert [trial.row for trial in recovery.trials] == [recovery.row] == [recovery.in_use]
+    assert [trial.row for trial in recovery.trials] == [recovery.row] == [recovery.incumbent]
     assert recovery.broken == recovery.recovered
 
 
@@ -313,11 +313,17 @@ def test_the_record_tells_what_was_thought_to_be_wrong(made_up):
 def test_no_trial_follows_the_last_fall_that_is_allowed(made_up):
     for allowed, rows in ((1, [4, 3]), (2, [4, 3, 2, 1, 0]), (3, [4, 3, 2, 1, 0])):
         recovery = recover(
-            made_up, Lost("front_left"), seed=3, trials=9, selector="in-order", max_falls=allowed, repeats=1
+            made_up,
+            Lost("front_left"),
+            seed=3,
+            trials=9,
+            selector="in-order",
+            max_falls=allowed,
+            confirmations=1,
         )
         assert [trial.row for trial in recovery.trials] == rows
     again = recover(
-        made_up, Lost("front_left"), seed=3, trials=9, selector="in-order", max_falls=1, repeats=3
+        made_up, Lost("front_left"), seed=3, trials=9, selector="in-order", max_falls=1, confirmations=3
     )
     assert [trial.row for trial in again.trials] == [4, 3]
     assert again.stop == "the robot fell 1 times, and more is not allowed"
@@ -364,7 +370,7 @@ def test_selectors_and_tables_that_do_not_go_together(made_up):
         ({"trials": 2.0}, "trials must be a whole number of at least 1, not 2.0"),
         ({"trials": True}, "trials must be a whole number of at least 1, not True"),
         ({"max_falls": 0}, "max_falls must be a whole number of at least 1, not 0"),
-        ({"repeats": 0}, "repeats must be a whole number of at least 1, not 0"),
+        ({"confirmations": 0}, "confirmations must be a whole number of at least 1, not 0"),
         ({"seed": -1}, "seed must be a whole number of at least 0, not -1"),
         ({"threads": 0}, "threads must be at least 1 and at most 1024, not 0"),
     ],

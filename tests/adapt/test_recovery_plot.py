@@ -1,5 +1,6 @@
 """The picture of a recovery, by its pixels."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -7,9 +8,8 @@ import pytest
 from matplotlib.figure import Figure
 from PIL import Image
 
-from adapt.diagnosis import draw_diagnosis, in_words, leading_causes
-from adapt.plots import draw_recovery, spread
-from adapt.record import Level, Recovery, Trial
+from adapt.records import Performance, Recovery, Trial, diagnosis_words
+from adapt.report import draw_diagnosis, draw_recovery, leading_causes, spread
 from robots.errors import InvalidFileError, InvalidValueError
 
 BLUE, VERMILLION, GREEN, PURPLE = (0, 114, 178), (213, 94, 0), (0, 158, 115), (204, 121, 167)
@@ -39,7 +39,9 @@ def made(
         for row, value in enumerate(measured)
     )
     best = int(np.argmax(measured))
-    levels = [None if value is None else Level(value, 1.0, 1.0) for value in (2000, 100, 1200, oracle)]
+    levels = [
+        None if value is None else Performance(value, 1.0, 1.0, 0, 10) for value in (2000, 100, 1200, oracle)
+    ]
     return Recovery(
         "ant", "front_left:lost", "rehearsed", 0, 0, *levels, None, trials, best, trials[best].cell, "so"
     )
@@ -119,11 +121,26 @@ def test_the_causes_that_were_once_likely_are_named() -> None:
     assert labels == ["joint=left_front_tibia:locked+rig…", "all else"]
 
 
+def test_the_verdict_never_calls_a_fall_or_the_old_gait_a_recovery() -> None:
+    found = replace(made([300.0, 900.0]), row=1)
+    standing, falling = Performance(1200, 1, 3.79, 0, 10), Performance(1200, 1, 3.79, 7, 10)
+    backwards, poor = Performance(1200, 1, -0.3, 1, 10), Performance(90, 1, 0.5, 0, 10)
+    for performance, words in (
+        (standing, "recovered: with the new gait the robot walks 3.79 m"),
+        (falling, "improved, but not recovered: with the new gait the robot falls in 7 of 10 episodes"),
+        (backwards, "improved, but not recovered: with the new gait the robot does not get ahead: -0.30 m"),
+        (poor, "not recovered: the new gait does no better than the old one"),
+    ):
+        assert replace(found, recovered=performance).verdict.startswith(words)
+    assert "still the best" in replace(found, row=found.incumbent).verdict
+    assert Performance(5, 1, 2.0, 3, 10).words == "walks 2.00 m, falls in 3 of 10 episodes"
+
+
 def test_a_diagnosis_in_words() -> None:
     causes = [("a:lost", 0.826), ("b:dead", 0.11), ("c:dead", 0.05), ("d:dead", 0.01)]
-    assert in_words(causes) == "a:lost 0.83, b:dead 0.11, c:dead 0.05"
-    assert in_words([("a:lost", 0.996), ("b:dead", 0.004)]) == "a:lost 1.00"
-    assert in_words({}.items()) == ""
+    assert diagnosis_words(causes) == "a:lost 0.83, b:dead 0.11, c:dead 0.05"
+    assert diagnosis_words([("a:lost", 0.996), ("b:dead", 0.004)]) == "a:lost 1.00"
+    assert diagnosis_words({}.items()) == ""
 
 
 def test_labels_are_moved_apart_as_little_as_needed() -> None:

@@ -8,8 +8,7 @@ import pytest
 from scipy import stats
 from six_legs import World, library
 
-from adapt.diagnosis import in_words
-from adapt.outcome import Outcome
+from adapt.records import Outcome, diagnosis_words
 from adapt.selectors import Rehearsed, RehearsedSettings, Truth, make_selector, replay
 from adapt.selectors.fall_risk import FallRisk
 from adapt.selectors.hypotheses import Hypotheses
@@ -134,7 +133,7 @@ def test_it_finds_out_what_is_wrong_and_recovers_at_once(world, table, damage):
     name, probability = selector.diagnosis()[0]
     assert name == damage
     assert probability > 0.9
-    assert in_words(selector.diagnosis()).startswith(f"{damage} {probability:.2f}")
+    assert diagnosis_words(selector.diagnosis()).startswith(f"{damage} {probability:.2f}")
     assert truth.objectives[went.recommendations[3]] > 0.85 * truth.objectives.max()
 
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from six_legs import World, library
 
-from adapt.outcome import Outcome
+from adapt.records import Outcome
 from adapt.selectors import OF_2015, SELECTORS, Noise, Truth, make_selector, replay
 from robots.errors import InvalidValueError, UnknownNameError
 

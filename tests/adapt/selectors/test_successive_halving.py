@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from adapt.outcome import Outcome
+from adapt.records import Outcome
 from adapt.selectors import Prior
 from adapt.selectors.successive_halving import SuccessiveHalving
 

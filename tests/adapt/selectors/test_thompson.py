@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from adapt.outcome import Outcome
+from adapt.records import Outcome
 from adapt.selectors import MapBO, MapBOSettings, Prior, matern_52
 from adapt.selectors.thompson import Thompson
 

@@ -1,4 +1,4 @@
-"""Repertoires that come with Surefoot: trained, corrected and rehearsed."""
+"""The repertoires that are included in Surefoot: trained, corrected and rehearsed."""
 
 from importlib.metadata import PackageNotFoundError, files
 from pathlib import Path
@@ -10,7 +10,7 @@ _CHECKOUT = Path(__file__).parent.parent / "examples" / "data"
 
 
 def shipped_repertoire(robot: str) -> Path:
-    """The file of a robot's repertoire; its rehearsal lies beside it.
+    """The file of a robot's repertoire; its rehearsal is in the same folder.
 
     Args:
         robot: one of `SHIPPED`.
@@ -20,13 +20,13 @@ def shipped_repertoire(robot: str) -> Path:
         InvalidFileError: the file is missing.
     """
     if robot not in SHIPPED:
-        raise UnknownNameError("robot with a repertoire that comes along", robot, SHIPPED)
+        raise UnknownNameError("robot with an included repertoire", robot, SHIPPED)
     name = f"{robot}.h5"
     for path in (_CHECKOUT / name, *_installed(name)):
         if path.is_file():
             return path
     raise InvalidFileError(
-        f"{name}, which comes with Surefoot, is neither in {_CHECKOUT} nor among the installed files: "
+        f"{name}, which is included in Surefoot, is neither in {_CHECKOUT} nor among the installed files: "
         "install Surefoot again"
     )
 

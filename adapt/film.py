@@ -1,0 +1,85 @@
+"""Videos of deployments: a controller's walk, with an overlay that tells how it goes."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+import mujoco
+import numpy as np
+
+from adapt.deployment import Telemetry, deploy
+from robots.rendering.camera import Camera
+from robots.rendering.overlay import Moment, Overlay
+from robots.rendering.video import VideoWriter
+from robots.robot import Robot
+
+_Draw = Callable[[mujoco.MjData, Moment], np.ndarray]
+_VIDEO_SIZE = (640, 480)
+_GIF_SIZE = (360, 270)
+_GIF_COLORS = 64
+_FRAME_EVERY = {".mp4": 3, ".gif": 4}  # control steps; an Ant's is 16.5 ms, so 20 and 15 frames a second
+
+
+def film(
+    robot: Robot,
+    parameters: np.ndarray,
+    *,
+    seconds: float,
+    seed: int,
+    video: Path | None,
+    caption: str | None = None,
+) -> Telemetry:
+    """Deploy a controller, and film it where a video is asked for.
+
+    Args:
+        robot: whole or damaged.
+        parameters: of the controller, (p,).
+        seconds: how long to run it at most.
+        seed: of the episode.
+        video: an .mp4 or .gif to write, or None.
+        caption: a line for the overlay that tells how it goes; without one there is no overlay, and feet
+            that touch the floor do not light up.
+
+    Raises:
+        RenderingError: no video can be encoded here.
+        InvalidFileError: the video cannot be written.
+    """
+    if video is None:
+        return deploy(robot, parameters, seconds=seconds, seed=seed)
+    gif = video.suffix.lower() == ".gif"
+    every = _FRAME_EVERY.get(video.suffix.lower(), 1)
+    width, height = _GIF_SIZE if gif else _VIDEO_SIZE
+    fps = 1 / (robot.control_step * every)
+    colors = {"colors": _GIF_COLORS} if gif else {}
+    with (
+        VideoWriter(video, fps=fps, **colors) as writer,
+        Camera(robot.model, width=width, height=height) as camera,
+    ):
+        draw = _plain(camera) if caption is None else _annotated(camera, robot, caption)
+        return deploy(
+            robot,
+            parameters,
+            seconds=seconds,
+            seed=seed,
+            on_frame=lambda data, moment: writer.add(draw(data, moment)),
+            frame_every=every,
+            stop_at_fall=False,
+        )
+
+
+def _plain(camera: Camera) -> _Draw:
+    """Draws the robot alone."""
+    return lambda data, _: camera.frame(data)
+
+
+def _annotated(camera: Camera, robot: Robot, caption: str) -> _Draw:
+    """Draws the robot with an overlay, and lights up the soles of feet that touch the floor."""
+    overlay = Overlay(robot, caption=caption, width=camera.width, height=camera.height)
+    feet = list(robot.description.feet.values())
+
+    def draw(data: mujoco.MjData, moment: Moment) -> np.ndarray:
+        glowing = {
+            sole for soles, touches in zip(feet, moment.touching, strict=True) if touches for sole in soles
+        }
+        return overlay.draw(camera.frame(data, glowing), moment)
+
+    return draw

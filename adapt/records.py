@@ -1,0 +1,196 @@
+"""Records of a recovery: what a trial measured, what a controller is worth, and how the whole went."""
+
+from collections.abc import Iterable
+from dataclasses import asdict, dataclass, field
+
+import numpy as np
+
+from robots.errors import InvalidValueError
+
+FORMAT = "surefoot-recovery"
+VERSION = 3
+_NEGLIGIBLE = 0.005  # probability that rounds to 0.00
+
+
+def format_objective(value: float) -> str:
+    """An objective with the digits that count: rewards may sum to hundreds, a distance be below 1 m."""
+    return f"{value:,.1f}" if abs(value) >= 10 else f"{value:.3f}"
+
+
+def diagnosis_words(diagnosis: Iterable[tuple[str, float]], count: int = 3) -> str:
+    """The first causes in a line, e.g. "front_left:dead 0.83, front_left:lost 0.10".
+
+    Args:
+        diagnosis: causes and their probabilities, the most probable first.
+        count: of causes to name at most.
+    """
+    likely = [(name, p) for name, p in list(diagnosis)[:count] if p >= _NEGLIGIBLE]
+    return ", ".join(f"{name} {p:.2f}" for name, p in likely)
+
+
+def _nothing() -> np.ndarray:
+    return np.empty(0)
+
+
+@dataclass(frozen=True, eq=False)
+class Outcome:
+    """What one trial measured.
+
+    Attributes:
+        objective: in its own units.
+        fell: whether the trial ended in a fall.
+        evidence: what else there was to see, (e,), as `adapt.evidence` lists it; empty if nothing was looked
+            at.
+
+    Raises:
+        InvalidValueError: a number is not finite, or the evidence is not one row of numbers.
+    """
+
+    objective: float
+    fell: bool = False
+    evidence: np.ndarray = field(default_factory=_nothing)
+
+    def __post_init__(self) -> None:
+        if not np.isfinite(self.objective):
+            raise InvalidValueError(f"the objective of a trial must be finite, not {self.objective}")
+        if np.ndim(self.evidence) != 1 or not np.isfinite(self.evidence).all():
+            raise InvalidValueError(f"the evidence of a trial must be finite numbers, not {self.evidence}")
+
+
+@dataclass(frozen=True)
+class Trial:
+    """One controller tried on the damaged robot, in a single episode.
+
+    Attributes:
+        number: of the trial, from 1.
+        row: of the controller in the repertoire.
+        cell: of the controller in the archive.
+        seed: of the episode.
+        predicted: objective expected before the trial.
+        measured: objective; the repertoire's minimum objective where the simulation diverged.
+        fell: whether the robot fell, or the simulation diverged.
+        steps: control steps survived.
+        distance: progress towards the target [m].
+        diagnosis: what the selector then holds to be wrong, the most probable first: texts of damages, or
+            "unknown", with their probabilities, those below a hundredth left out; empty if it does not ask.
+    """
+
+    number: int
+    row: int
+    cell: tuple[int, ...]
+    seed: int
+    predicted: float
+    measured: float
+    fell: bool
+    steps: int
+    distance: float
+    diagnosis: dict[str, float] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Performance:
+    """How well a controller does on a robot, over several episodes.
+
+    Attributes:
+        objective: mean.
+        standard_error: of that mean.
+        distance: mean progress towards the target [m]; negative where the robot went backwards.
+        falls: episodes in which the robot fell or the simulation diverged.
+        episodes: how many there were.
+    """
+
+    objective: float
+    standard_error: float
+    distance: float
+    falls: int
+    episodes: int
+
+    @property
+    def words(self) -> str:
+        """What the robot does, in words: it walks only if it gets ahead and usually stays on its feet."""
+        if 2 * self.falls > self.episodes:
+            return f"falls in {self.falls} of {self.episodes} episodes, after {self.distance:.2f} m"
+        if self.distance <= 0:
+            return f"does not get ahead: {self.distance:.2f} m"
+        fell = f", falls in {self.falls} of {self.episodes} episodes" if self.falls else ""
+        return f"walks {self.distance:.2f} m{fell}"
+
+
+@dataclass(frozen=True)
+class Recovery:
+    """How a recovery went.
+
+    The search saw single episodes, as on a real robot, and the controller chosen is the best of them by what
+    the selector believes: a maximum of noisy numbers, which flatters it. The performances are therefore
+    measured afresh, all on the same seeds, none of which was used in a trial. They can be compared with each
+    other, and `recovered` may be lower than the trials that it was chosen for.
+
+    Attributes:
+        robot: name of the robot.
+        damage: text of the damage.
+        selector: name of what chose the trials.
+        seed: from which every episode's seed derives.
+        incumbent: row of the controller that the robot walked with before the damage: among those with the
+            highest objectives the one that does best on average on the intact robot, since the highest
+            objective itself is a maximum over single episodes.
+        healthy: the incumbent on the intact robot.
+        broken: the incumbent on the damaged robot.
+        recovered: the chosen controller on the damaged robot.
+        oracle: the best controller of the repertoire on the damaged robot; None if it was not asked for.
+        oracle_row: row of that controller.
+        trials: in order; the first is of the incumbent.
+        row: of the chosen controller in the repertoire.
+        cell: of the chosen controller in the archive.
+        stop: why the search stopped.
+    """
+
+    robot: str
+    damage: str
+    selector: str
+    seed: int
+    incumbent: int
+    healthy: Performance
+    broken: Performance
+    recovered: Performance
+    oracle: Performance | None
+    oracle_row: int | None
+    trials: tuple[Trial, ...]
+    row: int
+    cell: tuple[int, ...]
+    stop: str
+
+    @property
+    def falls(self) -> int:
+        """Trials that ended in a fall."""
+        return sum(trial.fell for trial in self.trials)
+
+    @property
+    def effort(self) -> str:
+        """Its trials and falls, in words."""
+        trials, falls = len(self.trials), self.falls
+        return f"{trials} trial{'s' * (trials != 1)} and {falls or 'no'} fall{'s' * (falls != 1)}"
+
+    @property
+    def diagnosis(self) -> dict[str, float]:
+        """What the selector held to be wrong in the end, see `Trial`."""
+        return self.trials[-1].diagnosis
+
+    @property
+    def verdict(self) -> str:
+        """Whether a better gait than the incumbent was found, in a sentence."""
+        if self.row == self.incumbent:
+            return "no better gait was found: the old gait is still the best of those tried"
+        if self.recovered.objective <= self.broken.objective:
+            return "not recovered: the new gait does no better than the old one, measured afresh"
+        if 2 * self.recovered.falls > self.recovered.episodes or self.recovered.distance <= 0:
+            return f"improved, but not recovered: with the new gait the robot {self.recovered.words}"
+        return f"recovered: with the new gait the robot {self.recovered.words}"
+
+    def performances(self) -> dict[str, Performance]:
+        """What was measured, by name."""
+        known = {"healthy": self.healthy, "broken": self.broken, "recovered": self.recovered}
+        return known | ({"oracle": self.oracle} if self.oracle else {})
+
+    def to_json(self) -> dict[str, object]:
+        """A dictionary that `json.dump` takes, with the name and version of this format first."""
+        return {"format": FORMAT, "version": VERSION, **asdict(self)}
