@@ -14,7 +14,7 @@ from robots.description import ControllerShape, Description, parse_description, 
 from robots.elements import check_elements
 from robots.errors import InvalidRobotError, UnknownNameError
 from robots.faults import NO_FAULTS, Faults
-from robots.importing.self_contained import read_self_contained
+from robots.importing.mjcf import read_self_contained
 from robots.pose import keyframe_positions
 from robots.ranges import narrow
 

@@ -37,7 +37,7 @@ from repertoire.storage.hdf5 import create_file, open_file
 from repertoire.training.settings import Configuration, make_configuration
 from robots.controllers import robot_controller, with_controller
 from robots.errors import InvalidValueError
-from robots.importing.references import find_reference
+from robots.importing.mjcf import find_reference
 from robots.robot import robot_from_text
 
 FORMAT = "surefoot repertoire"

@@ -1,4 +1,4 @@
-"""`draft_robot` writes a first YAML for an MJCF that has none."""
+"""`draft_robot` writes a first YAML for an MJCF."""
 
 import re
 from collections.abc import Iterable
@@ -12,20 +12,74 @@ from robots.actuation import goes_beyond
 from robots.errors import InvalidRobotError, InvalidValueError
 from robots.files import file_exists, write_text
 from robots.importing.anatomy import Anatomy, find_floor, study
-from robots.importing.self_contained import read_self_contained
-from robots.importing.template import KEYFRAME, RANGES, TEMPLATE
+from robots.importing.mjcf import read_self_contained
 from robots.pose import keyframe_positions, standing_data
 
-_CONTROL_STEP = 0.02  # [s] about
-_CELLS = 1296  # of the archive, at most: 6 x 6 x 6 x 6, as many as the Ant's
-_MEASURES = 10  # at most, each of them in two cells or more
-_WIDE = 2 * np.pi  # [rad] a joint that can turn further gets a narrower range
-_SWING = 0.8  # [rad] of such a joint to either side of its first pose
-_STEPS = 1000  # of an episode
+_CONTROL_STEP = 0.02  # [s] approximately
+_CELLS = 1296  # of the archive at most: 6 x 6 x 6 x 6, as many as the Ant's
+_MEASURES = 10  # at most, so that each is divided into two cells or more
+_WIDE = 2 * np.pi  # [rad] a joint with a wider range gets a narrower one
+_SWING = 0.8  # [rad] which goes so far to either side of its first position
+_STEPS = 1000  # control steps of an episode
+_KEYFRAME = "keyframe: {}  # episodes start in this pose of the MJCF"
+_RANGES = """
+# Ranges [rad] of joints, and of the positions that their servos accept. In the MJCF these joints have no
+# range, can turn by more than 360 degrees, or have servos that accept positions far beyond it. (?)
+ranges:"""
+_TEMPLATE = """\
+# A first description of {model}, made from the MJCF alone. What is marked (?) is a guess: look at it, change
+# it where it is wrong, and try the robot with: surefoot robots --check {file}
+# Units are in [brackets].
+name: {name}
+title: {title}
+model: {model}
+
+torso: {torso}  # the body that moves freely
+floor: {floor}  # the geom that is the ground
+{keyframe}
+# Actuated joints in the order of observations and actions. Leave out those that shall not be moved. (?)
+joints:
+{joints}
+{ranges}
+# The soles of each foot, which touch the ground: the geoms that are lowest when the robot stands. (?)
+feet:
+{feet}
+
+# The joints of each leg, from the torso outwards, and its foot. Damage is named after legs and joints.
+legs:
+{legs}
+
+# The measures: the share of time that each of these feet is on the ground; 2 to 6 feet work well.
+measures: {measures}
+
+substeps: {substeps}  # physics steps of {timestep:g} s per control step, {control_step:g} s
+episode_steps: {episode_steps}  # control steps of an episode at most, {seconds:g} s (?)
+reset_joint_noise: 0.05  # [rad] joint angles start uniformly distributed within ± this around {start}
+alive:
+  min_height: {min_height:g}  # [m] of the torso: half of its height when the robot stands (?)
+  max_tilt: 1.2  # [rad] between the torso and the vertical (?)
+
+# Reward per control step, the same as the Ant's. (?)
+reward:
+  alive: 1.0  # added while alive, subtracted when not
+  progress: 1.0  # per m/s along x
+  electricity: -2.0  # per mean |action * 0.1 * joint velocity [rad/s]|
+  torque: -0.1  # per mean action²
+  joint_at_limit: -0.1  # per joint beyond 99% of its range
+
+controller: {{kind: mlp, hidden: [128, 128]}}
+
+archive: {archive}  # cells along each measure
+
+# The lowest threshold and the offset of the QD score: about the lowest objective that a search finds.
+min_objective:
+  value: -250.0
+  source: 'a guess; measure it with: python -m benchmarks.min_objective {file}'
+"""
 
 
 def draft_robot(path: Path, *, overwrite: bool = False) -> Path:
-    """Write a first YAML beside an MJCF.
+    """Write a first YAML into the folder of an MJCF.
 
     Args:
         path: of the MJCF.
@@ -36,7 +90,7 @@ def draft_robot(path: Path, *, overwrite: bool = False) -> Path:
 
     Raises:
         InvalidRobotError: the MJCF cannot be read, or there is no robot in it.
-        InvalidValueError: the YAML is there already.
+        InvalidValueError: the YAML exists already, and shall not be replaced.
         InvalidFileError: the YAML cannot be written.
     """
     model = mujoco.MjModel.from_xml_string(read_self_contained(path))
@@ -46,9 +100,9 @@ def draft_robot(path: Path, *, overwrite: bool = False) -> Path:
     name = _identifier(_title(model) or path.stem)
     out = path.with_name(f"{name}.yaml")
     if file_exists(out) and not overwrite:
-        raise InvalidValueError(f"{out} is there already: use --overwrite to replace it")
+        raise InvalidValueError(f"{out} exists already: use --overwrite to replace it")
     anatomy = study(model, floor, origin=str(path))
-    text = TEMPLATE.format(
+    text = _TEMPLATE.format(
         file=out,
         name=name,
         title=_flow(_title(model) or name),
@@ -62,7 +116,7 @@ def draft_robot(path: Path, *, overwrite: bool = False) -> Path:
 
 
 def _parts(model: mujoco.MjModel, anatomy: Anatomy) -> dict[str, str]:
-    """What the draft says of a robot's parts."""
+    """The parts of the draft that name elements of the robot."""
     joints = [joint for leg in anatomy.legs for joint in leg.joints] + list(anatomy.others)
     keyframe, legs = anatomy.keyframe, anatomy.legs
     ranges = [
@@ -71,10 +125,10 @@ def _parts(model: mujoco.MjModel, anatomy: Anatomy) -> dict[str, str]:
     ]
     return {
         "torso": _flow(anatomy.torso),
-        "keyframe": "" if keyframe is None else KEYFRAME.format(_flow(keyframe)),
+        "keyframe": "" if keyframe is None else _KEYFRAME.format(_flow(keyframe)),
         "start": "0" if keyframe is None else "the keyframe's",
         "joints": "\n".join(f"  - {_flow(joint)}" for joint in joints),
-        "ranges": "\n".join([RANGES, *ranges, ""]) if ranges else "",
+        "ranges": "\n".join([_RANGES, *ranges, ""]) if ranges else "",
         "feet": "\n".join(f"  {_flow(leg.name)}: {_flow(leg.soles)}" for leg in legs),
         "legs": "\n".join(
             f"  {_flow(leg.name)}: {{joints: {_flow(leg.joints)}, foot: {_flow(leg.name)}}}" for leg in legs
@@ -84,7 +138,7 @@ def _parts(model: mujoco.MjModel, anatomy: Anatomy) -> dict[str, str]:
 
 
 def _sizes(model: mujoco.MjModel, anatomy: Anatomy) -> dict[str, object]:
-    """What the draft says in numbers."""
+    """The numbers in the draft."""
     timestep = float(model.opt.timestep)
     substeps = max(1, round(_CONTROL_STEP / timestep))
     measures = min(len(anatomy.legs), _MEASURES)
@@ -103,7 +157,7 @@ def _sizes(model: mujoco.MjModel, anatomy: Anatomy) -> dict[str, object]:
 def _narrower(
     model: mujoco.MjModel, keyframe: str | None, joints: list[str]
 ) -> list[tuple[str, tuple[float, float]]]:
-    """Ranges about their first pose for hinges that have none, or that can turn more than once around."""
+    """Ranges for hinges that have none, a very wide one, or a servo that goes far beyond it."""
     data = standing_data(model, keyframe_positions(model, keyframe))
     ranges: list[tuple[str, tuple[float, float]]] = []
     for name in joints:
@@ -118,12 +172,12 @@ def _narrower(
 
 
 def _no_floor(path: Path) -> str:
-    """What to do about an MJCF without a floor; often there is a scene beside it that includes the robot."""
+    """What to do about an MJCF without a floor; often another file includes it and adds one."""
     include = re.compile(rf"<\s*include[^>]*[\"'/]{re.escape(path.name)}[\"']")
     texts = {other.name: other.read_text(errors="replace") for other in sorted(path.parent.glob("*.xml"))}
     scenes = [name for name, text in texts.items() if include.search(text)]
     if scenes:
-        return f"{path}: there is no floor; there may be one in what includes it: draft {' or '.join(scenes)}"
+        return f"{path}: there is no floor; a file that includes it may add one: draft {' or '.join(scenes)}"
     return f'{path}: there is no floor: add to its worldbody <geom name="floor" type="plane" size="0 0 1"/>'
 
 

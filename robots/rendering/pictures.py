@@ -61,12 +61,12 @@ def draw_robot(
 def standing_on_floor(robot: Robot) -> mujoco.MjData:
     """The state in which episodes start, with joints inside their ranges and the lowest sole on the floor."""
     model, data = robot.model, standing_data(robot.model, robot.start)
-    _lower(robot, data, _gap(robot, data))
+    _lower(robot, data, floor_gap(robot, data))
     mujoco.mj_forward(model, data)
     return data
 
 
-def _gap(robot: Robot, data: mujoco.MjData) -> float:
+def floor_gap(robot: Robot, data: mujoco.MjData) -> float:
     """Distance of the lowest sole from the floor [m], negative inside it; 0 if there is no sole."""
     floor = robot.model.geom(robot.description.floor).id
     gaps = [

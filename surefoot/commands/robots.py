@@ -77,13 +77,13 @@ def _show(name: str, picture: Path | None, check: bool) -> None:
 
 def _check(robot: Any) -> None:
     """Say what there is to say about a robot beyond its description."""
-    from robots.importing.examination import examine
+    from robots.importing.checks import check_robot
 
-    examination = examine(robot)
-    _print_facts(examination.facts)
-    for remark in examination.remarks:
+    findings = check_robot(robot)
+    _print_facts(findings.facts)
+    for remark in findings.remarks:
         console.print(f"note: {remark}")
-    if not examination.remarks:
+    if not findings.remarks:
         console.print("nothing looks wrong")
 
 

@@ -106,7 +106,7 @@ def test_an_archive_has_about_as_many_cells_whatever_the_number_of_feet(
 def test_a_draft_is_not_written_over_what_is_there(tmp_path: Path) -> None:
     path = draft_robot(write_dog(tmp_path))
     path.write_text("mine")
-    with pytest.raises(InvalidValueError, match=r"robo_dog\.yaml is there already"):
+    with pytest.raises(InvalidValueError, match=r"robo_dog\.yaml exists already"):
         draft_robot(tmp_path / "scene.xml")
     assert path.read_text() == "mine"
     draft_robot(tmp_path / "scene.xml", overwrite=True)

@@ -11,8 +11,8 @@ from dogs import dog, write_dog
 
 from robots.errors import InvalidRobotError, UnknownNameError
 from robots.find import find_robot
+from robots.importing.checks import check_robot
 from robots.importing.draft import draft_robot
-from robots.importing.examination import examine
 from robots.rendering.pictures import standing_on_floor
 from robots.robot import Robot, load_robot, read_robot, robot_from_text
 from robots.simulation.environment import WalkingEnvironment
@@ -177,7 +177,7 @@ def test_affine_actuators_and_friction_are_fine(tmp_path: Path) -> None:
         'biasprm="0 -20 -1"/>\n'
     )
     robot = drafted(tmp_path, xml.replace('damping="0.5"', 'damping="0.5" frictionloss="0.2"'))
-    assert examine(robot).remarks == []
+    assert check_robot(robot).remarks == []
 
 
 def test_what_looks_wrong_is_said(path: Path) -> None:
@@ -187,12 +187,12 @@ def test_what_looks_wrong_is_said(path: Path) -> None:
     content = yaml.safe_load(path.read_text())
     joints = [joint for joint in content["joints"] if not joint.startswith("back_left")]
     legs = {name: leg for name, leg in content["legs"].items() if name.startswith("front")}
-    remarks = " ".join(examine(changed(path, joints=joints, legs=legs)).remarks)
+    remarks = " ".join(check_robot(changed(path, joints=joints, legs=legs)).remarks)
     for words in (
         "Its lowest foot starts 0.26 m deep in the ground",
-        "Its torso starts 0.1 m high, but it is alive only above",
+        "Its torso starts 0.1 m high, but the robot is alive only above alive.min_height, 0.1",
         "No action drives these actuators, whose control stays 0: 4, 5.",
-        "Besides the floor it can bump into 1 geoms: stair.",
+        "Its feet can touch other fixed geoms than the floor (1): stair.",
         "These joints belong to no leg: back_right_hip, back_right_knee.",
         "Half of the random controllers fell within 1 control steps",
     ):
@@ -201,25 +201,27 @@ def test_what_looks_wrong_is_said(path: Path) -> None:
 
 def test_joints_and_servos_beyond_their_ranges_are_said(path: Path) -> None:
     (path.parent / "dog.xml").write_text(dog('<position joint="{}" inheritrange="0" ctrlrange="-3 3"/>'))
-    remarks = " ".join(examine(changed(path, ranges={"back_left_knee": [0.1, 0.5]})).remarks)
+    remarks = " ".join(check_robot(changed(path, ranges={"back_left_knee": [0.1, 0.5]})).remarks)
     assert "These joints start outside their ranges: back_left_knee." in remarks
-    assert "can be told positions far beyond their ranges: front_left_hip, front_left_knee" in remarks
+    assert (
+        "accept positions far beyond the ranges of these joints: front_left_hip, front_left_knee" in remarks
+    )
     assert "back_left_knee; give" not in remarks
 
 
 def test_feet_that_cannot_be_feet_are_said(path: Path) -> None:
     content = yaml.safe_load(path.read_text())["feet"]
-    remarks = examine(changed(path, feet=content | {"back_left": ["back_left_thigh_geom_0"]})).remarks
-    assert "These feet never touched the ground: back_left; are those their soles?" in remarks
+    remarks = check_robot(changed(path, feet=content | {"back_left": ["back_left_thigh_geom_0"]})).remarks
+    assert "These feet never touched the ground: back_left; does the YAML name the right soles?" in remarks
 
 
-def test_an_examination_tells_commands_and_stance(path: Path) -> None:
-    facts = examine(read_robot(path)).facts
+def test_a_check_tells_commands_and_stance(path: Path) -> None:
+    facts = check_robot(read_robot(path)).facts
     assert facts["stands"][0] == "front_left: 0.15 m ahead, 0.10 m to the left"
     assert facts["stands"][3] == "back_right: 0.21 m behind, 0.10 m to the right"
     assert facts["commands"][0].startswith("positions from -1.05 to 1.05, stiffness 30: front_left_hip")
     assert facts["body"] == ["6.2 kg; the torso stands 0.361 m high"]
-    assert examine(load_robot("walker")).facts["commands"][0].startswith("forces from -40 to 40: ")
+    assert check_robot(load_robot("walker")).facts["commands"][0].startswith("forces from -40 to 40: ")
 
 
 def test_a_robot_is_found_by_name_or_path(path: Path) -> None:

@@ -26,7 +26,7 @@ def test_from_a_model_to_a_repertoire_that_needs_no_other_file(run, scene: Path,
         path.unlink()
     repertoire = read_repertoire(tmp_path / "run" / "repertoire.h5")
     assert repertoire.configuration.robot == repertoire.robot.name == "robo_dog"
-    assert repertoire.robot.model.nmesh == 2
+    assert repertoire.robot.model.nmesh == 0, "the only mesh is there to be looked at"
     assert list(repertoire.robot.start)[1:3] == ["front_left_hip", "front_left_knee"]
     file = tmp_path / "run" / "repertoire.h5"
     assert "robot robo_dog, Robo Dog" in run("show", file)[1]

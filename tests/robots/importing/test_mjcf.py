@@ -1,4 +1,4 @@
-"""An MJCF with includes, meshes and pictures becomes one text."""
+"""An MJCF with includes, meshes and textures becomes one text."""
 
 from pathlib import Path
 
@@ -9,8 +9,7 @@ from dogs import dog, write_dog
 
 from robots.catalogue import MODELS
 from robots.errors import InvalidRobotError
-from robots.importing.references import find_reference
-from robots.importing.self_contained import read_self_contained
+from robots.importing.mjcf import find_reference, read_self_contained
 
 
 @pytest.fixture
@@ -20,15 +19,6 @@ def scene(tmp_path: Path) -> Path:
 
 def compiled(path: Path) -> mujoco.MjModel:
     return mujoco.MjModel.from_xml_string(read_self_contained(path))
-
-
-def test_nothing_but_the_text_is_needed_any_more(scene: Path, tmp_path: Path, monkeypatch) -> None:
-    text = read_self_contained(scene)
-    assert find_reference(text) is None
-    for path in (*tmp_path.glob("assets/*"), *tmp_path.glob("*.xml")):
-        path.unlink()
-    monkeypatch.chdir(tmp_path)
-    assert mujoco.MjModel.from_xml_string(text).nmesh > 0
 
 
 def test_physics_stay_what_they_were(scene: Path) -> None:
@@ -64,27 +54,25 @@ def test_names_that_are_taken_are_left_alone(tmp_path: Path) -> None:
     assert model.geom_size[:, 0].tolist() == [1, 2]
 
 
-def test_a_mesh_shows_the_colours_of_its_picture_where_they_were(scene: Path) -> None:
-    model = compiled(scene)
-    assert model.ntex == 0
-    heights = {}
-    for geom in np.flatnonzero(model.geom_type == int(mujoco.mjtGeom.mjGEOM_MESH)):
-        colour = tuple(np.round(model.mat_rgba[model.geom_matid[geom]] * 255))
-        heights.setdefault(colour, []).append(vertices(model, geom)[:, 2])
-    red, blue = heights[(200, 0, 0, 255)], heights[(0, 0, 200, 255)]
-    assert len(heights) == 2
-    assert np.concatenate(red).min() >= 0.4 - 1e-6
-    assert np.concatenate(blue).max() <= 0.4 + 1e-6
-    assert np.concatenate(red).max() == pytest.approx(0.46, abs=1e-3)
+def test_a_mesh_that_is_only_seen_is_left_out_and_the_hidden_shape_shown(tmp_path: Path) -> None:
+    xml = dog().replace(
+        '<geom type="box" size="0.2 0.1 0.05"/>', '<geom type="box" size=".2 .1 .05" group="3"/>'
+    )
+    xml = xml.replace('name="coat" texture="coat"', 'name="coat" texture="coat" rgba=".2 .4 .6 1"')
+    scene = write_dog(tmp_path, xml)
+    model, whole = compiled(scene), mujoco.MjModel.from_xml_path(str(scene))
+    assert (model.nmesh, model.ntex) == (0, 0)
+    assert model.ngeom == whole.ngeom - 1
+    assert model.geom("trunk_geom_1").group == 0
+    np.testing.assert_allclose(model.mat_rgba[model.geom("trunk_geom_1").matid[0]], [0.2, 0.4, 0.6, 1])
+    np.testing.assert_allclose(model.body_mass, whole.body_mass)
 
 
-def test_what_is_only_seen_is_coarse_and_weighs_nothing(scene: Path, monkeypatch) -> None:
-    monkeypatch.setattr("robots.importing.colours.MOST_FACES", 200)
-    model = compiled(scene)
-    assert 100 < model.nmeshface <= 2 * 200
-    seen = model.geom_type == int(mujoco.mjtGeom.mjGEOM_MESH)
-    assert not model.geom_contype[seen].any()
-    assert model.geom_rbound[seen].max() == pytest.approx(0.2, rel=0.2)
+def test_a_shape_that_is_only_seen_stays_and_weighs_nothing(tmp_path: Path) -> None:
+    eye = '<geom name="eye" size="0.05" contype="0" conaffinity="0" rgba="1 1 1 1"/>'
+    scene = write_dog(tmp_path, dog().replace("<freejoint/>", "<freejoint/>" + eye))
+    eye = mujoco.MjSpec.from_string(read_self_contained(scene)).geom("eye")
+    assert (eye.density, eye.group) == (0, 0)
 
 
 def vertices(model: mujoco.MjModel, geom: int) -> np.ndarray:
@@ -97,20 +85,24 @@ def vertices(model: mujoco.MjModel, geom: int) -> np.ndarray:
     )
 
 
-def test_what_touches_keeps_its_shape_and_place(tmp_path: Path, monkeypatch) -> None:
-    monkeypatch.setattr("robots.importing.meshes.MOST_FACES", 200)
+def test_what_touches_keeps_its_shape_and_place_and_needs_no_file(tmp_path: Path, monkeypatch) -> None:
     xml = dog().replace('material="coat" contype="0" conaffinity="0"', 'pos="0.1 0 0" euler="10 20 30"')
     xml = xml.replace(
         'file="trunk.obj"', 'file="trunk.obj" scale="1 -2 0.5" refpos="0.1 0 0" refquat="3 1 2 0"'
     )
     scene = write_dog(tmp_path, xml)
-    ours, theirs = compiled(scene), mujoco.MjModel.from_xml_path(str(scene))
+    text, theirs = read_self_contained(scene), mujoco.MjModel.from_xml_path(str(scene))
+    assert find_reference(text) is None
+    for path in (*tmp_path.glob("assets/*"), *tmp_path.glob("*.xml")):
+        path.unlink()
+    monkeypatch.chdir(tmp_path)
+    ours = mujoco.MjModel.from_xml_string(text)
     geom = int(np.flatnonzero(ours.geom_type == int(mujoco.mjtGeom.mjGEOM_MESH))[0])
     assert ours.nmeshface == theirs.nmeshface == 3600
     np.testing.assert_allclose(vertices(ours, geom), vertices(theirs, geom), atol=1e-5)
 
 
-def test_a_height_field_and_a_picture_on_a_plane_come_along(tmp_path: Path) -> None:
+def test_a_height_field_comes_along_and_a_picture_does_not(tmp_path: Path) -> None:
     scene = write_dog(tmp_path)
     scene.write_text(
         scene.read_text()
@@ -123,7 +115,7 @@ def test_a_height_field_and_a_picture_on_a_plane_come_along(tmp_path: Path) -> N
     np.testing.assert_allclose(
         model.hfield_data, mujoco.MjModel.from_xml_path(str(scene)).hfield_data, atol=1e-4
     )
-    np.testing.assert_allclose(model.mat("lawn").rgba, [100 / 255, 0, 100 / 255, 1], atol=0.01)
+    assert model.mat("lawn").texid.max() == -1
 
 
 def test_an_mjcf_that_needs_nothing_stays_as_it_is() -> None:
@@ -159,6 +151,6 @@ def test_what_cannot_be_read_is_refused_in_one_sentence(tmp_path: Path, files: d
 
 
 def test_meshes_that_are_too_large_are_refused(scene: Path, monkeypatch) -> None:
-    monkeypatch.setattr("robots.importing.self_contained._MOST", 10_000)
+    monkeypatch.setattr("robots.importing.mjcf._MOST", 1_000)
     with pytest.raises(InvalidRobotError, match="its meshes take 0 MB"):
         read_self_contained(scene)

@@ -1,0 +1,202 @@
+"""`check_robot` tries a robot: what to know about it before training, and what looks wrong, in sentences."""
+
+import time
+from dataclasses import dataclass
+
+import mujoco
+import numpy as np
+
+from robots.actuation import goes_beyond, motor_of
+from robots.facts import wrapped
+from robots.importing.anatomy import can_touch
+from robots.pose import put_joints
+from robots.rendering.pictures import floor_gap, standing_on_floor
+from robots.robot import Robot
+from robots.simulation.episodes import Episodes
+from robots.simulation.simulation import Simulation
+
+_EPISODES = 16  # number of episodes, each with a random controller
+_STEPS = 300  # control steps of an episode, at most
+_ABOVE = 0.05  # [m] a foot that starts higher above the ground gets a remark
+_BELOW = 0.005  # [m] a foot that starts deeper in the ground gets a remark
+_SOON = 25  # control steps; a remark is made if half of the random controllers fall earlier
+
+
+@dataclass(frozen=True)
+class Findings:
+    """What a check finds out about a robot.
+
+    Attributes:
+        facts: lines of text, by the name of the fact.
+        remarks: sentences that each say what looks wrong.
+    """
+
+    facts: dict[str, list[str]]
+    remarks: list[str]
+
+
+def check_robot(robot: Robot) -> Findings:
+    """Look at a robot as its episodes start, and let random controllers move it for some seconds."""
+    episodes, speed = _try(robot)
+    standing = standing_on_floor(robot)
+    return Findings(
+        {
+            "body": [_body_words(robot, standing)],
+            "stands": _stance(robot, standing),
+            "commands": _commands(robot),
+            "random gaits": _episode_words(robot, episodes),
+            "speed": [f"{speed:,.0f} control steps/s on one core, fewer while the machine is busy"],
+        },
+        [*_start_remarks(robot), *_model_remarks(robot), *_episode_remarks(robot, episodes)],
+    )
+
+
+def _try(robot: Robot) -> tuple[Episodes, float]:
+    """Episodes of random controllers, and the control steps simulated per second."""
+    steps = min(_STEPS, robot.description.episode_steps)
+    with Simulation(robot.with_episode_steps(steps), threads=1) as simulation:
+        rng = np.random.default_rng(0)
+        parameters = np.stack([simulation.controller.initial(rng) for _ in range(_EPISODES)])
+        simulation.evaluate(parameters[:1], np.zeros(1, np.int64))  # compiles
+        started = time.perf_counter()
+        episodes = simulation.evaluate(parameters, np.arange(_EPISODES))
+    return episodes, episodes.steps.sum() / (time.perf_counter() - started)
+
+
+def _body_words(robot: Robot, data: mujoco.MjData) -> str:
+    """Mass, and height of the torso."""
+    torso = robot.model.body(robot.description.torso).id
+    return f"{robot.model.body_subtreemass[torso]:.3g} kg; the torso stands {data.xpos[torso, 2]:.3g} m high"
+
+
+def _stance(robot: Robot, data: mujoco.MjData) -> list[str]:
+    """Where each foot stands relative to the torso; ahead is the direction in which the robot shall walk."""
+    lines, torso = [], data.body(robot.description.torso).xpos
+    for foot, soles in robot.description.feet.items():
+        x, y, _ = np.mean([data.geom(sole).xpos for sole in soles], axis=0) - torso
+        along, across = "ahead" if x >= 0 else "behind", "left" if y >= 0 else "right"
+        lines.append(f"{foot}: {abs(x):.2f} m {along}, {abs(y):.2f} m to the {across}")
+    return lines
+
+
+def _commands(robot: Robot) -> list[str]:
+    """What actions from -1 to 1 command: one line for all joints with the same command."""
+    lines: dict[str, list[str]] = {}
+    for name in robot.description.joints:
+        lines.setdefault(_command(robot.model, motor_of(robot.model, name)), []).append(name)
+    return [line for words, joints in lines.items() for line in wrapped(f"{words}: {', '.join(joints)}")]
+
+
+def _command(model: mujoco.MjModel, actuator: int) -> str:
+    """What actions from -1 to 1 command an actuator to do."""
+    low, high = model.actuator_ctrlrange[actuator]
+    stiffness = -model.actuator_biasprm[actuator, 1]
+    if stiffness:
+        return f"positions from {low:.3g} to {high:.3g}, stiffness {stiffness:.3g}"
+    force = model.actuator_gainprm[actuator, 0] * model.actuator_gear[actuator, 0]
+    return f"forces from {force * low:.3g} to {force * high:.3g}"
+
+
+def _episode_words(robot: Robot, episodes: Episodes) -> list[str]:
+    """How long random controllers kept the robot alive, and which feet they used."""
+    limit, lasted = min(_STEPS, robot.description.episode_steps), episodes.steps
+    if episodes.diverged.all():
+        return [f"the simulation diverged with all of the {_EPISODES} random controllers"]
+    shares = np.nanmean(episodes.measures, axis=0)
+    feet = [f"{foot} {share:.0%}" for foot, share in zip(robot.description.measures, shares, strict=True)]
+    return [
+        f"{_EPISODES} random controllers lasted {lasted.min()} to {lasted.max()} of {limit} control steps",
+        *wrapped(f"and were on the ground: {', '.join(feet)}"),
+    ]
+
+
+def _start_remarks(robot: Robot) -> list[str]:
+    """What looks wrong about the pose that episodes start in."""
+    model, description = robot.model, robot.description
+    data = mujoco.MjData(model)
+    data.qpos[[model.joint(joint).qposadr[0] for joint in description.joints]] = 0
+    put_joints(model, data.qpos, robot.start)
+    mujoco.mj_forward(model, data)
+    remarks = _height_remarks(robot, data)
+    outside = [
+        joint
+        for joint, (low, high) in zip(description.joints, robot.joint_ranges, strict=True)
+        if not low <= data.joint(joint).qpos[0] <= high
+    ]
+    if outside:
+        remarks.append(f"These joints start outside their ranges: {', '.join(outside)}.")
+    height, least = data.body(description.torso).xpos[2], description.alive.min_height
+    if least is not None and height <= least:
+        remarks.append(
+            f"Its torso starts {height:.3g} m high, but the robot is alive only above alive.min_height, "
+            f"{least:g} m."
+        )
+    return remarks
+
+
+def _model_remarks(robot: Robot) -> list[str]:
+    """What looks wrong about the model and its description."""
+    model, joints = robot.model, robot.description.joints
+    driven = {motor_of(model, joint) for joint in joints}
+    remarks = []
+    if idle := [model.actuator(other).name or str(other) for other in range(model.nu) if other not in driven]:
+        remarks.append(f"No action drives these actuators, whose control stays 0: {', '.join(idle)}.")
+    if beyond := [joint for joint in joints if goes_beyond(model, joint)]:
+        remarks.append(
+            f"Servos accept positions far beyond the ranges of these joints: {', '.join(beyond)}; "
+            "give the joints narrower ranges under ranges in the YAML."
+        )
+    if obstacles := _obstacles(robot):
+        remarks.append(
+            f"Its feet can touch other fixed geoms than the floor ({len(obstacles)}): {_few(obstacles)}."
+        )
+    in_legs = {joint for leg in robot.description.legs.values() for joint in leg.joints}
+    if others := [joint for joint in joints if joint not in in_legs]:
+        remarks.append(f"These joints belong to no leg: {', '.join(others)}.")
+    return remarks
+
+
+def _episode_remarks(robot: Robot, episodes: Episodes) -> list[str]:
+    """What looks wrong about the episodes of random controllers."""
+    remarks = []
+    if episodes.diverged.any():
+        remarks.append(
+            f"The simulation diverged with {episodes.diverged.sum()} of {len(episodes)} random controllers: "
+            "a shorter timestep or softer servos may help."
+        )
+    if episodes.diverged.all():
+        return remarks
+    never = np.flatnonzero(np.nanmax(episodes.measures, axis=0) == 0)
+    if len(never):
+        feet = ", ".join(robot.description.measures[foot] for foot in never)
+        remarks.append(f"These feet never touched the ground: {feet}; does the YAML name the right soles?")
+    if np.median(episodes.steps) < min(_SOON, robot.description.episode_steps):
+        remarks.append(
+            f"Half of the random controllers fell within {np.median(episodes.steps):.0f} control steps; "
+            "training starts more easily when they last longer: see alive and ranges in the YAML."
+        )
+    return remarks
+
+
+def _height_remarks(robot: Robot, data: mujoco.MjData) -> list[str]:
+    """Whether the lowest sole starts on the ground."""
+    gap = floor_gap(robot, data)
+    if gap > _ABOVE:
+        return [f"Its lowest foot starts {gap:.2g} m above the ground."]
+    if gap < -_BELOW:
+        return [f"Its lowest foot starts {-gap:.2g} m deep in the ground, which throws it up."]
+    return []
+
+
+def _obstacles(robot: Robot) -> list[str]:
+    """Names of the fixed geoms other than the floor that a sole can touch."""
+    model = robot.model
+    sole = model.geom(next(iter(robot.description.feet.values()))[0]).id
+    still = np.flatnonzero(model.body_weldid[model.geom_bodyid] == 0)
+    names = [model.geom(geom).name for geom in still if can_touch(model, int(geom), sole)]
+    return [name for name in names if name != robot.description.floor]
+
+
+def _few(names: list[str]) -> str:
+    """The first three names, in a line."""
+    return ", ".join(names[:3]) + (", ..." if len(names) > 3 else "")
