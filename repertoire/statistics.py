@@ -1,4 +1,4 @@
-"""Statistics of trials: mean intervals, tests between groups, and verdicts on hypotheses. scipy does the tests.
+"""Statistics of trials: mean intervals, tests between groups and verdicts on hypotheses, with scipy.
 
 The procedure is that of Tjanaka et al. 2023, Section IV. Levene's test decides whether the variances of the
 groups may be taken as equal. If so, a one-way ANOVA and Tukey's HSD follow; if not, Welch's ANOVA and the

@@ -86,7 +86,7 @@ def test_a_suite_runs_and_reports(run, tmp_path) -> None:
     assert (code, err) == (0, "")
     assert "note: lm-ma-es can use no more vectors than there are parameters: 10 instead of 40" in out
     assert out.count(" QD ") == 4
-    reports = ("trials.csv", "curves.png", "archives.png", "report.md", "report.html")
+    reports = ("trials.csv", "curves.png", "archives.png", "report.md")
     assert all(f"saved {tmp_path / 'new' / 'study' / name}" in out for name in reports)
     with (tmp_path / "new" / "study" / "trials.csv").open() as file:
         rows = list(csv.DictReader(file))

@@ -1,7 +1,5 @@
-"""The report of a recovery benchmark: every recovery in a CSV, pictures, Markdown and HTML."""
+"""The report of a recovery benchmark: every recovery in a CSV, pictures, and Markdown."""
 
-import csv
-import io
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
@@ -11,8 +9,8 @@ from adapt.suite.figures import draw_curves, draw_damages
 from adapt.suite.results import Contender, Results, World
 from adapt.suite.sections import sections
 from adapt.suite.simulated import Simulated
-from repertoire.suites.document import to_html, to_markdown
-from robots.files import make_folder, write_text
+from repertoire.suites.report import write_csv, write_document
+from robots.files import make_folder
 
 
 def write_report(
@@ -23,7 +21,7 @@ def write_report(
     simulated: Sequence[Simulated] = (),
     videos: Sequence[str] = (),
 ) -> list[Path]:
-    """Write `recoveries.csv`, pictures, `report.md` and `report.html` to a folder.
+    """Write `recoveries.csv`, pictures and `report.md` to a folder.
 
     Args:
         results: of the benchmark.
@@ -42,8 +40,8 @@ def write_report(
     title = f"Recovery of the {results.robot}"
     table, curves = folder / "recoveries.csv", folder / "curves.png"
     damages = {gap: folder / ("damages-gap.png" if gap else "damages.png") for gap in results.gaps}
-    markdown, page = folder / "report.md", folder / "report.html"
-    write_text(table, recoveries_csv(results))
+    report = folder / "report.md"
+    _write_recoveries(table, results)
     draw_curves(results, curves)
     for gap, path in damages.items():
         draw_damages(results, path, gap=gap, after=min(10, results.trials))
@@ -56,25 +54,25 @@ def write_report(
         simulated=simulated,
         videos=videos,
     )
-    write_text(markdown, to_markdown(blocks))
-    write_text(page, to_html(blocks, title=title))
-    return [table, curves, *damages.values(), markdown, page]
+    write_document(report, blocks)
+    return [table, curves, *damages.values(), report]
 
 
-def recoveries_csv(results: Results) -> str:
-    """Every recovery: its damage, the selector's own stop, falls, and the ratio after each trial.
+def _write_recoveries(path: Path, results: Results) -> None:
+    """Write every recovery: its damage, the selector's own stop, falls, and the ratio after each trial.
 
-    A selector without a library has the same recoveries in several tracks: they stand here once, with all of
-    these tracks.
+    A selector without a library has the same recoveries in several tracks: they occur once, with all of these
+    tracks.
     """
-    text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\n")
     ratios = [f"rr_{trial}" for trial in range(1, results.trials + 1)]
-    writer.writerow(("track", "selector", "damage", "seed", "binding", "rr_0", "stop", "falls", *ratios))
-    for gap in results.gaps:
-        for one in results.contenders(gap=gap):
-            writer.writerows(_rows(one, results.worlds[gap]))
-    return text.getvalue()
+    header = ("track", "selector", "damage", "seed", "binding", "rr_0", "stop", "falls", *ratios)
+    rows = [
+        row
+        for gap in results.gaps
+        for one in results.contenders(gap=gap)
+        for row in _rows(one, results.worlds[gap])
+    ]
+    write_csv(path, header, rows)
 
 
 def _rows(contender: Contender, world: World) -> Iterator[tuple[object, ...]]:

@@ -11,13 +11,12 @@ from adapt.suite.results import Results
 from adapt.suite.summaries import Summary
 from adapt.suite.targets import Scope, Target
 from adapt.suite.tracks import Track
-from repertoire.suites.document import Cell, Table
-from repertoire.suites.formats import format_p
+from repertoire.suites.report import Bold, bold_if, format_p, table
 
 SUBJECT = "rehearsed"  # what is compared with the rivals
 
 
-def selectors_table(results: Results, track: Track, scope: Scope, names: Sequence[str], text: str) -> Table:
+def selectors_table(results: Results, track: Track, scope: Scope, names: Sequence[str], text: str) -> str:
     """Metrics of every selector in a track; the best of each is bold.
 
     Args:
@@ -37,15 +36,15 @@ def selectors_table(results: Results, track: Track, scope: Scope, names: Sequenc
     best = [_best([row[column] for row in found.values()], metric) for column, metric in enumerate(chosen)]
     rows = [
         (
-            Cell(name),
+            name,
             *(
-                Cell(format_summary(summary, metric), strong=summary is not None and summary.value == top)
+                bold_if(summary is not None and summary.value == top, format_summary(summary, metric))
                 for summary, metric, top in zip(row, chosen, best, strict=True)
             ),
         )
         for name, row in found.items()
     ]
-    return Table((track.name, *(metric.name for metric in chosen)), tuple(rows), caption=text)
+    return table((track.name, *(metric.name for metric in chosen)), rows, caption=text)
 
 
 def _best(summaries: Sequence[Summary | None], metric: Metric) -> float | None:
@@ -56,7 +55,7 @@ def _best(summaries: Sequence[Summary | None], metric: Metric) -> float | None:
     return max(values) if metric.higher else min(values)
 
 
-def damages_table(results: Results, *, gap: bool, after: int) -> Table:
+def damages_table(results: Results, *, gap: bool, after: int) -> str:
     """What each damage of a world leaves, and what each contender makes of it.
 
     Args:
@@ -71,14 +70,14 @@ def damages_table(results: Results, *, gap: bool, after: int) -> Table:
         ratios = [one.runs.ratios[index, :, after - 1].mean() for one in contenders]
         retention = float(np.median(case.height(last.runs.recommended[index, :, -1]))) / case.intact
         numbers = (case.headroom, world.unadapted[index], *ratios, retention)
-        binding = Cell("yes" if world.binding[index] else "no")
-        rows.append((Cell(case.damage), binding, *(Cell(format_value(value, 2)) for value in numbers)))
+        binding = "yes" if world.binding[index] else "no"
+        rows.append((str(case.damage), binding, *(format_value(value, 2) for value in numbers)))
     columns = ("headroom", "RR_0", *(f"{one.label} RR@{after}" for one in contenders))
     name = "reality gap" if gap else "damage"
-    return Table((name, "binding", *columns, f"retention of {last.label}"), tuple(rows), texts=2)
+    return table((name, "binding", *columns, f"retention of {last.label}"), rows, text_columns=2)
 
 
-def targets_table(results: Results, targets: Sequence[Target]) -> Table:
+def targets_table(results: Results, targets: Sequence[Target]) -> str:
     """What `rehearsed` was to reach, and what it reached."""
     tracks = {track.name: track for track in results.tracks}
     known = metrics(results.trials)
@@ -92,16 +91,16 @@ def targets_table(results: Results, targets: Sequence[Target]) -> Table:
         met = found is not None and goal is not None and reached(found.value, goal, metric)
         rows.append(
             (
-                Cell(f"{target.track}, {target.metric}, {target.scope} damages"),
-                Cell(target.pilot),
-                Cell(target.best),
-                Cell(_goal_words(goal, metric, target)),
-                Cell(format_summary(found, metric), strong=True),
-                Cell(NOTHING if found is None or goal is None else "yes" if met else "no"),
+                f"{target.track}, {target.metric}, {target.scope} damages",
+                target.pilot,
+                target.best,
+                _goal_words(goal, metric, target),
+                Bold(format_summary(found, metric)),
+                NOTHING if found is None or goal is None else "yes" if met else "no",
             )
         )
     header = ("quantity", "map-bo 2015 in the pilot", "best in the pilot", "target", "here", "met")
-    return Table(header, tuple(rows))
+    return table(header, rows)
 
 
 def reached(value: float, goal: float, metric: Metric) -> bool:
@@ -125,16 +124,16 @@ def _goal_words(goal: float | None, metric: Metric, target: Target) -> str:
     return f"{sense} {number} ({target.rival})" if target.rival else f"{sense} {target.goal:g}"
 
 
-def paired_table(track: Track, metric: Metric, pairs: Sequence[Paired]) -> Table:
+def paired_table(track: Track, metric: Metric, pairs: Sequence[Paired]) -> str:
     """How a selector compares with its rivals over the damages of a track."""
     rows = [
         (
-            Cell(pair.rival),
-            Cell(f"{pair.difference.mean:+.3f} [{pair.difference.low:+.3f}, {pair.difference.high:+.3f}]"),
-            Cell(format_value(pair.hedges_g, 2)),
-            Cell(format_value(pair.rank_biserial, 2)),
-            Cell(f"{pair.better:.0%}"),
-            Cell(format_p(pair.p), strong=pair.p <= 0.05),
+            pair.rival,
+            f"{pair.difference.mean:+.3f} [{pair.difference.low:+.3f}, {pair.difference.high:+.3f}]",
+            format_value(pair.hedges_g, 2),
+            format_value(pair.rank_biserial, 2),
+            f"{pair.better:.0%}",
+            bold_if(pair.p <= 0.05, format_p(pair.p)),
         )
         for pair in pairs
     ]
@@ -146,4 +145,4 @@ def paired_table(track: Track, metric: Metric, pairs: Sequence[Paired]) -> Table
         "damages in favour",
         "p",
     )
-    return Table(header, tuple(rows))
+    return table(header, rows)

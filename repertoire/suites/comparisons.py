@@ -1,110 +1,110 @@
-"""Whether algorithms differ: tests of a quantity in each domain, and tables beside what was published."""
+"""Whether algorithms differ: tests in each domain, tables of them, and verdicts on hypotheses."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import combinations
 
-from repertoire.statistics import Comparison, MeanInterval, compare
-from repertoire.statistics import Pair as TestedPair
-from repertoire.suites.document import Cell, Table
-from repertoire.suites.formats import NOTHING, format_anova, format_mean, format_number, format_p
-from repertoire.suites.published import PublishedStudy, Quantity
-from repertoire.suites.trials import Trials
+from repertoire.statistics import Comparison, Expectation, MeanInterval, compare, judge_expectation
+from repertoire.suites.published import Hypothesis, PublishedStudy, Quantity
+from repertoire.suites.report import (
+    NOTHING,
+    bold_if,
+    format_anova,
+    format_mean,
+    format_number,
+    format_p,
+    table,
+)
+from repertoire.suites.results import StudyResults
 
 
 @dataclass(frozen=True)
-class Contest:
-    """A quantity put to the test in one domain.
+class DomainTest:
+    """The test of a quantity in one domain.
 
     Attributes:
-        quantity: which.
-        domain: where.
-        comparison: of all algorithms that ran there, those of the publication first and in its order.
+        quantity: that was tested.
+        domain: in which.
+        comparison: of all algorithms that ran there, the published ones first and in their order.
     """
 
     quantity: Quantity
     domain: str
     comparison: Comparison
 
+    def sign_cell(self, first: str, second: str) -> str:
+        """A sign, and after a slash the published one; bold where they differ."""
+        if first == second:
+            return "∅"
+        if not {first, second} <= set(self.comparison.groups):
+            return ""
+        untested = self.comparison.untested
+        here = "not tested" if untested else self.comparison.sign(first, second)
+        there = self.quantity.sign(self.domain, first, second)
+        return bold_if(not untested and there not in (None, here), f"{here} / {there}" if there else here)
 
-def put_to_test(trials: Trials, quantity: Quantity) -> list[Contest]:
-    """Put a quantity to the test in each domain of a study."""
+
+@dataclass(frozen=True)
+class Judgement:
+    """A hypothesis judged by the trials of one domain."""
+
+    hypothesis: Hypothesis
+    test: DomainTest
+    expectation: Expectation
+
+    @property
+    def reason(self) -> str:
+        """Why the hypothesis is not supported or not tested; empty where it is supported."""
+        found = self.expectation
+        parts = {
+            "contradicted by": [f"{one} > {other}" for one, other in found.contradicted],
+            "not significant": [f"{one} - {other}" for one, other in found.undecided],
+            "did not run": found.missing,
+        }
+        reasons = [f"{why}: {', '.join(names)}" for why, names in parts.items() if names]
+        return "; ".join(filter(None, [self.test.comparison.untested, *reasons]))
+
+
+def compare_in_domains(results: StudyResults, quantity: Quantity) -> list[DomainTest]:
+    """Test a quantity in each domain of a study."""
     tests = []
-    for domain in trials.domains:
-        there = trials.algorithms_in(domain)
-        names = sorted(there, key=(*trials.published.order, *there).index)
-        comparison = compare({name: trials.values(domain, name, quantity.field) for name in names})
-        tests.append(Contest(quantity, domain, comparison))
+    for domain in results.domains:
+        there = results.algorithms_in(domain)
+        names = sorted(there, key=(*results.published.order, *there).index)
+        comparison = compare({name: results.values(domain, name, quantity.field) for name in names})
+        tests.append(DomainTest(quantity, domain, comparison))
     return tests
 
 
-def anova_table(tests: Sequence[Contest]) -> Table:
-    """The omnibus test of each quantity in each domain, beside the published one."""
-    rows = []
-    for one in tests:
-        anova = one.comparison.anova
-        here = format_anova(anova) if anova else f"not tested: {one.comparison.untested}"
-        effects = (f"{anova.eta_squared:.3f}", f"{anova.omega_squared:.3f}") if anova else (NOTHING, NOTHING)
-        there = one.quantity.anovas.get(one.domain, NOTHING)
-        rows.append(tuple(Cell(text) for text in (one.quantity.name, one.domain, here, there, *effects)))
-    return Table(("quantity", "domain", "test", "paper", "η²", "ω²"), tuple(rows), texts=4)
+def judge(hypothesis: Hypothesis, tests: Sequence[DomainTest]) -> list[Judgement]:
+    """Judge a hypothesis by the tests of its quantity, one per domain."""
+    return [Judgement(hypothesis, one, judge_expectation(one.comparison, hypothesis.pairs)) for one in tests]
 
 
-def checks_table(tests: Sequence[Contest], algorithms: Sequence[str]) -> Table:
-    """The checks that choose between the tests, as p of each."""
-    rows = []
-    for one in tests:
-        comparison = one.comparison
-        probabilities = [comparison.normality.get(name) for name in algorithms]
-        probabilities += [comparison.residual_normality, comparison.levene]
-        cells = [Cell(format_p(p), strong=p is not None and p <= comparison.alpha) for p in probabilities]
-        rows.append((Cell(one.quantity.name), Cell(one.domain), *cells))
-    return Table(
-        ("quantity", "domain", *algorithms, "residuals", "Levene"),
-        tuple(rows),
-        caption="p of the Shapiro-Wilk test of each algorithm and of the residuals, and of Levene's test. "
-        "Bold: at most 0.05, so that normality, or equality of variances, is doubtful.",
-        texts=2,
-    )
+def overall_verdict(judgements: Sequence[Judgement], published: PublishedStudy) -> str:
+    """Return the verdict on a hypothesis as a whole: supported where it is in every published domain.
 
-
-def signs_table(tests: Sequence[Contest], published: PublishedStudy) -> Table:
-    """How every two algorithms compare in each domain, here and in the paper, for one quantity."""
-    ran = {name for one in tests for name in one.comparison.groups}
-    names = [name for name in published.order if name in ran]
-    names += sorted(ran.difference(names))
-    rows = [
-        (Cell(f"{first} vs {second}"), *(sign_cell(one, first, second) for one in tests))
-        for first, second in combinations(names, 2)
-        if any({first, second} <= set(one.comparison.groups) for one in tests)
+    Args:
+        judgements: of one hypothesis; domains that were not published do not count.
+        published: the study whose hypothesis it is.
+    """
+    verdicts = [
+        one.expectation.verdict
+        for one in judgements
+        if one.test.domain in published.domains and one.expectation.verdict != "not tested"
     ]
-    return Table(
-        (tests[0].quantity.name, *(one.domain for one in tests)),
-        tuple(rows),
-        caption="< or >: the first is significantly below or above the second. -: there is no significant "
-        "difference. After the stroke: what the paper finds, where it is one of its domains; bold "
-        "where that differs.",
-    )
+    partly = ", as far as its algorithms ran" if "supported as far as tested" in verdicts else ""
+    supported, total = len(verdicts) - verdicts.count("not supported"), len(published.domains)
+    if not verdicts:
+        return "not tested"
+    if supported < len(verdicts):
+        return f"not supported (supported in {supported} of {len(verdicts)} domains tested{partly})"
+    where = "" if supported == total else f" in the {supported} of {total} domains tested"
+    return f"supported{where}{partly}"
 
 
-def matrix_table(tested: Contest, rows: Sequence[str]) -> Table:
-    """How some algorithms, a row each, compare with every other in one domain, here and in the paper."""
-    names = tested.comparison.groups
-    return Table(
-        (f"{tested.quantity.name}, {tested.domain}", *names),
-        tuple(
-            (
-                Cell(first),
-                *(Cell("∅") if first == second else sign_cell(tested, first, second) for second in names),
-            )
-            for first in rows
-            if first in names
-        ),
-    )
-
-
-def findings_kept(tests: Sequence[Contest]) -> list[bool]:
-    """Whether each published finding, where both algorithms were put to the test, is found here too."""
+def findings_reproduced(tests: Sequence[DomainTest]) -> list[bool]:
+    """Return whether each published finding on two algorithms that were tested is found here too."""
     return [
         one.comparison.sign(*pair) == sign
         for one in tests
@@ -114,35 +114,84 @@ def findings_kept(tests: Sequence[Contest]) -> list[bool]:
     ]
 
 
-def pairs_table(tests: Sequence[Contest]) -> Table:
-    """Every comparison of two algorithms in full, for one quantity."""
-    quantity = tests[0].quantity
+def anova_table(tests: Sequence[DomainTest]) -> str:
+    """Return the test of all algorithms, by quantity and domain, next to the published one."""
+    rows = []
+    for one in tests:
+        anova = one.comparison.anova
+        here = format_anova(anova) if anova else f"not tested: {one.comparison.untested}"
+        effects = (f"{anova.eta_squared:.3f}", f"{anova.omega_squared:.3f}") if anova else (NOTHING, NOTHING)
+        published = one.quantity.anovas.get(one.domain, NOTHING)
+        rows.append((one.quantity.name, one.domain, here, published, *effects))
+    return table(("quantity", "domain", "test", "paper", "η²", "ω²"), rows, text_columns=4)
+
+
+def assumptions_table(tests: Sequence[DomainTest], algorithms: Sequence[str]) -> str:
+    """Return p of the tests of normality and of equal variances, by quantity and domain."""
+    rows = []
+    for one in tests:
+        found = one.comparison
+        probabilities = [*map(found.normality.get, algorithms), found.residual_normality, found.levene]
+        cells = [bold_if(p is not None and p <= found.alpha, format_p(p)) for p in probabilities]
+        rows.append((one.quantity.name, one.domain, *cells))
+    return table(
+        ("quantity", "domain", *algorithms, "residuals", "Levene"),
+        rows,
+        caption="p of the Shapiro-Wilk test of each algorithm and of the residuals, and p of Levene's test. "
+        "Where p is bold, it is at most 0.05, so that normality, or equality of variances, is doubtful.",
+        text_columns=2,
+    )
+
+
+def signs_table(tests: Sequence[DomainTest], published: PublishedStudy) -> str:
+    """Return how every two algorithms compare in each domain, for one quantity; empty without pairs."""
+    ran = {name for one in tests for name in one.comparison.groups}
+    names = [name for name in published.order if name in ran]
+    names += sorted(ran.difference(names))
     rows = [
-        (
-            Cell(one.domain),
-            Cell(f"{pair.first} {pair.sign} {pair.second}"),
-            Cell(format_mean(_scaled(pair, quantity.scale), quantity.decimals)),
-            Cell(format_p(pair.p)),
-            Cell(format_number(pair.hedges_g)),
-        )
-        for one in tests
-        for pair in one.comparison.pairs
+        (f"{first} vs {second}", *(one.sign_cell(first, second) for one in tests))
+        for first, second in combinations(names, 2)
+        if any({first, second} <= set(one.comparison.groups) for one in tests)
     ]
+    if not rows:
+        return ""
+    return table(
+        (tests[0].quantity.name, *(one.domain for one in tests)),
+        rows,
+        caption="< or >: the first is significantly below or above the second. -: there is no significant "
+        "difference. After the slash: the paper's finding, where it reports one; bold where that differs.",
+    )
+
+
+def matrix_table(test: DomainTest, rows: Sequence[str]) -> str:
+    """Return how some algorithms, a row each, compare with every other one in a domain."""
+    names = test.comparison.groups
+    return table(
+        (f"{test.quantity.name}, {test.domain}", *names),
+        [(first, *(test.sign_cell(first, second) for second in names)) for first in rows if first in names],
+    )
+
+
+def pairs_table(tests: Sequence[DomainTest]) -> str:
+    """Return every comparison of two algorithms in full, for one quantity; empty without pairs."""
+    quantity, rows = tests[0].quantity, []
+    for one in tests:
+        for pair in one.comparison.pairs:
+            scaled = (quantity.scale * value for value in (pair.difference, pair.low, pair.high))
+            difference = format_mean(MeanInterval(*scaled), quantity.decimals)
+            names = f"{pair.first} {pair.sign} {pair.second}"
+            rows.append((one.domain, names, difference, format_p(pair.p), format_number(pair.hedges_g)))
     header = ("domain", quantity.name, f"difference [{quantity.unit}]", "p", "Hedges' g")
-    return Table(header, tuple(rows), texts=2)
+    return table(header, rows, text_columns=2) if rows else ""
 
 
-def sign_cell(one: Contest, first: str, second: str) -> Cell:
-    """A sign, and after a stroke the published one; bold where they differ."""
-    if not {first, second} <= set(one.comparison.groups):
-        return Cell("")
-    untested = one.comparison.untested
-    here = "not tested" if untested else one.comparison.sign(first, second)
-    there = one.quantity.sign(one.domain, first, second)
-    text = f"{here} / {there}" if there else here
-    return Cell(text, strong=not untested and there not in (None, here))
-
-
-def _scaled(pair: TestedPair, scale: float) -> MeanInterval:
-    """The difference of a pair in another unit."""
-    return MeanInterval(scale * pair.difference, scale * pair.low, scale * pair.high)
+def verdicts_table(judgements: Sequence[Judgement]) -> str:
+    """Return the verdict on each hypothesis in each domain, here and in the paper."""
+    words = {True: "supported", False: "not supported"}
+    rows = []
+    for one in judgements:
+        domain, findings = one.test.domain, one.test.quantity.findings
+        published = words[one.hypothesis.supported_in(domain)] if domain in findings else NOTHING
+        verdict = bold_if(True, one.expectation.verdict)
+        rows.append((one.hypothesis.name, domain, verdict, published, one.reason))
+    return table(("hypothesis", "domain", "verdict", "paper", "reason"), rows, text_columns=5)

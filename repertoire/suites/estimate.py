@@ -8,8 +8,9 @@ from statistics import fmean
 
 import numpy as np
 
-from repertoire.suites.gait_result import GaitResult
 from repertoire.suites.gait_trial import GaitPlan
+from repertoire.suites.report import duration
+from repertoire.suites.results import TrialResult
 from robots.robot import load_robot
 from robots.simulation.simulation import Simulation
 
@@ -54,7 +55,7 @@ class Estimate:
 
 
 def estimate(
-    waiting: Sequence[GaitPlan], results: Sequence[GaitResult], *, cores: int, processes: int
+    waiting: Sequence[GaitPlan], results: Sequence[TrialResult], *, cores: int, processes: int
 ) -> list[Estimate]:
     """Estimate how long each robot's trials that are left take: their episodes, which are nearly all of it.
 
@@ -76,7 +77,7 @@ def estimate(
     ]
 
 
-def _estimate(plans: list[GaitPlan], results: list[GaitResult], cores: int, processes: int) -> Estimate:
+def _estimate(plans: list[GaitPlan], results: list[TrialResult], cores: int, processes: int) -> Estimate:
     """The estimate for one robot."""
     plan, robot = plans[0], load_robot(plans[0].domain)
     limit, falls = plan.episode_steps, robot.description.alive.ends_episode
@@ -96,7 +97,7 @@ def _estimate(plans: list[GaitPlan], results: list[GaitResult], cores: int, proc
     )
 
 
-def _core_seconds(result: GaitResult) -> float:
+def _core_seconds(result: TrialResult) -> float:
     """Time that a trial's threads took for its steps, with what the search took [s]."""
     return result.threads * result.seconds
 
@@ -118,14 +119,3 @@ def measured_rate(plan: GaitPlan, cores: int) -> float:
         while time.perf_counter() - started < _MEASURING_SECONDS:
             steps += int(simulation.evaluate(controllers, np.arange(_CONTROLLERS)).steps.sum())
         return steps / (time.perf_counter() - started)
-
-
-def duration(seconds: float) -> str:
-    """A length of time in words, e.g. `about 2 h 10 min`."""
-    if seconds < 60:
-        return f"about {max(round(seconds), 1)} s"
-    minutes = round(seconds / 60)
-    hours, days = minutes // 60, minutes // (24 * 60)
-    if days:
-        return f"about {days} d {hours % 24} h"
-    return f"about {hours} h {minutes % 60} min" if hours else f"about {minutes} min"

@@ -1,4 +1,4 @@
-"""Pictures of a study: QD score over evaluations, and the archives that came of it."""
+"""Pictures of a study: QD score over evaluations and over learning rates, and archives."""
 
 import math
 from collections.abc import Sequence
@@ -17,18 +17,16 @@ from matplotlib.ticker import MaxNLocator
 from repertoire.plots import save_figure, stack
 from repertoire.profile_plot import draw_profile
 from repertoire.statistics import mean_interval
-from repertoire.suites.formats import format_number
-from repertoire.suites.result import TrialResult
-from repertoire.suites.trials import Trials
+from repertoire.suites.report import format_number
+from repertoire.suites.results import StudyResults, TrialResult
 
-# Of the palette of Okabe and Ito, which colour-blind people can tell apart; lines also differ in dashes
+# The palette of Okabe and Ito, which colour-blind people can tell apart; lines also differ in dashes
 _COLORS = ("#0072b2", "#e69f00", "#009e73", "#d55e00", "#cc79a7", "#56b4e9", "#000000")
 _DASHES = ("-", "--", "-.", ":")
-_EMPTY = "#e4e4e4"
-_QUIET = "#555555"
+_EMPTY, _QUIET, _PAPER = "#e4e4e4", "#555555", "#777777"
 _MILLIONTH = 1e-6
 _POINTS = 200  # of a curve
-_PROFILE_WIDTH = 150  # of all lines together [points]
+_PROFILE_WIDTH = 150  # of all lines of a profile together [points]
 _BAR = "objective (grey: empty cell)"
 
 
@@ -43,7 +41,7 @@ class Curve:
 
 
 def mean_curve(results: Sequence[TrialResult]) -> Curve | None:
-    """Average the histories of trials, as far as all of them go; None if there is no history."""
+    """Average the histories of trials over the range that all of them cover; None if there is no history."""
     histories = [one.history for one in results if len(one.history.get("evaluations", ()))]
     if not histories:
         return None
@@ -56,13 +54,8 @@ def mean_curve(results: Sequence[TrialResult]) -> Curve | None:
     return Curve(evaluations, means, lows, highs)
 
 
-def median_trial(results: Sequence[TrialResult]) -> TrialResult:
-    """The trial with the median QD score; of an even number, the lower of the two in the middle."""
-    return sorted(results, key=lambda one: one.qd_score)[(len(results) - 1) // 2]
-
-
-def draw_curves(trials: Trials, path: Path) -> None:
-    """Draw QD score over evaluations: mean and 95% interval of each algorithm, one panel a domain.
+def draw_curves(results: StudyResults, path: Path) -> None:
+    """Draw mean QD score over evaluations and its 95% interval for each algorithm, one panel per domain.
 
     A triangle marks the paper's final mean where our trials have as many evaluations.
 
@@ -70,61 +63,70 @@ def draw_curves(trials: Trials, path: Path) -> None:
         InvalidValueError: the path does not end in .png.
         InvalidFileError: the file cannot be written.
     """
-    columns = min(2, len(trials.domains))
-    rows = math.ceil(len(trials.domains) / columns)
+    columns = min(2, len(results.domains))
+    rows = math.ceil(len(results.domains) / columns)
     figure = Figure(figsize=(5.8 * columns, 3.1 * rows), layout="constrained")
     panels = figure.subplots(rows, columns, squeeze=False).ravel()
-    for axes, domain in zip(panels, trials.domains, strict=False):
-        _draw_domain(axes, trials, domain)
-    for axes in panels[len(trials.domains) :]:
+    for axes, domain in zip(panels, results.domains, strict=False):
+        _draw_curves_of(axes, results, domain)
+    for axes in panels[len(results.domains) :]:
         axes.set_axis_off()
     save_figure(figure, path)
 
 
-def draw_archives(trials: Trials, path: Path) -> None:
-    """Draw an archive of each algorithm in each domain: of the trial with the median QD score.
+def draw_archives(results: StudyResults, path: Path) -> None:
+    """Draw the archive of the median trial of each algorithm in each domain.
 
     Raises:
         InvalidValueError: the path does not end in .png.
         InvalidFileError: the file cannot be written.
     """
-    rows, columns = len(trials.algorithms), len(trials.domains)
+    rows, columns = len(results.algorithms), len(results.domains)
     figure = Figure(figsize=(2.3 * columns + 1.3, 2.45 * rows + 0.3), layout="constrained")
     panels = figure.subplots(rows, columns, squeeze=False)
-    scales = {domain: _scale(trials, domain) for domain in trials.domains}
-    for algorithm, line in zip(trials.algorithms, panels, strict=True):
+    scales = {domain: _color_scale(results, domain) for domain in results.domains}
+    for algorithm, line in zip(results.algorithms, panels, strict=True):
         line[0].set_ylabel(algorithm, fontsize=11)
-        for domain, axes in zip(trials.domains, line, strict=True):
-            _draw_archive(axes, trials.of(domain, algorithm), scales[domain])
-    for domain, axes in zip(trials.domains, panels[0], strict=True):
+        for domain, axes in zip(results.domains, line, strict=True):
+            _draw_archive(axes, results, domain, algorithm, scales[domain])
+    for domain, axes in zip(results.domains, panels[0], strict=True):
         axes.set_title(domain, fontsize=11)
-    if trials.published.objectives:
-        bar = figure.colorbar(ScalarMappable(*scales[trials.domains[0]]), ax=panels, aspect=30, pad=0.02)
+    if results.published.objectives:
+        bar = figure.colorbar(ScalarMappable(*scales[results.domains[0]]), ax=panels, aspect=30, pad=0.02)
         bar.set_label(_BAR)
     else:
-        for domain, column in zip(trials.domains, panels.T, strict=True):
-            bar = figure.colorbar(
-                ScalarMappable(*scales[domain]), ax=column, location="bottom", aspect=20, pad=0.02
-            )
+        for domain, column in zip(results.domains, panels.T, strict=True):
+            colors = ScalarMappable(*scales[domain])
+            bar = figure.colorbar(colors, ax=column, location="bottom", aspect=20, pad=0.02)
             bar.set_label(_BAR, fontsize=8)
     save_figure(figure, path)
 
 
-def _scale(trials: Trials, domain: str) -> tuple[Normalize, Colormap]:
-    """Colours of objectives in a domain: between limits that all share, or else those of what is shown."""
-    shown = [median_trial(trials.of(domain, name)).objectives for name in trials.algorithms_in(domain)]
-    found = np.concatenate([values[np.isfinite(values)] for values in shown])
-    limits = trials.published.objectives or ((found.min(), found.max()) if len(found) else (0.0, 1.0))
-    colors = matplotlib.colormaps["viridis"].with_extremes(bad=_EMPTY)
-    return Normalize(*limits), colors
+def draw_learning_rates(results: StudyResults, path: Path) -> None:
+    """Draw mean QD score and its 95% interval over the archive learning rate, one panel per domain.
+
+    Learning rates are evenly spaced whatever their values, because a logarithmic axis has no place for 0. The
+    paper's means have an axis of their own, because its scores are not comparable.
+
+    Raises:
+        InvalidValueError: the path does not end in .png.
+        InvalidFileError: the file cannot be written.
+    """
+    columns = len(results.domains)
+    figure = Figure(figsize=(4.0 * columns + 0.4, 3.3), layout="constrained")
+    panels = figure.subplots(1, columns, squeeze=False)[0]
+    for axes, domain in zip(panels, results.domains, strict=True):
+        _draw_rates_of(axes, results, domain)
+    panels[0].set_ylabel("QD score [10⁶]", color=_COLORS[0])
+    save_figure(figure, path)
 
 
-def _draw_domain(axes: Axes, trials: Trials, domain: str) -> None:
-    """Draw the curves of a domain, the one that ends highest first, and what is around them."""
-    found = {name: mean_curve(trials.of(domain, name)) for name in trials.algorithms_in(domain)}
+def _draw_curves_of(axes: Axes, results: StudyResults, domain: str) -> None:
+    """Draw the curves of a domain, the one that ends highest first."""
+    found = {name: mean_curve(results.of(domain, name)) for name in results.algorithms_in(domain)}
     curves = {name: curve for name, curve in found.items() if curve is not None}
     for name in sorted(curves, key=lambda name: -curves[name].means[-1]):
-        _draw_curve(axes, trials, domain, name, curves[name])
+        _draw_curve(axes, results, domain, name, curves[name])
     axes.set_title(domain, loc="left", fontsize=11)
     axes.set_xlabel("evaluations")
     axes.set_ylabel("QD score [10⁶]")
@@ -134,28 +136,23 @@ def _draw_domain(axes: Axes, trials: Trials, domain: str) -> None:
     axes.grid(color=_EMPTY)
     axes.spines[["top", "right"]].set_visible(False)
     if curves:
-        marked = any(trials.comparable(domain, name) for name in curves)
-        _add_legend(axes, "final mean, ◂ the paper's" if marked else "final mean")
+        marked = any(results.is_comparable(domain, name) for name in curves)
+        axes.legend(
+            title="final mean, ◂ the paper's" if marked else "final mean",
+            loc="upper left",
+            bbox_to_anchor=(1.02, 1),
+            alignment="left",
+            labelcolor="linecolor",
+            handlelength=3,
+            fontsize=9,
+            title_fontsize=9,
+            frameon=False,
+        )
 
 
-def _add_legend(axes: Axes, title: str) -> None:
-    """List the curves beside them, in the order in which they were drawn."""
-    axes.legend(
-        title=title,
-        loc="upper left",
-        bbox_to_anchor=(1.02, 1),
-        alignment="left",
-        labelcolor="linecolor",
-        handlelength=3,
-        fontsize=9,
-        title_fontsize=9,
-        frameon=False,
-    )
-
-
-def _draw_curve(axes: Axes, trials: Trials, domain: str, algorithm: str, curve: Curve) -> None:
-    """Draw a curve with its interval, and the paper's mean."""
-    number = [*dict.fromkeys((*trials.published.algorithms, *trials.algorithms))].index(algorithm)
+def _draw_curve(axes: Axes, results: StudyResults, domain: str, algorithm: str, curve: Curve) -> None:
+    """Draw a curve with its interval and the paper's mean."""
+    number = [*dict.fromkeys((*results.published.algorithms, *results.algorithms))].index(algorithm)
     color, dashes = _COLORS[number % len(_COLORS)], _DASHES[number % len(_DASHES)]
     axes.fill_between(curve.evaluations, curve.lows, curve.highs, color=color, alpha=0.25, linewidth=0)
     axes.plot(
@@ -166,29 +163,57 @@ def _draw_curve(axes: Axes, trials: Trials, domain: str, algorithm: str, curve: 
         marker="" if np.ptp(curve.evaluations) else "o",  # a single point would have no line
         label=f"{algorithm} {format_number(curve.means[-1])}",
     )
-    if trials.comparable(domain, algorithm):
-        end, printed = curve.evaluations[-1], trials.published.means[domain, algorithm]["qd_score"]
+    if results.is_comparable(domain, algorithm):
+        end, printed = curve.evaluations[-1], results.published.means[domain, algorithm]["qd_score"]
         axes.plot(end, printed, marker=CARETLEFT, ms=7, color=color, mec="none", clip_on=False, zorder=3)
 
 
-def _draw_archive(axes: Axes, results: Sequence[TrialResult], scale: tuple[Normalize, Colormap]) -> None:
+def _color_scale(results: StudyResults, domain: str) -> tuple[Normalize, Colormap]:
+    """Return the colours of objectives: over the published range, or else over what is shown."""
+    shown = [results.median_trial(domain, name).objectives for name in results.algorithms_in(domain)]
+    found = np.concatenate([values[np.isfinite(values)] for values in shown])
+    limits = results.published.objectives or ((found.min(), found.max()) if len(found) else (0.0, 1.0))
+    return Normalize(*limits), matplotlib.colormaps["viridis"].with_extremes(bad=_EMPTY)
+
+
+def _draw_archive(
+    axes: Axes, results: StudyResults, domain: str, algorithm: str, scale: tuple[Normalize, Colormap]
+) -> None:
     """Draw the archive of the median trial, if there is any."""
     axes.set_box_aspect(1)
     axes.set(xticks=[], yticks=[])
-    if not results:
+    if not results.of(domain, algorithm):
         axes.text(0.5, 0.5, "no trial", ha="center", va="center", color=_QUIET, transform=axes.transAxes)
         return
-    shown, (norm, colors) = median_trial(results), scale
+    shown, (norm, colors) = results.median_trial(domain, algorithm), scale
     if shown.objectives.ndim == 1:
         width = _PROFILE_WIDTH / len(shown.objectives)
         draw_profile(axes, shown.objectives, norm, colors, line_width=width)
     else:
-        axes.imshow(
-            stack(shown.objectives),
-            norm=norm,
-            cmap=colors,
-            origin="lower",
-            interpolation="nearest",
-            aspect="auto",
-        )
+        cells = stack(shown.objectives)
+        axes.imshow(cells, norm=norm, cmap=colors, aspect="auto", origin="lower", interpolation="nearest")
     axes.set_xlabel(f"trial {shown.trial}: {shown.coverage:.1%} filled", fontsize=8, color=_QUIET)
+
+
+def _draw_rates_of(axes: Axes, results: StudyResults, domain: str) -> None:
+    """Draw the scores of a domain over learning rates."""
+    rates = {name: results.values(domain, name, "learning_rate")[0] for name in results.algorithms_in(domain)}
+    names = sorted(rates, key=rates.__getitem__)
+    found = [mean_interval(_MILLIONTH * np.array(results.values(domain, name, "qd_score"))) for name in names]
+    errors = [np.nan_to_num(one.half_width) for one in found]
+    means = [one.mean for one in found]
+    axes.errorbar(range(len(names)), means, yerr=errors, color=_COLORS[0], marker="o", capsize=3)
+    axes.set_xticks(range(len(names)), [f"{rates[name]:g}" for name in names])
+    axes.set_title(domain, loc="left", fontsize=11)
+    axes.set_xlabel("archive learning rate α")  # noqa: RUF001
+    axes.set_ylim(bottom=0)
+    axes.grid(color=_EMPTY)
+    published = results.published.means
+    known = [position for position, name in enumerate(names) if (domain, name) in published]
+    if known:
+        right = axes.twinx()
+        scores = [published[domain, names[position]]["qd_score"] for position in known]
+        right.plot(known, scores, color=_PAPER, linestyle="--", marker="s", ms=4)
+        right.set_ylim(bottom=0)
+        right.tick_params(axis="y", labelcolor=_PAPER)
+        right.set_ylabel(results.published.label, color=_PAPER, fontsize=9)

@@ -3,7 +3,6 @@
 import json
 from dataclasses import fields
 from pathlib import Path
-from typing import TypeVar
 
 import numpy as np
 
@@ -16,15 +15,14 @@ from repertoire.storage.contents import (
     write_tree,
 )
 from repertoire.storage.hdf5 import create_file, open_file
-from repertoire.suites.result import TrialResult
+from repertoire.suites.results import TrialResult
 from robots.errors import InvalidValueError
 
 _FORMAT = "surefoot trial"
-_VERSION = 1
+_VERSION = 2
 _HISTORY = "history/"
 _COLUMNS = {"evaluations", "qd_score", "coverage", "best"}
 _TYPES = {"str": str, "int": int, "float": float}
-Result = TypeVar("Result", bound=TrialResult)
 
 
 def write_trial(path: Path, result: TrialResult) -> None:
@@ -34,7 +32,7 @@ def write_trial(path: Path, result: TrialResult) -> None:
         InvalidFileError: the file cannot be written.
     """
     history = {_HISTORY + name: column for name, column in result.history.items()}
-    scalars = {name: getattr(result, name) for name in _scalars(type(result))}
+    scalars = {name: getattr(result, name) for name in _scalars()}
     with create_file(path) as file:
         write_attribute(file, "format", _FORMAT)
         write_attribute(file, "version", _VERSION)
@@ -43,12 +41,8 @@ def write_trial(path: Path, result: TrialResult) -> None:
         )
 
 
-def read_trial(path: Path, kind: type[Result]) -> Result:
+def read_trial(path: Path) -> TrialResult:
     """Read a trial's result.
-
-    Args:
-        path: the file.
-        kind: of result that it should hold.
 
     Raises:
         InvalidFileError: the file cannot be read, or is not a sound result of a trial.
@@ -58,13 +52,13 @@ def read_trial(path: Path, kind: type[Result]) -> Result:
             raise InvalidValueError(f"it is not the result of a trial in version {_VERSION} of the format")
         contents = read_tree(file)
         verify(file, contents)
-        return _result(contents, kind)
+        return _result(contents)
 
 
-def _result(contents: Contents, kind: type[Result]) -> Result:
+def _result(contents: Contents) -> TrialResult:
     """The result that verified contents describe."""
     scalars = json.loads(contents.texts.get("scalars", "null"))
-    expected = _scalars(kind)
+    expected = _scalars()
     if not isinstance(scalars, dict) or scalars.keys() != expected.keys():
         raise InvalidValueError(f"its scalars must be {', '.join(expected)}")
     for name, wanted in expected.items():
@@ -83,10 +77,10 @@ def _result(contents: Contents, kind: type[Result]) -> Result:
     rows = history["evaluations"].size
     if any(column.shape != (rows,) or column.dtype.kind not in "iuf" for column in history.values()):
         raise InvalidValueError("the columns of the history must hold equally many real numbers")
-    return kind(**scalars, history=history, objectives=objectives)
+    return TrialResult(**scalars, history=history, objectives=objectives)
 
 
-def _scalars(kind: type[TrialResult]) -> dict[str, type]:
+def _scalars() -> dict[str, type]:
     """Names and types of the fields that are one value each."""
-    types = {field.name: getattr(field.type, "__name__", field.type) for field in fields(kind)}
+    types = {field.name: getattr(field.type, "__name__", field.type) for field in fields(TrialResult)}
     return {name: _TYPES[kind] for name, kind in types.items() if kind in _TYPES}

@@ -11,7 +11,6 @@ import numpy as np
 from repertoire.algorithms import find_algorithm
 from repertoire.blocks import check_count
 from repertoire.problems import Locomotion
-from repertoire.suites.gait_result import GaitResult
 from repertoire.suites.gait_trial import GaitPlan
 from repertoire.suites.study import Study, trial_folder
 from repertoire.training.runs import configure
@@ -66,11 +65,6 @@ class GaitSettings:
     threads: int = 1
 
     @property
-    def kind(self) -> type[GaitResult]:
-        """See `Agenda`."""
-        return GaitResult
-
-    @property
     def identity(self) -> Mapping[str, object]:
         """See `Agenda`."""
         floors = {name: load_robot(name).description.min_objective.value for name in self.evaluations}
@@ -113,7 +107,7 @@ class GaitSettings:
         )
 
 
-def open_gait_study(settings: GaitSettings, *, dry: bool = False) -> Study[GaitResult]:
+def open_gait_study(settings: GaitSettings, *, dry: bool = False) -> Study:
     """Set a study up in its folder, or take it up again.
 
     Args:

@@ -18,8 +18,8 @@ from repertoire.reevaluation import Reevaluation
 from repertoire.repertoire import Repertoire
 from repertoire.storage.repertoires import read_repertoire, write_repertoire
 from repertoire.suites.costs import Meter, read_costs
-from repertoire.suites.gait_result import GaitResult
 from repertoire.suites.plan import Plan, Tell
+from repertoire.suites.results import TrialResult
 from repertoire.training.runs import FILE_NAME, resume_training, start_training
 from repertoire.training.settings import Configuration
 from repertoire.training.training import Training
@@ -65,7 +65,7 @@ class GaitPlan(Plan):
         settings = {"evaluations": self.evaluations, "seed": self.seed, "episode_steps": self.episode_steps}
         return settings if self.learning_rate is None else {**settings, "learning_rate": self.learning_rate}
 
-    def run(self, tell: Tell) -> GaitResult:
+    def run(self, tell: Tell) -> TrialResult:
         """See `Plan.run`."""
         make_folder(self.folder)
         training = self._open()
@@ -135,7 +135,7 @@ class GaitPlan(Plan):
         write_repertoire(self.folder / CORRECTED, correction.repertoire)
         return correction
 
-    def _result(self, repertoire: Repertoire, correction: Correction) -> GaitResult:
+    def _result(self, repertoire: Repertoire, correction: Correction) -> TrialResult:
         """What both leave behind."""
         history, configuration = repertoire.history, repertoire.configuration
         evaluations = int(history["evaluations"][-1])
@@ -145,7 +145,7 @@ class GaitPlan(Plan):
             correction.before,
         )
         restarts = [column[-1] for name, column in history.items() if name.endswith("/restarts")]
-        return GaitResult(
+        return TrialResult(
             domain=self.domain,
             algorithm=self.algorithm,
             trial=self.trial,

@@ -5,10 +5,9 @@ from collections.abc import Callable
 from pathlib import Path
 
 from repertoire.storage.repertoires import read_repertoire
-from repertoire.suites.figures import median_trial
 from repertoire.suites.gait_trial import CORRECTED
+from repertoire.suites.results import StudyResults
 from repertoire.suites.study import trial_folder
-from repertoire.suites.trials import Trials
 from repertoire.suites.video_grid import film_places
 from robots.files import file_exists, make_folder, write_text
 
@@ -16,14 +15,14 @@ FOLDER = "videos"
 _INDEX = "videos.json"
 
 
-def film_trials(trials: Trials, folder: Path, *, say: Callable[[str], object]) -> None:
+def film_trials(results: StudyResults, folder: Path, *, say: Callable[[str], object]) -> None:
     """Film what a study's trials learned, into `videos/`, unless the same is filmed there already.
 
     Of each algorithm and robot it is the trial with the median QD score, if its corrected repertoire is still
     there.
 
     Args:
-        trials: of the study.
+        results: of the study.
         folder: of the study.
         say: told of each video.
 
@@ -33,9 +32,9 @@ def film_trials(trials: Trials, folder: Path, *, say: Callable[[str], object]) -
     """
     make_folder(folder / FOLDER)
     index = read_index(folder)
-    for domain in trials.domains:
-        for algorithm in trials.algorithms_in(domain):
-            shown = median_trial(trials.of(domain, algorithm))
+    for domain in results.domains:
+        for algorithm in results.algorithms_in(domain):
+            shown = results.median_trial(domain, algorithm)
             source = trial_folder(folder, (domain, algorithm, shown.trial)) / CORRECTED
             name, label = f"{domain}-{algorithm}.mp4", f"trial {shown.trial}, seed {shown.seed}"
             path = folder / FOLDER / name

@@ -5,14 +5,13 @@ from pathlib import Path
 
 from repertoire.algorithms import find_algorithm
 from repertoire.problems import make_problem
-from repertoire.storage.versions import software_versions
-from repertoire.suites.published_optimization import OPTIMIZATION
-from repertoire.suites.report import write_report
-from repertoire.suites.result import TrialResult
+from repertoire.suites.published import published_study
+from repertoire.suites.results import collect_results
 from repertoire.suites.runner import start_search, trial_settings
 from repertoire.suites.study import Study, StudySettings
-from repertoire.suites.trials import collect_trials
+from repertoire.suites.study_report import write_report
 
+OPTIMIZATION = published_study("optimization")
 ALGORITHMS = OPTIMIZATION.algorithms
 DOMAINS = OPTIMIZATION.domains
 TRIALS = OPTIMIZATION.trials
@@ -27,7 +26,7 @@ def optimization_study(
     trials: int = TRIALS,
     evaluations: int = EVALUATIONS,
     seed: int = 1,
-) -> Study[TrialResult]:
+) -> Study:
     """Set the study up, or take it up again where the folder holds a part of it.
 
     Args:
@@ -49,7 +48,7 @@ def optimization_study(
     return Study(settings, folder)
 
 
-def remarks(study: Study[TrialResult]) -> list[str]:
+def remarks(study: Study) -> list[str]:
     """What a user should know before the study runs."""
     found = []
     for plan in study.settings.plans():
@@ -60,21 +59,11 @@ def remarks(study: Study[TrialResult]) -> list[str]:
     return found
 
 
-def report_optimization(study: Study[TrialResult]) -> list[Path]:
+def report_optimization(study: Study) -> list[Path]:
     """Write the report of what is done, beside the trials; returns its files.
 
     Raises:
         InvalidValueError: nothing is done yet.
         InvalidFileError: a trial cannot be read, or the report cannot be written.
     """
-    results = study.results()
-    trials = collect_trials(results, OPTIMIZATION)
-    machines = sorted({result.machine for result in results})
-    versions = ", ".join(f"{name} {version}" for name, version in software_versions().items())
-    notes = [
-        f"Every trial ran on one core of: {'; '.join(machines)}. Reported with {versions}.",
-        "5 emitters of 40 solutions each, initial step size 0.02, archive learning rate 0.001 (Maze: 0.01), "
-        "100 x 100 cells, thresholds moved once a batch, minimum objective 0: the paper's settings, but for "
-        "what the name of an algorithm prescribes.",
-    ]
-    return write_report(trials, study.folder, title="Optimisation benchmarks", notes=notes)
+    return write_report(collect_results(study.results(), OPTIMIZATION), study.folder)

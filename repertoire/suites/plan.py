@@ -7,7 +7,7 @@ from zlib import crc32
 
 import numpy as np
 
-from repertoire.suites.result import TrialResult
+from repertoire.suites.results import TrialResult
 
 Key = tuple[str, str, int]
 Tell = Callable[[float], None]

@@ -9,7 +9,7 @@ from statistics import fmean
 import numpy as np
 
 from repertoire.suites.plan import Key, Plan
-from repertoire.suites.result import TrialResult
+from repertoire.suites.results import TrialResult
 
 
 @dataclass

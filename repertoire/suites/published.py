@@ -1,25 +1,33 @@
-"""`PublishedStudy`: what somebody else reports of a study, as data that ours is held against."""
+"""Studies that somebody else published, read from YAML, with which ours are compared."""
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+import dataclasses
+from collections.abc import Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cache
+from itertools import combinations, product
+from pathlib import Path
+from typing import Any
+
+import yaml
 
 from repertoire.statistics import MIRRORED, Sign
 
 Pair = tuple[str, str]
-Key = tuple[str, str]  # a domain and an algorithm
+_FOLDER = Path(__file__).parent / "tjanaka2023"
 
 
 @dataclass(frozen=True)
 class Metric:
-    """A column of a table of results.
+    """A column of the tables of results.
 
     Attributes:
-        label: with its unit.
+        label: heading of the column, with its unit.
         field: of `TrialResult`.
-        decimals: that are printed.
-        scale: from the field's unit to the printed one.
-        judged: whether agreement with what is printed can be judged; else the ratio to it is given.
-        best: of several means.
+        decimals: that the publication prints.
+        scale: factor from the field's unit to the printed one.
+        judged: whether agreement with the printed mean is judged; otherwise the ratio to it is given.
+        lowest_is_best: whether lower means are better.
     """
 
     label: str
@@ -27,7 +35,7 @@ class Metric:
     decimals: int
     scale: float = 1.0
     judged: bool = True
-    best: Callable[..., float | None] = max
+    lowest_is_best: bool = False
 
     @property
     def name(self) -> str:
@@ -37,17 +45,17 @@ class Metric:
 
 @dataclass(frozen=True)
 class Quantity:
-    """What is tested for differences between algorithms, and what was found there.
+    """A number per trial that is tested for differences between algorithms.
 
     Attributes:
         name: in words.
-        field: of `TrialResult` that holds it.
+        field: of `TrialResult`.
         unit: in which it is shown.
-        scale: from the field's unit to that one.
-        decimals: at least so many are shown.
-        anovas: by domain, the published test of all algorithms; may be empty.
-        findings: by domain, the published sign between two algorithms.
-        words: those findings in the report's words; may be empty.
+        scale: factor from the field's unit to that one.
+        decimals: smallest number of decimals that is shown.
+        words: the published findings in the report's words; may be empty.
+        anovas: the published test of all algorithms by domain; may be empty.
+        findings: the published sign between two algorithms by domain; every pair once.
     """
 
     name: str
@@ -55,12 +63,12 @@ class Quantity:
     unit: str
     scale: float
     decimals: int
-    anovas: Mapping[str, str]
-    findings: Mapping[str, Mapping[Pair, Sign]]
-    words: str
+    words: str = ""
+    anovas: Mapping[str, str] = dataclasses.field(default_factory=dict)
+    findings: Mapping[str, Mapping[Pair, Sign]] = dataclasses.field(default_factory=dict)
 
     def sign(self, domain: str, first: str, second: str) -> Sign | None:
-        """The published sign between two algorithms, whichever way round it is kept, if any."""
+        """The published sign between two algorithms, if there is one."""
         findings = self.findings.get(domain, {})
         mirrored = findings.get((second, first))
         return findings.get((first, second)) or (mirrored and MIRRORED[mirrored])
@@ -68,32 +76,33 @@ class Quantity:
 
 @dataclass(frozen=True)
 class Hypothesis:
-    """That in each of some pairs of algorithms the first is below the second.
+    """The hypothesis that in each of some pairs of algorithms the first is below the second.
 
     Attributes:
         name: as published.
-        claim: in words.
+        statement: in words.
         quantity: that is compared.
-        pairs: first expected below second.
+        pairs: the first is expected to be below the second.
         verdict: the published one.
     """
 
     name: str
-    claim: str
+    statement: str
     quantity: Quantity
     pairs: tuple[Pair, ...]
     verdict: str
 
     def supported_in(self, domain: str) -> bool:
-        """Whether the published findings in a domain of the publication support the hypothesis."""
+        """Whether the published findings in a published domain support the hypothesis."""
         return all(self.quantity.sign(domain, *pair) == "<" for pair in self.pairs)
 
 
 @dataclass(frozen=True)
 class Words:
-    """What a report says of one study in particular.
+    """Texts of a report that only hold for one study.
 
     Attributes:
+        settings: how the algorithms were set.
         results: heading of the tables of results.
         tests: heading of the tests.
         supported: when a domain supports a hypothesis.
@@ -103,6 +112,7 @@ class Words:
         archives: caption of the picture of archives.
     """
 
+    settings: str
     results: str
     tests: str
     supported: str
@@ -114,40 +124,42 @@ class Words:
 
 @dataclass(frozen=True)
 class PublishedStudy:
-    """A study as somebody else reports it. It may be empty, but for the metrics.
+    """A published study.
 
     Attributes:
+        title: of a report that compares with it.
         domains: in the order of the tables.
-        algorithms: likewise.
+        algorithms: in the order of the tables.
         order: of algorithms in comparisons.
         trials: of each algorithm in each domain.
         evaluations: of each trial.
         metrics: columns of the results.
-        means: by domain and algorithm, the printed mean of metrics by their field.
+        means: printed mean of each metric, by domain and algorithm and then by the metric's field.
         quantities: that are tested.
-        hypotheses: on these.
+        hypotheses: about these.
         words: of the report.
-        objectives: limits to which every domain scales its objective; None where each has its own.
-        label: above the published numbers.
+        objectives: range of the objective in every domain; None where each domain has its own.
+        label: heading of the published numbers.
         incomparable: why agreement with the means is not judged; empty where it is.
         unavailable: algorithms that cannot be run here, each with the reason.
-        rows: algorithms in the rows of the tables of pairs, one a domain; empty for one list of all pairs.
+        rows: algorithms in the rows of the tables of pairs, one table per domain; empty for one list.
     """
 
+    title: str
     domains: tuple[str, ...]
     algorithms: tuple[str, ...]
     order: tuple[str, ...]
     trials: int
     evaluations: int
     metrics: tuple[Metric, ...]
-    means: Mapping[Key, Mapping[str, float]]
+    means: Mapping[Pair, Mapping[str, float]]
     quantities: tuple[Quantity, ...]
     hypotheses: tuple[Hypothesis, ...]
     words: Words
     objectives: tuple[float, float] | None = None
     label: str = "paper"
     incomparable: str = ""
-    unavailable: Mapping[str, str] = field(default_factory=dict)
+    unavailable: Mapping[str, str] = dataclasses.field(default_factory=dict)
     rows: tuple[str, ...] = ()
 
     @property
@@ -156,14 +168,66 @@ class PublishedStudy:
         return tuple(metric for metric in self.metrics if metric.judged)
 
 
-def read_table(
-    domains: tuple[str, ...],
-    fields: tuple[str, ...],
-    rows: Mapping[str, tuple[tuple[float, ...], ...]],
-) -> dict[Key, dict[str, float]]:
-    """The means of a table with a row an algorithm, and in it for each domain its fields."""
-    return {
-        (domain, algorithm): dict(zip(fields, means, strict=True))
-        for algorithm, row in rows.items()
-        for domain, means in zip(domains, row, strict=True)
+@cache
+def published_study(name: str) -> PublishedStudy:
+    """Read a study of Tjanaka et al. 2023: `optimization`, `locomotion` or `ablation`."""
+    studies: dict[str, Any] = {}
+    for path in sorted(_FOLDER.glob("*.yaml")):
+        studies |= yaml.safe_load(path.read_text(encoding="utf-8"))
+    return _study(studies[name])
+
+
+def _study(found: dict[str, Any]) -> PublishedStudy:
+    """Build a study from its part of the YAML."""
+    metrics = tuple(Metric(**_scaled(one)) for one in found["metrics"])
+    order = tuple(found["order"])
+    quantities = {one["name"]: _quantity(one, order) for one in found["quantities"]}
+    words = found["words"] | {"reading": tuple(found["words"]["reading"])}
+    names = ("domains", "algorithms", "rows", "objectives")
+    built: dict[str, Any] = {name: tuple(found[name]) for name in names if name in found}
+    built |= {
+        "order": order,
+        "metrics": metrics,
+        "means": {
+            (domain, algorithm): dict(zip((metric.field for metric in metrics), row, strict=True))
+            for domain, rows in found["means"].items()
+            for algorithm, row in rows.items()
+        },
+        "quantities": tuple(quantities.values()),
+        "hypotheses": tuple(_hypothesis(one, quantities) for one in found["hypotheses"]),
+        "words": Words(**words),
     }
+    return PublishedStudy(**found | built)
+
+
+def _quantity(found: dict[str, Any], order: tuple[str, ...]) -> Quantity:
+    """Build a quantity; `findings` has a row of signs per algorithm and a column per algorithm of `order`."""
+    findings = {domain: _signs(rows, order) for domain, rows in found.get("findings", {}).items()}
+    return Quantity(**_scaled(found) | {"findings": findings})
+
+
+def _signs(rows: Mapping[str, str], order: tuple[str, ...]) -> dict[Pair, Sign]:
+    """Read a table of signs, every pair once."""
+    known: dict[str, Sign] = {"<": "<", "-": "-", ">": ">"}
+    found: dict[Pair, Sign] = {}
+    for first, signs in rows.items():
+        for second, sign in zip(order, signs, strict=True):
+            if sign in known and (second, first) not in found:
+                found[first, second] = known[sign]
+    return found
+
+
+def _hypothesis(found: dict[str, Any], quantities: Mapping[str, Quantity]) -> Hypothesis:
+    """Build a hypothesis: a ranking, or one group of algorithms below another."""
+    if "ranking" in found:
+        pairs = tuple(combinations(found["ranking"], 2))
+    else:
+        pairs = tuple(product(found["lower"], found["higher"]))
+    return Hypothesis(
+        found["name"], found["statement"], quantities[found["quantity"]], pairs, found["verdict"]
+    )
+
+
+def _scaled(found: dict[str, Any]) -> dict[str, Any]:
+    """Make the scale, which may be a fraction such as 1/60, a number."""
+    return found | {"scale": float(Fraction(str(found.get("scale", 1))))}

@@ -14,8 +14,9 @@ from repertoire.metrics import measure
 from repertoire.parallel import one_blas_thread
 from repertoire.problems import Problem, make_problem
 from repertoire.search import Search
+from repertoire.storage.versions import software_versions
 from repertoire.suites.plan import Plan, Tell
-from repertoire.suites.result import TrialResult
+from repertoire.suites.results import TrialResult
 from repertoire.training.history import History
 from repertoire.training.settings import Settings, validate
 from robots.seeds import search_seed
@@ -163,9 +164,21 @@ def _result(
         search_seconds=clock.search,
         evaluation_seconds=clock.evaluation,
         cpu_seconds=cpu_seconds,
+        saving_seconds=0.0,
         search_bytes=array_bytes(search.soft, search.result, *search.emitters),
         restarts=sum(emitter.telemetry.restarts for emitter in search.emitters),
         machine=processor_name(),
+        versions=", ".join(f"{name} {version}" for name, version in software_versions().items()),
+        threads=1,
+        learning_rate=trial_settings(plan, problem).learning_rate,
+        min_objective=problem.min_objective,
+        steps=0,
+        episode_steps=0,
+        episodes=0,
+        left_out=0,
+        raw_qd_score=metrics.qd_score,
+        raw_coverage=metrics.coverage,
+        raw_best=metrics.best,
         history=history.columns(),
         objectives=objectives,
     )

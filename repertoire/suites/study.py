@@ -3,31 +3,25 @@
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Generic, Protocol, TypeVar
+from typing import Protocol
 
 from repertoire.suites.claim import claim
 from repertoire.suites.files import read_trial, write_trial
 from repertoire.suites.plan import Key, Plan, trial_seed
 from repertoire.suites.progress import StudyProgress
-from repertoire.suites.result import TrialResult
+from repertoire.suites.results import TrialResult
 from repertoire.suites.runner import TrialPlan
 from repertoire.suites.workers import Workers
 from robots.errors import InvalidFileError
 from robots.files import file_exists, make_folder
 
-Result = TypeVar("Result", bound=TrialResult, covariant=True)
 
-
-class Agenda(Protocol[Result]):
+class Agenda(Protocol):
     """What a study needs to know of its settings."""
 
     @property
     def seed(self) -> int:
         """From which every trial's seed derives."""
-
-    @property
-    def kind(self) -> type[Result]:
-        """What its trials leave behind."""
 
     @property
     def identity(self) -> Mapping[str, object]:
@@ -64,11 +58,6 @@ class StudySettings:
     seed: int
 
     @property
-    def kind(self) -> type[TrialResult]:
-        """See `Agenda`."""
-        return TrialResult
-
-    @property
     def identity(self) -> Mapping[str, object]:
         """See `Agenda`."""
         return {"study": self.name, "evaluations": self.evaluations, "seed": self.seed}
@@ -83,7 +72,7 @@ class StudySettings:
         ]
 
 
-class Study(Generic[Result]):
+class Study:
     """A study in a folder: `study.json` says what it is, `trials/` holds what is done.
 
     Args:
@@ -96,12 +85,12 @@ class Study(Generic[Result]):
         InvalidFileError: the folder cannot be made or read.
     """
 
-    def __init__(self, settings: Agenda[Result], folder: Path, *, dry: bool = False) -> None:
+    def __init__(self, settings: Agenda, folder: Path, *, dry: bool = False) -> None:
         self.settings = settings
         self.folder = folder
         claim(folder, settings.identity, dry=dry)
 
-    def results(self) -> list[Result]:
+    def results(self) -> list[TrialResult]:
         """The finished trials among those that the settings ask for.
 
         Raises:
@@ -109,7 +98,7 @@ class Study(Generic[Result]):
         """
         return [self._read(self._path(plan.key)) for plan in self.settings.plans() if self._finished(plan)]
 
-    def found(self) -> list[Result]:
+    def found(self) -> list[TrialResult]:
         """All finished trials in the folder, whichever settings asked for them.
 
         Raises:
@@ -153,9 +142,9 @@ class Study(Generic[Result]):
     def _finished(self, plan: Plan) -> bool:
         return file_exists(self._path(plan.key))
 
-    def _read(self, path: Path) -> Result:
+    def _read(self, path: Path) -> TrialResult:
         """Read a result; raises if it is that of another trial than the file's name says."""
-        result = read_trial(path, self.settings.kind)
+        result = read_trial(path)
         key = result.domain, result.algorithm, result.trial
         if self._path(key) != path or result.seed != trial_seed(self.settings.seed, key):
             raise InvalidFileError(f"{path} holds another trial: remove it, and it is run again")

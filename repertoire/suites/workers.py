@@ -14,7 +14,7 @@ from queue import Empty
 
 from repertoire.suites.plan import Key, Plan
 from repertoire.suites.progress import StudyProgress
-from repertoire.suites.result import TrialResult
+from repertoire.suites.results import TrialResult
 from robots.errors import SurefootError
 
 _REPORT_SECONDS = 0.5

@@ -96,7 +96,7 @@ def ablation(learning_rates: tuple[float, ...] | None, **options: Any) -> None:
 
     The same command goes on with a study that was stopped, in the middle of a trial too.
     """
-    from repertoire.suites.ablation import ABLATION_STUDY, learning_rate_variants
+    from repertoire.suites.locomotion import ABLATION_STUDY, learning_rate_variants
 
     _run(ABLATION_STUDY, learning_rates and learning_rate_variants(learning_rates), options)
 
@@ -150,7 +150,8 @@ def _evaluations(budgets: dict[str, int], robots: Sequence[str], default: int) -
 
 def _print_estimate(study: Any, cores: int, processes: int) -> None:
     """Say how long what is left will take."""
-    from repertoire.suites.estimate import duration, estimate
+    from repertoire.suites.estimate import estimate
+    from repertoire.suites.report import duration
 
     estimates = estimate(study.waiting(), study.results(), cores=cores, processes=processes)
     for one in estimates:

@@ -126,7 +126,7 @@ def _announce(
 ) -> None:
     """Say what will be done, and how long it will take."""
     from adapt.suite.estimate import replay_seconds
-    from repertoire.suites.estimate import duration
+    from repertoire.suites.report import duration
 
     gaits, damages = len(bench.repertoire), len(bench.settings.damages)
     waiting = bench.waiting(gap=any(track.gap for track in tracks))

@@ -31,15 +31,13 @@ def row(text: str, first: str, start: str) -> list[str]:
 
 
 def test_the_files(report):
-    folder, paths, text = report
-    assert [path.name for path in paths] == [
-        *("recoveries.csv", "curves.png", "damages.png", "report.md", "report.html")
-    ]
+    _, paths, text = report
+    assert [path.name for path in paths] == [*("recoveries.csv", "curves.png", "damages.png", "report.md")]
     assert all(path.stat().st_size > 500 for path in paths)
     assert text.startswith("# Recovery of the hexapod\n")
     assert "* A note." in text
     assert "videos/a.mp4: something" in text
-    assert (folder / "report.html").read_text().count("<img") == 2
+    assert text.count("](") == 2
 
 
 def test_every_recovery_stands_in_the_csv_once(report):

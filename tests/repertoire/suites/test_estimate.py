@@ -1,32 +1,17 @@
 """How long a study will take."""
 
 import pytest
-from gaits import make_gait_result, small_settings
+from gaits import small_settings
+from made_results import make_robot_results
 
 from repertoire.suites import estimate as module
-from repertoire.suites.estimate import duration, estimate, measured_rate
+from repertoire.suites.estimate import estimate, measured_rate
 
 
 @pytest.fixture
 def rate(monkeypatch):
     """A machine that simulates 1,000 control steps a second."""
     monkeypatch.setattr(module, "measured_rate", lambda *_: 1000.0)
-
-
-@pytest.mark.parametrize(
-    ("seconds", "words"),
-    [
-        (0.2, "about 1 s"),
-        (59, "about 59 s"),
-        (61, "about 1 min"),
-        (3599, "about 1 h 0 min"),
-        (7800, "about 2 h 10 min"),
-        (90_000, "about 1 d 1 h"),
-        (86_399, "about 1 d 0 h"),
-    ],
-)
-def test_durations_are_in_words(seconds: float, words: str):
-    assert duration(seconds) == words
 
 
 @pytest.mark.usefixtures("rate")
@@ -53,8 +38,9 @@ def test_cores_without_a_trial_do_not_count(tmp_path):
 def test_finished_trials_say_how_it_goes(tmp_path):
     plans = small_settings(tmp_path).plans()
     done = [
-        make_gait_result("hopper", "me-es", trial, steps=40_000, evaluations=2000, seconds=8.0, threads=2)
-        for trial in range(2)
+        *make_robot_results(
+            ["hopper"], {"me-es": 0.5}, 2, steps=40_000, evaluations=2000, seconds=8.0, threads=2
+        )
     ]
     (one,) = estimate(plans, done, cores=4, processes=2)
     assert (one.length, one.coverage, one.known) == (20, pytest.approx(0.6), True)
@@ -64,7 +50,7 @@ def test_finished_trials_say_how_it_goes(tmp_path):
 
 
 def test_nothing_left_takes_no_time():
-    assert estimate([], [make_gait_result("hopper", "me-es", 0)], cores=2, processes=2) == []
+    assert estimate([], make_robot_results(["hopper"], {"me-es": 0.5}), cores=2, processes=2) == []
 
 
 def test_the_rate_is_measured(tmp_path, monkeypatch):

@@ -10,7 +10,7 @@ import pytest
 
 from repertoire.storage.contents import read_tree, write_tree
 from repertoire.suites.files import read_trial, write_trial
-from repertoire.suites.result import TrialResult
+from repertoire.suites.results import TrialResult
 from robots.errors import InvalidFileError, InvalidValueError
 
 RESULT = TrialResult(
@@ -29,6 +29,18 @@ RESULT = TrialResult(
     search_bytes=2**40,
     restarts=0,
     machine="a processor é",
+    saving_seconds=0.0,
+    versions="python 3",
+    threads=1,
+    learning_rate=0.001,
+    min_objective=0.0,
+    steps=0,
+    episode_steps=0,
+    episodes=0,
+    left_out=0,
+    raw_qd_score=1.0,
+    raw_coverage=0.1,
+    raw_best=2.0,
     history={
         "evaluations": np.array([200, 400]),
         "qd_score": np.array([1.5, 2.5]),
@@ -54,21 +66,21 @@ def assert_same(actual: TrialResult, expected: TrialResult) -> None:
 
 
 def test_a_result_comes_back_exactly(path):
-    assert_same(read_trial(path, TrialResult), RESULT)
-    assert read_trial(path, TrialResult).history["evaluations"].dtype == np.int64
+    assert_same(read_trial(path), RESULT)
+    assert read_trial(path).history["evaluations"].dtype == np.int64
 
 
 @pytest.mark.parametrize("changes", [{"qd_score": float("nan")}, {"best": float("-inf")}, {"machine": ""}])
 def test_special_values_come_back_exactly(path, changes):
     result = dataclasses.replace(RESULT, **changes)
     write_trial(path, result)
-    assert_same(read_trial(path, TrialResult), result)
+    assert_same(read_trial(path), result)
 
 
 def test_an_empty_history_comes_back(path):
     result = dataclasses.replace(RESULT, history={name: np.zeros(0) for name in RESULT.history})
     write_trial(path, result)
-    assert_same(read_trial(path, TrialResult), result)
+    assert_same(read_trial(path), result)
 
 
 def test_the_same_result_gives_the_same_bytes(path, tmp_path):
@@ -128,29 +140,29 @@ def test_what_is_not_a_sound_result_is_refused(path, case):
         contents = read_tree(file)
     edit(contents)
     with h5py.File(path, "w", libver="v108") as file:
-        file.attrs["format"], file.attrs["version"] = np.bytes_(b"surefoot trial"), np.int64(1)
+        file.attrs["format"], file.attrs["version"] = np.bytes_(b"surefoot trial"), np.int64(2)
         write_tree(file, contents)
     with pytest.raises(InvalidFileError, match=f"^{re.escape(str(path))}.*{message}") as refusal:
-        read_trial(path, TrialResult)
+        read_trial(path)
     assert "\n" not in str(refusal.value)
 
 
 @pytest.mark.parametrize(
     ("attribute", "value"),
-    [("format", np.bytes_(b"surefoot repertoire")), ("format", 3), ("version", 2), ("version", 1.0)],
+    [("format", np.bytes_(b"surefoot repertoire")), ("format", 3), ("version", 1), ("version", 1.0)],
 )
 def test_another_format_or_version_is_refused(path, attribute, value):
     with h5py.File(path, "r+") as file:
         file.attrs[attribute] = value
-    with pytest.raises(InvalidFileError, match="it is not the result of a trial in version 1 of the format"):
-        read_trial(path, TrialResult)
+    with pytest.raises(InvalidFileError, match="it is not the result of a trial in version 2 of the format"):
+        read_trial(path)
 
 
 def test_what_does_not_match_its_checksum_is_refused(path):
     with h5py.File(path, "r+") as file:
         file["objectives"][0, 0] = 7
     with pytest.raises(InvalidFileError, match="does not match its checksum"):
-        read_trial(path, TrialResult)
+        read_trial(path)
 
 
 def test_what_is_not_a_whole_file_is_refused(path, tmp_path):
@@ -158,9 +170,9 @@ def test_what_is_not_a_whole_file_is_refused(path, tmp_path):
     for size, message in ((0, "it is not an HDF5 file"), (len(whole) // 2, "damaged"), (-1, "damaged")):
         path.write_bytes(whole[:size])
         with pytest.raises(InvalidFileError, match=f"{re.escape(str(path))}.*{message}"):
-            read_trial(path, TrialResult)
+            read_trial(path)
     with pytest.raises(InvalidFileError, match="no such file"):
-        read_trial(tmp_path / "none.h5", TrialResult)
+        read_trial(tmp_path / "none.h5")
 
 
 def test_what_cannot_be_written_leaves_nothing(tmp_path):

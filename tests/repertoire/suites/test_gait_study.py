@@ -7,20 +7,19 @@ import numpy as np
 import pytest
 from gaits import TIMES, small_settings
 
-from repertoire.suites.ablation import ABLATION_STUDY
-from repertoire.suites.gait_result import GaitResult
 from repertoire.suites.gait_study import Variant, check_plans, open_gait_study, share_machine
-from repertoire.suites.locomotion import LOCOMOTION_STUDY, algorithm_variants
+from repertoire.suites.locomotion import ABLATION_STUDY, LOCOMOTION_STUDY, algorithm_variants
+from repertoire.suites.results import TrialResult
 from repertoire.suites.study import Study
 from robots.errors import InvalidFileError, InvalidValueError, UnknownNameError
 
 
-def results_by_key(results: list[GaitResult]) -> dict:
+def results_by_key(results: list[TrialResult]) -> dict:
     return {(one.domain, one.algorithm, one.trial): one for one in results}
 
 
 @pytest.fixture(scope="module")
-def finished(tmp_path_factory) -> Study[GaitResult]:
+def finished(tmp_path_factory) -> Study:
     """A study of two algorithms, in two processes."""
     study = open_gait_study(small_settings(tmp_path_factory.mktemp("finished") / "study"))
     study.run(processes=2)

@@ -12,8 +12,8 @@ from repertoire.metrics import measure_objectives
 from repertoire.storage.repertoires import read_repertoire, read_search
 from repertoire.suites import gait_trial
 from repertoire.suites.files import read_trial, write_trial
-from repertoire.suites.gait_result import GaitResult
 from repertoire.suites.gait_trial import GaitPlan
+from repertoire.suites.results import TrialResult
 from robots.errors import InvalidFileError
 
 
@@ -39,7 +39,7 @@ def killed_at(share: float) -> Callable[[float], None]:
     return kill
 
 
-def assert_same(actual: GaitResult, expected: GaitResult, *but_for: str) -> None:
+def assert_same(actual: TrialResult, expected: TrialResult, *but_for: str) -> None:
     for name, value in vars(expected).items():
         if name not in TIMES.union(but_for):
             np.testing.assert_equal(vars(actual)[name], value, err_msg=name)
@@ -51,7 +51,7 @@ def _checkpoints_after_every_batch(monkeypatch):
 
 
 @pytest.fixture(scope="module")
-def uninterrupted(tmp_path_factory) -> tuple[GaitPlan, GaitResult, list[float]]:
+def uninterrupted(tmp_path_factory) -> tuple[GaitPlan, TrialResult, list[float]]:
     told: list[float] = []
     whole = plan(tmp_path_factory.mktemp("whole"))
     return whole, whole.run(told.append), told
@@ -172,6 +172,6 @@ def test_a_learning_rate_of_its_own_is_used(tmp_path):
 def test_a_result_comes_back_from_its_file_exactly(uninterrupted, tmp_path):
     _, result, _ = uninterrupted
     write_trial(tmp_path / "trial.h5", result)
-    found = read_trial(tmp_path / "trial.h5", GaitResult)
+    found = read_trial(tmp_path / "trial.h5")
     for name, value in vars(result).items():
         np.testing.assert_equal(vars(found)[name], value, err_msg=name)

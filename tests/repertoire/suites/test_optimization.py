@@ -7,8 +7,8 @@ import pytest
 from repertoire.algorithms import ALGORITHMS
 from repertoire.problems import make_problem
 from repertoire.suites import optimization
+from repertoire.suites.optimization import OPTIMIZATION as PAPER
 from repertoire.suites.optimization import optimization_study, remarks, report_optimization
-from repertoire.suites.published_optimization import OPTIMIZATION as PAPER
 from repertoire.suites.runner import TrialPlan, run_trial, trial_settings
 from robots.errors import InvalidValueError, SurefootError
 
@@ -58,5 +58,7 @@ def test_the_report_says_how_the_study_was_run(tmp_path):
     paths = report_optimization(study)
     assert all(path.parent == tmp_path / "study" for path in paths)
     text = (tmp_path / "study" / "report.md").read_text()
-    assert f"one core of: {study.results()[0].machine}. Reported with python 3." in text
+    assert (
+        f"Trials ran on: {study.results()[0].machine}. Threads of each trial: 1. Software: python 3." in text
+    )
     assert "5 emitters of 40 solutions each, initial step size 0.02" in text

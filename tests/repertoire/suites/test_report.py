@@ -1,128 +1,180 @@
-"""The files of a report, of whole studies and of scraps."""
+"""Markdown shows texts as they are, and numbers have the digits that they deserve."""
 
 import csv
-from collections.abc import Sequence
-from dataclasses import fields
-from pathlib import Path
+import math
+from html.parser import HTMLParser
 
-import numpy as np
 import pytest
-from synthetic import collect, make_result, make_results
+from markdown_it import MarkdownIt
 
-from repertoire.suites.published_optimization import OPTIMIZATION as PAPER
-from repertoire.suites.report import write_report
-from repertoire.suites.result import TrialResult
-from robots.errors import InvalidFileError
+from repertoire.statistics import Anova, MeanInterval, compare, mean_interval
+from repertoire.suites.report import (
+    Bold,
+    bold_if,
+    bullets,
+    duration,
+    format_anova,
+    format_mean,
+    format_number,
+    format_p,
+    heading,
+    paragraph,
+    picture,
+    table,
+    write_csv,
+    write_document,
+)
 
-NAMES = ["trials.csv", "curves.png", "archives.png", "report.md", "report.html"]
+NASTY = [
+    "a < b > c & d",
+    "<script>alert('x')</script>",
+    "a|b",
+    "**strong** and *weak* and _weak_ and ~~gone~~",
+    "`code` and \\backslash",
+    "[text](address) and &amp; and &#65;",
+    "# no heading",
+    "1. no list",
+    "- no list",
+    "+ no list",
+    "> no quotation",
+    "---",
+    "quotes \" and '",
+    "snake_case_name",
+]
 
 
-def markdown(results: Sequence[TrialResult], folder: Path, **settings) -> str:
-    write_report(collect(results), folder, title="A study", **settings)
-    return (folder / "report.md").read_text()
+class Texts(HTMLParser):
+    """Collects (element, text) of a rendered document."""
+
+    def __init__(self, markdown: str) -> None:
+        super().__init__()
+        self.open: list[str] = []
+        self.found: list[tuple[str, str]] = []
+        self.sources: list[str | None] = []
+        self.feed(MarkdownIt("commonmark").enable(["table", "strikethrough"]).render(markdown))
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.sources += [value for name, value in attrs if name == "src"]
+        if tag != "img":
+            self.open.append(tag)
+
+    def handle_startendtag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.handle_starttag(tag, attrs)
+
+    def handle_endtag(self, tag: str) -> None:
+        assert self.open.pop() == tag
+
+    def handle_data(self, data: str) -> None:
+        if data.strip():
+            self.found.append((self.open[-1], " ".join(data.split())))
 
 
-@pytest.fixture(scope="module")
-def study(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The report of all algorithms in two domains."""
-    folder = tmp_path_factory.mktemp("study") / "new" / "folder"
-    results = make_results(["sphere-100", "arm-100"], PAPER.algorithms)
-    assert write_report(collect(results), folder, title="A study", notes=["One core."]) == [
-        folder / name for name in NAMES
+@pytest.mark.parametrize("text", NASTY)
+def test_texts_are_not_taken_for_markup(text: str, tmp_path):
+    rows = [(text, "1"), (Bold(text), "2")]
+    blocks = [heading(text, 3), "", paragraph(text), bullets((text, "plain")), table((text, "number"), rows)]
+    write_document(tmp_path / "report.md", blocks)
+    assert Texts((tmp_path / "report.md").read_text()).found == [
+        ("h3", text),
+        ("p", text),
+        ("li", text),
+        ("li", "plain"),
+        ("th", text),
+        ("th", "number"),
+        ("td", text),
+        ("td", "1"),
+        ("strong", text),
+        ("td", "2"),
     ]
-    return folder
 
 
-def test_the_report_has_the_verdicts(study: Path):
-    text = (study / "report.md").read_text()
-    assert text.startswith("# A study\n\n* One core.\n")
-    assert "Incomplete: of the paper's 20 combinations of algorithm and domain 8 ran, 0 of them" in text
-    assert "agree with ours: QD score 8 of 8, coverage 8 of 8, best 8 of 8." in text
-    assert (
-        "lm-ma-mae < cma-mae: not supported (it is in 0 of 2 domains tested). In the paper: not sup" in text
-    )
-    assert "lm-ma-mae < cma-mae: supported in the 2 of 5 domains tested. In the paper: supported." in text
-    assert "nothing can be said of it: sphere-1000, arm-1000, maze." in text
+def test_texts_are_one_line():
+    assert paragraph("two\n\n# lines") == "two # lines"
 
 
-def test_both_formats_have_the_same_tables_and_pictures(study: Path):
-    text, page = (study / "report.md").read_text(), (study / "report.html").read_text()
-    rows = [line for line in text.splitlines() if line.startswith("| ") and "---" not in line]
-    assert len(rows) == page.count("<tr>") > 60
-    assert page.count("data:image/png;base64,") == text.count(".png)") == 2
-    for line in rows:
-        for cell in line.strip("| ").split(" | "):
-            assert cell.strip("*").replace("<", "&lt;").replace(">", "&gt;").replace("'", "&#x27;") in page
-    assert "<script" not in page
-    assert "http" not in page.replace("http-equiv", "")
+def test_numbers_are_aligned_to_the_right():
+    text = table(("a", "b", "c"), [("x", "y", "1")], caption="how to read it", text_columns=2)
+    assert "| --- | --- | ---: |" in text
+    assert Texts(text).found[-1] == ("p", "how to read it")
 
 
-def test_trials_can_be_read_back(study: Path):
-    with (study / "trials.csv").open(newline="") as file:
-        rows = list(csv.DictReader(file))
-    expected = make_results(["sphere-100", "arm-100"], PAPER.algorithms)
-    scalars = [field for field in fields(TrialResult) if field.name not in ("history", "objectives")]
-    assert list(rows[0]) == [field.name for field in scalars]
-    assert len(rows) == len(expected)
-    for row, result in zip(rows, expected, strict=True):
-        for field in scalars:
-            assert field.type(row[field.name]) == getattr(result, field.name)
+def test_pictures_are_links(tmp_path):
+    found = Texts(picture(tmp_path / "curves.png", "what it shows"))
+    assert (found.sources, found.found) == (["curves.png"], [("p", "what it shows")])
 
 
-def test_the_same_results_give_the_same_files(tmp_path: Path):
-    results = make_results(["sphere-100"], ["cma-mae", "openai-mae"], trials=2)
-    one = write_report(collect(results), tmp_path / "one", title="A study")
-    other = write_report(collect(results[::-1]), tmp_path / "other", title="A study")
-    for first, second in zip(one, other, strict=True):
-        assert first.read_bytes() == second.read_bytes()
+def test_only_what_should_be_is_bold():
+    assert isinstance(bold_if(True, "a"), Bold)
+    assert not isinstance(bold_if(None, "a"), Bold)
 
 
-def test_a_single_trial_makes_a_report(tmp_path: Path):
-    text = markdown([make_result("sphere-100", "sep-cma-mae", 0)], tmp_path)
-    assert "1 ran, 0 of them" in text
-    assert "not tested: sep-cma-mae is the only group" in text
-    assert text.count("There are no two algorithms to compare.") == 4
-    assert "QD score 0 of 1, coverage 1 of 1" in text
-    assert text.count(": not tested. In the paper") == 2
-    assert "0.5470" in text  # without an interval
+def test_a_csv_keeps_floats_in_full(tmp_path):
+    write_csv(tmp_path / "a.csv", ("name", "value"), [("x,y", 0.1 + 0.2)])
+    with (tmp_path / "a.csv").open(newline="") as file:
+        assert list(csv.reader(file)) == [["name", "value"], ["x,y", "0.30000000000000004"]]
 
 
-def test_what_the_paper_does_not_know_makes_a_report(tmp_path: Path):
-    results = make_results(["sphere-20"], ["map-elites", "novelty"], trials=3, evaluations=1000)
-    results += make_results(["arm-100"], ["cma-mae"], trials=3, evaluations=1000)
-    text = markdown(results, tmp_path)
-    assert "None of the paper's means can be compared" in text
-    assert "other degrees of freedom): map-elites, novelty." in text
-    assert "Domains not in the paper: sphere-20." in text
-    assert "agreement with the paper is not judged: cma-mae in arm-100." in text
-    assert "sphere-1000, arm-100 (lm-ma-mae, sep-cma-mae, openai-mae), arm-1000, maze." in text
-    assert "| map-elites | **0.499" in text
-    assert "3 (1,000 evaluations)" in text
+@pytest.mark.parametrize(
+    ("mean", "reach", "text"),
+    [
+        (0.5412, 0.0123, "0.541 ± 0.012"),
+        (0.54123, 0.00123, "0.5412 ± 0.0012"),
+        (0.7, 0.12, "0.700 ± 0.120"),
+        (0.0070312, 0.0000201, "0.007031 ± 0.000020"),
+        (1234.5, 8.0, "1,234.500 ± 8.000"),
+        (100.0, 1e-9, "100.000 ± 0.000"),
+        (100.0, 0.0, "100.000 ± 0.000"),
+        (0.5412, math.nan, "0.5412"),
+    ],
+)
+def test_means_have_as_many_digits_as_their_interval_supports(mean: float, reach: float, text: str):
+    assert format_mean(MeanInterval(mean, mean - reach, mean + reach), 3) == text
+    assert format_mean(mean_interval([2.0]), 2) == "2.000"
 
 
-def test_a_whole_study_is_called_complete(tmp_path: Path):
-    results = make_results(
-        PAPER.domains, PAPER.algorithms, trials=10, history={}, objectives=np.zeros((2, 2))
-    )
-    text = markdown(results, tmp_path)
-    assert "* Complete: at least 10 trials of 2,000,000 evaluations" in text
-    assert "nothing can be said" not in text
-    assert "QD score 20 of 20, coverage 20 of 20, best 20 of 20" in text
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [
+        (0, "0"),
+        (0.0076812, "0.00768"),
+        (-1.4, "-1.40"),
+        (399.6, "400"),
+        (12345, "12,345"),
+        (3.0812e6, "3.08e6"),
+        (2.5e-7, "2.50e-7"),
+        (-4.2e12, "-4.20e12"),
+    ],
+)
+def test_numbers_keep_three_digits(value: float, text: str):
+    assert format_number(value) == text
 
 
-def test_titles_and_notes_are_escaped(tmp_path: Path):
-    result = make_result("sphere-100", "<b>cma</b>", 0)
-    write_report(collect([result]), tmp_path, title="a < b & <i>", notes=["<script>x</script>", "1 | 2"])
-    page = (tmp_path / "report.html").read_text()
-    assert "<h1>a &lt; b &amp; &lt;i&gt;</h1>" in page
-    assert "<title>a &lt; b &amp; &lt;i&gt;</title>" in page
-    assert "&lt;script&gt;" in page
-    assert "<script" not in page
-    assert "<b>" not in page
-    assert "\\<script>x\\</script>" in (tmp_path / "report.md").read_text()
+@pytest.mark.parametrize(("p", "text"), [(None, "-"), (0.0004, "<0.001"), (0.0416, "0.042"), (1.0, "1.000")])
+def test_probabilities(p: float | None, text: str):
+    assert format_p(p) == text
 
 
-def test_a_folder_that_is_a_file_is_refused(tmp_path: Path):
-    (tmp_path / "file").write_text("precious")
-    with pytest.raises(InvalidFileError, match="it is a file"):
-        write_report(collect([make_result("maze", "cma-mae", 0)]), tmp_path / "file", title="A study")
+def test_tests_are_written_as_in_the_paper():
+    welch = Anova("Welch", 63320.4, 3, 15.312, 1e-30, 0.9, 0.9)
+    assert format_anova(welch) == "Welch's F(3, 15.31) = 63320, p < 0.001"
+    large = Anova("Welch", 3.084e6, 3, 15.6, 0.0, 0.9, 0.9)
+    assert format_anova(large) == "Welch's F(3, 15.60) = 3.08e6, p < 0.001"
+    found = compare({"a": [1.0, 2.0, 3.0], "b": [2.0, 3.0, 4.0]}).anova
+    assert found is not None
+    assert format_anova(found) == "F(1, 4) = 1.50, p = 0.288"
+
+
+@pytest.mark.parametrize(
+    ("seconds", "words"),
+    [
+        (0.2, "about 1 s"),
+        (59, "about 59 s"),
+        (61, "about 1 min"),
+        (3599, "about 1 h 0 min"),
+        (7800, "about 2 h 10 min"),
+        (90_000, "about 1 d 1 h"),
+        (86_399, "about 1 d 0 h"),
+    ],
+)
+def test_durations_are_in_words(seconds: float, words: str):
+    assert duration(seconds) == words

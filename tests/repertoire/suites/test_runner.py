@@ -9,7 +9,7 @@ import pytest
 from repertoire.algorithms import ALGORITHMS
 from repertoire.archives.grid import GridArchive
 from repertoire.problems import make_problem
-from repertoire.suites.result import TrialResult
+from repertoire.suites.results import TrialResult
 from repertoire.suites.runner import TrialPlan, _stops, run_trial, start_search, trial_settings
 from robots.errors import InvalidValueError, UnknownNameError
 

@@ -17,13 +17,13 @@ from typing import Any
 
 import numpy as np
 import pytest
-from synthetic import make_result
+from made_results import make_result
 
 from repertoire.suites import study as study_module
 from repertoire.suites import workers as workers_module
 from repertoire.suites.files import read_trial, write_trial
 from repertoire.suites.progress import StudyProgress
-from repertoire.suites.result import TrialResult
+from repertoire.suites.results import TrialResult
 from repertoire.suites.runner import TrialPlan, run_trial
 from repertoire.suites.study import Study, StudySettings
 from repertoire.suites.workers import Workers
@@ -265,7 +265,7 @@ def test_a_process_that_dies_ends_in_one_sentence_and_finished_trials_are_kept(t
 
 def test_a_trial_of_another_seed_is_not_taken_for_this_one(copy):
     path = copy / "trials" / "sphere-10" / "sep-cma-mae-00.h5"
-    write_trial(path, replace(read_trial(path, TrialResult), seed=5))
+    write_trial(path, replace(read_trial(path), seed=5))
     with pytest.raises(InvalidFileError, match="holds another trial: remove it, and it is run again"):
         Study(settings(), copy).results()
 
@@ -385,4 +385,4 @@ def test_what_a_trial_said_before_it_finished_may_come_after():
 def test_what_is_read_is_what_was_written(finished, tmp_path):
     for result in finished[0].results():
         write_trial(tmp_path / "a.h5", result)
-        assert_same([read_trial(tmp_path / "a.h5", TrialResult)], [result])
+        assert_same([read_trial(tmp_path / "a.h5")], [result])

@@ -1,14 +1,15 @@
+"""Pictures of studies, by their pixels."""
+
 from collections.abc import Sequence
 from pathlib import Path
 
 import matplotlib
 import numpy as np
 import pytest
+from made_results import PAPER, collect, make_result, make_results
 from PIL import Image
-from synthetic import collect, make_result, make_results
 
-from repertoire.suites.figures import draw_archives, draw_curves, mean_curve, median_trial
-from repertoire.suites.published_optimization import OPTIMIZATION as PAPER
+from repertoire.suites.figures import draw_archives, draw_curves, mean_curve
 from robots.errors import InvalidValueError
 
 EMPTY = (228, 228, 228)
@@ -44,12 +45,6 @@ def test_curves_average_what_all_trials_have():
 def test_no_history_is_no_curve():
     assert mean_curve([make_result("maze", "cma-mae", 0, history={})]) is None
     assert mean_curve([make_result("maze", "cma-mae", 0, history=history([], []))]) is None
-
-
-@pytest.mark.parametrize(("scores", "median"), [([5.0], 5), ([3.0, 1.0, 2.0], 2), ([4.0, 1.0, 2.0, 3.0], 2)])
-def test_the_median_trial_is_one_of_them(scores: list[float], median: float):
-    results = [make_result("maze", "cma-mae", i, qd_score=score) for i, score in enumerate(scores)]
-    assert median_trial(results).qd_score == median
 
 
 def test_each_algorithm_has_its_color_in_every_study(tmp_path: Path):

@@ -1,0 +1,199 @@
+"""Reports of whole studies and of parts, from trials with known means."""
+
+import csv
+from collections.abc import Sequence
+from dataclasses import fields
+from pathlib import Path
+
+import numpy as np
+import pytest
+from made_results import PAPER, collect, make_result, make_results, make_robot_results, row
+
+from repertoire.suites.locomotion import ABLATION_STUDY, LOCOMOTION_STUDY
+from repertoire.suites.results import TrialResult
+from repertoire.suites.study_report import write_report
+from robots.errors import InvalidFileError
+
+NAMES = ["trials.csv", "curves.png", "archives.png", "report.md"]
+# In this order H3 holds, and H4 except for cma-mega-es
+LADDER = {
+    "lm-ma-mae": 0.9,
+    "sep-cma-mae": 0.8,
+    "openai-mae": 0.7,
+    "cma-mega-es": 0.75,
+    "me-es": 0.1,
+    "map-elites": 0.4,
+}
+RATES = {"alpha-0": 0.2, "alpha-0.001": 0.9, "alpha-0.01": 0.8, "alpha-0.1": 0.7, "alpha-1": 0.3}
+
+
+def markdown(results: Sequence[TrialResult], folder: Path) -> str:
+    write_report(collect(results), folder)
+    return (folder / "report.md").read_text()
+
+
+def robots_markdown(results: Sequence[TrialResult], folder: Path) -> str:
+    LOCOMOTION_STUDY.report(LOCOMOTION_STUDY.collect(results), folder)
+    return (folder / "report.md").read_text()
+
+
+@pytest.fixture(scope="module")
+def benchmarks(tmp_path_factory) -> Path:
+    """The report of all algorithms in two domains."""
+    folder = tmp_path_factory.mktemp("study") / "new" / "folder"
+    paths = write_report(collect(make_results(["sphere-100", "arm-100"], PAPER.algorithms)), folder)
+    assert paths == [folder / name for name in NAMES]
+    return folder
+
+
+@pytest.fixture(scope="module")
+def robots(tmp_path_factory) -> str:
+    """The report of two robots at fewer evaluations than in the paper."""
+    results = make_robot_results(["hopper"], LADDER, evaluations=100_000)
+    results += make_robot_results(["walker"], LADDER, evaluations=50_000)
+    return robots_markdown(results, tmp_path_factory.mktemp("study"))
+
+
+def test_the_report_has_the_verdicts(benchmarks: Path):
+    text = (benchmarks / "report.md").read_text()
+    assert text.startswith(
+        "# Optimisation benchmarks\n\n* Trials ran on: a processor. Threads of each trial: 1."
+    )
+    assert "5 emitters of 40 solutions each, initial step size 0.02" in text
+    assert "incomplete: of the paper's 20 combinations of algorithm and domain 8 ran, 0 of them" in text
+    assert "agree with ours: QD score 8 of 8, coverage 8 of 8, best 8 of 8." in text
+    ranking = "openai-mae < sep-cma-mae < lm-ma-mae < cma-mae"
+    assert f"{ranking}: not supported (supported in 0 of 2 domains tested). In the paper: not sup" in text
+    assert f"{ranking}: supported in the 2 of 5 domains tested. In the paper: supported." in text
+    assert "nothing can be said about it: sphere-1000, arm-1000, maze." in text
+    assert "Before correction" not in text
+
+
+def test_trials_can_be_read_back(benchmarks: Path):
+    with (benchmarks / "trials.csv").open(newline="") as file:
+        rows = list(csv.DictReader(file))
+    expected = make_results(["sphere-100", "arm-100"], PAPER.algorithms)
+    scalars = [field for field in fields(TrialResult) if field.name not in ("history", "objectives")]
+    assert list(rows[0]) == [field.name for field in scalars]
+    for found, result in zip(rows, expected, strict=True):
+        for field in scalars:
+            assert field.type(found[field.name]) == getattr(result, field.name)
+
+
+def test_the_same_results_give_the_same_files(tmp_path: Path):
+    results = make_results(["sphere-100"], ["cma-mae", "openai-mae"], trials=2)
+    one = write_report(collect(results), tmp_path / "one")
+    other = write_report(collect(results[::-1]), tmp_path / "other")
+    for first, second in zip(one, other, strict=True):
+        assert first.read_bytes() == second.read_bytes()
+
+
+def test_a_single_trial_makes_a_report(tmp_path: Path):
+    text = markdown([make_result("sphere-100", "sep-cma-mae", 0)], tmp_path)
+    assert "1 ran, 0 of them" in text
+    assert "not tested: sep-cma-mae is the only group" in text
+    assert text.count("There are no two algorithms to compare.") == 4
+    assert "QD score 0 of 1, coverage 1 of 1" in text
+    assert text.count(": not tested. In the paper") == 2
+    assert "0.5470" in text  # without an interval
+
+
+def test_what_the_paper_does_not_know_makes_a_report(tmp_path: Path):
+    results = make_results(["sphere-20"], ["map-elites", "novelty"], trials=3, evaluations=1000)
+    results += make_results(["arm-100"], ["cma-mae"], trials=3, evaluations=1000)
+    text = markdown(results, tmp_path)
+    assert "None of the paper's means can be compared" in text
+    assert "other degrees of freedom: map-elites, novelty." in text
+    assert "Domains not in the paper: sphere-20." in text
+    assert "agreement with the paper is not judged: cma-mae in arm-100." in text
+    assert "sphere-1000, arm-100 (lm-ma-mae, sep-cma-mae, openai-mae), arm-1000, maze." in text
+    assert "| map-elites | **0.499" in text
+    assert "3 (1,000 evaluations)" in text
+
+
+def test_a_whole_study_is_called_complete(tmp_path: Path):
+    whole = make_results(
+        PAPER.domains, PAPER.algorithms, trials=10, history={}, objectives=np.zeros((2, 2), np.float32)
+    )
+    text = markdown(whole, tmp_path)
+    assert "* The study is complete: at least 10 trials of 2,000,000 evaluations" in text
+    assert "nothing can be said" not in text
+    assert "QD score 20 of 20, coverage 20 of 20, best 20 of 20" in text
+
+
+def test_a_folder_that_is_a_file_is_refused(tmp_path: Path):
+    (tmp_path / "file").write_text("precious")
+    with pytest.raises(InvalidFileError, match="it is a file"):
+        write_report(collect([make_result("maze", "cma-mae", 0)]), tmp_path / "file")
+
+
+def test_what_was_reduced_is_said(robots: str):
+    assert "of the paper's 32 combinations of algorithm and domain 12 ran, 0 of them with at least" in robots
+    assert "10 trials of 1,000,000 evaluations: hopper (5 of 100,000), walker (5 of 50,000)." in robots
+    assert "nothing can be said about it: ant, half_cheetah." in robots
+    assert row(robots, "pga-me", "| trials |") == ["**none**"] * 4
+    assert row(robots, "me-es", "| trials |")[2:] == [
+        "**5 (100,000 evaluations)**",
+        "**5 (50,000 evaluations)**",
+    ]
+
+
+def test_deep_learning_is_said_to_be_missing(robots: str):
+    for name in ("pga-me", "cma-mega-td3-es"):
+        assert f"* {name} cannot be run here: it trains networks by deep reinforcement learning" in robots
+    cannot = "It cannot be tested on pga-me and cma-mega-td3-es, which cannot be run here."
+    assert f"pga-me and cma-mega-td3-es: not tested. {cannot} In the paper: supported." in robots
+
+
+def test_the_papers_means_are_those_of_another_engine(robots: str):
+    # Half width t(0.975, 4) * 0.006 * sqrt(0.625 / 5)
+    found = row(robots, "lm-ma-mae", "| hopper | QD score")
+    assert found[:2] == ["**0.9000 ± 0.0059**", "1.135"]
+    assert found[3] == "0.54"
+    assert found[6:] == ["**2.000 ± 0.016**", "4.45", "**112 ± 0**", "77"]
+    assert robots.count("| paper (PyBullet) |") == 2 * 5
+    assert "agrees" not in robots
+    assert "means is not judged, because they were measured in PyBullet, another" in robots
+
+
+def test_pairs_are_compared_with_the_papers(robots: str):
+    assert "these are found here too: QD score 16 of 24, execution time 4 of 6." in robots
+    found = row(robots, "sep-cma-mae", "| QD score, hopper |")
+    assert found == ["**< / -**", "∅", "**> / -**", "> / >", "> / >", "> / >"]
+
+
+def test_hypotheses_are_judged_by_what_ran(robots: str, tmp_path: Path):
+    short = {line[2:4]: line for line in robots.splitlines() if line.startswith("* H")}
+    assert ": supported in the 2 of 4 domains tested. In the paper: not supported." in short["H3"]
+    assert ": not supported (supported in 0 of 2 domains tested). It cannot be" in short["H4"]
+    verdicts = robots[robots.index("| hypothesis |") :]
+    assert "contradicted by: cma-mega-es > openai-mae; did not run: pga-me, cma-mega-td3-es" in verdicts
+    assert "| H6 | walker | **not tested** | supported | did not run: pga-me, cma-mega-td3-es |" in verdicts
+    text = robots_markdown(make_robot_results(["hopper"], LADDER | {"cma-mega-es": 0.5}), tmp_path)
+    assert "supported in the 1 of 4 domains tested, as far as its algorithms ran. It cannot be" in text
+    assert "| H4 | hopper | **supported as far as tested** | supported | did not run: pga-me," in text
+
+
+def test_losses_stand_next_to_uncorrected_metrics(robots: str):
+    found = row(robots, "me-es", "### Before correction")
+    # 0.6 of the cells before, 0.5 after
+    assert found[2:] == ["0.60 ± 0.00", "16.7", "1,000.00 ± 0.00", "10.0", "0"]
+    assert "corrected with 10 episodes of every elite" in robots
+    assert "hopper -300.00 (episodes of at most 1,000 control steps)" in robots
+
+
+def test_the_ablation_has_table_7_and_a_curve(tmp_path: Path):
+    results = [
+        one
+        for name, score in RATES.items()
+        for one in make_robot_results(
+            ["hopper", "ant"], {name: score}, learning_rate=float(name.removeprefix("alpha-"))
+        )
+    ]
+    paths = ABLATION_STUDY.report(ABLATION_STUDY.collect(results), tmp_path)
+    assert paths[-1].name == "learning_rates.png"
+    text = (tmp_path / "report.md").read_text()
+    assert "![learning_rates](learning_rates.png)" in text
+    assert row(text, "alpha-0.001", "| hopper | QD score")[:2] == ["**0.9000 ± 0.0059**", "1.173"]
+    assert "learning rates 0 and 1 than at those between: supported in the 2 of 4 domains tested" in text
+    assert "time [h]" not in text
