@@ -3,16 +3,22 @@
 from collections.abc import Callable
 from numbers import Integral
 
-from adapt.bench import Bench
+import numpy as np
+
 from adapt.damage.damage import Damage
-from adapt.records import Recovery, Trial
+from adapt.evidence import evidence_of
+from adapt.oracle import find_oracle, true_objectives
+from adapt.records import Outcome, Performance, Recovery, Trial
 from adapt.rehearsal.table import Table
 from adapt.selectors import SELECTORS, Prior, Selector, choose_selector, make_selector
+from repertoire.evaluation import Evaluator
 from repertoire.repertoire import Repertoire
 from robots.controllers import robot_controller
 from robots.errors import InvalidValueError
-from robots.simulation.simulation import Simulation
+from robots.seeds import SeedFamily, derive_seeds
 
+PERFORMANCE_EPISODES = 10
+_CANDIDATES = 20
 _NEGLIGIBLE = 0.01  # probability below which a cause is left out of the record
 
 
@@ -57,41 +63,72 @@ def recover(
     _check_counts({"trials": trials} | {key: value for key, value in optional.items() if value is not None})
     _check(repertoire, seed)
     name = choose_selector(selector, table)
-    intact = repertoire.robot.with_episode_steps(repertoire.configuration.episode_steps)
-    damaged = damage.apply(intact)
-    with Simulation(intact, threads=threads) as before, Simulation(damaged, threads=threads) as after:
-        intact_bench, bench = Bench(repertoire, before, int(seed)), Bench(repertoire, after, int(seed))
+    seed = int(seed)
+    with (
+        Evaluator(repertoire, {"intact": repertoire.robot}, threads=threads) as intact,
+        Evaluator(repertoire, {"damaged": damage.apply(repertoire.robot)}, threads=threads) as damaged,
+    ):
+        truth = true_objectives(damaged, seed=seed) if oracle or SELECTORS[name].needs_truth else None
         search = make_selector(
             name,
             _prior(repertoire),
             trials=trials,
-            seed=int(seed),
+            seed=seed,
             table=table,
-            truth=bench.truth() if SELECTORS[name].needs_truth else None,
+            truth=truth if SELECTORS[name].needs_truth else None,
             max_falls=max_falls,
         )
-        incumbent = intact_bench.incumbent()
+        incumbent = find_incumbent(intact, seed=seed)
         confirmations = confirmations or search.confirmations
-        tried = _search(bench, search, incumbent, confirmations, on_trial)
+        tried = _search(damaged, seed, search, incumbent, confirmations, on_trial)
         chosen = search.recommendation()
-        winner = bench.winner(chosen) if oracle else None
+        best = find_oracle(damaged, truth, seed=seed, row=chosen) if oracle and truth is not None else None
         return Recovery(
-            robot=intact.name,
+            robot=repertoire.robot.name,
             damage=str(damage),
             selector=name,
-            seed=int(seed),
+            seed=seed,
             incumbent=incumbent,
-            healthy=intact_bench.performance(incumbent),
-            broken=bench.performance(incumbent),
-            recovered=bench.performance(chosen),
-            oracle=None if winner is None else bench.performance(winner),
-            oracle_row=winner,
+            healthy=_performance(intact, incumbent, seed),
+            broken=_performance(damaged, incumbent, seed),
+            recovered=_performance(damaged, chosen, seed),
+            oracle=None if best is None else _performance(damaged, best, seed),
+            oracle_row=best,
             trials=tuple(tried),
             row=chosen,
             cell=repertoire.cell(chosen),
             stop=search.done()
             or f"the best gait was tried {confirmations} times, and too few trials remain to confirm another",
         )
+
+
+def find_incumbent(evaluator: Evaluator, *, seed: int) -> int:
+    """Row of the controller that the intact robot walks with.
+
+    Of the 20 with the highest objectives in the repertoire it is the one with the highest mean over ten fresh
+    episodes, the same for all: the highest objective may be that of a single lucky episode.
+
+    Args:
+        evaluator: of the intact robot.
+        seed: from which the seeds of the episodes derive.
+    """
+    objectives = evaluator.repertoire.elites.objectives
+    candidates = np.argsort(-objectives, kind="stable")[:_CANDIDATES]
+    return evaluator.best_of(candidates, derive_seeds(seed, SeedFamily.INCUMBENT, 0, PERFORMANCE_EPISODES))
+
+
+def _performance(evaluator: Evaluator, row: int, seed: int) -> Performance:
+    """How well a controller does over `PERFORMANCE_EPISODES` fresh episodes."""
+    seeds = derive_seeds(seed, SeedFamily.CONFIRMATION, 0, PERFORMANCE_EPISODES)
+    episodes = evaluator.run(np.full(PERFORMANCE_EPISODES, row), seeds)
+    objectives = evaluator.objectives(episodes)
+    return Performance(
+        objective=float(objectives.mean()),
+        standard_error=float(objectives.std(ddof=1) / np.sqrt(PERFORMANCE_EPISODES)),
+        distance=float(episodes.distances.mean()),
+        falls=int((episodes.fell | episodes.diverged).sum()),
+        episodes=PERFORMANCE_EPISODES,
+    )
 
 
 def _prior(repertoire: Repertoire) -> Prior:
@@ -101,7 +138,8 @@ def _prior(repertoire: Repertoire) -> Prior:
 
 
 def _search(
-    bench: Bench,
+    evaluator: Evaluator,
+    seed: int,
     search: Selector,
     incumbent: int,
     confirmations: int,
@@ -118,7 +156,7 @@ def _search(
         row = _next(search, incumbent, confirmations, ending)
         if row is None:
             break
-        tried.append(_try(bench, search, len(tried) + 1, row))
+        tried.append(_try(evaluator, seed, search, len(tried) + 1, row))
         if on_trial:
             on_trial(tried[-1])
     return tried
@@ -134,21 +172,27 @@ def _next(search: Selector, incumbent: int, confirmations: int, ending: bool) ->
     return leader if search.rows.count(leader) < confirmations else None
 
 
-def _try(bench: Bench, search: Selector, number: int, row: int) -> Trial:
+def _try(evaluator: Evaluator, seed: int, search: Selector, number: int, row: int) -> Trial:
     """Try a controller once, and tell the selector."""
     predicted = float(search.predicted[row])
-    run = bench.trial(number, row)
-    search.tell(row, run.outcome)
+    seeds = derive_seeds(seed, SeedFamily.TRIALS, number, 1)
+    episodes = evaluator.run(np.array([row]), seeds)
+    outcome = Outcome(
+        objective=float(evaluator.objectives(episodes)[0]),
+        fell=bool(episodes.fell[0] | episodes.diverged[0]),
+        evidence=evidence_of(episodes, evaluator.robots[0])[0],
+    )
+    search.tell(row, outcome)
     return Trial(
         number=number,
         row=row,
-        cell=bench.repertoire.cell(row),
-        seed=run.seed,
+        cell=evaluator.repertoire.cell(row),
+        seed=int(seeds[0]),
         predicted=predicted,
-        measured=run.outcome.objective,
-        fell=run.outcome.fell,
-        steps=run.steps,
-        distance=run.distance,
+        measured=outcome.objective,
+        fell=outcome.fell,
+        steps=int(episodes.steps[0]),
+        distance=float(episodes.distances[0]),
         diagnosis={cause: p for cause, p in search.diagnosis() if p >= _NEGLIGIBLE},
     )
 

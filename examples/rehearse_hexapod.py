@@ -4,12 +4,12 @@ import sys
 from pathlib import Path
 
 from adapt.damage.library import damage_library
-from adapt.rehearsal import Rehearsal, rehearsal_path, write_table
+from adapt.rehearsal.rehearsal import rehearsal, rehearsed_table
+from adapt.rehearsal.storage import rehearsal_path, write_table
+from repertoire.correction import correct, keep_best, reevaluation
 from repertoire.merging import merge
-from repertoire.reevaluation import Reevaluation
 from repertoire.repertoire import Repertoire
 from repertoire.storage.repertoires import read_repertoire, write_repertoire
-from repertoire.thinning import keep_best
 from repertoire.training.runs import FILE_NAME, start_training
 
 # Thresholds that rise slowly make a few kinds of gait excellent; those that rise fast find many kinds.
@@ -27,16 +27,15 @@ RUNS = (  # learning rate, seed, evaluations
 def main(folder: Path, share: float, gaits: int) -> None:
     """Do it all in a folder, with a share of the evaluations, and keep so many gaits."""
     merged = merge([train(folder / f"run-{number}", *run, share) for number, run in enumerate(RUNS, 1)])
-    with Reevaluation(merged, episodes=5, seed=0) as evaluation:
+    with reevaluation(merged, episodes=5, seed=0) as evaluation:
         evaluation.run(folder / "unfinished.h5")
-        corrected = keep_best(evaluation.correction().repertoire, gaits)
+        corrected = keep_best(correct(evaluation).repertoire, gaits)
     write_repertoire(folder / "hexapod.h5", corrected)
 
-    library = list(map(str, damage_library(corrected.robot)))
-    with Rehearsal(corrected, library, episodes=2, seed=0) as rehearsal:
-        rehearsal.run(folder / "unfinished.h5")
-        table = rehearsal.table()
-        write_table(rehearsal_path(folder / "hexapod.h5"), table, rehearsal.identity)
+    with rehearsal(corrected, damage_library(corrected.robot), episodes=2, seed=0) as evaluation:
+        evaluation.run(folder / "unfinished.h5")
+        table = rehearsed_table(evaluation)
+        write_table(rehearsal_path(folder / "hexapod.h5"), table, evaluation.identity)
     (folder / "unfinished.h5").unlink()
     print(f"{len(corrected)} gaits, each rehearsed under {len(table.conditions)} conditions")
 

@@ -1,34 +1,33 @@
-"""`correct`: what a repertoire is worth when its elites are judged by several episodes instead of one.
+"""Corrected metrics: what a repertoire is worth when several episodes judge an elite instead of one.
 
-An elite got its cell by one episode, and kept it because no other did better in one: its objective is the
+An elite won its cell in one episode, and kept it because no other did better in one: its objective is the
 largest of many noisy numbers, and its measures are a coincidence in part. Corrected metrics (Flageat & Cully
 2020; Tjanaka et al. 2023, "Corrected Metrics") are those of a new archive that the same solutions enter with
 their means over fresh episodes.
 """
 
-from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
 
 import numpy as np
 
-from repertoire.archives.archive import Archive
 from repertoire.archives.competition import check_shape
-from repertoire.archives.grid import GridArchive
+from repertoire.archives.table import parse_archive
+from repertoire.evaluation import Evaluation, Evaluator
 from repertoire.metrics import Metrics
-from repertoire.repertoire import Repertoire
-from repertoire.samples import Samples
-from repertoire.spread import Spread
+from repertoire.repertoire import Repertoire, Spread
+from robots.errors import InvalidValueError
+from robots.seeds import SeedFamily
 
 
 @dataclass(frozen=True, eq=False)
 class Reassessed:
-    """What each of a repertoire's k elites did in n fresh episodes, in their order there.
+    """What each of a repertoire's k elites did in n fresh episodes, in the order of the elites.
 
     Attributes:
         objectives: means over the episodes, (k,) float64; nan for an elite of which one diverged.
         measures: means over the episodes, (k, m) float64; nan likewise.
-        spread: nan likewise, but for the reproducibility: a diverged episode is in no cell.
-        diverged: how many of the episodes did, (k,) int64.
+        spread: nan likewise, except the reproducibility: an episode that diverged is in no cell.
+        diverged: how many of the episodes diverged, (k,) int64.
     """
 
     objectives: np.ndarray
@@ -39,12 +38,12 @@ class Reassessed:
 
 @dataclass(frozen=True, eq=False)
 class Correction:
-    """A repertoire corrected, and what there is to say about the original.
+    """A corrected repertoire, and how it compares with the original.
 
     Attributes:
         repertoire: the corrected one. Its objectives and measures are means, and the reproducibility in its
-            spread is that in its cells. Its thresholds are the new archive's: the elites' objectives.
-        reassessed: the original elites; their reproducibility is that in their original cells.
+            spread refers to its own cells. Its thresholds are the objectives of its elites.
+        reassessed: the original elites; their reproducibility refers to their original cells.
         before: metrics of the original.
         after: metrics of the corrected one, with the same minimum objective.
     """
@@ -56,86 +55,130 @@ class Correction:
 
     @property
     def losses(self) -> dict[str, float]:
-        """Each metric before minus after, by name; nan if nothing is left to have a best or a mean."""
+        """Each metric before minus after, by name; nan if no elite is left to have a best or a mean."""
         after = asdict(self.after)
         return {name: value - after[name] for name, value in asdict(self.before).items()}
 
     @property
     def left_out(self) -> int:
-        """Elites that did not enter the new archive because one of their episodes diverged."""
+        """Number of elites that did not enter the new archive because one of their episodes diverged."""
         return int(np.count_nonzero(self.reassessed.diverged))
 
 
-def correct(
-    repertoire: Repertoire,
-    samples: Samples,
-    *,
-    episodes: int,
-    seed: int,
-    ranges: Sequence[tuple[float, float]],
-) -> Correction:
-    """Correct a repertoire.
-
-    With f_ij the objective and b_ij the measures of elite i in episode j of n, elite i enters a new archive
-    of the same grid with Σ_j f_ij / n and Σ_j b_ij / n, in order of cell; of equals in a cell the first
-    stays. An elite of which any episode diverged stays out: the mean of the others would be that of its
-    luckier part.
+def reevaluation(
+    repertoire: Repertoire, *, episodes: int, seed: int, threads: int | None = None, block: int | None = None
+) -> Evaluation:
+    """Prepare the episodes of a correction: every elite on the intact robot; `Evaluation.run` runs them.
 
     Args:
-        repertoire: the original, of k elites.
-        samples: k n episodes, those of the first elite first.
-        episodes: n.
-        seed: from which the episodes' seeds derive.
-        ranges: low and high of each measure, of the grid.
+        repertoire: not empty.
+        episodes: of each elite, from 1 to `evaluation.MOST_EPISODES`.
+        seed: from which the seeds of the episodes derive; from 0 to `evaluation.MOST_SEED`.
+        threads: of the simulation; all cores by default. The result does not depend on it.
+        block: see `Evaluation`.
 
     Raises:
-        InvalidValueError: there are not k n episodes.
+        InvalidValueError: the repertoire is empty, or a number is out of range.
     """
-    elites, k = repertoire.elites, len(repertoire)
-    check_shape("objectives", samples.objectives, (k * episodes,))
-    archive = GridArchive(solution_dim=elites.solutions.shape[1], shape=repertoire.grid, ranges=ranges)
-    table = _Table(samples, archive, episodes, seed)
-    objectives, measures = table.objectives.mean(axis=1), table.measures.mean(axis=1)
-    diverged = (table.cells < 0).sum(axis=1)
-    rows = np.flatnonzero(diverged == 0)
-    archive.add(elites.solutions[rows], objectives[rows], measures[rows])
+    evaluator = Evaluator(repertoire, {"intact": repertoire.robot}, threads=threads)
+    return Evaluation(evaluator, episodes=episodes, seed=seed, family=SeedFamily.EVALUATION, block=block)
+
+
+def correct(evaluation: Evaluation) -> Correction:
+    """Correct the repertoire of a finished `reevaluation`.
+
+    Raises:
+        RuntimeError: not all of its episodes are finished.
+    """
+    found, shape = evaluation.results(), (len(evaluation.repertoire), evaluation.episodes)
+    return correct_from_episodes(
+        evaluation.repertoire,
+        found.objectives.reshape(shape),
+        found.measures.reshape(*shape, -1),
+        seed=evaluation.seed,
+    )
+
+
+def correct_from_episodes(
+    repertoire: Repertoire, objectives: np.ndarray, measures: np.ndarray, *, seed: int
+) -> Correction:
+    """Correct a repertoire of k elites by n episodes of each.
+
+    Elite i with objectives f_ij and measures b_ij enters a new archive with the same cells with Σ_j f_ij / n
+    and Σ_j b_ij / n, in the order of the elites; of equals in a cell the first stays. An elite of which any
+    episode diverged does not enter: the mean of the others would be that of its luckier part.
+
+    Args:
+        repertoire: the original.
+        objectives: (k, n), nan where the simulation diverged.
+        measures: (k, n, m), nan where the simulation diverged.
+        seed: from which the seeds of the episodes derive.
+
+    Raises:
+        InvalidValueError: the shapes are wrong.
+    """
+    elites, n = repertoire.elites, np.shape(objectives)[-1]
+    check_shape("objectives", objectives, (len(repertoire), n))
+    check_shape("measures", measures, (len(repertoire), n, repertoire.robot.measure_dim))
+    archive = parse_archive(repertoire.configuration.archive).make(
+        solution_dim=elites.solutions.shape[1], ranges=repertoire.robot.measure_ranges
+    )
+    cells = np.full(objectives.shape, -1)  # of each episode; none if it diverged
+    known = np.isfinite(objectives)
+    cells[known] = archive.cells_of(measures[known])
+
+    def spread(rows: np.ndarray, homes: np.ndarray) -> Spread:
+        """Of the elites in some rows, whose cells are these."""
+        return Spread(
+            objective_std=objectives[rows].std(axis=1),
+            measure_std=measures[rows].std(axis=1),
+            reproducibility=(cells[rows] == homes[:, None]).mean(axis=1),
+            episodes=n,
+            seed=seed,
+        )
+
+    means = Reassessed(
+        objectives=objectives.mean(axis=1),
+        measures=measures.mean(axis=1),
+        spread=spread(np.arange(len(repertoire)), elites.cells),
+        diverged=np.count_nonzero(~known, axis=1),
+    )
+    rows = np.flatnonzero(means.diverged == 0)
+    archive.add(elites.solutions[rows], means.objectives[rows], means.measures[rows])
     entered = archive.elites()
-    winners = _winners(archive, rows, objectives, measures)
+    winners = rows[_winners(archive.cells_of(means.measures[rows]), means.objectives[rows])]
     corrected = replace(
         repertoire,
         elites=entered,
         thresholds=archive.thresholds,
-        spread=table.spread(winners, entered.cells),
+        spread=spread(winners, entered.cells),
     )
-    reassessed = Reassessed(objectives, measures, table.spread(np.arange(k), elites.cells), diverged)
-    return Correction(corrected, reassessed, before=repertoire.metrics, after=corrected.metrics)
+    return Correction(corrected, means, before=repertoire.metrics, after=corrected.metrics)
 
 
-class _Table:
-    """Samples by elite and episode: objectives (k, n), measures (k, n, m), cells (k, n), -1 if diverged."""
-
-    def __init__(self, samples: Samples, archive: Archive, episodes: int, seed: int) -> None:
-        self.objectives = samples.objectives.reshape(-1, episodes)
-        self.measures = samples.measures.reshape(*self.objectives.shape, archive.measure_dim)
-        self.cells = np.full(self.objectives.shape, -1)
-        known = np.isfinite(self.objectives)
-        self.cells[known] = archive.cells_of(self.measures[known])
-        self._seed = seed
-
-    def spread(self, rows: np.ndarray, cells: np.ndarray) -> Spread:
-        """Spread of the elites in some rows, whose cells are these."""
-        return Spread(
-            objective_std=self.objectives[rows].std(axis=1),
-            measure_std=self.measures[rows].std(axis=1),
-            reproducibility=(self.cells[rows] == cells[:, None]).mean(axis=1),
-            episodes=self.objectives.shape[1],
-            seed=self._seed,
-        )
+def _winners(cells: np.ndarray, objectives: np.ndarray) -> np.ndarray:
+    """Which of n solutions are the best of their cells, the first of equals, in order of cell."""
+    order = np.lexsort((-objectives, cells))  # stable
+    _, first = np.unique(cells[order], return_index=True)
+    return order[first]
 
 
-def _winners(archive: Archive, rows: np.ndarray, objectives: np.ndarray, measures: np.ndarray) -> np.ndarray:
-    """Which of the rows that entered a new archive are its elites, in order of cell."""
-    cells = archive.cells_of(measures[rows])
-    best = objectives[rows] == archive.thresholds[cells]  # without a floor, thresholds are elites' objectives
-    _, first = np.unique(cells[best], return_index=True)
-    return rows[best][first]
+def keep_best(repertoire: Repertoire, count: int) -> Repertoire:
+    """Keep only the elites with the highest objectives; of equals the first stay.
+
+    Args:
+        repertoire: a corrected one, because single episodes flatter the best elites most.
+        count: how many elites to keep, at least 1; all if there are not more.
+
+    Raises:
+        InvalidValueError: the repertoire was not corrected, or `count` is less than 1.
+    """
+    if repertoire.spread is None:
+        raise InvalidValueError("only of a corrected repertoire is it known which gaits are the best")
+    if count < 1:
+        raise InvalidValueError(f"at least one gait must be kept, not {count}")
+    best = np.sort(np.argsort(-repertoire.elites.objectives, kind="stable")[:count])
+    kept = repertoire.elites.take(best)
+    thresholds = repertoire.thresholds.copy()
+    thresholds[np.setdiff1d(repertoire.elites.cells, kept.cells)] = -np.inf  # as where none ever was
+    return replace(repertoire, elites=kept, thresholds=thresholds, spread=repertoire.spread.take(best))

@@ -1,17 +1,82 @@
 """`Repertoire`: what training leaves behind, and what recovery starts from."""
 
 import math
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
 from repertoire.archives.archive import Elites
 from repertoire.metrics import Metrics, measure_objectives
-from repertoire.spread import Spread
 from repertoire.training.settings import Configuration
 from robots.errors import InvalidValueError
 from robots.numbers import short
 from robots.robot import Robot
+
+_DECILE = 0.1
+
+
+@dataclass(frozen=True)
+class SpreadSummary:
+    """How one kind of spread is distributed over elites.
+
+    Attributes:
+        median: half of the elites have a larger spread.
+        worst: a tenth of the elites have at least this spread (for the reproducibility: at most this one).
+    """
+
+    median: float
+    worst: float
+
+
+@dataclass(frozen=True, eq=False)
+class Spread:
+    """How much the n episodes of each of k elites differ; episode j has the same seed for all elites.
+
+    Of an elite with objectives f_1 to f_n, `objective_std` is sqrt(Σ (f_j - f̄)² / n) with f̄ = Σ f_j / n: that
+    of the n episodes, 0 if n is 1. It underestimates the standard deviation of all possible episodes by a
+    factor of about sqrt(1 - 1/n). `measure_std` is the same of each measure.
+
+    Attributes:
+        objective_std: (k,) float64, in units of the objective.
+        measure_std: (k, m) float64, in units of the measures.
+        reproducibility: share of the n episodes whose measures belong to the elite's cell, (k,) float64.
+        episodes: n.
+        seed: from which the seeds of the episodes derive.
+    """
+
+    objective_std: np.ndarray
+    measure_std: np.ndarray
+    reproducibility: np.ndarray
+    episodes: int
+    seed: int
+
+    def take(self, rows: np.ndarray) -> "Spread":
+        """The spread of some elites."""
+        return replace(
+            self,
+            objective_std=self.objective_std[rows],
+            measure_std=self.measure_std[rows],
+            reproducibility=self.reproducibility[rows],
+        )
+
+    def summaries(self) -> dict[str, SpreadSummary]:
+        """Each kind of spread over the elites, by name; nan without elites.
+
+        An elite counts with the mean over its measures. Elites without a spread, being nan, do not count.
+        """
+        known = np.isfinite(self.objective_std)
+        return {
+            "objective std": _summary(self.objective_std[known], 1 - _DECILE),
+            "measure std": _summary(self.measure_std[known].mean(axis=1), 1 - _DECILE),
+            "reproducibility": _summary(self.reproducibility[known], _DECILE),
+        }
+
+
+def _summary(values: np.ndarray, worst: float) -> SpreadSummary:
+    """Summarise values (k,), of which those beyond the quantile `worst` are the worst decile."""
+    if not len(values):
+        return SpreadSummary(median=math.nan, worst=math.nan)
+    return SpreadSummary(median=float(np.median(values)), worst=float(np.quantile(values, worst)))
 
 
 @dataclass(frozen=True, eq=False)

@@ -19,7 +19,6 @@ class SeedFamily(IntEnum):
     INCUMBENT = 5  # the gait that a robot walked with before it was damaged
     EVALUATION = 6  # further episodes of a repertoire's elites
     REHEARSAL = 7  # a repertoire's elites on damaged robots
-    FINALISTS = 8  # further episodes of the best in a rehearsal
 
 
 def search_seed(seed: int) -> np.random.SeedSequence:

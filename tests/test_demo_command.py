@@ -7,13 +7,13 @@ from pathlib import Path
 
 import pytest
 
-from adapt.rehearsal import Rehearsal, read_table, rehearsal_path, write_table
+from adapt.rehearsal.storage import read_table, rehearsal_path
 from repertoire.storage.repertoires import read_repertoire, write_repertoire
 from robots.errors import InvalidFileError, UnknownNameError
 from surefoot import shipped
 from surefoot.commands import demo
 from surefoot.shipped import SHIPPED, shipped_repertoire
-from tests.adapt.rehearsal.small import small_repertoire
+from tests.adapt.rehearsal.small import save_rehearsal, small_repertoire
 
 
 @pytest.fixture
@@ -23,9 +23,7 @@ def small(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     folder.mkdir()
     repertoire = small_repertoire()
     write_repertoire(folder / "hexapod.h5", repertoire)
-    with Rehearsal(repertoire, ["healthy", "front_left:lost"], episodes=1, seed=0, threads=1) as rehearsal:
-        rehearsal.run(tmp_path / "unfinished.h5")
-        write_table(folder / "hexapod-rehearsal.h5", rehearsal.table(), rehearsal.identity)
+    save_rehearsal(folder / "hexapod-rehearsal.h5", repertoire, ["healthy", "front_left:lost"], episodes=1)
     monkeypatch.setattr(shipped, "_CHECKOUT", folder)
     settings = replace(demo.INCLUDED, damage="front_left:lost", trials=3, seconds=0.3)
     monkeypatch.setattr(demo, "INCLUDED", settings)

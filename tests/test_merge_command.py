@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from repertoire.reevaluation import Reevaluation
+from repertoire.correction import correct, reevaluation
 from repertoire.repertoire import Repertoire
 from repertoire.storage.repertoires import read_repertoire, write_repertoire
 from repertoire.training.runs import FILE_NAME, start_training
@@ -81,9 +81,9 @@ def test_what_comes_out_can_be_corrected_but_not_resumed(run, folder, tmp_path) 
 
 def test_what_cannot_share_an_archive_is_refused(run, folder, both, tmp_path) -> None:
     a = folder / "a" / FILE_NAME
-    with Reevaluation(both[0], episodes=1, seed=0, threads=1) as evaluation:
-        evaluation.run(tmp_path / "unfinished.h5")
-    write_repertoire(tmp_path / "corrected.h5", evaluation.correction().repertoire)
+    with reevaluation(both[0], episodes=1, seed=0, threads=1) as evaluation:
+        evaluation.run()
+    write_repertoire(tmp_path / "corrected.h5", correct(evaluation).repertoire)
     longer = both[1].configuration.model_copy(update={"episode_steps": 41})
     write_repertoire(tmp_path / "longer.h5", replace(both[1], configuration=longer))
     (tmp_path / "text.h5").write_text("no repertoire")

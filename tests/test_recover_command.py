@@ -8,11 +8,11 @@ import numpy as np
 import pytest
 
 from adapt.records import diagnosis_words, format_objective
-from adapt.rehearsal import Rehearsal, rehearsal_path, write_table
+from adapt.rehearsal.storage import rehearsal_path
 from repertoire.archives.archive import Elites
 from repertoire.storage.repertoires import read_repertoire, write_repertoire
 from robots.simulation.simulation import Simulation
-from tests.adapt.rehearsal.small import small_repertoire
+from tests.adapt.rehearsal.small import save_rehearsal, small_repertoire
 
 CONDITIONS = ["healthy", "front_left:lost", "back_right:dead"]
 
@@ -27,10 +27,7 @@ def alone(tmp_path: Path) -> Path:
 @pytest.fixture
 def file(alone: Path) -> Path:
     """A small repertoire with its rehearsal beside it."""
-    with Rehearsal(read_repertoire(alone), CONDITIONS, episodes=2, seed=0, threads=1) as rehearsal:
-        rehearsal.run(alone.with_name("unfinished.h5"))
-        write_table(rehearsal_path(alone), rehearsal.table(), rehearsal.identity)
-    alone.with_name("unfinished.h5").unlink(missing_ok=True)
+    save_rehearsal(rehearsal_path(alone), read_repertoire(alone), CONDITIONS, episodes=2)
     return alone
 
 
@@ -79,13 +76,13 @@ def test_the_user_chooses_selector_and_rehearsal(run, file: Path) -> None:
 class Clumsy(Simulation):
     """Every episode ends in a fall."""
 
-    def evaluate(self, *arguments):
-        episodes = super().evaluate(*arguments)
+    def evaluate(self, *arguments, **options):
+        episodes = super().evaluate(*arguments, **options)
         return replace(episodes, fell=np.ones_like(episodes.fell))
 
 
 def test_falls_can_be_limited(run, alone: Path, monkeypatch) -> None:
-    monkeypatch.setattr("adapt.recovery.Simulation", Clumsy)
+    monkeypatch.setattr("repertoire.evaluation.Simulation", Clumsy)
     for falls, words in ((1, "1 trial and 1 fall"), (3, "3 trials and 3 falls")):
         _, out, _ = run(*broken(alone), "--selector", "best-first", "--max-falls", falls)
         assert [trial["fell"] for trial in record(alone)["trials"]] == [True] * falls

@@ -6,9 +6,8 @@ from pathlib import Path
 import pytest
 
 import adapt.suite.videos
-from adapt.rehearsal import Rehearsal, write_table
 from repertoire.storage.repertoires import write_repertoire
-from tests.adapt.rehearsal.small import small_repertoire
+from tests.adapt.rehearsal.small import save_rehearsal, small_repertoire
 
 LIBRARY = ("healthy", "front_left:lost", "back_left:dead", "all:weak@0.5")
 BROKEN = "- front_left:lost\n- all:weak@0.5\n- front_right:lost\n"
@@ -21,9 +20,7 @@ def files(tmp_path_factory) -> Path:
     folder = tmp_path_factory.mktemp("files")
     repertoire = small_repertoire(8)
     write_repertoire(folder / "ant.h5", repertoire)
-    with Rehearsal(repertoire, LIBRARY, episodes=1, seed=0, threads=1) as rehearsal:
-        rehearsal.run(folder / "unfinished.h5")
-        write_table(folder / "ant-rehearsal.h5", rehearsal.table(), rehearsal.identity)
+    save_rehearsal(folder / "ant-rehearsal.h5", repertoire, LIBRARY, episodes=1)
     (folder / "broken.yaml").write_text(BROKEN)
     return folder
 

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from adapt.damage.library import damage_library
-from adapt.rehearsal import read_table
+from adapt.rehearsal.storage import read_table
 from repertoire.archives.archive import Elites
 from repertoire.storage.repertoires import read_repertoire, write_repertoire
 from tests.adapt.rehearsal.small import small_repertoire, small_robot
@@ -43,7 +43,7 @@ def test_rehearses_reports_saves_and_draws(run, file: Path) -> None:
     table = read_table(saved, read_repertoire(file))
     assert table.conditions == ("healthy", "front_left:lost", "back_right:dead")
     assert table.episodes == 3
-    assert re.search(r"3 conditions x 5 gaits x 3 episodes = 45 episodes: about \d+ s on 1 threads", out)
+    assert re.search(r"3 conditions x 5 gaits x 3 episodes = 45 episodes: about \d+ s on 1 thread", out)
     best = table.objectives.max(axis=1)
     assert f"healthy {best[0]:,.4g} " in out
     for condition, value in zip(table.conditions[1:], best[1:], strict=True):
@@ -63,7 +63,7 @@ def test_a_dry_run_says_how_long_it_takes_and_leaves_nothing(run, file: Path) ->
     before = names(file.parent)
     code, out, err = run("rehearse", *few(file), "--dry-run")
     assert (code, err) == (0, "")
-    assert re.fullmatch(r"3 conditions x 5 gaits x 2 episodes = 30 episodes: about \d+ s on 1 threads", out)
+    assert re.fullmatch(r"3 conditions x 5 gaits x 2 episodes = 30 episodes: about \d+ s on 1 thread", out)
     assert names(file.parent) == before
 
 

@@ -10,6 +10,7 @@ from adapt.damage import HEALTHY
 from adapt.evidence import evidence_names
 from adapt.rehearsal.packing import check_arrays, pack, unpack
 from adapt.rehearsal.table import Table
+from repertoire.evaluation import robot_label
 from repertoire.repertoire import Repertoire
 from repertoire.storage.contents import (
     Contents,
@@ -28,7 +29,6 @@ from robots.robot import Robot
 _FORMAT = "surefoot rehearsal"
 _VERSION = 2
 _TEXTS = ("conditions", "evidence_names", "identity")
-_UNCHANGED = "as trained"
 
 
 def rehearsal_path(repertoire: Path) -> Path:
@@ -60,11 +60,6 @@ def write_table(path: Path, table: Table, identity: Identity) -> None:
         write_attribute(file, "format", _FORMAT)
         write_attribute(file, "version", _VERSION)
         write_tree(file, Contents(pack(table), texts))
-
-
-def robot_label(robot: Robot) -> str:
-    """What a rehearsal's identity calls the robot that it ran on: what was changed before any damage."""
-    return ", ".join(change.label for change in robot.modifications) or _UNCHANGED
 
 
 def read_table(path: Path, repertoire: Repertoire, *, robot: Robot | None = None) -> Table:
@@ -129,7 +124,7 @@ def _check_identity(contents: Contents, repertoire: Repertoire, robot: Robot) ->
             f"it is the rehearsal of another repertoire (checksum {str(found)[:16]}, not {expected[:16]}): "
             "rehearse this one"
         )
-    ran_on = identity.get("robot", _UNCHANGED)
+    ran_on = identity.get("robot", robot_label(repertoire.robot))
     if ran_on != robot_label(robot):
         raise InvalidValueError(
             f"it was rehearsed on another robot ({str(ran_on)[:40]}, not {robot_label(robot)})"

@@ -1,12 +1,14 @@
-"""`Table`: what every controller of a repertoire did under every damage of a library."""
+"""`Table`: what every controller of a repertoire did under every damage of a library, and what survives."""
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 
-from adapt.rehearsal.samples import Samples
 from robots.errors import UnknownNameError
+
+GOOD = 0.8  # share of the best controller's objective from which on another one counts as good
 
 
 @dataclass(frozen=True, eq=False)
@@ -15,7 +17,7 @@ class Table:
 
     Episode j has the same seed for all controllers and conditions. An episode in which the simulation
     diverged counts as a fall with the minimum objective, and shows 0. Standard deviations are those of single
-    episodes, estimated with n - 1 in the denominator, and 0 if n is 1: there is then nothing to estimate them
+    episodes, estimated with n - 1 in the denominator, and 0 if n is 1, when there is nothing to estimate them
     from.
 
     Attributes:
@@ -63,19 +65,22 @@ class Table:
 
 
 def tabulate(
-    samples: Samples, *, conditions: tuple[str, ...], evidence_names: tuple[str, ...], episodes: int
+    objectives: np.ndarray,
+    fell: np.ndarray,
+    evidence: np.ndarray,
+    *,
+    conditions: tuple[str, ...],
+    evidence_names: tuple[str, ...],
 ) -> Table:
-    """The table of d k n episodes: those under the first condition first, of them the first controller's.
+    """The table of n episodes of each of k controllers under each of d conditions.
 
     Args:
-        samples: the episodes.
+        objectives: (d, k, n).
+        fell: whether each episode ended in a fall, (d, k, n).
+        evidence: (d, k, n, e).
         conditions: texts of the d damages.
         evidence_names: what the e numbers are.
-        episodes: n.
     """
-    objectives, fell, evidence = (
-        column.reshape(len(conditions), -1, episodes, *column.shape[1:]) for column in vars(samples).values()
-    )
     return Table(
         conditions=conditions,
         objectives=_mean(objectives),
@@ -84,7 +89,7 @@ def tabulate(
         evidence=_mean(evidence),
         evidence_std=_std(evidence),
         evidence_names=evidence_names,
-        episodes=episodes,
+        episodes=objectives.shape[2],
     )
 
 
@@ -97,3 +102,55 @@ def _std(values: np.ndarray) -> np.ndarray:
     """Standard deviations of single episodes, (d, k, n, ...) to (d, k, ...) float32; 0 of one episode."""
     lost = min(values.shape[2] - 1, 1)  # degrees of freedom that the mean takes
     return values.std(axis=2, ddof=lost, dtype=np.float64).astype(np.float32)
+
+
+@dataclass(frozen=True)
+class Survival:
+    """What a repertoire can still do under one condition.
+
+    The best of many means over a few episodes flatters: what is left is somewhat less than these numbers say.
+
+    Attributes:
+        condition: text of the damage.
+        row: of the controller that does best.
+        objective: of that controller.
+        incumbent: objective of the controller that does best when nothing is broken.
+        headroom: `objective` as a share of the best healthy objective; nan if that is not positive.
+        kept: `incumbent` as such a share.
+        good: how many controllers reach the share `GOOD` of `objective`.
+        falls: share of all controllers' episodes that ended in a fall.
+    """
+
+    condition: str
+    row: int
+    objective: float
+    incumbent: float
+    headroom: float
+    kept: float
+    good: int
+    falls: float
+
+
+def survivals(table: Table) -> tuple[Survival, ...]:
+    """What a repertoire can still do under each condition of its table, in their order."""
+    incumbent = int(np.argmax(table.objectives[0]))
+    healthy = float(table.objectives[0, incumbent])
+    return tuple(_survival(table, number, incumbent, healthy) for number in range(len(table)))
+
+
+def _survival(table: Table, number: int, incumbent: int, healthy: float) -> Survival:
+    """What is left under a condition, if the row `incumbent` is best when healthy, with that objective."""
+    objectives = table.objectives[number].astype(float)
+    row = int(np.argmax(objectives))
+    best, old = float(objectives[row]), float(objectives[incumbent])
+    whole = healthy if healthy > 0 else math.nan
+    return Survival(
+        condition=table.conditions[number],
+        row=row,
+        objective=best,
+        incumbent=old,
+        headroom=best / whole,
+        kept=old / whole,
+        good=int(np.count_nonzero(objectives >= best - (1 - GOOD) * max(best, 0.0))),
+        falls=float(table.falls[number].mean()),
+    )

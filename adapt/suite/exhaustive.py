@@ -6,10 +6,12 @@ from pathlib import Path
 
 import numpy as np
 
-from adapt.rehearsal.rehearsal import Rehearsal
+from adapt.damage.text import parse_damage
+from adapt.rehearsal.rehearsal import rehearsal, rehearsed_table
 from adapt.rehearsal.storage import read_table, write_table
 from adapt.rehearsal.table import Table
 from adapt.suite.gap import randomised
+from repertoire.evaluation import Evaluation
 from repertoire.repertoire import Repertoire
 from robots.errors import InvalidValueError
 from robots.files import file_exists, make_folder
@@ -42,14 +44,15 @@ class TablePlan:
         """What is damaged."""
         return repertoire.robot if self.gap is None else randomised(repertoire.robot, self.gap)
 
-    def rehearsal(self, repertoire: Repertoire, *, threads: int | None = None) -> Rehearsal:
-        """What makes the table."""
-        return Rehearsal(
+    def evaluation(self, repertoire: Repertoire, *, threads: int | None = None) -> Evaluation:
+        """The evaluation that makes the table."""
+        robot = self.robot(repertoire)
+        return rehearsal(
             repertoire,
-            self.conditions,
+            [parse_damage(text, robot) for text in self.conditions],
             episodes=self.episodes,
             seed=self.seed,
-            robot=self.robot(repertoire),
+            robot=robot,
             threads=threads,
         )
 
@@ -89,13 +92,13 @@ class TablePlan:
         if not file_exists(path):
             make_folder(path.parent)
             unfinished = path.with_name(f"{path.stem}-unfinished.h5")
-            with self.rehearsal(repertoire, threads=threads) as rehearsal:
+            with self.evaluation(repertoire, threads=threads) as evaluation:
                 if file_exists(unfinished):
-                    rehearsal.restore(unfinished)
-                rehearsal.run(unfinished, on_progress=on_progress, stop=stop)
-                if not rehearsal.finished:
+                    evaluation.restore(unfinished)
+                evaluation.run(unfinished, on_progress=on_progress, stop=stop)
+                if not evaluation.finished:
                     return None
-                write_table(path, rehearsal.table(), rehearsal.identity)
+                write_table(path, rehearsed_table(evaluation), evaluation.identity)
             unfinished.unlink(missing_ok=True)
         return read_table(path, repertoire, robot=self.robot(repertoire))
 

@@ -1,31 +1,26 @@
-"""`find_oracles`: the best controller under each damage, found among finalists by further episodes."""
+"""The best controller under each damage of a benchmark's table, and the file that keeps them."""
 
 import json
 from collections.abc import Mapping
 from pathlib import Path
 
-import numpy as np
-
-from adapt.rehearsal.stage import Stage
+from adapt.damage.text import parse_damage
+from adapt.oracle import find_oracle
+from adapt.rehearsal.rehearsal import damaged_robots
 from adapt.rehearsal.table import Table
+from repertoire.evaluation import Evaluator
 from repertoire.repertoire import Repertoire
 from robots.errors import InvalidFileError
 from robots.files import file_exists, write_text
 from robots.robot import Robot
-from robots.seeds import SeedFamily, derive_seeds
 
-FINALISTS, EPISODES = 20, 8
 Oracles = Mapping[str, int]  # row of the best controller by condition
 
 
 def find_oracles(
     repertoire: Repertoire, robot: Robot, table: Table, *, seed: int, threads: int | None = None
 ) -> Oracles:
-    """Find the best controller under each condition of a table.
-
-    The few episodes of a table flatter what was lucky in them, above all controllers that fall now and then.
-    The `FINALISTS` with the highest means therefore run `EPISODES` more, and the highest mean of all their
-    episodes wins, the first of equals.
+    """Find the best controller under each condition of a table, as `find_oracle` does.
 
     Args:
         repertoire: whose controllers run.
@@ -34,20 +29,12 @@ def find_oracles(
         seed: of the table, from which the seeds of further episodes derive.
         threads: of the simulation; the result does not depend on it.
     """
-    seeds = derive_seeds(seed, SeedFamily.FINALISTS, 0, EPISODES)
-    found = {}
-    stage = Stage(repertoire, robot, table.conditions, threads)
-    try:
-        for number, condition in enumerate(table.conditions):
-            means = table.objectives[number].astype(float)
-            finalists = np.sort(np.argsort(-means, kind="stable")[:FINALISTS])
-            rows = np.repeat(finalists, EPISODES)
-            samples = stage.evaluate(np.full(len(rows), number), rows, np.tile(seeds, len(finalists)))
-            sums = samples.objectives.reshape(-1, EPISODES).sum(axis=1, dtype=np.float64)
-            found[condition] = int(finalists[np.argmax(sums + table.episodes * means[finalists])])
-    finally:
-        stage.close()
-    return found
+    robots = damaged_robots(robot, (parse_damage(text, robot) for text in table.conditions))
+    with Evaluator(repertoire, robots, threads=threads) as evaluator:
+        return {
+            condition: find_oracle(evaluator, means.astype(float), seed=seed, condition=number)
+            for number, (condition, means) in enumerate(zip(table.conditions, table.objectives, strict=True))
+        }
 
 
 def keep_oracles(path: Path, oracles: Oracles) -> None:

@@ -2,8 +2,8 @@
 
 from collections.abc import Sequence
 
+from adapt.oracle import FINAL_EPISODES, FINALISTS
 from adapt.selectors.catalogue import SELECTORS
-from adapt.suite.finals import EPISODES, FINALISTS
 from adapt.suite.gap import FRICTION, LATENCY, MASS, STRENGTH
 from adapt.suite.replays import Arena
 from adapt.suite.study import Benchmark
@@ -31,7 +31,7 @@ def run_notes(bench: Benchmark, arena: Arena, selectors: Sequence[str]) -> list[
         f"{known} of the damages that are put to the test; tracks say what of it selectors are given.",
         f"Truth: {len(settings.damages)} damages; of every gait, means over {settings.episodes} episodes for "
         f"trials to show, and over {settings.episodes} others to score by. The oracle is the best of "
-        f"{FINALISTS} finalists by the former and {EPISODES} more.",
+        f"the {FINALISTS} with the highest means of the former, by {FINAL_EPISODES} further episodes.",
         f"Recoveries: {arena.trials} trials, {arena.seeds} seeds for each damage. A trial shows the gait's "
         f"mean with noise of standard deviation {arena.noise.share:.0%} of it, {arena.noise.offset:g}, "
         "and that of its episodes.",

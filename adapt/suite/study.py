@@ -101,8 +101,8 @@ class Benchmark:
         """
         if not waiting:
             return {}
-        with waiting[0].rehearsal(self.repertoire, threads=self.threads) as rehearsal:
-            pace = rehearsal.seconds_left() / rehearsal.total
+        with waiting[0].evaluation(self.repertoire, threads=self.threads) as evaluation:
+            pace = evaluation.seconds_left() / evaluation.total
         return {plan.name: pace * plan.total(len(self.repertoire)) for plan in waiting}
 
     def make(

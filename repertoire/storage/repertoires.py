@@ -12,8 +12,7 @@ import h5py
 import numpy as np
 
 from repertoire.archives.archive import Elites
-from repertoire.repertoire import Repertoire
-from repertoire.spread import Spread
+from repertoire.repertoire import Repertoire, Spread
 from repertoire.storage.arrays import (
     HISTORY,
     KINDS,

@@ -9,7 +9,7 @@ from typing import Literal
 import numpy as np
 
 from repertoire.algorithms import find_algorithm
-from repertoire.blocks import check_count
+from repertoire.evaluation import check_episodes
 from repertoire.problems import Locomotion
 from repertoire.suites.gait_trial import GaitPlan
 from repertoire.suites.study import Study, trial_folder
@@ -138,7 +138,7 @@ def check_plans(settings: GaitSettings) -> list[str]:
         UnknownNameError: there is no such robot or algorithm.
         InvalidValueError: a setting is wrong, or an algorithm does not suit a robot.
     """
-    check_count(settings.episodes)
+    check_episodes(settings.episodes)
     remarks: dict[str, None] = {}
     for robot in settings.evaluations:
         problem = Locomotion(load_robot(robot), threads=1)

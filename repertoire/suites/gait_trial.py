@@ -9,12 +9,11 @@ from typing import Any, final
 
 import numpy as np
 
-from repertoire.correction import Correction
+from repertoire.correction import Correction, correct, reevaluation
 from repertoire.machine import processor_name
 from repertoire.memory import array_bytes
 from repertoire.parallel import one_blas_thread
 from repertoire.plots import objective_grid
-from repertoire.reevaluation import Reevaluation
 from repertoire.repertoire import Repertoire
 from repertoire.storage.repertoires import read_repertoire, write_repertoire
 from repertoire.suites.costs import Meter, read_costs
@@ -121,7 +120,7 @@ class GaitPlan(Plan):
     def _correct(self, repertoire: Repertoire, tell: Tell) -> Correction:
         """Correct what was learned, and keep it."""
         samples = self.folder / _SAMPLES
-        with Reevaluation(
+        with reevaluation(
             repertoire, episodes=self.episodes, seed=self.seed, threads=self.threads
         ) as evaluation:
             if file_exists(samples):
@@ -131,7 +130,7 @@ class GaitPlan(Plan):
                 checkpoint_seconds=_CHECKPOINT_SECONDS,
                 on_progress=lambda count: tell(_TRAINING + (1 - _TRAINING) * count / evaluation.total),
             )
-            correction = evaluation.correction()
+            correction = correct(evaluation)
         write_repertoire(self.folder / CORRECTED, correction.repertoire)
         return correction
 

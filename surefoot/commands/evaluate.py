@@ -3,15 +3,18 @@
 import math
 from collections.abc import Callable
 from contextlib import suppress
+from dataclasses import asdict
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
 
 import click
 
 from robots.numbers import short
 from surefoot.commands.console import AnyPath, Positive, check_different, console
-from surefoot.commands.progress import episode_bar, interrupt_flag
-from surefoot.commands.resuming import check_output, take_up, unfinished_path
+from surefoot.commands.resuming import check_output, run_or_stop, take_up, unfinished_path
+
+if TYPE_CHECKING:
+    from repertoire.correction import Correction
 
 # of each metric: name, how it is written, and whether it is an amount, of which a share can be lost
 _METRICS = {
@@ -26,15 +29,25 @@ _SPREADS = {"objective std": short, "measure std": "{:.3f}".format, "reproducibi
 
 @click.command()
 @click.argument("file", type=AnyPath)
-@click.option("--episodes", type=Positive, default=10, show_default=True, help="Of each elite.")
-@click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True)
-@click.option("--keep", type=Positive, help="Leave only so many gaits, the best.  [default: all]")
 @click.option(
-    "--out", type=AnyPath, help="Where to save the corrected repertoire.  [default: FILE-corrected]"
+    "--episodes", type=Positive, default=10, show_default=True, help="Number of episodes of each elite."
 )
-@click.option("--picture", type=AnyPath, help="Draw both repertoires to this PNG.")
-@click.option("--threads", type=Positive, help="Of the simulation.  [default: all cores]")
-@click.option("--overwrite", is_flag=True, help="Replace what is there, the start of another evaluation too.")
+@click.option(
+    "--seed",
+    type=click.IntRange(min=0),
+    default=0,
+    show_default=True,
+    help="Seed from which the seeds of the episodes derive.",
+)
+@click.option("--keep", type=Positive, help="Keep only this many elites, the best ones.  [default: all]")
+@click.option(
+    "--out", type=AnyPath, help="File for the corrected repertoire.  [default: FILE with -corrected added]"
+)
+@click.option("--picture", type=AnyPath, help="Draw the repertoire before and after to this PNG.")
+@click.option("--threads", type=Positive, help="Threads of the simulation.  [default: all cores]")
+@click.option(
+    "--overwrite", is_flag=True, help="Replace the output file, and what another evaluation left unfinished."
+)
 def evaluate(
     file: Path,
     episodes: int,
@@ -45,14 +58,14 @@ def evaluate(
     threads: int | None,
     overwrite: bool,
 ) -> None:
-    """Re-evaluate every elite of the repertoire FILE in fresh episodes, the same for all, and correct it.
+    """Evaluate every elite of the repertoire FILE again in fresh episodes, and correct the repertoire.
 
-    After Ctrl-C or a crash the same command goes on where it was.
+    The episodes have the same seeds for all elites. After an interruption the same command goes on where it
+    was.
     """
+    from repertoire.correction import correct, keep_best, reevaluation
     from repertoire.plots import draw_correction
-    from repertoire.reevaluation import Reevaluation
     from repertoire.storage.repertoires import read_repertoire, write_repertoire
-    from repertoire.thinning import keep_best
     from robots.rendering.pictures import check_picture
 
     repertoire = read_repertoire(file)
@@ -62,14 +75,11 @@ def evaluate(
     check_different(file, out, picture)
     if picture is not None:
         check_picture(picture)
-    with Reevaluation(repertoire, episodes=episodes, seed=seed, threads=threads) as evaluation:
+    with reevaluation(repertoire, episodes=episodes, seed=seed, threads=threads) as evaluation:
         take_up(evaluation, unfinished, overwrite)
-        with interrupt_flag() as interrupted, episode_bar(evaluation.total, done=evaluation.done) as show:
-            evaluation.run(unfinished, on_progress=show, stop=interrupted)
-    if not evaluation.finished:
-        console.print(f"Stopped and saved to {unfinished}. The same command goes on.")
-        return
-    correction = evaluation.correction()
+        if not run_or_stop(evaluation, unfinished):
+            return
+    correction = correct(evaluation)
     corrected = correction.repertoire if keep is None else keep_best(correction.repertoire, keep)
     write_repertoire(out, corrected)
     with suppress(OSError):  # what was computed is safe
@@ -79,7 +89,7 @@ def evaluate(
     if keep is not None:
         m = corrected.metrics
         console.print(
-            f"kept the best {m.elites:,} of {correction.after.elites:,} gaits: "
+            f"kept the best {m.elites:,} of {correction.after.elites:,} elites: "
             f"coverage {m.coverage:.1%}, QD score {m.qd_score:,.1f}"
         )
     console.print(f"saved {out}")
@@ -88,19 +98,19 @@ def evaluate(
         console.print(f"drawn to {picture}")
 
 
-def _print_metrics(correction: Any) -> None:
+def _print_metrics(correction: "Correction") -> None:
     """A table of the metrics before and after, and what was lost."""
-    before, after, losses = vars(correction.before), vars(correction.after), correction.losses
+    before, after, losses = asdict(correction.before), asdict(correction.after), correction.losses
     _print_row("", "before", "corrected", "loss")
     for field, (name, write, is_amount) in _METRICS.items():
         share = losses[field] / before[field] if is_amount and before[field] > 0 else math.nan
         values = (_or_dash(value, write) for value in (before[field], after[field], losses[field]))
         _print_row(name, *values, "" if math.isnan(share) else f"{share:.1%}")
     if correction.left_out:
-        console.print(f"elites left out because an episode of theirs diverged: {correction.left_out}")
+        console.print(f"elites left out because the simulation diverged in an episode: {correction.left_out}")
 
 
-def _print_spread(correction: Any) -> None:
+def _print_spread(correction: "Correction") -> None:
     """How much the episodes of each original elite differ."""
     spread = correction.reassessed.spread
     _print_row("", "median", "worst 10%")

@@ -92,7 +92,7 @@ def _choose(
     file: Path, repertoire: Repertoire, selector: str | None, rehearsal: Path | None
 ) -> tuple[str, Any, str]:
     """Name of the selector, the rehearsal if it needs one, and a line that says so."""
-    from adapt.rehearsal import read_table, rehearsal_path
+    from adapt.rehearsal.storage import read_table, rehearsal_path
     from adapt.selectors import SELECTORS, choose_selector
 
     beside = rehearsal_path(file)

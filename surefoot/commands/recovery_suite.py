@@ -88,7 +88,7 @@ def recovery(file: Path, **options: Any) -> None:
 
 def _open(file: Path, options: dict[str, Any], cores: int) -> Any:
     """The benchmark of a repertoire, the library that was rehearsed, and the settings."""
-    from adapt.rehearsal import read_table
+    from adapt.rehearsal.storage import read_table
     from adapt.suite.damages import check_damages
     from adapt.suite.study import Benchmark, BenchmarkSettings
     from repertoire.storage.repertoires import read_repertoire

@@ -3,26 +3,50 @@
 import math
 from contextlib import suppress
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
 
 import click
 
-from surefoot.commands.console import AnyPath, Positive, console
-from surefoot.commands.progress import episode_bar, interrupt_flag
-from surefoot.commands.resuming import check_output, take_up, unfinished_path
+from surefoot.commands.console import AnyPath, Positive, check_different, console
+from surefoot.commands.resuming import check_output, run_or_stop, take_up, unfinished_path
+
+if TYPE_CHECKING:
+    from adapt.damage.damage import Damage
+    from adapt.rehearsal.table import Table
+    from repertoire.evaluation import Evaluation
+    from robots.robot import Robot
 
 
 @click.command()
 @click.argument("file", type=AnyPath)
 @click.option(
-    "--damages", type=AnyPath, metavar="YAML", help="A list of damages.  [default: a library for the robot]"
+    "--damages",
+    type=AnyPath,
+    metavar="YAML",
+    help="File with a list of damages.  [default: the library that `surefoot damages ROBOT --library` lists]",
 )
-@click.option("--episodes", type=Positive, default=2, show_default=True, help="Of each gait and damage.")
-@click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True)
-@click.option("--out", type=AnyPath, help="Where to save what it finds.  [default: FILE-rehearsal]")
-@click.option("--picture", type=AnyPath, help="Draw what is left under each damage to this PNG.")
-@click.option("--threads", type=Positive, help="Of the simulation.  [default: all cores]")
-@click.option("--overwrite", is_flag=True, help="Replace what is there, the start of another rehearsal too.")
+@click.option(
+    "--episodes",
+    type=Positive,
+    default=2,
+    show_default=True,
+    help="Number of episodes of each elite under each damage.",
+)
+@click.option(
+    "--seed",
+    type=click.IntRange(min=0),
+    default=0,
+    show_default=True,
+    help="Seed from which the seeds of the episodes derive.",
+)
+@click.option("--out", type=AnyPath, help="File for the table.  [default: FILE with -rehearsal added]")
+@click.option(
+    "--picture", type=AnyPath, help="Draw what the elites still achieve under each damage to this PNG."
+)
+@click.option("--threads", type=Positive, help="Threads of the simulation.  [default: all cores]")
+@click.option(
+    "--overwrite", is_flag=True, help="Replace the output file, and what another rehearsal left unfinished."
+)
 @click.option("--dry-run", is_flag=True, help="Only say how long it would take.")
 def rehearse(
     file: Path,
@@ -35,11 +59,13 @@ def rehearse(
     overwrite: bool,
     dry_run: bool,
 ) -> None:
-    """Try every gait of the repertoire FILE under every damage of a library, before anything breaks.
+    """Try every elite of the repertoire FILE under every damage of a library, before anything breaks.
 
-    After Ctrl-C or a crash the same command goes on where it was.
+    The episodes have the same seeds for all elites and damages. After an interruption the same command goes
+    on where it was.
     """
-    from adapt.rehearsal import Rehearsal, rehearsal_path, write_table
+    from adapt.rehearsal.rehearsal import rehearsal, rehearsed_table
+    from adapt.rehearsal.storage import read_table, rehearsal_path, write_table
     from repertoire.storage.repertoires import read_repertoire
     from robots.rendering.pictures import check_picture
 
@@ -48,40 +74,44 @@ def rehearse(
     unfinished = unfinished_path(out)
     if not dry_run:
         check_output(file, out, overwrite)
+    check_different(file, out, picture)
     if picture is not None:
         check_picture(picture)
-    conditions = _conditions(damages, repertoire.robot)
-    with Rehearsal(repertoire, conditions, episodes=episodes, seed=seed, threads=threads) as rehearsal:
-        take_up(rehearsal, unfinished, overwrite)
-        _announce(rehearsal, len(repertoire))
-        if dry_run:
+    library = _library(damages, repertoire.robot)
+    with rehearsal(repertoire, library, episodes=episodes, seed=seed, threads=threads) as evaluation:
+        take_up(evaluation, unfinished, overwrite)
+        _announce(evaluation)
+        if dry_run or not run_or_stop(evaluation, unfinished):
             return
-        with interrupt_flag() as interrupted, episode_bar(rehearsal.total, done=rehearsal.done) as show:
-            rehearsal.run(unfinished, on_progress=show, stop=interrupted)
-    if not rehearsal.finished:
-        console.print(f"Stopped and saved to {unfinished}. The same command goes on.")
-        return
-    write_table(out, rehearsal.table(), rehearsal.identity)
+    write_table(out, rehearsed_table(evaluation), evaluation.identity)
     with suppress(OSError):  # what was computed is safe
         unfinished.unlink()
-    _report(repertoire, out, picture)
+    table = read_table(out, repertoire)  # what others will read, which is rounded
+    _print_survivals(table)
+    console.print(f"saved {out}")
+    if picture is not None:
+        from adapt.rehearsal.plots import draw_rehearsal
+
+        title = f"{repertoire.robot.description.title}: {len(repertoire):,} gaits rehearsed"
+        draw_rehearsal(table, title[0].upper() + title[1:], picture)
+        console.print(f"drawn to {picture}")
 
 
-def _conditions(damages: Path | None, robot: Any) -> list[str]:
-    """Texts of the damages to rehearse."""
+def _library(path: Path | None, robot: "Robot") -> "list[Damage]":
+    """The damages to rehearse."""
     from adapt.damage.library import damage_library
     from adapt.damage.text import read_damages
 
-    if damages is None:
-        return list(map(str, damage_library(robot)))
-    return [str(damage) for damage in read_damages(damages, robot)]
+    return damage_library(robot) if path is None else read_damages(path, robot)
 
 
-def _announce(rehearsal: Any, gaits: int) -> None:
+def _announce(evaluation: "Evaluation") -> None:
     """Say what will be done, and how long it will take."""
-    work = f"{len(rehearsal.conditions)} conditions x {gaits:,} gaits x {rehearsal.episodes} episodes"
-    left = "nothing left to do" if rehearsal.finished else f"about {_duration(rehearsal.seconds_left())}"
-    console.print(f"{work} = {rehearsal.total:,} episodes: {left} on {rehearsal.threads} threads")
+    conditions, elites = len(evaluation.evaluator.conditions), len(evaluation.repertoire)
+    work = f"{conditions} conditions x {elites:,} gaits x {evaluation.episodes} episodes"
+    left = "nothing left to do" if evaluation.finished else f"about {_duration(evaluation.seconds_left())}"
+    threads = evaluation.evaluator.threads
+    console.print(f"{work} = {evaluation.total:,} episodes: {left} on {threads} thread{'s' * (threads != 1)}")
 
 
 def _duration(seconds: float) -> str:
@@ -91,16 +121,13 @@ def _duration(seconds: float) -> str:
     return f"{seconds / 60:.0f} min" if seconds < 6000 else f"{seconds / 3600:.1f} h"
 
 
-def _report(repertoire: Any, out: Path, picture: Path | None) -> None:
-    """Print and draw what is left under each damage."""
-    from adapt.rehearsal import read_table
-    from adapt.rehearsal.plots import draw_rehearsal
-    from adapt.rehearsal.survival import GOOD, survivals
+def _print_survivals(table: "Table") -> None:
+    """A table of what the repertoire can still do under each damage."""
+    from adapt.rehearsal.table import GOOD, survivals
 
-    table = read_table(out, repertoire)
     width = max(len(condition) for condition in table.conditions) + 2
     console.print(
-        f"{'':<{width}}{'best gait':>12}{'of healthy':>12}{'in use':>12}{'good gaits':>12}{'falls':>8}"
+        f"{'':<{width}}{'best gait':>12}{'of healthy':>12}{'incumbent':>12}{'good gaits':>12}{'falls':>8}"
     )
     for survival in survivals(table):
         shares = "".join(f"{_share(share):>12}" for share in (survival.headroom, survival.kept))
@@ -109,13 +136,10 @@ def _report(repertoire: Any, out: Path, picture: Path | None) -> None:
             f"{survival.good:>12,}{survival.falls:>8.1%}"
         )
     console.print(
-        f"in use: the gait that is best when healthy; good: at least {GOOD:.0%} of the best under that damage"
+        "of healthy: the best gait's objective as a share of the best one of the healthy robot\n"
+        "incumbent: the same of the gait that is best on the healthy robot\n"
+        f"good gaits: those that reach at least {GOOD:.0%} of the best gait under that damage"
     )
-    console.print(f"saved {out}")
-    if picture is not None:
-        title = f"{repertoire.robot.description.title}: {len(repertoire):,} gaits rehearsed"
-        draw_rehearsal(table, title[0].upper() + title[1:], picture)
-        console.print(f"drawn to {picture}")
 
 
 def _share(value: float) -> str:

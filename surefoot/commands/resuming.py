@@ -1,19 +1,28 @@
 """Commands that write one file, and after an interruption go on where they were."""
 
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
 
 from robots.errors import InvalidFileError, InvalidValueError
 from surefoot.commands.console import console
+from surefoot.commands.progress import episode_bar, interrupt_flag
+
+if TYPE_CHECKING:
+    from repertoire.evaluation import Evaluation
 
 
 def unfinished_path(out: Path) -> Path:
-    """Where what is finished is kept until all is."""
+    """Where the finished episodes are kept until all are."""
     return out.with_name(f"{out.stem}-unfinished{out.suffix}")
 
 
 def check_output(file: Path, out: Path, overwrite: bool) -> None:
-    """Refuse an output that cannot be written, or that something would be lost by."""
+    """Refuse an output file that cannot be written, or that would replace something.
+
+    Raises:
+        InvalidValueError: `out` is the input file, or is there already and must not be overwritten.
+        InvalidFileError: `out` cannot be written.
+    """
     from robots.files import check_writable, file_exists
 
     if file_exists(out):
@@ -24,16 +33,29 @@ def check_output(file: Path, out: Path, overwrite: bool) -> None:
     check_writable(out)
 
 
-def take_up(work: Any, unfinished: Path, overwrite: bool) -> None:
-    """Take up what an interrupted evaluation left, unless it is another's that may be overwritten."""
+def take_up(evaluation: "Evaluation", unfinished: Path, overwrite: bool) -> None:
+    """Go on from what an interrupted evaluation left.
+
+    Raises:
+        InvalidFileError: it was left by another evaluation, and must not be overwritten.
+    """
     from robots.files import file_exists
 
     if not file_exists(unfinished):
         return
     try:
-        work.restore(unfinished)
+        evaluation.restore(unfinished)
     except InvalidFileError as error:
         if not overwrite:
             raise InvalidFileError(f"{error}: remove it, choose another --out, or use --overwrite") from error
-    if work.done:
-        console.print(f"going on after {work.done} of {work.total} episodes")
+    if evaluation.done:
+        console.print(f"going on after {evaluation.done:,} of {evaluation.total:,} episodes")
+
+
+def run_or_stop(evaluation: "Evaluation", unfinished: Path) -> bool:
+    """Run an evaluation with a progress bar; returns whether it finished without being interrupted."""
+    with interrupt_flag() as interrupted, episode_bar(evaluation.total, done=evaluation.done) as show:
+        evaluation.run(unfinished, on_progress=show, stop=interrupted)
+    if not evaluation.finished:
+        console.print(f"Stopped and saved to {unfinished}. The same command goes on.")
+    return evaluation.finished

@@ -7,18 +7,18 @@ from typing import ClassVar
 import numpy as np
 import pytest
 
-import adapt.recovery
-from adapt.bench import LEVEL_EPISODES, ORACLE_EPISODES
 from adapt.damage.kinds.dead import Dead
 from adapt.damage.kinds.lost import Lost
 from adapt.deployment import deploy
 from adapt.evidence import evidence_names
+from adapt.oracle import EPISODES as ORACLE_EPISODES
+from adapt.oracle import FINAL_EPISODES
 from adapt.records import Trial
-from adapt.recovery import recover
-from adapt.rehearsal.samples import Samples
+from adapt.recovery import PERFORMANCE_EPISODES, recover
 from adapt.rehearsal.table import tabulate
 from adapt.selectors import SELECTORS, Selector
 from adapt.selectors.catalogue import Entry
+from repertoire import evaluation as repertoire_evaluation
 from repertoire.archives.archive import Elites
 from repertoire.archives.grid import GridArchive
 from repertoire.repertoire import Repertoire
@@ -94,19 +94,17 @@ class FakeSimulation:
     """
 
     seeds: ClassVar[list] = []
+    threads = 1
 
     def __init__(self, robot, threads=None):
         self.robot = robot
         self.damaged = bool(robot.modifications)
         assert robot.description.episode_steps == STEPS
 
-    def __enter__(self):
-        return self
-
-    def __exit__(self, *_):
+    def close(self):
         pass
 
-    def evaluate(self, parameters, seeds):
+    def evaluate(self, parameters, seeds, *, variants=None, on_finished=None):
         self.seeds.append((self.damaged, np.array(seeds)))
         noise = np.array([np.random.default_rng(seed).normal() for seed in seeds])
         objectives = parameters[:, 0] + noise - 5.0 * self.damaged
@@ -127,7 +125,7 @@ class FakeSimulation:
 @pytest.fixture
 def made_up(repertoire, monkeypatch):
     """A repertoire whose elites i = 0 to 4 score i, with a trap: row 2 says it is the best."""
-    monkeypatch.setattr(adapt.recovery, "Simulation", FakeSimulation)
+    monkeypatch.setattr(repertoire_evaluation, "Simulation", FakeSimulation)
     monkeypatch.setattr(FakeSimulation, "seeds", [])
     monkeypatch.setattr(InOrder, "outcomes", [])
     monkeypatch.setitem(SELECTORS, "in-order", Entry("from the last to the first", in_order))
@@ -215,29 +213,33 @@ def test_selectors_are_told_of_falls_and_evidence(made_up):
 def test_levels_are_means_on_common_seeds_that_no_trial_saw(made_up):
     recovery = recover(made_up, Lost("front_left"), seed=3, trials=5, selector="in-order", oracle=True)
     trials = {trial.seed for trial in recovery.trials}
-    levels = [(damaged, seeds) for damaged, seeds in FakeSimulation.seeds if len(seeds) == LEVEL_EPISODES]
-    comparisons = [seeds for _, seeds in FakeSimulation.seeds if len(seeds) > LEVEL_EPISODES]
+    levels = [
+        (damaged, seeds) for damaged, seeds in FakeSimulation.seeds if len(seeds) == PERFORMANCE_EPISODES
+    ]
+    comparisons = [seeds for _, seeds in FakeSimulation.seeds if len(seeds) > PERFORMANCE_EPISODES]
     assert [len(seeds) for seeds in comparisons] == [
-        5 * LEVEL_EPISODES,  # which is in use
         5 * ORACLE_EPISODES,  # which is best of all
-        5 * LEVEL_EPISODES,  # and of the finalists
+        5 * PERFORMANCE_EPISODES,  # which is the incumbent
+        5 * FINAL_EPISODES,  # and which of the finalists is best
     ]
     compared = {int(seed) for seeds in comparisons for seed in seeds}
     assert sorted(damaged for damaged, _ in levels) == [False, True, True, True]
     for _, seeds in levels:
         np.testing.assert_array_equal(seeds, levels[0][1])
     used = {int(seed) for seed in levels[0][1]}
-    assert len(used) == LEVEL_EPISODES
+    assert len(used) == PERFORMANCE_EPISODES
     assert len(trials) == 5
     assert trials.isdisjoint(used)
-    assert len(compared) == 2 * LEVEL_EPISODES + ORACLE_EPISODES
+    assert len(compared) == 2 * PERFORMANCE_EPISODES + ORACLE_EPISODES
     assert compared.isdisjoint(used | trials)
     noise = [np.random.default_rng(seed).normal() for seed in levels[0][1]]
     assert recovery.incumbent == 4, "the best by the record is not the best by experience"
     assert recovery.healthy.objective == pytest.approx(4 + np.mean(noise))
     assert recovery.broken.objective == pytest.approx(4 - 5 + np.mean(noise))
     assert recovery.recovered.objective == pytest.approx(recovery.row - 5 + np.mean(noise))
-    assert recovery.recovered.standard_error == pytest.approx(np.std(noise, ddof=1) / np.sqrt(LEVEL_EPISODES))
+    assert recovery.recovered.standard_error == pytest.approx(
+        np.std(noise, ddof=1) / np.sqrt(PERFORMANCE_EPISODES)
+    )
     assert recovery.recovered.distance == 0.5
     assert recovery.oracle_row == 4
     assert recovery.oracle.objective == pytest.approx(4 - 5 + np.mean(noise))
@@ -277,10 +279,11 @@ def made_up_table(repertoire):
         "front_left:lost": [0, 3, 1, 1, -4],
         "all:weak@0.5": [2, 1, 1, 1, 1],
     }
-    objectives = np.repeat(np.array(list(conditions.values()), np.float32).ravel(), 2)
-    evidence = np.repeat(np.array([0.2, 0.9, 0.5], np.float32), 10)[:, None] * np.ones(len(names), np.float32)
-    samples = Samples(objectives, np.zeros(len(objectives), np.uint8), evidence)
-    return tabulate(samples, conditions=tuple(conditions), evidence_names=names, episodes=2)
+    objectives = np.repeat(np.array(list(conditions.values()), np.float32)[..., None], 2, axis=2)  # (3, 5, 2)
+    shown = np.array([0.2, 0.9, 0.5], np.float32).reshape(3, 1, 1, 1)
+    evidence = shown * np.ones((*objectives.shape, len(names)), np.float32)
+    fell = np.zeros(objectives.shape, bool)
+    return tabulate(objectives, fell, evidence, conditions=tuple(conditions), evidence_names=names)
 
 
 def test_a_rehearsal_is_used_if_there_is_one(made_up):

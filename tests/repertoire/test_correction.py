@@ -1,4 +1,4 @@
-"""What a correction makes of samples: against examples by hand and an independent reference."""
+"""What a correction makes of episodes: against examples by hand and an independent reference."""
 
 import math
 from dataclasses import replace
@@ -8,10 +8,9 @@ import numpy as np
 import pytest
 
 from repertoire.archives.archive import Elites
-from repertoire.correction import Correction, correct
+from repertoire.correction import Correction, correct_from_episodes
 from repertoire.plots import draw_correction
 from repertoire.repertoire import Repertoire
-from repertoire.samples import Samples
 from repertoire.storage.repertoires import read_repertoire, write_repertoire
 from repertoire.training.settings import make_configuration
 from robots.controllers import robot_controller
@@ -19,7 +18,6 @@ from robots.errors import InvalidValueError
 from robots.robot import load_robot
 
 GRID = (2, 2, 1, 1)
-RANGES = ((0.0, 1.0),) * 4
 LOW, HIGH = 0.25, 0.75  # measures in the lower and the upper half
 
 
@@ -43,12 +41,11 @@ def repertoire(cells: list[int], grid: tuple[int, ...] = GRID) -> Repertoire:
 
 def corrected(cells: list[int], objectives: list[list[float]], firsts: list[list[float]]) -> Correction:
     """Correct elites from their objectives and first two measures, an episode after the other."""
-    flat = np.array(objectives, float).ravel()
-    measures = np.full((len(flat), 4), 0.5)
-    measures[:, :2] = np.array(firsts, float).reshape(-1, 2)
-    measures[np.isnan(flat)] = np.nan
-    samples = Samples(flat, measures)
-    return correct(repertoire(cells), samples, episodes=len(objectives[0]), seed=7, ranges=RANGES)
+    table = np.array(objectives, float)
+    measures = np.full((*table.shape, 4), 0.5)
+    measures[..., :2] = np.array(firsts, float).reshape(*table.shape, 2)
+    measures[np.isnan(table)] = np.nan
+    return correct_from_episodes(repertoire(cells), table, measures, seed=7)
 
 
 def test_means_enter_and_the_best_mean_of_a_cell_stays() -> None:
@@ -133,8 +130,7 @@ def test_agrees_with_a_reference_that_goes_one_by_one() -> None:
     objectives = rng.normal(size=(9, n))
     measures = rng.random((9, n, 4))
     objectives[4, 2], measures[4, 2] = np.nan, np.nan
-    samples = Samples(objectives.ravel(), measures.reshape(-1, 4))
-    correction = correct(original, samples, episodes=n, seed=0, ranges=RANGES)
+    correction = correct_from_episodes(original, objectives, measures, seed=0)
 
     def cell(point: np.ndarray) -> int:
         x, y, z = (int(value * size) for value, size in zip(point[:3], grid[:3], strict=True))
@@ -181,10 +177,11 @@ def test_everything_else_is_kept_and_the_original_is_untouched() -> None:
     assert original.elites.objectives.tolist() == [100, 200]
 
 
-def test_refuses_another_number_of_episodes() -> None:
-    samples = Samples(np.zeros(5), np.zeros((5, 4)))
-    with pytest.raises(InvalidValueError, match=r"objectives must have shape \(4,\), got \(5,\)"):
-        correct(repertoire([0, 1]), samples, episodes=2, seed=0, ranges=RANGES)
+def test_other_shapes_are_refused() -> None:
+    with pytest.raises(InvalidValueError, match=r"objectives must have shape \(2, 5\), got \(3, 5\)"):
+        correct_from_episodes(repertoire([0, 1]), np.zeros((3, 5)), np.zeros((3, 5, 4)), seed=0)
+    with pytest.raises(InvalidValueError, match=r"measures must have shape \(2, 5, 4\), got \(2, 5, 3\)"):
+        correct_from_episodes(repertoire([0, 1]), np.zeros((2, 5)), np.zeros((2, 5, 3)), seed=0)
 
 
 def test_both_are_drawn(tmp_path: Path) -> None:

@@ -6,11 +6,10 @@ import numpy as np
 import pytest
 
 from repertoire.archives.grid import GridArchive
+from repertoire.correction import keep_best
 from repertoire.merging import merge
-from repertoire.repertoire import Repertoire
-from repertoire.spread import Spread
+from repertoire.repertoire import Repertoire, Spread
 from repertoire.storage.repertoires import read_repertoire, write_repertoire
-from repertoire.thinning import keep_best
 from repertoire.training.settings import make_configuration
 from robots.controllers import robot_controller
 from robots.errors import InvalidValueError

@@ -15,8 +15,7 @@ import numpy as np
 import pytest
 
 from repertoire.archives.archive import Elites
-from repertoire.repertoire import Repertoire
-from repertoire.spread import Spread
+from repertoire.repertoire import Repertoire, Spread
 from repertoire.storage.contents import read_tree, write_tree
 from repertoire.storage.repertoires import fingerprint, read_repertoire, read_search, write_repertoire
 from repertoire.training.settings import make_configuration

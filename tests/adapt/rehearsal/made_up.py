@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from adapt.rehearsal import Table
+from adapt.rehearsal.table import Table
 
 
 def made_up_table(d: int = 3, k: int = 5, names: tuple[str, ...] = ("a", "b"), episodes: int = 4) -> Table:

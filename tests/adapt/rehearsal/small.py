@@ -1,9 +1,15 @@
 """A repertoire of an ant with tiny controllers, whose episodes take a moment."""
 
 import re
+from collections.abc import Sequence
+from pathlib import Path
 
 import numpy as np
 
+from adapt.damage.text import parse_damage
+from adapt.rehearsal.rehearsal import rehearsal, rehearsed_table
+from adapt.rehearsal.storage import read_table, write_table
+from adapt.rehearsal.table import Table
 from repertoire.archives.archive import Elites
 from repertoire.repertoire import Repertoire
 from repertoire.training.settings import make_configuration
@@ -33,3 +39,12 @@ def small_repertoire(k: int = 5, *, seed: int = 0) -> Repertoire:
         elites=Elites(np.arange(k), solutions, rng.normal(size=k), rng.random((k, 4))),
         thresholds=np.zeros(81),
     )
+
+
+def save_rehearsal(path: Path, repertoire: Repertoire, conditions: Sequence[str], *, episodes: int) -> Table:
+    """Rehearse damages, and return the table as it is saved in a file."""
+    damages = [parse_damage(text, repertoire.robot) for text in conditions]
+    with rehearsal(repertoire, damages, episodes=episodes, seed=0, threads=1) as evaluation:
+        evaluation.run()
+    write_table(path, rehearsed_table(evaluation), evaluation.identity)
+    return read_table(path, repertoire)

@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 
 from adapt.evidence import evidence_names
-from adapt.rehearsal import read_table, write_table
 from adapt.rehearsal.packing import pack, unpack
-from adapt.rehearsal.storage import robot_label
+from adapt.rehearsal.storage import read_table, write_table
+from repertoire.evaluation import robot_label
 from repertoire.storage.repertoires import fingerprint, write_repertoire
 from robots.errors import InvalidFileError
 from tests.adapt.rehearsal.made_up import made_up_table

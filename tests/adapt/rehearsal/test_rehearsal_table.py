@@ -1,42 +1,53 @@
-"""Tables: how they come from episodes, and their parts."""
+"""Tables: how they come from episodes, their parts, and what they say is left under each damage."""
+
+from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
+from PIL import Image
 
-from adapt.rehearsal.samples import Samples
-from adapt.rehearsal.table import tabulate
-from robots.errors import UnknownNameError
+from adapt.rehearsal.plots import draw_rehearsal
+from adapt.rehearsal.table import survivals, tabulate
+from robots.errors import InvalidFileError, InvalidValueError, UnknownNameError
 from tests.adapt.rehearsal.made_up import made_up_table
 
+BLUE, VERMILLION, GREEN = (0, 114, 178), (213, 94, 0), (0, 158, 115)
+OBJECTIVES = np.array([[2.0, 1.5, 1.7, 0], [0.2, 1.0, 0.79, 0.8], [-2, -3, -2, -1]], np.float32)
+TABLE = replace(
+    made_up_table(d=3, k=4),
+    objectives=OBJECTIVES,
+    falls=np.array([[0, 0, 0, 0], [0, 0.5, 0, 0], [1, 1, 1, 0]], np.float32),
+)
 
-def make_samples(count: int) -> Samples:
+
+def made_up_episodes(*shape: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Objectives, falls and two numbers of evidence."""
     rng = np.random.default_rng(1)
-    objectives = rng.normal(size=count).astype(np.float32)
-    evidence = rng.normal(size=(count, 2)).astype(np.float32)
-    return Samples(objectives, rng.integers(0, 2, count).astype(np.uint8), evidence)
+    objectives = rng.normal(size=shape).astype(np.float32)
+    evidence = rng.normal(size=(*shape, 2)).astype(np.float32)
+    return objectives, rng.random(shape) < 0.5, evidence
 
 
 def test_entries_are_means_and_deviations_of_their_episodes() -> None:
-    samples, conditions = make_samples(2 * 3 * 4), ("healthy", "a:lost")
-    table = tabulate(samples, conditions=conditions, evidence_names=("x", "y"), episodes=4)
-    assert (table.conditions, table.evidence_names, table.episodes) == (conditions, ("x", "y"), 4)
-    for condition in range(2):
-        for row in range(3):
-            start = 4 * (3 * condition + row)
-            part, place = samples[start : start + 4], (condition, row)
-            assert table.objectives[place] == pytest.approx(np.mean(part.objectives), rel=1e-6)
-            assert table.noise[place] == pytest.approx(np.std(part.objectives, ddof=1), rel=1e-5)
-            assert table.falls[place] == np.mean(part.fell)
-            assert table.evidence[place] == pytest.approx(part.evidence.mean(axis=0), rel=1e-5)
-            assert table.evidence_std[place] == pytest.approx(part.evidence.std(axis=0, ddof=1), rel=1e-5)
+    objectives, fell, evidence = made_up_episodes(2, 3, 4)
+    table = tabulate(objectives, fell, evidence, conditions=("healthy", "a:lost"), evidence_names=("x", "y"))
+    assert (table.conditions, table.evidence_names) == (("healthy", "a:lost"), ("x", "y"))
+    assert table.episodes == 4
+    for place in np.ndindex(2, 3):
+        assert table.objectives[place] == pytest.approx(np.mean(objectives[place]), rel=1e-6)
+        assert table.noise[place] == pytest.approx(np.std(objectives[place], ddof=1), rel=1e-5)
+        assert table.falls[place] == np.mean(fell[place])
+        assert table.evidence[place] == pytest.approx(evidence[place].mean(axis=0), rel=1e-5)
+        assert table.evidence_std[place] == pytest.approx(evidence[place].std(axis=0, ddof=1), rel=1e-5)
     for name in ("objectives", "noise", "falls", "evidence", "evidence_std"):
         assert getattr(table, name).dtype == np.float32
 
 
 def test_one_episode_has_no_noise() -> None:
-    samples = make_samples(6)
-    table = tabulate(samples, conditions=("healthy",), evidence_names=("x", "y"), episodes=1)
-    assert np.array_equal(table.objectives[0], samples.objectives)
+    episodes = made_up_episodes(1, 6, 1)
+    table = tabulate(*episodes, conditions=("healthy",), evidence_names=("x", "y"))
+    assert np.array_equal(table.objectives[0], episodes[0].ravel())
     assert not table.noise.any()
     assert not table.evidence_std.any()
 
@@ -51,3 +62,57 @@ def test_some_conditions_in_another_order() -> None:
     assert (part.evidence_names, part.episodes) == (table.evidence_names, table.episodes)
     with pytest.raises(UnknownNameError, match=r"the rehearsal 'leg_9:lost'.*available: healthy"):
         table.take(["leg_9:lost"])
+
+
+def test_what_survives_by_hand() -> None:
+    healthy, one, two = survivals(TABLE)
+    assert (healthy.condition, healthy.row, healthy.objective, healthy.headroom) == ("healthy", 0, 2, 1)
+    assert (healthy.incumbent, healthy.kept, healthy.good, healthy.falls) == (2, 1, 2, 0)
+    assert (one.condition, one.row, one.objective, one.headroom) == ("leg_1:lost", 1, 1, 0.5)
+    assert (one.incumbent, one.kept, one.good, one.falls) == pytest.approx((0.2, 0.1, 2, 0.125))
+    assert (two.row, two.objective, two.headroom, two.kept, two.good, two.falls) == (3, -1, -0.5, -1, 1, 0.75)
+
+
+def test_without_a_positive_healthy_best_there_are_no_shares() -> None:
+    found = survivals(replace(TABLE, objectives=OBJECTIVES - 3))
+    assert all(np.isnan([survival.headroom, survival.kept]).all() for survival in found)
+    assert [survival.good for survival in found] == [1, 1, 1]
+
+
+def spots(path: Path, color: tuple[int, int, int]) -> np.ndarray:
+    """Pixels of a colour above the legend, (n, 2) rows and columns."""
+    with Image.open(path) as image:
+        pixels = np.asarray(image.convert("RGB"))
+    return np.argwhere((pixels[: len(pixels) - 120] == color).all(axis=2))
+
+
+def test_bars_are_as_long_as_the_numbers_are_large(tmp_path: Path) -> None:
+    draw_rehearsal(replace(TABLE, objectives=OBJECTIVES.clip(0)), "Gaits", tmp_path / "picture.png")
+    blue = spots(tmp_path / "picture.png", BLUE)
+    lengths = [np.ptp(part[:, 1]) for part in np.array_split(blue, [np.argmax(np.diff(blue[:, 0])) + 1])]
+    assert lengths[1] / lengths[0] == pytest.approx(0.5, abs=0.02)
+    assert len(spots(tmp_path / "picture.png", GREEN)) > 1000
+    marks = spots(tmp_path / "picture.png", VERMILLION)
+    healthy, broken = (marks[row][:, 1].mean() for row in (marks[:, 0] < 100, marks[:, 0] > 120))
+    assert healthy > broken + 100
+
+
+@pytest.mark.parametrize("d", [1, 40])
+def test_it_grows_with_the_library(tmp_path: Path, d: int) -> None:
+    path = tmp_path / "picture.png"
+    draw_rehearsal(made_up_table(d=d, k=50), "Gaits", path)
+    with Image.open(path) as image:
+        assert image.height == pytest.approx(150 * (1.5 + 0.24 * d), abs=2)
+
+
+def test_negative_objectives_are_drawn_without_shares(tmp_path: Path) -> None:
+    draw_rehearsal(replace(TABLE, objectives=OBJECTIVES - 3), "Gaits", tmp_path / "picture.png")
+    assert len(spots(tmp_path / "picture.png", BLUE)) > 1000
+
+
+def test_bad_paths(tmp_path: Path) -> None:
+    with pytest.raises(InvalidValueError, match=r"must end in \.png"):
+        draw_rehearsal(TABLE, "Gaits", tmp_path / "picture.svg")
+    with pytest.raises(InvalidFileError):
+        draw_rehearsal(TABLE, "Gaits", tmp_path / "missing" / "picture.png")
+    assert list(tmp_path.iterdir()) == []

@@ -7,7 +7,6 @@ import pytest
 
 from adapt.damage import HEALTHY
 from adapt.damage.text import parse_damage, read_damages
-from adapt.rehearsal import Rehearsal
 from adapt.selectors.replay import Noise
 from adapt.suite.damages import TUNING, check_damages, damage_file, default_damages
 from adapt.suite.exhaustive import TablePlan
@@ -15,7 +14,7 @@ from adapt.suite.study import Benchmark, BenchmarkSettings
 from robots.catalogue import robot_names
 from robots.errors import InvalidValueError, UnknownNameError
 from robots.robot import load_robot
-from tests.adapt.rehearsal.small import small_repertoire, small_robot
+from tests.adapt.rehearsal.small import save_rehearsal, small_repertoire, small_robot
 
 BROKEN = ("front_left:lost", "all:weak@0.5", "back_right:lost")
 SETTINGS = BenchmarkSettings(BROKEN, episodes=1, gaps=2)
@@ -26,9 +25,7 @@ def bench(tmp_path_factory):
     """A benchmark all of whose tables are made, but nothing else."""
     repertoire = small_repertoire()
     folder = tmp_path_factory.mktemp("bench")
-    with Rehearsal(repertoire, (HEALTHY, BROKEN[0]), episodes=2, seed=0, threads=1) as rehearsal:
-        rehearsal.run(folder / "unfinished.h5")
-        library = rehearsal.table()
+    library = save_rehearsal(folder / "library.h5", repertoire, (HEALTHY, BROKEN[0]), episodes=2)
     bench = Benchmark(repertoire, library, SETTINGS, folder, threads=1)
     assert len(bench.waiting(gap=False)) == 3
     waiting = bench.waiting(gap=True)

@@ -50,8 +50,8 @@ def test_a_table_of_the_real_robot(repertoire, tmp_path):
     assert table.conditions == (HEALTHY, *BROKEN)
     gap = randomised(repertoire.robot, 3).with_episode_steps(STEPS)
     damaged = parse_damage(BROKEN[0], gap).apply(gap)
-    with plan.rehearsal(repertoire, threads=1) as rehearsal, Simulation(damaged, threads=1) as simulation:
-        seeds = rehearsal._seeds
+    with plan.evaluation(repertoire, threads=1) as evaluation, Simulation(damaged, threads=1) as simulation:
+        seeds = evaluation._seeds
         episodes = simulation.evaluate(np.repeat(repertoire.elites.solutions, 2, axis=0), np.tile(seeds, 5))
     step = np.ptp(table.objectives) / 65_535  # of what a file keeps
     np.testing.assert_allclose(
@@ -71,7 +71,7 @@ def test_what_was_stopped_goes_on(repertoire, tmp_path):
 
 def test_a_table_is_made_once(repertoire, tmp_path, monkeypatch):
     PLAN.make(repertoire, tmp_path, threads=1)
-    monkeypatch.setattr(TablePlan, "rehearsal", None)
+    monkeypatch.setattr(TablePlan, "evaluation", None)
     assert PLAN.make(repertoire, tmp_path).conditions == (HEALTHY, *BROKEN)
     with pytest.raises(InvalidFileError, match="another repertoire"):
         PLAN.make(small_repertoire(seed=9), tmp_path)

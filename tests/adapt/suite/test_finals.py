@@ -1,6 +1,4 @@
-"""The best gait under each damage, among finalists."""
-
-from dataclasses import replace
+"""The best gait under each damage of a table, and the file that names them."""
 
 import numpy as np
 import pytest
@@ -8,52 +6,36 @@ from made_recoveries import make_table
 
 import adapt.suite.finals
 from adapt.damage import HEALTHY
-from adapt.rehearsal.samples import Samples
-from adapt.suite.finals import EPISODES, find_oracles, keep_oracles, read_oracles
+from adapt.oracle import find_oracle
+from adapt.suite.finals import find_oracles, keep_oracles, read_oracles
 from robots.errors import InvalidFileError
+from tests.adapt.rehearsal.small import small_repertoire
 
 CONDITIONS = (HEALTHY, "front_left:lost")
 K = 30
 
 
-class FakeStage:
-    """Under the damage row 3 is worth 1.0 in every episode, and row 4 only 3.0 in one of eight, else 0.1."""
-
-    closed = False
-
-    def __init__(self, repertoire, robot, conditions, threads):
-        assert conditions == CONDITIONS
-
-    def evaluate(self, conditions, rows, seeds):
-        assert len(conditions) == len(rows) == len(seeds) == 20 * EPISODES
-        assert len(set(zip(rows, seeds, strict=True))) == len(rows)
-        assert len(set(seeds)) == EPISODES
-        worth = np.where(rows == 3, 1.0, 0.1)
-        worth = np.where((rows == 4) & (seeds == seeds[0]), 3.0, worth)
-        objectives = np.where(conditions, worth, np.where(rows == 7, 2.0, 0.1))
-        return Samples(objectives.astype(np.float32), np.zeros(len(rows)), np.zeros((len(rows), 2)))
-
-    def close(self):
-        FakeStage.closed = True
-
-
 @pytest.fixture
 def table():
-    objectives = np.random.default_rng(0).uniform(0.0, 0.3, (2, K))
-    objectives[0, [7, 8]] = 1.9, 1.0
-    objectives[1, [3, 4]] = 1.0, 1.6  # the other is lucky in these episodes
-    return make_table(objectives, CONDITIONS)
+    return make_table(np.random.default_rng(0).uniform(0.0, 0.3, (2, K)), CONDITIONS)
 
 
-def test_who_was_lucky_once_does_not_win(table, monkeypatch):
-    monkeypatch.setattr(adapt.suite.finals, "Stage", FakeStage)
-    assert find_oracles(None, None, table, seed=1) == {HEALTHY: 7, CONDITIONS[1]: 3}
-    assert FakeStage.closed
+def test_each_condition_has_its_oracle(table, monkeypatch):
+    asked = []
 
+    def watch(evaluator, means, *, seed, condition):
+        asked.append((evaluator.conditions[condition], len(evaluator.robots[condition].modifications), seed))
+        np.testing.assert_array_equal(means, table.objectives[condition])
+        return find_oracle(evaluator, means, seed=seed, condition=condition)
 
-def test_earlier_episodes_count_too(table, monkeypatch):
-    monkeypatch.setattr(adapt.suite.finals, "Stage", FakeStage)
-    assert find_oracles(None, None, replace(table, episodes=100), seed=1)[CONDITIONS[1]] == 4
+    monkeypatch.setattr(adapt.suite.finals, "find_oracle", watch)
+    repertoire = small_repertoire(K)
+    found = find_oracles(repertoire, repertoire.robot, table, seed=1, threads=1)
+    assert set(found) == set(CONDITIONS)
+    assert all(0 <= row < K for row in found.values())
+    assert [(condition, seed) for condition, _, seed in asked] == [(condition, 1) for condition in CONDITIONS]
+    assert asked[0][1] == 0
+    assert asked[1][1] > 0
 
 
 def test_oracles_in_a_file(table, tmp_path):

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from gaits import TIMES, small_settings
 
+from repertoire.evaluation import Evaluation
 from repertoire.metrics import measure_objectives
 from repertoire.storage.repertoires import read_repertoire, read_search
 from repertoire.suites import gait_trial
@@ -132,7 +133,7 @@ def test_the_time_of_all_parts_counts(tmp_path, monkeypatch):
 def test_a_trial_that_is_done_is_not_done_again(uninterrupted, monkeypatch):
     whole, expected, _ = uninterrupted
     monkeypatch.setattr(GaitPlan, "_train", None)
-    monkeypatch.setattr(gait_trial.Reevaluation, "step", None)
+    monkeypatch.setattr(Evaluation, "step", None)
     again = whole.run(silence)
     assert_same(again, expected)
     assert all(getattr(again, name) == getattr(expected, name) for name in TIMES)

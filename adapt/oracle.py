@@ -1,0 +1,50 @@
+"""The oracle: the best controller of a repertoire under a damage, known because all of them were tried."""
+
+import numpy as np
+
+from repertoire.evaluation import Evaluation, Evaluator
+from robots.seeds import SeedFamily, derive_seeds
+
+FINALISTS = 20
+FINAL_EPISODES = 10
+EPISODES = 4  # of every controller in `true_objectives`
+
+
+def true_objectives(evaluator: Evaluator, *, seed: int) -> np.ndarray:
+    """Mean objective of every controller over `EPISODES` episodes, (k,).
+
+    Args:
+        evaluator: of a single condition.
+        seed: from which the seeds of the episodes derive.
+    """
+    evaluation = Evaluation(evaluator, episodes=EPISODES, seed=seed, family=SeedFamily.ORACLE)
+    evaluation.run()
+    objectives = evaluator.objectives(evaluation.results())
+    return np.asarray(objectives.reshape(-1, EPISODES).mean(axis=1))
+
+
+def find_oracle(
+    evaluator: Evaluator, means: np.ndarray, *, seed: int, condition: int = 0, row: int | None = None
+) -> int:
+    """Find the best controller under a condition, the oracle.
+
+    Of many means over a few episodes the highest are those of lucky controllers, above all of such as fall
+    now and then. The `FINALISTS` with the highest means therefore run `FINAL_EPISODES` fresh episodes, the
+    same for all. The highest mean of these episodes alone wins, and the first of equals: what a controller
+    was selected by does not count for it a second time.
+
+    Args:
+        evaluator: of the repertoire and the condition.
+        means: mean objective of every controller over a few other episodes, (k,).
+        seed: from which the seeds of the fresh episodes derive.
+        condition: number of the condition.
+        row: of a controller that is a finalist in any case.
+
+    Returns:
+        Its row in the repertoire.
+    """
+    finalists = np.argsort(-means, kind="stable")[:FINALISTS]
+    seeds = derive_seeds(seed, SeedFamily.ORACLE, EPISODES, FINAL_EPISODES)
+    return evaluator.best_of(
+        np.union1d(finalists, [] if row is None else [row]).astype(int), seeds, condition=condition
+    )
