@@ -15,7 +15,6 @@ from robots.robot import Robot
 _Draw = Callable[[mujoco.MjData, Moment], np.ndarray]
 _VIDEO_SIZE = (640, 480)
 _GIF_SIZE = (360, 270)
-_GIF_COLORS = 64
 _FRAME_EVERY = {".mp4": 3, ".gif": 4}  # control steps; an Ant's is 16.5 ms, so 20 and 15 frames a second
 
 
@@ -49,9 +48,8 @@ def film(
     every = _FRAME_EVERY.get(video.suffix.lower(), 1)
     width, height = _GIF_SIZE if gif else _VIDEO_SIZE
     fps = 1 / (robot.control_step * every)
-    colors = {"colors": _GIF_COLORS} if gif else {}
     with (
-        VideoWriter(video, fps=fps, **colors) as writer,
+        VideoWriter(video, fps=fps) as writer,
         Camera(robot.model, width=width, height=height) as camera,
     ):
         draw = _plain(camera) if caption is None else _annotated(camera, robot, caption)

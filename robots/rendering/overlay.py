@@ -18,10 +18,11 @@ _TEXT: _Color = (255, 255, 255)
 _QUIET: _Color = (190, 198, 210)
 _TROUGH: _Color = (255, 255, 255, 45)
 _GREY = 150  # of a foot that is lost
-_LINES = 27  # of text that would fill a frame's height
-_SIZES = 11.0, 30.0  # of the text, at least and at most [pixels]
+_LINES = 27  # number of lines of text that would fill a frame's height
+_SIZES = 11.0, 30.0  # least and largest size of the text [pixels]
 _DIM = 0.62  # brightness of a bar while its foot is in the air
 _BAR = 3.6  # length of a bar, in sizes of the text
+_CAPTION_LINES = 3  # at most
 
 
 class Moment(NamedTuple):
@@ -41,14 +42,14 @@ class Moment(NamedTuple):
 
 
 class Overlay:
-    """Two small panels in the upper corners: name, caption and objective; a bar per measured foot.
+    """Two small panels in the upper corners: name, caption and objective; and a bar for each measured foot.
 
-    A foot's bar has the colour of its sole. It is filled up to its measure, the share of time that the foot
-    was on the ground so far, and shines, as does the lamp before it, while it is.
+    A foot's bar has the colour of its sole. It is filled up to its measure, the share of time so far that the
+    foot was on the ground. While the foot is on the ground, the bar and the lamp in front of it are bright.
 
     Args:
         robot: whole or damaged; a foot that it lost is grey.
-        caption: a line below the robot's title, e.g. the gait's cell; none if empty.
+        caption: text below the robot's title, e.g. the gait's cell, in three lines at most; none if empty.
         width: of the frames [pixels].
         height: of the frames [pixels].
     """
@@ -65,7 +66,8 @@ class Overlay:
         self._names = [foot_words(foot).removesuffix(" foot") for foot in measures]
         self._right = max(map(self._font.getlength, self._names)) + (_BAR + 3) * self._text
         room = width - self._right - 4 * self._text
-        self._header = [self._clipped(line, room) for line in (robot.description.title, caption) if line]
+        self._title = self._fitted(robot.description.title, room, 1)
+        self._caption = self._fitted(caption, room, _CAPTION_LINES)
 
     def draw(self, frame: np.ndarray, moment: Moment) -> np.ndarray:
         """Write on a frame.
@@ -96,9 +98,9 @@ class Overlay:
 
     def _draw_header(self, pen: ImageDraw.ImageDraw, score: str) -> None:
         """Draw the panel on the left."""
-        lines = [*self._header, score]
-        # room for a longer score, so that the panel does not breathe
-        wide = max(map(self._font.getlength, [*self._header, "objective -00000   000.0 s"]))
+        lines = [*self._title, *self._caption, score]
+        # room for a longer score, so that the width of the panel does not change
+        wide = max(map(self._font.getlength, [*lines, "objective -00000   000.0 s"]))
         x, y = self._panel(pen, self._text, wide, len(lines))
         for number, line in enumerate(lines):
             color = _QUIET if 0 < number < len(lines) - 1 else _TEXT
@@ -142,8 +144,22 @@ class Overlay:
         pen.rounded_rectangle(box, radius=round(margin), fill=_PANEL)
         return left + margin, self._text + margin / 2
 
+    def _fitted(self, text: str, room: float, most: int) -> list[str]:
+        """A text broken into so many lines at most that fit into a width [pixels]; the rest is left out."""
+        lines: list[str] = []
+        for word in text.split():
+            longer = f"{lines[-1]} {word}" if lines else word
+            if lines and self._font.getlength(longer) <= room:
+                lines[-1] = longer
+            else:
+                lines.append(word)
+        kept = lines[:most]
+        if len(lines) > most:
+            kept[-1] = f"{kept[-1]} {lines[most]}"
+        return [self._clipped(line, room) for line in kept]
+
     def _clipped(self, line: str, room: float) -> str:
-        """A line shortened to the room there is [pixels]."""
+        """A line shortened to a width [pixels]."""
         if self._font.getlength(line) <= room:
             return line
         while line and self._font.getlength(f"{line}…") > room:
