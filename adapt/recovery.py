@@ -134,7 +134,7 @@ def _performance(evaluator: Evaluator, row: int, seed: int) -> Performance:
 def _prior(repertoire: Repertoire) -> Prior:
     """What the repertoire says of its controllers."""
     elites = repertoire.elites
-    return Prior(elites.objectives, elites.measures, repertoire.configuration.min_objective)
+    return Prior(elites.objectives, elites.measures, repertoire.settings.min_objective)
 
 
 def _search(

@@ -11,7 +11,8 @@ from tempfile import TemporaryDirectory
 
 import numpy as np
 
-from repertoire.problems import Evaluations, Locomotion
+from repertoire.problems.locomotion import Locomotion
+from repertoire.problems.problem import Evaluations
 from repertoire.training.runs import start_training
 from robots.find import find_robot
 

@@ -16,11 +16,11 @@ from repertoire.eigen import symmetric_eigen
 from repertoire.machine import processor_name
 from repertoire.memory import array_bytes
 from repertoire.parallel import one_blas_thread
-from repertoire.problems import Sphere
+from repertoire.problems.sphere import Sphere
 from repertoire.storage.versions import software_versions
 from repertoire.strategies.noise import Noise
 from repertoire.suites.optimization import optimization_study
-from repertoire.suites.runner import TrialPlan, start_search
+from repertoire.suites.runner import TrialPlan, make_training
 from robots.simulation.simulation import available_cores
 
 Figures = dict[str, Any]
@@ -82,7 +82,8 @@ class _Ours:
     def __init__(self, algorithm: str, n: int, *, threads: int = 1) -> None:
         self.problem = Sphere(n)
         plan = TrialPlan(self.problem.name, algorithm, 0, 1, 1)
-        self.search = start_search(plan, self.problem, threads=threads)
+        self.search = make_training(plan).search
+        self.search._threads = threads
         self._seeds = np.zeros(self.search.batch_size, np.int64)
 
     def iterate(self, count: int) -> tuple[float, float]:

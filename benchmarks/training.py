@@ -19,7 +19,7 @@ def main(robot: str, folder: Path, seconds: float = _SECONDS) -> None:
     """Print the share of the time spent in simulation and the peak memory [GB]."""
     training = start_training(robot, "sep-cma-mae", out=folder, evaluations=10**9, seed=1)
     # search around a controller that stays on its feet: every episode then has its full length
-    start = quiet_controllers(training.robot, 1)[0]
+    start = quiet_controllers(training.repertoire().robot, 1)[0]
     for emitter in training.search.emitters:
         assert isinstance(emitter, EvolutionStrategyEmitter)
         emitter.strategy.restart(start)
@@ -38,13 +38,13 @@ def main(robot: str, folder: Path, seconds: float = _SECONDS) -> None:
 
 def _fill(training: Training) -> None:
     """Put a poor solution in every cell of both archives, for a full archive's cost of memory and saving."""
-    shape = training.configuration.archive
+    shape = training.settings.archive
     cells = np.indices(shape).reshape(len(shape), -1).T  # (cells, m)
     measures = (cells + 0.5) / np.array(shape)
     solution = np.zeros((1, training.problem.solution_dim), np.float32)
     for measure in measures:
         for archive in (training.search.soft, training.search.result):
-            archive.add(solution, np.array([training.configuration.min_objective + 1e-3]), measure[None])
+            archive.add(solution, np.array([training.settings.min_objective + 1e-3]), measure[None])
 
 
 if __name__ == "__main__":

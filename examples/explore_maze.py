@@ -7,7 +7,7 @@ import numpy as np
 
 from repertoire.algorithms import find_algorithm
 from repertoire.metrics import measure
-from repertoire.problems import Maze
+from repertoire.problems.maze import Maze
 from repertoire.problems.maze_plot import draw_maze
 from repertoire.training.settings import Settings, validate
 

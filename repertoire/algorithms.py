@@ -10,7 +10,7 @@ from repertoire.archives.archive import Archive
 from repertoire.archives.grid import GridArchive
 from repertoire.compositions import Emitters, arborescences, climbers, strategies, variation
 from repertoire.emitters.ranking import by_discovery, by_improvement
-from repertoire.problems import Problem
+from repertoire.problems.problem import Problem
 from repertoire.search import Search
 from repertoire.strategies.table import find_strategy
 from repertoire.training.settings import Settings

@@ -1,31 +1,31 @@
-"""Whether an archive's cells fit a robot."""
+"""Whether an archive's cells fit a problem."""
 
 import math
 
-from repertoire.training.settings import Configuration
+from repertoire.problems.record import ProblemRecord
+from repertoire.training.settings import Settings
 from robots.errors import InvalidValueError
-from robots.robot import Robot
 
 _MOST_CELLS = 1_000_000
 
 
-def check_cells(configuration: Configuration, robot: Robot) -> Configuration:
-    """Refuse an archive that does not fit a robot's measures, or the memory.
+def check_cells(settings: Settings, problem: ProblemRecord) -> Settings:
+    """Refuse an archive that does not fit a problem's measures, or the memory.
 
     Returns:
-        The configuration.
+        The settings.
 
     Raises:
         InvalidValueError: it does not fit.
     """
-    archive = configuration.archive
-    if len(archive) != robot.measure_dim:
+    archive, measures = settings.archive, len(problem.measure_names)
+    if len(archive) != measures:
         raise InvalidValueError(
-            f"the archive of {robot.name} must have cells along each of its {robot.measure_dim} measures, "
-            f"{', '.join(robot.description.measures)}, not along {len(archive)}"
+            f"the archive of {problem.name} must have cells along each of its {measures} measures, "
+            f"{', '.join(problem.measure_names)}, not along {len(archive)}"
         )
     if math.prod(archive) > _MOST_CELLS:
         raise InvalidValueError(
             f"the archive must have at most {_MOST_CELLS:,} cells in all, not {math.prod(archive):,}"
         )
-    return configuration
+    return settings

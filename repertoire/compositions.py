@@ -10,8 +10,7 @@ from repertoire.emitters.evolution_strategy import EvolutionStrategyEmitter
 from repertoire.emitters.me_es import MEESEmitter, Mode
 from repertoire.emitters.ranking import Ranking
 from repertoire.emitters.variation import VariationEmitter
-from repertoire.problems import Problem
-from repertoire.problems.catalogue import DIFFERENTIABLE
+from repertoire.problems.problem import Problem
 from repertoire.strategies.cma_es import CMAES
 from repertoire.strategies.mirrored import MirroredSamples
 from repertoire.strategies.table import find_strategy
@@ -109,8 +108,8 @@ def arborescences(
     """
     if not (sampled or problem.differentiable):
         raise InvalidValueError(
-            f"{settings.algorithm} needs gradients, which {' and '.join(DIFFERENTIABLE)} know and "
-            f"{problem.name} does not: choose cma-mega-es, which estimates them"
+            f"{settings.algorithm} needs gradients, which {problem.name} does not know: "
+            "choose cma-mega-es, which estimates them"
         )
     return [
         ArborescenceEmitter(

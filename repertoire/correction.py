@@ -119,9 +119,9 @@ def correct_from_episodes(
     """
     elites, n = repertoire.elites, np.shape(objectives)[-1]
     check_shape("objectives", objectives, (len(repertoire), n))
-    check_shape("measures", measures, (len(repertoire), n, repertoire.robot.measure_dim))
-    archive = parse_archive(repertoire.configuration.archive).make(
-        solution_dim=elites.solutions.shape[1], ranges=repertoire.robot.measure_ranges
+    check_shape("measures", measures, (len(repertoire), n, len(repertoire.problem.measure_names)))
+    archive = parse_archive(repertoire.settings.archive).make(
+        solution_dim=elites.solutions.shape[1], ranges=repertoire.problem.measure_ranges
     )
     cells = np.full(objectives.shape, -1)  # of each episode; none if it diverged
     known = np.isfinite(objectives)

@@ -91,7 +91,7 @@ class Evaluator:
     ) -> None:
         if not len(repertoire):
             raise InvalidValueError("the repertoire is empty: there is nothing to evaluate")
-        steps = repertoire.configuration.episode_steps
+        steps = repertoire.robot.description.episode_steps
         self.repertoire = repertoire
         self.conditions = tuple(conditions)
         self.robots = tuple(robot.with_episode_steps(steps) for robot in conditions.values())
@@ -129,7 +129,7 @@ class Evaluator:
 
     def objectives(self, episodes: Episodes) -> np.ndarray:
         """Objectives of episodes; the repertoire's minimum objective where the simulation diverged."""
-        least = self.repertoire.configuration.min_objective
+        least = self.repertoire.settings.min_objective
         return np.where(episodes.diverged, least, episodes.objectives)
 
     def best_of(self, rows: np.ndarray, seeds: np.ndarray, *, condition: int = 0) -> int:

@@ -10,7 +10,7 @@ from repertoire.cells import check_cells
 from repertoire.metrics import measure_objectives
 from repertoire.repertoire import Repertoire
 from repertoire.storage.versions import software_versions
-from repertoire.training.settings import make_configuration
+from repertoire.training.settings import make_settings
 from robots.errors import InvalidValueError
 
 _COUNTS = ("evaluations", "steps", "diverged")
@@ -22,7 +22,7 @@ def merge(
     archive: tuple[int, ...] | None = None,
     names: Sequence[str] | None = None,
 ) -> Repertoire:
-    """Put the elites of several repertoires of one robot into one archive, where the best of a cell stays.
+    """Put the elites of several repertoires of one problem into one archive, where the best of a cell stays.
 
     Runs with other seeds, algorithms or learning rates find other gaits; what they found together is worth
     more than the best of them. With a single repertoire and other cells it is a change of resolution.
@@ -37,29 +37,29 @@ def merge(
         `runs`, how many there were. Its thresholds are its elites' objectives: no search goes on from it.
 
     Raises:
-        InvalidValueError: there is none, one was corrected, or they differ in robot, controllers, length of
-            episodes or minimum objective; or the archive does not fit the robot's measures.
+        InvalidValueError: there is none, one was corrected, or they differ in problem, robot, controllers,
+            length of episodes or minimum objective; or the archive does not fit the measures.
     """
     _check(repertoires, names or [f"repertoire {number}" for number in range(1, len(repertoires) + 1)])
     first = repertoires[0]
     counts = {name: sum(one.last(name) for one in repertoires) for name in _COUNTS}
     counts["runs"] = sum(one.last("runs") or 1 for one in repertoires)
     changes = {"archive": archive or first.grid, "evaluations": max(1, counts["evaluations"])}
-    configuration = check_cells(make_configuration(first.configuration.model_dump() | changes), first.robot)
+    settings = check_cells(make_settings(first.settings.model_dump() | changes), first.problem)
     together = GridArchive(
         solution_dim=first.elites.solutions.shape[1],
-        shape=configuration.archive,
-        ranges=first.robot.measure_ranges,
+        shape=settings.archive,
+        ranges=first.problem.measure_ranges,
     )
     for one in repertoires:
         together.add(one.elites.solutions, one.elites.objectives, one.elites.measures)
     elites = together.elites()
     metrics = measure_objectives(
-        elites.objectives, cells=together.cells, min_objective=configuration.min_objective
+        elites.objectives, cells=together.cells, min_objective=settings.min_objective
     )
     return replace(
         first,
-        configuration=configuration,
+        settings=settings,
         elites=elites,
         thresholds=together.thresholds,
         history={name: np.array([value]) for name, value in (counts | asdict(metrics)).items()},
@@ -82,15 +82,18 @@ def _check(repertoires: Sequence[Repertoire], names: Sequence[str]) -> None:
                     f"{name} has the {what} {value}, but {names[0]} has {wanted[what]}: "
                     "only repertoires of the same task can be merged"
                 )
-        if (other.robot.xml, other.robot.yaml) != (repertoires[0].robot.xml, repertoires[0].robot.yaml):
+        if other.problem.texts != repertoires[0].problem.texts:
             raise InvalidValueError(f"the robots of {name} and {names[0]} have the same name, but differ")
 
 
 def _identity(repertoire: Repertoire) -> dict[str, object]:
     """What repertoires must have in common to be comparable, and can be told in a word."""
     return {
-        "robot": repertoire.robot.name,
+        "problem": repertoire.problem.name,
         "controller": repertoire.controller,
-        "episode length": repertoire.configuration.episode_steps,
-        "minimum objective": repertoire.configuration.min_objective,
+        "number of parameters": repertoire.problem.solution_dim,
+        "objective": repertoire.problem.objective_name,
+        "measures": ", ".join(repertoire.problem.measure_names),
+        "ranges of measures": repertoire.problem.measure_ranges,
+        "minimum objective": repertoire.settings.min_objective,
     }

@@ -10,9 +10,9 @@ from matplotlib.cm import ScalarMappable
 from matplotlib.colors import Normalize
 from matplotlib.figure import Figure, FigureBase
 
+from repertoire.problems.record import ProblemRecord
 from repertoire.profile_plot import draw_profile
 from repertoire.repertoire import Repertoire, format_cell
-from robots.description import foot_words
 from robots.errors import InvalidValueError
 from robots.files import replace_file
 from robots.numbers import short
@@ -186,10 +186,9 @@ def _draw_squares(axes: Axes, values: np.ndarray, norm: Normalize) -> None:
 
 def _objective_words(repertoire: Repertoire) -> str:
     """What the colours mean."""
-    steps = f"up to {repertoire.configuration.episode_steps:,} control steps]"
-    if repertoire.spread is None:
-        return f"objective [sum of rewards\nin {steps}"
-    return f"mean objective of {repertoire.spread.episodes} episodes\n[sum of rewards in {steps}"
+    name, spread = repertoire.problem.objective_name, repertoire.spread
+    first = "objective" if spread is None else f"mean objective of {spread.episodes} episodes"
+    return f"{first}\n[{name}]" if name else first
 
 
 def _rule(axes: Axes, grid: tuple[int, ...]) -> None:
@@ -205,30 +204,35 @@ def _rule(axes: Axes, grid: tuple[int, ...]) -> None:
 
 
 def _label_measures(axes: Axes, repertoire: Repertoire) -> None:
-    """Say in plain words which foot each direction stands for."""
-    grid, feet = repertoire.grid, [foot_words(foot) for foot in repertoire.robot.description.measures]
+    """Say in words which measure each direction stands for."""
+    grid, problem = repertoire.grid, repertoire.problem
     total_rows, total_columns = math.prod(grid[1::2]), math.prod(grid[0::2])
-    axes.set_xticks(*_ticks(grid[0], total_columns))
-    axes.set_xlabel(f"{feet[0]}: share of time on the ground")
+    axes.set_xticks(*_ticks(problem, 0, grid[0], total_columns))
+    axes.set_xlabel(problem.measure_labels[0])
     if len(grid) > 1:
-        axes.set_yticks(*_ticks(grid[1], total_rows))
-        axes.set_ylabel(f"{feet[1]}:\nshare of time on the ground")
-    nested = "within each block, 0% to 100%"
+        axes.set_yticks(*_ticks(problem, 1, grid[1], total_rows))
+        axes.set_ylabel(problem.measure_labels[1].replace(": ", ":\n"))
+    nested = "within each block, lowest to highest"
     if len(grid) > 2:
         axes.set_title(
-            f"{nested} from left to right: {', then '.join(feet[2::2])}", loc="left", color=_QUIET, size=9
+            f"{nested} from left to right: {', then '.join(problem.measure_names[2::2])}",
+            loc="left",
+            color=_QUIET,
+            size=9,
         )
     if len(grid) > 3:
-        note = f"{nested} from bottom to top: {', then '.join(feet[3::2])}"
+        note = f"{nested} from bottom to top: {', then '.join(problem.measure_names[3::2])}"
         axes.annotate(
             note, (1.015, 0), xycoords="axes fraction", rotation=90, va="bottom", color=_QUIET, size=9
         )
 
 
-def _ticks(size: int, total: int) -> tuple[list[float], list[str]]:
+def _ticks(problem: ProblemRecord, measure: int, size: int, total: int) -> tuple[list[float], list[str]]:
     """Positions and labels of an outer measure's boundaries between cells; of quarters if there are many."""
     count = size if size <= _MOST_TICKS else 4
-    return [total * i / count for i in range(count + 1)], [f"{i / count:.0%}" for i in range(count + 1)]
+    low, high = problem.measure_ranges[measure]
+    values = [low + (high - low) * i / count for i in range(count + 1)]
+    return [total * i / count for i in range(count + 1)], [f"{value:.4g}" for value in values]
 
 
 def _ring_best(axes: Axes, repertoire: Repertoire) -> None:
@@ -244,10 +248,9 @@ def _ring_best(axes: Axes, repertoire: Repertoire) -> None:
 
 def _headline(repertoire: Repertoire) -> str:
     """The robot and the metrics, in two lines."""
-    title = repertoire.robot.description.title
     metrics, cells = repertoire.metrics, math.prod(repertoire.grid)
     filled = f"{metrics.elites:,} of {cells:,} cells filled ({metrics.coverage:.1%})"
-    first = f"{title[0].upper()}{title[1:]}: {filled}"
+    first = f"{repertoire.problem.title}: {filled}"
     if not metrics.elites:
         return first
     return (

@@ -7,7 +7,8 @@ import numpy as np
 
 from repertoire.archives.archive import Elites
 from repertoire.metrics import Metrics, measure_objectives
-from repertoire.training.settings import Configuration
+from repertoire.problems.record import ProblemRecord
+from repertoire.training.settings import Settings
 from robots.errors import InvalidValueError
 from robots.numbers import short
 from robots.robot import Robot
@@ -84,9 +85,8 @@ class Repertoire:
     """The elites of a result archive, with everything needed to understand and use them.
 
     Attributes:
-        robot: the robot they were trained on.
-        controller: shape of the controllers, e.g. `mlp-28-128-128-8`.
-        configuration: the settings of the run.
+        problem: the facts of the problem that they solve.
+        settings: of the search that found them.
         elites: the best solution of each occupied cell, k of them.
         thresholds: of the search's soft archive when it ended, one per cell, (cells,).
         history: columns of equal length, one row per iteration of training.
@@ -94,9 +94,8 @@ class Repertoire:
         spread: of the elites, if it was corrected: objectives and measures are then means over episodes.
     """
 
-    robot: Robot
-    controller: str
-    configuration: Configuration
+    problem: ProblemRecord
+    settings: Settings
     elites: Elites
     thresholds: np.ndarray
     history: dict[str, np.ndarray] = field(default_factory=dict)
@@ -107,9 +106,28 @@ class Repertoire:
         return len(self.elites)
 
     @property
+    def robot(self) -> Robot:
+        """The robot that they drive, with the episode length of the run.
+
+        Raises:
+            InvalidValueError: the problem is not that of a robot.
+        """
+        if self.problem.robot is None:
+            raise InvalidValueError(
+                f"this is a repertoire of {self.problem.name}, which has no robot: "
+                "this is only possible with a repertoire that was trained for a robot"
+            )
+        return self.problem.robot
+
+    @property
+    def controller(self) -> str:
+        """Shape of the robot's controllers, e.g. `mlp-28-128-128-8`; "" without a robot."""
+        return self.problem.controller
+
+    @property
     def grid(self) -> tuple[int, ...]:
         """Cells along each measure."""
-        return self.configuration.archive
+        return self.settings.archive
 
     @property
     def metrics(self) -> Metrics:
@@ -117,7 +135,7 @@ class Repertoire:
         return measure_objectives(
             self.elites.objectives,
             cells=math.prod(self.grid),
-            min_objective=self.configuration.min_objective,
+            min_objective=self.settings.min_objective,
         )
 
     @property
@@ -163,22 +181,20 @@ class Repertoire:
 
     def facts(self) -> dict[str, str]:
         """What there is to say about it, in words."""
-        configuration, metrics = self.configuration, self.metrics
-        diverged = self.last("diverged")
-        emitters = "emitter" if configuration.emitters == 1 else "emitters"
+        settings, metrics = self.settings, self.metrics
+        emitters = "emitter" if settings.emitters == 1 else "emitters"
         where = f" (cell {format_cell(self.cell(self.best()))})" if len(self) else ""
         return {
-            "robot": f"{self.robot.name}, {self.robot.description.title}",
-            "controller": f"{self.controller}, {self.elites.solutions.shape[1]:,} parameters",
-            "algorithm": f"{configuration.algorithm}, seed {configuration.seed}{self._others}",
-            "settings": f"{configuration.emitters} {emitters} x {configuration.batch_size}, "
-            f"sigma0 {configuration.sigma0:g}, learning rate {configuration.learning_rate:g}, "
-            f"{configuration.rule} thresholds, episodes of {configuration.episode_steps} steps",
-            "evaluations": f"{self.evaluations:,} of {configuration.evaluations:,}, {diverged} diverged",
-            "measures": "share of time on the ground: " + ", ".join(self.robot.description.measures),
+            **self.problem.facts(),
+            "algorithm": f"{settings.algorithm}, seed {settings.seed}{self._others}",
+            "settings": f"{settings.emitters} {emitters} x {settings.batch_size}, "
+            f"sigma0 {settings.sigma0:g}, learning rate {settings.learning_rate:g}, "
+            f"{settings.rule} thresholds",
+            "evaluations": f"{self.evaluations:,} of {settings.evaluations:,}, "
+            f"{self.last('diverged')} diverged",
             "archive": " x ".join(map(str, self.grid)) + f" cells, {metrics.elites} filled",
             "coverage": f"{metrics.coverage:.1%}",
-            "QD score": f"{metrics.qd_score:,.1f} (objectives count from {configuration.min_objective:g})",
+            "QD score": f"{metrics.qd_score:,.1f} (objectives count from {settings.min_objective:g})",
             "best": f"{short(metrics.best)}{where}" if len(self) else "none",
             "mean": short(metrics.mean) if len(self) else "none",
             **self._spread_facts(),

@@ -74,8 +74,8 @@ def test_another_algorithm_trains(run, tmp_path) -> None:
     code, out, err = run("train", "ant", "--out", tmp_path / "run", *choice, *SMALL)
     assert (code, err) == (0, "")
     assert "note: " not in out
-    configuration = read_repertoire(tmp_path / "run" / "repertoire.h5").configuration
-    assert (configuration.algorithm, configuration.line_sigma) == ("map-elites-line", 0.3)
+    settings = read_repertoire(tmp_path / "run" / "repertoire.h5").settings
+    assert (settings.algorithm, settings.line_sigma) == ("map-elites-line", 0.3)
     assert "map-elites-line, seed 1" in run("show", tmp_path / "run" / "repertoire.h5")[1]
 
 
@@ -199,7 +199,7 @@ def test_bad_input_ends_in_one_sentence_and_code_2(run, trained, tmp_path) -> No
     empty = next(c for c in range(6**4) if c not in read_repertoire(trained).elites.cells)
     empty_cell = ",".join(map(str, np.unravel_index(empty, (6, 6, 6, 6))))
     cases = [
-        (["train", "aunt"], "unknown robot 'aunt'"),
+        (["train", "aunt"], "unknown robot or problem 'aunt'"),
         (["train"], "name a robot to train"),
         ([*choice, "magic"], "unknown algorithm 'magic'; available: cma-mae, lm-ma-mae, sep-cma-mae"),
         ([*choice, "sep-cma-mae", "--learning-rate", "1.5"], "learning_rate: "),
@@ -248,7 +248,7 @@ def test_bad_input_ends_in_one_sentence_and_code_2(run, trained, tmp_path) -> No
         (["train", "ant", "--sigma0", "1e300", "--out", tmp_path / "x"], "sigma0: "),
         (["train", "ant", "--out", ""], "a path cannot be empty"),
         (["train", "ant", "--batch-size", "100000000", "--out", tmp_path / "x"], "batch_size: "),
-        (["train", "ant", "--episode-steps", "9" * 25, "--out", tmp_path / "x"], "episode_steps: "),
+        (["train", "ant", "--episode-steps", "9" * 25, "--out", tmp_path / "x"], "episode_steps must be at "),
         (["demo", "--out", trained.parent], "already holds a run"),
         (["deploy", trained, "--best", "--seconds", "1e300"], "at most 3600"),
         (["deploy", trained, "--best", "--csv", tmp_path / "no" / "x.csv"], "x.csv cannot be written"),
@@ -310,7 +310,7 @@ def test_overwrite_replaces_a_run(run, tmp_path) -> None:
     for seed in ("1", "2"):
         code, _, err = run("train", "ant", "--seed", seed, "--out", tmp_path, "--overwrite", *SMALL)
         assert code == 0, err
-    assert read_repertoire(tmp_path / "repertoire.h5").configuration.seed == 2
+    assert read_repertoire(tmp_path / "repertoire.h5").settings.seed == 2
 
 
 def test_the_demo_runs_from_start_to_end(run, tmp_path, monkeypatch) -> None:

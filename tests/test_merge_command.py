@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from repertoire.correction import correct, reevaluation
+from repertoire.problems.locomotion import walking_record
 from repertoire.repertoire import Repertoire
 from repertoire.storage.repertoires import read_repertoire, write_repertoire
 from repertoire.training.runs import FILE_NAME, start_training
@@ -84,8 +85,8 @@ def test_what_cannot_share_an_archive_is_refused(run, folder, both, tmp_path) ->
     with reevaluation(both[0], episodes=1, seed=0, threads=1) as evaluation:
         evaluation.run()
     write_repertoire(tmp_path / "corrected.h5", correct(evaluation).repertoire)
-    longer = both[1].configuration.model_copy(update={"episode_steps": 41})
-    write_repertoire(tmp_path / "longer.h5", replace(both[1], configuration=longer))
+    longer = walking_record(both[1].robot.with_episode_steps(41))
+    write_repertoire(tmp_path / "longer.h5", replace(both[1], problem=longer))
     (tmp_path / "text.h5").write_text("no repertoire")
     before = sorted(path.name for path in tmp_path.iterdir())
     out = ["--out", tmp_path / "out.h5"]
@@ -93,7 +94,10 @@ def test_what_cannot_share_an_archive_is_refused(run, folder, both, tmp_path) ->
         ([*out], "Missing argument 'FILE...'"),
         ([a], "Missing option '--out'"),
         ([a, tmp_path / "corrected.h5", *out], "corrected.h5 was corrected: merge the originals"),
-        ([a, tmp_path / "longer.h5", *out], f"longer.h5 has the episode length 41, but {a} has 40: only"),
+        (
+            [a, tmp_path / "longer.h5", *out],
+            "longer.h5 has the objective sum of rewards in up to 41 control",
+        ),
         ([a, a, *out], "is named twice: choose different files"),
         ([a, tmp_path / "none.h5", "--out", tmp_path / "longer.h5", "--overwrite"], "none.h5"),
         ([a, tmp_path / "none.h5", *out], "none.h5"),

@@ -20,13 +20,13 @@ def run_notes(bench: Benchmark, arena: Arena, selectors: Sequence[str]) -> list[
         selectors: that ran.
     """
     repertoire, settings, library = bench.repertoire, bench.settings, bench.library
-    configuration = repertoire.configuration
     known = sum(damage in library.conditions for damage in settings.damages)
     means = f"means over {repertoire.spread.episodes} episodes" if repertoire.spread else "single episodes"
     versions = ", ".join(f"{name} {version}" for name, version in software_versions().items())
     notes = [
-        f"Repertoire: {repertoire.robot.name}, {len(repertoire):,} gaits of {configuration.algorithm} after "
-        f"{repertoire.evaluations:,} evaluations; objectives are {means}.",
+        f"Repertoire: {repertoire.robot.name}, {len(repertoire):,} gaits of "
+        f"{repertoire.settings.algorithm} after {repertoire.evaluations:,} evaluations; "
+        f"objectives are {means}.",
         f"Library: {len(library)} conditions, means over {library.episodes} episodes. It holds "
         f"{known} of the damages that are put to the test; tracks say what of it selectors are given.",
         f"Truth: {len(settings.damages)} damages; of every gait, means over {settings.episodes} episodes for "

@@ -167,11 +167,11 @@ class Benchmark:
     def prior(self) -> Prior:
         """What the repertoire says of its controllers."""
         elites = self.repertoire.elites
-        return Prior(elites.objectives, elites.measures, self.repertoire.configuration.min_objective)
+        return Prior(elites.objectives, elites.measures, self.repertoire.settings.min_objective)
 
     def _world(self, pairs: list[tuple[TablePlan, TablePlan]]) -> World:
         """The cases of pairs of tables, in the order of the damages."""
-        floor = self.repertoire.configuration.min_objective
+        floor = self.repertoire.settings.min_objective
         found: dict[str, Case] = {}
         for shown, scores in pairs:
             table = self._read(shown)

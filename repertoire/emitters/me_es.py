@@ -16,8 +16,7 @@ from repertoire.emitters.normalisation import Normalisation
 from repertoire.emitters.novelty import novelty
 from repertoire.emitters.outcomes import Outcomes
 from repertoire.emitters.parents import Goal, Parents
-from repertoire.problems.normaliser import Normaliser
-from repertoire.problems.problem import Request
+from repertoire.problems.problem import Normaliser, Request
 from repertoire.state import select
 from repertoire.strategies.openai_es import AdamRates, OpenAIES
 from robots.errors import InvalidValueError

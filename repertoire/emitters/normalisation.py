@@ -4,7 +4,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from repertoire.problems.normaliser import Normaliser
+from repertoire.problems.problem import Normaliser
 from robots.simulation.moments import ObservationMoments
 
 

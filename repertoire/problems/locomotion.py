@@ -4,18 +4,21 @@ from collections.abc import Callable
 
 import numpy as np
 
-from repertoire.problems.normaliser import Normaliser
-from repertoire.problems.problem import OBJECTIVES_AND_MEASURES, Evaluations, Problem, Request
+from repertoire.problems.problem import OBJECTIVES_AND_MEASURES, Evaluations, Normaliser, Problem, Request
+from repertoire.problems.record import ProblemRecord
+from robots.controllers import robot_controller
 from robots.description import foot_words
 from robots.robot import Robot
 from robots.simulation.simulation import Simulation
+
+_SHORT_STEPS = 2  # of an episode that only compiles the simulation
 
 
 class Locomotion(Problem):
     """Walk: solutions are controllers, objectives sums of rewards, measures the feet's contact shares.
 
     Args:
-        robot: who walks.
+        robot: the robot that walks.
         threads: of the simulation; all cores by default.
     """
 
@@ -23,16 +26,28 @@ class Locomotion(Problem):
 
     def __init__(self, robot: Robot, *, threads: int | None = None) -> None:
         self.simulation = Simulation(robot, threads=threads)
-        self.name = robot.name
-        controller = self.simulation.controller
-        self.solution_dim = controller.parameter_count
+        controller, record = self.simulation.controller, walking_record(robot)
+        self.name = record.name
+        self.solution_dim = record.solution_dim
+        self.measure_ranges = record.measure_ranges
+        self.measure_names = record.measure_names
+        self.measure_meaning = record.measure_meaning
+        self.objective_name = record.objective_name
+        self.robot = record.robot
+        self.controller = record.controller
         self.normaliser = Normaliser(robot.observation_dim, controller.fold, controller.unfold)
-        self.measure_ranges = robot.measure_ranges
-        self.measure_names = tuple(
-            f"{foot_words(foot)}: share of time on the ground" for foot in robot.description.measures
-        )
+        self.sigma0 = controller.sigma0
         self.archive = robot.description.archive
         self.min_objective = robot.description.min_objective.value
+
+    def shortened(self) -> Problem:
+        """The same robot, for episodes of two control steps."""
+        short = self.simulation.robot.with_episode_steps(_SHORT_STEPS)
+        return Locomotion(short, threads=self.simulation.threads)
+
+    def close(self) -> None:
+        """See `Problem.close`."""
+        self.simulation.close()
 
     def initial(self, rng: np.random.Generator) -> np.ndarray:
         """See `Problem.initial`."""
@@ -58,3 +73,18 @@ class Locomotion(Problem):
             episodes.steps,
             moments=episodes.moments,
         )
+
+
+def walking_record(robot: Robot) -> ProblemRecord:
+    """The facts of the problem to walk with a robot, in episodes as long as its description says."""
+    controller = robot_controller(robot)
+    return ProblemRecord(
+        name=robot.name,
+        solution_dim=controller.parameter_count,
+        measure_ranges=robot.measure_ranges,
+        measure_names=tuple(foot_words(foot) for foot in robot.description.measures),
+        measure_meaning="share of time on the ground",
+        objective_name=f"sum of rewards in up to {robot.description.episode_steps:,} control steps",
+        robot=robot,
+        controller=controller.shape,
+    )

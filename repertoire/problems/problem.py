@@ -2,13 +2,32 @@
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
+from typing import final
 
 import numpy as np
 
-from repertoire.problems.normaliser import Normaliser
+from repertoire.problems.record import ProblemRecord
 from robots.errors import InvalidValueError
+from robots.robot import Robot
 from robots.simulation.moments import ObservationMoments
+
+Fold = Callable[[np.ndarray, np.ndarray, np.ndarray], np.ndarray]
+
+
+@dataclass(frozen=True)
+class Normaliser:
+    """How solutions take up a normalisation of observations, given their mean and standard deviation, (o,).
+
+    Attributes:
+        observation_dim: numbers in an observation, o.
+        fold: makes solutions that do with observations what the given ones, (n, d), do with normalised ones.
+        unfold: undoes it.
+    """
+
+    observation_dim: int
+    fold: Fold
+    unfold: Fold
 
 
 @dataclass(frozen=True)
@@ -57,13 +76,19 @@ class Problem(ABC):
         name: as on the command line, e.g. `sphere-100`.
         solution_dim: length of a solution.
         measure_ranges: lowest and highest value of each measure.
-        measure_names: what each measure is, in words, as for the axis of a plot.
+        measure_names: of each measure, see `ProblemRecord`.
         archive: default number of cells along each measure.
         min_objective: floor of every threshold and offset of the QD score.
         learning_rate: the archive learning rate α with which Tjanaka et al. 2023 ran the problem.
+        sigma0: default initial step size of a search, in units of the parameters.
+        measure_meaning: what all measures are, see `ProblemRecord`.
+        objective_name: what the objective is, see `ProblemRecord`.
+        stochastic: whether the result of a solution depends on its seed.
         differentiable: whether gradients can be requested.
         normaliser: how solutions take up statistics of what their controllers observe; None for a problem
             without observations, of which none can be requested.
+        robot: the robot whose controllers the solutions are; None for a problem without a robot.
+        controller: shape of these controllers; "" without a robot.
     """
 
     name: str
@@ -73,8 +98,27 @@ class Problem(ABC):
     archive: tuple[int, ...]
     min_objective: float
     learning_rate: float
+    sigma0: float = 0.02
+    measure_meaning: str = ""
+    objective_name: str = ""
+    stochastic: bool = True
     differentiable: bool = False
     normaliser: Normaliser | None = None
+    robot: Robot | None = None
+    controller: str = ""
+
+    @final
+    def record(self) -> ProblemRecord:
+        """The facts that a repertoire keeps of this problem."""
+        names = (field.name for field in fields(ProblemRecord))
+        return ProblemRecord(**{name: getattr(self, name) for name in names})
+
+    def shortened(self) -> "Problem":
+        """A problem that compiles what this one does, but costs less to evaluate; this one by default."""
+        return self
+
+    def close(self) -> None:  # noqa: B027 (most problems hold nothing to be released)
+        """End the threads that evaluate solutions, if there are any."""
 
     @abstractmethod
     def initial(self, rng: np.random.Generator) -> np.ndarray:

@@ -7,11 +7,14 @@ import json
 from collections.abc import Mapping
 from dataclasses import fields
 from pathlib import Path
+from typing import Annotated
 
 import h5py
 import numpy as np
+from pydantic import BaseModel, ConfigDict, Field, FiniteFloat
 
 from repertoire.archives.archive import Elites
+from repertoire.problems.record import ProblemRecord
 from repertoire.repertoire import Repertoire, Spread
 from repertoire.storage.arrays import (
     HISTORY,
@@ -33,17 +36,38 @@ from repertoire.storage.contents import (
     write_tree,
 )
 from repertoire.storage.hdf5 import create_file, open_file
-from repertoire.training.settings import Configuration, make_configuration
+from repertoire.training.settings import Settings, make_settings, validate
 from robots.controllers import robot_controller, with_controller
+from robots.description import Steps
 from robots.errors import InvalidValueError
 from robots.importing.mjcf import find_reference
 from robots.robot import robot_from_text
 
 FORMAT = "surefoot repertoire"
-VERSION = 1
+VERSION = 2
 
 _SEARCH = "search"
-_TEXTS = ("configuration", "controller", "robot/mjcf", "robot/yaml", "versions")
+_TEXTS = ("problem", "settings", "versions")
+_ROBOT_TEXTS = (
+    "controller",
+    "robot/mjcf",
+    "robot/yaml",
+)  # all of them, or none without a robot
+_NO_ROBOT = {"robot", "controller"}  # the facts of a problem that are stored as texts of their own
+
+
+class _ProblemFacts(BaseModel):
+    """The JSON text of a problem's facts; `episode_steps` is that of its robot, and null without one."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    name: str
+    solution_dim: Annotated[int, Field(gt=0, strict=True)]
+    measure_ranges: Annotated[tuple[tuple[FiniteFloat, FiniteFloat], ...], Field(min_length=1)]
+    measure_names: tuple[str, ...]
+    measure_meaning: str
+    objective_name: str
+    episode_steps: Steps | None = None
 
 
 def write_repertoire(
@@ -86,10 +110,10 @@ def read_repertoire(path: Path) -> Repertoire:
         # what can be named is named before the checksum says only that something changed; MuJoCo's parser
         # comes after it, and so never sees a damaged robot
         _check_texts(contents)
-        configuration = make_configuration(_parse_json(contents.texts, "configuration"))
-        check_arrays(contents.arrays, configuration.archive)
+        settings = make_settings(_parse_json(contents.texts, "settings"))
+        check_arrays(contents.arrays, settings.archive)
         verify(file, contents)
-        repertoire = _repertoire(contents, configuration)
+        repertoire = _repertoire(contents, settings)
         _check_fit(repertoire)
     return repertoire
 
@@ -125,10 +149,6 @@ def fingerprint(repertoire: Repertoire) -> str:
 
 def _contents(repertoire: Repertoire) -> Contents:
     """What a file holds of a repertoire."""
-    robot = repertoire.robot
-    if robot.modifications:
-        changes = ", ".join(change.label for change in robot.modifications)
-        raise InvalidValueError(f"a repertoire is saved with the whole robot, but its robot has {changes}")
     spread = vars(repertoire.spread) if repertoire.spread is not None else {}
     named = {
         **{f"elites/{name}": column for name, column in vars(repertoire.elites).items()},
@@ -138,32 +158,59 @@ def _contents(repertoire: Repertoire) -> Contents:
     arrays = {name: np.asarray(value, KINDS[name].dtype) for name, value in named.items()}
     history = {HISTORY + name: np.asarray(column) for name, column in repertoire.history.items()}
     texts = {
-        "configuration": repertoire.configuration.model_dump_json(),
-        "controller": repertoire.controller,
-        "robot/mjcf": robot.xml,
-        "robot/yaml": robot.yaml,
+        **_problem_texts(repertoire.problem),
+        "settings": repertoire.settings.model_dump_json(),
         "versions": json.dumps(repertoire.versions),
     }
     return Contents(arrays | history, texts)
 
 
-def _repertoire(contents: Contents, configuration: Configuration) -> Repertoire:
+def _problem_texts(problem: ProblemRecord) -> dict[str, str]:
+    """The texts that a file holds of a problem: its facts, and its robot if it has one."""
+    names = {field.name for field in fields(ProblemRecord)} - _NO_ROBOT
+    facts = {name: getattr(problem, name) for name in sorted(names)}
+    robot = problem.robot
+    if robot is None:
+        return {"problem": json.dumps(facts)}
+    if robot.modifications:
+        changes = ", ".join(change.label for change in robot.modifications)
+        raise InvalidValueError(f"a repertoire is saved with the whole robot, but its robot has {changes}")
+    facts["episode_steps"] = robot.description.episode_steps
+    return {
+        "problem": json.dumps(facts),
+        "controller": problem.controller,
+        "robot/mjcf": robot.xml,
+        "robot/yaml": robot.yaml,
+    }
+
+
+def _repertoire(contents: Contents, settings: Settings) -> Repertoire:
     """The repertoire that checked contents describe."""
     arrays, texts = contents.arrays, contents.texts
     versions = _parse_json(texts, "versions")
     if not all(isinstance(version, str) for version in versions.values()):
         raise InvalidValueError("'versions' must map names to texts")
-    robot = robot_from_text(texts["robot/mjcf"], texts["robot/yaml"], origin="its robot")
     return Repertoire(
-        robot=with_controller(robot, texts["controller"]),
-        controller=texts["controller"],
-        configuration=configuration,
+        problem=_problem(texts),
+        settings=settings,
         elites=Elites(*(arrays[f"elites/{field.name}"] for field in fields(Elites))),
         thresholds=arrays["thresholds"],
         history={name.removeprefix(HISTORY): arrays[name] for name in columns_of_history(arrays)},
         versions={name: str(version) for name, version in versions.items()},
         spread=_spread(arrays) if has_spread(arrays) else None,
     )
+
+
+def _problem(texts: Mapping[str, str]) -> ProblemRecord:
+    """The problem that checked texts describe."""
+    facts = validate(_ProblemFacts, _parse_json(texts, "problem"))
+    values = dict(facts)
+    steps = values.pop("episode_steps")
+    if steps is None:
+        return ProblemRecord(**values)
+    robot = robot_from_text(texts["robot/mjcf"], texts["robot/yaml"], origin="its robot")
+    robot = with_controller(robot, texts["controller"]).with_episode_steps(steps)
+    return ProblemRecord(**values, robot=robot, controller=texts["controller"])
 
 
 def _spread(arrays: Mapping[str, np.ndarray]) -> Spread:
@@ -205,25 +252,31 @@ def _check_format(file: h5py.File) -> None:
 
 def _check_texts(contents: Contents) -> None:
     """Raise if a text is missing, or the robot needs a file that is not in this one."""
-    for name in _TEXTS:
-        if name not in contents.texts:
+    texts = contents.texts
+    has_robot = any(name in texts for name in _ROBOT_TEXTS)
+    for name in _TEXTS + (_ROBOT_TEXTS if has_robot else ()):
+        if name not in texts:
             raise InvalidValueError(f"the text {name!r} is missing")
-    reference = find_reference(contents.texts["robot/mjcf"])
+    if ("episode_steps" in _parse_json(texts, "problem")) != has_robot:
+        raise InvalidValueError("'problem' must have 'episode_steps' if and only if there is a robot")
+    reference = find_reference(texts["robot/mjcf"]) if has_robot else None
     if reference is not None:
         raise InvalidValueError(
             f"'robot/mjcf' refers to another file ({reference!r}), "
-            "but a repertoire must need nothing beside it"
+            "but a repertoire must contain everything that it needs"
         )
 
 
 def _check_fit(repertoire: Repertoire) -> None:
-    """Raise if a repertoire's parts do not fit its robot."""
-    robot = with_controller(repertoire.robot, repertoire.controller)
-    controller = robot_controller(robot)
-    if len(repertoire.grid) != robot.measure_dim:
+    """Raise if a repertoire's parts do not fit its problem."""
+    problem = repertoire.problem
+    measures, dim = len(problem.measure_names), problem.solution_dim
+    if problem.robot is not None:
+        robot = with_controller(problem.robot, problem.controller)
+        measures, dim = robot.measure_dim, robot_controller(robot).parameter_count
+    if len(repertoire.grid) != measures:
         raise InvalidValueError(
-            f"its grid has {len(repertoire.grid)} dimensions, but its robot, {robot.name}, "
-            f"has {robot.measure_dim} measures"
+            f"its grid has {len(repertoire.grid)} dimensions, but {problem.name} has {measures} measures"
         )
     arrays = {"elites/solutions": repertoire.elites.solutions}
-    check_shape(arrays, "elites/solutions", (len(repertoire), controller.parameter_count))
+    check_shape(arrays, "elites/solutions", (len(repertoire), dim))

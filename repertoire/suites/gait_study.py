@@ -6,14 +6,12 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Literal
 
-import numpy as np
-
-from repertoire.algorithms import find_algorithm
 from repertoire.evaluation import check_episodes
-from repertoire.problems import Locomotion
+from repertoire.problems.catalogue import find_problem
 from repertoire.suites.gait_trial import GaitPlan
 from repertoire.suites.study import Study, trial_folder
 from repertoire.training.runs import configure
+from repertoire.training.training import Training
 from robots.files import file_exists, make_folder, write_text
 from robots.robot import load_robot
 
@@ -141,14 +139,12 @@ def check_plans(settings: GaitSettings) -> list[str]:
     check_episodes(settings.episodes)
     remarks: dict[str, None] = {}
     for robot in settings.evaluations:
-        problem = Locomotion(load_robot(robot), threads=1)
-        with closing(problem.simulation):
+        problem = find_problem(robot, threads=1, episode_steps=settings.episode_steps)
+        with closing(problem):
             for variant in settings.variants:
                 plan = settings.plan(robot, variant, 0)
-                configuration = configure(problem.simulation.robot, plan.method, plan.settings)
-                algorithm = find_algorithm(plan.method)
-                algorithm.start(configuration, problem, np.random.SeedSequence(plan.seed)).close()
-                remarks |= dict.fromkeys(algorithm.remarks(configuration, problem.solution_dim))
+                training = Training(problem, configure(problem, plan.method, plan.settings))
+                remarks |= dict.fromkeys(training.remarks)
     return list(remarks)
 
 

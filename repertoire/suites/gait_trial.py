@@ -1,9 +1,7 @@
 """`GaitPlan`: a trial that trains a robot in a folder of its own, and corrects what was learned."""
 
-import time
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
 from typing import Any, final
 
@@ -12,7 +10,6 @@ import numpy as np
 from repertoire.correction import Correction, correct, reevaluation
 from repertoire.machine import processor_name
 from repertoire.memory import array_bytes
-from repertoire.parallel import one_blas_thread
 from repertoire.plots import objective_grid
 from repertoire.repertoire import Repertoire
 from repertoire.storage.repertoires import read_repertoire, write_repertoire
@@ -20,7 +17,6 @@ from repertoire.suites.costs import Meter, read_costs
 from repertoire.suites.plan import Plan, Tell
 from repertoire.suites.results import TrialResult
 from repertoire.training.runs import FILE_NAME, resume_training, start_training
-from repertoire.training.settings import Configuration
 from repertoire.training.training import Training
 from robots.errors import InvalidFileError
 from robots.files import file_exists, make_folder
@@ -30,10 +26,6 @@ _SAMPLES = "samples.h5"
 _COSTS = "costs.json"
 _CHECKPOINT_SECONDS = 60.0
 _RECORDS = 100  # rows of a history
-_WARM_UP_STEPS, _WARM_UP_BATCHES = (
-    2,
-    3,
-)  # short episodes that compile everything before the clock starts
 _TRAINING = 0.95  # share of a trial's work, of which the correction is the rest
 
 
@@ -61,7 +53,7 @@ class GaitPlan(Plan):
     @property
     def settings(self) -> dict[str, Any]:
         """Those of training that are not the algorithm's or the robot's own."""
-        settings = {"evaluations": self.evaluations, "seed": self.seed, "episode_steps": self.episode_steps}
+        settings = {"evaluations": self.evaluations, "seed": self.seed}
         return settings if self.learning_rate is None else {**settings, "learning_rate": self.learning_rate}
 
     def run(self, tell: Tell) -> TrialResult:
@@ -72,28 +64,32 @@ class GaitPlan(Plan):
             with training:
                 self._train(training, tell)
         repertoire = read_repertoire(self.folder / FILE_NAME)
-        self._check(repertoire.configuration)
+        self._check(repertoire)
         return self._result(repertoire, self._correct(repertoire, tell))
 
     def _open(self) -> Training | None:
         """The training to begin or to go on with; None if it has finished."""
         if not file_exists(self.folder / FILE_NAME):
             return start_training(
-                self.domain, self.method, out=self.folder, threads=self.threads, **self.settings
+                self.domain,
+                self.method,
+                out=self.folder,
+                threads=self.threads,
+                episode_steps=self.episode_steps,
+                **self.settings,
             )
         training = resume_training(self.folder, threads=self.threads)
         if training is not None:
-            self._check(training.configuration)
+            self._check(training.repertoire())
         return training
 
-    def _check(self, found: Configuration) -> None:
+    def _check(self, repertoire: Repertoire) -> None:
         """Raise if the folder holds another run."""
         wanted = {"robot": self.domain, "algorithm": self.method, **self.settings}
-        others = [
-            f"{name} {getattr(found, name)}"
-            for name, value in wanted.items()
-            if getattr(found, name) != value
-        ]
+        wanted["episode_steps"] = self.episode_steps
+        steps = repertoire.robot.description.episode_steps
+        held = {**dict(repertoire.settings), "robot": repertoire.problem.name, "episode_steps": steps}
+        others = [f"{name} {held[name]}" for name, value in wanted.items() if held[name] != value]
         if others:
             raise InvalidFileError(
                 f"{self.folder} holds another run ({', '.join(others)}): remove it to run the trial again"
@@ -101,21 +97,20 @@ class GaitPlan(Plan):
 
     def _train(self, training: Training, tell: Tell) -> None:
         """Train to the end, with a checkpoint now and then."""
-        _warm_up(training, self.threads)
-        meter, saved_at = Meter(self.folder / _COSTS, training.evaluations), time.monotonic()
-        with one_blas_thread():
-            while not training.finished:
-                training.step(partial(self._tell, tell, training.evaluations))
-                if training.finished or time.monotonic() - saved_at >= _CHECKPOINT_SECONDS:
-                    search = training.search
-                    memory = array_bytes(search.soft, search.result, *search.emitters)
-                    meter.note(training.evaluations, training.timing, memory)
-                    training.save(self.folder / FILE_NAME)
-                    saved_at = time.monotonic()
+        training.warm_up()
+        meter = Meter(self.folder / _COSTS, training.evaluations)
 
-    def _tell(self, tell: Tell, before: int, count: int) -> None:
-        """Tell of the evaluations before a batch and in it, which may exceed the plan."""
-        tell(_TRAINING * min((before + count) / self.evaluations, 1.0))
+        def note_costs() -> None:
+            search = training.search
+            memory = array_bytes(search.soft, search.result, *search.emitters)
+            meter.note(training.evaluations, training.timing, memory)
+
+        training.run(
+            self.folder / FILE_NAME,
+            checkpoint_seconds=_CHECKPOINT_SECONDS,
+            on_progress=lambda now: tell(_TRAINING * min(now.evaluations / self.evaluations, 1.0)),
+            before_saving=note_costs,
+        )
 
     def _correct(self, repertoire: Repertoire, tell: Tell) -> Correction:
         """Correct what was learned, and keep it."""
@@ -136,7 +131,7 @@ class GaitPlan(Plan):
 
     def _result(self, repertoire: Repertoire, correction: Correction) -> TrialResult:
         """What both leave behind."""
-        history, configuration = repertoire.history, repertoire.configuration
+        history, settings = repertoire.history, repertoire.settings
         evaluations = int(history["evaluations"][-1])
         costs, after, before = (
             read_costs(self.folder / _COSTS, evaluations),
@@ -170,19 +165,11 @@ class GaitPlan(Plan):
             episode_steps=self.episode_steps,
             episodes=self.episodes,
             left_out=correction.left_out,
-            learning_rate=configuration.learning_rate,
-            min_objective=configuration.min_objective,
+            learning_rate=settings.learning_rate,
+            min_objective=settings.min_objective,
             threads=self.threads,
             versions=", ".join(f"{name} {version}" for name, version in repertoire.versions.items()),
         )
-
-
-def _warm_up(training: Training, threads: int) -> None:
-    """Have everything compiled that a trial needs."""
-    short = training.configuration.model_copy(update={"episode_steps": _WARM_UP_STEPS})
-    with Training(short, training.robot, threads=threads) as other:
-        for _ in range(_WARM_UP_BATCHES):
-            other.step()
 
 
 def _thinned(history: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:

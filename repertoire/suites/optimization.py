@@ -3,11 +3,9 @@
 from collections.abc import Sequence
 from pathlib import Path
 
-from repertoire.algorithms import find_algorithm
-from repertoire.problems import make_problem
 from repertoire.suites.published import published_study
 from repertoire.suites.results import collect_results
-from repertoire.suites.runner import start_search, trial_settings
+from repertoire.suites.runner import make_training
 from repertoire.suites.study import Study, StudySettings
 from repertoire.suites.study_report import write_report
 
@@ -44,7 +42,7 @@ def optimization_study(
     """
     settings = StudySettings("optimization", tuple(algorithms), tuple(domains), trials, evaluations, seed)
     for plan in settings.plans()[: len(settings.algorithms) * len(settings.domains)]:
-        start_search(plan, make_problem(plan.domain))  # what cannot be run is found before anything is
+        make_training(plan)  # what cannot be run is found before anything is
     return Study(settings, folder)
 
 
@@ -53,9 +51,7 @@ def remarks(study: Study) -> list[str]:
     found = []
     for plan in study.settings.plans():
         if plan.trial == 0:
-            problem = make_problem(plan.domain)
-            settings = trial_settings(plan, problem)
-            found += find_algorithm(plan.algorithm).remarks(settings, problem.solution_dim)
+            found += make_training(plan).remarks
     return found
 
 

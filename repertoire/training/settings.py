@@ -1,11 +1,11 @@
-"""`Settings` of a search, and `Configuration` of a training run: what decides, with the code, its result."""
+"""`Settings` of a search: with the problem and the code they decide its result."""
 
 from collections.abc import Mapping
 from typing import Annotated, Literal, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from robots.description import Steps, describe_validation_error
+from robots.description import describe_validation_error
 from robots.errors import InvalidValueError
 
 Count = Annotated[int, Field(gt=0, strict=True)]
@@ -55,21 +55,9 @@ class Settings(BaseModel):
     min_objective: Annotated[float, Field(allow_inf_nan=False)]
 
 
-class Configuration(Settings):
-    """Settings of a training run; a run is a pure function of them, its robot and the software's versions.
-
-    Attributes:
-        robot: name of the robot.
-        episode_steps: control steps an episode has at most.
-    """
-
-    robot: str
-    episode_steps: Steps
-
-
-def make_configuration(settings: Mapping[str, object]) -> Configuration:
-    """Validate settings of a training run; see `validate`."""
-    return validate(Configuration, settings)
+def make_settings(settings: Mapping[str, object]) -> Settings:
+    """Validate settings of a search; see `validate`."""
+    return validate(Settings, settings)
 
 
 def validate(model: type[Model], settings: Mapping[str, object]) -> Model:

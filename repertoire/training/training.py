@@ -1,4 +1,4 @@
-"""The training loop: ask, evaluate, add, tell, record, checkpoint."""
+"""`Training`: the loop of every problem: ask, evaluate, add, tell, record, save."""
 
 import math
 import time
@@ -12,18 +12,18 @@ import numpy as np
 from repertoire.algorithms import find_algorithm
 from repertoire.metrics import Metrics, measure
 from repertoire.parallel import one_blas_thread
-from repertoire.problems import Evaluations, Locomotion
+from repertoire.problems.problem import Evaluations, Problem
 from repertoire.repertoire import Repertoire
 from repertoire.search import Search
 from repertoire.storage.repertoires import write_repertoire
 from repertoire.storage.versions import software_versions
 from repertoire.strategies.strategy import STOPS
 from repertoire.training.history import History
-from repertoire.training.settings import Configuration
+from repertoire.training.settings import Settings
 from robots.files import check_writable
-from robots.robot import Robot
 from robots.seeds import SeedFamily, derive_seeds, search_seed
-from robots.simulation.simulation import available_cores
+
+_WARM_UP_BATCHES = 3  # after so many, everything that a run needs has been compiled
 
 
 @dataclass(frozen=True)
@@ -31,10 +31,10 @@ class Progress:
     """How far a run is.
 
     Attributes:
-        evaluations: finished, those of the batch in flight included.
-        steps: control steps simulated in finished batches.
-        metrics: of the result archive after the last batch.
-        diverged: evaluations whose simulation blew up so far.
+        evaluations: finished, including those of the batch that is being evaluated.
+        steps: of finished batches, in the problem's unit of work.
+        metrics: of the result archive when the history was last recorded.
+        diverged: evaluations that failed so far.
     """
 
     evaluations: int
@@ -45,7 +45,13 @@ class Progress:
 
 @dataclass
 class Timing:
-    """Where the time of this process's part of a run went [s]."""
+    """Where the time of this process's part of a run went [s].
+
+    Attributes:
+        search: ask, add and tell.
+        evaluation: evaluating solutions.
+        saving: writing files.
+    """
 
     search: float = 0.0
     evaluation: float = 0.0
@@ -53,27 +59,45 @@ class Timing:
 
 
 class Training:
-    """A run under way: everything that changes while training, and how it changes.
+    """A run: a search on a problem, with a history and a file; its result depends on nothing but these two.
 
     Args:
-        configuration: the settings.
-        robot: who is trained.
-        threads: of the simulation; all cores by default. The result does not depend on it.
+        problem: to be solved; closed with the training.
+        settings: of the search.
+        history_rows: rows of the history, spread evenly over the evaluations; None for one each iteration.
+        clock: for `timing`, in seconds; `time.thread_time` counts the processor time of this thread alone.
+
+    Attributes:
+        search: archives and emitters.
+        history: recorded so far.
+        timing: of this process.
+        remarks: what a user should know of these settings.
+        saved_by: versions of the software that saved what was restored.
+
+    Raises:
+        UnknownNameError: there is no such algorithm or strategy.
+        InvalidValueError: a setting does not suit the algorithm or the problem.
     """
 
-    def __init__(self, configuration: Configuration, robot: Robot, *, threads: int | None = None) -> None:
-        self.configuration = configuration
-        self.robot = robot
-        self.problem = Locomotion(robot.with_episode_steps(configuration.episode_steps), threads=threads)
-        seed = search_seed(configuration.seed)
-        algorithm = find_algorithm(configuration.algorithm)
-        self.search: Search = algorithm.start(
-            configuration, self.problem, seed, threads=threads or available_cores()
-        )
-        self.remarks = algorithm.remarks(configuration, self.problem.solution_dim)
+    def __init__(
+        self,
+        problem: Problem,
+        settings: Settings,
+        *,
+        history_rows: int | None = None,
+        clock: Callable[[], float] = time.perf_counter,
+    ) -> None:
+        self.problem = problem
+        self.settings = settings
+        algorithm = find_algorithm(settings.algorithm)
+        self.search: Search = algorithm.start(settings, problem, search_seed(settings.seed))
+        self.remarks = algorithm.remarks(settings, problem.solution_dim)
         self.history = History()
         self.timing = Timing()
-        self.saved_by: dict[str, str] = {}  # versions of the software that saved what was restored
+        self.saved_by: dict[str, str] = {}
+        self._history_rows = history_rows
+        self._clock = clock
+        self._progress = Progress(0, 0, self._measure(), 0)
 
     def __enter__(self) -> "Training":
         return self
@@ -82,47 +106,69 @@ class Training:
         self.close()
 
     def close(self) -> None:
-        """End the threads."""
-        self.problem.simulation.close()
-        self.search.close()
+        """End the threads of the problem."""
+        self.problem.close()
 
     @property
     def evaluations(self) -> int:
         """Evaluations told to the search so far."""
-        return self.history.last("evaluations")
+        return self._progress.evaluations
 
     @property
     def finished(self) -> bool:
         """Whether the budget is used up."""
-        return self.evaluations >= self.configuration.evaluations
+        return self.evaluations >= self.settings.evaluations
 
     def progress(self) -> Progress:
-        """How far the run is."""
-        metrics = measure(self.search.result, min_objective=self.configuration.min_objective)
-        return Progress(self.evaluations, self.history.last("steps"), metrics, self.history.last("diverged"))
+        """How far the run is after its last batch."""
+        return self._progress
 
     def step(self, on_finished: Callable[[int], None] | None = None) -> None:
-        """Run one batch of every emitter: one iteration of the paper's Algorithm 1."""
-        started = time.perf_counter()
+        """Run one batch of every emitter, which is one iteration of Algorithm 1 of Tjanaka et al. 2023.
+
+        Args:
+            on_finished: called, from any thread, with the number of evaluations of the batch that finished.
+        """
+        started = self._clock()
         solutions = self.search.ask()
-        seeds = derive_seeds(self.configuration.seed, SeedFamily.TRAINING, self.evaluations, len(solutions))
-        asked_at = time.perf_counter()
+        seeds = self._seeds(len(solutions))
+        asked_at = self._clock()
         evaluations = self.problem.evaluate(
             solutions, seeds, request=self.search.request, on_finished=on_finished
         )
-        evaluated_at = time.perf_counter()
+        evaluated_at = self._clock()
         self.search.tell(evaluations)
-        self._record(evaluations)
         self.timing.evaluation += evaluated_at - asked_at
-        self.timing.search += time.perf_counter() - evaluated_at + asked_at - started
+        self.timing.search += self._clock() - evaluated_at + asked_at - started
+        self._count(evaluations)
 
-    def _record(self, evaluations: Evaluations) -> None:
+    def _seeds(self, count: int) -> np.ndarray:
+        """Seeds of the next evaluations, (count,) int64."""
+        if not self.problem.stochastic:  # to derive seeds would take longer than many evaluations
+            return np.zeros(count, np.int64)
+        return derive_seeds(self.settings.seed, SeedFamily.TRAINING, self.evaluations, count)
+
+    def _count(self, evaluations: Evaluations) -> None:
+        """Count a batch, and record a row of the history if one is due."""
+        before = self._progress
+        self._progress = replace(
+            before,
+            evaluations=before.evaluations + len(evaluations.failed),
+            steps=before.steps + int(evaluations.steps.sum()),
+            diverged=before.diverged + int(evaluations.failed.sum()),
+        )
+        rows, total = self._history_rows, self.settings.evaluations
+        if rows is None or before.evaluations * rows // total < self.evaluations * rows // total:
+            self._record()
+
+    def _record(self) -> None:
         """Add a row to the history."""
-        metrics = measure(self.search.result, min_objective=self.configuration.min_objective)
+        metrics = self._measure()
+        self._progress = now = replace(self._progress, metrics=metrics)
         self.history.append(
-            evaluations=self.evaluations + len(evaluations.failed),
-            steps=self.history.last("steps") + int(evaluations.steps.sum()),
-            diverged=self.history.last("diverged") + int(evaluations.failed.sum()),
+            evaluations=now.evaluations,
+            steps=now.steps,
+            diverged=now.diverged,
             elites=metrics.elites,
             coverage=metrics.coverage,
             qd_score=metrics.qd_score,
@@ -131,12 +177,26 @@ class Training:
             **_telemetry(self.search),
         )
 
+    def _measure(self) -> Metrics:
+        return measure(self.search.result, min_objective=self.settings.min_objective)
+
+    def warm_up(self) -> None:
+        """Compile everything that the run needs by running a shortened copy of it for three iterations."""
+        short = self.problem.shortened()
+        with one_blas_thread():
+            other = Training(short, self.settings)
+            for _ in range(_WARM_UP_BATCHES):
+                other.step()
+        if short is not self.problem:
+            short.close()
+
     def repertoire(self) -> Repertoire:
         """What has been learned so far."""
+        if self.evaluations > self.history.last("evaluations"):
+            self._record()  # the last row always describes the elites
         return Repertoire(
-            robot=self.robot,
-            controller=self.problem.simulation.controller.shape,
-            configuration=self.configuration,
+            problem=self.problem.record(),
+            settings=self.settings,
             elites=self.search.result.elites(),
             thresholds=self.search.soft.thresholds,
             history=self.history.columns(),
@@ -144,50 +204,75 @@ class Training:
         )
 
     def save(self, path: Path) -> None:
-        """Write the repertoire, and unless the run has finished what is needed to go on."""
-        started = time.perf_counter()
+        """Write the repertoire to a file, and unless the run has finished what is needed to go on.
+
+        Raises:
+            InvalidFileError: the file cannot be written.
+        """
+        started = self._clock()
         write_repertoire(path, self.repertoire(), search=None if self.finished else self.search.state())
-        self.timing.saving += time.perf_counter() - started
+        self.timing.saving += self._clock() - started
 
     def restore(self, repertoire: Repertoire, state: Mapping[str, np.ndarray]) -> None:
-        """Go on from where a repertoire was saved."""
+        """Go on from where a repertoire was saved.
+
+        Raises:
+            InvalidValueError: the state does not fit the settings.
+        """
         self.search.restore(state)
         elites = repertoire.elites
         self.search.result.add(elites.solutions, elites.objectives, elites.measures)
         self.history = History(repertoire.history)
         self.saved_by = repertoire.versions
+        counts = (self.history.last(name) for name in ("evaluations", "steps", "diverged"))
+        evaluations, steps, diverged = counts
+        self._progress = Progress(evaluations, steps, self._measure(), diverged)
 
     def run(
         self,
-        path: Path,
+        path: Path | None = None,
         *,
         checkpoint_seconds: float = 60.0,
         on_progress: Callable[[Progress], None] | None = None,
         stop: Callable[[], bool] | None = None,
+        before_saving: Callable[[], None] | None = None,
     ) -> None:
-        """Train until the budget is used up or `stop` says so, saving as it goes and at the end.
+        """Train until the budget is used up or `stop` says so, saving from time to time and at the end.
 
         Args:
-            path: the repertoire's file, replaced whole at every checkpoint.
+            path: of the repertoire's file, which is replaced as a whole at every checkpoint; None to save
+                nothing.
             checkpoint_seconds: time between checkpoints [s].
             on_progress: called after every batch and, from other threads, within it.
-            stop: asked after every batch.
+            stop: called after every batch.
+            before_saving: called before every checkpoint.
+
+        Raises:
+            InvalidFileError: the file cannot be written.
         """
-        check_writable(path)
-        saved_at = -math.inf  # the first batch is saved at once: from then on there is a run to resume
+        if path is not None:
+            check_writable(path)
+        saved_at = -math.inf  # the first batch is saved at once: from then on a run can be resumed
         with one_blas_thread():
             while not self.finished and not (stop and stop()):
-                self.step(on_progress and partial(_report, on_progress, self.progress()))
+                self.step(on_progress and partial(_report, on_progress, self._progress))
                 if on_progress:
-                    on_progress(self.progress())
-                if time.monotonic() - saved_at >= checkpoint_seconds and not self.finished:
-                    self.save(path)
+                    on_progress(self._progress)
+                due = time.monotonic() - saved_at >= checkpoint_seconds
+                if path is not None and due and not self.finished:
+                    self._checkpoint(path, before_saving)
                     saved_at = time.monotonic()
+        if path is not None:
+            self._checkpoint(path, before_saving)
+
+    def _checkpoint(self, path: Path, before_saving: Callable[[], None] | None) -> None:
+        if before_saving:
+            before_saving()
         self.save(path)
 
 
 def _telemetry(search: Search) -> dict[str, float]:
-    """How each emitter is doing, as columns of the history; `stop` counts from 1 in `STOPS`, 0 is none."""
+    """The state of each emitter, as columns of the history; `stop` counts from 1 in `STOPS`, 0 is none."""
     columns: dict[str, float] = {}
     for number, emitter in enumerate(search.emitters):
         telemetry = emitter.telemetry
@@ -202,5 +287,5 @@ def _telemetry(search: Search) -> dict[str, float]:
 
 
 def _report(on_progress: Callable[[Progress], None], before: Progress, done: int) -> None:
-    """Tell of progress within a batch."""
+    """Report progress within a batch."""
     on_progress(replace(before, evaluations=before.evaluations + done))

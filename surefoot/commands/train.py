@@ -77,7 +77,7 @@ def train(ctx: click.Context, robot: str | None, **options: Any) -> None:
     _compare_versions(training)
     for remark in training.remarks:
         console.print(f"note: {remark}")
-    total = training.configuration.evaluations
+    total = training.settings.evaluations
     with training, interrupt_flag() as interrupted, training_bar(total) as show:
         try:
             training.run(out / FILE_NAME, checkpoint_seconds=checkpoint, on_progress=show, stop=interrupted)

@@ -21,22 +21,21 @@ from adapt.selectors.catalogue import Entry
 from repertoire import evaluation as repertoire_evaluation
 from repertoire.archives.archive import Elites
 from repertoire.archives.grid import GridArchive
+from repertoire.problems.locomotion import walking_record
 from repertoire.repertoire import Repertoire
-from repertoire.training.settings import Configuration
+from repertoire.training.settings import Settings
 from robots.errors import InvalidValueError, UnknownNameError
 from robots.robot import load_robot
 from robots.simulation.episodes import empty_episodes
 from robots.simulation.simulation import Simulation
 
 STEPS = 60
-CONFIGURATION = Configuration(
-    robot="ant",
+SETTINGS = Settings(
     algorithm="sep-cma-mae",
     evaluations=60,
     seed=0,
     archive=(6, 6, 6, 6),
     min_objective=-300.0,
-    episode_steps=STEPS,
 )
 
 
@@ -51,11 +50,10 @@ def repertoire():
         rng = np.random.default_rng(0)
         solutions = np.stack([simulation.controller.initial(rng) for _ in range(60)])
         episodes = simulation.evaluate(solutions, np.arange(60))
-        shape = simulation.controller.shape
-    archive = GridArchive(solution_dim=solutions.shape[1], shape=CONFIGURATION.archive, ranges=[(0, 1)] * 4)
+    archive = GridArchive(solution_dim=solutions.shape[1], shape=SETTINGS.archive, ranges=[(0, 1)] * 4)
     archive.add(solutions, episodes.objectives, episodes.measures)
     assert len(archive) >= 8
-    return Repertoire(robot, shape, CONFIGURATION, archive.elites(), archive.thresholds)
+    return Repertoire(walking_record(short), SETTINGS, archive.elites(), archive.thresholds)
 
 
 class InOrder(Selector):
@@ -191,7 +189,7 @@ def test_the_loop_tells_the_selector_what_was_measured(made_up):
     for trial in recovery.trials[:-1]:
         assert trial.measured == pytest.approx(trial.row - 5 + np.random.default_rng(trial.seed).normal())
         assert (trial.steps, trial.distance) == (7, 0.5)
-    assert recovery.trials[-1].measured == CONFIGURATION.min_objective  # it diverged
+    assert recovery.trials[-1].measured == SETTINGS.min_objective  # it diverged
     assert recovery.stop == "every controller was tried"
     assert (
         recover(made_up, Lost("front_left"), seed=3, trials=2, selector="in-order").stop
@@ -387,7 +385,9 @@ def test_wrong_repertoires(repertoire):
     nothing = Elites(*(column[:0] for column in vars(repertoire.elites).values()))
     with pytest.raises(InvalidValueError, match="the repertoire is empty"):
         recover(dataclasses.replace(repertoire, elites=nothing), Lost("front_left"), seed=0)
-    other = dataclasses.replace(repertoire, controller="mlp-28-8-8")
+    other = dataclasses.replace(
+        repertoire, problem=dataclasses.replace(repertoire.problem, controller="mlp-28-8-8")
+    )
     with pytest.raises(
         InvalidValueError, match="mlp-28-8-8 controllers do not fit the ant, which has mlp-28-128-128-8"
     ):

@@ -10,9 +10,10 @@ import pytest
 from repertoire.archives.archive import Elites
 from repertoire.correction import Correction, correct_from_episodes
 from repertoire.plots import draw_correction
+from repertoire.problems.locomotion import walking_record
 from repertoire.repertoire import Repertoire
 from repertoire.storage.repertoires import read_repertoire, write_repertoire
-from repertoire.training.settings import make_configuration
+from repertoire.training.settings import make_settings
 from robots.controllers import robot_controller
 from robots.errors import InvalidValueError
 from robots.robot import load_robot
@@ -28,11 +29,10 @@ def repertoire(cells: list[int], grid: tuple[int, ...] = GRID) -> Repertoire:
     k = len(cells)
     solutions = np.zeros((k, controller.parameter_count), np.float32)
     solutions[:, 0] = np.arange(k)
-    settings = {"robot": "ant", "algorithm": "cma-mae", "evaluations": 100, "seed": 0, "episode_steps": 40}
+    settings = {"algorithm": "cma-mae", "evaluations": 100, "seed": 0}
     return Repertoire(
-        robot=ant,
-        controller=controller.shape,
-        configuration=make_configuration({**settings, "archive": grid, "min_objective": -10.0}),
+        problem=walking_record(ant.with_episode_steps(40)),
+        settings=make_settings({**settings, "archive": grid, "min_objective": -10.0}),
         elites=Elites(np.array(cells), solutions, 100.0 * np.arange(1, k + 1), np.full((k, 4), 0.5)),
         thresholds=np.zeros(math.prod(grid)),
         history={"evaluations": np.array([40])},
@@ -171,7 +171,7 @@ def test_summaries_tell_the_median_and_the_worst_decile() -> None:
 def test_everything_else_is_kept_and_the_original_is_untouched() -> None:
     original = repertoire([0, 1])
     correction = corrected([0, 1], [[1, 2]] * 2, [[LOW] * 4] * 2)
-    assert correction.repertoire.configuration == original.configuration
+    assert correction.repertoire.settings == original.settings
     assert correction.repertoire.history.keys() == original.history.keys()
     assert original.spread is None
     assert original.elites.objectives.tolist() == [100, 200]

@@ -1,6 +1,7 @@
 """`merge` and `keep_best`, on made-up elites."""
 
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 import pytest
@@ -8,9 +9,11 @@ import pytest
 from repertoire.archives.grid import GridArchive
 from repertoire.correction import keep_best
 from repertoire.merging import merge
+from repertoire.problems.locomotion import walking_record
+from repertoire.problems.record import ProblemRecord
 from repertoire.repertoire import Repertoire, Spread
 from repertoire.storage.repertoires import read_repertoire, write_repertoire
-from repertoire.training.settings import make_configuration
+from repertoire.training.settings import make_settings
 from robots.controllers import robot_controller
 from robots.errors import InvalidValueError
 from robots.robot import load_robot
@@ -26,19 +29,16 @@ def made(objectives: list[float], places: list[float], *, first: float = 0.0) ->
     solutions[:, 0] = first + np.arange(len(objectives))
     archive.add(solutions, np.array(objectives, float), np.array(places, float)[:, None])
     settings = {
-        "robot": "hopper",
         "algorithm": "cma-mae",
         "evaluations": 400,
         "seed": 1,
         "sigma0": 0.1,
         "archive": (10,),
         "min_objective": 0.0,
-        "episode_steps": 1000,
     }
     return Repertoire(
-        robot=HOPPER,
-        controller=robot_controller(HOPPER).shape,
-        configuration=make_configuration(settings),
+        problem=walking_record(HOPPER),
+        settings=make_settings(settings),
         elites=archive.elites(),
         thresholds=archive.thresholds,
         history={name: np.array([100, 300]) for name in ("evaluations", "steps", "diverged")},
@@ -52,7 +52,7 @@ def test_the_best_stay_and_of_equals_the_first() -> None:
     assert merged.elites.cells.tolist() == [0, 1, 2, 9]
     assert merged.elites.objectives.tolist() == [3.0, 5.0, 2.0, 9.0]
     assert merged.elites.solutions[:, 0].tolist() == [100, 1, 2, 102]
-    assert merged.configuration.evaluations == 600
+    assert merged.settings.evaluations == 600
     assert (a.evaluations, merged.evaluations) == (300, 600)
     assert merged.history["qd_score"].tolist() == [19.0]
     assert merge([merged, a]).history["runs"].tolist() == [3]
@@ -75,21 +75,29 @@ def test_nothing_and_nothing_is_nothing(tmp_path) -> None:
         merge([])
 
 
+def _with_problem(repertoire: Repertoire, problem: ProblemRecord) -> Repertoire:
+    return replace(repertoire, problem=problem)
+
+
 def test_what_differs_is_refused_by_name() -> None:
     a = made([1.0], [0.5])
     ant, walker = load_robot("ant"), load_robot("walker")
-    lower = a.configuration.model_copy(update={"min_objective": -5.0})
+    of = partial(_with_problem, a)
+    lower = a.settings.model_copy(update={"min_objective": -5.0})
     cases = [
-        (replace(a, robot=ant), "repertoire 2 has the robot ant, but repertoire 1 has hopper"),
-        (replace(a, controller="mlp-1-1"), "has the controller mlp-1-1, but repertoire 1 has mlp-"),
-        (replace(a, configuration=lower), "has the minimum objective -5.0, but repertoire 1 has 0.0"),
-        (replace(a, robot=replace(HOPPER, xml=walker.xml)), "have the same name, but differ"),
+        (of(walking_record(ant)), "repertoire 2 has the problem ant, but repertoire 1 has hopper"),
+        (
+            of(replace(a.problem, controller="mlp-1-1")),
+            "has the controller mlp-1-1, but repertoire 1 has mlp-",
+        ),
+        (replace(a, settings=lower), "has the minimum objective -5.0, but repertoire 1 has 0.0"),
+        (of(walking_record(replace(HOPPER, xml=walker.xml))), "have the same name, but differ"),
     ]
     for other, message in cases:
         with pytest.raises(InvalidValueError, match=message):
             merge([a, other])
-    with pytest.raises(InvalidValueError, match=r"^y has the robot ant, but x has hopper"):
-        merge([a, replace(a, robot=ant)], names=["x", "y"])
+    with pytest.raises(InvalidValueError, match=r"^y has the problem ant, but x has hopper"):
+        merge([a, of(walking_record(ant))], names=["x", "y"])
 
 
 def test_only_the_best_of_a_corrected_repertoire_are_kept() -> None:

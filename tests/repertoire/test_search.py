@@ -13,8 +13,8 @@ from repertoire.emitters.emitter import Emitter, Telemetry
 from repertoire.emitters.evolution_strategy import EvolutionStrategyEmitter
 from repertoire.emitters.outcomes import Outcomes
 from repertoire.emitters.variation import VariationEmitter
-from repertoire.problems import Evaluations, Sphere
-from repertoire.problems.problem import Request
+from repertoire.problems.problem import Evaluations, Request
+from repertoire.problems.sphere import Sphere
 from repertoire.search import Search
 from repertoire.strategies.sep_cma_es import SepCMAES
 from robots.errors import InvalidValueError

@@ -15,10 +15,11 @@ import numpy as np
 import pytest
 
 from repertoire.archives.archive import Elites
+from repertoire.problems.locomotion import walking_record
 from repertoire.repertoire import Repertoire, Spread
 from repertoire.storage.contents import read_tree, write_tree
 from repertoire.storage.repertoires import fingerprint, read_repertoire, read_search, write_repertoire
-from repertoire.training.settings import make_configuration
+from repertoire.training.settings import make_settings
 from robots.controllers import robot_controller
 from robots.errors import InvalidFileError, InvalidValueError
 from robots.robot import load_robot, robot_from_text
@@ -39,12 +40,11 @@ def make_repertoire(robot, k=3):
     rng = np.random.default_rng(0)
     controller = robot_controller(robot)
     solutions = rng.standard_normal((k, controller.parameter_count), dtype=np.float32)
-    settings = {"robot": "ant", "algorithm": "cma-mae", "evaluations": 100, "seed": 2**70, "sigma0": 0.1}
-    settings |= {"archive": GRID, "min_objective": -374.7, "episode_steps": 10}
+    settings = {"algorithm": "cma-mae", "evaluations": 100, "seed": 2**70, "sigma0": 0.1}
+    settings |= {"archive": GRID, "min_objective": -374.7}
     return Repertoire(
-        robot=robot,
-        controller=controller.shape,
-        configuration=make_configuration(settings),
+        problem=walking_record(robot.with_episode_steps(10)),
+        settings=make_settings(settings),
         elites=Elites(np.array(CELLS[:k], np.int64), solutions, rng.normal(size=k), rng.random((k, 4))),
         thresholds=np.append(rng.normal(size=11), -np.inf),
         history={
@@ -55,6 +55,10 @@ def make_repertoire(robot, k=3):
         },
         versions={"surefoot": "0.1.0", "naïve": "é"},
     )
+
+
+def with_problem(repertoire, **changes):
+    return dataclasses.replace(repertoire, problem=dataclasses.replace(repertoire.problem, **changes))
 
 
 def make_spread():
@@ -105,7 +109,7 @@ def assert_equal(actual, expected):
     assert actual.history.keys() == expected.history.keys()
     for name, column in expected.history.items():
         assert_same(actual.history[name], column)
-    for name in ("controller", "configuration", "versions"):
+    for name in ("controller", "settings", "versions"):
         assert getattr(actual, name) == getattr(expected, name)
     assert (actual.robot.xml, actual.robot.yaml) == (expected.robot.xml, expected.robot.yaml)
     assert actual.robot.description == expected.robot.description
@@ -170,7 +174,7 @@ def test_the_snippet_in_the_documentation_runs(path, monkeypatch, capsys):
     assert "repertoire" not in snippet.replace("repertoire.h5", "")
     monkeypatch.chdir(path.parent)
     exec(snippet, {})
-    assert capsys.readouterr().out.startswith("3 controllers for ant")
+    assert capsys.readouterr().out.startswith("3 solutions of ant")
 
 
 def test_the_documentation_lists_every_dataset_and_attribute(path, repertoire):
@@ -206,7 +210,7 @@ def text(edit):
 
 
 def setting(name, value):
-    return change("configuration", text(lambda old: json.dumps(json.loads(old) | {name: value})))
+    return change("settings", text(lambda old: json.dumps(json.loads(old) | {name: value})))
 
 
 def link(name, target):
@@ -256,7 +260,7 @@ NAN, INF = np.nan, np.inf
 SOUND_SEAL = {
     "no elites": (lambda file: file.pop("elites"), "the array 'elites/cells' is missing"),
     "no solutions": (lambda file: file.pop("elites/solutions"), "the array 'elites/solutions' is missing"),
-    "no configuration": (lambda file: file.pop("configuration"), "the text 'configuration' is missing"),
+    "no settings": (lambda file: file.pop("settings"), "the text 'settings' is missing"),
     "no robot": (lambda file: file.pop("robot"), "the text 'robot/mjcf' is missing"),
     "text as array": (lambda file: replace(file, "versions", 3), "the text 'versions' is missing"),
     "array as text": (
@@ -333,20 +337,20 @@ SOUND_SEAL = {
         "the columns of the history must have equally many rows, but .*'history/best' has 1",
     ),
     "history of tables": (change("history/best", lambda a: a[None]), "'history/best' must be .* of rank 1"),
-    "configuration cut": (
-        change("configuration", text(lambda t: t[:-3])),
-        "'configuration' is not valid JSON",
+    "settings cut": (
+        change("settings", text(lambda t: t[:-3])),
+        "'settings' is not valid JSON",
     ),
-    "configuration a list": (
-        change("configuration", text(lambda t: "[]")),
-        "'configuration' must hold a JSON obj",
+    "settings a list": (
+        change("settings", text(lambda t: "[]")),
+        "'settings' must hold a JSON obj",
     ),
-    "configuration deep": (
-        change("configuration", text(lambda t: "[" * 10**5)),
-        "'configuration' is not valid JSON",
+    "settings deep": (
+        change("settings", text(lambda t: "[" * 10**5)),
+        "'settings' is not valid JSON",
     ),
-    "configuration wrong": (setting("sigma0", -1), "sigma0: input should be greater than 0, not -1"),
-    "configuration unknown": (setting("sigma1", 1), "unknown key 'sigma1'"),
+    "settings wrong": (setting("sigma0", -1), "sigma0: input should be greater than 0, not -1"),
+    "settings unknown": (setting("sigma1", 1), "unknown key 'sigma1'"),
     "another grid": (setting("archive", [2, 3, 2, 2]), r"'thresholds' must have shape \(24,\), not \(12,\)"),
     "versions wrong": (change("versions", text(lambda t: '{"a": 1}')), "'versions' must map names to texts"),
     "not UTF-8": (
@@ -392,7 +396,7 @@ SOUND_SEAL = {
     "another format": (lambda file: file.attrs.create("format", np.bytes_(b"x")), "it is not a repertoire"),
     "another version": (
         lambda file: file.attrs.create("version", 7),
-        "it was written in version 7 of the format, this software reads version 1",
+        "it was written in version 7 of the format, this software reads version 2",
     ),
     "no version": (
         lambda file: file.attrs.pop("version"),
@@ -574,7 +578,6 @@ def test_a_flipped_byte_is_refused_or_changes_nothing(path, repertoire):
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
-        ({"controller": "mlp-1"}, "its controllers are 'mlp-1'"),
         ({"thresholds": np.zeros(3)}, r"'thresholds' must have shape \(12,\), not \(3,\)"),
         ({"history": {"a": np.zeros(1), "b": np.zeros(2)}}, "the columns of the history"),
         ({"history": {"a": np.array(["x"])}}, "'history/a' must be numeric to be saved, not <U1"),
@@ -596,7 +599,12 @@ def test_does_not_write_what_it_could_not_read(path, repertoire, changes, messag
 def test_does_not_write_a_robot_that_needs_other_files(path, repertoire):
     robot = dataclasses.replace(repertoire.robot, xml="<mujoco><include file='a.xml'/></mujoco>")
     with pytest.raises(InvalidValueError, match="'robot/mjcf' refers to another file"):
-        write_repertoire(path, dataclasses.replace(repertoire, robot=robot))
+        write_repertoire(path, with_problem(repertoire, robot=robot))
+
+
+def test_does_not_write_controllers_that_do_not_exist(path, repertoire):
+    with pytest.raises(InvalidValueError, match="its controllers are 'mlp-1'"):
+        write_repertoire(path, with_problem(repertoire, controller="mlp-1"))
 
 
 def test_does_not_write_a_damaged_robot(path, repertoire):
@@ -604,7 +612,7 @@ def test_does_not_write_a_damaged_robot(path, repertoire):
     with pytest.raises(
         InvalidValueError, match="saved with the whole robot, but its robot has a heavier torso"
     ):
-        write_repertoire(path, dataclasses.replace(repertoire, robot=damaged))
+        write_repertoire(path, with_problem(repertoire, robot=damaged))
 
 
 FILL_THE_DISK = """

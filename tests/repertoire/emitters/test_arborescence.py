@@ -11,7 +11,7 @@ from repertoire.archives.grid import GridArchive
 from repertoire.emitters.arborescence import ArborescenceEmitter
 from repertoire.emitters.outcomes import Outcomes
 from repertoire.emitters.ranking import by_discovery, by_improvement
-from repertoire.problems import Sphere
+from repertoire.problems.sphere import Sphere
 from repertoire.search import Search
 from repertoire.strategies.cma_es import CMAES
 from repertoire.strategies.mirrored import MirroredSamples

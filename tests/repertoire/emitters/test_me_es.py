@@ -10,8 +10,7 @@ from repertoire.archives.grid import GridArchive
 from repertoire.emitters.emitter import Telemetry
 from repertoire.emitters.me_es import STEPS, MEESEmitter
 from repertoire.emitters.outcomes import Outcomes
-from repertoire.problems.normaliser import Normaliser
-from repertoire.problems.problem import Request
+from repertoire.problems.problem import Normaliser, Request
 from robots.errors import InvalidValueError
 from robots.simulation.moments import ObservationMoments
 

@@ -3,7 +3,7 @@ import math
 import numpy as np
 import pytest
 
-from repertoire.problems import Arm
+from repertoire.problems.arm import Arm
 from repertoire.problems.problem import Request
 from robots.errors import InvalidValueError
 

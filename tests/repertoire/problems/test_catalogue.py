@@ -1,6 +1,9 @@
 import pytest
 
-from repertoire.problems import Arm, Maze, Sphere, make_problem
+from repertoire.problems.arm import Arm
+from repertoire.problems.catalogue import make_problem
+from repertoire.problems.maze import Maze
+from repertoire.problems.sphere import Sphere
 from robots.errors import InvalidValueError, UnknownNameError
 
 
@@ -20,7 +23,7 @@ def test_problems_are_made_by_name(name: str, kind: type, dim: int) -> None:
     ["", "sphere", "sphere-", "sphere-x", "sphere--3", "sphere-1.5", "sphere-٣", "ball-3", "maze-3", "Maze"],
 )
 def test_unknown_names_are_answered_with_the_known_ones(name: str) -> None:
-    with pytest.raises(UnknownNameError, match=r"unknown problem .*; available: sphere-N, arm-N, maze$"):
+    with pytest.raises(UnknownNameError, match=r"unknown problem .*; available: arm-N, maze, sphere-N$"):
         make_problem(name)
 
 

@@ -7,14 +7,14 @@ from pathlib import Path
 
 import numpy as np
 
-from repertoire.problems import make_problem
+from repertoire.problems.catalogue import make_problem
 
 NAMES = ("sphere-7", "sphere-40", "arm-7", "arm-40", "maze")
 _UNCOMPILED = """
 import sys
 import numpy as np
 from numba import config
-from repertoire.problems import make_problem
+from repertoire.problems.catalogue import make_problem
 assert config.DISABLE_JIT
 results = {}
 with np.load(sys.argv[1]) as solutions:

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from repertoire.algorithms import find_algorithm
-from repertoire.problems import Locomotion
+from repertoire.problems.locomotion import Locomotion
 from repertoire.problems.problem import Request
 from repertoire.training.settings import Settings, validate
 from robots.robot import load_robot

@@ -6,7 +6,7 @@ import maze_reference
 import numpy as np
 import pytest
 
-from repertoire.problems import Maze
+from repertoire.problems.maze import Maze
 from repertoire.problems.maze_robot import LANES, feel, look
 
 KHEPERAX = Path(__file__).with_name("kheperax.npz")

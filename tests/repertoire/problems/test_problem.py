@@ -3,12 +3,13 @@
 import numpy as np
 import pytest
 
-from repertoire.problems import Locomotion, Problem, make_problem
-from repertoire.problems.problem import Request
+from repertoire.problems.catalogue import PROBLEMS, make_problem
+from repertoire.problems.locomotion import Locomotion
+from repertoire.problems.problem import Problem, Request
 from robots.errors import InvalidValueError
 from robots.robot import load_robot
 
-BENCHMARKS = ("sphere-2", "sphere-101", "arm-3", "arm-100", "maze")
+BENCHMARKS = ("sphere-2", "sphere-101", *(name.replace("-N", "-7") for name in PROBLEMS))
 
 
 @pytest.fixture(scope="module", params=[*BENCHMARKS, "ant"])
@@ -39,6 +40,9 @@ def test_the_settings_fit_together(problem: Problem) -> None:
     assert all(isinstance(cells, int) for cells in problem.archive)
     assert isinstance(problem.min_objective, float)
     assert 0 < problem.learning_rate < 1
+    record = problem.record()
+    assert (record.name, record.solution_dim) == (problem.name, problem.solution_dim)
+    assert (record.measure_ranges, record.robot) == (problem.measure_ranges, problem.robot)
 
 
 def test_the_initial_solution(problem: Problem) -> None:
@@ -120,7 +124,8 @@ def test_locomotion_takes_its_settings_from_the_robot() -> None:
     assert locomotion.min_objective == robot.description.min_objective.value
     assert locomotion.learning_rate == 0.001
     feet = ("front left", "back left", "back right", "front right")
-    assert locomotion.measure_names == tuple(f"{foot} foot: share of time on the ground" for foot in feet)
+    assert locomotion.measure_names == tuple(f"{foot} foot" for foot in feet)
+    assert locomotion.record().measure_labels[0] == "front left foot: share of time on the ground"
 
 
 def test_observations_are_summed_if_requested_and_there_are_any(problem: Problem) -> None:

@@ -1,8 +1,8 @@
 import numpy as np
 import pytest
 
-from repertoire.problems import Sphere
 from repertoire.problems.problem import Request
+from repertoire.problems.sphere import Sphere
 from robots.errors import InvalidValueError
 
 

@@ -107,13 +107,17 @@ def test_what_needs_deep_learning_is_named(name: str):
 @pytest.mark.parametrize(
     ("changes", "error", "message"),
     [
-        ({"evaluations": {"hopper": 400, "hoper": 400}}, UnknownNameError, "unknown robot 'hoper'"),
+        (
+            {"evaluations": {"hopper": 400, "hoper": 400}},
+            UnknownNameError,
+            "unknown robot or problem 'hoper'",
+        ),
         ({"variants": (Variant("magic", "magic"),)}, UnknownNameError, "unknown algorithm 'magic'"),
         ({"variants": (Variant("a", "cma-mega"),)}, InvalidValueError, "cma-mega needs gradients"),
         ({"variants": (Variant("a", "cma-es", 0.5),)}, InvalidValueError, "cma-es has no choice of learning"),
         ({"variants": (Variant("a", "sep-cma-mae", 1.5),)}, InvalidValueError, "learning_rate: "),
         ({"evaluations": {"hopper": 10**15}}, InvalidValueError, "evaluations: "),
-        ({"episode_steps": 10**9}, InvalidValueError, "episode_steps: "),
+        ({"episode_steps": 10**9}, InvalidValueError, "episode_steps must be at least 1"),
     ],
 )
 def test_what_cannot_be_run_is_found_before_anything_is(tmp_path, changes, error, message):

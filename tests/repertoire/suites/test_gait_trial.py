@@ -167,7 +167,7 @@ def test_a_learning_rate_of_its_own_is_used(tmp_path):
     changed = plan(tmp_path, algorithm="alpha-1", learning_rate=1.0)
     result = changed.run(silence)
     assert (result.algorithm, result.learning_rate) == ("alpha-1", 1.0)
-    assert read_repertoire(changed.folder / "repertoire.h5").configuration.algorithm == "sep-cma-mae"
+    assert read_repertoire(changed.folder / "repertoire.h5").settings.algorithm == "sep-cma-mae"
 
 
 def test_a_result_comes_back_from_its_file_exactly(uninterrupted, tmp_path):

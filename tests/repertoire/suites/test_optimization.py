@@ -5,11 +5,10 @@ from pathlib import Path
 import pytest
 
 from repertoire.algorithms import ALGORITHMS
-from repertoire.problems import make_problem
 from repertoire.suites import optimization
 from repertoire.suites.optimization import OPTIMIZATION as PAPER
 from repertoire.suites.optimization import optimization_study, remarks, report_optimization
-from repertoire.suites.runner import TrialPlan, run_trial, trial_settings
+from repertoire.suites.runner import TrialPlan, make_training, run_trial
 from robots.errors import InvalidValueError, SurefootError
 
 
@@ -23,8 +22,7 @@ def test_by_default_it_is_the_papers():
     assert set(PAPER.means) == {(d, a) for d in optimization.DOMAINS for a in optimization.ALGORITHMS}
     assert PAPER.evaluations == optimization.EVALUATIONS
     for name in optimization.DOMAINS:
-        problem = make_problem(name)
-        settings = trial_settings(TrialPlan(name, "cma-mae", 0, 1000, 1), problem)
+        settings = make_training(TrialPlan(name, "cma-mae", 0, 1000, 1)).settings
         assert settings.learning_rate == (0.01 if name == "maze" else 0.001)
 
 

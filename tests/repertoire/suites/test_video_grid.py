@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from repertoire.archives.archive import Elites
-from repertoire.problems import Locomotion
+from repertoire.problems.locomotion import Locomotion
 from repertoire.repertoire import Repertoire
 from repertoire.suites.places import nine_places
 from repertoire.suites.video_grid import film_places
@@ -21,18 +21,16 @@ def repertoire_of(robot: str, measures: list[tuple[float, ...]], objectives: lis
     """Elites with these measures and objectives, of controllers that never learned."""
     problem = Locomotion(load_robot(robot), threads=1)
     problem.simulation.close()
-    configuration = configure(problem.simulation.robot, "sep-cma-mae", {"evaluations": 200, "seed": 1})
+    settings = configure(problem, "sep-cma-mae", {"evaluations": 200, "seed": 1})
     table = np.array(measures, np.float64).reshape(-1, len(problem.measure_ranges))
-    grid = np.array(configuration.archive)
+    grid = np.array(settings.archive)
     cells = np.ravel_multi_index(tuple((table * grid).astype(int).T), tuple(grid))
     rng = np.random.default_rng(0)
     solutions = np.array([problem.initial(rng) for _ in objectives], np.float32)
     elites = Elites(
         cells, solutions.reshape(-1, problem.solution_dim), np.array(objectives, np.float64), table
     )
-    return Repertoire(
-        load_robot(robot), problem.simulation.controller.shape, configuration, elites, np.zeros(grid.prod())
-    )
+    return Repertoire(problem.record(), settings, elites, np.zeros(grid.prod()))
 
 
 def frames_of(path: Path) -> np.ndarray:

@@ -25,7 +25,7 @@ def test_from_a_model_to_a_repertoire_that_needs_no_other_file(run, scene: Path,
     for path in (scene, tmp_path / "dog.xml", yaml, *tmp_path.glob("assets/*")):
         path.unlink()
     repertoire = read_repertoire(tmp_path / "run" / "repertoire.h5")
-    assert repertoire.configuration.robot == repertoire.robot.name == "robo_dog"
+    assert repertoire.problem.name == repertoire.robot.name == "robo_dog"
     assert repertoire.robot.model.nmesh == 0, "the only mesh is there to be looked at"
     assert list(repertoire.robot.start)[1:3] == ["front_left_hip", "front_left_knee"]
     file = tmp_path / "run" / "repertoire.h5"
@@ -80,7 +80,7 @@ def test_mistakes_end_in_one_sentence(run, scene: Path, tmp_path: Path) -> None:
         (["robots", scene, "--check"], "surefoot robots --draft"),
         (["train", scene], "surefoot robots --draft"),
         (["train", tmp_path / "cat.yaml"], "cannot read"),
-        (["train", "cat"], "unknown robot 'cat' (did you mean 'ant'?); available: ant"),
+        (["train", "cat"], "unknown robot or problem 'cat' (did you mean 'ant'?); available: ant"),
     ):
         code, _, err = run(*arguments)
         assert (code, err.count("\n")) == (2, 1), err

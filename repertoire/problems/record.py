@@ -1,0 +1,78 @@
+"""`ProblemRecord`: what a repertoire, its file and its pictures tell of the problem that it solves."""
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from robots.errors import InvalidValueError
+
+if TYPE_CHECKING:
+    from robots.robot import Robot
+
+
+@dataclass(frozen=True)
+class ProblemRecord:
+    """The facts of a problem that are needed to understand its solutions, without the means to evaluate them.
+
+    Attributes:
+        name: of the problem, e.g. `sphere-100`, or of the robot.
+        solution_dim: length of a solution.
+        measure_ranges: lowest and highest value of each of the m measures.
+        measure_names: of the measures, as in a table; `measure 1` to `measure m` if left out.
+        measure_meaning: what all measures are, e.g. "share of time on the ground"; "" if their names say it.
+        objective_name: what the objective is, e.g. "sum of rewards"; "" if there is no more to say.
+        robot: the robot whose controllers the solutions are, with the episode length of the run; None for a
+            problem without a robot.
+        controller: shape of the robot's controllers, e.g. `mlp-28-128-128-8`; "" without a robot.
+
+    Raises:
+        InvalidValueError: there is no measure, or not one name for each of them.
+    """
+
+    name: str
+    solution_dim: int
+    measure_ranges: tuple[tuple[float, float], ...]
+    measure_names: tuple[str, ...] = ()
+    measure_meaning: str = ""
+    objective_name: str = ""
+    robot: "Robot | None" = None
+    controller: str = ""
+
+    def __post_init__(self) -> None:
+        if not self.measure_names:
+            names = tuple(f"measure {number}" for number in range(1, len(self.measure_ranges) + 1))
+            object.__setattr__(self, "measure_names", names)
+        if not self.measure_ranges or len(self.measure_names) != len(self.measure_ranges):
+            raise InvalidValueError(
+                f"{self.name} must have a name for each of its measures, at least one, "
+                f"but has {len(self.measure_ranges)} ranges and {len(self.measure_names)} names"
+            )
+
+    @property
+    def title(self) -> str:
+        """What to call the problem in a heading."""
+        title = self.robot.description.title if self.robot else self.name
+        return title[:1].upper() + title[1:]
+
+    @property
+    def measure_labels(self) -> tuple[str, ...]:
+        """Of each measure its name and meaning, as for the axis of a plot."""
+        suffix = f": {self.measure_meaning}" if self.measure_meaning else ""
+        return tuple(name + suffix for name in self.measure_names)
+
+    def facts(self) -> dict[str, str]:
+        """What there is to say about the problem, in words."""
+        parameters = f"{self.solution_dim:,} parameters"
+        subject = {"problem": f"{self.name}, {parameters}"}
+        if self.robot:
+            subject = {
+                "robot": f"{self.name}, {self.robot.description.title}",
+                "controller": f"{self.controller}, {parameters}",
+            }
+        meaning = f"{self.measure_meaning}: " if self.measure_meaning else ""
+        objective = {"objective": self.objective_name} if self.objective_name else {}
+        return subject | objective | {"measures": meaning + ", ".join(self.measure_names)}
+
+    @property
+    def texts(self) -> tuple[str, ...]:
+        """The MJCF and the YAML of the robot; none without a robot."""
+        return (self.robot.xml, self.robot.yaml) if self.robot else ()
