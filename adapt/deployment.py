@@ -10,12 +10,11 @@ import mujoco
 import numpy as np
 from scipy.spatial.transform import Rotation
 
-from robots.controllers import robot_controller
 from robots.errors import InvalidValueError
 from robots.files import write_text
 from robots.rendering.overlay import Moment
 from robots.robot import Robot
-from robots.simulation.slots import Slots
+from robots.simulation.stepper import Stepper
 
 End = Literal["time", "fall", "divergence"]
 _LONGEST = 3600.0  # [s]
@@ -121,30 +120,28 @@ def deploy(
     """
     limit = _whole_steps(robot, seconds)
     limited = robot.with_episode_steps(limit)
-    controller = robot_controller(limited)
-    rows = _checked_parameters(parameters, controller.parameter_count)
+    parameters = _checked_parameters(parameters, limited.controller.parameter_count)
     if seed < 0 or frame_every < 1:
         raise InvalidValueError(
             f"seed must be at least 0 and frame_every at least 1, not {seed} and {frame_every}"
         )
-    slots, only = Slots(limited, 1), np.zeros(1, np.int32)
-    slots.begin(0, seed)
+    stepper = Stepper(limited)
+    stepper.reset(seed)
     log: list[dict[str, np.ndarray]] = []
     fell = False
     for step in range(1, limit + 1):
-        controller.act(rows, slots.observations, slots.tally.steps, slots.actions, only)
-        slots.advance(only)
-        if slots.tally.diverged[0]:
+        stepper.drive(parameters)
+        if stepper.tally.diverged:
             break
-        data = slots.data(0)
+        data = stepper.posed_data()
         if not fell:
-            log.append(_snapshot(data, slots))
-        fell = fell or bool(slots.tally.terminated[0])
+            log.append(_snapshot(data, stepper))
+        fell = fell or bool(stepper.tally.terminated)
         if on_frame and step % frame_every == 0:
-            on_frame(data, _moment(data, log[-1], slots))
+            on_frame(data, _moment(data, log[-1], stepper))
         if fell and stop_at_fall:
             break
-    ended: End = "divergence" if slots.tally.diverged[0] else "fall" if fell else "time"
+    ended: End = "divergence" if stepper.tally.diverged else "fall" if fell else "time"
     return _telemetry(limited, log, ended)
 
 
@@ -160,7 +157,7 @@ def _whole_steps(robot: Robot, seconds: float) -> int:
 
 
 def _checked_parameters(parameters: np.ndarray, count: int) -> np.ndarray:
-    """A controller's parameters as a row, (1, p) float32."""
+    """A controller's parameters, (p,) float32."""
     row = np.ascontiguousarray(parameters, np.float32)
     if row.shape != (count,):
         raise InvalidValueError(
@@ -168,30 +165,30 @@ def _checked_parameters(parameters: np.ndarray, count: int) -> np.ndarray:
         )
     if not np.isfinite(row).all():
         raise InvalidValueError("parameters must be finite")
-    return row[None]
+    return row
 
 
-def _snapshot(data: mujoco.MjData, slots: Slots) -> dict[str, np.ndarray]:
+def _snapshot(data: mujoco.MjData, stepper: Stepper) -> dict[str, np.ndarray]:
     """Copies of what the last control step left behind."""
-    torso = data.body(slots.robot.description.torso)
+    torso = data.body(stepper.robot.description.torso)
     velocity = np.empty(6)  # angular, then linear, along the world's axes
-    mujoco.mj_objectVelocity(slots.robot.model, data, mujoco.mjtObj.mjOBJ_XBODY, torso.id, velocity, 0)
+    mujoco.mj_objectVelocity(stepper.robot.model, data, mujoco.mjtObj.mjOBJ_XBODY, torso.id, velocity, 0)
     return {
         "position": torso.xpos.copy(),
         "quaternion": torso.xquat.copy(),
         "velocity": velocity[3:],
         "qpos": data.qpos.copy(),
-        "actions": slots.actions[0].astype(np.float64),
-        "contacts": slots.tally.touching[0].copy(),
-        "rewards": slots.tally.reward[0].copy(),
-        "objective": slots.tally.objective[0].copy(),
-        "shares": slots.tally.contacts[0] / slots.tally.steps[0],
+        "actions": stepper.state.action.astype(np.float64),
+        "contacts": stepper.state.touching.copy(),
+        "rewards": stepper.tally.reward,
+        "objective": stepper.tally.objective,
+        "shares": stepper.contact_shares,
     }
 
 
-def _moment(data: mujoco.MjData, last: dict[str, np.ndarray], slots: Slots) -> Moment:
+def _moment(data: mujoco.MjData, last: dict[str, np.ndarray], stepper: Stepper) -> Moment:
     """How it is going, where the score is that of the last snapshot: a fall ends it."""
-    return Moment(data.time, float(last["objective"]), last["shares"], slots.tally.touching[0].copy())
+    return Moment(data.time, float(last["objective"]), last["shares"], stepper.state.touching.copy())
 
 
 def _telemetry(robot: Robot, log: list[dict[str, np.ndarray]], ended: End) -> Telemetry:

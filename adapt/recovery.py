@@ -13,7 +13,6 @@ from adapt.rehearsal.table import Table
 from adapt.selectors import SELECTORS, Prior, Selector, choose_selector, make_selector
 from repertoire.evaluation import Evaluator
 from repertoire.repertoire import Repertoire
-from robots.controllers import robot_controller
 from robots.errors import InvalidValueError
 from robots.seeds import SeedFamily, derive_seeds
 
@@ -210,7 +209,7 @@ def _check(repertoire: Repertoire, seed: int) -> None:
         raise InvalidValueError(f"seed must be a whole number of at least 0, not {seed!r}")
     if not len(repertoire):
         raise InvalidValueError("the repertoire is empty: there is no controller to try")
-    controller = robot_controller(repertoire.robot)
+    controller = repertoire.robot.controller
     if (
         repertoire.controller != controller.shape
         or repertoire.elites.solutions.shape[1] != controller.parameter_count

@@ -14,7 +14,7 @@ import numpy as np
 from repertoire.problems.locomotion import Locomotion
 from repertoire.problems.problem import Evaluations
 from repertoire.training.runs import start_training
-from robots.find import find_robot
+from robots.robot import find_robot
 
 _GAINS = (
     0.5,

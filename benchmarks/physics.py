@@ -17,10 +17,9 @@ import mujoco
 import numpy as np
 from mujoco.batch import Batch
 
-from robots.controllers import robot_controller
 from robots.robot import Robot, load_robot
 from robots.simulation.simulation import Simulation
-from robots.simulation.slots import Slots
+from robots.simulation.stepper import Stepper
 
 Figures = dict[str, Any]
 _FINER = 16  # times the reference's substeps
@@ -121,23 +120,22 @@ def _integrator(robot: Robot) -> str:
 
 def _controllers(robot: Robot) -> np.ndarray:
     """Random controllers, half of them as strong as searches start with and half weaker, (n, p)."""
-    rng, controller = np.random.default_rng(0), robot_controller(robot)
+    rng, controller = np.random.default_rng(0), robot.controller
     gains = np.resize([1.0, 0.4], _EPISODES).astype(np.float32)
     return np.stack([gain * controller.initial(rng) for gain in gains])
 
 
 def _passages(robot: Robot) -> list[_Passage]:
     """States of walks, evenly spread over them, each with the actions that follow."""
-    slots, controller, one = Slots(robot, 1), robot_controller(robot), np.zeros(1, np.int32)
+    stepper = Stepper(robot)
     found = []
     for seed, parameters in enumerate(_controllers(robot)):
-        slots.begin(0, seed)
+        stepper.reset(seed)
         states, controls = [], []
-        while not slots.over(0):
-            states.append((slots.batch.bind("qpos")[0].copy(), slots.batch.bind("qvel")[0].copy()))
-            controller.act(parameters[None], slots.observations, slots.tally.steps, slots.actions, one)
-            slots.advance(one)
-            controls.append(slots.batch.bind("ctrl")[0].copy())
+        while not stepper.over:
+            states.append((stepper.data.qpos.copy(), stepper.data.qvel.copy()))
+            stepper.drive(parameters)
+            controls.append(stepper.data.ctrl.copy())
         last = len(states) - _HORIZON
         starts = {int(start) for start in np.linspace(0, last, _STATES // _EPISODES)} if last >= 0 else set()
         for start in sorted(starts):

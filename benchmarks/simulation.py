@@ -20,13 +20,11 @@ import numpy as np
 from mujoco.batch import Batch
 
 from benchmarks.pybullet import check_pybullet, measure_pybullet
-from robots.controllers import robot_controller
 from robots.robot import Robot, load_robot
 from robots.simulation.simulation import Simulation, available_cores
-from robots.simulation.slots import Slots
+from robots.simulation.stepper import Stepper
 
 Figures = dict[str, Any]
-_ONE = np.zeros(1, np.int32)
 
 
 @dataclass(frozen=True)
@@ -106,7 +104,7 @@ def _project(robot: Robot, figures: Figures) -> Figures:
 def quiet_controllers(robot: Robot, count: int) -> np.ndarray:
     """Random controllers of Xavier initialisation scaled by 0.3, which shuffle about: (count, p) float32."""
     rng = np.random.default_rng(0)
-    controller = robot_controller(robot)
+    controller = robot.controller
     return np.stack([np.float32(0.3) * controller.initial(rng) for _ in range(count)])
 
 
@@ -149,15 +147,22 @@ def _seconds(function: Callable[..., object], *arguments: object) -> float:
 
 def _record(robot: Robot, parameters: np.ndarray, seed: int) -> _Recording:
     """Run an episode in closed loop and keep its controls."""
-    slots, controller = Slots(robot, 1), robot_controller(robot)
-    slots.begin(0, seed)
-    initial, controls = slots.batch.state[0].copy(), []
-    while not slots.over(0):
-        controller.act(parameters[None], slots.observations, slots.tally.steps, slots.actions, _ONE)
-        slots.advance(_ONE)
-        controls.append(slots.batch.bind("ctrl")[0].copy())
+    stepper, controls = Stepper(robot), []
+    stepper.reset(seed)
+    initial = _state_of(stepper)
+    while not stepper.over:
+        stepper.drive(parameters)
+        controls.append(stepper.data.ctrl.copy())
     repeated = np.repeat(np.array(controls), robot.description.substeps, axis=0)
-    return _Recording(initial, repeated[None], slots.batch.state[0].copy())
+    return _Recording(initial, repeated[None], _state_of(stepper))
+
+
+def _state_of(stepper: Stepper) -> np.ndarray:
+    """A row of state as a batch of MuJoCo's has it."""
+    integration = mujoco.mjtState.mjSTATE_INTEGRATION
+    row = np.empty(mujoco.mj_stateSize(stepper.robot.physics, integration))
+    mujoco.mj_getState(stepper.robot.physics, stepper.data, row, integration)
+    return row
 
 
 def _replay(robot: Robot, recordings: list[_Recording], threads: int) -> None:

@@ -2,7 +2,7 @@
 
 import gymnasium
 
-import robots  # registers surefoot/QDAnt-v0
+from robots.catalogue import robot_names
 
 
 def main() -> None:
@@ -16,7 +16,7 @@ def main() -> None:
             environment.action_space.sample()
         )
         total, over = total + float(reward), terminated or truncated
-    print(f"robots: {', '.join(robots.robot_names())}")
+    print(f"robots: {', '.join(robot_names())}")
     print(f"return {total:.1f}, {info['distance']:.2f} m, feet on the ground {info['measures'].round(2)}")
 
 

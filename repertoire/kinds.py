@@ -6,8 +6,8 @@ from typing import Annotated, Any, ClassVar, TypeVar
 from pydantic import BaseModel, Field, ValidationError, model_serializer
 from pydantic_core.core_schema import SerializerFunctionWrapHandler
 
-from robots.description import describe_validation_error
 from robots.errors import InvalidValueError, UnknownNameError
+from robots.validation import describe_validation_error
 
 BatchSize = Annotated[int, Field(ge=2, le=10_000, strict=True)]
 StepSize = Annotated[float, Field(gt=0, le=1000, allow_inf_nan=False)]

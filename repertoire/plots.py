@@ -15,8 +15,8 @@ from repertoire.profile_plot import draw_profile
 from repertoire.repertoire import Repertoire, format_cell
 from robots.errors import InvalidValueError
 from robots.files import replace_file
-from robots.numbers import short
 from robots.rendering.pictures import check_suffix
+from robots.words import short
 
 _EMPTY = "#e4e4e4"
 _QUIET = "#555555"

@@ -10,8 +10,8 @@ from repertoire.metrics import Metrics, measure_objectives
 from repertoire.problems.record import ProblemRecord
 from repertoire.training.settings import Settings
 from robots.errors import InvalidValueError
-from robots.numbers import short
 from robots.robot import Robot
+from robots.words import short
 
 _DECILE = 0.1
 

@@ -1,19 +1,10 @@
-"""What moves: robot models, controllers, closed-loop simulation.
+"""What moves: robot models, controllers and closed-loop simulation. Importing the package loads nothing.
 
-* `robot`: `Robot`, a validated twin of MJCF and YAML; `load_robot`, `read_robot`.
-* `find`: a robot by its name or by the path of its YAML; `intake`: what it takes to bring your own.
-* `simulation`: `Simulation`, which evaluates many controllers in closed loop on all cores; `episodes`: what
-  it finds; `lanes`: its threads.
-* `environment`: the same task as a Gymnasium environment; importing this package registers one per robot,
-  e.g. `gymnasium.make("surefoot/QDAnt-v0")`.
+* `catalogue`: the robots that come with it, and the ids of their Gymnasium environments.
+* `description`: a robot's YAML; `model`: its MJCF, checked and compiled; `robot`: `Robot`, both together.
 * `controllers`: what turns observations into actions.
-* `rendering`: pictures, by `opengl` where that works and by `raycasting` elsewhere; `overlay`, `video`.
-* `atomic`: files that are written whole or not at all.
-* `errors`: `SurefootError`, the root of everything a user can get wrong.
+* `simulation`: `stepper` simulates one robot, `simulation` many episodes on all cores; `environment` is the
+  same task for Gymnasium, e.g. `gymnasium.make("surefoot/QDAnt-v0")`.
+* `rendering`: pictures and videos; `importing`: what it takes to bring a robot of your own.
+* `compilation`, `errors`, `files`, `seeds`, `validation`, `words`: the ground that all else stands on.
 """
-
-from robots.catalogue import register_environments, robot_names
-
-__all__ = ["register_environments", "robot_names"]
-
-register_environments()

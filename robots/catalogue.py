@@ -2,8 +2,6 @@
 
 from pathlib import Path
 
-import gymnasium
-
 MODELS = Path(__file__).parent / "models"
 
 
@@ -18,10 +16,17 @@ def environment_id(robot: str) -> str:
 
 
 def register_environments() -> None:
-    """Make every robot available to `gymnasium.make`."""
+    """Make every robot available to `gymnasium.make`.
+
+    Importing Gymnasium calls this, through the package's entry point, and so does importing
+    `robots.simulation.environment`; a second call changes nothing.
+    """
+    from gymnasium.envs.registration import register, registry  # Gymnasium itself may still be loading
+
     for name in robot_names():
-        gymnasium.register(
-            environment_id(name),
-            entry_point="robots.simulation.environment:WalkingEnvironment",
-            kwargs={"robot": name},
-        )
+        if environment_id(name) not in registry:
+            register(
+                environment_id(name),
+                entry_point="robots.simulation.environment:WalkingEnvironment",
+                kwargs={"robot": name},
+            )

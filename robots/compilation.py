@@ -13,6 +13,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable
+from functools import cache
 from pathlib import Path
 from typing import Any, Literal, TypeVar
 
@@ -36,6 +37,21 @@ def compiled(
         options: further options of `numba.njit`, such as `fastmath`.
     """
     return numba.njit(nogil=True, cache=True, error_model=error_model, **options)
+
+
+@cache
+def function_pointer(function: Callable[..., None], signature: Any) -> Callable[..., None]:
+    """Compile a function so that other compiled functions can take it as an argument.
+
+    What calls it is then compiled once, whichever function it is given.
+
+    Args:
+        function: of arrays and numbers, without a result.
+        signature: numba's, of its arguments.
+    """
+    if _settings.DISABLE_JIT:
+        return function
+    return numba.cfunc(signature, cache=True, error_model="numpy")(function)
 
 
 def sources_hash(root: Path) -> str:

@@ -2,34 +2,34 @@
 
 import math
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Union
 
 import yaml
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+from pydantic import Field, ValidationError, model_validator
 
+from robots.controllers.controller import ControllerDescription
+from robots.controllers.mlp import MLPDescription
+from robots.controllers.periodic import PeriodicDescription
 from robots.errors import InvalidRobotError
+from robots.validation import Count, Finite, Names, Positive, Record, Steps, describe_validation_error
 
-Finite = Annotated[float, Field(allow_inf_nan=False, strict=True)]
-Count = Annotated[int, Field(gt=0, le=10_000, strict=True)]
-Steps = Annotated[int, Field(gt=0, le=1_000_000, strict=True)]
+# the kinds of controllers: each brings its part of the YAML
+CONTROLLERS: tuple[type[ControllerDescription], ...] = (MLPDescription, PeriodicDescription)
+if TYPE_CHECKING:
+    _AnyController = ControllerDescription
+else:
+    _AnyController = Annotated[Union[CONTROLLERS], Field(discriminator="kind")]  # noqa: UP007 (made at run time)
 _MOST_CELLS = 1_000_000
-Names = Annotated[tuple[str, ...], Field(min_length=1)]
 
 
-class _Record(BaseModel):
-    """A frozen record that refuses keys it does not know and values of the wrong type."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
-
-class Leg(_Record):
+class Leg(Record):
     """A leg: its joints from the torso outwards, and the foot at its end."""
 
     joints: Names
     foot: str
 
 
-class Reward(_Record):
+class Reward(Record):
     """Weights of the reward's terms, each per control step.
 
     Attributes:
@@ -47,7 +47,7 @@ class Reward(_Record):
     joint_at_limit: Finite
 
 
-class Alive(_Record):
+class Alive(Record):
     """When the robot counts as alive: while all that is given holds.
 
     Attributes:
@@ -60,37 +60,14 @@ class Alive(_Record):
     """
 
     min_height: Finite | None = None
-    max_pitch: Annotated[float, Field(gt=0, allow_inf_nan=False, strict=True)] | None = None
+    max_pitch: Positive | None = None
     max_tilt: Annotated[float, Field(gt=0, le=math.pi, allow_inf_nan=False, strict=True)] | None = None
     untouched: tuple[str, ...] = ()
     ends_episode: bool = True
     forfeits: bool = False
 
 
-class MLPShape(_Record):
-    """The robot is driven by networks with these hidden layers."""
-
-    kind: Literal["mlp"]
-    hidden: Annotated[tuple[Count, ...], Field(min_length=1)]
-
-
-class PeriodicShape(_Record):
-    """The robot is driven by periodic signals.
-
-    Attributes:
-        period: of the signals [s]; a whole number of control steps.
-        opposite: joints that play another joint's signal with the opposite sign, and which.
-    """
-
-    kind: Literal["periodic"]
-    period: Annotated[float, Field(gt=0, allow_inf_nan=False, strict=True)]
-    opposite: dict[str, str] = {}
-
-
-ControllerShape = Annotated[MLPShape | PeriodicShape, Field(discriminator="kind")]
-
-
-class MinObjective(_Record):
+class MinObjective(Record):
     """The lowest objective to expect.
 
     Attributes:
@@ -104,7 +81,7 @@ class MinObjective(_Record):
     published: Finite | None = None
 
 
-class Description(_Record):
+class Description(Record):
     """A robot's YAML, validated.
 
     Attributes:
@@ -139,7 +116,7 @@ class Description(_Record):
     floor: str
     keyframe: str | None = None
     joints: Names
-    ranges: dict[str, tuple[Finite, Finite]] = {}
+    ranges: dict[str, tuple[Finite, Finite]] = Field(default={})
     feet: Annotated[dict[str, Names], Field(min_length=1)]
     legs: Annotated[dict[str, Leg], Field(min_length=1)]
     measures: Names
@@ -148,7 +125,7 @@ class Description(_Record):
     reset_joint_noise: Annotated[float, Field(ge=0, allow_inf_nan=False, strict=True)]
     alive: Alive
     reward: Reward
-    controller: ControllerShape
+    controller: _AnyController
     archive: Annotated[tuple[Count, ...], Field(min_length=1)]
     min_objective: MinObjective
 
@@ -165,8 +142,7 @@ class Description(_Record):
         _require("alive.untouched names the foot", self.alive.untouched, self.feet, "feet")
         if self.alive.forfeits and not self.alive.ends_episode:
             raise ValueError("alive.forfeits needs alive.ends_episode: only what ends can be forfeited")
-        if isinstance(self.controller, PeriodicShape):
-            self._check_opposites(self.controller.opposite)
+        self.controller.check_joints(self.joints)
         if len(self.archive) != len(self.measures):
             raise ValueError(
                 f"archive has {len(self.archive)} dimensions but there are {len(self.measures)} measures"
@@ -182,15 +158,6 @@ class Description(_Record):
                 f"the archive has {math.prod(self.archive)} cells; at most {_MOST_CELLS} are possible"
             )
         return self
-
-    def _check_opposites(self, opposite: dict[str, str]) -> None:
-        for names in (opposite, opposite.values()):
-            _require("controller.opposite names the joint", names, self.joints, "joints")
-        for joint, leader in opposite.items():
-            if leader in opposite:
-                raise ValueError(
-                    f"controller.opposite has {joint!r} follow {leader!r}, which has no signal of its own"
-                )
 
 
 def _require(what: str, names: object, known: object, kind: str) -> None:
@@ -224,25 +191,6 @@ def parse_description(text: str, *, origin: str) -> Description:
         raise InvalidRobotError(f"{origin}: {describe_validation_error(error, Description)}") from error
 
 
-def describe_validation_error(error: ValidationError, record: type[BaseModel]) -> str:
-    """Put the first of pydantic's complaints in one sentence."""
-    first = error.errors()[0]
-    where = ".".join(str(part) for part in first["loc"])
-    if first["type"] == "extra_forbidden":
-        known = ", ".join(record.model_fields) if len(first["loc"]) == 1 else ""
-        return f"unknown key {where!r}" + (f"; available: {known}" if known else "")
-    if first["type"] == "missing":
-        return f"missing key {where!r}"
-    if first["type"] == "union_tag_invalid":
-        given, known = first["ctx"]["tag"], first["ctx"]["expected_tags"]
-        return f"{where}.kind: it must be one of {known}, not {given!r}"
-    if first["type"] == "union_tag_not_found":
-        return f"missing key '{where}.kind'"
-    if first["type"] == "value_error":
-        return str(first["ctx"]["error"])
-    return f"{where}: {first['msg'][0].lower()}{first['msg'][1:]}, not {first['input']!r}"
-
-
 def read_text(path: Path) -> str:
     """Read a text file of a robot.
 
@@ -255,9 +203,3 @@ def read_text(path: Path) -> str:
         raise InvalidRobotError(f"cannot read {path}: {error.strerror}") from error
     except UnicodeDecodeError as error:
         raise InvalidRobotError(f"{path} is not a text file") from error
-
-
-def foot_words(foot: str) -> str:
-    """A foot's name in words: `front_left` and `front_left_foot` are the front left foot."""
-    words = foot.replace("_", " ")
-    return words if words.endswith("foot") else f"{words} foot"

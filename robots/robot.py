@@ -1,23 +1,29 @@
-"""`Robot`: a validated twin of MJCF and YAML, ready to be simulated."""
+"""`Robot`: a validated twin of MJCF and YAML, ready to be simulated, and where robots come from."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
-from functools import cache
+from dataclasses import dataclass, field, replace
+from functools import cache, cached_property
 from pathlib import Path
 
 import mujoco
 import numpy as np
 
-from robots.actuation import check_actuators
 from robots.catalogue import MODELS, robot_names
-from robots.description import ControllerShape, Description, parse_description, read_text
-from robots.elements import check_elements
-from robots.errors import InvalidRobotError, UnknownNameError
-from robots.faults import NO_FAULTS, Faults
+from robots.controllers.controller import Controller, ControllerDescription
+from robots.description import CONTROLLERS, Description, parse_description, read_text
+from robots.errors import InvalidRobotError, InvalidValueError, UnknownNameError
 from robots.importing.mjcf import read_self_contained
-from robots.pose import keyframe_positions
-from robots.ranges import narrow
+from robots.model import (
+    check_actuators,
+    check_elements,
+    compile_models,
+    joint_ranges,
+    keyframe_positions,
+    narrow,
+    one_line,
+)
 
+_YAML = (".yaml", ".yml")
 # what the controller sees of the torso; directions are those of its own heading
 _TORSO = (
     "height above the start",
@@ -29,6 +35,36 @@ _TORSO = (
     "roll",
     "pitch",
 )
+
+
+@dataclass(frozen=True)
+class Faults:
+    """Faults of a robot's signals; observations go by the names in `Robot.observation_names`.
+
+    Attributes:
+        delay: control steps by which every action comes late; until the first has come they are 0.
+        stuck: value that an observation always has, as the controller sees it: rescaled.
+        noisy: standard deviation of what is added to an observation every control step, likewise.
+        fixed: angle at which a joint that the model lacks is fixed [rad]: this is what the controller sees of
+            it, with no speed. Of a joint that is lost it sees 0.
+    """
+
+    delay: int = 0
+    stuck: Mapping[str, float] = field(default_factory=dict)
+    noisy: Mapping[str, float] = field(default_factory=dict)
+    fixed: Mapping[str, float] = field(default_factory=dict)
+
+    def __add__(self, other: "Faults") -> "Faults":
+        """Both; of two that say something of one observation or joint the second counts, delays add up."""
+        return Faults(
+            delay=self.delay + other.delay,
+            stuck={**self.stuck, **other.stuck},
+            noisy={**self.noisy, **other.noisy},
+            fixed={**self.fixed, **other.fixed},
+        )
+
+
+NO_FAULTS = Faults()
 
 
 @dataclass(frozen=True)
@@ -110,6 +146,18 @@ class Robot:
         joints = (f"{joint} {what}" for joint in self.description.joints for what in ("position", "speed"))
         return (*_TORSO, *joints, *(f"{foot} contact" for foot in self.description.feet))
 
+    @cached_property
+    def controller(self) -> Controller:
+        """What drives it, by its description.
+
+        Raises:
+            InvalidValueError: it is periodic, and the period is no whole number of control steps.
+        """
+        description = self.description
+        return description.controller.build(
+            observation_dim=self.observation_dim, joints=description.joints, control_step=self.control_step
+        )
+
     @property
     def faults(self) -> Faults:
         """What is wrong with it that its model cannot express."""
@@ -133,16 +181,39 @@ class Robot:
         for modification in modifications:
             modification.edit(spec)
         origin = f"{self.name} with {', '.join(modification.label for modification in modifications)}"
-        model, physics = _compile(spec, self.description, origin)
+        model, physics = compile_models(spec, self.description, origin)
         return replace(self, model=model, physics=physics, modifications=modifications)
 
     def with_episode_steps(self, steps: int) -> "Robot":
         """The robot with another limit on its episodes [control steps]; it shares the model."""
         return replace(self, description=self.description.model_copy(update={"episode_steps": steps}))
 
-    def with_controller(self, shape: ControllerShape) -> "Robot":
-        """The robot driven by other controllers; it shares the model."""
-        return replace(self, description=self.description.model_copy(update={"controller": shape}))
+    def with_controller(self, controller: ControllerDescription | str) -> "Robot":
+        """The robot driven by other controllers; it shares the model.
+
+        Args:
+            controller: their description, or a shape: its own or one that tells enough, such as
+                `mlp-28-128-128-8`.
+
+        Raises:
+            InvalidValueError: the robot cannot have controllers of this shape.
+        """
+        if isinstance(controller, str):
+            if controller == self.controller.shape:
+                return self
+            controller = self._description_of(controller)
+        return replace(self, description=self.description.model_copy(update={"controller": controller}))
+
+    def _description_of(self, shape: str) -> ControllerDescription:
+        """The description of controllers of a shape that is not the robot's own."""
+        for kind in CONTROLLERS:
+            found = kind.from_shape(shape, observation_dim=self.observation_dim, action_dim=self.action_dim)
+            if found is not None:
+                return found
+        raise InvalidValueError(
+            f"its controllers are {shape!r}, but those of its robot, {self.name}, are "
+            f"{self.controller.shape!r}"
+        )
 
     def spec(self) -> mujoco.MjSpec:
         """A fresh editable copy of the whole robot's model, without modifications."""
@@ -163,6 +234,34 @@ def load_robot(name: str) -> Robot:
     if name not in robot_names():
         raise UnknownNameError("robot", name, robot_names())
     return read_robot(MODELS / name / f"{name}.yaml")
+
+
+def find_robot(text: str) -> Robot:
+    """Find a robot.
+
+    Args:
+        text: the name of a robot that comes with the package, or the path of the YAML of another one.
+
+    Raises:
+        UnknownNameError: there is no robot of that name.
+        InvalidRobotError: the path is not that of a YAML, or its files do not describe a robot.
+    """
+    path = Path(text)
+    if text in robot_names():  # whatever lies in this folder
+        return load_robot(text)
+    if path.suffix.lower() in _YAML:
+        return read_robot(path)
+    if path.suffix.lower() == ".xml":
+        raise InvalidRobotError(
+            f"{text} is an MJCF, but a robot is named by the YAML that describes it: "
+            f"surefoot robots --draft {text} writes a first one"
+        )
+    if len(path.parts) > 1 or path.is_dir():
+        found = sorted(str(other) for kind in _YAML for other in path.glob(f"*{kind}"))
+        raise InvalidRobotError(
+            f"{text} is not the YAML of a robot; YAML files in this folder: {', '.join(found) or 'none'}"
+        )
+    return load_robot(text)
 
 
 def read_robot(path: Path) -> Robot:
@@ -190,83 +289,10 @@ def _build(description: Description, xml: str, yaml: str, *, origin: str) -> Rob
     try:
         spec = mujoco.MjSpec.from_string(xml)
     except ValueError as error:
-        raise InvalidRobotError(f"{origin}: the MJCF cannot be read: {_one_line(error)}") from error
+        raise InvalidRobotError(f"{origin}: the MJCF cannot be read: {one_line(error)}") from error
     check_elements(spec, description, origin)
     narrow(spec, description.ranges)
-    model, physics = _compile(spec, description, origin)
+    model, physics = compile_models(spec, description, origin)
     check_actuators(model, description.joints, origin)
-    ranges, start = _joint_ranges(model, description, origin), keyframe_positions(model, description.keyframe)
+    ranges, start = joint_ranges(model, description, origin), keyframe_positions(model, description.keyframe)
     return Robot(description, xml, yaml, model, physics, ranges, start)
-
-
-def _joint_ranges(model: mujoco.MjModel, description: Description, origin: str) -> np.ndarray:
-    """Ranges of the actuated joints, (j, 2); refuses joints that have none."""
-    kinds = (int(mujoco.mjtJoint.mjJNT_HINGE), int(mujoco.mjtJoint.mjJNT_SLIDE))
-    joints = [model.joint(name) for name in description.joints]
-    for joint in joints:
-        if model.jnt_type[joint.id] not in kinds:
-            raise InvalidRobotError(f"{origin}: the joint {joint.name!r} must be a hinge or a slide")
-    free = [
-        joint.name
-        for joint in joints
-        if not model.jnt_limited[joint.id] or not joint.range[0] < joint.range[1]
-    ]
-    if free:
-        raise InvalidRobotError(
-            f"{origin}: each actuated joint needs a limited range, in the MJCF or in the YAML, such as "
-            f"ranges: {{{free[0]}: [-0.8, 0.8]}}; without one: {', '.join(free)}"
-        )
-    return np.array([joint.range for joint in joints])
-
-
-def _compile(
-    spec: mujoco.MjSpec, description: Description, origin: str
-) -> tuple[mujoco.MjModel, mujoco.MjModel]:
-    """Compile the model to look at and the model to simulate."""
-    try:
-        model = spec.compile()
-        _strip(spec, description)
-        for foot, soles in description.feet.items():
-            for number, sole in enumerate(soles):
-                if spec.geom(sole) is not None:
-                    _add_contact_sensor(spec, contact_sensor(foot, number), sole, description.floor)
-        return model, spec.compile()
-    except ValueError as error:
-        raise InvalidRobotError(f"{origin}: the MJCF does not compile: {_one_line(error)}") from error
-
-
-def _strip(spec: mujoco.MjSpec, description: Description) -> None:
-    """Delete geoms without mass and contact, which MuJoCo would place in every step, and their meshes."""
-    kept = {description.floor, *(sole for soles in description.feet.values() for sole in soles)}
-    for geom in list(spec.geoms):
-        weightless = geom.density == 0 and not geom.mass > 0  # a mass that is not given is NaN
-        if weightless and not geom.contype and not geom.conaffinity and geom.name not in kept:
-            spec.delete(geom)
-    used = {geom.meshname for geom in spec.geoms}
-    for mesh in list(spec.meshes):
-        if mesh.name not in used:
-            spec.delete(mesh)
-
-
-def contact_sensor(foot: str, number: int) -> str:
-    """Name of the sensor that tells whether a foot's sole touches the floor."""
-    return f"surefoot_{foot}_{number}_contact"
-
-
-def _add_contact_sensor(spec: mujoco.MjSpec, name: str, sole: str, floor: str) -> None:
-    """Add a sensor that reads the number of contacts between a sole and the floor."""
-    found = 1 << int(mujoco.mjtConDataField.mjCONDATA_FOUND)
-    spec.add_sensor(
-        name=name,
-        type=mujoco.mjtSensor.mjSENS_CONTACT,
-        objtype=mujoco.mjtObj.mjOBJ_GEOM,
-        objname=sole,
-        reftype=mujoco.mjtObj.mjOBJ_GEOM,
-        refname=floor,
-        intprm=[found, 0, 1],
-    )
-
-
-def _one_line(error: Exception) -> str:
-    """An error's message without line breaks."""
-    return " ".join(str(error).split())

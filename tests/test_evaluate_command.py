@@ -14,7 +14,7 @@ import pytest
 from repertoire.archives.archive import Elites
 from repertoire.storage.repertoires import read_repertoire, write_repertoire
 from repertoire.training.runs import FILE_NAME, start_training
-from robots.numbers import short
+from robots.words import short
 from tests.repertoire.conftest import SMALL
 from tests.repertoire.test_storage import seal
 

@@ -8,11 +8,11 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from robots import robot_names
-from robots.facts import robot_facts
+from robots.catalogue import robot_names
 from robots.rendering.camera import Camera
 from robots.rendering.pictures import draw_robot, standing_on_floor
 from robots.robot import load_robot
+from robots.words import robot_facts
 from surefoot.commands.main import main
 
 

@@ -11,8 +11,7 @@ import mujoco
 from adapt.damage.edits import settle_gains
 from adapt.damage.parts import RobotParts
 from robots.errors import InvalidValueError
-from robots.faults import NO_FAULTS, Faults
-from robots.robot import Robot
+from robots.robot import NO_FAULTS, Faults, Robot
 
 _CHANGED = {
     "motor": "the motor of {}",

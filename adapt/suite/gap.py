@@ -3,8 +3,7 @@
 import mujoco
 import numpy as np
 
-from robots.faults import Faults
-from robots.robot import Robot
+from robots.robot import Faults, Robot
 
 MASS, FRICTION, STRENGTH = 0.2, 0.3, 0.15  # how far each may be off, as a share
 LATENCY = 1  # control steps by which actions come late

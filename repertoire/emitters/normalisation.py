@@ -5,7 +5,7 @@ from collections.abc import Mapping
 import numpy as np
 
 from repertoire.problems.problem import Normaliser
-from robots.simulation.moments import ObservationMoments
+from robots.simulation.episodes import ObservationMoments
 
 
 class Normalisation:

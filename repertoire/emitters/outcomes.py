@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from robots.simulation.moments import ObservationMoments
+from robots.simulation.episodes import ObservationMoments
 
 
 class Outcomes(NamedTuple):

@@ -10,9 +10,9 @@ from repertoire.problems.problem import Problem
 from repertoire.problems.record import ProblemRecord
 from repertoire.problems.sphere import Sphere
 from robots.catalogue import robot_names
-from robots.description import MLPShape
+from robots.controllers.mlp import MLPDescription
 from robots.errors import InvalidValueError, UnknownNameError
-from robots.find import find_robot
+from robots.robot import find_robot
 
 # A name that ends in -N stands for one problem for every number N of parameters.
 PROBLEMS: Mapping[str, Callable[..., Problem]] = {"arm-N": Arm, "maze": Maze, "sphere-N": Sphere}
@@ -67,7 +67,7 @@ def find_problem(
     except UnknownNameError:
         raise UnknownNameError("robot or problem", name, [*robot_names(), *PROBLEMS]) from None
     if hidden is not None:
-        robot = robot.with_controller(MLPShape(kind="mlp", hidden=hidden))
+        robot = robot.with_controller(MLPDescription(kind="mlp", hidden=hidden))
     if episode_steps is not None:
         if not 1 <= episode_steps <= _MOST_STEPS:
             raise InvalidValueError(

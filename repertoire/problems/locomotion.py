@@ -6,10 +6,9 @@ import numpy as np
 
 from repertoire.problems.problem import OBJECTIVES_AND_MEASURES, Evaluations, Normaliser, Problem, Request
 from repertoire.problems.record import ProblemRecord
-from robots.controllers import robot_controller
-from robots.description import foot_words
 from robots.robot import Robot
 from robots.simulation.simulation import Simulation
+from robots.words import foot_words
 
 _SHORT_STEPS = 2  # of an episode that only compiles the simulation
 
@@ -77,7 +76,7 @@ class Locomotion(Problem):
 
 def walking_record(robot: Robot) -> ProblemRecord:
     """The facts of the problem to walk with a robot, in episodes as long as its description says."""
-    controller = robot_controller(robot)
+    controller = robot.controller
     return ProblemRecord(
         name=robot.name,
         solution_dim=controller.parameter_count,

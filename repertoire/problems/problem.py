@@ -10,7 +10,7 @@ import numpy as np
 from repertoire.problems.record import ProblemRecord
 from robots.errors import InvalidValueError
 from robots.robot import Robot
-from robots.simulation.moments import ObservationMoments
+from robots.simulation.episodes import ObservationMoments
 
 Fold = Callable[[np.ndarray, np.ndarray, np.ndarray], np.ndarray]
 

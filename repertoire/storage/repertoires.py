@@ -37,11 +37,10 @@ from repertoire.storage.contents import (
 )
 from repertoire.storage.hdf5 import create_file, open_file
 from repertoire.training.settings import Settings, make_settings, validate
-from robots.controllers import robot_controller, with_controller
-from robots.description import Steps
 from robots.errors import InvalidValueError
 from robots.importing.mjcf import find_reference
 from robots.robot import robot_from_text
+from robots.validation import Steps
 
 FORMAT = "surefoot repertoire"
 VERSION = 2
@@ -209,7 +208,7 @@ def _problem(texts: Mapping[str, str]) -> ProblemRecord:
     if steps is None:
         return ProblemRecord(**values)
     robot = robot_from_text(texts["robot/mjcf"], texts["robot/yaml"], origin="its robot")
-    robot = with_controller(robot, texts["controller"]).with_episode_steps(steps)
+    robot = robot.with_controller(texts["controller"]).with_episode_steps(steps)
     return ProblemRecord(**values, robot=robot, controller=texts["controller"])
 
 
@@ -272,8 +271,8 @@ def _check_fit(repertoire: Repertoire) -> None:
     problem = repertoire.problem
     measures, dim = len(problem.measure_names), problem.solution_dim
     if problem.robot is not None:
-        robot = with_controller(problem.robot, problem.controller)
-        measures, dim = robot.measure_dim, robot_controller(robot).parameter_count
+        robot = problem.robot.with_controller(problem.controller)
+        measures, dim = robot.measure_dim, robot.controller.parameter_count
     if len(repertoire.grid) != measures:
         raise InvalidValueError(
             f"its grid has {len(repertoire.grid)} dimensions, but {problem.name} has {measures} measures"

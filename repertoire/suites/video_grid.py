@@ -7,10 +7,9 @@ from PIL import Image, ImageDraw, ImageFont
 
 from repertoire.repertoire import Repertoire
 from repertoire.suites.places import SIDE, Place, nine_places
-from robots.controllers import robot_controller
 from robots.rendering.camera import Camera
 from robots.rendering.video import VideoWriter
-from robots.simulation.slots import Slots
+from robots.simulation.stepper import Stepper
 
 _TILE = 240, 180  # width and height [pixels]
 _SECONDS = 5.0
@@ -45,38 +44,38 @@ def film_places(repertoire: Repertoire, path: Path, *, seconds: float = _SECONDS
     ):
         tiles = [_blank(repertoire, place) for place in places]
         labels = [_label(repertoire, place) for place in places]
-        walkers = _Walkers(repertoire, [place.row for place in places if place.row is not None])
-        shown = [number for number, place in enumerate(places) if place.row is not None]
+        walkers = {
+            number: _Walker(repertoire, place.row)
+            for number, place in enumerate(places)
+            if place.row is not None
+        }
         for _ in range(round(seconds * fps)):
-            for number, data in zip(shown, walkers.states(), strict=True):
-                tiles[number] = _write(camera.frame(data), labels[number])
+            for number, walker in walkers.items():
+                tiles[number] = _write(camera.frame(walker.state()), labels[number])
             writer.add(_arrange(tiles))
-            walkers.walk(_FRAME_EVERY)
+            for walker in walkers.values():
+                walker.walk(_FRAME_EVERY)
 
 
-class _Walkers:
-    """Some of a repertoire's gaits, walking at the same time."""
+class _Walker:
+    """One of a repertoire's gaits, walking."""
 
-    def __init__(self, repertoire: Repertoire, rows: list[int]) -> None:
-        # no limit ends an episode here
-        self._slots = Slots(repertoire.robot, max(len(rows), 1))
-        self._controller = robot_controller(repertoire.robot)
-        self._parameters = np.ascontiguousarray(repertoire.elites.solutions[rows], np.float32)
-        self._ids = np.arange(len(rows), dtype=np.int32)
-        for slot in self._ids:
-            self._slots.begin(int(slot), 0)
+    def __init__(self, repertoire: Repertoire, row: int) -> None:
+        self._stepper = Stepper(repertoire.robot)  # no limit ends an episode here
+        self._parameters = np.ascontiguousarray(repertoire.elites.solutions[row], np.float32)
+        self._stepper.reset(0)
 
     def walk(self, steps: int) -> None:
-        """Simulate control steps; what diverged stands still."""
-        for _ in range(steps if len(self._ids) else 0):
-            ids = self._ids[~self._slots.tally.diverged[self._ids]]
-            slots = self._slots
-            self._controller.act(self._parameters, slots.observations, slots.tally.steps, slots.actions, ids)
-            self._slots.advance(ids)
+        """Simulate control steps; a robot whose simulation blew up stands still."""
+        stepper = self._stepper
+        for _ in range(steps):
+            if stepper.tally.diverged:
+                return
+            stepper.drive(self._parameters)
 
-    def states(self) -> list[object]:
-        """How each stands, as MjData."""
-        return [self._slots.data(int(slot)) for slot in self._ids]
+    def state(self) -> object:
+        """The robot as it stands, as MuJoCo's data."""
+        return self._stepper.posed_data()
 
 
 def _label(repertoire: Repertoire, place: Place) -> str:

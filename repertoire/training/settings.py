@@ -5,8 +5,8 @@ from typing import Annotated, Literal, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from robots.description import describe_validation_error
 from robots.errors import InvalidValueError
+from robots.validation import describe_validation_error
 
 Count = Annotated[int, Field(gt=0, strict=True)]
 Size = Annotated[float, Field(gt=0, le=1000, allow_inf_nan=False)]

@@ -1,8 +1,27 @@
-"""`Controller`: what every kind of controller offers."""
+"""`Controller`: what every kind of controller offers; `ControllerDescription`: its part of a robot's YAML.
+
+A new kind is one file with a class of each, and one line in `robots.description.CONTROLLERS`.
+"""
 
 from abc import ABC, abstractmethod
+from collections.abc import Callable, Sequence
+from typing import Self
 
 import numpy as np
+from numba import types
+
+from robots.compilation import compiled, function_pointer
+from robots.validation import Record
+
+_VECTOR = types.Array(types.float32, 1, "C")
+_KERNEL = types.void(
+    types.Array(types.int64, 1, "C"),
+    types.Array(types.float32, 2, "C"),
+    _VECTOR,
+    _VECTOR,
+    types.int64,
+    _VECTOR,
+)
 
 
 class Controller(ABC):
@@ -11,12 +30,17 @@ class Controller(ABC):
     Attributes:
         observation_dim: number of inputs, o.
         action_dim: number of outputs, a.
-        sigma0: initial step size that suits a search among them.
+        sigma0: initial step size that suits a search among such controllers.
+        kernel: writes an action; a function that numba can compile, called with
+            `kernel(sizes, memory, parameters, observation, step, action)`. `sizes` and `memory` are those of
+            `arguments`; parameters (p,), observation (o,) and action (a,) are float32; `step` counts the
+            control steps since the episode began.
     """
 
     observation_dim: int
     action_dim: int
     sigma0: float
+    kernel: Callable[[np.ndarray, np.ndarray, np.ndarray, np.ndarray, int, np.ndarray], None]
 
     @property
     @abstractmethod
@@ -26,31 +50,31 @@ class Controller(ABC):
     @property
     @abstractmethod
     def shape(self) -> str:
-        """The kind and its sizes in a word, the same for controllers that can exchange parameters."""
+        """The kind and its sizes in one word, the same for controllers that can exchange parameters."""
+
+    @property
+    @abstractmethod
+    def label(self) -> str:
+        """The kind and its sizes for people."""
 
     @abstractmethod
     def initial(self, rng: np.random.Generator) -> np.ndarray:
         """A random parameter vector to start a search from, (p,) float32."""
 
     @abstractmethod
-    def act(
-        self,
-        parameters: np.ndarray,
-        observations: np.ndarray,
-        steps: np.ndarray,
-        actions: np.ndarray,
-        ids: np.ndarray,
-    ) -> None:
-        """Write the actions of some simulations.
+    def arguments(self) -> tuple[np.ndarray, np.ndarray]:
+        """The kernel's first arguments, which one thread may use at a time.
 
-        Several threads may call this at once with different arrays.
+        Returns:
+            Sizes (k,) int64, which stay as they are, and memory to work in, (m, n) float32.
+        """
+
+    def prepare(self, parameters: np.ndarray, memory: np.ndarray) -> None:  # noqa: B027
+        """Write into the memory what all steps of an episode share; nothing by default.
 
         Args:
-            parameters: (n, p) float32, one row per simulation.
-            observations: (n, o) float32.
-            steps: control steps since each episode began, (n,) integers.
-            actions: (n, a) float32, written in the rows of `ids`.
-            ids: (k,) int32, the simulations to act in.
+            parameters: (p,) float32.
+            memory: that of `arguments`.
         """
 
     @abstractmethod
@@ -72,3 +96,61 @@ class Controller(ABC):
 
         Arguments and result are those of `fold`.
         """
+
+    @property
+    def compiled_kernel(self) -> Callable[..., None]:
+        """The kernel as compiled functions take it."""
+        return function_pointer(type(self).kernel, _KERNEL)
+
+    def act(self, parameters: np.ndarray, observation: np.ndarray, step: int) -> np.ndarray:
+        """The action for an observation, (a,) float32.
+
+        Args:
+            parameters: (p,) float32.
+            observation: (o,) float32.
+            step: control steps since the episode began.
+        """
+        sizes, memory = self.arguments()
+        self.prepare(parameters, memory)
+        action = np.zeros(self.action_dim, np.float32)
+        _call(self.compiled_kernel, sizes, memory, parameters, observation, step, action)
+        return action
+
+
+class ControllerDescription(Record, ABC):
+    """What a robot's YAML says of its controllers; each kind has a key `kind` of its own."""
+
+    @abstractmethod
+    def build(self, *, observation_dim: int, joints: Sequence[str], control_step: float) -> Controller:
+        """Make the controller of a robot.
+
+        Args:
+            observation_dim: number of observations.
+            joints: names of the actuated joints, in the order of the actions.
+            control_step: [s].
+
+        Raises:
+            InvalidValueError: the description does not fit the control step.
+        """
+
+    @classmethod
+    def from_shape(cls, shape: str, *, observation_dim: int, action_dim: int) -> Self | None:
+        """What a controller of this shape needs, or None where its shape does not tell, as by default."""
+        return None
+
+    def check_joints(self, joints: Sequence[str]) -> None:
+        """Raise ValueError where the description names a joint that is not among a robot's."""
+
+
+@compiled()
+def _call(
+    kernel: Callable[..., None],
+    sizes: np.ndarray,
+    memory: np.ndarray,
+    parameters: np.ndarray,
+    observation: np.ndarray,
+    step: int,
+    action: np.ndarray,
+) -> None:
+    """Call a kernel by its address."""
+    kernel(sizes, memory, parameters, observation, step, action)

@@ -1,13 +1,17 @@
-"""`MLP`: the feed-forward tanh network that drives the robots."""
+"""`MLP`: a feed-forward network with tanh on every layer."""
 
 import itertools
+from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Annotated, Literal, Self
 
 import numpy as np
 from numba import uint64
+from pydantic import Field
 
 from robots.compilation import compiled
-from robots.controllers.controller import Controller
+from robots.controllers.controller import Controller, ControllerDescription
+from robots.validation import Count
 
 # tanh(x) = x P(x²) / Q(x²) for |x| <= 9: a weighted least-squares rational fit, refined towards equal
 # relative error. Unlike libm's tanh it vectorises. In float32 it is within 5e-7 of tanh everywhere.
@@ -34,112 +38,37 @@ _Q = tuple(
 )
 
 
-@dataclass(frozen=True)
-class MLP(Controller):
-    """A fully connected network with tanh on every layer, the last included.
-
-    A parameter vector holds, layer by layer, the weights as an (inputs, outputs) matrix in row-major
-    order and then the biases.
-
-    Attributes:
-        sizes: units of each layer, from the observation to the action.
-    """
-
-    sizes: tuple[int, ...]
-
-    sigma0 = 0.02  # Tjanaka et al. 2023
-
-    @property
-    def observation_dim(self) -> int:  # type: ignore[override]
-        """Number of inputs."""
-        return self.sizes[0]
-
-    @property
-    def action_dim(self) -> int:  # type: ignore[override]
-        """Number of outputs."""
-        return self.sizes[-1]
-
-    @property
-    def parameter_count(self) -> int:
-        """Number of weights and biases."""
-        return sum((inputs + 1) * outputs for inputs, outputs in itertools.pairwise(self.sizes))
-
-    @property
-    def shape(self) -> str:
-        """For example `mlp-28-128-128-8`."""
-        return "-".join(["mlp", *map(str, self.sizes)])
-
-    def initial(self, rng: np.random.Generator) -> np.ndarray:
-        """Xavier-uniform weights and zero biases (Glorot & Bengio 2010, eq. 16), (p,) float32."""
-        layers = []
-        for inputs, outputs in itertools.pairwise(self.sizes):
-            bound = np.sqrt(6 / (inputs + outputs))
-            layers += [rng.uniform(-bound, bound, inputs * outputs), np.zeros(outputs)]
-        return np.concatenate(layers).astype(np.float32)
-
-    def act(
-        self,
-        parameters: np.ndarray,
-        observations: np.ndarray,
-        steps: np.ndarray,
-        actions: np.ndarray,
-        ids: np.ndarray,
-    ) -> None:
-        """See `Controller.act`."""
-        act(np.array(self.sizes), parameters, observations, actions, ids)
-
-    def fold(self, parameters: np.ndarray, mean: np.ndarray, std: np.ndarray) -> np.ndarray:
-        """See `Controller.fold`: ((x - mean) / std) W + b = x (W / std) + (b - mean (W / std))."""
-        folded = np.array(parameters)
-        weights, biases = self._first_layer(folded)
-        divided = weights / std[:, None]
-        weights[:] = divided
-        biases[:] = biases - (mean[:, None] * divided).sum(axis=1)
-        return folded
-
-    def unfold(self, parameters: np.ndarray, mean: np.ndarray, std: np.ndarray) -> np.ndarray:
-        """See `Controller.unfold`."""
-        unfolded = np.array(parameters)
-        weights, biases = self._first_layer(unfolded)
-        biases[:] = biases + (mean[:, None] * weights).sum(axis=1)
-        weights[:] = weights * std[:, None]
-        return unfolded
-
-    def _first_layer(self, parameters: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Views of the first layer's weights (n, inputs, outputs) and biases (n, outputs)."""
-        inputs, outputs = self.sizes[:2]
-        weights, biases, _ = np.split(parameters, [inputs * outputs, (inputs + 1) * outputs], axis=1)
-        return weights.reshape(-1, inputs, outputs), biases
-
-
-@compiled()
-def act(
-    sizes: np.ndarray, parameters: np.ndarray, observations: np.ndarray, actions: np.ndarray, ids: np.ndarray
+def _act(
+    sizes: np.ndarray,
+    memory: np.ndarray,
+    parameters: np.ndarray,
+    observation: np.ndarray,
+    _step: int,
+    action: np.ndarray,
 ) -> None:
-    """Run each simulation's own network on its observation; see `Controller.act`."""
-    widest = sizes.max()
-    front, back = np.empty(widest, np.float32), np.empty(widest, np.float32)
-    for i in ids:
-        own = parameters[i]
-        front[: sizes[0]] = observations[i]
-        start = 0
-        for layer in range(len(sizes) - 1):
-            inputs, outputs = sizes[layer], sizes[layer + 1]
-            _linear(own, start, inputs, outputs, front, back)
-            _tanh(back[:outputs])
-            front, back = back, front
-            start += (inputs + 1) * outputs
-        actions[i] = front[: sizes[-1]]
+    """Run the network; see `Controller.kernel`."""
+    front, back = memory[0], memory[1]
+    for i in range(sizes[0]):
+        front[i] = observation[i]
+    start = 0
+    for layer in range(len(sizes) - 1):
+        inputs, outputs = sizes[layer], sizes[layer + 1]
+        _linear(parameters, start, inputs, outputs, front, back)
+        _tanh(back, outputs)
+        front, back = back, front
+        start += (inputs + 1) * outputs
+    for i in range(sizes[-1]):
+        action[i] = front[i]
 
 
 @compiled(fastmath={"contract"})
 def _linear(
     parameters: np.ndarray, start: int, inputs: int, outputs: int, x: np.ndarray, y: np.ndarray
 ) -> None:
-    """Write y = x W + b, with W and b from a start on.
+    """Write y = x W + b, where the parameters hold W and then b from index `start` on.
 
-    Four rows of W at a time: y is then loaded and stored a quarter as often. Slices of W would count
-    references, and signed indices be tested for their sign: both take longer than the arithmetic.
+    Four rows of W are taken at a time, so that y is loaded and stored a quarter as often. Slices of W would
+    count references and signed indices would be tested for their sign: both take longer than the arithmetic.
     """
     width, row = uint64(outputs), uint64(start)
     bias = row + uint64(inputs) * width
@@ -165,15 +94,114 @@ def _linear(
 
 
 @compiled(fastmath={"contract"})
-def _tanh(values: np.ndarray) -> None:
-    """Replace float32 values by their tanh.
+def _tanh(values: np.ndarray, count: int) -> None:
+    """Replace the first of float32 values by their tanh.
 
     NumPy's error model lets the loop vectorise: Python's would check each division for zero.
     """
     one = np.float32(1.0)
-    for i in range(len(values)):
+    for i in range(count):
         x = min(max(values[i], -_LIMIT), _LIMIT)
         t = x * x
         p = x * (_P[0] + t * (_P[1] + t * (_P[2] + t * (_P[3] + t * _P[4]))))
         q = _Q[0] + t * (_Q[1] + t * (_Q[2] + t * (_Q[3] + t * _Q[4])))
         values[i] = min(max(p / q, -one), one)
+
+
+@dataclass(frozen=True)
+class MLP(Controller):
+    """A fully connected network with tanh on every layer, the last included.
+
+    A parameter vector holds, layer by layer, the weights as an (inputs, outputs) matrix in row-major
+    order and then the biases.
+
+    Attributes:
+        sizes: units of each layer, from the observation to the action.
+    """
+
+    sizes: tuple[int, ...]
+
+    sigma0 = 0.02  # Tjanaka et al. 2023
+    kernel = staticmethod(_act)
+
+    @property
+    def observation_dim(self) -> int:  # type: ignore[override]
+        """Number of inputs."""
+        return self.sizes[0]
+
+    @property
+    def action_dim(self) -> int:  # type: ignore[override]
+        """Number of outputs."""
+        return self.sizes[-1]
+
+    @property
+    def parameter_count(self) -> int:
+        """Number of weights and biases."""
+        return sum((inputs + 1) * outputs for inputs, outputs in itertools.pairwise(self.sizes))
+
+    @property
+    def shape(self) -> str:
+        """For example `mlp-28-128-128-8`."""
+        return "-".join(["mlp", *map(str, self.sizes)])
+
+    @property
+    def label(self) -> str:
+        """For example `mlp 28-128-128-8`."""
+        return self.shape.replace("-", " ", 1)
+
+    def initial(self, rng: np.random.Generator) -> np.ndarray:
+        """Xavier-uniform weights and zero biases (Glorot & Bengio 2010, eq. 16), (p,) float32."""
+        layers = []
+        for inputs, outputs in itertools.pairwise(self.sizes):
+            bound = np.sqrt(6 / (inputs + outputs))
+            layers += [rng.uniform(-bound, bound, inputs * outputs), np.zeros(outputs)]
+        return np.concatenate(layers).astype(np.float32)
+
+    def arguments(self) -> tuple[np.ndarray, np.ndarray]:
+        """See `Controller.arguments`: the memory holds the values of two layers."""
+        return np.array(self.sizes), np.zeros((2, max(self.sizes)), np.float32)
+
+    def fold(self, parameters: np.ndarray, mean: np.ndarray, std: np.ndarray) -> np.ndarray:
+        """See `Controller.fold`: ((x - mean) / std) W + b = x (W / std) + (b - mean (W / std))."""
+        folded = np.array(parameters)
+        weights, biases = self._first_layer(folded)
+        divided = weights / std[:, None]
+        weights[:] = divided
+        biases[:] = biases - (mean[:, None] * divided).sum(axis=1)
+        return folded
+
+    def unfold(self, parameters: np.ndarray, mean: np.ndarray, std: np.ndarray) -> np.ndarray:
+        """See `Controller.unfold`."""
+        unfolded = np.array(parameters)
+        weights, biases = self._first_layer(unfolded)
+        biases[:] = biases + (mean[:, None] * weights).sum(axis=1)
+        weights[:] = weights * std[:, None]
+        return unfolded
+
+    def _first_layer(self, parameters: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Views of the first layer's weights (n, inputs, outputs) and biases (n, outputs)."""
+        inputs, outputs = self.sizes[:2]
+        weights, biases, _ = np.split(parameters, [inputs * outputs, (inputs + 1) * outputs], axis=1)
+        return weights.reshape(-1, inputs, outputs), biases
+
+
+class MLPDescription(ControllerDescription):
+    """The robot is driven by networks with hidden layers of these sizes."""
+
+    kind: Literal["mlp"]
+    hidden: Annotated[tuple[Count, ...], Field(min_length=1)]
+
+    def build(self, *, observation_dim: int, joints: Sequence[str], control_step: float) -> MLP:
+        """See `ControllerDescription.build`."""
+        return MLP((observation_dim, *self.hidden, len(joints)))
+
+    @classmethod
+    def from_shape(cls, shape: str, *, observation_dim: int, action_dim: int) -> Self | None:
+        """See `ControllerDescription.from_shape`."""
+        kind, *sizes = shape.split("-")
+        if kind != "mlp" or len(sizes) < 3 or not all(size.isdecimal() and len(size) < 6 for size in sizes):
+            return None
+        first, *hidden, last = map(int, sizes)
+        if (first, last) != (observation_dim, action_dim) or min(hidden) < 1:
+            return None
+        return cls(kind="mlp", hidden=tuple(hidden))

@@ -1,18 +1,59 @@
 """`Periodic`: open-loop controllers whose joints follow smoothed square waves."""
 
 import math
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Literal
 
 import numpy as np
+from pydantic import Field
 
 from robots.compilation import compiled
-from robots.controllers.controller import Controller
+from robots.controllers.controller import Controller, ControllerDescription
 from robots.errors import InvalidValueError
+from robots.validation import Positive
 
 # Standard deviation of the Gaussian that smooths a signal's edges, as a share of the period: 3 of the 100
 # samples of Cully et al. 2015.
 _SMOOTHING = 0.03
 _PER_SIGNAL = 3  # amplitude, phase, duty
+
+
+def _act(
+    _sizes: np.ndarray,
+    memory: np.ndarray,
+    _parameters: np.ndarray,
+    _observation: np.ndarray,
+    step: int,
+    action: np.ndarray,
+) -> None:
+    """Read the action of a control step; see `Controller.kernel`."""
+    row = step % len(memory)
+    for joint in range(len(action)):
+        action[joint] = memory[row, joint]
+
+
+@compiled()
+def _tabulate(parameters: np.ndarray, signals: np.ndarray, signs: np.ndarray, table: np.ndarray) -> None:
+    """Write the actions of every control step of a period; see `Periodic`."""
+    samples = table.shape[0]
+    for joint in range(len(signals)):
+        first = _PER_SIGNAL * signals[joint]
+        amplitude = min(max(parameters[first], 0.0), 1.0)
+        phase = parameters[first + 1] - math.floor(parameters[first + 1])
+        duty = min(max(parameters[first + 2], 0.0), 1.0)
+        for sample in range(samples):
+            at = (sample / samples + phase) % 1.0
+            share = 0.0
+            for k in range(-1, 2):
+                share += _normal((at + k) / _SMOOTHING) - _normal((at + k - duty) / _SMOOTHING)
+            table[sample, joint] = signs[joint] * amplitude * (2.0 * share - 1.0)
+
+
+@compiled()
+def _normal(x: float) -> float:
+    """Cumulative distribution of the standard normal."""
+    return 0.5 * math.erfc(-x / math.sqrt(2.0))
 
 
 @dataclass(frozen=True)
@@ -42,6 +83,7 @@ class Periodic(Controller):
     samples: int
 
     sigma0 = 0.15
+    kernel = staticmethod(_act)
 
     @property
     def observation_dim(self) -> int:  # type: ignore[override]
@@ -63,30 +105,25 @@ class Periodic(Controller):
         """For example `periodic-36`."""
         return f"periodic-{self.parameter_count}"
 
+    @property
+    def label(self) -> str:
+        """The kind alone: its size says nothing to people."""
+        return "periodic"
+
     def initial(self, rng: np.random.Generator) -> np.ndarray:
         """Uniform in [0, 1], (p,) float32."""
         return rng.uniform(0, 1, self.parameter_count).astype(np.float32)
 
-    def act(
-        self,
-        parameters: np.ndarray,
-        observations: np.ndarray,
-        steps: np.ndarray,
-        actions: np.ndarray,
-        ids: np.ndarray,
-    ) -> None:
-        """See `Controller.act`."""
-        table = np.empty((self.samples, self.action_dim), np.float32)
-        for i in ids:
-            self.tabulate(parameters[i], table)
-            actions[i] = table[steps[i] % self.samples]
+    def arguments(self) -> tuple[np.ndarray, np.ndarray]:
+        """See `Controller.arguments`: the memory holds the actions of every control step of a period."""
+        return np.zeros(0, np.int64), np.zeros((self.samples, self.action_dim), np.float32)
 
-    def tabulate(self, parameters: np.ndarray, table: np.ndarray) -> None:
+    def prepare(self, parameters: np.ndarray, memory: np.ndarray) -> None:
         """Write the actions of every control step of a period, (samples, a) float32."""
-        tabulate(parameters, np.array(self.signals), np.array(self.signs), table)
+        _tabulate(parameters, np.array(self.signals), np.array(self.signs), memory)
 
     def fold(self, parameters: np.ndarray, mean: np.ndarray, std: np.ndarray) -> np.ndarray:
-        """See `Controller.fold`: what is not looked at needs no normalisation."""
+        """See `Controller.fold`: these controllers ignore observations."""
         return np.array(parameters)
 
     def unfold(self, parameters: np.ndarray, mean: np.ndarray, std: np.ndarray) -> np.ndarray:
@@ -94,7 +131,44 @@ class Periodic(Controller):
         return np.array(parameters)
 
 
-def whole_samples(period: float, control_step: float) -> int:
+class PeriodicDescription(ControllerDescription):
+    """The robot is driven by periodic signals.
+
+    Attributes:
+        period: of the signals [s]; a whole number of control steps.
+        opposite: joints that play another joint's signal with the opposite sign, and which joint that is.
+    """
+
+    kind: Literal["periodic"]
+    period: Positive
+    opposite: Mapping[str, str] = Field(default={})
+
+    def build(self, *, observation_dim: int, joints: Sequence[str], control_step: float) -> Periodic:
+        """See `ControllerDescription.build`: joints that play another's signal have none of their own."""
+        own = [joint for joint in joints if joint not in self.opposite]
+        return Periodic(
+            inputs=observation_dim,
+            signals=tuple(own.index(self.opposite.get(joint, joint)) for joint in joints),
+            signs=tuple(-1 if joint in self.opposite else 1 for joint in joints),
+            samples=_whole_samples(self.period, control_step),
+        )
+
+    def check_joints(self, joints: Sequence[str]) -> None:
+        """See `ControllerDescription.check_joints`."""
+        for joint in (*self.opposite, *self.opposite.values()):
+            if joint not in joints:
+                raise ValueError(
+                    f"controller.opposite names the joint {joint!r}, which is not among its joints: "
+                    f"{', '.join(joints)}"
+                )
+        for joint, leader in self.opposite.items():
+            if leader in self.opposite:
+                raise ValueError(
+                    f"controller.opposite has {joint!r} follow {leader!r}, which has no signal of its own"
+                )
+
+
+def _whole_samples(period: float, control_step: float) -> int:
     """Control steps in a period.
 
     Raises:
@@ -107,26 +181,3 @@ def whole_samples(period: float, control_step: float) -> int:
             f"not {period:g} s"
         )
     return samples
-
-
-@compiled()
-def tabulate(parameters: np.ndarray, signals: np.ndarray, signs: np.ndarray, table: np.ndarray) -> None:
-    """Write the actions of every control step of a period; see `Periodic`."""
-    samples = table.shape[0]
-    for joint in range(len(signals)):
-        first = _PER_SIGNAL * signals[joint]
-        amplitude = min(max(parameters[first], 0.0), 1.0)
-        phase = parameters[first + 1] - math.floor(parameters[first + 1])
-        duty = min(max(parameters[first + 2], 0.0), 1.0)
-        for sample in range(samples):
-            at = (sample / samples + phase) % 1.0
-            share = 0.0
-            for k in range(-1, 2):
-                share += _normal((at + k) / _SMOOTHING) - _normal((at + k - duty) / _SMOOTHING)
-            table[sample, joint] = signs[joint] * amplitude * (2.0 * share - 1.0)
-
-
-@compiled()
-def _normal(x: float) -> float:
-    """Cumulative distribution of the standard normal."""
-    return 0.5 * math.erfc(-x / math.sqrt(2.0))

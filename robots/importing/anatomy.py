@@ -7,7 +7,7 @@ import mujoco
 import numpy as np
 
 from robots.errors import InvalidRobotError
-from robots.pose import keyframe_positions, standing_data
+from robots.model import keyframe_positions, standing_data
 
 _WORLD = 0
 _FAR = 100.0  # [m] within which distances are measured

@@ -6,14 +6,13 @@ from dataclasses import dataclass
 import mujoco
 import numpy as np
 
-from robots.actuation import goes_beyond, motor_of
-from robots.facts import wrapped
 from robots.importing.anatomy import can_touch
-from robots.pose import put_joints
+from robots.model import goes_beyond, motor_of, put_joints
 from robots.rendering.pictures import floor_gap, standing_on_floor
 from robots.robot import Robot
 from robots.simulation.episodes import Episodes
 from robots.simulation.simulation import Simulation
+from robots.words import wrapped
 
 _EPISODES = 16  # number of episodes, each with a random controller
 _STEPS = 300  # control steps of an episode, at most

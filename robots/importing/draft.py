@@ -8,12 +8,11 @@ import mujoco
 import numpy as np
 import yaml
 
-from robots.actuation import goes_beyond
 from robots.errors import InvalidRobotError, InvalidValueError
 from robots.files import file_exists, write_text
 from robots.importing.anatomy import Anatomy, find_floor, study
 from robots.importing.mjcf import read_self_contained
-from robots.pose import keyframe_positions, standing_data
+from robots.model import goes_beyond, keyframe_positions, standing_data
 
 _CONTROL_STEP = 0.02  # [s] approximately
 _CELLS = 1296  # of the archive at most: 6 x 6 x 6 x 6, as many as the Ant's

@@ -6,10 +6,9 @@ import mujoco
 import numpy as np
 from PIL import Image, ImageDraw, ImageFont
 
-from robots.description import foot_words
 from robots.errors import InvalidValueError
-from robots.numbers import short
 from robots.robot import Robot
+from robots.words import foot_words, short
 
 _Color = tuple[int, ...]  # red, green, blue and, where it is not opaque, opacity
 

@@ -7,7 +7,7 @@ from PIL import Image
 
 from robots.errors import InvalidValueError
 from robots.files import check_writable, replace_file
-from robots.pose import standing_data
+from robots.model import standing_data
 from robots.rendering.camera import Camera, CanvasKind
 from robots.robot import Robot
 

@@ -6,25 +6,31 @@ from typing import Any
 import gymnasium
 import numpy as np
 
+from robots.catalogue import register_environments
 from robots.errors import InvalidValueError
 from robots.robot import Robot, load_robot
-from robots.simulation.slots import Slots
+from robots.simulation.stepper import Stepper
 from robots.simulation.task import OBSERVATION_LIMIT
 
-_ONE = np.zeros(1, np.int32)  # the only slot there is
+register_environments()  # where the package was not installed, but is imported from a checkout
 
 
 class WalkingEnvironment(gymnasium.Env[np.ndarray, np.ndarray]):
     """One robot walking, for any code that speaks Gymnasium.
 
     An episode is a pure function of the seed given to `reset` and of the actions. A `reset` without a seed
-    draws the next episode's seed from the environment's own generator. `info` of the last step holds
-    "measures", "distance" [m], "energy" [J] and "diverged".
+    draws the next episode's seed from the environment's own generator. `info` holds "measures",
+    "distance" [m], "energy" [J] and "diverged" of the episode so far. Copies and pickles go on where the
+    original was.
 
     Args:
         robot: the robot, or the name of one.
         render_mode: None or "rgb_array".
         width, height: of rendered frames [pixels].
+
+    Raises:
+        UnknownNameError: there is no robot of that name.
+        InvalidValueError: there is no such render mode.
     """
 
     metadata: dict[str, Any] = {"render_modes": ["rgb_array"], "render_fps": 60}  # noqa: RUF012 (Gymnasium's)
@@ -42,7 +48,7 @@ class WalkingEnvironment(gymnasium.Env[np.ndarray, np.ndarray]):
             -limit, limit, (self.robot.observation_dim,), np.float32
         )
         self.action_space = gymnasium.spaces.Box(-1.0, 1.0, (self.robot.action_dim,), np.float32)
-        self._slots = Slots(self.robot, 1)
+        self._stepper = Stepper(self.robot)
         self._size = (width, height)
         self._camera: Any = None  # made when the first frame is asked for: that takes a moment
 
@@ -52,18 +58,19 @@ class WalkingEnvironment(gymnasium.Env[np.ndarray, np.ndarray]):
         """Start an episode; see the class about seeds."""
         super().reset(seed=seed)
         episode = int(self.np_random.integers(2**63)) if seed is None else seed
-        self._slots.begin(0, episode)
-        return self._slots.observations[0].copy(), self._info()
+        return self._stepper.reset(episode), self._info()
 
     def step(self, action: np.ndarray) -> tuple[np.ndarray, float, bool, bool, dict[str, Any]]:
-        """Simulate one control step; actions are clipped to [-1, 1]."""
-        self._slots.actions[0] = action
-        self._slots.advance(_ONE)
-        tally = self._slots.tally
-        terminated = bool(tally.terminated[0])
-        truncated = not terminated and self._slots.over(0)
-        observation = self._slots.observations[0].copy()
-        return observation, float(tally.reward[0]), terminated, truncated, self._info()
+        """Simulate one control step; actions are clipped to [-1, 1].
+
+        Raises:
+            InvalidValueError: there was no `reset`, or the action has another shape or is not finite.
+        """
+        over = self._stepper.step(action)
+        tally = self._stepper.tally
+        terminated = bool(tally.terminated)
+        observation = self._stepper.state.observation.copy()
+        return observation, float(tally.reward), terminated, over and not terminated, self._info()
 
     def render(self) -> Any:
         """Draw the robot as it is now, (height, width, 3) uint8."""
@@ -73,7 +80,7 @@ class WalkingEnvironment(gymnasium.Env[np.ndarray, np.ndarray]):
             return None
         if self._camera is None:
             self._camera = Camera(self.robot.model, width=self._size[0], height=self._size[1])
-        return self._camera.frame(self._slots.data(0))
+        return self._camera.frame(self._stepper.posed_data())
 
     def close(self) -> None:
         """Free the camera."""
@@ -81,11 +88,14 @@ class WalkingEnvironment(gymnasium.Env[np.ndarray, np.ndarray]):
             self._camera.close()
             self._camera = None
 
+    def __getstate__(self) -> dict[str, Any]:
+        return {**self.__dict__, "_camera": None}  # a copy makes one of its own
+
     def _info(self) -> dict[str, Any]:
         """What the episode has added up so far."""
         return {
-            "measures": self._slots.measures(0),
-            "distance": self._slots.progress(0),
-            "energy": float(self._slots.tally.energy[0]),
-            "diverged": bool(self._slots.tally.diverged[0]),
+            "measures": self._stepper.measures,
+            "distance": self._stepper.progress,
+            "energy": float(self._stepper.tally.energy),
+            "diverged": bool(self._stepper.tally.diverged),
         }

@@ -1,15 +1,20 @@
-"""`Episodes`: what running controllers found."""
+"""`Episodes`: what running controllers found, and `ObservationMoments`: what the controllers saw."""
 
+from __future__ import annotations
+
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
 
-from robots.simulation.moments import ObservationMoments
+from robots.errors import InvalidValueError
+
+MIN_STD = 0.1  # a smaller spread is hardly information, and to divide by it would amplify whatever is new
 
 
 @dataclass(frozen=True)
 class Episodes:
-    """Results of n episodes, in the order they were asked for.
+    """Results of n episodes, in the order in which they were asked for.
 
     Attributes:
         objectives: sum of rewards, (n,); NaN where the simulation diverged.
@@ -44,7 +49,7 @@ class Episodes:
 
 
 def empty_episodes(n: int, measure_dim: int) -> Episodes:
-    """Results to be filled in, of n episodes."""
+    """Results of n episodes that are still to be filled in."""
     return Episodes(
         objectives=np.zeros(n),
         measures=np.zeros((n, measure_dim)),
@@ -57,3 +62,65 @@ def empty_episodes(n: int, measure_dim: int) -> Episodes:
         lateral=np.zeros(n),
         heading=np.zeros(n),
     )
+
+
+@dataclass(frozen=True)
+class ObservationMoments:
+    """Sums over observations, from which their mean and spread follow.
+
+    Attributes:
+        count: of the observations.
+        sums: of each of their o numbers, (o,) float64.
+        squares: sums of the squares, (o,) float64.
+    """
+
+    count: int
+    sums: np.ndarray
+    squares: np.ndarray
+
+    @classmethod
+    def none(cls, observation_dim: int) -> ObservationMoments:
+        """The moments of no observations."""
+        return cls(0, np.zeros(observation_dim), np.zeros(observation_dim))
+
+    def merge(self, other: ObservationMoments) -> ObservationMoments:
+        """The moments of the observations of both."""
+        return ObservationMoments(
+            self.count + other.count, self.sums + other.sums, self.squares + other.squares
+        )
+
+    @property
+    def mean(self) -> np.ndarray:
+        """Means, (o,) float64; 0 of no observations."""
+        return self.sums / max(self.count, 1)
+
+    @property
+    def std(self) -> np.ndarray:
+        """Standard deviations, at least 0.1, (o,) float64; 1 of no observations."""
+        if not self.count:
+            return np.ones(len(self.sums))
+        variance = self.squares / self.count - self.mean**2
+        return np.sqrt(np.maximum(variance, MIN_STD**2))
+
+    def state(self) -> dict[str, np.ndarray]:
+        """What a checkpoint must hold."""
+        return {"count": np.array(self.count), "sums": self.sums, "squares": self.squares}
+
+    def restored(self, state: Mapping[str, np.ndarray]) -> ObservationMoments:
+        """The moments that `state` was taken from, of observations as long as these.
+
+        Raises:
+            InvalidValueError: an array has the wrong shape, or values that no observations have.
+        """
+        count = np.asarray(state["count"])
+        sums, squares = (np.array(state[name], np.float64) for name in ("sums", "squares"))
+        if count.shape != () or count.dtype.kind not in "iu" or count < 0:
+            raise InvalidValueError("the count of observations must be an integer and not negative")
+        if sums.shape != self.sums.shape or squares.shape != self.sums.shape:
+            raise InvalidValueError(
+                f"the sums over observations must have shape {self.sums.shape}, "
+                f"got {sums.shape} and {squares.shape}"
+            )
+        if not (np.isfinite(sums).all() and np.isfinite(squares).all()):
+            raise InvalidValueError("the sums over observations must be finite")
+        return ObservationMoments(int(count), sums, squares)

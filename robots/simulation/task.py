@@ -1,174 +1,182 @@
-"""The walking task as kernels: observation, reward, termination and foot contact.
+"""The walking task as kernels: observation, reward, end of an episode, foot contact, and faults of signals.
 
-A kernel reads rows of state and of sensor data, and writes the tallies of episodes. It follows the locomotion
-task of QDgym; `docs/robots.md` lists the definitions.
+It follows the locomotion task of QDgym; `docs/robots.md` lists the definitions.
 """
 
+import math
+
 import numpy as np
+from numba import uint64
 
 from robots.compilation import compiled
-from robots.simulation.layout import ABSENT, Task
-from robots.simulation.noise import normal
-from robots.simulation.tally import Tally
+from robots.simulation.state import ABSENT, EpisodeState, Task
 
 TARGET_X = 1000.0  # [m] straight ahead of the start
 OBSERVATION_LIMIT = 5.0
 # Speeds beyond this [m/s or rad/s] are a simulation blowing up, long before MuJoCo sees 1e10.
 _ABSURD_SPEED = 1e3
 _NEAR_LIMIT = 0.99  # share of a joint's range beyond which it counts as being at its limit
+_GOLDEN = uint64(0x9E3779B97F4A7C15)
+_Pose = tuple[float, float, float, float, float, float]
 
 
 @compiled()
-def begin(
-    task: Task, tally: Tally, state: np.ndarray, observations: np.ndarray, slot: int, seed: np.uint64
-) -> None:
-    """Start the episode of a seed in a slot whose state row is already at its initial state."""
-    row = state[slot]
-    tally.objective[slot] = 0.0
-    tally.reward[slot] = 0.0
-    tally.steps[slot] = 0
-    tally.contacts[slot] = 0
-    tally.touching[slot] = False
-    tally.energy[slot] = 0.0
-    tally.initial_height[slot] = _pose(task, row)[2]
-    tally.initial_distance[slot] = _target_distance(task, row)
-    tally.target_distance[slot] = tally.initial_distance[slot]
-    tally.midway[slot] = 0.0
-    tally.lateral[slot] = 0.0
-    tally.heading[slot] = 0.0
-    tally.seed[slot] = seed
-    tally.pending[slot] = 0.0
-    tally.terminated[slot] = False
-    tally.diverged[slot] = False
-    _observe(task, tally, slot, row, observations[slot])
+def begin(task: Task, episode: EpisodeState, seed: np.uint64) -> None:
+    """Start the episode of a seed, whose row of state is already as it is in the beginning."""
+    pose, tally = _pose(task, episode.row), episode.tally[0]
+    tally.objective = 0.0
+    tally.reward = 0.0
+    tally.steps = 0
+    tally.energy = 0.0
+    tally.initial_height = pose[2]
+    tally.initial_distance = _target_distance(task, episode.row)
+    tally.target_distance = tally.initial_distance
+    tally.midway = 0.0
+    tally.lateral = 0.0
+    tally.heading = 0.0
+    tally.seed = seed
+    tally.terminated = False
+    tally.diverged = False
+    for foot in range(episode.contacts.size):
+        episode.contacts[foot] = 0
+        episode.touching[foot] = False
+    for step in range(episode.pending.shape[0]):
+        for j in range(episode.pending.shape[1]):
+            episode.pending[step, j] = 0.0
+    _observe(task, episode, pose)
 
 
 @compiled()
-def apply_actions(task: Task, tally: Tally, actions: np.ndarray, state: np.ndarray, ids: np.ndarray) -> None:
-    """Clip the actions of some slots to [-1, 1] and hand them to the motors that are there, late if need be.
+def apply_action(task: Task, episode: EpisodeState) -> None:
+    """Clip the action to [-1, 1] and hand it to the motors that are there, late if need be.
 
-    The actions are overwritten with those that arrived.
+    The action is overwritten with what arrived.
     """
-    for slot in ids:
-        for j in range(len(task.joint_ctrl)):
-            action = min(max(actions[slot, j], np.float32(-1.0)), np.float32(1.0))
-            if task.delay:
-                due = tally.steps[slot] % task.delay
-                action, tally.pending[slot, due, j] = tally.pending[slot, due, j], action
-            if task.joint_ctrl[j] == ABSENT:
-                action = np.float32(0.0)  # a motor that is gone draws nothing
-            else:
-                state[slot, task.joint_ctrl[j]] = task.ctrl_middle[j] + task.ctrl_half_range[j] * action
-            actions[slot, j] = action
+    delay = task.constants[0].delay
+    for j in range(task.joints.size):
+        joint = task.joints[j]
+        action = min(max(episode.action[j], np.float32(-1.0)), np.float32(1.0))
+        if delay:
+            due = episode.tally[0].steps % delay
+            action, episode.pending[due, j] = episode.pending[due, j], action
+        if joint.ctrl == ABSENT:
+            action = np.float32(0.0)  # a motor that is gone draws nothing
+        else:
+            episode.row[joint.ctrl] = joint.ctrl_middle + joint.ctrl_half_range * action
+        episode.action[j] = action
 
 
 @compiled()
-def score(
-    task: Task,
-    tally: Tally,
-    state: np.ndarray,
-    sensordata: np.ndarray,
-    warnings: np.ndarray,
-    actions: np.ndarray,
-    observations: np.ndarray,
-    ids: np.ndarray,
-) -> int:
-    """Tally a control step of some slots and observe its result; returns how many episodes it ended."""
-    ended = 0
-    for slot in ids:
-        row = state[slot]
-        if _blew_up(task, row, warnings[slot]):
-            tally.diverged[slot] = True
-            tally.terminated[slot] = True
-            tally.reward[slot] = 0.0
-        else:
-            _feel(task, tally, slot, sensordata[slot])
-            _reward(task, tally, slot, row, actions[slot])
-            _observe(task, tally, slot, row, observations[slot])
-        if tally.terminated[slot] or tally.steps[slot] == task.max_steps:
-            ended += 1
-            tally.lateral[slot], tally.heading[slot] = _drift(task, row)
+def score(task: Task, episode: EpisodeState) -> bool:
+    """Add a simulated control step to the tally and observe its result; returns whether the episode ended."""
+    tally = episode.tally[0]
+    if _blew_up(task, episode):
+        tally.diverged = True
+        tally.terminated = True
+        tally.reward = 0.0
+        pose = _pose(task, episode.row)
+    else:
+        _feel(task, episode)
+        pose = _pose(task, episode.row)
+        _reward(task, episode, pose)
+        _observe(task, episode, pose)
+    ended = tally.terminated or tally.steps == task.constants[0].max_steps
+    if ended:
+        tally.lateral = pose[1]
+        tally.heading = pose[5]
     return ended
 
 
 @compiled()
-def _blew_up(task: Task, row: np.ndarray, warnings: np.ndarray) -> bool:
+def _blew_up(task: Task, episode: EpisodeState) -> bool:
     """Whether MuJoCo warned of a simulation, or its state is not a walking robot's any more."""
-    for kind in range(len(warnings)):
-        if warnings[kind] != 0:
+    constants, row = task.constants[0], episode.row
+    for kind in range(episode.warnings.size):
+        if episode.warnings[kind] != 0:
             return True
-    for column in range(task.qpos[0], task.qpos[1]):
+    for column in range(constants.qpos, constants.qpos_end):
         if not np.isfinite(row[column]):
             return True
-    for column in range(task.qvel[0], task.qvel[1]):
+    for column in range(constants.qvel, constants.qvel_end):
         if not abs(row[column]) < _ABSURD_SPEED:
             return True
     return False
 
 
 @compiled()
-def _feel(task: Task, tally: Tally, slot: int, sensordata: np.ndarray) -> None:
+def _feel(task: Task, episode: EpisodeState) -> None:
     """Note which feet touched the floor in the last physics step."""
-    for foot in range(task.foot_sensors.shape[0]):
+    for foot in range(task.soles.shape[0]):
         touching = False
-        for sole in range(task.foot_sensors.shape[1]):
-            column = task.foot_sensors[foot, sole]
-            touching |= column != ABSENT and sensordata[column] > 0
-        tally.touching[slot, foot] = touching
-        tally.contacts[slot, foot] += touching
+        for sole in range(task.soles.shape[1]):
+            column = task.soles[foot, sole]
+            touching |= column != ABSENT and episode.sensordata[column] > 0
+        episode.touching[foot] = touching
+        episode.contacts[foot] += touching
 
 
 @compiled()
-def _reward(task: Task, tally: Tally, slot: int, row: np.ndarray, action: np.ndarray) -> None:
+def _reward(task: Task, episode: EpisodeState, pose: _Pose) -> None:
     """Add up the reward of a control step."""
-    joints = len(task.joint_qpos)
+    constants, tally, row = task.constants[0], episode.tally[0], episode.row
+    joints = task.joints.size
     work, effort, power, at_limit = 0.0, 0.0, 0.0, 0
     for j in range(joints):
-        a = float(action[j])
-        velocity = _read(row, task.joint_qvel[j])
+        joint, a = task.joints[j], float(episode.action[j])
+        velocity = row[joint.qvel] if joint.qvel != ABSENT else 0.0
+        torque = 0.0
+        if joint.ctrl != ABSENT:
+            force = joint.gain * row[joint.ctrl] + joint.bias
+            force += joint.gear * (joint.bias_length * row[joint.qpos] + joint.bias_velocity * velocity)
+            torque = joint.gear * min(max(force, joint.min_force), joint.max_force)
         work += abs(a * 0.1 * velocity)
         effort += a * a
-        power += abs(_torque(task, row, j) * velocity)
+        power += abs(torque * velocity)
         at_limit += abs(_rescaled(task, row, j)) > _NEAR_LIMIT
     distance = _target_distance(task, row)
-    alive = _alive(task, row, tally.touching[slot])
-    reward = task.rewards[0] if alive else -task.rewards[0]
-    reward += task.rewards[1] * (tally.target_distance[slot] - distance) / task.control_step
-    reward += task.rewards[2] * work / joints + task.rewards[3] * effort / joints
-    reward += task.rewards[4] * at_limit
-    tally.reward[slot] = reward
-    tally.objective[slot] += reward
-    tally.energy[slot] += power * task.control_step
-    tally.target_distance[slot] = distance
-    tally.steps[slot] += 1
-    if tally.steps[slot] <= task.midway:
-        tally.midway[slot] = tally.initial_distance[slot] - distance
-    tally.terminated[slot] = task.ends_episode and not alive
-    if tally.terminated[slot] and task.forfeits:
-        tally.reward[slot] -= tally.objective[slot]
-        tally.objective[slot] = 0.0
+    alive = _alive(task, episode, pose)
+    reward = constants.alive if alive else -constants.alive
+    reward += constants.progress * (tally.target_distance - distance) / constants.control_step
+    reward += constants.electricity * work / joints + constants.torque * effort / joints
+    reward += constants.joint_at_limit * at_limit
+    tally.reward = reward
+    tally.objective += reward
+    tally.energy += power * constants.control_step
+    tally.target_distance = distance
+    tally.steps += 1
+    if tally.steps <= constants.midway:
+        tally.midway = tally.initial_distance - distance
+    tally.terminated = constants.ends_episode and not alive
+    if tally.terminated and constants.forfeits:
+        tally.reward -= tally.objective
+        tally.objective = 0.0
 
 
 @compiled()
-def _alive(task: Task, row: np.ndarray, touching: np.ndarray) -> bool:
+def _alive(task: Task, episode: EpisodeState, pose: _Pose) -> bool:
     """Whether a robot is alive, see `robots.description.Alive`."""
-    pose = _pose(task, row)
-    alive = pose[2] > task.min_height and abs(pose[4]) < task.max_pitch
-    if task.min_upright >= -1.0:
-        alive &= np.cos(pose[3]) * np.cos(pose[4]) > task.min_upright
-    for foot in range(len(touching)):
-        alive &= not (touching[foot] and task.untouched[foot])
+    constants = task.constants[0]
+    alive = pose[2] > constants.min_height and abs(pose[4]) < constants.max_pitch
+    if constants.min_upright >= -1.0:
+        alive &= np.cos(pose[3]) * np.cos(pose[4]) > constants.min_upright
+    for foot in range(episode.touching.size):
+        alive &= not (episode.touching[foot] and task.untouched[foot])
     return alive
 
 
 @compiled()
-def _observe(task: Task, tally: Tally, slot: int, row: np.ndarray, observation: np.ndarray) -> None:
+def _observe(task: Task, episode: EpisodeState, pose: _Pose) -> None:
     """Write what the controller sees, clipped."""
-    x, y, z, roll, pitch, yaw = _pose(task, row)
-    vx, vy, vz = _velocity(task, row)
+    constants, tally, row = task.constants[0], episode.tally[0], episode.row
+    observation = episode.observation
+    x, y, z, roll, pitch, yaw = pose
+    root = constants.root_qvel
+    vx, vy, vz = row[root], row[root + 1], row[root + 2]
+    if constants.planar:
+        vy, vz = 0.0, vy
     bearing = np.arctan2(-y, TARGET_X - x) - yaw
     cos, sin = np.cos(yaw), np.sin(yaw)
-    observation[0] = z - tally.initial_height[slot]
+    observation[0] = z - tally.initial_height
     observation[1] = np.sin(bearing)
     observation[2] = np.cos(bearing)
     observation[3] = 0.3 * (cos * vx + sin * vy)
@@ -176,102 +184,93 @@ def _observe(task: Task, tally: Tally, slot: int, row: np.ndarray, observation: 
     observation[5] = 0.3 * vz
     observation[6] = roll
     observation[7] = pitch
-    joints = len(task.joint_qpos)
+    joints = task.joints.size
     for j in range(joints):
+        column = task.joints[j].qvel
         observation[8 + 2 * j] = _rescaled(task, row, j)
-        observation[9 + 2 * j] = 0.1 * _read(row, task.joint_qvel[j])
-    for foot in range(task.foot_sensors.shape[0]):
-        observation[8 + 2 * joints + foot] = tally.touching[slot, foot]
-    if task.faulty:
-        _disturb(task, tally, slot, observation)
-    for i in range(len(observation)):
+        observation[9 + 2 * j] = 0.1 * (row[column] if column != ABSENT else 0.0)
+    for foot in range(episode.touching.size):
+        observation[8 + 2 * joints + foot] = episode.touching[foot]
+    if constants.faulty:
+        _disturb(task, episode)
+    for i in range(observation.size):
         observation[i] = min(
             max(observation[i], np.float32(-OBSERVATION_LIMIT)), np.float32(OBSERVATION_LIMIT)
         )
 
 
 @compiled()
-def _disturb(task: Task, tally: Tally, slot: int, observation: np.ndarray) -> None:
+def _disturb(task: Task, episode: EpisodeState) -> None:
     """Let the sensors that are at fault read what they read."""
-    for i in range(len(observation)):
-        if task.noise[i] > 0:
-            observation[i] += task.noise[i] * normal(tally.seed[slot], tally.steps[slot], i)
-        if not np.isnan(task.stuck[i]):
-            observation[i] = task.stuck[i]
-
-
-@compiled()
-def _torque(task: Task, row: np.ndarray, j: int) -> float:
-    """Torque of a joint's actuator, 0 where it is absent [N·m]."""
-    if task.joint_ctrl[j] == ABSENT:
-        return 0.0
-    gear, bias = task.joint_gear[j], task.joint_bias[j]
-    force = task.joint_gain[j] * row[task.joint_ctrl[j]] + bias[0]
-    force += gear * (bias[1] * row[task.joint_qpos[j]] + bias[2] * row[task.joint_qvel[j]])
-    return gear * min(max(force, task.joint_force[j, 0]), task.joint_force[j, 1])
-
-
-@compiled()
-def _drift(task: Task, row: np.ndarray) -> tuple[float, float]:
-    """How far left of the start the torso is [m], and its yaw [rad]."""
-    pose = _pose(task, row)
-    return pose[1], pose[5]
-
-
-@compiled()
-def _read(row: np.ndarray, column: int) -> float:
-    """A state value, or 0 where the part is absent."""
-    return row[column] if column != ABSENT else 0.0
+    tally, observation = episode.tally[0], episode.observation
+    for i in range(observation.size):
+        sensor = task.sensors[i]
+        if sensor.noise > 0:
+            observation[i] += sensor.noise * normal(tally.seed, tally.steps, i)
+        if not np.isnan(sensor.stuck):
+            observation[i] = sensor.stuck
 
 
 @compiled()
 def _rescaled(task: Task, row: np.ndarray, j: int) -> float:
     """A joint's position with its range rescaled to [-1, 1]; 0 of one that is lost."""
-    if task.joint_qpos[j] == ABSENT:
-        return task.joint_fixed[j]
-    return (row[task.joint_qpos[j]] - task.joint_middle[j]) / task.joint_half_range[j]
+    joint = task.joints[j]
+    if joint.qpos == ABSENT:
+        return joint.fixed
+    return (row[joint.qpos] - joint.middle) / joint.half_range
 
 
 @compiled()
 def _target_distance(task: Task, row: np.ndarray) -> float:
     """Horizontal distance of the torso to the target [m]."""
-    if task.planar:
-        return abs(TARGET_X - task.root_origin[0] - row[task.root_qpos])
-    return np.hypot(TARGET_X - row[task.root_qpos], row[task.root_qpos + 1])
+    constants = task.constants[0]
+    root = constants.root_qpos
+    if constants.planar:
+        return abs(TARGET_X - constants.origin_x - row[root])
+    return np.hypot(TARGET_X - row[root], row[root + 1])
 
 
 @compiled()
-def _pose(task: Task, row: np.ndarray) -> tuple[float, float, float, float, float, float]:
-    """The torso's x, y, z [m] and its roll, pitch and yaw [rad]."""
-    root = task.root_qpos
-    if task.planar:
-        roll, pitch, yaw = _planar_angles(row[root + 2])
-        return task.root_origin[0] + row[root], 0.0, task.root_origin[1] + row[root + 1], roll, pitch, yaw
-    roll, pitch, yaw = _roll_pitch_yaw(row[root + 3 : root + 7])
+def _pose(task: Task, row: np.ndarray) -> _Pose:
+    """The torso's x, y, z [m] and its roll, pitch and yaw about fixed axes [rad]."""
+    constants = task.constants[0]
+    root = constants.root_qpos
+    if constants.planar:  # beyond the vertical it looks back
+        angle = row[root + 2]
+        turned = np.pi if np.cos(angle) < 0 else 0.0
+        x, z = constants.origin_x + row[root], constants.origin_z + row[root + 1]
+        return x, 0.0, z, turned, np.arcsin(np.sin(angle)), turned
+    qw, qx, qy, qz = row[root + 3], row[root + 4], row[root + 5], row[root + 6]
+    roll = np.arctan2(2 * (qw * qx + qy * qz), 1 - 2 * (qx * qx + qy * qy))
+    pitch = np.arcsin(min(max(2 * (qw * qy - qz * qx), -1.0), 1.0))
+    yaw = np.arctan2(2 * (qw * qz + qx * qy), 1 - 2 * (qy * qy + qz * qz))
     return row[root], row[root + 1], row[root + 2], roll, pitch, yaw
 
 
 @compiled()
-def _velocity(task: Task, row: np.ndarray) -> tuple[float, float, float]:
-    """The torso's velocity along x, y and z [m/s]."""
-    root = task.root_qvel
-    if task.planar:
-        return row[root], 0.0, row[root + 1]
-    return row[root], row[root + 1], row[root + 2]
+def normal(seed: int, step: int, channel: int) -> float:
+    """A standard normal number that depends on its arguments alone, so that no thread keeps a generator.
+
+    Args:
+        seed: of the episode.
+        step: control step, not negative.
+        channel: below 2^20.
+    """
+    state = _mixed(uint64(seed) + _GOLDEN * (uint64(step) * uint64(1 << 20) + uint64(channel) + uint64(1)))
+    first, second = _uniform(state), _uniform(_mixed(state + _GOLDEN))
+    return math.sqrt(-2.0 * math.log(1.0 - first)) * math.cos(2.0 * math.pi * second)  # Box and Muller 1958
 
 
 @compiled()
-def _planar_angles(angle: float) -> tuple[float, float, float]:
-    """Roll, pitch and yaw of a rotation about the y axis [rad]; beyond the vertical it looks back."""
-    turned = np.pi if np.cos(angle) < 0 else 0.0
-    return turned, np.arcsin(np.sin(angle)), turned
+def _mixed(state: np.uint64) -> np.uint64:
+    """The output function of SplitMix64 (Steele, Lea & Flood 2014)."""
+    state = uint64(state)
+    state = (state ^ (state >> uint64(30))) * uint64(0xBF58476D1CE4E5B9)
+    state = (state ^ (state >> uint64(27))) * uint64(0x94D049BB133111EB)
+    return state ^ (state >> uint64(31))
 
 
 @compiled()
-def _roll_pitch_yaw(q: np.ndarray) -> tuple[float, float, float]:
-    """Angles about the fixed x, y and z axes of a unit quaternion (w, x, y, z) [rad]."""
-    w, x, y, z = q[0], q[1], q[2], q[3]
-    roll = np.arctan2(2 * (w * x + y * z), 1 - 2 * (x * x + y * y))
-    pitch = np.arcsin(min(max(2 * (w * y - z * x), -1.0), 1.0))
-    yaw = np.arctan2(2 * (w * z + x * y), 1 - 2 * (y * y + z * z))
-    return roll, pitch, yaw
+def _uniform(state: np.uint64) -> float:
+    """A number in [0, 1) from 64 bits."""
+    return (uint64(state) >> uint64(11)) * (1.0 / (1 << 53))

@@ -18,7 +18,7 @@ def damages(robot: str, damage_text: str | None, picture: Path | None, library: 
 
     ROBOT is the name of a robot that comes with the package, or the path of the YAML of your own.
     """
-    from robots.find import find_robot
+    from robots.robot import find_robot
 
     whole = find_robot(robot)
     if picture is not None and damage_text is None:

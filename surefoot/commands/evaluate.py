@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from robots.numbers import short
+from robots.words import short
 from surefoot.commands.console import AnyPath, Positive, check_different, console
 from surefoot.commands.resuming import check_output, run_or_stop, take_up, unfinished_path
 

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import click
 
-from robots.numbers import short
+from robots.words import short
 from surefoot.commands.console import AnyPath, Sizes, check_different, console
 
 

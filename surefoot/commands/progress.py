@@ -11,7 +11,7 @@ from typing import Any
 
 from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 
-from robots.numbers import short
+from robots.words import short
 from surefoot.commands.console import console
 
 

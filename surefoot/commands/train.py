@@ -6,7 +6,7 @@ from typing import Any
 import click
 
 from robots.errors import InvalidFileError
-from robots.numbers import short
+from robots.words import short
 from surefoot.commands.console import AnyPath, Number, Positive, Sizes, console
 from surefoot.commands.progress import interrupt_flag, training_bar
 

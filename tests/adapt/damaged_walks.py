@@ -3,24 +3,21 @@
 import numpy as np
 
 from adapt.damage.defect import damage_kinds
-from robots.simulation.slots import Slots
-
-ONLY = np.zeros(1, np.int32)
+from robots.simulation.stepper import Stepper
 
 
 def walk(robot, steps=40, *, seed=0):
-    """Random actions: the slots, and all observations and applied actions."""
+    """Random actions: the stepper, and all observations and applied actions."""
     rng = np.random.default_rng(seed)
-    slots = Slots(robot, 1)
-    slots.begin(0, seed)
+    stepper = Stepper(robot)
+    stepper.reset(seed)
     seen, done = [], []
     for _ in range(steps):
-        slots.actions[0] = rng.uniform(-1, 1, robot.action_dim)
-        slots.advance(ONLY)
-        seen.append(slots.observations[0].copy())
-        done.append(slots.actions[0].copy())
-    assert not slots.tally.diverged[0]
-    return slots, np.array(seen), np.array(done)
+        stepper.step(rng.uniform(-1, 1, robot.action_dim))
+        seen.append(stepper.state.observation.copy())
+        done.append(stepper.state.action.copy())
+    assert not stepper.tally.diverged
+    return stepper, np.array(seen), np.array(done)
 
 
 def entries(robot, *names):

@@ -10,8 +10,9 @@ from adapt.damage.kinds.dead import Dead
 from adapt.damage.kinds.lost import Lost
 from adapt.damage.kinds.weak import Weak
 from adapt.damage.text import parse_damage
+from robots.catalogue import robot_names
 from robots.errors import InvalidValueError
-from robots.robot import load_robot, robot_names
+from robots.robot import load_robot
 
 CASES = [(name, text) for name in robot_names() for text in texts(load_robot(name))]
 

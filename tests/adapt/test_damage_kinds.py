@@ -3,7 +3,7 @@
 import mujoco
 import numpy as np
 import pytest
-from damaged_walks import ONLY, entries, leg_entries, walk
+from damaged_walks import entries, leg_entries, walk
 from odd_robot import odd_robot
 
 from adapt.damage.kinds.dead import Dead
@@ -18,9 +18,10 @@ from adapt.damage.kinds.slip import Slip
 from adapt.damage.kinds.slope import Slope
 from adapt.damage.kinds.stuck_sensor import StuckSensor
 from adapt.damage.kinds.weak import Weak
+from robots.catalogue import robot_names
 from robots.errors import InvalidRobotError, InvalidValueError
-from robots.robot import load_robot, robot_names
-from robots.simulation.slots import Slots
+from robots.robot import load_robot
+from robots.simulation.stepper import Stepper
 
 LEGS = [(robot, leg) for robot in robot_names() for leg in load_robot(robot).description.legs]
 JOINTS = [(name, joint) for name in robot_names() for joint in load_robot(name).description.joints]
@@ -106,32 +107,29 @@ def test_a_dead_leg_is_a_leg_whose_motors_are_told_nothing(ant):
     joints, felt = leg_entries(ant, "front_right")
     assert (dead.model.nu, dead.model.nbody) == (ant.model.nu - 2, ant.model.nbody)
     same_physics(dead.physics, ant.physics)
-    a, b = Slots(ant, 1), Slots(dead, 1)
-    a.begin(0, 3)
-    b.begin(0, 3)
+    a, b = Stepper(ant), Stepper(dead)
+    a.reset(3)
+    b.reset(3)
     rng = np.random.default_rng(0)
     for _ in range(60):
-        b.actions[0] = rng.uniform(-1, 1, ant.action_dim)
-        a.actions[0] = b.actions[0]
-        a.actions[0, joints] = 0
-        a.advance(ONLY)
-        b.advance(ONLY)
-        np.testing.assert_array_equal(a.observations, b.observations)
-        np.testing.assert_array_equal(a.actions, b.actions)
-    assert a.tally.energy[0] == b.tally.energy[0] > 0
-    assert b.observations[0, felt].any()
+        action = rng.uniform(-1, 1, ant.action_dim)
+        b.step(action)
+        action[joints] = 0
+        a.step(action)
+        np.testing.assert_array_equal(a.state.observation, b.state.observation)
+        np.testing.assert_array_equal(a.state.action, b.state.action)
+    assert a.tally.energy == b.tally.energy > 0
+    assert b.state.observation[felt].any()
 
 
 def test_dead_motors_do_no_work_and_joints_swing_freely(ant):
-    slots = Slots(Dead("front_right").apply(ant), 1)
-    slots.begin(0, 0)
+    stepper = Stepper(Dead("front_right").apply(ant))
+    stepper.reset(0)
     joints, _ = leg_entries(ant, "front_right")
     for _ in range(20):
-        slots.actions[0] = 0
-        slots.actions[0, joints] = 1
-        slots.advance(ONLY)
-    assert slots.tally.energy[0] == 0
-    model = slots.robot.model
+        stepper.step(np.isin(np.arange(ant.action_dim), joints))
+    assert stepper.tally.energy == 0
+    model = stepper.robot.model
     data = mujoco.MjData(model)
     hip = model.joint("front_right_hip")
     data.qpos[2] = 5.0  # in the air: nothing but the joint's own friction slows it
@@ -180,11 +178,11 @@ def test_weak_motors_give_a_share_of_any_torque(name, joint):
 @pytest.mark.parametrize("name", ["ant", "odd"])
 def test_the_energy_of_weak_motors_is_what_they_spend(name):
     robot = Weak("all", 0.5).apply(a_robot(name))
-    slots, _, _ = walk(robot, 1)
-    data = slots.data(0)
+    stepper, _, _ = walk(robot, 1)
+    data = stepper.posed_data()
     joints = [data.joint(joint) for joint in robot.description.joints]
     power = sum(abs(joint.qfrc_actuator[0] * joint.qvel[0]) for joint in joints)
-    assert slots.tally.energy[0] == pytest.approx(power * robot.control_step)
+    assert stepper.tally.energy == pytest.approx(power * robot.control_step)
 
 
 @pytest.mark.parametrize(("name", "joint"), [*JOINTS, *ODD])
@@ -331,11 +329,11 @@ def test_a_slope_turns_gravity_and_nothing_else(ant):
     same_physics(sloping.physics, ant.physics)
     ahead = []
     for angle in (-20.0, 20.0):
-        slots = Slots(Slope("floor", angle).apply(ant), 1)
-        slots.begin(0, 0)
+        stepper = Stepper(Slope("floor", angle).apply(ant))
+        stepper.reset(0)
         for _ in range(20):
-            slots.advance(ONLY)
-        ahead.append(slots.progress(0))
+            stepper.step(np.zeros(ant.action_dim))
+        ahead.append(stepper.progress)
     assert ahead[0] > 0.05  # in the air it falls downhill
     assert ahead[1] < -0.05
 

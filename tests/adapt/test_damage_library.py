@@ -8,7 +8,8 @@ from odd_robot import odd_robot
 from adapt.damage.defect import damage_kinds
 from adapt.damage.library import LIMB_LOSS, damage_library, family
 from adapt.damage.text import parse_damage
-from robots.robot import load_robot, robot_names
+from robots.catalogue import robot_names
+from robots.robot import load_robot
 
 
 @pytest.mark.parametrize("name", [*robot_names(), "odd"])

@@ -10,7 +10,6 @@ from adapt.damage.kinds.dead import Dead
 from adapt.damage.kinds.locked import Locked
 from adapt.damage.kinds.lost import Lost
 from adapt.deployment import deploy
-from robots.controllers import robot_controller
 from robots.description import Alive
 from robots.errors import InvalidFileError, InvalidValueError
 from robots.robot import load_robot
@@ -25,7 +24,7 @@ def ant():
 
 @pytest.fixture(scope="module")
 def parameters(ant):
-    return robot_controller(ant).initial(np.random.default_rng(3))
+    return ant.controller.initial(np.random.default_rng(3))
 
 
 def described(robot, **changes):
@@ -86,7 +85,7 @@ def test_a_locked_joint_is_recorded_where_it_is(ant, parameters):
 
 
 def test_the_episode_limit_does_not_cut_it(ant):
-    still = np.zeros(robot_controller(ant).parameter_count)
+    still = np.zeros(ant.controller.parameter_count)
     telemetry = deploy(described(ant, episode_steps=10), still, seconds=1, seed=0)
     assert (len(telemetry), telemetry.ended) == (61, "time")
 

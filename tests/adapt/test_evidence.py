@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 
 from adapt.evidence import evidence_names, evidence_of
-from robots.robot import load_robot, robot_names
+from robots.catalogue import robot_names
+from robots.robot import load_robot
 from robots.simulation.episodes import Episodes
 from robots.simulation.simulation import Simulation
 

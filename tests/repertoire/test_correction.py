@@ -14,7 +14,6 @@ from repertoire.problems.locomotion import walking_record
 from repertoire.repertoire import Repertoire
 from repertoire.storage.repertoires import read_repertoire, write_repertoire
 from repertoire.training.settings import make_settings
-from robots.controllers import robot_controller
 from robots.errors import InvalidValueError
 from robots.robot import load_robot
 
@@ -25,7 +24,7 @@ LOW, HIGH = 0.25, 0.75  # measures in the lower and the upper half
 def repertoire(cells: list[int], grid: tuple[int, ...] = GRID) -> Repertoire:
     """A repertoire of elites in some cells, with objectives 100, 200, ..."""
     ant = load_robot("ant")
-    controller = robot_controller(ant)
+    controller = ant.controller
     k = len(cells)
     solutions = np.zeros((k, controller.parameter_count), np.float32)
     solutions[:, 0] = np.arange(k)

@@ -14,12 +14,11 @@ from repertoire.problems.record import ProblemRecord
 from repertoire.repertoire import Repertoire, Spread
 from repertoire.storage.repertoires import read_repertoire, write_repertoire
 from repertoire.training.settings import make_settings
-from robots.controllers import robot_controller
 from robots.errors import InvalidValueError
 from robots.robot import load_robot
 
 HOPPER = load_robot("hopper")
-P = robot_controller(HOPPER).parameter_count
+P = HOPPER.controller.parameter_count
 
 
 def made(objectives: list[float], places: list[float], *, first: float = 0.0) -> Repertoire:

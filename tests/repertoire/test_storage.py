@@ -20,7 +20,6 @@ from repertoire.repertoire import Repertoire, Spread
 from repertoire.storage.contents import read_tree, write_tree
 from repertoire.storage.repertoires import fingerprint, read_repertoire, read_search, write_repertoire
 from repertoire.training.settings import make_settings
-from robots.controllers import robot_controller
 from robots.errors import InvalidFileError, InvalidValueError
 from robots.robot import load_robot, robot_from_text
 
@@ -38,7 +37,7 @@ def robot():
 
 def make_repertoire(robot, k=3):
     rng = np.random.default_rng(0)
-    controller = robot_controller(robot)
+    controller = robot.controller
     solutions = rng.standard_normal((k, controller.parameter_count), dtype=np.float32)
     settings = {"algorithm": "cma-mae", "evaluations": 100, "seed": 2**70, "sigma0": 0.1}
     settings |= {"archive": GRID, "min_objective": -374.7}

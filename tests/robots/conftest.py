@@ -2,7 +2,6 @@ import numpy as np
 import pytest
 
 from robots.catalogue import robot_names
-from robots.controllers import robot_controller
 from robots.robot import Robot, load_robot
 
 
@@ -21,4 +20,4 @@ def robot(request: pytest.FixtureRequest) -> Robot:
 def controllers(ant: Robot) -> np.ndarray:
     """Random controllers, (12, p): some fall soon, some shuffle on."""
     rng = np.random.default_rng(0)
-    return np.stack([robot_controller(ant).initial(rng) for _ in range(12)])
+    return np.stack([ant.controller.initial(rng) for _ in range(12)])

@@ -3,16 +3,16 @@
 import numpy as np
 import pytest
 
-from robots.simulation import closed_loop
+from robots.simulation.stepper import Stepper
 
 
 def sabotage(monkeypatch: pytest.MonkeyPatch, seed: int) -> None:
     """Let the episode of a seed start with a speed that is not a number."""
-    place_joints = closed_loop.place_joints
+    place = Stepper._place
 
-    def broken(row, task, robot, chosen) -> None:
-        place_joints(row, task, robot, chosen)
+    def broken(stepper: Stepper, chosen: int) -> None:
+        place(stepper, chosen)
         if chosen == seed:
-            row[task.qvel[0] + 3] = np.nan
+            stepper.data.qvel[3] = np.nan
 
-    monkeypatch.setattr(closed_loop, "place_joints", broken)
+    monkeypatch.setattr(Stepper, "_place", broken)

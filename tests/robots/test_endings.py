@@ -6,9 +6,7 @@ from scipy.spatial.transform import Rotation
 
 from robots.robot import Robot
 from robots.simulation.simulation import Simulation
-from robots.simulation.slots import Slots
-
-ONLY = np.zeros(1, np.int32)
+from robots.simulation.stepper import Stepper
 
 
 def _with_alive(robot: Robot, **changes: object) -> Robot:
@@ -25,30 +23,28 @@ def test_a_robot_that_leans_too_far_has_fallen(ant: Robot, axis: str) -> None:
     leaning = _with_alive(ant, max_tilt=1.0, min_height=None)
     direction = np.array([[*{"x": (1, 0), "y": (0, 1), "xy": (0.6, 0.8)}[axis], 0]])
     for angle, falls in ((0.9, False), (1.1, True), (2.5, True)):
-        slots = Slots(leaning, 1)
-        slots.begin(0, 0)
-        slots.batch.bind("qpos")[0, 2] = 3.0  # in the air
-        slots.batch.bind("qpos")[0, 3:7] = Rotation.from_rotvec(angle * direction[0]).as_quat(
-            scalar_first=True
-        )
-        slots.advance(ONLY)
-        assert bool(slots.tally.terminated[0]) == falls, angle
+        stepper = Stepper(leaning)
+        stepper.reset(0)
+        stepper.data.qpos[2] = 3.0  # in the air
+        stepper.data.qpos[3:7] = Rotation.from_rotvec(angle * direction[0]).as_quat(scalar_first=True)
+        stepper.step(stepper.state.action)
+        assert bool(stepper.tally.terminated) == falls, angle
 
 
 def test_who_forfeits_ends_with_nothing(ant: Robot) -> None:
-    slots = Slots(_with_alive(ant, forfeits=True), 1)
-    slots.begin(0, 0)
+    stepper = Stepper(_with_alive(ant, forfeits=True))
+    stepper.reset(0)
     total = 0.0
     for _ in range(5):
-        slots.advance(ONLY)
-        total += slots.tally.reward[0]
-    assert total == pytest.approx(slots.tally.objective[0])
+        stepper.step(stepper.state.action)
+        total += stepper.tally.reward
+    assert total == pytest.approx(stepper.tally.objective)
     assert total != 0
-    slots.batch.bind("qpos")[0, 2] = 0.1
-    slots.advance(ONLY)
-    assert slots.tally.terminated[0]
-    assert slots.tally.objective[0] == 0
-    assert total + slots.tally.reward[0] == pytest.approx(0, abs=1e-12)
+    stepper.data.qpos[2] = 0.1
+    stepper.step(stepper.state.action)
+    assert stepper.tally.terminated
+    assert stepper.tally.objective == 0
+    assert total + stepper.tally.reward == pytest.approx(0, abs=1e-12)
 
 
 def test_an_episode_says_where_it_was_midway_and_where_it_ended(ant: Robot, controllers: np.ndarray) -> None:
@@ -60,15 +56,12 @@ def test_an_episode_says_where_it_was_midway_and_where_it_ended(ant: Robot, cont
     assert 0 < episodes.fell.sum() < len(controllers), "some fall, some do not: or this test shows nothing"
     np.testing.assert_array_equal(episodes.fell, episodes.steps < 100)
     np.testing.assert_array_equal(episodes.midway, short.distances)
-    slots = Slots(robot, 1)
+    stepper = Stepper(robot)
     for i, parameters in enumerate(controllers[:4]):
-        slots.begin(0, i)
-        while not slots.over(0):
-            simulation.controller.act(
-                parameters[None], slots.observations, slots.tally.steps, slots.actions, ONLY
-            )
-            slots.advance(ONLY)
-        data = slots.data(0)
+        stepper.reset(i)
+        while not stepper.over:
+            stepper.drive(parameters)
+        data = stepper.posed_data()
         torso = data.body(robot.description.torso)
         yaw = Rotation.from_quat(torso.xquat, scalar_first=True).as_euler("xyz")[2]
         assert episodes.lateral[i] == pytest.approx(torso.xpos[1])

@@ -54,10 +54,9 @@ def test_frames_show_the_robot(robot: Robot) -> None:
 def _run(environment, controller, parameters: np.ndarray, seed: int) -> tuple[float, int, dict]:
     observation, info = environment.reset(seed=seed)
     total, steps, over = 0.0, 0, False
-    action = np.zeros((1, controller.action_dim), np.float32)
     while not over:
-        controller.act(parameters[None], observation[None], np.array([steps]), action, np.zeros(1, np.int32))
-        observation, reward, terminated, truncated, info = environment.step(action[0].copy())
+        action = controller.act(parameters, observation, steps)
+        observation, reward, terminated, truncated, info = environment.step(action)
         total, steps, over = total + reward, steps + 1, terminated or truncated
     return total, steps, info
 

@@ -1,16 +1,12 @@
-"""Faults of a robot's signals, in the loop of `Slots` and in compiled episodes alike."""
+"""Faults of a robot's signals, a control step at a time and in compiled episodes alike."""
 
 import numpy as np
 import pytest
 
-from robots.controllers import robot_controller
-from robots.faults import Faults
-from robots.robot import Robot
-from robots.simulation.noise import normal
+from robots.robot import Faults, Robot
 from robots.simulation.simulation import Simulation
-from robots.simulation.slots import Slots
-
-ONLY = np.zeros(1, np.int32)
+from robots.simulation.stepper import Stepper
+from robots.simulation.task import normal
 
 
 def _faulty(robot: Robot, faults: Faults) -> Robot:
@@ -19,39 +15,36 @@ def _faulty(robot: Robot, faults: Faults) -> Robot:
 
 def _watch(robot: Robot, parameters: np.ndarray, steps: int, seed: int = 3) -> tuple[np.ndarray, np.ndarray]:
     """Observations and actions that arrived, step by step."""
-    slots, controller = Slots(robot, 1), robot_controller(robot)
-    slots.begin(0, seed)
-    seen, done = [slots.observations[0].copy()], []
+    stepper = Stepper(robot)
+    stepper.reset(seed)
+    seen, done = [stepper.state.observation.copy()], []
     for _ in range(steps):
-        controller.act(parameters[None], slots.observations, slots.tally.steps, slots.actions, ONLY)
-        slots.advance(ONLY)
-        seen.append(slots.observations[0].copy())
-        done.append(slots.actions[0].copy())
+        stepper.drive(parameters)
+        seen.append(stepper.state.observation.copy())
+        done.append(stepper.state.action.copy())
     return np.array(seen), np.array(done)
 
 
 def test_actions_come_late(ant: Robot, controllers: np.ndarray) -> None:
     late = _faulty(ant, Faults(delay=2))
-    slots = Slots(late, 1)
-    slots.begin(0, 3)
+    stepper = Stepper(late)
+    stepper.reset(3)
     sent = np.random.default_rng(0).uniform(-1, 1, (9, ant.action_dim)).astype(np.float32)
     arrived = []
     for action in sent:
-        slots.actions[0] = action
-        slots.advance(ONLY)
-        arrived.append(slots.actions[0].copy())
+        stepper.step(action)
+        arrived.append(stepper.state.action.copy())
     np.testing.assert_array_equal(arrived[2:], sent[:-2])
     assert not np.any(arrived[:2])
 
 
 def test_a_second_episode_knows_nothing_of_the_first_ones_actions(ant: Robot) -> None:
-    slots = Slots(_faulty(ant, Faults(delay=1)), 1)
-    slots.begin(0, 3)
-    slots.actions[0] = 1
-    slots.advance(ONLY)
-    slots.begin(0, 3)
-    slots.advance(ONLY)
-    assert not np.any(slots.actions)
+    stepper = Stepper(_faulty(ant, Faults(delay=1)))
+    stepper.reset(3)
+    stepper.step(np.ones(ant.action_dim))
+    stepper.reset(3)
+    stepper.step(np.ones(ant.action_dim))
+    assert not np.any(stepper.state.action)
 
 
 def test_a_stuck_sensor_reads_one_value(ant: Robot, controllers: np.ndarray) -> None:
@@ -91,12 +84,11 @@ def test_compiled_episodes_have_the_same_faults(ant: Robot, controllers: np.ndar
     )
     with Simulation(robot, threads=1) as simulation:
         episodes = simulation.evaluate(controllers[:1], np.array([3]))
-    slots, controller = Slots(robot, 1), robot_controller(robot)
-    slots.begin(0, 3)
-    while not slots.over(0):
-        controller.act(controllers[:1], slots.observations, slots.tally.steps, slots.actions, ONLY)
-        slots.advance(ONLY)
-    assert episodes.objectives[0] == slots.tally.objective[0]
+    stepper = Stepper(robot)
+    stepper.reset(3)
+    while not stepper.over:
+        stepper.drive(controllers[0])
+    assert episodes.objectives[0] == stepper.tally.objective
     with Simulation(ant.with_episode_steps(60), threads=1) as simulation:
         assert simulation.evaluate(controllers[:1], np.array([3])).objectives[0] != episodes.objectives[0]
 
@@ -112,11 +104,11 @@ def test_a_fixed_joint_reads_its_angle_and_a_lost_one_zero(ant: Robot) -> None:
     fixed = ant.modified("fixed", without, Faults(fixed={joint: low + 0.75 * (high - low)}))
     lost = ant.modified("lost", without)
     for robot, expected in ((fixed, 0.5), (lost, 0.0)):
-        slots = Slots(robot, 1)
-        slots.begin(0, 0)
-        slots.advance(ONLY)
-        assert slots.observations[0, 10] == pytest.approx(expected)
-        assert slots.observations[0, 11] == 0
+        stepper = Stepper(robot)
+        stepper.reset(0)
+        stepper.step(stepper.state.action)
+        assert stepper.state.observation[10] == pytest.approx(expected)
+        assert stepper.state.observation[11] == 0
 
 
 def test_faults_of_several_changes_add_up(ant: Robot) -> None:

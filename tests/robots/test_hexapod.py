@@ -6,13 +6,11 @@ import mujoco
 import numpy as np
 import pytest
 
-from robots.controllers import robot_controller, with_controller
 from robots.rendering.pictures import standing_on_floor
 from robots.robot import Robot, load_robot
 from robots.simulation.simulation import Simulation
-from robots.simulation.slots import Slots
+from robots.simulation.stepper import Stepper
 
-ONLY = np.zeros(1, np.int32)
 # amplitude, phase and duty of each leg's coxa and femur, as published with the study of 2015
 TRIPOD = np.array(
     [
@@ -29,7 +27,7 @@ def hexapod() -> Robot:
 
 def test_it_has_the_sizes_of_the_study(hexapod: Robot) -> None:
     assert (hexapod.observation_dim, hexapod.action_dim, hexapod.measure_dim) == (50, 18, 6)
-    assert robot_controller(hexapod).parameter_count == 36
+    assert hexapod.controller.parameter_count == 36
     assert hexapod.control_step * hexapod.description.episode_steps == pytest.approx(5)
     assert hexapod.description.archive == (5,) * 6
     assert hexapod.model.body_subtreemass[0] == pytest.approx(3.16)
@@ -53,19 +51,16 @@ def test_it_stands_level_on_six_feet(hexapod: Robot) -> None:
 
 def test_its_left_mirrors_its_right(hexapod: Robot) -> None:
     """Actions swapped between the sides, the coxas' reversed, lead the same way on the other side."""
-    slots = Slots(hexapod, 2)
-    rng, both = np.random.default_rng(0), np.arange(2, dtype=np.int32)
-    for slot in both:
-        slots.begin(int(slot), 0)
-    qpos = slots.batch.bind("qpos")
-    qpos[:, 7:] = 0
+    one, other, rng = Stepper(hexapod), Stepper(hexapod), np.random.default_rng(0)
+    for stepper in (one, other):
+        stepper.reset(0)
+        stepper.data.qpos[7:] = 0
     for _ in range(40):
         actions = rng.uniform(-1, 1, (2, 3, 3))  # side, leg, joint
-        slots.actions[0] = actions.ravel()
-        slots.actions[1] = (actions[::-1] * [-1, 1, 1]).ravel()
-        slots.advance(both)
-    assert abs(qpos[0, 1]) > 1e-3, "it did not move sideways"
-    np.testing.assert_allclose(qpos[1, :3], qpos[0, :3] * [1, -1, 1], atol=1e-4)
+        one.step(actions.ravel())
+        other.step((actions[::-1] * [-1, 1, 1]).ravel())
+    assert abs(one.data.qpos[1]) > 1e-3, "it did not move sideways"
+    np.testing.assert_allclose(other.data.qpos[:3], one.data.qpos[:3] * [1, -1, 1], atol=1e-4)
 
 
 def test_its_legs_cannot_reach_each_other_while_the_tibias_are_vertical(hexapod: Robot) -> None:
@@ -96,19 +91,12 @@ def test_the_published_tripod_walks_straight_ahead(hexapod: Robot) -> None:
 
 def test_tripods_take_turns(hexapod: Robot) -> None:
     """The feet of a tripod touch the ground together, those of the two hardly ever."""
-    slots, controller = Slots(hexapod, 1), robot_controller(hexapod)
-    slots.begin(0, 0)
+    stepper = Stepper(hexapod)
+    stepper.reset(0)
     touching = []
-    while not slots.over(0):
-        controller.act(
-            TRIPOD.ravel()[None].astype(np.float32),
-            slots.observations,
-            slots.tally.steps,
-            slots.actions,
-            ONLY,
-        )
-        slots.advance(ONLY)
-        touching.append(slots.tally.touching[0].copy())
+    while not stepper.over:
+        stepper.drive(TRIPOD.ravel().astype(np.float32))
+        touching.append(stepper.state.touching.copy())
     alike = np.corrcoef(np.array(touching, float).T)
     tripods = np.arange(6) % 2
     same = tripods[:, None] == tripods
@@ -117,17 +105,17 @@ def test_tripods_take_turns(hexapod: Robot) -> None:
 
 
 def test_who_lies_on_its_back_scores_nothing(hexapod: Robot) -> None:
-    slots = Slots(hexapod, 1)
-    slots.begin(0, 0)
-    slots.batch.bind("qpos")[0, 3:7] = [0, 1, 0, 0]
-    slots.batch.bind("qvel")[0, 0] = 2.0
-    assert slots.advance(ONLY) == 1
-    assert slots.progress(0) > 0
-    assert slots.tally.objective[0] == 0
+    stepper = Stepper(hexapod)
+    stepper.reset(0)
+    stepper.data.qpos[3:7] = [0, 1, 0, 0]
+    stepper.data.qvel[0] = 2.0
+    assert stepper.step(np.zeros(18))
+    assert stepper.progress > 0
+    assert stepper.tally.objective == 0
 
 
 def test_a_network_can_drive_it_too(hexapod: Robot) -> None:
-    robot = with_controller(hexapod, "mlp-50-128-128-18").with_episode_steps(50)
+    robot = hexapod.with_controller("mlp-50-128-128-18").with_episode_steps(50)
     with Simulation(robot, threads=1) as simulation:
         parameters = simulation.controller.initial(np.random.default_rng(0))[None]
         episodes = simulation.evaluate(parameters, np.array([0]))

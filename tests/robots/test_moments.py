@@ -5,9 +5,9 @@ import pytest
 from sabotage import sabotage
 
 from robots.errors import InvalidValueError
-from robots.simulation.moments import NOT_WATCHED, ObservationMoments, add_observation
+from robots.simulation.episodes import ObservationMoments
 from robots.simulation.simulation import Simulation
-from robots.simulation.slots import Slots
+from robots.simulation.stepper import Stepper
 
 SEEDS = np.arange(12) + 100
 WATCHED = np.isin(np.arange(12), (1, 4, 5, 11))
@@ -82,17 +82,12 @@ def test_threads_change_no_bit_of_what_was_seen(ant, controllers) -> None:
 
 
 def test_what_was_seen_is_what_the_watched_controllers_acted_on(ant, controllers) -> None:
-    with Simulation(ant, threads=1) as simulation:
-        controller = simulation.controller
-    slots, seen, ids = Slots(ant, 1), [], np.zeros(1, np.int32)
+    stepper, seen = Stepper(ant), []
     for episode in np.flatnonzero(WATCHED):
-        slots.begin(0, int(SEEDS[episode]))
-        while not slots.over(0):
-            seen.append(slots.observations[0].astype(np.float64))
-            controller.act(
-                controllers[episode][None], slots.observations, slots.tally.steps, slots.actions, ids
-            )
-            slots.advance(ids)
+        stepper.reset(int(SEEDS[episode]))
+        while not stepper.over:
+            seen.append(stepper.state.observation.astype(np.float64))
+            stepper.drive(controllers[episode])
     moments = watch(ant, controllers, threads=2)
     assert moments.count == len(seen)
     np.testing.assert_allclose(moments.mean, np.mean(seen, axis=0), rtol=1e-9, atol=1e-12)
@@ -125,14 +120,3 @@ def test_watching_anything_but_a_boolean_each_is_refused(ant, controllers, watch
         pytest.raises(InvalidValueError, match="watched must be 2 booleans, not "),
     ):
         simulation.evaluate(controllers[:2], SEEDS[:2], watched=watched)
-
-
-def test_the_kernel_agrees_with_its_python() -> None:
-    observations = np.random.default_rng(0).normal(size=(5, 3)).astype(np.float32)
-    for add in (add_observation, add_observation.py_func):
-        sums = np.zeros((2, 3))
-        for observation in observations:
-            add(observation, sums)
-            add(observation, NOT_WATCHED)
-        exact = observations.astype(np.float64)
-        np.testing.assert_allclose(sums, [exact.sum(axis=0), (exact**2).sum(axis=0)], rtol=1e-12)

@@ -2,7 +2,7 @@ import math
 
 import pytest
 
-from robots.numbers import short
+from robots.words import short
 
 
 @pytest.mark.parametrize(

@@ -4,12 +4,11 @@ import numpy as np
 import pytest
 from scipy.ndimage import gaussian_filter1d
 
-from robots.controllers import Periodic, robot_controller, with_controller
-from robots.description import PeriodicShape
+from robots.controllers.periodic import Periodic, PeriodicDescription
 from robots.errors import InvalidValueError
 from robots.robot import Robot
 from robots.simulation.simulation import Simulation
-from robots.simulation.slots import Slots
+from robots.simulation.stepper import Stepper
 
 FINE = 10_000
 
@@ -28,56 +27,52 @@ def _reference(amplitude: float, phase: float, duty: float, samples: int) -> np.
 def test_a_signal_is_a_smoothed_square_wave(amplitude: float, phase: float, duty: float) -> None:
     controller = Periodic(inputs=0, signals=(0,), signs=(1,), samples=50)
     table = np.zeros((50, 1), np.float32)
-    controller.tabulate(np.array([amplitude, phase, duty], np.float32), table)
+    controller.prepare(np.array([amplitude, phase, duty], np.float32), table)
     np.testing.assert_allclose(table[:, 0], _reference(amplitude, phase, duty, 50), atol=2e-3)
 
 
 def test_parameters_need_no_bounds() -> None:
     controller = Periodic(inputs=0, signals=(0,), signs=(1,), samples=40)
     inside, outside = np.zeros((40, 1), np.float32), np.zeros((40, 1), np.float32)
-    controller.tabulate(np.array([1, 0.25, 0], np.float32), inside)
-    controller.tabulate(np.array([7, -2.75, -3], np.float32), outside)
+    controller.prepare(np.array([1, 0.25, 0], np.float32), inside)
+    controller.prepare(np.array([7, -2.75, -3], np.float32), outside)
     np.testing.assert_array_equal(inside, outside)
 
 
 def test_joints_follow_their_signal_or_another_joints_reversed(ant: Robot) -> None:
     joints = ant.description.joints
-    shape = PeriodicShape(kind="periodic", period=0.33, opposite={joints[1]: joints[0]})
-    controller = robot_controller(ant.with_controller(shape))
-    assert isinstance(controller, Periodic)
+    shape = PeriodicDescription(kind="periodic", period=0.33, opposite={joints[1]: joints[0]})
+    controller = ant.with_controller(shape).controller
     assert controller.parameter_count == 3 * (len(joints) - 1)
-    table = np.zeros((controller.samples, len(joints)), np.float32)
-    controller.tabulate(controller.initial(np.random.default_rng(0)), table)
+    _, table = controller.arguments()
+    controller.prepare(controller.initial(np.random.default_rng(0)), table)
     np.testing.assert_array_equal(table[:, 1], -table[:, 0])
     assert not np.array_equal(table[:, 2], table[:, 0])
 
 
 def test_the_simulation_plays_what_the_controller_says(ant: Robot) -> None:
-    robot = ant.with_controller(PeriodicShape(kind="periodic", period=0.495)).with_episode_steps(80)
-    controller = robot_controller(robot)
+    robot = ant.with_controller(PeriodicDescription(kind="periodic", period=0.495)).with_episode_steps(80)
+    controller = robot.controller
     parameters = np.stack([controller.initial(np.random.default_rng(i)) for i in range(3)])
     with Simulation(robot, threads=2) as simulation:
         episodes = simulation.evaluate(parameters, np.arange(3))
-    slots, ids = Slots(robot, 3), np.arange(3, dtype=np.int32)
-    for slot in ids:
-        slots.begin(int(slot), int(slot))
-    running = ids
-    while len(running):
-        controller.act(parameters, slots.observations, slots.tally.steps, slots.actions, running)
-        slots.advance(running)
-        running = np.array([slot for slot in running if not slots.over(int(slot))], np.int32)
-    np.testing.assert_array_equal(episodes.objectives, slots.tally.objective)
+    stepper = Stepper(robot)
+    for i in range(3):
+        stepper.reset(i)
+        while not stepper.drive(parameters[i]):
+            pass
+        assert episodes.objectives[i] == stepper.tally.objective
 
 
 def test_a_period_must_be_whole_control_steps(ant: Robot) -> None:
-    robot = ant.with_controller(PeriodicShape(kind="periodic", period=0.1))
+    robot = ant.with_controller(PeriodicDescription(kind="periodic", period=0.1))
     with pytest.raises(InvalidValueError, match=r"whole number of control steps of 0.0165 s, not 0.1 s"):
-        robot_controller(robot)
+        _ = robot.controller
 
 
 def test_a_robot_takes_the_controllers_of_a_name_that_fits(ant: Robot) -> None:
-    assert with_controller(ant, "mlp-28-128-128-8") is ant
-    assert robot_controller(with_controller(ant, "mlp-28-16-8")).shape == "mlp-28-16-8"
+    assert ant.with_controller("mlp-28-128-128-8") is ant
+    assert ant.with_controller("mlp-28-16-8").controller.shape == "mlp-28-16-8"
     for name in ("mlp-28-8", "mlp-27-16-8", "periodic-36", "mlp-28-0-8", "mlp", ""):
         with pytest.raises(InvalidValueError, match="'mlp-28-128-128-8'"):
-            with_controller(ant, name)
+            ant.with_controller(name)

@@ -6,7 +6,7 @@ import mujoco
 import numpy as np
 import pytest
 
-from robots import robot_names
+from robots.catalogue import robot_names
 from robots.rendering.camera import Camera, CanvasKind, rendering_problem
 from robots.rendering.pictures import standing_on_floor
 from robots.robot import load_robot

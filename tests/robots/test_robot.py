@@ -3,7 +3,6 @@ import pytest
 import yaml
 
 from robots.catalogue import MODELS, robot_names
-from robots.controllers import robot_controller
 from robots.description import parse_description
 from robots.errors import InvalidRobotError, UnknownNameError
 from robots.robot import load_robot, read_robot, robot_from_text
@@ -30,7 +29,7 @@ def test_robots_have_the_sizes_of_the_paper(
 ) -> None:
     robot = load_robot(name)
     assert (robot.observation_dim, robot.action_dim, robot.measure_dim) == sizes
-    assert robot_controller(robot).parameter_count == parameters
+    assert robot.controller.parameter_count == parameters
     assert robot.description.archive == archive
     assert robot.control_step == pytest.approx(0.0165)
     assert robot.description.episode_steps == 1000

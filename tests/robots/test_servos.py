@@ -5,9 +5,8 @@ import numpy as np
 import pytest
 
 from robots.robot import Robot
-from robots.simulation.slots import Slots
+from robots.simulation.stepper import Stepper
 
-ONLY = np.zeros(1, np.int32)
 KP, KV, LIMIT = 30.0, 1.5, 12.0
 
 
@@ -26,38 +25,36 @@ def servo_ant(ant: Robot) -> Robot:
     return ant.modified("servos", replace)
 
 
-def _advance(robot: Robot, actions: np.ndarray) -> Slots:
-    slots = Slots(robot, 1)
-    slots.begin(0, 1)
+def _advance(robot: Robot, actions: np.ndarray) -> Stepper:
+    stepper = Stepper(robot)
+    stepper.reset(1)
     for action in actions:
-        slots.actions[0] = action
-        slots.advance(ONLY)
-    return slots
+        stepper.step(action)
+    return stepper
 
 
 def test_actions_span_what_a_servo_can_be_told(servo_ant: Robot) -> None:
     model = servo_ant.physics
     for action, expected in ((-1, model.actuator_ctrlrange[:, 0]), (1, model.actuator_ctrlrange[:, 1])):
-        slots = _advance(servo_ant, np.full((1, servo_ant.action_dim), action, np.float32))
-        np.testing.assert_allclose(slots.batch.bind("ctrl")[0], expected)
+        stepper = _advance(servo_ant, np.full((1, servo_ant.action_dim), action, np.float32))
+        np.testing.assert_allclose(stepper.data.ctrl, expected)
     middle = _advance(servo_ant, np.zeros((1, servo_ant.action_dim), np.float32))
-    np.testing.assert_allclose(middle.batch.bind("ctrl")[0], model.actuator_ctrlrange.mean(axis=1))
+    np.testing.assert_allclose(middle.data.ctrl, model.actuator_ctrlrange.mean(axis=1))
 
 
 def test_energy_is_that_of_the_torque_mujoco_applies(servo_ant: Robot) -> None:
-    slots, energy = Slots(servo_ant, 1), 0.0
-    slots.begin(0, 1)
+    stepper, energy = Stepper(servo_ant), 0.0
+    stepper.reset(1)
     rng = np.random.default_rng(2)
     saturated = False
     for _ in range(30):
-        slots.actions[0] = rng.uniform(-1, 1, servo_ant.action_dim)
-        slots.advance(ONLY)
+        stepper.step(rng.uniform(-1, 1, servo_ant.action_dim))
         data = mujoco.MjData(servo_ant.physics)
         for name in ("qpos", "qvel", "ctrl"):
-            getattr(data, name)[:] = slots.batch.bind(name)[0]
+            getattr(data, name)[:] = getattr(stepper.data, name)
         mujoco.mj_forward(servo_ant.physics, data)
         joints = [servo_ant.physics.joint(name).dofadr[0] for name in servo_ant.description.joints]
         energy += np.abs(data.qfrc_actuator[joints] * data.qvel[joints]).sum() * servo_ant.control_step
         saturated |= bool((np.abs(data.actuator_force) == LIMIT).any())
-        assert slots.tally.energy[0] == pytest.approx(energy, rel=1e-9)
+        assert stepper.tally.energy == pytest.approx(energy, rel=1e-9)
     assert saturated, "the limit of the torque was never met"

@@ -8,12 +8,11 @@ import numpy as np
 import pytest
 from sabotage import sabotage
 
-from robots.controllers import robot_controller
 from robots.errors import InvalidValueError
 from robots.robot import Robot, load_robot
 from robots.simulation.episodes import Episodes
 from robots.simulation.simulation import Simulation
-from robots.simulation.slots import Slots
+from robots.simulation.stepper import Stepper
 
 SEEDS = np.arange(12) + 100
 
@@ -60,18 +59,16 @@ def test_threads_change_nothing(ant, controllers, reference, threads: int) -> No
     assert _equal(_evaluate(ant, controllers, threads=threads), reference)
 
 
-def test_an_episode_is_that_of_slots_bit_for_bit(ant, controllers, reference) -> None:
-    """MuJoCo called from compiled code, one episode after another, against its batches, side by side."""
-    slots, ids = Slots(ant, 12), np.arange(12, dtype=np.int32)
-    for slot in ids:
-        slots.begin(int(slot), int(SEEDS[slot]))
-    while len(ids):
-        robot_controller(ant).act(controllers, slots.observations, slots.tally.steps, slots.actions, ids)
-        slots.advance(ids)
-        ids = ids[[not slots.over(slot) for slot in ids]]
-    assert np.array_equal(slots.tally.objective, reference.objectives)
-    assert np.array_equal(slots.tally.steps, reference.steps)
-    assert np.array_equal([slots.measures(slot) for slot in range(12)], reference.measures)
+def test_an_episode_is_that_of_single_steps_bit_for_bit(ant, controllers, reference) -> None:
+    """Whole episodes in compiled code against control steps that the interpreter asks for one by one."""
+    stepper = Stepper(ant)
+    for i, parameters in enumerate(controllers):
+        stepper.reset(int(SEEDS[i]))
+        while not stepper.drive(parameters):
+            pass
+        assert stepper.tally.objective == reference.objectives[i]
+        assert stepper.tally.steps == reference.steps[i]
+        assert np.array_equal(stepper.measures, reference.measures[i])
 
 
 def test_order_changes_nothing(ant, controllers, reference) -> None:

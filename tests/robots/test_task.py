@@ -10,16 +10,14 @@ import pytest
 from scipy.spatial.transform import Rotation
 
 from robots.robot import Robot, load_robot
-from robots.simulation.slots import Slots
-
-ONE = np.zeros(1, np.int32)
+from robots.simulation.stepper import Stepper
 
 
 def _walk(robot: Robot, steps: int = 150, seed: int = 3, hold: int = 1):
-    """Drive one slot with random actions, each held a while, and mirror every substep in plain MuJoCo."""
-    slots, data = Slots(robot, 1), mujoco.MjData(robot.model)
-    slots.begin(0, seed)
-    data.qpos[:] = slots.batch.bind("qpos")[0]
+    """Drive a robot with random actions, each held a while, and mirror every substep in plain MuJoCo."""
+    stepper, data = Stepper(robot), mujoco.MjData(robot.model)
+    stepper.reset(seed)
+    data.qpos[:] = stepper.data.qpos
     rng, span = np.random.default_rng(seed), robot.model.actuator_ctrlrange
     for step in range(steps):
         if step % hold == 0:
@@ -28,9 +26,8 @@ def _walk(robot: Robot, steps: int = 150, seed: int = 3, hold: int = 1):
         data.ctrl[:] = span.mean(axis=1) + np.ptp(span, axis=1) / 2 * np.clip(action, -1, 1)
         for _ in range(robot.description.substeps):
             mujoco.mj_step(robot.model, data)
-        slots.actions[0] = action
-        slots.advance(ONE)
-        yield slots, data, before, np.clip(action, -1, 1).astype(float)
+        stepper.step(action)
+        yield stepper, data, before, np.clip(action, -1, 1).astype(float)
 
 
 def _torso(robot: Robot, qpos: np.ndarray, qvel: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -70,14 +67,14 @@ def _alive(robot: Robot, position: np.ndarray, angles: np.ndarray, contacts: np.
 
 
 def test_physics_is_mujocos_bit_for_bit(robot: Robot) -> None:
-    for slots, data, *_ in _walk(robot):
-        assert np.array_equal(slots.batch.bind("qpos")[0], data.qpos)
-        assert np.array_equal(slots.batch.bind("qvel")[0], data.qvel)
+    for stepper, data, *_ in _walk(robot):
+        assert np.array_equal(stepper.data.qpos, data.qpos)
+        assert np.array_equal(stepper.data.qvel, data.qvel)
 
 
 def test_observation_is_as_defined(robot: Robot) -> None:
     touched, start = 0, None
-    for slots, data, before, _ in _walk(robot):
+    for stepper, data, before, _ in _walk(robot):
         start = _torso(robot, before, np.zeros_like(data.qvel))[0] if start is None else start
         (x, y, z), (roll, pitch, yaw), velocity = _torso(robot, data.qpos, data.qvel)
         bearing = np.arctan2(0 - y, 1000 - x) - yaw
@@ -89,14 +86,14 @@ def test_observation_is_as_defined(robot: Robot) -> None:
             v for pair in zip(_rescaled(robot, data), 0.1 * np.array(speeds), strict=True) for v in pair
         ]
         expected = np.clip([*expected, *contacts], -5, 5)
-        np.testing.assert_allclose(slots.observations[0], expected, atol=1e-5)
+        np.testing.assert_allclose(stepper.state.observation, expected, atol=1e-5)
         touched += contacts.sum()
     assert touched > 10, "the walk never touched the ground: contacts went untested"
 
 
 def test_reward_is_as_defined_and_adds_up(robot: Robot) -> None:
     total, at_limit_ever, states = 0.0, 0, set()
-    for slots, data, before, action in _walk(robot):
+    for stepper, data, before, action in _walk(robot):
         speeds = np.array([data.joint(name).qvel[0] for name in robot.description.joints])
         at_limit = np.count_nonzero(np.abs(_rescaled(robot, data)) > 0.99)
         position, angles, _ = _torso(robot, data.qpos, data.qvel)
@@ -110,13 +107,13 @@ def test_reward_is_as_defined_and_adds_up(robot: Robot) -> None:
             expected += approach / 0.0165
             expected += -2.0 * np.abs(action * 0.1 * speeds).mean() - 0.1 * np.square(action).mean()
             expected += -0.1 * at_limit
-        assert slots.tally.reward[0] == pytest.approx(expected, abs=1e-6)
+        assert stepper.tally.reward == pytest.approx(expected, abs=1e-6)
         ends = not alive and robot.name != "half_cheetah"
-        assert slots.over(0) == ends
-        total += slots.tally.reward[0]
+        assert stepper.over == ends
+        total += stepper.tally.reward
         at_limit_ever += at_limit
         states.add(alive)
-    assert slots.tally.objective[0] == pytest.approx(total, abs=1e-9)
+    assert stepper.tally.objective == pytest.approx(total, abs=1e-9)
     assert at_limit_ever > 0 or robot.name == "hexapod"  # whose servos are told no such positions
     assert True in states
     # which have tests of their own
@@ -129,15 +126,16 @@ def test_measures_are_shares_of_steps_in_contact(robot: Robot) -> None:
     counts = np.zeros(len(measured))
     for steps, (walked, data, *_) in enumerate(_walk(robot), start=1):
         counts += _floor_contacts(robot, data)[measured]
-        assert np.array_equal(walked.measures(0), counts / steps)
-        assert walked.tally.steps[0] == steps
+        assert np.array_equal(walked.measures, counts / steps)
+        assert walked.tally.steps == steps
 
 
 def test_reset_noise_is_within_bounds_and_depends_on_the_seed(robot: Robot) -> None:
-    slots = Slots(robot, 40)
-    for slot in range(40):
-        slots.begin(slot, slot)
-    qpos, qvel = slots.batch.bind("qpos"), slots.batch.bind("qvel")
+    stepper, starts = Stepper(robot), []
+    for seed in range(40):
+        stepper.reset(seed)
+        starts.append((stepper.data.qpos.copy(), stepper.data.qvel.copy()))
+    qpos, qvel = map(np.array, zip(*starts, strict=True))
     columns = [robot.model.joint(name).qposadr[0] for name in robot.description.joints]
     angles, noise = qpos[:, columns], 0.05 if robot.name == "hexapod" else 0.1
     assert np.all(np.abs(angles) <= noise)
@@ -150,7 +148,7 @@ def test_reset_noise_is_within_bounds_and_depends_on_the_seed(robot: Robot) -> N
 
 def test_no_observation_is_constant_but_those_of_a_plane(robot: Robot) -> None:
     walks = [_walk(robot, 500, seed, hold=20) for seed in range(3)]
-    seen = np.array([slots.observations[0].copy() for walk in walks for slots, *_ in walk])
+    seen = np.array([stepper.state.observation.copy() for walk in walks for stepper, *_ in walk])
     # who moves in the x-z plane cannot turn, roll or move sideways, but may look back when upside down
     impossible = [] if robot.name in ("ant", "hexapod") else [1, 2, 4, 6]
     assert np.all(np.delete(np.ptp(seen, axis=0), impossible) > 0)
@@ -159,87 +157,84 @@ def test_no_observation_is_constant_but_those_of_a_plane(robot: Robot) -> None:
 
 def test_a_planar_robot_upside_down_looks_back() -> None:
     hopper = load_robot("hopper")
-    slots = Slots(hopper, 1)
-    slots.begin(0, 0)
-    slots.batch.bind("qpos")[0, :3] = [2.0, 3.0, 2.5]
-    slots.batch.bind("qvel")[0, 0] = 4.0
-    slots.advance(ONE)
-    data = slots.data(0)
+    stepper = Stepper(hopper)
+    stepper.reset(0)
+    stepper.data.qpos[:3] = [2.0, 3.0, 2.5]
+    stepper.data.qvel[0] = 4.0
+    stepper.step(stepper.state.action)
+    data = stepper.posed_data()
     _, (roll, pitch, yaw), velocity = _torso(hopper, data.qpos, data.qvel)
     assert abs(yaw) == pytest.approx(np.pi)
-    assert slots.observations[0, 2] == pytest.approx(-1)  # the target is behind
-    assert slots.observations[0, 3] == pytest.approx(-0.3 * velocity[0], abs=1e-5)
-    assert slots.observations[0, 6] == pytest.approx(abs(roll))
-    assert slots.observations[0, 7] == pytest.approx(pitch, abs=1e-6)
+    assert stepper.state.observation[2] == pytest.approx(-1)  # the target is behind
+    assert stepper.state.observation[3] == pytest.approx(-0.3 * velocity[0], abs=1e-5)
+    assert stepper.state.observation[6] == pytest.approx(abs(roll))
+    assert stepper.state.observation[7] == pytest.approx(pitch, abs=1e-6)
 
 
 def test_low_torso_ends_the_episode(ant: Robot) -> None:
-    slots = Slots(ant, 1)
-    slots.begin(0, 0)
-    slots.batch.bind("qpos")[0, 2] = 0.2
-    assert slots.advance(ONE) == 1
-    assert slots.over(0)
-    assert slots.tally.reward[0] < 0
-    assert slots.tally.steps[0] == 1
+    stepper = Stepper(ant)
+    stepper.reset(0)
+    stepper.data.qpos[2] = 0.2
+    assert stepper.step(stepper.state.action) == 1
+    assert stepper.over
+    assert stepper.tally.reward < 0
+    assert stepper.tally.steps == 1
 
 
 def test_a_half_cheetah_lives_on_after_falling() -> None:
     cheetah = load_robot("half_cheetah").with_episode_steps(300)
-    slots = Slots(cheetah, 1)
-    slots.begin(0, 0)
-    slots.batch.bind("qpos")[0, 2] = 1.4  # its nose down
+    stepper = Stepper(cheetah)
+    stepper.reset(0)
+    stepper.data.qpos[2] = 1.4  # its nose down
     rewards = []
-    while not slots.over(0):
-        slots.advance(ONE)
-        rewards.append(slots.tally.reward[0])
-    assert slots.tally.steps[0] == 300
+    while not stepper.over:
+        stepper.step(stepper.state.action)
+        rewards.append(stepper.tally.reward)
+    assert stepper.tally.steps == 300
     assert min(rewards) < -0.5
-    assert not slots.tally.terminated[0]
+    assert not stepper.tally.terminated
 
 
 def test_a_half_cheetah_must_not_touch_the_floor_with_its_shins() -> None:
-    slots = Slots(load_robot("half_cheetah"), 2)
-    for slot, height in enumerate((0.0, -0.42)):
-        slots.begin(slot, 0)
-        slots.batch.bind("qpos")[slot, 1] = height
-    slots.advance(np.arange(2, dtype=np.int32))
-    assert not slots.tally.touching[0].any()
-    assert slots.tally.touching[1, [1, 4]].any()
-    assert abs(slots.observations[1, 7]) < 1
-    assert slots.tally.reward[0] - slots.tally.reward[1] > 1.5
+    cheetah = load_robot("half_cheetah")
+    high, low = Stepper(cheetah), Stepper(cheetah)
+    for stepper, height in ((high, 0.0), (low, -0.42)):
+        stepper.reset(0)
+        stepper.data.qpos[1] = height
+        stepper.step(np.zeros(6))
+    assert not high.state.touching.any()
+    assert low.state.touching[[1, 4]].any()
+    assert abs(low.state.observation[7]) < 1
+    assert high.tally.reward - low.tally.reward > 1.5
 
 
 @pytest.mark.parametrize("column", [0, 9, 20])
 @pytest.mark.parametrize("value", [np.nan, np.inf, 1e12])
 def test_a_diverged_state_ends_the_episode(ant: Robot, column: int, value: float, capfd) -> None:
-    slots = Slots(ant, 2)
-    for slot in (0, 1):
-        slots.begin(slot, slot)
-    state = np.concatenate([slots.batch.bind("qpos"), slots.batch.bind("qvel")], axis=1)
-    part, index = ("qpos", column) if column < 15 else ("qvel", column - 15)
-    assert state.shape == (2, 29)
-    slots.batch.bind(part)[0, index] = value
-    slots.advance(np.arange(2, dtype=np.int32))
-    assert slots.tally.diverged.tolist() == [True, False]
-    assert slots.over(0)
-    assert not slots.over(1)
+    stepper = Stepper(ant)
+    stepper.reset(0)
+    assert (stepper.data.qpos.size, stepper.data.qvel.size) == (15, 14)
+    part, index = (stepper.data.qpos, column) if column < 15 else (stepper.data.qvel, column - 15)
+    part[index] = value
+    assert stepper.step(np.zeros(8))
+    assert stepper.tally.diverged
+    assert stepper.over
     assert capfd.readouterr().err == "", "MuJoCo's warning reached the terminal"
 
 
-def test_a_slot_is_as_new_after_divergence(ant: Robot) -> None:
-    slots = Slots(ant, 1)
-    slots.begin(0, 5)
-    slots.batch.bind("qpos")[0, 3] = np.nan
-    slots.advance(ONE)
-    slots.begin(0, 7)
-    fresh = Slots(ant, 1)
-    fresh.begin(0, 7)
-    for either in (slots, fresh):
+def test_a_stepper_is_as_new_after_divergence(ant: Robot) -> None:
+    stepper = Stepper(ant)
+    stepper.reset(5)
+    stepper.data.qpos[3] = np.nan
+    stepper.step(stepper.state.action)
+    stepper.reset(7)
+    fresh = Stepper(ant)
+    fresh.reset(7)
+    for either in (stepper, fresh):
         for _ in range(20):
-            either.actions[0] = 0.3
-            either.advance(ONE)
-    assert not slots.tally.diverged[0]
-    assert np.array_equal(slots.batch.state, fresh.batch.state)
+            either.step(np.full(8, 0.3))
+    assert not stepper.tally.diverged
+    assert np.array_equal(stepper.state.row, fresh.state.row)
 
 
 def test_kernels_agree_with_their_python(ant: Robot, controllers: np.ndarray) -> None:

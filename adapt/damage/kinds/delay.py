@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from adapt.damage.damage import Change, leave
 from adapt.damage.defect import Defect, Scale, register
 from adapt.damage.parts import RobotParts, Target
-from robots.faults import Faults
+from robots.robot import Faults
 
 
 @register("delay")

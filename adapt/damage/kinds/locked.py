@@ -11,7 +11,7 @@ from adapt.damage.edits import delete_joint, find_joints, limb_geoms, mark
 from adapt.damage.frames import turn_body
 from adapt.damage.parts import RobotParts, Target
 from robots.errors import InvalidValueError
-from robots.faults import Faults
+from robots.robot import Faults
 
 
 @register("locked")

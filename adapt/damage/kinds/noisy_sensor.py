@@ -6,7 +6,7 @@ from adapt.damage.damage import Change, changes_of
 from adapt.damage.defect import Defect, Scale, register
 from adapt.damage.edits import find_soles, limb_geoms, mark
 from adapt.damage.parts import RobotParts, Target
-from robots.faults import Faults
+from robots.robot import Faults
 
 
 @register("noisy-sensor")

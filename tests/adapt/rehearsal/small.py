@@ -14,7 +14,6 @@ from repertoire.archives.archive import Elites
 from repertoire.problems.locomotion import walking_record
 from repertoire.repertoire import Repertoire
 from repertoire.training.settings import make_settings
-from robots.controllers import robot_controller
 from robots.robot import Robot, load_robot, robot_from_text
 
 STEPS = 30
@@ -29,7 +28,7 @@ def small_robot() -> Robot:
 def small_repertoire(k: int = 5, *, seed: int = 0) -> Repertoire:
     """Random controllers, of which nobody says the truth."""
     rng, robot = np.random.default_rng(seed), small_robot()
-    controller = robot_controller(robot)
+    controller = robot.controller
     settings = {"algorithm": "cma-mae", "evaluations": 100, "seed": 1, "sigma0": 0.1}
     settings |= {"archive": (3, 3, 3, 3), "min_objective": -300.0}
     solutions = 0.5 * rng.standard_normal((k, controller.parameter_count), dtype=np.float32)

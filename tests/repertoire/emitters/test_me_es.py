@@ -12,7 +12,7 @@ from repertoire.emitters.me_es import STEPS, MEESEmitter
 from repertoire.emitters.outcomes import Outcomes
 from repertoire.problems.problem import Normaliser, Request
 from robots.errors import InvalidValueError
-from robots.simulation.moments import ObservationMoments
+from robots.simulation.episodes import ObservationMoments
 
 N = 6
 SAMPLES = 8

@@ -10,14 +10,13 @@ import yaml
 from dogs import dog, write_dog
 
 from robots.errors import InvalidRobotError, UnknownNameError
-from robots.find import find_robot
 from robots.importing.checks import check_robot
 from robots.importing.draft import draft_robot
 from robots.rendering.pictures import standing_on_floor
-from robots.robot import Robot, load_robot, read_robot, robot_from_text
+from robots.robot import Robot, find_robot, load_robot, read_robot, robot_from_text
 from robots.simulation.environment import WalkingEnvironment
 from robots.simulation.simulation import Simulation
-from robots.simulation.slots import Slots
+from robots.simulation.stepper import Stepper
 
 POSE = [0.5, -0.9] * 4
 
@@ -40,9 +39,9 @@ def drafted(folder: Path, xml: str) -> Robot:
 
 
 def first_state(robot: Robot, seed: int = 1) -> np.ndarray:
-    slots = Slots(robot, 1)
-    slots.begin(0, seed)
-    return slots.batch.bind("qpos")[0].copy()
+    stepper = Stepper(robot)
+    stepper.reset(seed)
+    return stepper.data.qpos.copy()
 
 
 def test_episodes_start_in_the_pose_of_the_keyframe(path: Path) -> None:
@@ -86,9 +85,8 @@ def test_all_ways_to_simulate_start_alike(path: Path) -> None:
         episodes = simulation.evaluate(parameters, np.array([3]))
     environment = WalkingEnvironment(robot)
     observation, _ = environment.reset(seed=3)
-    actions, first = np.zeros((1, robot.action_dim), np.float32), np.zeros(1, np.int32)
-    controller.act(parameters, observation[None], first.astype(np.int64), actions, first)
-    assert environment.step(actions[0])[1] == episodes.objectives[0]
+    action = controller.act(parameters[0], observation, 0)
+    assert environment.step(action)[1] == episodes.objectives[0]
 
 
 def test_an_unknown_keyframe_is_refused_with_the_known(path: Path) -> None:

@@ -1,23 +1,43 @@
-"""A robot in words: what its description says, in lines that a person reads."""
+"""Numbers and robots in words: texts that a person reads. Importing this module loads nothing heavy."""
 
+from __future__ import annotations
+
+import math
 import textwrap
+from typing import TYPE_CHECKING
 
-from robots.controllers import MLP, robot_controller
-from robots.description import Alive, Description, Reward, foot_words
-from robots.robot import Robot
+if TYPE_CHECKING:
+    from robots.description import Alive, Description, Reward
+    from robots.robot import Robot
 
-_WIDTH = 92  # of a fact [characters]
+_WIDTH = 92  # of a line of a fact [characters]
+
+
+def short(value: float) -> str:
+    """A number in about three digits, e.g. 1234, 56.7 or 0.89; a dash for nan."""
+    if math.isnan(value):
+        return "-"
+    decimals = 0 if abs(value) >= 100 else 1 if abs(value) >= 10 else 2
+    return f"{value:,.{decimals}f}"
+
+
+def foot_words(foot: str) -> str:
+    """A foot's name in words: `front_left` and `front_left_foot` are the front left foot."""
+    words = foot.replace("_", " ")
+    return words if words.endswith("foot") else f"{words} foot"
+
+
+def wrapped(text: str) -> list[str]:
+    """A text in lines."""
+    return textwrap.wrap(" ".join(text.split()), _WIDTH, break_long_words=False, break_on_hyphens=False)
 
 
 def size_words(robot: Robot) -> str:
     """How large the robot's problem is, in a line."""
-    controller = robot_controller(robot)
-    kind, _, layers = controller.shape.partition("-")
-    sizes = f" {layers}" if isinstance(controller, MLP) else ""
     return (
-        f"{robot.observation_dim} observations, {robot.action_dim} actions; {kind}{sizes}, "
-        f"{controller.parameter_count:,} parameters; {_count(robot.measure_dim, 'measure')}, "
-        f"{_grid_words(robot)} cells"
+        f"{robot.observation_dim} observations, {robot.action_dim} actions; "
+        f"{robot.controller.label}, {robot.controller.parameter_count:,} parameters; "
+        f"{_count(robot.measure_dim, 'measure')}, {_grid_words(robot)} cells"
     )
 
 
@@ -44,11 +64,6 @@ def robot_facts(robot: Robot) -> dict[str, list[str]]:
         "archive": [f"{_grid_words(robot)} cells"],
         "least objective": [f"{least.value:g}{published}", *wrapped(least.source)],
     }
-
-
-def wrapped(text: str) -> list[str]:
-    """A text in lines."""
-    return textwrap.wrap(" ".join(text.split()), _WIDTH, break_long_words=False, break_on_hyphens=False)
 
 
 def _start_words(description: Description) -> str:

@@ -1,0 +1,300 @@
+"""From an MJCF and a description to compiled models: checks, narrower ranges, contact sensors, and poses."""
+
+import math
+from collections.abc import Mapping
+
+import mujoco
+import numpy as np
+
+from robots.description import Description
+from robots.errors import InvalidRobotError
+
+_JOINT = int(mujoco.mjtTrn.mjTRN_JOINT)
+_TRANSMISSIONS = {
+    int(mujoco.mjtTrn.mjTRN_JOINTINPARENT): "a joint in its parent's frame",
+    int(mujoco.mjtTrn.mjTRN_SLIDERCRANK): "a slider-crank",
+    int(mujoco.mjtTrn.mjTRN_TENDON): "a tendon",
+    int(mujoco.mjtTrn.mjTRN_SITE): "a site",
+    int(mujoco.mjtTrn.mjTRN_BODY): "a body",
+}
+# how controls become forces: at once, or behind a filter; muscles and integrators have a memory of their own
+_DYNAMICS = [
+    int(kind)
+    for kind in (mujoco.mjtDyn.mjDYN_NONE, mujoco.mjtDyn.mjDYN_FILTER, mujoco.mjtDyn.mjDYN_FILTEREXACT)
+]
+_BEYOND = 1.1  # times its joint's range are far outside it
+_GAINS = [int(mujoco.mjtGain.mjGAIN_FIXED)]
+_BIASES = [int(mujoco.mjtBias.mjBIAS_NONE), int(mujoco.mjtBias.mjBIAS_AFFINE)]
+
+
+def check_elements(spec: mujoco.MjSpec, description: Description, origin: str) -> None:
+    """Refuse a description that names what the MJCF lacks.
+
+    Args:
+        spec: of the MJCF.
+        description: names a torso, a floor, soles, joints and maybe a keyframe.
+        origin: what to call the robot in errors.
+
+    Raises:
+        InvalidRobotError: one of them is missing, or the torso does not move as it should.
+    """
+    bodies, geoms = _names(spec.bodies), _names(spec.geoms)
+    joints, motors = _names(spec.joints), [actuator.target for actuator in spec.actuators]
+    soles = [sole for soles in description.feet.values() for sole in soles]
+    for kind, wanted, known in (
+        ("body", [description.torso], bodies),
+        ("geom", [description.floor, *soles], geoms),
+        ("joint", description.joints, joints),
+        ("motor on the joint", description.joints, motors),
+        ("keyframe", filter(None, [description.keyframe]), _names(spec.keys)),
+    ):
+        for name in wanted:
+            if name not in known:
+                raise InvalidRobotError(
+                    f"{origin}: the MJCF has no {kind} {name!r}; available: {', '.join(known) or 'none'}"
+                )
+    _check_root(spec.body(description.torso), f"{origin}: the torso {description.torso!r}")
+
+
+def check_actuators(model: mujoco.MjModel, joints: tuple[str, ...], origin: str) -> None:
+    """Refuse joints that are not driven by one motor or servo each, whose control has a range.
+
+    Args:
+        model: of the whole robot.
+        joints: names of the actuated joints.
+        origin: what to call the robot in errors.
+
+    Raises:
+        InvalidRobotError: an actuator is missing, of another kind, or without a range.
+    """
+    for name in joints:
+        count = len(_motors_of(model, name))
+        if count != 1:
+            raise InvalidRobotError(
+                f"{origin}: one actuator must drive the joint {name!r}, not {count}{_others(model)}"
+            )
+        _check_kind(model, motor_of(model, name), f"{origin}: the actuator of the joint {name!r}")
+    lacking = [name for name in joints if not _has_range(model, motor_of(model, name))]
+    if lacking:
+        raise InvalidRobotError(
+            f"{origin}: the actuators of these joints need a ctrlrange in the MJCF, from the lowest to the "
+            f'highest torque or position to command, such as ctrlrange="-1 1": {", ".join(lacking)}'
+        )
+
+
+def joint_ranges(model: mujoco.MjModel, description: Description, origin: str) -> np.ndarray:
+    """Ranges of the actuated joints [rad or m], (j, 2).
+
+    Raises:
+        InvalidRobotError: a joint has no limited range, or is neither a hinge nor a slide.
+    """
+    kinds = (int(mujoco.mjtJoint.mjJNT_HINGE), int(mujoco.mjtJoint.mjJNT_SLIDE))
+    joints = [model.joint(name) for name in description.joints]
+    for joint in joints:
+        if model.jnt_type[joint.id] not in kinds:
+            raise InvalidRobotError(f"{origin}: the joint {joint.name!r} must be a hinge or a slide")
+    free = [
+        joint.name
+        for joint in joints
+        if not model.jnt_limited[joint.id] or not joint.range[0] < joint.range[1]
+    ]
+    if free:
+        raise InvalidRobotError(
+            f"{origin}: each actuated joint needs a limited range, in the MJCF or in the YAML, such as "
+            f"ranges: {{{free[0]}: [-0.8, 0.8]}}; without one: {', '.join(free)}"
+        )
+    return np.array([joint.range for joint in joints])
+
+
+def narrow(spec: mujoco.MjSpec, ranges: Mapping[str, tuple[float, float]]) -> None:
+    """Limit joints, and what their position servos can be told, in place.
+
+    Args:
+        spec: of a whole robot.
+        ranges: lowest and highest position of joints [rad or m], by name.
+    """
+    for name, (low, high) in ranges.items():
+        joint = spec.joint(name)
+        degrees = spec.compiler.degree and joint.type == mujoco.mjtJoint.mjJNT_HINGE
+        unit = math.degrees(1) if degrees else 1.0
+        joint.limited, joint.range = mujoco.mjtLimited.mjLIMITED_TRUE, [low * unit, high * unit]
+        for actuator in spec.actuators:
+            if actuator.target == name and _is_servo(actuator):
+                # where the servo's force is 0: gain · control + bias · gear · position = 0
+                scale = -actuator.biasprm[1] * actuator.gear[0] / actuator.gainprm[0]
+                actuator.ctrllimited = mujoco.mjtLimited.mjLIMITED_TRUE
+                actuator.ctrlrange, actuator.inheritrange = sorted((low * scale, high * scale)), 0
+
+
+def compile_models(
+    spec: mujoco.MjSpec, description: Description, origin: str
+) -> tuple[mujoco.MjModel, mujoco.MjModel]:
+    """Compile the model to look at and the model to simulate; changes the spec.
+
+    Raises:
+        InvalidRobotError: the spec does not compile.
+    """
+    try:
+        model = spec.compile()
+        _strip(spec, description)
+        for foot, soles in description.feet.items():
+            for number, sole in enumerate(soles):
+                if spec.geom(sole) is not None:
+                    _add_contact_sensor(spec, contact_sensor(foot, number), sole, description.floor)
+        return model, spec.compile()
+    except ValueError as error:
+        raise InvalidRobotError(f"{origin}: the MJCF does not compile: {one_line(error)}") from error
+
+
+def _strip(spec: mujoco.MjSpec, description: Description) -> None:
+    """Delete geoms without mass and contact, which MuJoCo would place in every step, and their meshes."""
+    kept = {description.floor, *(sole for soles in description.feet.values() for sole in soles)}
+    for geom in list(spec.geoms):
+        weightless = geom.density == 0 and not geom.mass > 0  # a mass that is not given is NaN
+        if weightless and not geom.contype and not geom.conaffinity and geom.name not in kept:
+            spec.delete(geom)
+    used = {geom.meshname for geom in spec.geoms}
+    for mesh in list(spec.meshes):
+        if mesh.name not in used:
+            spec.delete(mesh)
+
+
+def contact_sensor(foot: str, number: int) -> str:
+    """Name of the sensor that tells whether a foot's sole touches the floor."""
+    return f"surefoot_{foot}_{number}_contact"
+
+
+def _add_contact_sensor(spec: mujoco.MjSpec, name: str, sole: str, floor: str) -> None:
+    """Add a sensor that reads the number of contacts between a sole and the floor."""
+    found = 1 << int(mujoco.mjtConDataField.mjCONDATA_FOUND)
+    spec.add_sensor(
+        name=name,
+        type=mujoco.mjtSensor.mjSENS_CONTACT,
+        objtype=mujoco.mjtObj.mjOBJ_GEOM,
+        objname=sole,
+        reftype=mujoco.mjtObj.mjOBJ_GEOM,
+        refname=floor,
+        intprm=[found, 0, 1],
+    )
+
+
+def motor_of(model: mujoco.MjModel, joint: str) -> int:
+    """The actuator that drives a joint of a whole robot."""
+    return int(_motors_of(model, joint)[0])
+
+
+def goes_beyond(model: mujoco.MjModel, joint: str) -> bool:
+    """Whether a joint's servo can be told positions far outside the joint's range."""
+    actuator = motor_of(model, joint)
+    if not model.actuator_biasprm[actuator, 1]:
+        return False
+    told = np.ptp(model.actuator_ctrlrange[actuator] / model.actuator_gear[actuator, 0])
+    return bool(told > _BEYOND * np.ptp(model.joint(joint).range))
+
+
+def standing_data(model: mujoco.MjModel, positions: Mapping[str, np.ndarray]) -> mujoco.MjData:
+    """A model as it is built but for the positions of some joints, and with all inside their ranges."""
+    data = mujoco.MjData(model)
+    put_joints(model, data.qpos, positions)
+    _put_within_ranges(model, data)
+    mujoco.mj_forward(model, data)
+    return data
+
+
+def keyframe_positions(model: mujoco.MjModel, keyframe: str | None) -> dict[str, np.ndarray]:
+    """The position of each joint in a keyframe, by its name; none without a keyframe."""
+    if keyframe is None:
+        return {}
+    data = mujoco.MjData(model)
+    data.qpos[:] = model.key(keyframe).qpos
+    return {model.joint(joint).name: data.joint(joint).qpos.copy() for joint in range(model.njnt)}
+
+
+def put_joints(model: mujoco.MjModel, qpos: np.ndarray, positions: Mapping[str, np.ndarray]) -> None:
+    """Write positions of joints by name, of those that the model has, into its positions, (nq,)."""
+    for name, values in positions.items():
+        joint = mujoco.mj_name2id(model, mujoco.mjtObj.mjOBJ_JOINT, name)
+        if joint >= 0:
+            address = model.jnt_qposadr[joint]
+            qpos[address : address + len(values)] = values
+
+
+def one_line(error: Exception) -> str:
+    """An error's message without line breaks."""
+    return " ".join(str(error).split())
+
+
+def _check_root(torso: mujoco.MjsBody, what: str) -> None:
+    """Refuse a torso that neither moves freely nor in the x-z plane."""
+    kind = mujoco.mjtJoint
+    kinds = [joint.type for joint in torso.joints]
+    axes = [tuple(joint.axis) for joint in torso.joints]
+    free = kinds == [kind.mjJNT_FREE]
+    planar = kinds == [kind.mjJNT_SLIDE, kind.mjJNT_SLIDE, kind.mjJNT_HINGE] and axes == [
+        (1, 0, 0),
+        (0, 0, 1),
+        (0, 1, 0),
+    ]
+    if not free and not planar:
+        raise InvalidRobotError(
+            f"{what} must have one free joint and no other, or to move in the x-z plane a slide along x, "
+            "a slide along z and a hinge about y"
+        )
+
+
+def _names(elements: list) -> list[str]:
+    """Names of a spec's elements, those that have one."""
+    return [element.name for element in elements if element.name]
+
+
+def _motors_of(model: mujoco.MjModel, joint: str) -> np.ndarray:
+    """The actuators that drive a joint."""
+    drives = (model.actuator_trntype == _JOINT) & (model.actuator_trnid[:, 0] == model.joint(joint).id)
+    return np.flatnonzero(drives)
+
+
+def _check_kind(model: mujoco.MjModel, actuator: int, what: str) -> None:
+    """Refuse an actuator that is neither a motor nor a servo."""
+    for kinds, known in (
+        (model.actuator_dyntype, _DYNAMICS),
+        (model.actuator_gaintype, _GAINS),
+        (model.actuator_biastype, _BIASES),
+    ):
+        if kinds[actuator] not in known:
+            raise InvalidRobotError(
+                f"{what} must be a motor, or a position or velocity servo, not a muscle or another actuator "
+                "with dynamics of its own"
+            )
+
+
+def _has_range(model: mujoco.MjModel, actuator: int) -> bool:
+    """Whether the control of an actuator has a range."""
+    low, high = model.actuator_ctrlrange[actuator]
+    return bool(model.actuator_ctrllimited[actuator] and low < high)
+
+
+def _others(model: mujoco.MjModel) -> str:
+    """What is driven by actuators that drive no joint."""
+    kinds = {int(kind) for kind in model.actuator_trntype} & _TRANSMISSIONS.keys()
+    names = ", ".join(_TRANSMISSIONS[kind] for kind in sorted(kinds))
+    return f"; there are actuators that drive {names}, which is not supported" if names else ""
+
+
+def _is_servo(actuator: mujoco.MjsActuator) -> bool:
+    """Whether an actuator pulls its joint towards the position that it is told."""
+    return (
+        actuator.trntype == mujoco.mjtTrn.mjTRN_JOINT
+        and actuator.biastype == mujoco.mjtBias.mjBIAS_AFFINE
+        and actuator.biasprm[1] != 0
+        and actuator.gainprm[0] != 0
+    )
+
+
+def _put_within_ranges(model: mujoco.MjModel, data: mujoco.MjData) -> None:
+    """Turn the joints that are outside their ranges to the middle of these."""
+    scalar = np.isin(model.jnt_type, [int(mujoco.mjtJoint.mjJNT_HINGE), int(mujoco.mjtJoint.mjJNT_SLIDE)])
+    for joint in np.flatnonzero(scalar & (model.jnt_limited != 0)):
+        low, high = model.jnt_range[joint]
+        address = model.jnt_qposadr[joint]
+        if not low <= data.qpos[address] <= high:
+            data.qpos[address] = (low + high) / 2

@@ -1,0 +1,293 @@
+"""`Stepper`: one robot in simulation, a control step at a time or a whole episode in compiled code.
+
+MuJoCo is called from compiled code by the address of its function. A whole episode therefore needs the
+interpreter only at its beginning, and the controller and MuJoCo's data stay in the cache of one core.
+"""
+
+import ctypes
+from collections.abc import Callable
+from functools import cache
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import mujoco
+import numpy as np
+from numba import types
+
+from robots.compilation import compiled
+from robots.errors import InvalidValueError
+from robots.robot import Robot
+from robots.simulation.state import (
+    ABSENT,
+    Columns,
+    EpisodeState,
+    Task,
+    make_state,
+    make_task,
+    start_positions,
+)
+from robots.simulation.task import apply_action, begin, score
+
+NOT_WATCHED = np.zeros((2, 0))  # the sums of observations that nobody asked for
+_NEVER = np.zeros(1, np.bool_)  # the flag of an episode that is not abandoned
+_STATE = mujoco.mjtState.mjSTATE_INTEGRATION
+
+
+class Stepper:
+    """Simulates one robot; for one thread at a time.
+
+    An episode is a pure function of the robot, the seed and the actions, bit for bit: it is the same whether
+    it is made of `reset` and `step` or by `run`. Copies and pickles go on where the original was.
+
+    Args:
+        robot: whole or damaged.
+
+    Attributes:
+        robot: the same.
+        controller: the robot's, which `run` uses.
+        data: MuJoCo's, of `robot.physics`; what the caller changes in it counts.
+        state: what the kernels read and write. `state.observation`, `state.action`, `state.touching` and the
+            others are live: they change with every step.
+
+    Raises:
+        mujoco.FatalError: MuJoCo cannot simulate the robot.
+    """
+
+    def __init__(self, robot: Robot) -> None:
+        _silence_mujoco()
+        self.robot = robot
+        self.controller = robot.controller
+        self.data = mujoco.MjData(robot.physics)
+        # in compiled code an error would end the process: let those that any step meets come up here
+        mujoco.mj_step(robot.physics, self.data)
+        row, columns = _state_row(self.data)
+        self._task = make_task(robot, columns)
+        self.state = make_state(self._task, row, self.data)
+        self._start = start_positions(robot)
+        self._physics = _Physics(_mj_step(), robot.physics._address, self.data._address)
+        self._sizes, self._memory = self.controller.arguments()
+        feet = list(robot.description.feet)
+        self._measured = np.array([feet.index(foot) for foot in robot.description.measures])
+        self._begun = False
+
+    def reset(self, seed: int) -> np.ndarray:
+        """Start the episode of a seed; returns the first observation, (o,) float32."""
+        self._place(seed)
+        begin(self._task, self.state, np.uint64(seed))
+        return self.state.observation.copy()
+
+    def step(self, action: np.ndarray) -> bool:
+        """Simulate one control step; returns whether it ended the episode, see `over`.
+
+        Args:
+            action: (a,), clipped to [-1, 1].
+
+        Raises:
+            InvalidValueError: there was no `reset`, or the action has another shape or is not finite.
+        """
+        if not self._begun:
+            raise InvalidValueError("an episode begins with reset: call it before the first step")
+        action = np.asarray(action, np.float32)
+        if action.shape != self.state.action.shape:
+            raise InvalidValueError(
+                f"an action of {self.robot.name} must have shape {self.state.action.shape}, "
+                f"not {action.shape}"
+            )
+        if not np.isfinite(action).all():
+            raise InvalidValueError(f"an action must be finite, not {action.tolist()}")
+        self.state.action[:] = action
+        return bool(_advance(self._physics, self._task, self.state))
+
+    def drive(self, parameters: np.ndarray) -> bool:
+        """Simulate one control step with the action of the robot's controller; returns as `step` does.
+
+        Args:
+            parameters: of the controller, (p,) float32.
+        """
+        return self.step(self.controller.act(parameters, self.state.observation, self.tally.steps))
+
+    def run(
+        self,
+        parameters: np.ndarray,
+        seed: int,
+        *,
+        abandoned: np.ndarray = _NEVER,
+        sums: np.ndarray = NOT_WATCHED,
+    ) -> None:
+        """Run the episode of a seed to its end, driven by the robot's controller.
+
+        Args:
+            parameters: of the controller, (p,) float32.
+            seed: of the initial joint angles and of the noise of sensors.
+            abandoned: (1,) bool; when another thread sets it, the episode stops, and its result is worthless.
+            sums: (2, o) to add the observations and their squares to, or (2, 0).
+        """
+        self._place(seed)
+        self.controller.prepare(parameters, self._memory)
+        kernel = self.controller.compiled_kernel
+        _run(
+            self._physics,
+            self._task,
+            self.state,
+            np.uint64(seed),
+            kernel,
+            self._sizes,
+            self._memory,
+            parameters,
+            sums,
+            abandoned,
+        )
+
+    @property
+    def tally(self) -> Any:
+        """What the episode has added up so far: a record, see `robots.simulation.state`."""
+        return self.state.tally[0]
+
+    @property
+    def over(self) -> bool:
+        """Whether the episode has ended: the robot is not alive any more, it diverged, or the time is up."""
+        return bool(self.tally.terminated or self.tally.steps == self.robot.description.episode_steps)
+
+    @property
+    def contact_shares(self) -> np.ndarray:
+        """Share of the control steps so far in which each foot was in contact, (f,)."""
+        return np.asarray(self.state.contacts / max(self.tally.steps, 1))
+
+    @property
+    def measures(self) -> np.ndarray:
+        """Share of the control steps so far in which each measured foot was in contact, (m,)."""
+        return self.contact_shares[self._measured]
+
+    @property
+    def progress(self) -> float:
+        """Distance covered towards the target so far [m]."""
+        return float(self.tally.initial_distance - self.tally.target_distance)
+
+    def posed_data(self) -> mujoco.MjData:
+        """The robot as it is now as data of its `model`, with everything that derives from its state."""
+        data = mujoco.MjData(self.robot.model)
+        for name in ("time", "qpos", "qvel", "act", "ctrl"):
+            setattr(data, name, getattr(self.data, name))
+        mujoco.mj_forward(self.robot.model, data)
+        return data
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        physics = np.empty(mujoco.mj_stateSize(self.robot.physics, _STATE))
+        mujoco.mj_getState(self.robot.physics, self.data, physics, _STATE)
+        # the first two parts of the state are MuJoCo's own
+        own = tuple(part.copy() for part in self.state[2:])
+        return _restored, (self.robot, physics, own, self._begun)
+
+    def _place(self, seed: int) -> None:
+        """Put the robot in its first pose, with the joint angles of a seed added."""
+        mujoco.mj_resetData(self.robot.physics, self.data)
+        noise, joints = self.robot.description.reset_joint_noise, self._task.joints["qpos"]
+        angles = np.random.default_rng(seed).uniform(-noise, noise, len(joints))
+        present = joints != ABSENT
+        self.data.qpos[:] = self._start
+        self.state.row[joints[present]] += angles[present]
+        self._begun = True
+
+
+class _Function(types.WrapperAddressProtocol):
+    """A function of MuJoCo that takes a model and data, as compiled code takes it: by its address."""
+
+    def __init__(self, function: Any) -> None:
+        self._function = function
+        self._function.argtypes, self._function.restype = (ctypes.c_void_p, ctypes.c_void_p), None
+
+    def __wrapper_address__(self) -> int:
+        return ctypes.cast(self._function, ctypes.c_void_p).value or 0
+
+    def signature(self) -> Any:
+        """Numba's signature: addresses of a model and data, and no result."""
+        return types.void(types.intp, types.intp)
+
+    def __call__(self, model: int, data: int) -> None:
+        """What happens where compilation is switched off."""
+        self._function(model, data)
+
+
+class _Physics(NamedTuple):
+    """What it takes to simulate: MuJoCo's step, and the addresses of its arguments."""
+
+    step: _Function
+    model: int
+    data: int
+
+
+@cache
+def _mj_step() -> _Function:
+    """`mj_step` of the library that the Python bindings have loaded already.
+
+    Raises:
+        OSError: there is no such library.
+    """
+    folder = Path(mujoco.__file__).parent
+    for pattern in ("libmujoco.so*", "libmujoco*.dylib", "mujoco.dll"):
+        for path in sorted(folder.glob(pattern)):
+            return _Function(ctypes.CDLL(str(path)).mj_step)
+    raise OSError(f"{folder} holds no library of MuJoCo")
+
+
+def _state_row(data: mujoco.MjData) -> tuple[np.ndarray, Columns]:
+    """MuJoCo's data from the positions to the controls as one live row, and where it holds them."""
+    parts = (data.qpos, data.qvel, data.ctrl)
+    start = data.qpos.ctypes.data
+    places = [(part.ctypes.data - start) // data.qpos.itemsize for part in parts]
+    length = max(place + part.size for place, part in zip(places, parts, strict=True))
+    row = np.ctypeslib.as_array((ctypes.c_double * length).from_address(start))
+    return row, Columns(*places)
+
+
+def _restored(robot: Robot, physics: np.ndarray, own: tuple[np.ndarray, ...], begun: bool) -> Stepper:
+    """A stepper that goes on where another one was; see `Stepper.__reduce__`."""
+    stepper = Stepper(robot)
+    mujoco.mj_setState(robot.physics, stepper.data, physics, _STATE)
+    for part, values in zip(stepper.state[2:], own, strict=True):
+        part[:] = values
+    stepper._begun = begun
+    return stepper
+
+
+def _silence_mujoco() -> None:
+    """Keep MuJoCo's warnings from the terminal and from MUJOCO_LOG.TXT: they are counted per episode instead.
+
+    A handler that the user installed stays.
+    """
+    if mujoco.get_mju_user_warning() is None:
+        mujoco.set_mju_user_warning(lambda _message: None)
+
+
+@compiled()
+def _advance(physics: _Physics, task: Task, state: EpisodeState) -> bool:
+    """Simulate a control step with the action in the state; returns whether it ended the episode."""
+    apply_action(task, state)
+    for _ in range(task.constants[0].substeps):
+        physics.step(physics.model, physics.data)
+    return score(task, state)
+
+
+@compiled()
+def _run(
+    physics: _Physics,
+    task: Task,
+    state: EpisodeState,
+    seed: np.uint64,
+    kernel: Callable[..., None],
+    sizes: np.ndarray,
+    memory: np.ndarray,
+    parameters: np.ndarray,
+    sums: np.ndarray,
+    abandoned: np.ndarray,
+) -> None:
+    """Run the episode whose initial state is in the row of state; see `Stepper.run`."""
+    begin(task, state, seed)
+    ended = False
+    while not (ended or abandoned[0]):
+        kernel(sizes, memory, parameters, state.observation, state.tally[0].steps, state.action)
+        for i in range(sums.shape[1]):
+            value = np.float64(state.observation[i])
+            sums[0, i] += value
+            sums[1, i] += value * value
+        ended = _advance(physics, task, state)
