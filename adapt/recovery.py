@@ -10,7 +10,8 @@ from adapt.evidence import evidence_of
 from adapt.oracle import find_oracle, true_objectives
 from adapt.records import Outcome, Performance, Recovery, Trial
 from adapt.rehearsal.table import Table
-from adapt.selectors import SELECTORS, Prior, Selector, choose_selector, make_selector
+from adapt.selectors.catalogue import choose_selector, find_selector, make_selector
+from adapt.selectors.selector import Context, Prior, Selector
 from repertoire.evaluation import Evaluator
 from repertoire.repertoire import Repertoire
 from robots.errors import InvalidValueError
@@ -42,7 +43,7 @@ def recover(
         damage: what broke.
         seed: at least 0; the result depends on nothing else that is not in the other arguments.
         trials: how many controllers to try at most, at least 1.
-        selector: name of what chooses the trials, one of `SELECTORS`; by default `rehearsed` if there is a
+        selector: name of what chooses the trials, by default `rehearsed` if there is a
             table, and `map-bo-tuned` if there is none.
         table: the repertoire's rehearsal.
         max_falls: how many trials may end in a fall, at least 1; any number by default.
@@ -62,21 +63,22 @@ def recover(
     _check_counts({"trials": trials} | {key: value for key, value in optional.items() if value is not None})
     _check(repertoire, seed)
     name = choose_selector(selector, table)
+    needs_truth = find_selector(name).needs_truth
     seed = int(seed)
     with (
         Evaluator(repertoire, {"intact": repertoire.robot}, threads=threads) as intact,
         Evaluator(repertoire, {"damaged": damage.apply(repertoire.robot)}, threads=threads) as damaged,
     ):
-        truth = true_objectives(damaged, seed=seed) if oracle or SELECTORS[name].needs_truth else None
-        search = make_selector(
-            name,
+        truth = true_objectives(damaged, seed=seed) if oracle or needs_truth else None
+        context = Context(
             _prior(repertoire),
             trials=trials,
             seed=seed,
             table=table,
-            truth=truth if SELECTORS[name].needs_truth else None,
+            truth=truth if needs_truth else None,
             max_falls=max_falls,
         )
+        search = make_selector(name, context)
         incumbent = find_incumbent(intact, seed=seed)
         confirmations = confirmations or search.confirmations
         tried = _search(damaged, seed, search, incumbent, confirmations, on_trial)
@@ -166,7 +168,7 @@ def _next(search: Selector, incumbent: int, confirmations: int, ending: bool) ->
     if not search.rows:
         return incumbent
     if not ending:
-        return search.next()
+        return search.ask()
     leader = search.recommendation()
     return leader if search.rows.count(leader) < confirmations else None
 

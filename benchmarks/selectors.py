@@ -11,9 +11,9 @@ import numpy as np
 from adapt.damage import HEALTHY
 from adapt.records import Outcome
 from adapt.rehearsal.table import Table
-from adapt.selectors.catalogue import SELECTORS, make_selector
-from adapt.selectors.replay import Truth, replay
-from adapt.selectors.selector import Prior
+from adapt.selectors.catalogue import find_selector, make_selector, selector_entries
+from adapt.selectors.selector import Context, Prior, Selector
+from adapt.suite.replay import Truth, replay
 from repertoire.parallel import one_blas_thread
 
 Figures = dict[str, Any]
@@ -38,11 +38,11 @@ class _Stand:
     table: Table
     truth: Truth
 
-    def maker(self, name: str, trials: int) -> Callable[..., Any]:
-        """Starts a selector, given its seed."""
-        table = self.table if SELECTORS[name].needs_table else None
-        truth = self.truth.objectives
-        return partial(make_selector, name, self.prior, trials=trials, table=table, truth=truth)
+    def start(self, name: str, trials: int, seed: int) -> Selector:
+        """Start a selector."""
+        table = self.table if find_selector(name).needs_table else None
+        context = Context(self.prior, trials, seed=seed, table=table, truth=self.truth.objectives)
+        return make_selector(name, context)
 
 
 def measure_selectors(*, recoveries: int = 50, say: Callable[[str], None] = lambda _: None) -> Figures:
@@ -60,7 +60,7 @@ def measure_selectors(*, recoveries: int = 50, say: Callable[[str], None] = lamb
     many, few = _stand(_MANY, _WIDE), _stand(_FEW, _NARROW)
     figures: Figures = {}
     with one_blas_thread():
-        for name in SELECTORS:
+        for name in selector_entries():
             say(name)
             choice, tell = _choice(many, name)
             figures[name] = {
@@ -73,11 +73,11 @@ def measure_selectors(*, recoveries: int = 50, say: Callable[[str], None] = lamb
 
 def _choice(stand: _Stand, name: str) -> tuple[float, float]:
     """Median times to choose and to take in [s] after `_DONE` trials."""
-    selector = stand.maker(name, _DONE + _CHOICES)(seed=0)
+    selector = stand.start(name, _DONE + _CHOICES, 0)
     choices, tells = [], []
     for _ in range(_DONE + _CHOICES):
         started = time.perf_counter()
-        row = selector.next()
+        row = selector.ask()
         chosen = time.perf_counter()
         evidence = stand.truth.evidence[row].astype(np.float64)
         selector.tell(row, Outcome(float(stand.truth.objectives[row]), False, evidence))
@@ -88,12 +88,11 @@ def _choice(stand: _Stand, name: str) -> tuple[float, float]:
 
 def _replays(stand: _Stand, name: str, recoveries: int) -> float:
     """Time of a recovery [s]."""
-    maker = stand.maker(name, _TRIALS)
 
     def run(seeds: Sequence[int]) -> float:
         started = time.perf_counter()
         for seed in seeds:
-            replay(partial(maker, seed=seed), stand.truth, seed=seed, trials=_TRIALS)
+            replay(partial(stand.start, name, _TRIALS, seed), stand.truth, seed=seed, trials=_TRIALS)
         return time.perf_counter() - started
 
     run([0])  # compiles

@@ -105,7 +105,7 @@ def test_bad_input_ends_in_one_sentence_and_leaves_nothing(run, file: Path) -> N
     cases = [
         ([*there, "--trials", 0], "0 is not in the range"),
         ([*there, "--max-falls", 0], "0 is not in the range"),
-        ([*there, "--selector", "magic"], "unknown selector 'magic'; available: random, best-first"),
+        ([*there, "--selector", "magic"], "unknown selector 'magic'; available: best-first, gp-ucb, map-bo"),
         ([*alone, "--selector", "rehearsed"], "the rehearsed selector needs a rehearsal of the repertoire"),
         (
             [*there, "--selector", "map-bo", "--rehearsal", table],

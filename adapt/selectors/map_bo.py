@@ -1,11 +1,89 @@
-"""`MapBO`: map-based Bayesian optimisation (Cully, Clune, Tarapore & Mouret 2015, Nature 521)."""
+"""`MapBO`: map-based Bayesian optimisation, the M-BOA of Intelligent Trial and Error (Cully et al. 2015)."""
 
+from abc import abstractmethod
 from dataclasses import dataclass
+from typing import TypeVar
 
 import numpy as np
 
-from adapt.selectors.corrected_map import CorrectedMap
-from adapt.selectors.selector import Prior
+from adapt.records import Outcome
+from adapt.selectors.catalogue import register
+from adapt.selectors.gaussian_process import GaussianProcess
+from adapt.selectors.selector import Context, Selector
+
+_Objective = TypeVar("_Objective", float, np.ndarray)
+
+
+class CorrectedMap(Selector):
+    """Believes a map, plus a Gaussian process over the measures that was told how far the trials were off.
+
+    The belief is μ(x) = P(x) + k(x)ᵀ (K + σ² I)⁻¹ (f - P), so that a trial also speaks for gaits that use the
+    feet alike.
+
+    Units. Objectives are normalised to
+
+        y = (f - min_objective) / (max prior - min_objective)
+
+    which is 1 for the repertoire's best on the intact robot and 0 for the worst objective that counts; where
+    no controller exceeds the minimum, only the minimum is subtracted. Neither an offset nor a change of unit
+    of the objective then changes what is chosen.
+
+    Args:
+        context: whose prior gives the units.
+        believed: P, objectives before the first trial, (k,).
+        length_scale: ρ of the Matérn 5/2 kernel, in units of the measures; its variance is 1.
+        noise: variance of a trial's objective, normalised.
+
+    Raises:
+        InvalidValueError: the length scale or the noise is not positive.
+    """
+
+    def __init__(self, context: Context, believed: np.ndarray, *, length_scale: float, noise: float) -> None:
+        super().__init__(context)
+        prior = context.prior
+        height = float(np.max(prior.objectives)) - prior.min_objective
+        self._unit = height if height > 0 else 1.0
+        self._map = self._normalised(np.asarray(believed, np.float64))  # (k,)
+        self._error = GaussianProcess(prior.measures, length_scale=length_scale, noise=noise)
+
+    @property
+    def predicted(self) -> np.ndarray:
+        """See `Selector.predicted`."""
+        return self.prior.min_objective + self._unit * self._belief
+
+    @property
+    def uncertainty(self) -> np.ndarray:
+        """Standard deviation of `predicted`, (k,), in units of the objective."""
+        return self._unit * np.sqrt(self._error.variance)
+
+    def recommendation(self) -> int:
+        """Row with the highest belief of those that were tried."""
+        tried = list(self._told)
+        return tried[int(np.argmax(self._belief[tried]))]
+
+    def diagnosis(self) -> list[tuple[str, float]]:
+        """Nothing: it does not ask what is wrong."""
+        return []
+
+    def _learn(self, row: int, outcome: Outcome) -> None:
+        self._error.observe(row, self._normalised(outcome.objective) - self._map[row])
+
+    @property
+    def _belief(self) -> np.ndarray:
+        """μ, normalised, (k,)."""
+        return self._map + self._error.mean
+
+    def _normalised(self, objective: _Objective) -> _Objective:
+        """y, see the class."""
+        return (objective - self.prior.min_objective) / self._unit
+
+    @abstractmethod
+    def _choose(self, untried: np.ndarray) -> int:
+        """See `Selector`."""
+
+    @abstractmethod
+    def _satisfied(self) -> str | None:
+        """See `Selector`."""
 
 
 @dataclass(frozen=True)
@@ -28,6 +106,8 @@ class MapBOSettings:
 OF_2015 = MapBOSettings(length_scale=0.4, noise=0.001, exploration=0.05)
 
 
+@register("map-bo", "map-based Bayesian optimisation with the constants of 2015", settings=OF_2015)
+@register("map-bo-tuned", "map-based Bayesian optimisation with constants for noisy trials")
 class MapBO(CorrectedMap):
     """Believes the repertoire, and corrects it where trials disagree.
 
@@ -44,35 +124,23 @@ class MapBO(CorrectedMap):
     single trials are noisy and whose measures are four, they give up early: in replays of 96 recoveries from
     tables of true outcomes (8 damages, a repertoire of 341 gaits) they stopped after 6 trials with a gait of
     54% of the best gait's true objective, where ρ = 0.1 and σ² = 0.01, the defaults here, reached 61% in 18;
-    the gait in use before had 48%.
+    the incumbent had 48%.
 
     Args:
-        prior: what the repertoire says.
-        trials: how many trials there may be.
-        settings: see `MapBOSettings`.
-        max_falls: how many trials may end in a fall.
+        context: what is known.
+        settings: by default those for noisy trials.
 
     Raises:
-        InvalidValueError: `trials` or `max_falls` is less than 1, or the length scale or the noise is not
-            positive.
+        InvalidValueError: the length scale or the noise is not positive.
     """
 
-    def __init__(
-        self,
-        prior: Prior,
-        *,
-        trials: int,
-        settings: MapBOSettings | None = None,
-        max_falls: int | None = None,
-    ) -> None:
+    def __init__(self, context: Context, *, settings: MapBOSettings | None = None) -> None:
         self.settings = settings or MapBOSettings()
         super().__init__(
-            prior,
-            prior.objectives,
-            trials=trials,
+            context,
+            context.prior.objectives,
             length_scale=self.settings.length_scale,
             noise=self.settings.noise,
-            max_falls=max_falls,
         )
 
     def _choose(self, untried: np.ndarray) -> int:

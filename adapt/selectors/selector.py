@@ -7,6 +7,7 @@ from typing import ClassVar
 import numpy as np
 
 from adapt.records import Outcome
+from adapt.rehearsal.table import Table
 from robots.errors import InvalidValueError
 
 
@@ -16,8 +17,8 @@ class Prior:
 
     Attributes:
         objectives: (k,), on the intact robot, in units of the objective.
-        measures: (k, m), on the intact robot; or any other numbers in which controllers that are alike when
-            the robot is damaged lie near each other.
+        measures: (k, m), on the intact robot; or any other features in which controllers that behave
+            similarly on a damaged robot are near each other.
         min_objective: the worst objective that counts, the zero of shares such as "90% of the best".
 
     Raises:
@@ -44,38 +45,60 @@ class Prior:
         return len(self.objectives)
 
 
-class Selector(ABC):
-    """Chooses which of k controllers to try next: `next`, then `tell`, until `done` gives a reason to stop.
-
-    What was told of is not proposed again, unless repeating trials is what the selector does. A selector that
-    draws random numbers takes a seed.
-
-    Args:
-        prior: what is known before the first trial.
-        trials: how many trials there may be, at least 1.
-        max_falls: how many of them may end in a fall, at least 1; any number by default.
+@dataclass(frozen=True, eq=False)
+class Context:
+    """What a selector knows when it starts.
 
     Attributes:
+        prior: what the repertoire says of its k controllers.
+        trials: how many trials there may be, at least 1.
+        seed: of the selector's random choices, at least 0; not every selector makes any.
+        max_falls: how many trials may end in a fall, at least 1; any number by default.
+        table: the rehearsal of the repertoire, for selectors that need one.
+        truth: objectives of the controllers on the damaged robot, (k,), for the oracle.
+
+    Raises:
+        InvalidValueError: `trials` or `max_falls` is less than 1.
+    """
+
+    prior: Prior
+    trials: int
+    seed: int = 0
+    max_falls: int | None = None
+    table: Table | None = None
+    truth: np.ndarray | None = None
+
+    def __post_init__(self) -> None:
+        if self.trials < 1:
+            raise InvalidValueError(f"trials must be at least 1, not {self.trials}")
+        if self.max_falls is not None and self.max_falls < 1:
+            raise InvalidValueError(f"max_falls must be at least 1, not {self.max_falls}")
+
+
+class Selector(ABC):
+    """Chooses which of k controllers to try next: `ask`, then `tell`, until `done` gives a reason to stop.
+
+    A controller that was tried is not proposed again, unless repeating trials is what the selector does.
+
+    Args:
+        context: what is known before the first trial.
+
+    Attributes:
+        prior, trials, max_falls: of the context.
         confirmations: how many trials of the recommended controller a recovery ends with. Single trials are
             noisy, and the best of many is likely to have been lucky; 1 for selectors that allow for that.
         rows: tried so far, in order.
         objectives: what each of these trials measured.
         falls: how many of them ended in a fall.
 
-    Raises:
-        InvalidValueError: `trials` or `max_falls` is less than 1.
     """
 
     confirmations: ClassVar[int] = 3
 
-    def __init__(self, prior: Prior, *, trials: int, max_falls: int | None = None) -> None:
-        if trials < 1:
-            raise InvalidValueError(f"trials must be at least 1, not {trials}")
-        if max_falls is not None and max_falls < 1:
-            raise InvalidValueError(f"max_falls must be at least 1, not {max_falls}")
-        self.prior = prior
-        self.trials = trials
-        self.max_falls = max_falls
+    def __init__(self, context: Context) -> None:
+        self.prior = context.prior
+        self.trials = context.trials
+        self.max_falls = context.max_falls
         self.rows: list[int] = []
         self.objectives: list[float] = []
         self.falls = 0
@@ -86,7 +109,7 @@ class Selector(ABC):
     def predicted(self) -> np.ndarray:
         """Expected objective of every controller on the damaged robot, (k,), in units of the objective."""
 
-    def next(self) -> int:
+    def ask(self) -> int:
         """Row of the controller to try next; the same until `tell` is called.
 
         Raises:
@@ -95,7 +118,7 @@ class Selector(ABC):
         untried = np.ones(len(self.prior), np.bool_)
         untried[self.rows] = False
         if not untried.any():
-            raise RuntimeError("next was called after every controller was tried: ask done first")
+            raise RuntimeError("ask was called after every controller was tried: check done first")
         return self._choose(untried)
 
     def tell(self, row: int, outcome: Outcome) -> None:

@@ -4,10 +4,12 @@ from typing import ClassVar
 
 import numpy as np
 
-from adapt.selectors.model_free import ModelFree
-from adapt.selectors.selector import Prior
+from adapt.selectors.baselines import ModelFree
+from adapt.selectors.catalogue import register
+from adapt.selectors.selector import Context
 
 
+@register("successive-halving", "tries the best once, the better half of them again, and so on")
 class SuccessiveHalving(ModelFree):
     """Successive halving (Karnin, Koren & Somekh 2013; Jamieson & Talwalkar 2016) over whole episodes.
 
@@ -15,18 +17,14 @@ class SuccessiveHalving(ModelFree):
     mean of their trials and rounded up, once more; and so on until one is left. It starts with as many as the
     trials allow. Published successive halving gives survivors longer and longer runs; here every run is an
     episode, and more of them take the place of longer ones. Trials that are left over, or asked for after the
-    end, go to what was not tried, best first.
-
-    Args:
-        prior: what the repertoire says.
-        trials: how many trials there may be.
-        max_falls: how many trials may end in a fall.
+    end, go to controllers not yet tried, best first.
     """
 
     confirmations: ClassVar[int] = 1  # it repeats trials itself
 
-    def __init__(self, prior: Prior, *, trials: int, max_falls: int | None = None) -> None:
-        super().__init__(prior, trials=trials, max_falls=max_falls)
+    def __init__(self, context: Context) -> None:
+        super().__init__(context)
+        prior, trials = context.prior, context.trials
         n = max(n for n in range(1, min(trials, len(prior)) + 1) if _trials_needed(n) <= trials)
         self._order = np.argsort(-np.asarray(prior.objectives), kind="stable")
         self._pool = [int(row) for row in self._order[:n]]

@@ -2,13 +2,14 @@
 
 import numpy as np
 
-from adapt.selectors.corrected_map import CorrectedMap
-from adapt.selectors.map_bo import MapBOSettings
-from adapt.selectors.selector import Prior
+from adapt.selectors.catalogue import register
+from adapt.selectors.map_bo import CorrectedMap, MapBOSettings
+from adapt.selectors.selector import Context
 
 _WAVES = 256
 
 
+@register("thompson", "tries the best in a random draw from the posterior of map-bo-tuned")
 class Thompson(CorrectedMap):
     """Thompson sampling: the next trial is the best in one sample of the posterior whose mean is `MapBO`'s.
 
@@ -21,32 +22,19 @@ class Thompson(CorrectedMap):
         sample(x) = s(x) + k(x)ᵀ (K + σ² I)⁻¹ (y - s - ε),  ε ~ N(0, σ² I)
 
     Args:
-        prior: what the repertoire says.
-        trials: how many trials there may be.
-        seed: at least 0.
-        settings: of the belief, see `MapBOSettings`; exploration and enough are not used.
-        max_falls: how many trials may end in a fall.
+        context: what is known.
+        settings: of the posterior; exploration and enough are not used.
     """
 
-    def __init__(
-        self,
-        prior: Prior,
-        *,
-        trials: int,
-        seed: int,
-        settings: MapBOSettings | None = None,
-        max_falls: int | None = None,
-    ) -> None:
+    def __init__(self, context: Context, *, settings: MapBOSettings | None = None) -> None:
         self.settings = settings or MapBOSettings()
         super().__init__(
-            prior,
-            prior.objectives,
-            trials=trials,
+            context,
+            context.prior.objectives,
             length_scale=self.settings.length_scale,
             noise=self.settings.noise,
-            max_falls=max_falls,
         )
-        self._rng = np.random.default_rng(seed)
+        self._rng = np.random.default_rng(context.seed)
         self._features = self._waves()
         self._proposal: tuple[int, int] | None = None  # for how many trials told, and the row
 

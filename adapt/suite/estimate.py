@@ -7,9 +7,9 @@ import numpy as np
 
 from adapt.damage import HEALTHY
 from adapt.rehearsal.table import Table
-from adapt.selectors.replay import Noise
 from adapt.selectors.selector import Prior
 from adapt.suite.case import Case
+from adapt.suite.replay import Noise
 from adapt.suite.replays import Arena, recover_from
 from adapt.suite.results import World
 from adapt.suite.schedule import Job, groups_of

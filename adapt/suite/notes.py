@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from adapt.oracle import FINAL_EPISODES, FINALISTS
-from adapt.selectors.catalogue import SELECTORS
+from adapt.selectors.catalogue import find_selector
 from adapt.suite.gap import FRICTION, LATENCY, MASS, STRENGTH
 from adapt.suite.replays import Arena
 from adapt.suite.study import Benchmark
@@ -35,7 +35,7 @@ def run_notes(bench: Benchmark, arena: Arena, selectors: Sequence[str]) -> list[
         f"Recoveries: {arena.trials} trials, {arena.seeds} seeds for each damage. A trial shows the gait's "
         f"mean with noise of standard deviation {arena.noise.share:.0%} of it, {arena.noise.offset:g}, "
         "and that of its episodes.",
-        f"Selectors: {'; '.join(f'{name}: {SELECTORS[name].summary}' for name in selectors)}.",
+        f"Selectors: {'; '.join(f'{name}: {find_selector(name).summary}' for name in selectors)}.",
     ]
     if True in arena.worlds:
         notes.append(

@@ -13,10 +13,10 @@ from multiprocessing import get_context
 import numpy as np
 
 from adapt.rehearsal.table import Table
-from adapt.selectors.catalogue import SELECTORS, make_selector
-from adapt.selectors.replay import Noise, Truth, replay
-from adapt.selectors.selector import Prior
+from adapt.selectors.catalogue import find_selector, make_selector
+from adapt.selectors.selector import Context, Prior
 from adapt.suite.case import Case
+from adapt.suite.replay import Noise, Truth, replay
 from adapt.suite.results import Results, World
 from adapt.suite.runs import Runs, stack_runs
 from adapt.suite.schedule import Job, groups_of, origins_of
@@ -108,7 +108,7 @@ def recover_from(arena: Arena, job: Job) -> Runs:
     selectors, so that they can be compared in pairs.
     """
     case: Case = arena.worlds[job.track.gap].cases[job.case]
-    table = arena.table(job.track, case.damage) if SELECTORS[job.selector].needs_table else None
+    table = arena.table(job.track, case.damage) if find_selector(job.selector).needs_table else None
     truth = Truth.of(case.shown, case.damage)
     replays = []
     for number in range(arena.seeds):
@@ -116,15 +116,8 @@ def recover_from(arena: Arena, job: Job) -> Runs:
             int(np.random.SeedSequence(arena.seed, spawn_key=(key, job.case, number)).generate_state(1)[0])
             for key in (_CASE, _CHOICES)
         )
-        maker = partial(
-            make_selector,
-            job.selector,
-            arena.prior,
-            trials=arena.trials,
-            seed=choices,
-            table=table,
-            truth=truth.objectives,
-        )
+        context = Context(arena.prior, trials=arena.trials, seed=choices, table=table, truth=truth.objectives)
+        maker = partial(make_selector, job.selector, context)
         replays.append(replay(maker, truth, seed=luck, trials=arena.trials, noise=arena.noise))
     recommended = np.stack([one.recommendations for one in replays])[None]
     return Runs(

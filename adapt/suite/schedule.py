@@ -3,9 +3,8 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from adapt.selectors.catalogue import SELECTORS
+from adapt.selectors.catalogue import find_selector, selector_entries
 from adapt.suite.tracks import Track
-from robots.errors import UnknownNameError
 
 
 @dataclass(frozen=True)
@@ -24,9 +23,8 @@ def find_selectors(names: Sequence[str] | None) -> tuple[str, ...]:
         UnknownNameError: there is no such selector.
     """
     for name in names or ():
-        if name not in SELECTORS:
-            raise UnknownNameError("selector", name, SELECTORS)
-    return tuple(names or (name for name in SELECTORS if name != "oracle"))
+        find_selector(name)
+    return tuple(names or (name for name in selector_entries() if name != "oracle"))
 
 
 def groups_of(tracks: Sequence[Track], selectors: Sequence[str]) -> list[tuple[Track, str]]:
@@ -38,7 +36,7 @@ def groups_of(tracks: Sequence[Track], selectors: Sequence[str]) -> list[tuple[T
 def origins_of(tracks: Sequence[Track], selectors: Sequence[str]) -> dict[tuple[str, str], Track]:
     """In which track the recoveries of a track and selector are run."""
     return {
-        (track.name, name): track if SELECTORS[name].needs_table else _first_of_world(track, tracks)
+        (track.name, name): track if find_selector(name).needs_table else _first_of_world(track, tracks)
         for track in tracks
         for name in selectors
     }

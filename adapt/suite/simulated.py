@@ -7,7 +7,7 @@ import numpy as np
 
 from adapt.damage.text import parse_damage
 from adapt.recovery import recover
-from adapt.selectors.catalogue import SELECTORS
+from adapt.selectors.catalogue import find_selector
 from adapt.suite.metrics import at_stop
 from adapt.suite.replays import Arena
 from adapt.suite.results import Results
@@ -62,7 +62,7 @@ def simulate(
         on_done: told how many are done.
     """
     cases, runs = results.world(track).cases, results.runs[track.name, selector]
-    needs_table = SELECTORS[selector].needs_table
+    needs_table = find_selector(selector).needs_table
     chosen = np.unique(np.linspace(0, len(cases) - 1, min(count, len(cases))).astype(int))
     found = []
     for seed, index in enumerate(chosen):

@@ -6,11 +6,11 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from adapt.rehearsal.table import Table
-from adapt.selectors.replay import Noise
 from adapt.selectors.selector import Prior
 from adapt.suite.case import Case, make_cases
 from adapt.suite.exhaustive import TablePlan, TablePlans, join, plan_tables
 from adapt.suite.finals import Oracles, find_oracles, keep_oracles, read_oracles
+from adapt.suite.replay import Noise
 from adapt.suite.replays import Arena
 from adapt.suite.results import World
 from repertoire.repertoire import Repertoire

@@ -10,6 +10,19 @@ from repertoire.repertoire import Repertoire, format_cell
 from surefoot.commands.console import AnyPath, Positive, console
 
 
+class SelectorOption(click.Option):
+    """An option whose help lists the selectors that there are, once help is asked for."""
+
+    def get_help_record(self, ctx: click.Context) -> tuple[str, str] | None:
+        """The option and its help."""
+        from adapt.selectors.catalogue import selector_entries
+
+        known = "; ".join(f"{name}: {entry.summary}" for name, entry in selector_entries().items())
+        default = "[default: rehearsed if there is a rehearsal, else map-bo-tuned]"
+        self.help = f"How trials are chosen: {known}.  {default}"
+        return super().get_help_record(ctx)
+
+
 @click.command()
 @click.argument("file", type=AnyPath)
 @click.option(
@@ -19,12 +32,7 @@ from surefoot.commands.console import AnyPath, Positive, console
     metavar="DAMAGE",
     help="E.g. front_left:lost or all:weak@0.5+torso:payload@2; see `surefoot damages`.",
 )
-@click.option(
-    "--selector",
-    metavar="NAME",
-    help="What chooses the trials: rehearsed, map-bo, map-bo-tuned, gp-ucb, thompson, successive-halving, "
-    "best-first, random or oracle.  [default: rehearsed if there is a rehearsal, map-bo-tuned if not]",
-)
+@click.option("--selector", cls=SelectorOption, metavar="NAME")
 @click.option(
     "--rehearsal",
     type=AnyPath,
@@ -93,10 +101,10 @@ def _choose(
 ) -> tuple[str, Any, str]:
     """Name of the selector, the rehearsal if it needs one, and a line that says so."""
     from adapt.rehearsal.storage import read_table, rehearsal_path
-    from adapt.selectors import SELECTORS, choose_selector
+    from adapt.selectors.catalogue import choose_selector, find_selector
 
     beside = rehearsal_path(file)
-    wanted = selector is None or (selector in SELECTORS and SELECTORS[selector].needs_table)
+    wanted = selector is None or find_selector(selector).needs_table
     if rehearsal is None and wanted and beside.exists():
         rehearsal = beside
     table = None if rehearsal is None else read_table(rehearsal, repertoire)

@@ -61,7 +61,7 @@ def recovery(file: Path, **options: Any) -> None:
     Every gait first runs under every damage. This takes long, and goes on where it was stopped by the same
     command; all recoveries are then replayed from what was found.
     """
-    from adapt.selectors.replay import Noise
+    from adapt.suite.replay import Noise
     from adapt.suite.replays import replay_all
     from adapt.suite.schedule import find_selectors
     from adapt.suite.tracks import TRACKS, find_tracks

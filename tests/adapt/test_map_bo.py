@@ -4,7 +4,9 @@ import numpy as np
 import pytest
 
 from adapt.records import Outcome
-from adapt.selectors import GaussianProcess, MapBO, MapBOSettings, Prior, matern_52
+from adapt.selectors.gaussian_process import GaussianProcess, matern_52
+from adapt.selectors.map_bo import MapBO, MapBOSettings
+from adapt.selectors.selector import Context, Prior
 from robots.errors import InvalidValueError
 
 
@@ -26,7 +28,7 @@ def make_prior(k=200, seed=0, offset=0.0):
 def run(selector, truth, trials):
     """Try and tell, whatever `done` says."""
     for _ in range(trials):
-        row = selector.next()
+        row = selector.ask()
         selector.tell(row, Outcome(truth[row]))
     return selector.rows
 
@@ -82,7 +84,7 @@ EXPLORING = MapBOSettings(length_scale=0.4, noise=0.001, exploration=0.3)
 def test_choices_are_those_of_the_published_rule():
     prior = make_prior()
     truth = damaged(prior)
-    selector = MapBO(prior, trials=20, settings=EXPLORING)
+    selector = MapBO(Context(prior, trials=20), settings=EXPLORING)
     unit = prior.objectives.max() - prior.min_objective
     rows = []
     for _ in range(12):
@@ -97,7 +99,7 @@ def test_choices_are_those_of_the_published_rule():
         np.testing.assert_allclose((selector.predicted - prior.min_objective) / unit, belief, atol=1e-9)
         np.testing.assert_allclose(selector.uncertainty / unit, np.sqrt(np.maximum(variance, 0)), atol=1e-6)
         rows.append(int(np.argmax(bound)))
-        assert selector.next() == rows[-1]
+        assert selector.ask() == rows[-1]
         selector.tell(rows[-1], Outcome(truth[rows[-1]]))
     assert len(set(rows)) == 12
 
@@ -105,10 +107,10 @@ def test_choices_are_those_of_the_published_rule():
 def test_it_finds_what_the_damage_spared():
     prior = make_prior(k=600)
     truth = damaged(prior)
-    selector = MapBO(prior, trials=20, settings=MapBOSettings(length_scale=0.4, noise=0.001))
+    selector = MapBO(Context(prior, trials=20), settings=MapBOSettings(length_scale=0.4, noise=0.001))
     assert truth[np.argmax(prior.objectives)] < 0.7 * truth.max()
     while selector.done() is None:
-        row = selector.next()
+        row = selector.ask()
         selector.tell(row, Outcome(truth[row]))
     best, hope = max(selector.objectives), selector.predicted.max()
     assert (
@@ -124,11 +126,11 @@ def test_units_and_zero_of_the_objective_do_not_matter(scale, offset):
     prior = make_prior()
     truth = damaged(prior)
     moved = Prior(scale * prior.objectives + offset, prior.measures, scale * prior.min_objective + offset)
-    a, b = MapBO(prior, trials=15), MapBO(moved, trials=15)
+    a, b = MapBO(Context(prior, trials=15)), MapBO(Context(moved, trials=15))
     for _ in range(15):
-        assert a.next() == b.next()
-        a.tell(a.next(), Outcome(truth[a.next()]))
-        b.tell(b.next(), Outcome(scale * truth[b.next()] + offset))
+        assert a.ask() == b.ask()
+        a.tell(a.ask(), Outcome(truth[a.ask()]))
+        b.tell(b.ask(), Outcome(scale * truth[b.ask()] + offset))
     np.testing.assert_allclose(b.predicted, scale * a.predicted + offset, atol=1e-6 * scale * 2000)
 
 
@@ -137,32 +139,32 @@ def test_order_of_the_rows_does_not_matter():
     truth = damaged(prior)
     order = np.random.default_rng(5).permutation(len(prior))
     shuffled = Prior(prior.objectives[order], prior.measures[order], prior.min_objective)
-    rows = run(MapBO(prior, trials=15), truth, 15)
-    assert [order[row] for row in run(MapBO(shuffled, trials=15), truth[order], 15)] == rows
+    rows = run(MapBO(Context(prior, trials=15)), truth, 15)
+    assert [order[row] for row in run(MapBO(Context(shuffled, trials=15)), truth[order], 15)] == rows
 
 
 def test_the_first_trial_is_the_best_of_the_repertoire_and_ties_go_to_the_first_row():
     prior = make_prior()
-    assert MapBO(prior, trials=1).next() == np.argmax(prior.objectives)
-    assert MapBO(Prior(np.ones(5), np.zeros((5, 2)), 0.0), trials=1).next() == 0
+    assert MapBO(Context(prior, trials=1)).ask() == np.argmax(prior.objectives)
+    assert MapBO(Context(Prior(np.ones(5), np.zeros((5, 2)), 0.0), trials=1)).ask() == 0
 
 
 def test_what_was_tried_is_not_tried_again_even_where_it_kept_its_promise():
     prior = make_prior(k=30)
     best_first = np.argsort(-prior.objectives)
-    selector = MapBO(prior, trials=30, settings=MapBOSettings(exploration=0.0))
+    selector = MapBO(Context(prior, trials=30), settings=MapBOSettings(exploration=0.0))
     assert run(selector, prior.objectives, 30) == list(best_first)
 
 
 def test_a_bad_trial_makes_similar_gaits_look_worse():
     measures = np.array([[0.5, 0.5], [0.55, 0.5], [0.8, 0.5], [1.0, 0.0]])
-    selector = MapBO(Prior(np.full(4, 1000.0), measures, 0.0), trials=5)
+    selector = MapBO(Context(Prior(np.full(4, 1000.0), measures, 0.0), trials=5))
     selector.tell(0, Outcome(100.0))
     loss = 1000 - selector.predicted
     assert loss[0] > loss[1] > loss[2] > loss[3] > 0
     assert loss[0] == pytest.approx(900, rel=0.01)
     assert (np.diff(selector.uncertainty) > 0).all()
-    assert selector.next() == 3
+    assert selector.ask() == 3
 
 
 @pytest.mark.parametrize(
@@ -172,29 +174,29 @@ def test_a_bad_trial_makes_similar_gaits_look_worse():
 def test_enough_is_90_percent_of_the_best_prediction(hope, measured, satisfied):
     # far apart, so that the second keeps its prediction
     prior = Prior(np.array([hope, hope]), np.array([[0.0], [100.0]]), -2000.0)
-    selector = MapBO(prior, trials=2)
+    selector = MapBO(Context(prior, trials=2))
     selector.tell(0, Outcome(measured))
     assert (selector.done() is not None) == satisfied
 
 
 def test_where_all_is_below_the_minimum_the_best_prediction_is_enough():
-    selector = MapBO(Prior(np.array([-2.0, -3.0]), np.array([[0.0], [100.0]]), 0.0), trials=9)
+    selector = MapBO(Context(Prior(np.array([-2.0, -3.0]), np.array([[0.0], [100.0]]), 0.0), trials=9))
     selector.tell(0, Outcome(-2.0))
     assert "90%" in selector.done()
 
 
 def test_other_reasons_to_stop():
     prior = Prior(np.array([1000.0, 900.0, 800.0]), np.array([[0.0], [100.0], [200.0]]), 0.0)
-    selector = MapBO(prior, trials=2)
+    selector = MapBO(Context(prior, trials=2))
     assert selector.done() is None
     assert run(selector, [0, 0, 0], 2) == [0, 1]
     assert selector.done() == "all 2 trials are used up"
-    selector = MapBO(prior, trials=9)
+    selector = MapBO(Context(prior, trials=9))
     assert run(selector, [0, 0, 0], 3) == [0, 1, 2]
     assert selector.done() is not None
     with pytest.raises(RuntimeError, match="every controller was tried"):
-        selector.next()
-    selector = MapBO(prior, trials=9, settings=MapBOSettings(enough=5.0))
+        selector.ask()
+    selector = MapBO(Context(prior, trials=9), settings=MapBOSettings(enough=5.0))
     run(selector, [0, 0, 0], 3)
     assert selector.done() == "every controller was tried"
 
@@ -202,8 +204,8 @@ def test_other_reasons_to_stop():
 def test_misuse_is_refused():
     prior = make_prior(k=3)
     with pytest.raises(InvalidValueError, match="trials must be at least 1, not 0"):
-        MapBO(prior, trials=0)
-    selector = MapBO(prior, trials=3)
+        MapBO(Context(prior, trials=0))
+    selector = MapBO(Context(prior, trials=3))
     with pytest.raises(InvalidValueError, match="row must be from 0 to 2, not 3"):
         selector.tell(3, Outcome(1.0))
     with pytest.raises(InvalidValueError, match="must be finite, not nan"):

@@ -16,8 +16,9 @@ from adapt.oracle import FINAL_EPISODES
 from adapt.records import Trial
 from adapt.recovery import PERFORMANCE_EPISODES, recover
 from adapt.rehearsal.table import tabulate
-from adapt.selectors import SELECTORS, Selector
-from adapt.selectors.catalogue import Entry
+from adapt.selectors import catalogue
+from adapt.selectors.catalogue import Entry, selector_entries
+from adapt.selectors.selector import Selector
 from repertoire import evaluation as repertoire_evaluation
 from repertoire.archives.archive import Elites
 from repertoire.archives.grid import GridArchive
@@ -81,10 +82,6 @@ class InOrder(Selector):
         return None
 
 
-def in_order(request):
-    return InOrder(request.prior, trials=request.trials, max_falls=request.max_falls)
-
-
 class FakeSimulation:
     """Controller i scores what its first parameter says, plus noise of the seed, minus 5 on a damaged robot.
 
@@ -126,7 +123,7 @@ def made_up(repertoire, monkeypatch):
     monkeypatch.setattr(repertoire_evaluation, "Simulation", FakeSimulation)
     monkeypatch.setattr(FakeSimulation, "seeds", [])
     monkeypatch.setattr(InOrder, "outcomes", [])
-    monkeypatch.setitem(SELECTORS, "in-order", Entry("from the last to the first", in_order))
+    monkeypatch.setitem(catalogue._SELECTORS, "in-order", Entry("from the last to the first", InOrder))
     solutions = np.repeat(
         np.arange(5, dtype=np.float32)[:, None], repertoire.elites.solutions.shape[1], axis=1
     )
@@ -336,7 +333,7 @@ def test_the_oracle_is_told_the_truth(made_up):
     assert recovery.stop == "it knew the best gait from the start"
 
 
-@pytest.mark.parametrize("name", sorted(set(SELECTORS) - {"rehearsed"}))
+@pytest.mark.parametrize("name", sorted(set(selector_entries()) - {"rehearsed"}))
 def test_every_selector_recovers(made_up, name):
     recovery = recover(made_up, Lost("front_left"), seed=3, trials=4, selector=name)
     assert recovery.selector == name
@@ -346,7 +343,7 @@ def test_every_selector_recovers(made_up, name):
 def test_selectors_and_tables_that_do_not_go_together(made_up):
     table = made_up_table(made_up)
     wrong = [
-        ({"selector": "magic"}, UnknownNameError, "unknown selector 'magic'; available: random, best-first"),
+        ({"selector": "magic"}, UnknownNameError, "unknown selector 'magic'; available: best-first"),
         ({"selector": "rehearsed"}, InvalidValueError, "the rehearsed selector needs a rehearsal"),
         (
             {"selector": "map-bo", "table": table},

@@ -10,7 +10,7 @@ from itertools import combinations
 import numpy as np
 
 from adapt.rehearsal.table import Table
-from adapt.selectors import Prior
+from adapt.selectors.selector import Prior
 
 LEGS = 6
 _SIDES = np.array([1, 1, 1, -1, -1, -1.0])

@@ -4,9 +4,13 @@ import numpy as np
 import pytest
 from six_legs import World
 
-from adapt.selectors.hypotheses import Hypotheses
-from adapt.selectors.nearest import mean_of_nearest
-from adapt.selectors.pairs import fall_of_both, objective_of_both, pair_up
+from adapt.selectors.multi_prior.hypotheses import (
+    Hypotheses,
+    fall_of_both,
+    mean_of_nearest,
+    objective_of_both,
+    pair_up,
+)
 
 
 @pytest.fixture(scope="module")

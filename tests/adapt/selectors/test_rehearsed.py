@@ -9,13 +9,16 @@ from scipy import stats
 from six_legs import World, library
 
 from adapt.records import Outcome, diagnosis_words
-from adapt.selectors import Rehearsed, RehearsedSettings, Truth, make_selector, replay
-from adapt.selectors.fall_risk import FallRisk
-from adapt.selectors.hypotheses import Hypotheses
-from adapt.selectors.rehearsed_settings import Caution, Level, Tolerances
+from adapt.selectors.catalogue import make_selector
+from adapt.selectors.multi_prior.fall_risk import FallRisk
+from adapt.selectors.multi_prior.hypotheses import Hypotheses
+from adapt.selectors.multi_prior.rehearsed import Rehearsed
+from adapt.selectors.multi_prior.settings import Caution, RehearsedSettings, ResidualLevel, Tolerances
+from adapt.selectors.selector import Context
+from adapt.suite.replay import Truth, replay
 from robots.errors import InvalidValueError
 
-LEVELS = (Level(0.1, 0.3, 0.2, 0.1), Level(0.4, 0.6, 0.5, 0.3))
+LEVELS = (ResidualLevel(0.1, 0.3, 0.2, 0.1), ResidualLevel(0.4, 0.6, 0.5, 0.3))
 EXACT = Tolerances(noise_share=0.0, noise_offset=0.05, common=0.3, surprise=0.0, channels=3.0)
 TRIALS = [(4, 0.7, False), (9, 1.1, True), (30, 0.2, False), (4, 0.9, True), (21, 1.3, False)]
 
@@ -93,7 +96,7 @@ def test_posterior_is_that_of_brute_force(world, table):
         pairs=0.0,
         caution=Caution(exponent=1.5, cost=0.03, by_falls=0.4, memory=1e9),
     )
-    selector = Rehearsed(world.prior(), trials=9, table=quiet, settings=settings)
+    selector = Rehearsed(Context(world.prior(), trials=9, table=quiet), settings=settings)
     at_first = 0.6 * np.r_[0.28, np.full(len(table) - 1, 0.72 / (len(table) - 1))] @ table.falls
     at_first += 0.4 * table.falls.mean(axis=0)
     np.testing.assert_allclose(selector.fall_probability, at_first, atol=1e-6)
@@ -120,7 +123,7 @@ def test_posterior_is_that_of_brute_force(world, table):
     gain = np.einsum("lj,ljk->k", weights, gains)
     gain = gain * (1 - fall) ** 1.5 - 0.03 * fall
     gain[[row for row, _, _ in TRIALS]] = -1
-    assert selector.next() == np.argmax(gain)
+    assert selector.ask() == np.argmax(gain)
     tried = sorted({row for row, _, _ in TRIALS})
     assert selector.recommendation() == tried[np.argmax(mean[tried])]
 
@@ -128,7 +131,7 @@ def test_posterior_is_that_of_brute_force(world, table):
 @pytest.mark.parametrize("damage", ["2:lost", "4:dead", "1:short", "0:lost+3:lost", "healthy"])
 def test_it_finds_out_what_is_wrong_and_recovers_at_once(world, table, damage):
     truth = Truth.of(world.table((damage,), episodes=8, seed=7), damage)
-    selector = Rehearsed(world.prior(), trials=6, table=table)
+    selector = Rehearsed(Context(world.prior(), trials=6, table=table))
     went = replay(lambda: selector, truth, seed=1, trials=6)
     name, probability = selector.diagnosis()[0]
     assert name == damage
@@ -138,7 +141,7 @@ def test_it_finds_out_what_is_wrong_and_recovers_at_once(world, table, damage):
 
 
 def test_probabilities_sum_to_1(world, table):
-    selector = Rehearsed(world.prior(), trials=6, table=table)
+    selector = Rehearsed(Context(world.prior(), trials=6, table=table))
     assert sum(p for _, p in selector.diagnosis()) == pytest.approx(1)
     found = dict(selector.diagnosis())
     assert found["unknown"] == pytest.approx(0.1 + 0.9 * 0.08 / 4)
@@ -148,7 +151,7 @@ def test_probabilities_sum_to_1(world, table):
 
 
 def test_evidence_may_be_missing(world, table):
-    blind, seeing, both = (Rehearsed(world.prior(), trials=6, table=table) for _ in range(3))
+    blind, seeing, both = (Rehearsed(Context(world.prior(), trials=6, table=table)) for _ in range(3))
     objective = float(table.objectives[4, 9])
     for selector in (blind, both):
         selector.tell(9, Outcome(objective))
@@ -162,9 +165,9 @@ def test_evidence_may_be_missing(world, table):
 def test_two_damages_that_were_rehearsed_one_by_one_are_diagnosed_together(world, table):
     alone = table.take([text for text in table.conditions if "+" not in text])
     truth = Truth.of(world.table(("1:lost+5:short",), episodes=8, seed=7), "1:lost+5:short")
-    selector = Rehearsed(world.prior(), trials=6, table=alone)
+    selector = Rehearsed(Context(world.prior(), trials=6, table=alone))
     for _ in range(6):
-        row = selector.next()
+        row = selector.ask()
         selector.tell(row, Outcome(float(truth.objectives[row]), False, truth.evidence[row]))
     assert selector.diagnosis()[0][0] == "1:lost+5:short"
 
@@ -177,7 +180,9 @@ def test_where_nothing_fits_it_falls_back_on_searching(world, table):
         truth = Truth.of(world.table((damage,), episodes=8, seed=7), damage)
         for name, found in ratios.items():
             for seed in range(3):
-                maker = partial(make_selector, name, world.prior(), trials=20, seed=seed, table=hostile)
+                maker = partial(
+                    make_selector, name, Context(world.prior(), trials=20, seed=seed, table=hostile)
+                )
                 went = replay(maker, truth, seed=seed, trials=20)
                 found.append(truth.objectives[went.recommendations[-1]] / truth.objectives.max())
     assert np.mean(ratios["rehearsed"]) > 0.9
@@ -185,7 +190,7 @@ def test_where_nothing_fits_it_falls_back_on_searching(world, table):
 
 
 def test_a_lucky_trial_is_not_recommended(world, table):
-    selector = Rehearsed(world.prior(), trials=9, table=table.take(["healthy"]))
+    selector = Rehearsed(Context(world.prior(), trials=9, table=table.take(["healthy"])))
     good = int(np.argmax(table.objectives[0]))
     poor = int(np.argsort(table.objectives[0])[150])
     truth = table.objectives[0]
@@ -202,8 +207,11 @@ def test_gaits_that_are_predicted_to_fall_are_avoided(world, table):
     falls[:, best] = 1.0
     risky = dataclasses.replace(table, falls=falls)
     bold = RehearsedSettings(caution=Caution(exponent=0.0, cost=0.0))
-    assert Rehearsed(world.prior(), trials=9, table=risky.take(["healthy"]), settings=bold).next() == best
-    assert Rehearsed(world.prior(), trials=9, table=risky.take(["healthy"])).next() != best
+    assert (
+        Rehearsed(Context(world.prior(), trials=9, table=risky.take(["healthy"])), settings=bold).ask()
+        == best
+    )
+    assert Rehearsed(Context(world.prior(), trials=9, table=risky.take(["healthy"]))).ask() != best
 
 
 def test_falls_speak_for_damages_under_which_the_robot_falls_as_easily(world, table):
@@ -230,12 +238,12 @@ def test_a_cost_of_falls_keeps_to_what_is_safe(world, table):
     falls[:, safe] = 0.0
     risky = dataclasses.replace(table, falls=falls)
     dear = RehearsedSettings(caution=Caution(exponent=0.0, cost=50.0))
-    assert Rehearsed(world.prior(), trials=9, table=risky, settings=dear).next() == safe
-    assert Rehearsed(world.prior(), trials=9, table=risky).next() != safe
+    assert Rehearsed(Context(world.prior(), trials=9, table=risky), settings=dear).ask() == safe
+    assert Rehearsed(Context(world.prior(), trials=9, table=risky)).ask() != safe
 
 
 def test_a_fall_makes_similar_gaits_look_dangerous(world, table):
-    selector = Rehearsed(world.prior(), trials=9, table=table.take(["healthy"]))
+    selector = Rehearsed(Context(world.prior(), trials=9, table=table.take(["healthy"])))
     before = selector.fall_probability
     selector.tell(10, Outcome(0.0, True, table.evidence[0, 10]))
     change = selector.fall_probability - before
@@ -252,7 +260,7 @@ def test_it_stops_when_there_is_little_to_gain(world, table):
 
     def stop(**settings):
         made = RehearsedSettings(**settings)
-        maker = partial(Rehearsed, world.prior(), trials=15, table=known, settings=made)
+        maker = partial(Rehearsed, Context(world.prior(), trials=15, table=known), settings=made)
         went = replay(maker, truth, seed=0, trials=15)
         return went.stop, went.reason
 
@@ -270,11 +278,11 @@ def test_units_and_zero_of_the_objective_do_not_matter(world, table):
     prior = world.prior()
     moved = dataclasses.replace(prior, objectives=30 * prior.objectives - 500, min_objective=-500.0)
     scaled = dataclasses.replace(table, objectives=30 * table.objectives - 500, noise=30 * table.noise)
-    a, b = Rehearsed(prior, trials=9, table=table), Rehearsed(moved, trials=9, table=scaled)
+    a, b = Rehearsed(Context(prior, trials=9, table=table)), Rehearsed(Context(moved, trials=9, table=scaled))
     shown = table.evidence[5]
     for _ in range(8):
-        row = a.next()
-        assert b.next() == row
+        row = a.ask()
+        assert b.ask() == row
         objective = float(table.objectives[5, row])
         a.tell(row, Outcome(objective, False, shown[row]))
         b.tell(row, Outcome(30 * objective - 500, False, shown[row]))
@@ -300,16 +308,16 @@ def test_settings_out_of_range(settings, message):
 
 def test_levels_out_of_range():
     with pytest.raises(InvalidValueError, match="residual must be positive and finite, not 0"):
-        Level(residual=0, length_scale=1, evidence=1, fall=0.1)
+        ResidualLevel(residual=0, length_scale=1, evidence=1, fall=0.1)
     with pytest.raises(InvalidValueError, match="fall must be a probability below 1, not 2"):
-        Level(residual=1, length_scale=1, evidence=1, fall=2)
+        ResidualLevel(residual=1, length_scale=1, evidence=1, fall=2)
 
 
 def test_what_does_not_fit_is_refused(world, table):
     few = dataclasses.replace(table, objectives=table.objectives[:, :7])
     with pytest.raises(InvalidValueError, match="of the repertoire's 300 controllers, not of 7"):
-        Rehearsed(world.prior(), trials=9, table=few)
-    selector = Rehearsed(world.prior(), trials=9, table=table)
+        Rehearsed(Context(world.prior(), trials=9, table=few))
+    selector = Rehearsed(Context(world.prior(), trials=9, table=table))
     with pytest.raises(InvalidValueError, match="must be 12 numbers, as in the rehearsal, or none, not 3"):
         selector.tell(0, Outcome(1.0, False, np.zeros(3)))
     assert selector.rows == []

@@ -3,7 +3,9 @@
 import numpy as np
 import pytest
 
-from adapt.selectors import Noise, Prior, Truth, make_selector, replay
+from adapt.selectors.catalogue import make_selector
+from adapt.selectors.selector import Context, Prior
+from adapt.suite.replay import Noise, Truth, replay
 from robots.errors import InvalidValueError
 
 K = 400
@@ -24,7 +26,7 @@ def truth():
 @pytest.fixture
 def make():
     prior = Prior(np.ones(K), np.random.default_rng(1).random((K, 2)), 0.0)
-    return lambda name, seed=0: lambda: make_selector(name, prior, trials=K, seed=seed)
+    return lambda name, seed=0: lambda: make_selector(name, Context(prior, trials=K, seed=seed))
 
 
 def test_noise_is_a_share_an_offset_and_that_of_the_episode(truth, make):

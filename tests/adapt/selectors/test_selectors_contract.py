@@ -7,7 +7,11 @@ import pytest
 from six_legs import World, library
 
 from adapt.records import Outcome
-from adapt.selectors import OF_2015, SELECTORS, Noise, Truth, make_selector, replay
+from adapt.selectors.baselines import RandomSearch
+from adapt.selectors.catalogue import make_selector, register, selector_entries
+from adapt.selectors.map_bo import OF_2015
+from adapt.selectors.selector import Context
+from adapt.suite.replay import Noise, Truth, replay
 from robots.errors import InvalidValueError, UnknownNameError
 
 DAMAGE = "0:lost"
@@ -31,7 +35,10 @@ def make(world, table):
     def made(name, prior=None, *, trials=TRIALS, seed=0, **more):
         truth = world.outcome(DAMAGE)[0]
         return make_selector(
-            name, prior or world.prior(), trials=trials, seed=seed, **{"table": table, "truth": truth} | more
+            name,
+            Context(
+                prior or world.prior(), trials=trials, seed=seed, **{"table": table, "truth": truth} | more
+            ),
         )
 
     return made
@@ -48,14 +55,14 @@ def tell(world):
     return told
 
 
-@pytest.mark.parametrize("name", SELECTORS)
+@pytest.mark.parametrize("name", selector_entries())
 def test_rows_are_proposed_until_told_and_the_recommended_one_was_tried(make, tell, name):
     selector = make(name)
     assert selector.done() is None
     for trial in range(TRIALS):
-        row = selector.next()
+        row = selector.ask()
         assert 0 <= row < 150
-        assert selector.next() == row
+        assert selector.ask() == row
         tell(selector, row)
         assert selector.rows[-1] == row
         assert selector.recommendation() in selector.rows
@@ -67,22 +74,22 @@ def test_rows_are_proposed_until_told_and_the_recommended_one_was_tried(make, te
         assert len(set(selector.rows)) == TRIALS
 
 
-@pytest.mark.parametrize("name", SELECTORS)
+@pytest.mark.parametrize("name", selector_entries())
 def test_what_others_tried_is_learned_too(make, tell, name):
     selector = make(name)
     for row in (3, 3, 77):
         tell(selector, row)
     assert selector.rows == [3, 3, 77]
     assert selector.recommendation() in (3, 77)
-    assert 0 <= selector.next() < 150
+    assert 0 <= selector.ask() < 150
 
 
-@pytest.mark.parametrize("name", SELECTORS)
+@pytest.mark.parametrize("name", selector_entries())
 def test_the_same_seed_makes_the_same_choices(make, tell, name):
     def rows(seed):
         selector = make(name, seed=seed)
         for _ in range(TRIALS):
-            tell(selector, selector.next())
+            tell(selector, selector.ask())
         return selector.rows
 
     assert rows(1) == rows(1)
@@ -90,7 +97,7 @@ def test_the_same_seed_makes_the_same_choices(make, tell, name):
         assert rows(1) != rows(2)
 
 
-@pytest.mark.parametrize("name", SELECTORS)
+@pytest.mark.parametrize("name", selector_entries())
 def test_falls_are_limited(make, name):
     evidence = np.zeros(12)
     selector = make(name, max_falls=2)
@@ -105,13 +112,13 @@ def test_falls_are_limited(make, name):
         make(name, max_falls=0)
 
 
-@pytest.mark.parametrize("name", SELECTORS)
+@pytest.mark.parametrize("name", selector_entries())
 def test_a_budget_of_0_is_refused(make, name):
     with pytest.raises(InvalidValueError, match="trials must be at least 1, not 0"):
         make(name, trials=0)
 
 
-@pytest.mark.parametrize("name", SELECTORS)
+@pytest.mark.parametrize("name", selector_entries())
 def test_every_controller_can_be_tried(make, tell, name):
     selector = make(name, trials=400)
     for row in range(150):
@@ -119,10 +126,10 @@ def test_every_controller_can_be_tried(make, tell, name):
     assert selector.done()
     if name != "successive-halving":
         with pytest.raises(RuntimeError, match="every controller was tried"):
-            selector.next()
+            selector.ask()
 
 
-@pytest.mark.parametrize("name", SELECTORS)
+@pytest.mark.parametrize("name", selector_entries())
 def test_a_replay_is_the_trial_loop(table, make, name):
     truth = Truth.of(table, DAMAGE)
     quiet = dataclasses.replace(
@@ -133,7 +140,7 @@ def test_a_replay_is_the_trial_loop(table, make, name):
     went = replay(lambda: make(name), quiet, seed=4, trials=TRIALS, noise=Noise(share=0.0, offset=0.0))
     selector, stop = make(name), None
     for trial in range(TRIALS):
-        row = selector.next()
+        row = selector.ask()
         assert row == went.rows[trial]
         assert went.objectives[trial] == truth.objectives[row]
         selector.tell(row, Outcome(float(truth.objectives[row]), went.fell[trial], truth.evidence[row]))
@@ -144,7 +151,7 @@ def test_a_replay_is_the_trial_loop(table, make, name):
 
 
 def test_oracle_is_the_best_of_all(world, make):
-    assert make("oracle").next() == np.argmax(world.outcome(DAMAGE)[0])
+    assert make("oracle").ask() == np.argmax(world.outcome(DAMAGE)[0])
 
 
 def test_map_bo_has_the_constants_of_2015(make):
@@ -156,7 +163,7 @@ def test_map_bo_has_the_constants_of_2015(make):
 def test_best_first_is_in_order(world, make, tell):
     selector = make("best-first")
     for _ in range(TRIALS):
-        tell(selector, selector.next())
+        tell(selector, selector.ask())
     assert selector.rows == list(np.argsort(-world.prior().objectives, kind="stable")[:TRIALS])
 
 
@@ -169,8 +176,10 @@ def test_names_and_needs(world, make):
         make("oracle", truth=None)
     with pytest.raises(InvalidValueError, match=r"truth must have shape \(150,\), not \(3,\)"):
         make("oracle", truth=np.zeros(3))
-    for entry in SELECTORS.values():
+    for entry in selector_entries().values():
         assert entry.summary
+    with pytest.raises(ValueError, match="the selector 'random' is already registered"):
+        register("random", "again")(RandomSearch)
 
 
 @pytest.mark.parametrize("wrong", [np.array([np.nan]), np.zeros((2, 2)), np.array(1.0)])

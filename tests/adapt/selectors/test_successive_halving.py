@@ -4,16 +4,16 @@ import numpy as np
 import pytest
 
 from adapt.records import Outcome
-from adapt.selectors import Prior
+from adapt.selectors.selector import Context, Prior
 from adapt.selectors.successive_halving import SuccessiveHalving
 
 
 def halve(scores, trials):
     """Rows tried, controllers being in the order of the prior."""
     k = len(scores)
-    selector = SuccessiveHalving(Prior(np.arange(k, 0.0, -1), np.zeros((k, 1)), 0.0), trials=trials)
+    selector = SuccessiveHalving(Context(Prior(np.arange(k, 0.0, -1), np.zeros((k, 1)), 0.0), trials=trials))
     while selector.done() is None:
-        row = selector.next()
+        row = selector.ask()
         selector.tell(row, Outcome(scores[row]))
     return selector
 
@@ -36,4 +36,4 @@ def test_it_starts_with_as_many_as_it_can_finish(trials, started):
 def test_what_is_left_over_goes_to_the_next_best():
     selector = halve([1.0, 2, 3, 4], trials=3)
     assert selector.rows == [0, 1, 1]
-    assert selector.next() == 2
+    assert selector.ask() == 2

@@ -3,7 +3,9 @@
 import numpy as np
 
 from adapt.records import Outcome
-from adapt.selectors import MapBO, MapBOSettings, Prior, matern_52
+from adapt.selectors.gaussian_process import matern_52
+from adapt.selectors.map_bo import MapBO, MapBOSettings
+from adapt.selectors.selector import Context, Prior
 from adapt.selectors.thompson import Thompson
 
 
@@ -12,10 +14,10 @@ def test_samples_have_the_mean_and_covariance_of_the_belief():
     measures = rng.random((25, 3))
     prior = Prior(rng.uniform(1, 2, 25), measures, 0.0)
     settings = MapBOSettings(length_scale=0.5, noise=0.05)
-    believer = MapBO(prior, trials=9, settings=settings)
+    believer = MapBO(Context(prior, trials=9), settings=settings)
     samples = []
     for seed in range(60):  # the waves are drawn once a selector
-        sampler = Thompson(prior, trials=9, seed=seed, settings=settings)
+        sampler = Thompson(Context(prior, trials=9, seed=seed), settings=settings)
         for row, objective in ((3, 0.2), (8, 3.0), (3, 0.4)):
             sampler.tell(row, Outcome(objective))
             if seed == 0:
@@ -34,7 +36,7 @@ def test_waves_have_the_kernels_covariance():
     measures = np.random.default_rng(0).random((25, 3))
     prior = Prior(np.ones(25), measures, 0.0)
     settings = MapBOSettings(length_scale=0.5)
-    samplers = (Thompson(prior, trials=9, seed=seed, settings=settings) for seed in range(100))
+    samplers = (Thompson(Context(prior, trials=9, seed=seed), settings=settings) for seed in range(100))
     samples = np.array([sampler.sample() - 1 for sampler in samplers for _ in range(50)])
     distances = np.linalg.norm(measures[:, None] - measures[None], axis=2)
     difference = samples.T @ samples / len(samples) - matern_52(distances, length_scale=0.5)
@@ -43,5 +45,5 @@ def test_waves_have_the_kernels_covariance():
 
 def test_every_trial_draws_anew():
     prior = Prior(np.ones(300), np.random.default_rng(0).random((300, 2)), 0.0)
-    first = [Thompson(prior, trials=1, seed=seed).next() for seed in range(10)]
+    first = [Thompson(Context(prior, trials=1, seed=seed)).ask() for seed in range(10)]
     assert len(set(first)) > 5

@@ -7,10 +7,10 @@ import pytest
 from made_recoveries import DAMAGES, best_of, make_objectives, make_table
 
 from adapt.damage import HEALTHY
-from adapt.selectors.replay import Noise
 from adapt.selectors.selector import Prior
 from adapt.suite.case import make_cases
 from adapt.suite.estimate import replay_seconds
+from adapt.suite.replay import Noise
 from adapt.suite.replays import Arena, recover_from, replay_all
 from adapt.suite.results import World
 from adapt.suite.schedule import Job, find_selectors, groups_of

@@ -1,25 +1,25 @@
-"""`Hypotheses`: what may be wrong with the robot, and what each possibility expects of a trial."""
+"""`Hypotheses`: what may be wrong with the robot, and what each possibility expects of a trial.
 
-from collections.abc import Callable
+What two damages at once are expected to do follows from what each does alone and from the healthy robot: the
+functions whose names end in `_of_both` take what is known under one, under the other and when healthy.
+"""
+
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import combinations
 
 import numpy as np
+from scipy.spatial import cKDTree
 
 from adapt.damage import HEALTHY
 from adapt.rehearsal.table import Table
-from adapt.selectors.nearest import mean_of_nearest
-from adapt.selectors.pairs import (
-    evidence_of_both,
-    fall_of_both,
-    objective_of_both,
-    pair_up,
-    variance_of_both,
-)
 from adapt.selectors.selector import Prior
 
 _Both = Callable[[np.ndarray, np.ndarray, np.ndarray], np.ndarray]
 _TRUST = 2.0  # episodes that the typical variance counts as, beside a controller's own
+_NEIGHBOURS = 16
+_LEAST_HEALTHY = 0.05  # normalised objective on the healthy robot below which shares of it mean nothing
 _FALLS = 4.0  # the same for the share of falls of similar controllers
 
 
@@ -43,7 +43,7 @@ class Expectation:
 
 
 class Hypotheses:
-    """The conditions of a rehearsal and, if asked for, the pairs of its single damages, see `pairs`.
+    """The conditions of a rehearsal and, if asked for, the pairs of its single damages.
 
     Variances and shares of falls were estimated from n episodes, which are few. Variances are drawn towards
     what is typical: the table's median counts as two more episodes. Shares of falls are drawn towards those
@@ -139,3 +139,64 @@ class Hypotheses:
 def hypotheses_of(table: Table, prior: Prior, *, unit: float, pairs: bool) -> Hypotheses:
     """See `Hypotheses`, which many recoveries in a row may share: they do not change."""
     return Hypotheses(table, prior.measures, floor=prior.min_objective, unit=unit, pairs=pairs)
+
+
+def pair_up(conditions: Sequence[str]) -> np.ndarray:
+    """Pairs of the single damages that are at different parts and were not rehearsed together.
+
+    Args:
+        conditions: texts of damages.
+
+    Returns:
+        Indices of the two, (p, 2).
+    """
+    together = {frozenset(text.split("+")) for text in conditions if "+" in text}
+    single = [i for i, text in enumerate(conditions) if text != HEALTHY and "+" not in text]
+    pairs = [
+        (i, j)
+        for i, j in combinations(single, 2)
+        if _place(conditions[i]) != _place(conditions[j])
+        and frozenset((conditions[i], conditions[j])) not in together
+    ]
+    return np.array(pairs, np.int64).reshape(-1, 2)
+
+
+def objective_of_both(a: np.ndarray, b: np.ndarray, healthy: np.ndarray) -> np.ndarray:
+    """Normalised objective: the product of the shares that each leaves, and at most what either leaves."""
+    least = np.minimum(a, b)
+    return np.where(least > 0, np.minimum(least, a * b / np.maximum(healthy, _LEAST_HEALTHY)), least)
+
+
+def fall_of_both(a: np.ndarray, b: np.ndarray, _: np.ndarray) -> np.ndarray:
+    """Probability of a fall, if each makes the robot fall independently of the other."""
+    return 1 - (1 - a) * (1 - b)
+
+
+def evidence_of_both(a: np.ndarray, b: np.ndarray, healthy: np.ndarray) -> np.ndarray:
+    """Evidence: each changes it by as much as alone."""
+    return a + b - healthy
+
+
+def variance_of_both(a: np.ndarray, b: np.ndarray, _: np.ndarray) -> np.ndarray:
+    """Variance of an episode: the larger."""
+    return np.maximum(a, b)
+
+
+def _place(text: str) -> str:
+    """The part that a damage happens to."""
+    return text.partition(":")[0]
+
+
+def mean_of_nearest(values: np.ndarray, points: np.ndarray) -> np.ndarray:
+    """Mean of some values over the 16 points nearest to each, itself included, or over all if they are fewer.
+
+    Args:
+        values: n at each of k points, (n, k).
+        points: (k, m).
+
+    Returns:
+        (n, k).
+    """
+    count = min(_NEIGHBOURS, len(points))
+    _, nearest = cKDTree(points).query(points, k=np.arange(1, count + 1))
+    return np.asarray(sum(values[:, nearest[:, i]] for i in range(count)) / count)

@@ -1,13 +1,28 @@
 """`RehearsedSettings`: how far `Rehearsed` trusts hypotheses and measurements."""
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import partial
+from math import inf
 
-from adapt.selectors.checks import check_not_negative, check_positive, check_probabilities, check_shares
 from robots.errors import InvalidValueError
 
 
+def _check(demand: str, fits: Callable[[float], bool], **settings: float) -> None:
+    """Refuse settings that do not fit a demand, which is given in words too."""
+    for name, value in settings.items():
+        if not fits(value):
+            raise InvalidValueError(f"{name} must be {demand}, not {value}")
+
+
+_check_positive = partial(_check, "positive and finite", lambda value: 0 < value < inf)
+_check_not_negative = partial(_check, "at least 0 and finite", lambda value: 0 <= value < inf)
+_check_shares = partial(_check, "from 0 to 1", lambda value: 0 <= value <= 1)
+_check_probabilities = partial(_check, "a probability below 1", lambda value: 0 <= value < 1)
+
+
 @dataclass(frozen=True)
-class Level:
+class ResidualLevel:
     """How far the truth may be from a hypothesis.
 
     Attributes:
@@ -23,8 +38,8 @@ class Level:
     fall: float
 
     def __post_init__(self) -> None:
-        check_positive(residual=self.residual, length_scale=self.length_scale, evidence=self.evidence)
-        check_probabilities(fall=self.fall)
+        _check_positive(residual=self.residual, length_scale=self.length_scale, evidence=self.evidence)
+        _check_probabilities(fall=self.fall)
 
 
 @dataclass(frozen=True)
@@ -63,16 +78,16 @@ class Caution:
     memory: float = 4.0
 
     def __post_init__(self) -> None:
-        check_positive(memory=self.memory)
-        check_not_negative(exponent=self.exponent, cost=self.cost)
-        check_shares(by_falls=self.by_falls)
+        _check_positive(memory=self.memory)
+        _check_not_negative(exponent=self.exponent, cost=self.cost)
+        _check_shares(by_falls=self.by_falls)
 
 
 LEVELS = (
-    Level(residual=0.05, length_scale=0.2, evidence=0.08, fall=0.08),
-    Level(residual=0.1, length_scale=0.2, evidence=0.15, fall=0.11),
-    Level(residual=0.2, length_scale=0.2, evidence=0.3, fall=0.17),
-    Level(residual=0.4, length_scale=0.2, evidence=0.6, fall=0.3),
+    ResidualLevel(residual=0.05, length_scale=0.2, evidence=0.08, fall=0.08),
+    ResidualLevel(residual=0.1, length_scale=0.2, evidence=0.15, fall=0.11),
+    ResidualLevel(residual=0.2, length_scale=0.2, evidence=0.3, fall=0.17),
+    ResidualLevel(residual=0.4, length_scale=0.2, evidence=0.6, fall=0.3),
 )
 
 
@@ -95,7 +110,7 @@ class RehearsedSettings:
             no such rule.
     """
 
-    levels: tuple[Level, ...] = LEVELS
+    levels: tuple[ResidualLevel, ...] = LEVELS
     tolerances: Tolerances = field(default_factory=Tolerances)
     healthy: float = 0.1
     unknown: float = 0.1
@@ -112,4 +127,4 @@ class RehearsedSettings:
             )
         if self.healthy == 0:
             raise InvalidValueError("healthy must be positive: it is what is left when nothing fits")
-        check_probabilities(healthy=self.healthy, unknown=self.unknown, pairs=self.pairs)
+        _check_probabilities(healthy=self.healthy, unknown=self.unknown, pairs=self.pairs)

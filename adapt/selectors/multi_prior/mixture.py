@@ -1,15 +1,15 @@
-"""`Mixture`: the posterior over what is wrong, how far that is from the truth, and the objectives."""
+"""`Mixture`: the posterior over what is wrong, over how far that is from the truth, and over objectives."""
 
 from dataclasses import dataclass
 
 import numpy as np
 
 from adapt.records import Outcome
-from adapt.selectors.gaussian_process import matern_52
-from adapt.selectors.hypotheses import Expectation, Hypotheses
-from adapt.selectors.likelihood import log_evidence, log_fall, log_objective
-from adapt.selectors.posterior import Posterior
-from adapt.selectors.rehearsed_settings import Level, Tolerances
+from adapt.selectors.gaussian_process import Posterior, matern_52
+from adapt.selectors.multi_prior.expected_improvement import add_expected_improvement
+from adapt.selectors.multi_prior.hypotheses import Expectation, Hypotheses
+from adapt.selectors.multi_prior.likelihood import log_evidence, log_fall, log_objective
+from adapt.selectors.multi_prior.settings import ResidualLevel, Tolerances
 
 _COMPONENTS = 64
 _NEGLIGIBLE = 1e-3  # share of the heaviest weight
@@ -52,7 +52,7 @@ class Mixture:
         hypotheses: Hypotheses,
         *,
         prior: np.ndarray,
-        levels: tuple[Level, ...],
+        levels: tuple[ResidualLevel, ...],
         measures: np.ndarray,
         tolerances: Tolerances,
     ) -> None:
@@ -141,7 +141,7 @@ class Mixture:
                 )
         return logs
 
-    def _covariance(self, level: Level, distances: np.ndarray) -> np.ndarray:
+    def _covariance(self, level: ResidualLevel, distances: np.ndarray) -> np.ndarray:
         """Covariance of the residual with that of one controller, (k,)."""
         common = self.tolerances.common
         matern = matern_52(distances, length_scale=level.length_scale)
@@ -151,3 +151,39 @@ class Mixture:
         """Variance of a trial's noise that the rehearsal does not know of, normalised."""
         share, offset = self.tolerances.noise_share, self.tolerances.noise_offset
         return (share * objective) ** 2 + offset**2
+
+
+@dataclass(frozen=True, eq=False)
+class Belief:
+    """What a mixture implies for k controllers; objectives are normalised.
+
+    Attributes:
+        mean: expected objective, (k,).
+        fall: probability of a fall, (k,).
+        gain: expected improvement over the best that was tried, (k,).
+        best: the mean of that one, and at least 0: not to walk at all is always possible.
+    """
+
+    mean: np.ndarray
+    fall: np.ndarray
+    gain: np.ndarray
+    best: float
+
+
+def believe(mixture: Mixture, tried: list[int]) -> Belief:
+    """What a mixture says after trials of some rows."""
+    components = mixture.components()
+    involved = np.unique(np.concatenate([part.hypotheses for part in components]))
+    expected, falls = mixture.hypotheses.objectives(involved), mixture.hypotheses.falls(involved)
+    k = expected.shape[1]
+    mean, gain, share = np.zeros(k), np.zeros(k), np.zeros(len(involved))
+    means = []
+    for part in components:
+        places = np.searchsorted(involved, part.hypotheses)
+        means.append(expected[places] + mixture.corrections(part))
+        mean += part.weights @ means[-1]
+        share[places] += part.weights
+    best = max(0.0, float(mean[tried].max())) if tried else 0.0
+    for part, under in zip(components, means, strict=True):
+        add_expected_improvement(under, mixture.deviations(part), part.weights, best, gain)
+    return Belief(mean, share @ falls, gain, best)

@@ -4,9 +4,9 @@ import numpy as np
 
 from adapt.records import Outcome
 from adapt.selectors.gaussian_process import matern_52
-from adapt.selectors.hypotheses import Hypotheses
-from adapt.selectors.likelihood import log_fall
-from adapt.selectors.rehearsed_settings import Caution
+from adapt.selectors.multi_prior.hypotheses import Hypotheses
+from adapt.selectors.multi_prior.likelihood import log_fall
+from adapt.selectors.multi_prior.settings import Caution
 
 _NEARBY = 0.4  # length scale over which falls speak for other gaits, in units of the measures
 _DOUBT = 0.1  # share of falls that are a matter of chance, whatever was rehearsed

@@ -1,4 +1,4 @@
-"""`Rehearsed`: finds out what is wrong from all that a trial shows, and expects what was rehearsed."""
+"""`Rehearsed`: infers what is wrong from all that a trial shows, and expects what was rehearsed under it."""
 
 from typing import ClassVar
 
@@ -7,19 +7,25 @@ import numpy as np
 from adapt.damage import HEALTHY
 from adapt.records import Outcome
 from adapt.rehearsal.table import Table
-from adapt.selectors.belief import Belief, believe
-from adapt.selectors.fall_risk import FallRisk
-from adapt.selectors.hypotheses import Hypotheses, hypotheses_of
-from adapt.selectors.mixture import Mixture
-from adapt.selectors.rehearsed_settings import RehearsedSettings
-from adapt.selectors.selector import Prior, Selector
+from adapt.selectors.catalogue import register
+from adapt.selectors.multi_prior.fall_risk import FallRisk
+from adapt.selectors.multi_prior.hypotheses import Hypotheses, hypotheses_of
+from adapt.selectors.multi_prior.mixture import Belief, Mixture, believe
+from adapt.selectors.multi_prior.settings import RehearsedSettings
+from adapt.selectors.selector import Context, Selector
 from robots.errors import InvalidValueError
 
 UNKNOWN = "unknown"  # in a diagnosis: like nothing that was rehearsed
 
 
+@register(
+    "rehearsed", "infers the damage by a rehearsal and tries what works best under it", needs_table=True
+)
 class Rehearsed(Selector):
-    """Bayesian optimisation over a mixture of rehearsed damages and how far the truth may be from them.
+    """Multi-prior (model-averaged) map-based Bayesian optimisation.
+
+    Each rehearsed damage is a prior for Intelligent Trial and Error (Cully et al. 2015), and the posterior
+    averages over all of them and over how far the truth may be from them.
 
     After each trial it updates the probabilities of all hypotheses by everything that was measured, see
     `Mixture` and `docs/adaptation.md`. It tries the controller with the largest
@@ -37,32 +43,20 @@ class Rehearsed(Selector):
     healthy condition has none.
 
     Args:
-        prior: what the repertoire says; residuals are smooth over its measures, and its minimum objective is
-            the zero.
-        trials: how many trials there may be.
-        table: the rehearsal; the unit is its largest objective.
+        context: its prior's measures are what residuals are smooth over, its prior's minimum objective is the
+            zero, and the largest objective of its table is the unit.
         settings: see `RehearsedSettings`.
-        max_falls: how many trials may end in a fall.
 
     Raises:
-        InvalidValueError: the table is of another number of controllers, or `trials` or `max_falls` is less
-            than 1.
+        InvalidValueError: there is no table, or it is of another number of controllers.
     """
 
-    confirmations: ClassVar[int] = 1  # its expectations weigh the noise of trials
+    confirmations: ClassVar[int] = 1  # its expectations allow for the noise of trials
 
-    def __init__(
-        self,
-        prior: Prior,
-        *,
-        trials: int,
-        table: Table,
-        settings: RehearsedSettings | None = None,
-        max_falls: int | None = None,
-    ) -> None:
-        super().__init__(prior, trials=trials, max_falls=max_falls)
+    def __init__(self, context: Context, *, settings: RehearsedSettings | None = None) -> None:
+        super().__init__(context)
         self.settings = settings or RehearsedSettings()
-        _check(prior, table)
+        prior, table = context.prior, _checked_table(context)
         self._measures = np.asarray(prior.measures, np.float64)
         height = float(np.max(table.objectives)) - prior.min_objective
         self._unit = height if height > 0 else 1.0
@@ -157,10 +151,13 @@ def _probabilities(hypotheses: Hypotheses, settings: RehearsedSettings) -> np.nd
     return probabilities / probabilities.sum()
 
 
-def _check(prior: Prior, table: Table) -> None:
-    """Refuse a rehearsal of other controllers."""
-    k = table.objectives.shape[1]
-    if k != len(prior):
+def _checked_table(context: Context) -> Table:
+    """The rehearsal, which must be of as many controllers as the prior."""
+    if context.table is None:
+        raise InvalidValueError("the rehearsed selector needs a rehearsal of the repertoire")
+    k = context.table.objectives.shape[1]
+    if k != len(context.prior):
         raise InvalidValueError(
-            f"the rehearsal must be of the repertoire's {len(prior)} controllers, not of {k}"
+            f"the rehearsal must be of the repertoire's {len(context.prior)} controllers, not of {k}"
         )
+    return context.table

@@ -104,7 +104,7 @@ def replay(maker: Maker, truth: Truth, *, seed: int, trials: int, noise: Noise |
     rows, objectives, fell, recommended = [], [], [], []
     stop, reason = trials, f"all {trials} trials are used up"
     for trial in range(trials):
-        row = selector.next()
+        row = selector.ask()
         outcome = luck.outcome(trial, row)
         selector.tell(row, outcome)
         rows.append(row)

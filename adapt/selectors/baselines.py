@@ -1,0 +1,108 @@
+"""Selectors to compare with: those that learn nothing of one controller from another, and the oracle."""
+
+from abc import abstractmethod
+from typing import ClassVar
+
+import numpy as np
+
+from adapt.records import Outcome
+from adapt.selectors.catalogue import register
+from adapt.selectors.selector import Context, Selector
+from robots.errors import InvalidValueError
+
+
+class ModelFree(Selector):
+    """Expects of every controller what the repertoire says, and recommends the one with the best trials."""
+
+    @property
+    def predicted(self) -> np.ndarray:
+        """The repertoire's objectives, (k,)."""
+        return np.asarray(self.prior.objectives)
+
+    def recommendation(self) -> int:
+        """Row with the highest mean of its trials."""
+        return self.leader()
+
+    def diagnosis(self) -> list[tuple[str, float]]:
+        """Nothing: it does not ask what is wrong."""
+        return []
+
+    def _learn(self, row: int, outcome: Outcome) -> None:
+        pass
+
+    @abstractmethod
+    def _choose(self, untried: np.ndarray) -> int:
+        """See `Selector`."""
+
+    @abstractmethod
+    def _satisfied(self) -> str | None:
+        """See `Selector`."""
+
+
+@register("random", "tries controllers at random")
+class RandomSearch(ModelFree):
+    """Tries all controllers in a random order: what any other selector must beat."""
+
+    def __init__(self, context: Context) -> None:
+        super().__init__(context)
+        self._order = np.random.default_rng(context.seed).permutation(len(context.prior))
+
+    def _choose(self, untried: np.ndarray) -> int:
+        return int(self._order[np.argmax(untried[self._order])])
+
+    def _satisfied(self) -> None:
+        return None
+
+
+@register("best-first", "tries controllers in the order of their objectives on the intact robot")
+class BestFirst(ModelFree):
+    """Tries controllers in the order of their objectives in the repertoire, the first of equals first."""
+
+    def _choose(self, untried: np.ndarray) -> int:
+        return int(np.argmax(np.where(untried, self.prior.objectives, -np.inf)))
+
+    def _satisfied(self) -> None:
+        return None
+
+
+@register("oracle", "knows the truth, for reference", needs_truth=True)
+class Oracle(Selector):
+    """Tries the best controllers in turn: what no selector can beat, for reference.
+
+    Args:
+        context: with the truth.
+
+    Raises:
+        InvalidValueError: the truth is missing or has another shape.
+    """
+
+    confirmations: ClassVar[int] = 1
+
+    def __init__(self, context: Context) -> None:
+        super().__init__(context)
+        self._truth = np.asarray(context.truth)
+        if self._truth.shape != (len(context.prior),):
+            raise InvalidValueError(f"truth must have shape ({len(context.prior)},), not {self._truth.shape}")
+
+    @property
+    def predicted(self) -> np.ndarray:
+        """The truth."""
+        return self._truth
+
+    def recommendation(self) -> int:
+        """Row that is best of those that were tried."""
+        return max(self._told, key=lambda row: self._truth[row])
+
+    def diagnosis(self) -> list[tuple[str, float]]:
+        """Nothing: it does not ask what is wrong."""
+        return []
+
+    def _choose(self, untried: np.ndarray) -> int:
+        return int(np.argmax(np.where(untried, self._truth, -np.inf)))
+
+    def _learn(self, row: int, outcome: Outcome) -> None:
+        pass
+
+    def _satisfied(self) -> str | None:
+        found = self.recommendation() == np.argmax(self._truth)
+        return "it knew the best gait from the start" if found else None

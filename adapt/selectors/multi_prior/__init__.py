@@ -1,0 +1,1 @@
+"""Multi-prior map-based Bayesian optimisation, which averages over rehearsed damages: `rehearsed`."""
