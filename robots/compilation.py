@@ -22,6 +22,7 @@ import numba
 _Function = TypeVar("_Function", bound=Callable[..., Any])
 
 _settings: Any = numba.config
+INTERPRETED = bool(_settings.DISABLE_JIT)  # whether `NUMBA_DISABLE_JIT` keeps kernels from being compiled
 _PACKAGES = ("robots", "repertoire", "adapt", "surefoot")
 _WEEKS = 4  # after which the code of other versions of the sources is removed
 _FOLDER = re.compile(r"kernels-[0-9a-f]{16}")
@@ -49,7 +50,7 @@ def function_pointer(function: Callable[..., None], signature: Any) -> Callable[
         function: of arrays and numbers, without a result.
         signature: numba's, of its arguments.
     """
-    if _settings.DISABLE_JIT:
+    if INTERPRETED:
         return function
     return numba.cfunc(signature, cache=True, error_model="numpy")(function)
 

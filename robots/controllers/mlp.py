@@ -50,7 +50,7 @@ def _act(
     front, back = memory[0], memory[1]
     for i in range(sizes[0]):
         front[i] = observation[i]
-    start = 0
+    start = np.int64(0)  # a literal would have `_linear` compiled for it alone
     for layer in range(len(sizes) - 1):
         inputs, outputs = sizes[layer], sizes[layer + 1]
         _linear(parameters, start, inputs, outputs, front, back)

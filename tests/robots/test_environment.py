@@ -1,3 +1,8 @@
+import copy
+import pickle
+from collections.abc import Callable
+from dataclasses import replace
+
 import gymnasium
 import numpy as np
 import pytest
@@ -5,7 +10,7 @@ from gymnasium.utils.env_checker import check_env
 
 from robots.catalogue import environment_id, robot_names
 from robots.errors import InvalidValueError, UnknownNameError
-from robots.robot import Robot
+from robots.robot import Faults, Modification, Robot
 from robots.simulation.environment import WalkingEnvironment
 from robots.simulation.simulation import Simulation
 
@@ -75,3 +80,37 @@ def test_unknown_names_are_refused() -> None:
         WalkingEnvironment("snail")
     with pytest.raises(InvalidValueError, match="rgb_array"):
         WalkingEnvironment("ant", render_mode="human")
+
+
+def test_a_step_needs_a_reset_and_finite_actions_of_the_right_shape() -> None:
+    environment = WalkingEnvironment("ant")
+    with pytest.raises(InvalidValueError, match="an episode begins with reset"):
+        environment.step(np.zeros(8))
+    environment.reset(seed=0)
+    with pytest.raises(InvalidValueError, match=r"an action must be finite, not \[0.0, nan"):
+        environment.step(np.array([0, np.nan, *[0] * 6]))
+    with pytest.raises(InvalidValueError, match=r"an action of ant must have shape \(8,\), not \(7,\)"):
+        environment.step(np.zeros(7))
+    environment.step(np.full(8, 7.0))  # beyond the range is clipped
+
+
+@pytest.mark.parametrize("copied", [copy.deepcopy, lambda it: pickle.loads(pickle.dumps(it))])
+def test_copies_go_on_where_the_original_was(ant: Robot, copied: Callable) -> None:
+    faults = Faults(delay=2, noisy={"roll": 0.1})
+    environment = WalkingEnvironment(replace(ant, modifications=(Modification("late", no_edit, faults),)))
+    environment.reset(seed=3)
+    rng = np.random.default_rng(0)
+    for _ in range(20):
+        environment.step(rng.uniform(-1, 1, 8))
+    other = copied(environment)
+    for _ in range(20):
+        action = rng.uniform(-1, 1, 8)
+        one, two = environment.step(action), other.step(action)
+        assert np.array_equal(one[0], two[0])
+        assert one[1:4] == two[1:4]
+        assert one[4]["energy"] == two[4]["energy"]
+    assert np.array_equal(environment.reset()[0], other.reset()[0]), "their generators differ"
+
+
+def no_edit(_spec: object) -> None:
+    """A function of a module, which can be pickled."""
