@@ -5,6 +5,7 @@ from dataclasses import dataclass, field, replace
 from functools import cache, cached_property
 from pathlib import Path
 
+import cloudpickle
 import mujoco
 import numpy as np
 
@@ -80,6 +81,15 @@ class Modification:
     label: str
     edit: Callable[[mujoco.MjSpec], None]
     faults: Faults = NO_FAULTS
+
+    def __reduce__(self) -> tuple[Callable, tuple[str, bytes, Faults]]:
+        # most edits are functions within functions, which Python's own pickle refuses
+        return _unpickled, (self.label, cloudpickle.dumps(self.edit), self.faults)
+
+
+def _unpickled(label: str, edit: bytes, faults: Faults) -> Modification:
+    """A modification that was pickled."""
+    return Modification(label, cloudpickle.loads(edit), faults)
 
 
 @dataclass(frozen=True, eq=False)

@@ -1,7 +1,6 @@
 import copy
 import pickle
 from collections.abc import Callable
-from dataclasses import replace
 
 import gymnasium
 import numpy as np
@@ -10,7 +9,7 @@ from gymnasium.utils.env_checker import check_env
 
 from robots.catalogue import environment_id, robot_names
 from robots.errors import InvalidValueError, UnknownNameError
-from robots.robot import Faults, Modification, Robot
+from robots.robot import Faults, Robot
 from robots.simulation.environment import WalkingEnvironment
 from robots.simulation.simulation import Simulation
 
@@ -97,7 +96,7 @@ def test_a_step_needs_a_reset_and_finite_actions_of_the_right_shape() -> None:
 @pytest.mark.parametrize("copied", [copy.deepcopy, lambda it: pickle.loads(pickle.dumps(it))])
 def test_copies_go_on_where_the_original_was(ant: Robot, copied: Callable) -> None:
     faults = Faults(delay=2, noisy={"roll": 0.1})
-    environment = WalkingEnvironment(replace(ant, modifications=(Modification("late", no_edit, faults),)))
+    environment = WalkingEnvironment(ant.modified("late", lambda spec: None, faults))
     environment.reset(seed=3)
     rng = np.random.default_rng(0)
     for _ in range(20):
@@ -110,7 +109,3 @@ def test_copies_go_on_where_the_original_was(ant: Robot, copied: Callable) -> No
         assert one[1:4] == two[1:4]
         assert one[4]["energy"] == two[4]["energy"]
     assert np.array_equal(environment.reset()[0], other.reset()[0]), "their generators differ"
-
-
-def no_edit(_spec: object) -> None:
-    """A function of a module, which can be pickled."""
