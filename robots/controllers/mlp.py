@@ -63,7 +63,7 @@ def _act(
 
 @compiled(fastmath={"contract"})
 def _linear(
-    parameters: np.ndarray, start: int, inputs: int, outputs: int, x: np.ndarray, y: np.ndarray
+    parameters: np.ndarray, start: np.int64, inputs: int, outputs: int, x: np.ndarray, y: np.ndarray
 ) -> None:
     """Write y = x W + b, where the parameters hold W and then b from index `start` on.
 
