@@ -1,6 +1,7 @@
 """What a recovery leaves behind: its record as JSON, and a picture of its trials and of the diagnosis."""
 
 import json
+import textwrap
 from collections.abc import Mapping, Sequence
 from itertools import pairwise
 from pathlib import Path
@@ -18,7 +19,7 @@ from robots.files import write_text
 _PREDICTED, _MEASURED, _CHOSEN = "#777777", "#0072b2", "#d55e00"
 _CAUSE_COLORS = ("#0072b2", "#e69f00", "#009e73", "#cc79a7", "#56b4e9", "#d55e00")
 _REST = "#cccccc"
-_LONGEST_CAUSE = 34  # letters of a cause that fit beside the picture
+_WIDEST_CAUSE = 40  # letters of a line of a cause next to the picture
 _QUIET = "#dddddd"
 _LEVELS = (  # label, colour and dashes, in the order of `Recovery.performances`
     ("healthy", "#009e73", "--"),
@@ -64,7 +65,7 @@ def draw_recovery(recovery: Recovery, path: Path) -> None:
     if recovery.diagnosis:
         draw_diagnosis(below, [trial.diagnosis for trial in recovery.trials])
     _label_trials(below, [format_cell(trial.cell) for trial in recovery.trials])
-    title = f"{recovery.robot} with {recovery.damage}: {recovery.effort}, {recovery.selector}"
+    title = f"{recovery.robot} with {recovery.damage}\n{recovery.effort}, {recovery.selector}"
     axes.set_title(title, loc="left", fontsize=11)
     handles, labels = axes.get_legend_handles_labels()
     figure.legend(handles, labels, loc="outside lower left", ncols=4, frameon=False, fontsize=9)
@@ -77,7 +78,7 @@ def _panels(two: bool) -> tuple[Figure, Axes, Axes]:
         figure = Figure(figsize=(8.2, 4.6), layout="constrained")
         axes = figure.add_subplot()
         return figure, axes, axes
-    figure = Figure(figsize=(8.2, 6.4), layout="constrained")
+    figure = Figure(figsize=(9.2, 6.4), layout="constrained")
     axes, below = figure.subplots(2, sharex=True, height_ratios=(3, 2))
     return figure, axes, below
 
@@ -149,7 +150,7 @@ def draw_diagnosis(axes: Axes, diagnoses: Sequence[Mapping[str, float]]) -> None
     floor = np.zeros(len(diagnoses))
     for cause, color in zip(leading_causes(diagnoses, len(_CAUSE_COLORS)), _CAUSE_COLORS, strict=False):
         heights = np.array([diagnosis.get(cause, 0.0) for diagnosis in diagnoses])
-        axes.bar(numbers, heights, 0.8, bottom=floor, color=color, label=_shortened(cause))
+        axes.bar(numbers, heights, 0.8, bottom=floor, color=color, label=_wrapped(cause))
         floor += heights
     axes.bar(numbers, 1 - floor, 0.8, bottom=floor, color=_REST, label="all else")
     axes.set_ylim(0, 1)
@@ -174,6 +175,7 @@ def leading_causes(diagnoses: Sequence[Mapping[str, float]], count: int) -> list
     return sorted(leading, key=lambda cause: -diagnoses[-1].get(cause, 0.0))
 
 
-def _shortened(cause: str) -> str:
-    """A cause that fits beside the picture."""
-    return cause if len(cause) <= _LONGEST_CAUSE else cause[: _LONGEST_CAUSE - 1] + "…"
+def _wrapped(cause: str) -> str:
+    """A cause in lines that fit next to the picture, broken between damages where possible."""
+    parts = cause.replace("+", "+ ")
+    return "\n".join(line.replace("+ ", "+") for line in textwrap.wrap(parts, _WIDEST_CAUSE))

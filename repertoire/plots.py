@@ -112,8 +112,18 @@ def save_figure(figure: Figure, path: Path) -> None:
         InvalidFileError: the file cannot be written.
     """
     check_suffix(path)
+    # the figure's own area, and whatever text runs out of it, so that none is cut
+    drawn = [figure.patch, *figure.get_default_bbox_extra_artists()]
     with replace_file(path) as temporary:
-        figure.savefig(temporary, format="png", dpi=_DPI, metadata={"Software": None})
+        figure.savefig(
+            temporary,
+            format="png",
+            dpi=_DPI,
+            bbox_inches="tight",
+            pad_inches=0,
+            bbox_extra_artists=drawn,
+            metadata={"Software": None},
+        )
 
 
 def objective_grid(repertoire: Repertoire) -> np.ndarray:

@@ -52,7 +52,7 @@ def _draw_survivals(axes: Axes, found: Sequence[Survival]) -> None:
         if not math.isnan(survival.headroom):
             end = max(survival.objective, survival.incumbent, 0.0)
             _write_beside(axes, end, place, f"{survival.headroom:.0%}", offset=8)
-    axes.set_xlabel("mean objective of an episode; in percent: the best gait's share of the healthy best")
+    axes.set_xlabel("mean objective of an episode\nin percent: the best gait's share of the healthy best")
     axes.margins(x=0.09)
     axes.spines[["top", "right"]].set_visible(False)
     axes.tick_params(axis="y", length=0)
@@ -67,7 +67,7 @@ def _draw_counts(axes: Axes, found: Sequence[Survival]) -> None:
     axes.xaxis.set_major_formatter("{x:,.0f}")
     for place, count in enumerate(counts):
         _write_beside(axes, count, place, f"{count:,}", offset=4)
-    axes.set_xlabel(f"gaits that reach {GOOD:.0%} of the best")
+    axes.set_xlabel(f"gaits that reach\n{GOOD:.0%} of the best")
     axes.spines[["top", "right"]].set_visible(False)
     axes.tick_params(axis="y", length=0)
 

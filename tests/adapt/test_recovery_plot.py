@@ -118,7 +118,7 @@ def test_the_causes_that_were_once_likely_are_named() -> None:
     axes = Figure().add_subplot()
     draw_diagnosis(axes, [{"joint=left_front_tibia:locked+right_middle:lost": 1.0}])
     labels = [text.get_text() for text in axes.get_legend().get_texts()]
-    assert labels == ["joint=left_front_tibia:locked+rig…", "all else"]
+    assert labels == ["joint=left_front_tibia:locked+\nright_middle:lost", "all else"]
 
 
 def test_the_verdict_never_calls_a_fall_or_the_old_gait_a_recovery() -> None:

@@ -4,6 +4,7 @@ from pathlib import Path
 import matplotlib
 import numpy as np
 import pytest
+from matplotlib.figure import Figure
 from PIL import Image
 
 from repertoire.archives.archive import Elites
@@ -151,14 +152,22 @@ def test_what_cannot_be_written(tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == []
 
 
+def test_text_that_runs_out_of_a_figure_is_not_cut(tmp_path: Path) -> None:
+    figure = Figure(figsize=(1, 1))
+    figure.suptitle("far too wide " * 5)
+    save_figure(figure, tmp_path / "wide.png")
+    with Image.open(tmp_path / "wide.png") as picture:
+        assert picture.width > 3 * picture.height
+
+
 def test_a_failure_keeps_the_old_picture(tmp_path: Path) -> None:
-    class Broken:
+    class Broken(Figure):
         def savefig(self, path: Path, **_: object) -> None:
             path.write_bytes(b"half a picture")
             raise MemoryError
 
     (tmp_path / "archive.png").write_text("precious")
     with pytest.raises(MemoryError):
-        save_figure(Broken(), tmp_path / "archive.png")  # type: ignore[arg-type]
+        save_figure(Broken(), tmp_path / "archive.png")
     assert [path.name for path in tmp_path.iterdir()] == ["archive.png"]
     assert (tmp_path / "archive.png").read_text() == "precious"
