@@ -13,11 +13,10 @@ from scipy.linalg.blas import dgemm, dsyrk
 
 from benchmarks.pyribs import PyribsSearch, check_pyribs, numpy_sphere, pyribs_version
 from repertoire.eigen import symmetric_eigen
-from repertoire.machine import processor_name
 from repertoire.memory import array_bytes
 from repertoire.parallel import one_blas_thread
 from repertoire.problems.sphere import Sphere
-from repertoire.storage.versions import software_versions
+from repertoire.provenance import processor_name, software_versions
 from repertoire.strategies.noise import Noise
 from repertoire.suites.optimization import optimization_study
 from repertoire.suites.runner import TrialPlan, make_training

@@ -5,6 +5,7 @@ all conditions, in blocks between which it is saved and can be interrupted. What
 """
 
 import hashlib
+import json
 import math
 import time
 from collections.abc import Callable, Mapping
@@ -16,11 +17,11 @@ from typing import Protocol, Self
 import numpy as np
 
 from repertoire.parallel import one_blas_thread
+from repertoire.provenance import software_versions
 from repertoire.repertoire import Repertoire
-from repertoire.storage.hdf5 import create_file, open_file
+from repertoire.storage.hdf5 import Contents, create_file, open_file
 from repertoire.storage.repertoires import fingerprint
-from repertoire.storage.unfinished import Identity, read_unfinished, write_unfinished
-from repertoire.storage.versions import software_versions
+from repertoire.storage.schema import Array, Format, Identity, check_identity
 from robots.errors import InvalidValueError
 from robots.robot import Robot
 from robots.seeds import SeedFamily, derive_seeds
@@ -29,7 +30,6 @@ from robots.simulation.simulation import Simulation
 
 MOST_EPISODES = 10_000
 MOST_SEED = 2**63 - 1  # what a file's integers hold
-_FORMAT = "surefoot episodes"
 # Episodes of each worker in a block: seconds of work, so that neither waiting for the last nor saving matters
 _BLOCK = 64
 _TIMED_CONDITIONS = 4
@@ -279,7 +279,7 @@ class Evaluation:
         """
         columns = {name: column[: self.done] for name, column in _columns(self._results).items()}
         with create_file(path) as file:
-            write_unfinished(file, _FORMAT, columns, self._resumable)
+            _format(columns).save(file, Contents(columns, {"identity": json.dumps(dict(self._resumable))}))
 
     def restore(self, path: Path) -> None:
         """Go on from what was saved.
@@ -289,10 +289,13 @@ class Evaluation:
                 conditions, or with another seed, number of episodes or software.
         """
         with open_file(path) as file:
-            found = read_unfinished(file, _FORMAT, self._resumable)
-            _check_columns(found, _columns(self._results))
+            columns = _columns(self._results)
+            contents = _format(columns).load(file)
+            _format(columns).check(contents, measures=columns["measures"].shape[1])
+            check_identity(contents, self._resumable)
+            self._check_episodes(contents.arrays)
         self.done = 0
-        self._fill(found)
+        self._fill(contents.arrays)
 
     def results(self) -> Episodes:
         """All d k n episodes: those under the first condition first, of them the first elite's.
@@ -314,6 +317,16 @@ class Evaluation:
         entries, episodes = np.divmod(numbers, self.episodes)
         conditions, rows = np.divmod(entries, self._controllers)
         return self.evaluator.run(rows, self._seeds[episodes], conditions=conditions, on_finished=on_finished)
+
+    def _check_episodes(self, found: Mapping[str, np.ndarray]) -> None:
+        """Refuse episodes that are impossible, or more than there will be."""
+        if len(found["objectives"]) > self.total:
+            raise InvalidValueError(
+                f"it must hold at most {self.total} episodes, not {len(found['objectives'])}"
+            )
+        for name, column in found.items():
+            if not np.isfinite(column[~found["diverged"]]).all():
+                raise InvalidValueError(f"{name!r} must be finite where the simulation did not diverge")
 
     def _fill(self, columns: Mapping[str, np.ndarray]) -> None:
         """Write down the results of the next episodes."""
@@ -343,17 +356,10 @@ def _columns(episodes: Episodes) -> dict[str, np.ndarray]:
     return {name: column for name, column in vars(episodes).items() if name != "moments"}
 
 
-def _check_columns(found: Mapping[str, np.ndarray], expected: Mapping[str, np.ndarray]) -> None:
-    """Raise if columns from a file are not the first rows of what is expected, or are impossible."""
-    if found.keys() != expected.keys():
-        raise InvalidValueError(f"it must hold {', '.join(expected)}, not {', '.join(found) or 'nothing'}")
-    count = min(found["objectives"].size, len(expected["objectives"]))
-    for name, column in found.items():
-        wanted = expected[name][:count]
-        if (column.dtype, column.shape) != (wanted.dtype, wanted.shape):
-            raise InvalidValueError(
-                f"{name!r} must be {wanted.dtype} {wanted.shape}, not {column.dtype} {column.shape}"
-            )
-    unsound = [name for name, column in found.items() if not np.isfinite(column[~found["diverged"]]).all()]
-    if unsound:
-        raise InvalidValueError(f"{unsound[0]!r} must be finite where the simulation did not diverge")
+def _format(columns: Mapping[str, np.ndarray]) -> Format:
+    """The format of a file with the finished episodes of an evaluation."""
+    axes = ("episodes", "measures")  # no column has more
+    arrays = {
+        name: Array(column.dtype.str, axes[: column.ndim], finite=False) for name, column in columns.items()
+    }
+    return Format("surefoot episodes", version=2, arrays=arrays, texts=("identity",))

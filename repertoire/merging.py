@@ -8,8 +8,8 @@ import numpy as np
 from repertoire.archives.grid import GridArchive
 from repertoire.cells import check_cells
 from repertoire.metrics import measure_objectives
+from repertoire.provenance import software_versions
 from repertoire.repertoire import Repertoire
-from repertoire.storage.versions import software_versions
 from repertoire.training.settings import make_settings
 from robots.errors import InvalidValueError
 

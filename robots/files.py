@@ -1,4 +1,4 @@
-"""`replace_file`, `write_text`: a file is its old self or its new self, whatever happens in between."""
+"""Files that are replaced in one step: a reader finds the old file or the new one, never half of one."""
 
 import os
 import re
@@ -10,27 +10,27 @@ from robots.errors import InvalidFileError
 
 
 @contextmanager
-def replace_file(path: Path) -> Iterator[Path]:
-    """Write a file in one step: readers, and whoever comes after a crash, see the old one or the new one.
+def replace_file(path: str | Path) -> Iterator[Path]:
+    """Write a file in one step.
 
-    The body writes to the temporary file that it is given. It lies in the same folder, as
-    `.stem.<process id>.partial.suffix`: with the suffix of `path`, which some libraries go by. When the body
-    ends it is flushed to the disk and takes the place of `path`; if the body raises, it is removed and `path`
-    stays as it was. Temporaries that processes left behind when they were killed while writing the same
-    `path` are removed first. If `path` is a link, what it leads to is replaced.
+    The body writes to the temporary file whose path it is given: `.stem.<process id>.partial.suffix` in the
+    same folder. When the body ends, the temporary file is flushed to the disk and takes the place of `path`.
+    If the body raises, the temporary file is removed and `path` stays as it was. Temporary files of the same
+    `path` that killed processes left behind are removed first. If `path` is a symbolic link, its target is
+    replaced.
 
     Args:
-        path: the file to write; need not exist, its folder must.
+        path: the file to write. It need not exist, but its folder must.
 
     Raises:
-        InvalidFileError: the file cannot be written; any `OSError` of the body counts as that.
+        InvalidFileError: the file cannot be written; every `OSError` of the body is reported this way.
     """
     target = Path(os.path.realpath(path))
     temporary = target.with_name(_temporary_name(target, str(os.getpid())))
     try:
         _check_replaceable(target)
-        _sweep(target)
-        temporary.touch()  # here, so that a folder that cannot be written to is found before the work is done
+        _remove_abandoned(target)
+        temporary.touch()  # now, so that a read-only folder is found before the body does its work
         yield temporary
         _flush(temporary)
         temporary.replace(target)
@@ -40,13 +40,12 @@ def replace_file(path: Path) -> Iterator[Path]:
     except BaseException:
         _remove(temporary)
         raise
-    # some network file systems cannot flush folders, and the file is in place by now
-    with suppress(OSError):
+    with suppress(OSError):  # some network file systems cannot flush folders, and the file is in place by now
         _flush(target.parent)
 
 
-def write_text(path: Path, text: str) -> None:
-    """Write a text to a file in one step, see `replace_file`.
+def write_text(path: str | Path, text: str) -> None:
+    """Write a text file in UTF-8 in one step, see `replace_file`.
 
     Raises:
         InvalidFileError: the file cannot be written.
@@ -55,98 +54,49 @@ def write_text(path: Path, text: str) -> None:
         temporary.write_text(text, encoding="utf-8")
 
 
-def _temporary_name(target: Path, process: str) -> str:
-    """Name of the file that a process writes before it replaces the target."""
-    return f".{target.stem}.{process}.partial{target.suffix}"
-
-
-def _check_replaceable(target: Path) -> None:
-    """Raise if something is there that a file must not take the place of, such as a device."""
-    if not target.parent.is_dir():
-        raise OSError(f"there is no folder {target.parent}")
-    if target.is_dir():
-        raise OSError("it is a folder")
-    if target.exists() and not target.is_file():
-        raise OSError("it is not a regular file")
-
-
-def _sweep(target: Path) -> None:
-    """Remove temporaries of the target whose process is no more."""
-    head, tail = _temporary_name(target, "\0").split("\0")
-    pattern = re.compile(re.escape(head) + r"(\d{1,9})" + re.escape(tail))
-    for path in target.parent.iterdir():
-        match = pattern.fullmatch(path.name)
-        if match and not _alive(int(match[1])):
-            _remove(path)
-
-
-def _alive(process: int) -> bool:
-    """Whether a process runs on this machine."""
-    try:
-        os.kill(process, 0)  # signal 0 only asks
-    except ProcessLookupError:
-        return False
-    except OSError:  # it runs, and is someone else's
-        return True
-    return True
-
-
-def _flush(path: Path) -> None:
-    """Have what was written to a file or folder reach the disk."""
-    descriptor = os.open(path, os.O_RDONLY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
-
-
-def _remove(path: Path) -> None:
-    """Remove a file if that is possible: what cannot be removed is left to the next sweep."""
-    with suppress(OSError):
-        path.unlink()
-
-
-def _reason(error: OSError) -> str:
-    """Why, in words and without the number and path that Python adds."""
-    reason = error.strerror or " ".join(str(error).split())
-    return reason[0].lower() + reason[1:] if reason else type(error).__name__
-
-
-def check_writable(path: Path) -> None:
-    """Find out whether `replace_file` could write a file, which stays as it is.
-
-    For before long work: what cannot be saved should not be computed.
+def check_writable(path: str | Path) -> None:
+    """Check that `replace_file` could write a file, before the long work whose result it will hold.
 
     Raises:
         InvalidFileError: the file cannot be written.
     """
-    with suppress(_NotNowError), replace_file(path):
-        raise _NotNowError
+    with suppress(_NotReplacedError), replace_file(path):
+        raise _NotReplacedError
 
 
-class _NotNowError(Exception):
-    """Leaves `replace_file` without replacing anything."""
-
-
-def file_exists(path: Path) -> bool:
-    """Whether there is a file.
+def file_exists(path: str | Path) -> bool:
+    """Whether a file or folder exists.
 
     Raises:
-        InvalidFileError: that cannot be told, for example because its folder cannot be read.
+        InvalidFileError: this cannot be determined, for example because the folder cannot be read.
     """
     try:
-        return path.exists()
+        return Path(path).exists()
     except OSError as error:
         raise InvalidFileError(f"{path} cannot be read: {_reason(error)}") from error
 
 
-@contextmanager
-def new_folder(path: Path) -> Iterator[None]:
-    """Make a folder, and those above it, for what the body writes; if it raises, what is empty is removed.
+def make_folder(path: str | Path) -> None:
+    """Make a folder and its parents if they are missing.
 
     Raises:
         InvalidFileError: the folder cannot be made.
     """
+    try:
+        Path(path).mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        reason = "it is a file" if isinstance(error, FileExistsError) else _reason(error)
+        raise InvalidFileError(f"cannot make the folder {path}: {reason}") from error
+
+
+@contextmanager
+def new_folder(path: str | Path) -> Iterator[None]:
+    """Make a folder for what the body writes; if the body raises, new folders that are empty are removed.
+
+    Raises:
+        InvalidFileError: the folder cannot be made.
+    """
+    path = Path(path)
     made = [folder for folder in (path, *path.parents) if not file_exists(folder)]
     make_folder(path)
     try:
@@ -158,14 +108,62 @@ def new_folder(path: Path) -> Iterator[None]:
         raise
 
 
-def make_folder(path: Path) -> None:
-    """Make a folder and those above it.
+class _NotReplacedError(Exception):
+    """Leaves `replace_file` without replacing anything."""
 
-    Raises:
-        InvalidFileError: that is not possible.
-    """
+
+def _temporary_name(target: Path, process: str) -> str:
+    """Name of the file that a process writes before it replaces the target."""
+    return f".{target.stem}.{process}.partial{target.suffix}"
+
+
+def _check_replaceable(target: Path) -> None:
+    """Raise if the folder is missing, or the target is something other than a regular file."""
+    if not target.parent.is_dir():
+        raise OSError(f"there is no folder {target.parent}")
+    if target.is_dir():
+        raise OSError("it is a folder")
+    if target.exists() and not target.is_file():
+        raise OSError("it is not a regular file")
+
+
+def _remove_abandoned(target: Path) -> None:
+    """Remove the target's temporary files whose process no longer runs."""
+    head, tail = _temporary_name(target, "\0").split("\0")
+    pattern = re.compile(re.escape(head) + r"(\d{1,9})" + re.escape(tail))
+    for path in target.parent.iterdir():
+        match = pattern.fullmatch(path.name)
+        if match and not _runs(int(match[1])):
+            _remove(path)
+
+
+def _runs(process: int) -> bool:
+    """Whether a process runs on this machine."""
     try:
-        path.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        reason = "it is a file" if isinstance(error, FileExistsError) else _reason(error)
-        raise InvalidFileError(f"cannot make the folder {path}: {reason}") from error
+        os.kill(process, 0)  # signal 0 tests whether the process exists and sends nothing
+    except ProcessLookupError:
+        return False
+    except OSError:  # it runs and belongs to another user
+        return True
+    return True
+
+
+def _flush(path: Path) -> None:
+    """Wait until what was written to a file or folder is on the disk."""
+    descriptor = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+def _remove(path: Path) -> None:
+    """Remove a file if possible; otherwise the next writer removes it."""
+    with suppress(OSError):
+        path.unlink()
+
+
+def _reason(error: OSError) -> str:
+    """The reason for an error, without the number and the path that Python adds."""
+    reason = error.strerror or " ".join(str(error).split())
+    return reason[0].lower() + reason[1:] if reason else type(error).__name__

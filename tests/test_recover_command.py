@@ -112,7 +112,7 @@ def test_bad_input_ends_in_one_sentence_and_leaves_nothing(run, file: Path) -> N
             "map-bo selector makes no use of a rehearsal",
         ),
         ([folder / "other.h5", "--rehearsal", table], "it is the rehearsal of another repertoire"),
-        ([*there, "--rehearsal", file], "it is not a rehearsal"),
+        ([*there, "--rehearsal", file], "it is no rehearsal file"),
         ([*there, "--rehearsal", folder / "none.h5"], "none.h5 cannot be read: no such file"),
         ([folder / "empty.h5"], "the repertoire is empty"),
     ]

@@ -1,71 +1,72 @@
-"""Rehearsal tables in files: small, and believed only after they were checked.
-
-`docs/format.md` describes the file.
-"""
+"""Rehearsal tables in files; `docs/format.md` describes the file."""
 
 import json
 from pathlib import Path
 
+import numpy as np
+
 from adapt.damage import HEALTHY
 from adapt.evidence import evidence_names
-from adapt.rehearsal.packing import check_arrays, pack, unpack
 from adapt.rehearsal.table import Table
 from repertoire.evaluation import robot_label
 from repertoire.repertoire import Repertoire
-from repertoire.storage.contents import (
-    Contents,
-    read_attribute,
-    read_tree,
-    verify,
-    write_attribute,
-    write_tree,
-)
-from repertoire.storage.hdf5 import create_file, open_file
+from repertoire.storage.hdf5 import Contents, create_file, open_file
 from repertoire.storage.repertoires import fingerprint
-from repertoire.storage.unfinished import Identity
+from repertoire.storage.schema import Array, Format, Identity, parse_json
 from robots.errors import InvalidValueError
 from robots.robot import Robot
 
-_FORMAT = "surefoot rehearsal"
-_VERSION = 2
-_TEXTS = ("conditions", "evidence_names", "identity")
+_BY_ELITE = ("conditions", "elites")
+_FORMAT = Format(
+    "surefoot rehearsal",
+    version=3,
+    arrays={
+        "objectives": Array("<f4", _BY_ELITE, compressed=True),
+        "noise": Array("<f4", _BY_ELITE, low=0, compressed=True),
+        "falls": Array("<f4", _BY_ELITE, low=0, high=1, compressed=True),
+        "evidence": Array("<f4", (*_BY_ELITE, "evidence"), compressed=True),
+        "evidence_std": Array("<f4", (*_BY_ELITE, "evidence"), low=0, compressed=True),
+        "episodes": Array("<i8", low=1),
+    },
+    texts=("conditions", "evidence_names", "identity"),
+)
+# Steps to which values are rounded, as shares of their standard deviation over the table. Selectors assume
+# that evidence is off by 8% of it at the least.
+_STEPS = {"objectives": 1e-4, "noise": 0.1, "evidence": 0.03, "evidence_std": 0.1}
 
 
-def rehearsal_path(repertoire: Path) -> Path:
-    """Where a repertoire's rehearsal is kept: beside it, under its name and `-rehearsal`.
-
-    Args:
-        repertoire: its file.
-    """
-    return repertoire.with_name(f"{repertoire.stem}-rehearsal{repertoire.suffix}")
+def rehearsal_path(repertoire: str | Path) -> Path:
+    """Where the rehearsal of a repertoire file is kept: in the same folder, with `-rehearsal` in its name."""
+    path = Path(repertoire)
+    return path.with_name(f"{path.stem}-rehearsal{path.suffix}")
 
 
-def write_table(path: Path, table: Table, identity: Identity) -> None:
-    """Write a table to a file in one step.
+def write_table(path: str | Path, table: Table, identity: Identity) -> None:
+    """Write a table to a file in one step; what is read differs by the rounding that `docs/format.md` says.
 
     Args:
         path: the file; its folder must exist.
         table: what a rehearsal found.
-        identity: what it is a function of, by name; `repertoire` is that repertoire's fingerprint.
+        identity: what it depends on, by name; `repertoire` is that repertoire's fingerprint.
 
     Raises:
         InvalidFileError: the file cannot be written.
     """
+    arrays = {
+        name: _rounded(getattr(table, name), _STEPS[name]) if name in _STEPS else getattr(table, name)
+        for name in _FORMAT.arrays
+    }
     texts = {
         "conditions": json.dumps(table.conditions),
         "evidence_names": json.dumps(table.evidence_names),
         "identity": json.dumps(dict(identity)),
     }
     with create_file(path) as file:
-        write_attribute(file, "format", _FORMAT)
-        write_attribute(file, "version", _VERSION)
-        write_tree(file, Contents(pack(table), texts))
+        _FORMAT.save(file, Contents({name: np.asarray(array) for name, array in arrays.items()}, texts))
 
 
-def read_table(path: Path, repertoire: Repertoire, *, robot: Robot | None = None) -> Table:
+def read_table(path: str | Path, repertoire: Repertoire, *, robot: Robot | None = None) -> Table:
     """Read a table.
-
-    Its numbers are those that were written but for their precision, see `packing`.
 
     Args:
         path: the file.
@@ -73,64 +74,55 @@ def read_table(path: Path, repertoire: Repertoire, *, robot: Robot | None = None
         robot: on which, if not on the repertoire's.
 
     Raises:
-        InvalidFileError: the file cannot be read, is no sound table, or is that of another repertoire or of
-            another robot.
+        InvalidFileError: the file cannot be read, holds no valid table, or one of another repertoire or
+            robot.
     """
     with open_file(path) as file:
-        if read_attribute(file, "format", "S") != _FORMAT:
-            raise InvalidValueError(
-                f"it is not a rehearsal: it has no attribute 'format' that says {_FORMAT!r}"
-            )
-        version = read_attribute(file, "version", "i")
-        if version != _VERSION:
-            raise InvalidValueError(
-                f"it is a rehearsal in version {version} of the format, this software reads {_VERSION}: "
-                "rehearse the repertoire with it"
-            )
-        contents = read_tree(file)
-        _check_texts(contents)
-        conditions, names = (tuple(_names(contents, text)) for text in ("conditions", "evidence_names"))
-        check_arrays(contents.arrays, conditions=len(conditions), evidence=len(names))
-        verify(file, contents)
-        _check_identity(contents, repertoire, robot or repertoire.robot)
-        return unpack(contents.arrays, conditions, names)
+        contents = _FORMAT.load(file)
+        conditions, names = _names(contents, "conditions"), _names(contents, "evidence_names")
+        if conditions[:1] != (HEALTHY,) or len(set(conditions)) < len(conditions):
+            raise InvalidValueError(f"'conditions' must be {HEALTHY!r} first, and all different")
+        _FORMAT.check(contents, conditions=len(conditions), evidence=len(names))
+        _check_origin(contents, repertoire, robot or repertoire.robot)
+    columns = {name: array for name, array in contents.arrays.items() if name != "episodes"}
+    episodes = int(contents.arrays["episodes"])
+    return Table(conditions=conditions, evidence_names=names, episodes=episodes, **columns)
 
 
-def _names(contents: Contents, text: str) -> list[str]:
+def _rounded(values: np.ndarray, share: float) -> np.ndarray:
+    """Values rounded to steps of at most a share of their standard deviation, for each kind of evidence.
+
+    Steps are powers of two, since gzip compresses numbers best that have few binary digits.
+    """
+    std = values.std(axis=(0, 1), dtype=np.float64)
+    step = 2.0 ** np.floor(np.log2(share * np.where(std > 0, std, 1)))
+    return np.where(std > 0, np.rint(values / step) * step, values).astype(np.float32)
+
+
+def _names(contents: Contents, text: str) -> tuple[str, ...]:
     """The names that a text lists."""
-    names = json.loads(contents.texts[text])
-    if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
+    names = parse_json(contents, text, list)
+    if not all(isinstance(name, str) for name in names):
         raise InvalidValueError(f"{text!r} must hold a list of texts")
-    return names
+    return tuple(map(str, names))
 
 
-def _check_texts(contents: Contents) -> None:
-    """Raise if a text is missing, or the conditions are impossible."""
-    for name in _TEXTS:
-        if name not in contents.texts:
-            raise InvalidValueError(f"the text {name!r} is missing")
-    conditions = _names(contents, "conditions")
-    if conditions[:1] != [HEALTHY] or len(set(conditions)) < len(conditions):
-        raise InvalidValueError(f"'conditions' must be {HEALTHY!r} and then others, each once")
-
-
-def _check_identity(contents: Contents, repertoire: Repertoire, robot: Robot) -> None:
-    """Raise if a table is not of the repertoire, or not on the robot."""
-    identity = json.loads(contents.texts["identity"])
-    found = identity.get("repertoire") if isinstance(identity, dict) else None
-    expected = fingerprint(repertoire)
+def _check_origin(contents: Contents, repertoire: Repertoire, robot: Robot) -> None:
+    """Refuse a table of another repertoire or robot."""
+    identity = parse_json(contents, "identity", dict)
+    found, expected = str(identity.get("repertoire")), fingerprint(repertoire)
     if found != expected:
         raise InvalidValueError(
-            f"it is the rehearsal of another repertoire (checksum {str(found)[:16]}, not {expected[:16]}): "
+            f"it is the rehearsal of another repertoire (checksum {found[:16]}, not {expected[:16]}): "
             "rehearse this one"
         )
-    ran_on = identity.get("robot", robot_label(repertoire.robot))
+    ran_on = str(identity.get("robot", robot_label(repertoire.robot)))
     if ran_on != robot_label(robot):
         raise InvalidValueError(
-            f"it was rehearsed on another robot ({str(ran_on)[:40]}, not {robot_label(robot)})"
+            f"it was rehearsed on another robot ({ran_on[:40]}, not {robot_label(robot)})"
         )
     k, names = contents.arrays["objectives"].shape[1], _names(contents, "evidence_names")
-    if k != len(repertoire) or tuple(names) != evidence_names(repertoire.robot):
+    if k != len(repertoire) or names != evidence_names(repertoire.robot):
         raise InvalidValueError(
             f"it has {k} controllers and {len(names)} kinds of evidence, which is not what the repertoire "
             f"of {len(repertoire)} has"

@@ -7,8 +7,7 @@ from adapt.selectors.catalogue import find_selector
 from adapt.suite.gap import FRICTION, LATENCY, MASS, STRENGTH
 from adapt.suite.replays import Arena
 from adapt.suite.study import Benchmark
-from repertoire.machine import processor_name
-from repertoire.storage.versions import software_versions
+from repertoire.provenance import processor_name, software_versions
 
 
 def run_notes(bench: Benchmark, arena: Arena, selectors: Sequence[str]) -> list[str]:

@@ -4,23 +4,20 @@ import json
 from dataclasses import fields
 from pathlib import Path
 
-import numpy as np
-
-from repertoire.storage.contents import (
-    Contents,
-    read_attribute,
-    read_tree,
-    verify,
-    write_attribute,
-    write_tree,
-)
-from repertoire.storage.hdf5 import create_file, open_file
+from repertoire.storage.hdf5 import Contents, create_file, open_file
+from repertoire.storage.schema import Array, Format, parse_json
 from repertoire.suites.results import TrialResult
 from robots.errors import InvalidValueError
 
-_FORMAT = "surefoot trial"
-_VERSION = 2
-_HISTORY = "history/"
+_FORMAT = Format(
+    "surefoot trial",
+    version=2,
+    arrays={
+        "objectives": Array("<f4", None, finite=False),
+        "history/*": Array(None, ("rows",), finite=False),
+    },
+    texts=("scalars",),
+)
 _COLUMNS = {"evaluations", "qd_score", "coverage", "best"}
 _TYPES = {"str": str, "int": int, "float": float}
 
@@ -31,12 +28,10 @@ def write_trial(path: Path, result: TrialResult) -> None:
     Raises:
         InvalidFileError: the file cannot be written.
     """
-    history = {_HISTORY + name: column for name, column in result.history.items()}
+    history = {f"history/{name}": column for name, column in result.history.items()}
     scalars = {name: getattr(result, name) for name in _scalars()}
     with create_file(path) as file:
-        write_attribute(file, "format", _FORMAT)
-        write_attribute(file, "version", _VERSION)
-        write_tree(
+        _FORMAT.save(
             file, Contents({"objectives": result.objectives, **history}, {"scalars": json.dumps(scalars)})
         )
 
@@ -48,36 +43,24 @@ def read_trial(path: Path) -> TrialResult:
         InvalidFileError: the file cannot be read, or is not a sound result of a trial.
     """
     with open_file(path) as file:
-        if read_attribute(file, "format", "S") != _FORMAT or read_attribute(file, "version", "i") != _VERSION:
-            raise InvalidValueError(f"it is not the result of a trial in version {_VERSION} of the format")
-        contents = read_tree(file)
-        verify(file, contents)
+        contents = _FORMAT.load(file)
         return _result(contents)
 
 
 def _result(contents: Contents) -> TrialResult:
     """The result that verified contents describe."""
-    scalars = json.loads(contents.texts.get("scalars", "null"))
-    expected = _scalars()
-    if not isinstance(scalars, dict) or scalars.keys() != expected.keys():
+    scalars, expected = parse_json(contents, "scalars", dict), _scalars()
+    if scalars.keys() != expected.keys():
         raise InvalidValueError(f"its scalars must be {', '.join(expected)}")
     for name, wanted in expected.items():
         if type(scalars[name]) is not wanted:
             raise InvalidValueError(f"{name!r} must be of type {wanted.__name__}, not {scalars[name]!r}")
-    history = {
-        name.removeprefix(_HISTORY): column
-        for name, column in contents.arrays.items()
-        if name.startswith(_HISTORY)
-    }
-    objectives = contents.arrays.get("objectives")
-    if objectives is None or objectives.dtype != np.float32:
-        raise InvalidValueError("'objectives' must be float32")
+    history = contents.group("history")
     if not history.keys() >= _COLUMNS:
         raise InvalidValueError(f"the history must have the columns {', '.join(sorted(_COLUMNS))}")
-    rows = history["evaluations"].size
-    if any(column.shape != (rows,) or column.dtype.kind not in "iuf" for column in history.values()):
-        raise InvalidValueError("the columns of the history must hold equally many real numbers")
-    return TrialResult(**scalars, history=history, objectives=objectives)
+    if any(column.dtype.kind not in "iuf" for column in history.values()):
+        raise InvalidValueError("the columns of the history must hold real numbers")
+    return TrialResult(**scalars, history=history, objectives=contents.arrays["objectives"])
 
 
 def _scalars() -> dict[str, type]:

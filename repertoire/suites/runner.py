@@ -7,10 +7,9 @@ from typing import final
 
 import numpy as np
 
-from repertoire.machine import processor_name
 from repertoire.memory import array_bytes
 from repertoire.problems.catalogue import make_problem
-from repertoire.storage.versions import software_versions
+from repertoire.provenance import processor_name, software_versions
 from repertoire.suites.plan import Plan, Tell
 from repertoire.suites.results import TrialResult
 from repertoire.training.runs import configure

@@ -13,10 +13,10 @@ from repertoire.algorithms import find_algorithm
 from repertoire.metrics import Metrics, measure
 from repertoire.parallel import one_blas_thread
 from repertoire.problems.problem import Evaluations, Problem
+from repertoire.provenance import software_versions
 from repertoire.repertoire import Repertoire
 from repertoire.search import Search
 from repertoire.storage.repertoires import write_repertoire
-from repertoire.storage.versions import software_versions
 from repertoire.strategies.strategy import STOPS
 from repertoire.training.history import History
 from repertoire.training.settings import Settings

@@ -88,7 +88,7 @@ def train(ctx: click.Context, robot: str | None, **options: Any) -> None:
 
 def _compare_versions(training: Any) -> None:
     """Say so where other software saved what is resumed: the result may then differ."""
-    from repertoire.storage.versions import software_versions
+    from repertoire.provenance import software_versions
 
     now = software_versions()
     for name, then in training.saved_by.items():

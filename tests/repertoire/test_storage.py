@@ -8,7 +8,10 @@ import signal
 import subprocess
 import sys
 import time
+import zlib
+from contextlib import suppress
 from pathlib import Path
+from unittest import mock
 
 import h5py
 import numpy as np
@@ -17,7 +20,7 @@ import pytest
 from repertoire.archives.archive import Elites
 from repertoire.problems.locomotion import walking_record
 from repertoire.repertoire import Repertoire, Spread
-from repertoire.storage.contents import read_tree, write_tree
+from repertoire.storage.hdf5 import Contents, read_tree
 from repertoire.storage.repertoires import fingerprint, read_repertoire, read_search, write_repertoire
 from repertoire.training.settings import make_settings
 from robots.errors import InvalidFileError, InvalidValueError
@@ -128,10 +131,16 @@ def test_a_spread_comes_back_exactly(path, repertoire):
     assert (found.episodes, found.seed) == (10, 2**63 - 1)
 
 
-def test_a_fingerprint_is_the_checksum_of_the_file(path, repertoire):
-    with h5py.File(path) as file:
-        assert fingerprint(repertoire) == file.attrs["checksum"].decode()
-    assert fingerprint(dataclasses.replace(repertoire, spread=make_spread())) != fingerprint(repertoire)
+def test_a_fingerprint_tells_controllers_apart_but_not_settings(repertoire):
+    settings = repertoire.settings.model_copy(update={"evaluations": 7})
+    same = dataclasses.replace(repertoire, settings=settings, history={}, versions={})
+    assert fingerprint(same) == fingerprint(repertoire)
+    elites = dataclasses.replace(repertoire.elites, solutions=-repertoire.elites.solutions)
+    for other in (
+        dataclasses.replace(repertoire, elites=elites),
+        with_problem(repertoire, controller="mlp-1"),
+    ):
+        assert fingerprint(other) != fingerprint(repertoire)
 
 
 def test_a_search_state_comes_back_exactly(path):
@@ -239,12 +248,16 @@ def external(file):
     declare("thresholds", (12,), external=[("/etc/hostname", 0, 96)])(file)
 
 
-def second_name(file):
+def unknown(file):
     file["elites/again"] = file["elites/cells"]
 
 
-def cycle(file):
-    file["elites/again"] = file["elites"]
+def inflating(file):
+    """A chunk that claims to be small and is not, under a name that HDF5 would look for in other files."""
+    values = file["thresholds"][()]
+    del file["thresholds"]
+    dataset = file.create_dataset("thresholds", data=values, chunks=(12,), compression="gzip")
+    dataset.id.write_direct_chunk((0,), zlib.compress(values.tobytes() + bytes(10**6)))
 
 
 def name_with_null_type(file):
@@ -260,8 +273,11 @@ SOUND_SEAL = {
     "no elites": (lambda file: file.pop("elites"), "the array 'elites/cells' is missing"),
     "no solutions": (lambda file: file.pop("elites/solutions"), "the array 'elites/solutions' is missing"),
     "no settings": (lambda file: file.pop("settings"), "the text 'settings' is missing"),
-    "no robot": (lambda file: file.pop("robot"), "the text 'robot/mjcf' is missing"),
-    "text as array": (lambda file: replace(file, "versions", 3), "the text 'versions' is missing"),
+    "no robot": (lambda file: file.pop("robot"), "the text 'robot/mjcf' must be there if, and only if"),
+    "text as array": (
+        lambda file: replace(file, "versions", 3),
+        "the (text 'versions' is missing|array 'versions' is not part of the format)",
+    ),
     "array as text": (
         lambda file: replace(file, "thresholds", np.bytes_(b"x")),
         "the array 'thresholds' is missing",
@@ -276,7 +292,7 @@ SOUND_SEAL = {
     ),
     "objects": (
         lambda file: replace(file, "thresholds", "a text of any length"),
-        "'thresholds' must be a numeric array or a text, not of type object",
+        "'thresholds' must be a numeric array or a text",
     ),
     "no dataspace": (name_with_null_type, "'thresholds' must be a numeric array"),
     "too few solutions": (
@@ -317,15 +333,15 @@ SOUND_SEAL = {
     ),
     "solutions not finite": (
         change("elites/solutions", lambda a: with_value(a, (slice(2), 3), NAN)),
-        "'elites/solutions' must be finite, but 2 of 3 rows are not",
+        "'elites/solutions' must be finite and from -inf to inf, but 2 of .* values are not",
     ),
     "objective not finite": (
         change("elites/objectives", lambda a: with_value(a, 1, INF)),
-        "'elites/objectives' must be finite, but 1 of 3 rows are not",
+        "'elites/objectives' must be finite .* 1 of 3 values are not",
     ),
     "measure not finite": (
         change("elites/measures", lambda a: with_value(a, (1, 2), NAN)),
-        "'elites/measures' must be finite, but 1 of 3 rows are not",
+        "'elites/measures' must be finite .* 1 of 12 values are not",
     ),
     "threshold not a number": (
         change("thresholds", lambda a: with_value(a, 1, NAN)),
@@ -333,7 +349,7 @@ SOUND_SEAL = {
     ),
     "uneven history": (
         change("history/best", lambda a: a[1:]),
-        "the columns of the history must have equally many rows, but .*'history/best' has 1",
+        r"'history/.*' must have shape \(1,\), not \(2,\)",
     ),
     "history of tables": (change("history/best", lambda a: a[None]), "'history/best' must be .* of rank 1"),
     "settings cut": (
@@ -351,7 +367,6 @@ SOUND_SEAL = {
     "settings wrong": (setting("sigma0", -1), "sigma0: input should be greater than 0, not -1"),
     "settings unknown": (setting("sigma1", 1), "unknown key 'sigma1'"),
     "another grid": (setting("archive", [2, 3, 2, 2]), r"'thresholds' must have shape \(24,\), not \(12,\)"),
-    "versions wrong": (change("versions", text(lambda t: '{"a": 1}')), "'versions' must map names to texts"),
     "not UTF-8": (
         lambda file: replace(file, "controller", np.bytes_(b"\xff")),
         "'controller' is not UTF-8 text",
@@ -376,43 +391,55 @@ SOUND_SEAL = {
     ),
     "soft link": (link("thresholds", h5py.SoftLink("/elites/cells")), "'thresholds' is a link"),
     "external link": (link("elites", h5py.ExternalLink("other.h5", "/elites")), "'elites' is a link"),
-    "virtual": (virtual, "'thresholds' must be stored contiguously and in the file itself"),
-    "external": (external, "'thresholds' must be stored contiguously and in the file itself"),
+    "virtual": (virtual, "'thresholds' must be stored in the file itself"),
+    "external": (external, "'thresholds' must be stored in the file itself"),
     "compressed": (
         declare("elites/solutions", (10**7, 10**3), chunks=(10**4, 10**3), compression="gzip"),
-        "'elites/solutions' must be stored contiguously",
+        r"'elites/solutions' claims shape \(10000000, 1000\)",
     ),
     "huge": (
         declare("elites/solutions", (10**9, 10**6)),
         r"'elites/solutions' claims shape \(1000000000, 1000000\)",
     ),
     "never written": (declare("elites/solutions", (3, 5)), r"'elites/solutions' claims shape \(3, 5\)"),
-    "second name": (second_name, "'elites/(again|cells)' has a second name"),
-    "cycle": (cycle, "'elites/again' has a second name"),
-    "named type": (named_type, "'type' is neither a group nor a dataset"),
-    "no format": (lambda file: file.attrs.pop("format"), "it is not a repertoire"),
-    "format of another kind": (lambda file: file.attrs.create("format", [1, 2]), "it is not a repertoire"),
-    "another format": (lambda file: file.attrs.create("format", np.bytes_(b"x")), "it is not a repertoire"),
+    "unknown": (unknown, "the array 'elites/again' is not part of the format"),
+    "inflating": (inflating, "cannot|.*buffer size"),
+    "named type": (named_type, "'type' must be a numeric array or a text"),
+    "no format": (
+        lambda file: file.attrs.pop("format"),
+        "it is no repertoire file",
+    ),
+    "format of another kind": (
+        lambda file: file.attrs.create("format", [1, 2]),
+        "it is no repertoire file",
+    ),
+    "another format": (
+        lambda file: file.attrs.create("format", np.bytes_(b"x")),
+        "it is no repertoire file",
+    ),
     "another version": (
         lambda file: file.attrs.create("version", 7),
-        "it was written in version 7 of the format, this software reads version 2",
+        "it is in version 7 of the format 'surefoot repertoire', but this software reads only version 2",
     ),
     "no version": (
         lambda file: file.attrs.pop("version"),
-        "it is a repertoire of unknown version: it has no attribute 'version' that is an integer",
+        "it is in version None of the format",
     ),
 }
 
 
 def seal(file):
-    """Give a doctored file the checksum that its author would."""
-    try:
-        contents = read_tree(file, without={"search"})
-    except InvalidValueError:
-        return  # refused before the checksum matters
-    with h5py.File.in_memory() as scratch:
-        write_tree(scratch, contents)
-        file.attrs["checksum"] = scratch.attrs["checksum"]
+    """Give an edited file the checksum that its author would."""
+    checksums, checksum = [], Contents.checksum
+
+    def record(contents):
+        checksums.append(checksum(contents))
+        return checksums[-1]
+
+    with mock.patch.object(Contents, "checksum", record), suppress(Exception):
+        read_tree(file, without={"search"})
+    if checksums:  # otherwise the file is refused before the checksum matters
+        file.attrs["checksum"] = np.bytes_(checksums[0].encode())
 
 
 @pytest.mark.parametrize("case", SOUND_SEAL)
@@ -421,7 +448,9 @@ def test_refuses_what_is_not_a_sound_repertoire(path, case):
     with h5py.File(path, "r+") as file:
         edit(file)
         seal(file)
-    with pytest.raises(InvalidFileError, match=f"^{re.escape(str(path))}: {message}") as refusal:
+    with pytest.raises(
+        InvalidFileError, match=f"^{re.escape(str(path))}(: | is damaged or incomplete: )({message})"
+    ) as refusal:
         read_repertoire(path)
     assert "\n" not in str(refusal.value)
 
@@ -454,27 +483,27 @@ SPREADS = {
     ),
     "not finite": (
         change("spread/measure_std", lambda a: with_value(a, 1, NAN)),
-        "'spread/measure_std' must be finite and at least 0, but 4 of 12 values are not",
+        "'spread/measure_std' must be finite and from 0 to inf, but 4 of 12 values are not",
     ),
     "infinite": (
         change("spread/objective_std", lambda a: with_value(a, 1, INF)),
-        "'spread/objective_std' must be finite and at least 0, but 1 of 3 values are not",
+        "'spread/objective_std' must be finite and from 0 to inf, but 1 of 3 values are not",
     ),
     "negative": (
         change("spread/objective_std", lambda a: a - 1),
-        "'spread/objective_std' must be finite and at least 0, but 1 of 3 values are not",
+        "'spread/objective_std' must be finite and from 0 to inf, but 1 of 3 values are not",
     ),
     "more than all": (
         change("spread/reproducibility", lambda a: a + 0.1),
-        "'spread/reproducibility' must be from 0 to 1, but 1 of 3 values are not",
+        "'spread/reproducibility' must be finite and from 0 to 1, but 1 of 3 values are not",
     ),
     "no episodes": (
         change("spread/episodes", lambda a: a - 10),
-        "'spread/episodes' must be finite and at least 1, but 1 of 1 values are not",
+        "'spread/episodes' must be finite and from 1 to inf, but 1 of 1 values are not",
     ),
     "negative seed": (
         change("spread/seed", lambda a: np.int64(-1)),
-        "'spread/seed' must be finite and at least 0, but 1 of 1 values are not",
+        "'spread/seed' must be finite and from 0 to inf, but 1 of 1 values are not",
     ),
 }
 
@@ -520,18 +549,6 @@ def test_refuses_a_search_state_that_is_a_link(path, target):
         read_search(path)
 
 
-def test_refuses_texts_in_a_search_state(path):
-    with h5py.File(path, "r+") as file:
-        state = read_tree(file["search"])
-        del file["search"]
-        state.texts["emitter_0/note"] = "x"
-        write_tree(file.create_group("search"), state)
-    with pytest.raises(
-        InvalidFileError, match="the search state must be numeric, but holds the text 'emitter_0/note'"
-    ):
-        read_search(path)
-
-
 @pytest.mark.parametrize("read", [read_repertoire, read_search])
 def test_refuses_what_is_not_a_file_of_this_kind(path, tmp_path, read):
     whole = path.read_bytes()
@@ -550,7 +567,7 @@ def test_refuses_what_is_not_a_file_of_this_kind(path, tmp_path, read):
         "empty": " cannot be read: it is not an HDF5 file",
         "half": " is damaged or incomplete: .*truncated",
         "short": " is damaged or incomplete: .*truncated",
-        "hdf5": ": it is not a repertoire",
+        "hdf5": ": it is no repertoire file",
     }.items():
         with pytest.raises(InvalidFileError, match=f"^{re.escape(str(tmp_path / name))}{message}"):
             read(tmp_path / name)
@@ -578,13 +595,8 @@ def test_a_flipped_byte_is_refused_or_changes_nothing(path, repertoire):
     ("changes", "message"),
     [
         ({"thresholds": np.zeros(3)}, r"'thresholds' must have shape \(12,\), not \(3,\)"),
-        ({"history": {"a": np.zeros(1), "b": np.zeros(2)}}, "the columns of the history"),
+        ({"history": {"a": np.zeros(1), "b": np.zeros(2)}}, r"'history/b' must have shape \(1,\)"),
         ({"history": {"a": np.array(["x"])}}, "'history/a' must be numeric to be saved, not <U1"),
-        ({"history": {"": np.zeros(1)}}, "'history/' cannot name what is saved"),
-        (
-            {"history": {"a": np.zeros(1), "a/b": np.zeros(1)}},
-            "'history/a' and 'history/a/b' cannot both be saved",
-        ),
     ],
 )
 def test_does_not_write_what_it_could_not_read(path, repertoire, changes, message):
