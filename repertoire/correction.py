@@ -20,36 +20,22 @@ from robots.seeds import SeedFamily
 
 
 @dataclass(frozen=True, eq=False)
-class Reassessed:
-    """What each of a repertoire's k elites did in n fresh episodes, in the order of the elites.
-
-    Attributes:
-        objectives: means over the episodes, (k,) float64; nan for an elite of which one diverged.
-        measures: means over the episodes, (k, m) float64; nan likewise.
-        spread: nan likewise, except the reproducibility: an episode that diverged is in no cell.
-        diverged: how many of the episodes diverged, (k,) int64.
-    """
-
-    objectives: np.ndarray
-    measures: np.ndarray
-    spread: Spread
-    diverged: np.ndarray
-
-
-@dataclass(frozen=True, eq=False)
 class Correction:
-    """A corrected repertoire, and how it compares with the original.
+    """A corrected repertoire, and how it compares with the original of k elites.
 
     Attributes:
         repertoire: the corrected one. Its objectives and measures are means, and the reproducibility in its
             spread refers to its own cells. Its thresholds are the objectives of its elites.
-        reassessed: the original elites; their reproducibility refers to their original cells.
+        spread: of the original's elites. Their reproducibility refers to their original cells; the rest is
+            nan for an elite of which an episode diverged.
+        diverged: number of the episodes of each of the original's elites that diverged, (k,) int64.
         before: metrics of the original.
-        after: metrics of the corrected one, with the same minimum objective.
+        after: metrics of the corrected repertoire, with the same minimum objective.
     """
 
     repertoire: Repertoire
-    reassessed: Reassessed
+    spread: Spread
+    diverged: np.ndarray
     before: Metrics
     after: Metrics
 
@@ -62,7 +48,7 @@ class Correction:
     @property
     def left_out(self) -> int:
         """Number of elites that did not enter the new archive because one of their episodes diverged."""
-        return int(np.count_nonzero(self.reassessed.diverged))
+        return int(np.count_nonzero(self.diverged))
 
 
 def reevaluation(
@@ -137,23 +123,25 @@ def correct_from_episodes(
             seed=seed,
         )
 
-    means = Reassessed(
-        objectives=objectives.mean(axis=1),
-        measures=measures.mean(axis=1),
-        spread=spread(np.arange(len(repertoire)), elites.cells),
-        diverged=np.count_nonzero(~known, axis=1),
-    )
-    rows = np.flatnonzero(means.diverged == 0)
-    archive.add(elites.solutions[rows], means.objectives[rows], means.measures[rows])
+    diverged = np.count_nonzero(~known, axis=1)
+    rows = np.flatnonzero(diverged == 0)
+    means, places = objectives[rows].mean(axis=1), measures[rows].mean(axis=1)
+    archive.add(elites.solutions[rows], means, places)
     entered = archive.elites()
-    winners = rows[_winners(archive.cells_of(means.measures[rows]), means.objectives[rows])]
+    winners = rows[_winners(archive.cells_of(places), means)]
     corrected = replace(
         repertoire,
         elites=entered,
         thresholds=archive.thresholds,
         spread=spread(winners, entered.cells),
     )
-    return Correction(corrected, means, before=repertoire.metrics, after=corrected.metrics)
+    return Correction(
+        repertoire=corrected,
+        spread=spread(np.arange(len(repertoire)), elites.cells),
+        diverged=diverged,
+        before=repertoire.metrics,
+        after=corrected.metrics,
+    )
 
 
 def _winners(cells: np.ndarray, objectives: np.ndarray) -> np.ndarray:

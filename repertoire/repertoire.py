@@ -16,19 +16,6 @@ from robots.words import short
 _DECILE = 0.1
 
 
-@dataclass(frozen=True)
-class SpreadSummary:
-    """How one kind of spread is distributed over elites.
-
-    Attributes:
-        median: half of the elites have a larger spread.
-        worst: a tenth of the elites have at least this spread (for the reproducibility: at most this one).
-    """
-
-    median: float
-    worst: float
-
-
 @dataclass(frozen=True, eq=False)
 class Spread:
     """How much the n episodes of each of k elites differ; episode j has the same seed for all elites.
@@ -60,24 +47,24 @@ class Spread:
             reproducibility=self.reproducibility[rows],
         )
 
-    def summaries(self) -> dict[str, SpreadSummary]:
-        """Each kind of spread over the elites, by name; nan without elites.
+    def summaries(self) -> dict[str, tuple[float, float]]:
+        """Median and mild end of the worst tenth of the elites for each kind of spread, by name.
 
-        An elite counts with the mean over its measures. Elites without a spread, being nan, do not count.
+        An elite counts with the mean over its measures. Elites without a spread, being nan, do not count; nan
+        if there are no others.
         """
         known = np.isfinite(self.objective_std)
-        return {
-            "objective std": _summary(self.objective_std[known], 1 - _DECILE),
-            "measure std": _summary(self.measure_std[known].mean(axis=1), 1 - _DECILE),
-            "reproducibility": _summary(self.reproducibility[known], _DECILE),
+        kinds = {
+            "objective std": (self.objective_std[known], 1 - _DECILE),
+            "measure std": (self.measure_std[known].mean(axis=1), 1 - _DECILE),
+            "reproducibility": (self.reproducibility[known], _DECILE),
         }
-
-
-def _summary(values: np.ndarray, worst: float) -> SpreadSummary:
-    """Summarise values (k,), of which those beyond the quantile `worst` are the worst decile."""
-    if not len(values):
-        return SpreadSummary(median=math.nan, worst=math.nan)
-    return SpreadSummary(median=float(np.median(values)), worst=float(np.quantile(values, worst)))
+        return {
+            name: (float(np.median(values)), float(np.quantile(values, worst)))
+            if len(values)
+            else (math.nan, math.nan)
+            for name, (values, worst) in kinds.items()
+        }
 
 
 @dataclass(frozen=True, eq=False)
@@ -206,7 +193,7 @@ class Repertoire:
         if self.spread is None:
             return {}
         episodes, seed = self.spread.episodes, self.spread.seed
-        objective, measures, same = (summary.median for summary in self.spread.summaries().values())
+        objective, measures, same = (median for median, _ in self.spread.summaries().values())
         medians = f": objective ± {objective:.1f}, measures ± {measures:.3f}, {same:.0%} in the elite's cell"
         return {
             "corrected": f"objectives and measures are means over {episodes} episodes, seed {seed}",

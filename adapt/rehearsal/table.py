@@ -3,12 +3,14 @@
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
-from robots.errors import UnknownNameError
+from robots.errors import InvalidValueError, UnknownNameError
 
 GOOD = 0.8  # share of the best controller's objective from which on another one counts as good
+_COLUMNS = ("objectives", "noise", "falls", "evidence", "evidence_std")
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,15 +55,25 @@ class Table:
             if condition not in self.conditions:
                 raise UnknownNameError("condition of the rehearsal", condition, self.conditions)
         rows = [self.conditions.index(condition) for condition in conditions]
-        return replace(
-            self,
-            conditions=tuple(conditions),
-            objectives=self.objectives[rows],
-            noise=self.noise[rows],
-            falls=self.falls[rows],
-            evidence=self.evidence[rows],
-            evidence_std=self.evidence_std[rows],
-        )
+        columns: dict[str, Any] = {name: getattr(self, name)[rows] for name in _COLUMNS}
+        return replace(self, conditions=tuple(conditions), **columns)
+
+
+def join(tables: Sequence[Table]) -> Table:
+    """One table of the conditions of several, all different, of the same controllers.
+
+    Raises:
+        InvalidValueError: they differ in controllers or in what counts as evidence.
+    """
+    first = tables[0]
+    for table in tables:
+        if table.evidence_names != first.evidence_names or table.noise.shape[1:] != first.noise.shape[1:]:
+            raise InvalidValueError("tables to be joined must be of the same controllers and evidence")
+    conditions = tuple(text for table in tables for text in table.conditions)
+    columns: dict[str, Any] = {
+        name: np.concatenate([getattr(table, name) for table in tables]) for name in _COLUMNS
+    }
+    return replace(first, conditions=conditions, **columns)
 
 
 def tabulate(

@@ -6,7 +6,7 @@ import numpy as np
 
 from adapt.damage import HEALTHY
 from adapt.rehearsal.table import Table
-from adapt.suite.finals import Oracles
+from adapt.suite.truth import Oracles
 
 
 @dataclass(frozen=True, eq=False)
@@ -21,7 +21,7 @@ class Case:
         damage: its text.
         shown: what trials show, a table of this one condition.
         scores: mean objective of every controller in the second set, (k,).
-        oracle_row: row of the controller that does best, see `find_oracles`.
+        oracle_row: row of the controller that does best, see `find_oracle`.
         floor: the objective that counts as nothing: the repertoire's minimum objective.
         intact: height of the oracle of the same robot while nothing was broken.
     """

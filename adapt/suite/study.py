@@ -5,14 +5,13 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from adapt.rehearsal.table import Table
+from adapt.rehearsal.table import Table, join
 from adapt.selectors.selector import Prior
 from adapt.suite.case import Case, make_cases
-from adapt.suite.exhaustive import TablePlan, TablePlans, join, plan_tables
-from adapt.suite.finals import Oracles, find_oracles, keep_oracles, read_oracles
 from adapt.suite.replay import Noise
 from adapt.suite.replays import Arena
 from adapt.suite.results import World
+from adapt.suite.truth import TablePlan, TablePlans, plan_tables
 from repertoire.repertoire import Repertoire
 from repertoire.storage.repertoires import fingerprint
 from repertoire.suites.claim import claim
@@ -175,7 +174,8 @@ class Benchmark:
         found: dict[str, Case] = {}
         for shown, scores in pairs:
             table = self._read(shown)
-            cases = make_cases(table, self._read(scores), self._oracles(shown, table), floor=floor)
+            oracles = shown.oracles(self.repertoire, self.folder, table, threads=self.threads)
+            cases = make_cases(table, self._read(scores), oracles, floor=floor)
             found |= {case.damage: case for case in cases}
         cases = [found[damage] for damage in self.settings.damages]
         if all(case.hopeless for case in cases):
@@ -187,16 +187,6 @@ class Benchmark:
             hopeless=tuple(case.damage for case in cases if case.hopeless),
             in_use=self.repertoire.best(),
         )
-
-    def _oracles(self, plan: TablePlan, table: Table) -> Oracles:
-        """The best controllers under a table's conditions, found once."""
-        path = plan.path(self.folder).with_suffix(".oracles.json")
-        oracles = read_oracles(path, table)
-        if oracles is None:
-            robot = plan.robot(self.repertoire)
-            oracles = find_oracles(self.repertoire, robot, table, seed=plan.seed, threads=self.threads)
-            keep_oracles(path, oracles)
-        return oracles
 
     def _read(self, plan: TablePlan) -> Table:
         """A table that was made."""

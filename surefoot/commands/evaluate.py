@@ -112,10 +112,9 @@ def _print_metrics(correction: "Correction") -> None:
 
 def _print_spread(correction: "Correction") -> None:
     """How much the episodes of each original elite differ."""
-    spread = correction.reassessed.spread
     _print_row("", "median", "worst 10%")
-    for name, summary in spread.summaries().items():
-        _print_row(name, *(_or_dash(value, _SPREADS[name]) for value in (summary.median, summary.worst)))
+    for name, summary in correction.spread.summaries().items():
+        _print_row(name, *(_or_dash(value, _SPREADS[name]) for value in summary))
 
 
 def _print_row(name: str, *columns: str) -> None:

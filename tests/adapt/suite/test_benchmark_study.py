@@ -8,9 +8,9 @@ import pytest
 from adapt.damage import HEALTHY
 from adapt.damage.text import parse_damage, read_damages
 from adapt.suite.damages import TUNING, check_damages, damage_file, default_damages
-from adapt.suite.exhaustive import TablePlan
 from adapt.suite.replay import Noise
 from adapt.suite.study import Benchmark, BenchmarkSettings
+from adapt.suite.truth import TablePlan
 from robots.catalogue import robot_names
 from robots.errors import InvalidValueError, UnknownNameError
 from robots.robot import load_robot

@@ -1,5 +1,6 @@
-"""Tables of the truth: planned, made, taken up again and put together."""
+"""The truth of a benchmark: tables planned, made and resumed, and the oracles under each of their damages."""
 
+import json
 from dataclasses import replace
 
 import numpy as np
@@ -8,8 +9,11 @@ from made_recoveries import DAMAGES, make_objectives, make_table
 
 from adapt.damage import HEALTHY
 from adapt.damage.text import parse_damage
-from adapt.suite.exhaustive import TablePlan, join, plan_tables
+from adapt.oracle import find_oracle
+from adapt.rehearsal.table import join
+from adapt.suite import truth
 from adapt.suite.gap import randomised
+from adapt.suite.truth import TablePlan, plan_tables
 from robots.errors import InvalidFileError, InvalidValueError
 from robots.simulation.simulation import Simulation
 from tests.adapt.rehearsal.small import STEPS, small_repertoire
@@ -85,3 +89,31 @@ def test_tables_put_together():
     np.testing.assert_array_equal(again.objectives, table.objectives)
     with pytest.raises(InvalidValueError, match="the same controllers and evidence"):
         join([table, make_table(make_objectives(k=12))])
+
+
+def test_each_condition_has_its_oracle_which_is_found_once(repertoire, tmp_path, monkeypatch):
+    asked = []
+
+    def watch(evaluator, means, *, seed, condition):
+        asked.append((evaluator.conditions[condition], bool(evaluator.robots[condition].modifications), seed))
+        np.testing.assert_array_equal(means, table.objectives[condition])
+        return find_oracle(evaluator, means, seed=seed, condition=condition)
+
+    monkeypatch.setattr(truth, "find_oracle", watch)
+    table = PLAN.make(repertoire, tmp_path, threads=1)
+    found = PLAN.oracles(repertoire, tmp_path, table, threads=1)
+    assert asked == [(HEALTHY, False, 11), (BROKEN[0], True, 11), (BROKEN[1], True, 11)]
+    assert set(found) == {HEALTHY, *BROKEN}
+    assert PLAN.oracles(repertoire, tmp_path, table, threads=1) == found
+    assert len(asked) == 3
+
+
+@pytest.mark.parametrize("wrong", ["{", "[]", '{"healthy": 1}', '{"healthy": %s, "%s": 0, "%s": 0}'])
+def test_oracles_are_found_again_if_their_file_is_unsound(repertoire, tmp_path, wrong):
+    table = PLAN.make(repertoire, tmp_path, threads=1)
+    path = PLAN.path(tmp_path).with_suffix(".oracles.json")
+    for value in ("true", "5"):
+        path.write_text(wrong % (value, *BROKEN) if "%" in wrong else wrong)
+        found = PLAN.oracles(repertoire, tmp_path, table, threads=1)
+        assert json.loads(path.read_text()) == found
+        assert all(type(row) is int and 0 <= row < len(repertoire) for row in found.values())

@@ -1,37 +1,39 @@
-"""`TablePlan`: a table of what every controller does under every damage, kept in the study's folder."""
+"""What is true of every controller under every damage of a benchmark: its tables and its oracles."""
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+import json
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 
 from adapt.damage.text import parse_damage
-from adapt.rehearsal.rehearsal import rehearsal, rehearsed_table
+from adapt.oracle import find_oracle
+from adapt.rehearsal.rehearsal import damaged_robots, rehearsal, rehearsed_table
 from adapt.rehearsal.storage import read_table, write_table
 from adapt.rehearsal.table import Table
 from adapt.suite.gap import randomised
-from repertoire.evaluation import Evaluation
+from repertoire.evaluation import Evaluation, Evaluator
 from repertoire.repertoire import Repertoire
-from robots.errors import InvalidValueError
-from robots.files import file_exists, make_folder
+from robots.files import file_exists, make_folder, write_text
 from robots.robot import Robot
 
 FOLDER = "tables"
 _ANTICIPATED, _SHOWN, _SCORES, _GAP = 0, 1, 2, 3  # keys of the seed
+Oracles = Mapping[str, int]  # row of the best controller by condition
 
 
 @dataclass(frozen=True)
 class TablePlan:
-    """A table to be made, or read where it was made before.
+    """A table of all controllers under some damages, which is made once and read from then on.
 
     Attributes:
         name: of its file.
-        conditions: texts of damages.
-        episodes: of every controller under each.
-        seed: of the episodes.
+        conditions: texts of the damages.
+        episodes: of every controller under each of them.
+        seed: from which the seeds of the episodes derive.
         gap: seed of the differences between this robot and the rehearsed one, see `randomised`; None for the
-            rehearsed one itself.
+            rehearsed robot itself.
     """
 
     name: str
@@ -41,7 +43,7 @@ class TablePlan:
     gap: int | None = None
 
     def robot(self, repertoire: Repertoire) -> Robot:
-        """What is damaged."""
+        """The robot that is damaged."""
         return repertoire.robot if self.gap is None else randomised(repertoire.robot, self.gap)
 
     def evaluation(self, repertoire: Repertoire, *, threads: int | None = None) -> Evaluation:
@@ -61,7 +63,7 @@ class TablePlan:
         return controllers * self.episodes * (1 + len(self.conditions))
 
     def path(self, folder: Path) -> Path:
-        """Its file in the study's folder."""
+        """Its file in the folder of the benchmark."""
         return folder / FOLDER / f"{self.name}.h5"
 
     def make(
@@ -73,14 +75,14 @@ class TablePlan:
         on_progress: Callable[[int], None] | None = None,
         stop: Callable[[], bool] | None = None,
     ) -> Table | None:
-        """Make the table, going on where an earlier attempt was stopped, or read it.
+        """Make the table, going on from an interrupted attempt, or read it.
 
         Args:
             repertoire: whose controllers run.
-            folder: of the study.
+            folder: of the benchmark.
             threads: of the simulation; the result does not depend on it.
             on_progress: called from other threads with the number of episodes finished.
-            stop: asked now and then whether to save what is done and to leave it at that.
+            stop: asked now and then whether to save what is finished and return.
 
         Returns:
             The table; None if it was stopped.
@@ -102,16 +104,44 @@ class TablePlan:
             unfinished.unlink(missing_ok=True)
         return read_table(path, repertoire, robot=self.robot(repertoire))
 
+    def oracles(self, repertoire: Repertoire, folder: Path, table: Table, *, threads: int | None) -> Oracles:
+        """The best controller under each condition of the table, found once and kept in a file.
+
+        Args:
+            repertoire: whose controllers run.
+            folder: of the benchmark.
+            table: that was made by this plan.
+            threads: of the simulation; the result does not depend on it.
+
+        Raises:
+            InvalidFileError: the file cannot be written.
+        """
+        path = self.path(folder).with_suffix(".oracles.json")
+        known = _read_oracles(path, table)
+        if known is not None:
+            return known
+        robot = self.robot(repertoire)
+        robots = damaged_robots(robot, (parse_damage(text, robot) for text in table.conditions))
+        with Evaluator(repertoire, robots, threads=threads) as evaluator:
+            oracles = {
+                condition: find_oracle(evaluator, means.astype(float), seed=self.seed, condition=number)
+                for number, (condition, means) in enumerate(
+                    zip(table.conditions, table.objectives, strict=True)
+                )
+            }
+        write_text(path, json.dumps(oracles, indent=2) + "\n")
+        return oracles
+
 
 @dataclass(frozen=True)
 class TablePlans:
-    """All tables that a benchmark needs beside the library.
+    """All tables that a benchmark needs besides the library.
 
     Attributes:
-        anticipated: what a library that foresaw the damages would hold of them.
+        anticipated: what a library with these damages would hold of them.
         shown: what trials show of the rehearsed robot, see `Case`.
         scores: what recommendations are scored by.
-        gaps: the same two of robots that differ from the rehearsed one, each for some of the damages.
+        gaps: the latter two of robots that differ from the rehearsed one, each for some of the damages.
     """
 
     anticipated: TablePlan
@@ -137,14 +167,14 @@ def plan_tables(
         damages: to recover from.
         rehearsed_episodes: of each controller in the library.
         episodes: of each controller in each of the two sets by which the truth is known.
-        gaps: robots that differ from the rehearsed one; at least 1; the damages are dealt out to them.
-        seed: of the study.
+        gaps: robots that differ from the rehearsed one, at least 1; each is for some of the damages.
+        seed: of the benchmark.
     """
 
     def plan(name: str, conditions: Sequence[str], count: int, key: int, gap: int | None = None) -> TablePlan:
         return TablePlan(name, tuple(conditions), count, _derived(seed, key), gap)
 
-    dealt = [tuple(damages[gap::gaps]) for gap in range(min(gaps, len(damages)))]
+    shares = [tuple(damages[gap::gaps]) for gap in range(min(gaps, len(damages)))]
     return TablePlans(
         anticipated=plan("anticipated", damages, rehearsed_episodes, _ANTICIPATED),
         shown=plan("shown", damages, episodes, _SHOWN),
@@ -154,36 +184,22 @@ def plan_tables(
                 plan(f"gap-{gap + 1}-shown", share, episodes, _SHOWN, _derived(seed, _GAP + gap)),
                 plan(f"gap-{gap + 1}-scores", share, episodes, _SCORES, _derived(seed, _GAP + gap)),
             )
-            for gap, share in enumerate(dealt)
+            for gap, share in enumerate(shares)
         ),
     )
 
 
-def join(tables: Sequence[Table]) -> Table:
-    """One table of the conditions of several, each once, of the same controllers.
-
-    Raises:
-        InvalidValueError: they differ in controllers or in what counts as evidence.
-    """
-    first = tables[0]
-    for table in tables:
-        if table.evidence_names != first.evidence_names or table.noise.shape[1:] != first.noise.shape[1:]:
-            raise InvalidValueError("tables to be joined must be of the same controllers and evidence")
-
-    def stacked(name: str) -> np.ndarray:
-        return np.concatenate([getattr(table, name) for table in tables])
-
-    return replace(
-        first,
-        conditions=tuple(text for table in tables for text in table.conditions),
-        objectives=stacked("objectives"),
-        noise=stacked("noise"),
-        falls=stacked("falls"),
-        evidence=stacked("evidence"),
-        evidence_std=stacked("evidence_std"),
-    )
+def _read_oracles(path: Path, table: Table) -> Oracles | None:
+    """The oracles of a table from their file; None if there is no such file, or it is unsound."""
+    try:
+        found = json.loads(path.read_text())
+    except (OSError, ValueError, RecursionError):
+        return None
+    k = table.objectives.shape[1]
+    rows = found.values() if isinstance(found, dict) and found.keys() == set(table.conditions) else [None]
+    return found if all(type(row) is int and 0 <= row < k for row in rows) else None
 
 
 def _derived(seed: int, key: int) -> int:
-    """A seed that follows from the study's."""
+    """A seed that follows from that of the benchmark."""
     return int(np.random.SeedSequence(seed, spawn_key=(key,)).generate_state(1)[0])
