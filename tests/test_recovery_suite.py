@@ -36,7 +36,7 @@ def test_a_benchmark_from_start_to_end(run, files, tmp_path) -> None:
     assert (code, err) == (0, "")
     assert "table anticipated: 4 conditions x 8 gaits x 1 episodes, about " in out
     assert "replays: 3 damages x 3 selectors x 2 seeds in 7 tracks, about " in out
-    assert out.count("saved ") == 6
+    assert out.count("saved ") == 5
     with (tmp_path / "study" / "recoveries.csv").open(newline="") as file:
         rows = list(csv.DictReader(file))
     assert len(rows) == (2 * 2 + 7) * 3 * 2
