@@ -81,7 +81,7 @@ def test_the_best_recoveries_are_filmed(run, files, tmp_path, monkeypatch) -> No
 @pytest.mark.parametrize(
     ("more", "message"),
     [
-        (["--selectors", "magic"], "unknown selector 'magic'; available: random, best-first"),
+        (["--selectors", "magic"], "unknown selector 'magic'; available: best-first, gp-ucb"),
         (["--tracks", "T7"], "unknown track 'T7'"),
         (["--trials", 9], "--trials must be at most the 8 gaits of the repertoire, not 9"),
         (["--rehearsal", "none.h5"], "there is no rehearsal none.h5: make one with surefoot rehearse"),
