@@ -1,4 +1,4 @@
-"""What a robot's YAML says: the part of a robot that its MJCF cannot express."""
+"""`Description`: a robot's YAML, which says what its MJCF cannot express, validated."""
 
 import math
 from pathlib import Path
@@ -30,14 +30,14 @@ class Leg(Record):
 
 
 class Reward(Record):
-    """Weights of the reward's terms, each per control step.
+    """Weights of the terms that the reward of a control step consists of.
 
     Attributes:
-        alive: added while alive, subtracted when not.
-        progress: per m/s of speed towards the target.
-        electricity: per mean |action · 0.1 · joint velocity [rad/s]|.
-        torque: per mean action².
-        joint_at_limit: per joint beyond 99% of its range.
+        alive: is added while the robot is alive and subtracted otherwise.
+        progress: multiplies the speed towards the target [m/s].
+        electricity: multiplies the mean over the joints of |action · 0.1 · joint velocity [rad/s]|.
+        torque: multiplies the mean over the joints of action².
+        joint_at_limit: multiplies the number of joints beyond 99% of their range.
     """
 
     alive: Finite
@@ -48,15 +48,15 @@ class Reward(Record):
 
 
 class Alive(Record):
-    """When the robot counts as alive: while all that is given holds.
+    """The conditions under which the robot counts as alive; all that are given must hold.
 
     Attributes:
-        min_height: torso height that it is above [m].
-        max_pitch: size of the torso's pitch that it is below [rad].
-        max_tilt: angle between the torso's z axis and the vertical that it is below [rad].
-        untouched: feet none of which touches the floor.
+        min_height: the torso is above this height [m].
+        max_pitch: the torso's pitch is smaller than this in size [rad].
+        max_tilt: the angle between the torso's z axis and the vertical is smaller than this [rad].
+        untouched: none of these feet touches the floor.
         ends_episode: whether the episode ends once the robot is not alive.
-        forfeits: whether an episode that ends so is worth 0, whatever it had added up.
+        forfeits: whether the objective of an episode that ends this way is 0, whatever it had added up to.
     """
 
     min_height: Finite | None = None

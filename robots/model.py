@@ -22,7 +22,7 @@ _DYNAMICS = [
     int(kind)
     for kind in (mujoco.mjtDyn.mjDYN_NONE, mujoco.mjtDyn.mjDYN_FILTER, mujoco.mjtDyn.mjDYN_FILTEREXACT)
 ]
-_BEYOND = 1.1  # times its joint's range are far outside it
+_BEYOND = 1.1  # a servo that can be told more than this times its joint's range goes far outside it
 _GAINS = [int(mujoco.mjtGain.mjGAIN_FIXED)]
 _BIASES = [int(mujoco.mjtBias.mjBIAS_NONE), int(mujoco.mjtBias.mjBIAS_AFFINE)]
 
@@ -193,7 +193,7 @@ def goes_beyond(model: mujoco.MjModel, joint: str) -> bool:
 
 
 def standing_data(model: mujoco.MjModel, positions: Mapping[str, np.ndarray]) -> mujoco.MjData:
-    """A model as it is built but for the positions of some joints, and with all inside their ranges."""
+    """Data of a model in which some joints have these positions and all others are inside their ranges."""
     data = mujoco.MjData(model)
     put_joints(model, data.qpos, positions)
     _put_within_ranges(model, data)
@@ -211,7 +211,7 @@ def keyframe_positions(model: mujoco.MjModel, keyframe: str | None) -> dict[str,
 
 
 def put_joints(model: mujoco.MjModel, qpos: np.ndarray, positions: Mapping[str, np.ndarray]) -> None:
-    """Write positions of joints by name, of those that the model has, into its positions, (nq,)."""
+    """Write the positions of joints, by name, into `qpos` (nq,); the model may lack some of them."""
     for name, values in positions.items():
         joint = mujoco.mj_name2id(model, mujoco.mjtObj.mjOBJ_JOINT, name)
         if joint >= 0:
@@ -243,7 +243,7 @@ def _check_root(torso: mujoco.MjsBody, what: str) -> None:
 
 
 def _names(elements: list) -> list[str]:
-    """Names of a spec's elements, those that have one."""
+    """Names of those elements of a spec that have one."""
     return [element.name for element in elements if element.name]
 
 
@@ -274,7 +274,7 @@ def _has_range(model: mujoco.MjModel, actuator: int) -> bool:
 
 
 def _others(model: mujoco.MjModel) -> str:
-    """What is driven by actuators that drive no joint."""
+    """A remark on actuators that drive something else than joints; empty where there are none."""
     kinds = {int(kind) for kind in model.actuator_trntype} & _TRANSMISSIONS.keys()
     names = ", ".join(_TRANSMISSIONS[kind] for kind in sorted(kinds))
     return f"; there are actuators that drive {names}, which is not supported" if names else ""
@@ -291,7 +291,7 @@ def _is_servo(actuator: mujoco.MjsActuator) -> bool:
 
 
 def _put_within_ranges(model: mujoco.MjModel, data: mujoco.MjData) -> None:
-    """Turn the joints that are outside their ranges to the middle of these."""
+    """Put every joint that is outside its range in the middle of its range."""
     scalar = np.isin(model.jnt_type, [int(mujoco.mjtJoint.mjJNT_HINGE), int(mujoco.mjtJoint.mjJNT_SLIDE)])
     for joint in np.flatnonzero(scalar & (model.jnt_limited != 0)):
         low, high = model.jnt_range[joint]

@@ -1,4 +1,4 @@
-"""`Robot`: a validated twin of MJCF and YAML, ready to be simulated, and where robots come from."""
+"""`Robot`: an MJCF and its YAML, validated and ready to be simulated, and how robots are found and read."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
@@ -74,8 +74,8 @@ class Modification:
 
     Attributes:
         label: what to call it.
-        edit: makes it, in place; it may remove joints, motors and geoms that the description lists.
-        faults: what the change does that no model can express.
+        edit: changes a spec in place; it may remove joints, motors and geoms that the description lists.
+        faults: what the change does to the robot's signals, which no model can express.
     """
 
     label: str
@@ -104,8 +104,8 @@ class Robot:
         xml: the MJCF as text, before damage.
         yaml: the YAML as text.
         model: the compiled model, to look at; treat it as read-only.
-        physics: the same without what is only there to be looked at, and with a contact sensor for every
-            sole: what is simulated, some percent faster. Positions and velocities mean the same in both.
+        physics: the model to simulate: without what is only there to be looked at, so that it is some percent
+            faster, and with a contact sensor for every sole. Positions and velocities mean the same in both.
         joint_ranges: lowest and highest position of each actuated joint of the whole robot [rad], (j, 2).
         start: position of each joint at the start of an episode, as far as the description names a keyframe.
         modifications: what was done to the robot since it was whole, in order.
@@ -158,10 +158,10 @@ class Robot:
 
     @cached_property
     def controller(self) -> Controller:
-        """What drives it, by its description.
+        """The controller that its description asks for.
 
         Raises:
-            InvalidValueError: it is periodic, and the period is no whole number of control steps.
+            InvalidValueError: the controller is periodic, and its period is no whole number of control steps.
         """
         description = self.description
         return description.controller.build(
@@ -170,7 +170,7 @@ class Robot:
 
     @property
     def faults(self) -> Faults:
-        """What is wrong with it that its model cannot express."""
+        """All faults of its signals, which its model cannot express."""
         return sum((modification.faults for modification in self.modifications), NO_FAULTS)
 
     def modified(
@@ -257,7 +257,7 @@ def find_robot(text: str) -> Robot:
         InvalidRobotError: the path is not that of a YAML, or its files do not describe a robot.
     """
     path = Path(text)
-    if text in robot_names():  # whatever lies in this folder
+    if text in robot_names():  # even if a file or folder has this name
         return load_robot(text)
     if path.suffix.lower() in _YAML:
         return read_robot(path)

@@ -28,12 +28,12 @@ def foot_words(foot: str) -> str:
 
 
 def wrapped(text: str) -> list[str]:
-    """A text in lines."""
+    """A text, broken into lines of at most 92 characters."""
     return textwrap.wrap(" ".join(text.split()), _WIDTH, break_long_words=False, break_on_hyphens=False)
 
 
 def size_words(robot: Robot) -> str:
-    """How large the robot's problem is, in a line."""
+    """The sizes of a robot's observations, actions, controller and archive, in a line."""
     return (
         f"{robot.observation_dim} observations, {robot.action_dim} actions; "
         f"{robot.controller.label}, {robot.controller.parameter_count:,} parameters; "

@@ -95,7 +95,7 @@ def _linear(
 
 @compiled(fastmath={"contract"})
 def _tanh(values: np.ndarray, count: int) -> None:
-    """Replace the first of float32 values by their tanh.
+    """Replace the first `count` float32 values by their tanh.
 
     NumPy's error model lets the loop vectorise: Python's would check each division for zero.
     """

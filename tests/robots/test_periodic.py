@@ -7,8 +7,6 @@ from scipy.ndimage import gaussian_filter1d
 from robots.controllers.periodic import Periodic, PeriodicDescription
 from robots.errors import InvalidValueError
 from robots.robot import Robot
-from robots.simulation.simulation import Simulation
-from robots.simulation.stepper import Stepper
 
 FINE = 10_000
 
@@ -48,20 +46,6 @@ def test_joints_follow_their_signal_or_another_joints_reversed(ant: Robot) -> No
     controller.prepare(controller.initial(np.random.default_rng(0)), table)
     np.testing.assert_array_equal(table[:, 1], -table[:, 0])
     assert not np.array_equal(table[:, 2], table[:, 0])
-
-
-def test_the_simulation_plays_what_the_controller_says(ant: Robot) -> None:
-    robot = ant.with_controller(PeriodicDescription(kind="periodic", period=0.495)).with_episode_steps(80)
-    controller = robot.controller
-    parameters = np.stack([controller.initial(np.random.default_rng(i)) for i in range(3)])
-    with Simulation(robot, threads=2) as simulation:
-        episodes = simulation.evaluate(parameters, np.arange(3))
-    stepper = Stepper(robot)
-    for i in range(3):
-        stepper.reset(i)
-        while not stepper.drive(parameters[i]):
-            pass
-        assert episodes.objectives[i] == stepper.tally.objective
 
 
 def test_a_period_must_be_whole_control_steps(ant: Robot) -> None:
