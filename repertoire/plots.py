@@ -7,11 +7,13 @@ import matplotlib
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.cm import ScalarMappable
-from matplotlib.colors import Normalize
+from matplotlib.collections import PolyCollection
+from matplotlib.colors import Colormap, Normalize
 from matplotlib.figure import Figure, FigureBase
+from scipy.spatial import Voronoi
 
+from repertoire.archives.table import parse_archive
 from repertoire.problems.record import ProblemRecord
-from repertoire.profile_plot import draw_profile
 from repertoire.repertoire import Repertoire, format_cell
 from robots.errors import InvalidValueError
 from robots.files import replace_file
@@ -28,10 +30,12 @@ _COLORS = matplotlib.colormaps["viridis"].with_extremes(bad=_EMPTY)
 _PROFILE = {"line_width": 1.0, "margin": 0.06}
 
 
-def draw_repertoire(repertoire: Repertoire, path: Path) -> None:
-    """Draw the archive: one coloured square a cell, nested so that any number of measures fits on paper.
+def draw_repertoire(repertoire: Repertoire, path: str | Path) -> None:
+    """Draw the archive, each cell in the colour of its elite's objective.
 
-    Of a single measure the cells are lines as high as their objective.
+    The cells of a grid are squares, nested so that any number of measures fits on paper. The cells of a CVT
+    archive of two measures are their regions. The cells of a grid of a single measure, and those of other CVT
+    archives, are lines as high as the objective.
 
     Args:
         repertoire: may be empty.
@@ -48,8 +52,8 @@ def draw_repertoire(repertoire: Repertoire, path: Path) -> None:
     save_figure(figure, path)
 
 
-def draw_correction(original: Repertoire, corrected: Repertoire, path: Path) -> None:
-    """Draw a repertoire and what is left of it after correction side by side, in the same colours.
+def draw_correction(original: Repertoire, corrected: Repertoire, path: str | Path) -> None:
+    """Draw a repertoire before and after its correction, next to each other and in the same colours.
 
     Args:
         original: may not be empty.
@@ -71,7 +75,7 @@ def draw_correction(original: Repertoire, corrected: Repertoire, path: Path) -> 
     save_figure(figure, path)
 
 
-def draw_history(repertoire: Repertoire, path: Path) -> None:
+def draw_history(repertoire: Repertoire, path: str | Path) -> None:
     """Draw QD score, coverage and best objective over the evaluations of training.
 
     Args:
@@ -104,14 +108,14 @@ def draw_history(repertoire: Repertoire, path: Path) -> None:
     save_figure(figure, path)
 
 
-def save_figure(figure: Figure, path: Path) -> None:
+def save_figure(figure: Figure, path: str | Path) -> None:
     """Write a figure as a PNG, in one step and the same bytes every time.
 
     Raises:
         InvalidValueError: the path does not end in .png.
         InvalidFileError: the file cannot be written.
     """
-    check_suffix(path)
+    check_suffix(Path(path))
     # the figure's own area, and whatever text runs out of it, so that none is cut
     drawn = [figure.patch, *figure.get_default_bbox_extra_artists()]
     with replace_file(path) as temporary:
@@ -144,9 +148,38 @@ def stack(values: np.ndarray) -> np.ndarray:
     return values.transpose(*axes[1::2], *axes[0::2]).reshape(rows, -1)
 
 
+def draw_profile(
+    axes: Axes,
+    objectives: np.ndarray,
+    norm: Normalize,
+    colors: Colormap,
+    *,
+    line_width: float,
+    margin: float = 0.0,
+) -> None:
+    """Draw objectives over the numbers of their cells as upright lines.
+
+    Args:
+        axes: where to draw; a cell is 1 wide.
+        objectives: of the cells, (cells,); nan where one is empty.
+        norm: from the lowest to the highest objective that the axis must show.
+        colors: of the objectives.
+        line_width: [points].
+        margin: below the lowest and above the highest objective, as a share of the distance between them.
+    """
+    low, high = float(norm.vmin or 0), float(norm.vmax or 0)
+    room = margin * (high - low)
+    cells = np.flatnonzero(np.isfinite(objectives))
+    found = objectives[cells]
+    axes.vlines(cells + 0.5, low - room, found, colors=colors(norm(found)), linewidth=line_width)
+    axes.set(xlim=(0, len(objectives)), ylim=(low - room, max(high + room, low + 1e-9)))
+
+
 def _height(repertoire: Repertoire) -> float:
-    """Height of the picture [inches]: cells are square, unless that were a sliver or a tower."""
+    """Height of the picture [inches]: cells are square unless the picture became too low or too high."""
     grid = repertoire.grid
+    if _regions(repertoire) is not None:
+        return _WIDTH
     if len(grid) == 1:
         return 3.4  # of the profile
     return float(np.clip(_WIDTH * math.prod(grid[1::2]) / math.prod(grid[0::2]), 2.2, 9.0))
@@ -155,20 +188,55 @@ def _height(repertoire: Repertoire) -> float:
 def _draw_archive(
     figure: FigureBase, axes: Axes, repertoire: Repertoire, limits: tuple[float, float] | None = None
 ) -> None:
-    """Draw the archive with its labels, between the given limits of the colours or its own."""
-    values = objective_grid(repertoire)
+    """Draw the archive with its labels, its colours between the given limits or its own."""
+    values, regions = objective_grid(repertoire), _regions(repertoire)
     norm = _scale(values, limits)
-    if values.ndim == 1:
+    if regions is not None:
+        _draw_regions(axes, repertoire, regions, _COLORS(norm(values)))
+    elif values.ndim == 1:
         draw_profile(axes, values, norm, _COLORS, **_PROFILE)
-        axes.set_ylabel(_objective_words(repertoire))
     else:
         _draw_squares(axes, values, norm)
-    _label_measures(axes, repertoire)
+    if regions is None:
+        _label_measures(axes, repertoire)
+    if regions is None and values.ndim == 1:
+        axes.set_ylabel(_objective_words(repertoire))
+    elif len(repertoire):
+        bar = figure.colorbar(ScalarMappable(norm, _COLORS), ax=axes, fraction=0.05, pad=0.02)
+        bar.set_label(_objective_words(repertoire))
     if len(repertoire):
-        if values.ndim > 1:
-            bar = figure.colorbar(ScalarMappable(norm, _COLORS), ax=axes, fraction=0.05, pad=0.02)
-            bar.set_label(_objective_words(repertoire))
-        _ring_best(axes, repertoire)
+        _ring_best(axes, repertoire, regions)
+
+
+def _centroids(repertoire: Repertoire) -> np.ndarray | None:
+    """Centroids of the cells, (cells, m); None if cells are arranged along the measures."""
+    archive = parse_archive(repertoire.settings.archive).make(
+        solution_dim=1, ranges=repertoire.problem.measure_ranges
+    )
+    return archive.centroids
+
+
+def _regions(repertoire: Repertoire) -> list[np.ndarray] | None:
+    """Corners of the cells of an archive with centroids for two measures; None of any other."""
+    centroids, ranges = _centroids(repertoire), np.array(repertoire.problem.measure_ranges, float)
+    if centroids is None or len(ranges) != 2:
+        return None
+    low, width = ranges[:, 0], ranges[:, 1] - ranges[:, 0]
+    unit = (centroids - low) / width  # distances are those of measures in units of their ranges
+    # with the mirror images of all centroids at the four borders, the regions end at the borders
+    mirrored = [unit * (1, -1), unit * (-1, 1), (0, 2) + unit * (1, -1), (2, 0) + unit * (-1, 1)]
+    diagram = Voronoi(np.concatenate([unit, *mirrored]))
+    return [
+        low + width * diagram.vertices[diagram.regions[diagram.point_region[i]]] for i in range(len(unit))
+    ]
+
+
+def _draw_regions(axes: Axes, repertoire: Repertoire, regions: list[np.ndarray], colors: np.ndarray) -> None:
+    """Draw cells as polygons over the two measures."""
+    axes.add_collection(PolyCollection(regions, facecolors=colors, edgecolors="white", linewidths=0.4))
+    problem = repertoire.problem
+    axes.set(xlim=problem.measure_ranges[0], ylim=problem.measure_ranges[1])
+    axes.set(xlabel=problem.measure_labels[0], ylabel=problem.measure_labels[1].replace(": ", ":\n"))
 
 
 def _scale(values: np.ndarray, limits: tuple[float, float] | None) -> Normalize:
@@ -216,6 +284,9 @@ def _rule(axes: Axes, grid: tuple[int, ...]) -> None:
 def _label_measures(axes: Axes, repertoire: Repertoire) -> None:
     """Say in words which measure each direction stands for."""
     grid, problem = repertoire.grid, repertoire.problem
+    if _centroids(repertoire) is not None:
+        axes.set_xlabel(f"number of the cell, a region of {', '.join(problem.measure_names)}")
+        return
     total_rows, total_columns = math.prod(grid[1::2]), math.prod(grid[0::2])
     axes.set_xticks(*_ticks(problem, 0, grid[0], total_columns))
     axes.set_xlabel(problem.measure_labels[0])
@@ -245,15 +316,18 @@ def _ticks(problem: ProblemRecord, measure: int, size: int, total: int) -> tuple
     return [total * i / count for i in range(count + 1)], [f"{value:.4g}" for value in values]
 
 
-def _ring_best(axes: Axes, repertoire: Repertoire) -> None:
-    """Put a ring around the best elite's square, or the end of its line."""
+def _ring_best(axes: Axes, repertoire: Repertoire, regions: list[np.ndarray] | None) -> None:
+    """Put a ring around the best elite's cell, or the end of its line."""
     best = repertoire.best()
-    marked = np.zeros(repertoire.grid)
-    marked[repertoire.cell(best)] = 1
-    row, column = np.argwhere(stack(marked))[0]
-    y = row + 0.5 if marked.ndim > 1 else repertoire.elites.objectives[best]
-    axes.plot(column + 0.5, y, "o", ms=11, mfc="none", mec="white", mew=3.5)
-    axes.plot(column + 0.5, y, "o", ms=11, mfc="none", mec="#d62728", mew=1.8)
+    if regions is not None:
+        x, y = repertoire.elites.measures[best]
+    else:
+        marked = np.zeros(repertoire.grid)
+        marked[repertoire.cell(best)] = 1
+        row, column = np.argwhere(stack(marked))[0]
+        x, y = column + 0.5, row + 0.5 if marked.ndim > 1 else repertoire.elites.objectives[best]
+    axes.plot(x, y, "o", ms=11, mfc="none", mec="white", mew=3.5)
+    axes.plot(x, y, "o", ms=11, mfc="none", mec="#d62728", mew=1.8)
 
 
 def _headline(repertoire: Repertoire) -> str:

@@ -174,6 +174,11 @@ class Archive(ABC):
         gather(self._store.objectives, self._store.occupied, gathered)
         return gathered[:-1]
 
+    @property
+    def centroids(self) -> np.ndarray | None:
+        """Centroids of the cells, (cells, m); None if cells are arranged along the measures instead."""
+        return None
+
     def cells_of(self, measures: np.ndarray) -> np.ndarray:
         """Return the cells that measures belong to.
 

@@ -14,8 +14,7 @@ from matplotlib.figure import Figure
 from matplotlib.markers import CARETLEFT
 from matplotlib.ticker import MaxNLocator
 
-from repertoire.plots import save_figure, stack
-from repertoire.profile_plot import draw_profile
+from repertoire.plots import draw_profile, save_figure, stack
 from repertoire.statistics import mean_interval
 from repertoire.suites.report import format_number
 from repertoire.suites.results import StudyResults, TrialResult
