@@ -5,12 +5,11 @@ from dataclasses import asdict, replace
 
 import numpy as np
 
-from repertoire.archives.grid import GridArchive
-from repertoire.cells import check_cells
+from repertoire.archives.archive import ArchiveSpec
+from repertoire.archives.table import parse_archive
 from repertoire.metrics import measure_objectives
 from repertoire.provenance import software_versions
 from repertoire.repertoire import Repertoire
-from repertoire.training.settings import make_settings
 from robots.errors import InvalidValueError
 
 _COUNTS = ("evaluations", "steps", "diverged")
@@ -19,7 +18,7 @@ _COUNTS = ("evaluations", "steps", "diverged")
 def merge(
     repertoires: Sequence[Repertoire],
     *,
-    archive: tuple[int, ...] | None = None,
+    archive: ArchiveSpec | str | Sequence[int] | None = None,
     names: Sequence[str] | None = None,
 ) -> Repertoire:
     """Put the elites of several repertoires of one problem into one archive, where the best of a cell stays.
@@ -29,7 +28,7 @@ def merge(
 
     Args:
         repertoires: at least one; of equals in a cell the first's stays.
-        archive: cells along each measure; those of the first by default.
+        archive: specification of the archive, see `parse_archive`; that of the first by default.
         names: what to call them in errors.
 
     Returns:
@@ -44,13 +43,10 @@ def merge(
     first = repertoires[0]
     counts = {name: sum(one.last(name) for one in repertoires) for name in _COUNTS}
     counts["runs"] = sum(one.last("runs") or 1 for one in repertoires)
-    changes = {"archive": archive or first.grid, "evaluations": max(1, counts["evaluations"])}
-    settings = check_cells(make_settings(first.settings.model_dump() | changes), first.problem)
-    together = GridArchive(
-        solution_dim=first.elites.solutions.shape[1],
-        shape=settings.archive,
-        ranges=first.problem.measure_ranges,
-    )
+    spec = first.settings.archive if archive is None else parse_archive(archive)
+    changes = {"archive": spec, "evaluations": max(1, counts["evaluations"])}
+    settings = first.settings.model_copy(update=changes)
+    together = spec.make(solution_dim=first.problem.solution_dim, ranges=first.problem.measure_ranges)
     for one in repertoires:
         together.add(one.elites.solutions, one.elites.objectives, one.elites.measures)
     elites = together.elites()

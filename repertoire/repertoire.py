@@ -114,7 +114,7 @@ class Repertoire:
     @property
     def grid(self) -> tuple[int, ...]:
         """Cells along each measure."""
-        return self.settings.archive
+        return self.settings.archive.shape
 
     @property
     def metrics(self) -> Metrics:
@@ -169,14 +169,11 @@ class Repertoire:
     def facts(self) -> dict[str, str]:
         """What there is to say about it, in words."""
         settings, metrics = self.settings, self.metrics
-        emitters = "emitter" if settings.emitters == 1 else "emitters"
         where = f" (cell {format_cell(self.cell(self.best()))})" if len(self) else ""
         return {
             **self.problem.facts(),
             "algorithm": f"{settings.algorithm}, seed {settings.seed}{self._others}",
-            "settings": f"{settings.emitters} {emitters} x {settings.batch_size}, "
-            f"sigma0 {settings.sigma0:g}, learning rate {settings.learning_rate:g}, "
-            f"{settings.rule} thresholds",
+            "settings": ", ".join(f"{name} {value}" for name, value in settings.search.items()),
             "evaluations": f"{self.evaluations:,} of {settings.evaluations:,}, "
             f"{self.last('diverged')} diverged",
             "archive": " x ".join(map(str, self.grid)) + f" cells, {metrics.elites} filled",

@@ -11,10 +11,10 @@ import numpy as np
 
 from repertoire.algorithms import find_algorithm
 from repertoire.metrics import Metrics, measure
-from repertoire.parallel import one_blas_thread
 from repertoire.problems.problem import Evaluations, Problem
 from repertoire.provenance import software_versions
 from repertoire.repertoire import Repertoire
+from repertoire.resources import one_blas_thread
 from repertoire.search import Search
 from repertoire.storage.repertoires import write_repertoire
 from repertoire.strategies.strategy import STOPS
@@ -91,7 +91,8 @@ class Training:
         self.settings = settings
         algorithm = find_algorithm(settings.algorithm)
         self.search: Search = algorithm.start(settings, problem, search_seed(settings.seed))
-        self.remarks = algorithm.remarks(settings, problem.solution_dim)
+        remark = settings.emitter.remark(problem.solution_dim)
+        self.remarks = [] if remark is None else [remark]
         self.history = History()
         self.timing = Timing()
         self.saved_by: dict[str, str] = {}

@@ -30,7 +30,10 @@ _DEFAULT = "[default: the algorithm's]"
 @click.option("--resume", type=AnyPath, metavar="FOLDER", help="Go on with the run in this folder.")
 @click.option("--overwrite", is_flag=True, help="Replace a run that the folder already holds.")
 @click.option(
-    "--archive", type=Sizes(), help="Cells along each measure, e.g. 6,6,6,6.  [default: the robot's]"
+    "--archive",
+    metavar="SPEC",
+    help="Cells along each measure, e.g. 6,6,6,6, or cvt:1000 for 1000 cells around centroids.  "
+    "[default: the problem's]",
 )
 @click.option("--emitters", type=Positive, help=f"How many.  {_DEFAULT}")
 @click.option("--batch-size", type=click.IntRange(min=2), help=f"Solutions per emitter.  {_DEFAULT}")
@@ -41,7 +44,11 @@ _DEFAULT = "[default: the algorithm's]"
 @click.option("--strategy", help="Evolution strategy, where the algorithm leaves the choice.")
 @click.option("--vectors", type=Positive, help="Direction vectors of lm-ma-es.  [default: the batch size]")
 @click.option("--learning-rate", type=Number(), help=f"Of the thresholds.  {_DEFAULT}")
-@click.option("--rule", type=click.Choice(["sequential", "batch"]), default="sequential", show_default=True)
+@click.option(
+    "--rule",
+    type=click.Choice(["sequential", "batch"]),
+    help=f"How thresholds move within a batch.  {_DEFAULT}",
+)
 @click.option(
     "--episode-steps", type=Positive, help="Control steps an episode has at most.  [default: the robot's]"
 )

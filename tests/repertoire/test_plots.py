@@ -7,11 +7,11 @@ import pytest
 from matplotlib.figure import Figure
 from PIL import Image
 
+from repertoire.algorithms import find_algorithm
 from repertoire.archives.archive import Elites
 from repertoire.plots import draw_history, draw_repertoire, objective_grid, save_figure, stack
 from repertoire.problems.locomotion import walking_record
 from repertoire.repertoire import Repertoire
-from repertoire.training.settings import make_settings
 from robots.errors import InvalidFileError, InvalidValueError
 from robots.robot import load_robot
 
@@ -25,11 +25,11 @@ def repertoire(shape: tuple[int, ...], cells: list[int]) -> Repertoire:
     measures = (FEET * 2)[: len(shape)]
     robot = replace(ant, description=ant.description.model_copy(update={"measures": measures}))
     k = len(cells)
-    settings = {"algorithm": "cma-mae", "evaluations": 100, "seed": 0}
+    settings = {"evaluations": 100, "seed": 0, "archive": shape, "min_objective": 0.0}
     history = {name: np.array([1.0, 2.0]) for name in ("evaluations", "qd_score", "coverage", "best")}
     return Repertoire(
         problem=walking_record(robot),
-        settings=make_settings({**settings, "archive": shape, "min_objective": 0.0}),
+        settings=find_algorithm("cma-mae").settings(settings),
         elites=Elites(
             np.array(cells, int), np.zeros((k, 2), np.float32), 100.0 * np.arange(1, k + 1), np.zeros((k, 4))
         ),

@@ -17,12 +17,12 @@ import h5py
 import numpy as np
 import pytest
 
+from repertoire.algorithms import find_algorithm
 from repertoire.archives.archive import Elites
 from repertoire.problems.locomotion import walking_record
 from repertoire.repertoire import Repertoire, Spread
 from repertoire.storage.hdf5 import Contents, read_tree
 from repertoire.storage.repertoires import fingerprint, read_repertoire, read_search, write_repertoire
-from repertoire.training.settings import make_settings
 from robots.errors import InvalidFileError, InvalidValueError
 from robots.robot import load_robot, robot_from_text
 
@@ -42,11 +42,11 @@ def make_repertoire(robot, k=3):
     rng = np.random.default_rng(0)
     controller = robot.controller
     solutions = rng.standard_normal((k, controller.parameter_count), dtype=np.float32)
-    settings = {"algorithm": "cma-mae", "evaluations": 100, "seed": 2**70, "sigma0": 0.1}
+    settings = {"evaluations": 100, "seed": 2**70, "sigma0": 0.1}
     settings |= {"archive": GRID, "min_objective": -374.7}
     return Repertoire(
         problem=walking_record(robot.with_episode_steps(10)),
-        settings=make_settings(settings),
+        settings=find_algorithm("cma-mae").settings(settings),
         elites=Elites(np.array(CELLS[:k], np.int64), solutions, rng.normal(size=k), rng.random((k, 4))),
         thresholds=np.append(rng.normal(size=11), -np.inf),
         history={
@@ -322,7 +322,7 @@ SOUND_SEAL = {
         change("settings", text(lambda t: t[:-3])),
         "'settings' is not valid JSON",
     ),
-    "settings wrong": (setting("sigma0", -1), "sigma0: input should be greater than 0, not -1"),
+    "settings wrong": (setting("emitters", -1), "emitters: input should be greater than 0, not -1"),
     "settings unknown": (setting("sigma1", 1), "unknown key 'sigma1'"),
     "another grid": (setting("archive", [2, 3, 2, 2]), r"'thresholds' must have shape \(24,\), not \(12,\)"),
     "not UTF-8": (
