@@ -81,7 +81,7 @@ class Algorithm:
             UnknownNameError: the algorithm cannot follow the strategy that was chosen.
             InvalidValueError: the algorithm does not have a setting that was chosen, or its value is wrong.
         """
-        strategy = chosen.get("strategy")
+        strategy = chosen.get("strategy") if len(self.strategies) > 1 else None
         known = self.own_settings(None if strategy is None else str(strategy))
         for name in chosen:
             if name not in known and name not in COMMON:
