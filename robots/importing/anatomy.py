@@ -138,7 +138,7 @@ class _Tree:
         )
 
     def limbs(self, body: int) -> list[list[int]]:
-        """The bodies of each chain of joints that begins at a body; a chain ends where it branches."""
+        """The bodies of each limb from a body on: a chain of actuated joints that branches no more."""
         branches = self._branches(body)
         while len(branches) == 1:
             branches = self._branches(branches[0])
