@@ -2,6 +2,7 @@
 
 import math
 from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
@@ -12,6 +13,11 @@ from repertoire.training.settings import Settings
 from robots.errors import InvalidValueError
 from robots.robot import Robot
 from robots.words import short
+
+if TYPE_CHECKING:
+    import pandas
+
+    from robots.controllers.policy import Policy
 
 _DECILE = 0.1
 
@@ -165,6 +171,40 @@ class Repertoire:
     def cell(self, row: int) -> tuple[int, ...]:
         """Index along each measure of an elite's cell."""
         return tuple(int(i) for i in np.unravel_index(self.elites.cells[row], self.grid))
+
+    def policy(self, which: tuple[int, ...] | Literal["best"] = "best") -> "Policy":
+        """One of its controllers, as a function from observations to actions.
+
+        Args:
+            which: the cell of the controller, or the one with the highest objective.
+
+        Raises:
+            InvalidValueError: the repertoire has no robot or is empty, or there is no such cell.
+        """
+        from robots.controllers.policy import Policy
+
+        row = self.best() if which == "best" else self.row(which)
+        return Policy(self.robot.controller, self.elites.solutions[row])
+
+    def to_pandas(self) -> "pandas.DataFrame":
+        """A table with a row per elite: its cell, objective and measures, and their spread if it is known.
+
+        Raises:
+            InvalidValueError: pandas is not installed.
+        """
+        try:
+            import pandas
+        except ImportError as error:
+            raise InvalidValueError("to_pandas needs pandas: install it with `pip install pandas`") from error
+        columns = {
+            "cell": [self.cell(row) for row in range(len(self))],
+            "objective": self.elites.objectives,
+            **dict(zip(self.problem.measure_names, self.elites.measures.T, strict=True)),
+        }
+        if self.spread is not None:
+            columns["objective std"] = self.spread.objective_std
+            columns["reproducibility"] = self.spread.reproducibility
+        return pandas.DataFrame(columns)
 
     def facts(self) -> dict[str, str]:
         """What there is to say about it, in words."""

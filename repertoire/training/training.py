@@ -130,17 +130,36 @@ class Training:
         Args:
             on_finished: called, from any thread, with the number of evaluations of the batch that finished.
         """
-        started = self._clock()
-        solutions = self.search.ask()
+        solutions = self.ask()
         seeds = self._seeds(len(solutions))
-        asked_at = self._clock()
+        started = self._clock()
         evaluations = self.problem.evaluate(
             solutions, seeds, request=self.search.request, on_finished=on_finished
         )
-        evaluated_at = self._clock()
+        self.timing.evaluation += self._clock() - started
+        self.tell(evaluations)
+
+    def ask(self) -> np.ndarray:
+        """Return the solutions to evaluate next, (batch, solution_dim) float32.
+
+        Raises:
+            RuntimeError: the previous solutions were not told.
+        """
+        started = self._clock()
+        solutions = self.search.ask()
+        self.timing.search += self._clock() - started
+        return solutions
+
+    def tell(self, evaluations: Evaluations) -> None:
+        """Take in what evaluating the solutions of the last `ask` gave.
+
+        Raises:
+            InvalidValueError: the shapes are wrong, or a value that did not fail is not finite.
+            RuntimeError: there was no ask, or it was told already.
+        """
+        started = self._clock()
         self.search.tell(evaluations)
-        self.timing.evaluation += evaluated_at - asked_at
-        self.timing.search += self._clock() - evaluated_at + asked_at - started
+        self.timing.search += self._clock() - started
         self._count(evaluations)
 
     def _seeds(self, count: int) -> np.ndarray:

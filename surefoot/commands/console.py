@@ -10,6 +10,7 @@ import click
 from rich.console import Console
 
 from robots.errors import UnknownNameError
+from surefoot.shipped import repertoire_path
 
 
 class Printer(Console):
@@ -32,6 +33,14 @@ class _PathType(click.Path):
         if value == "":
             self.fail("a path cannot be empty", param, ctx)
         return super().convert(value, param, ctx)
+
+
+class _RepertoireType(_PathType):
+    """A repertoire's file, the folder of its run, or the name of an included repertoire."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """Find the file."""
+        return repertoire_path(super().convert(value, param, ctx))
 
 
 class Number(click.FloatRange):
@@ -97,6 +106,7 @@ console = Printer()
 complaints = Printer(stderr=True)
 
 AnyPath = _PathType(path_type=Path)
+RepertoireFile = _RepertoireType(path_type=Path)
 Positive = click.IntRange(min=1)
 Cores = click.IntRange(1, 1024)
 

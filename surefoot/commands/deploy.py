@@ -4,11 +4,18 @@ from pathlib import Path
 
 import click
 
-from surefoot.commands.console import AnyPath, Number, check_different, console, print_rendering_note
+from surefoot.commands.console import (
+    AnyPath,
+    Number,
+    RepertoireFile,
+    check_different,
+    console,
+    print_rendering_note,
+)
 
 
 @click.command()
-@click.argument("file", type=AnyPath)
+@click.argument("file", type=RepertoireFile)
 @click.option("--best", is_flag=True, help="Deploy the gait with the highest objective.")
 @click.option("--cell", metavar="I,J,...", help="Deploy the gait of this cell, e.g. 1,0,3,2.")
 @click.option(

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import click
 
 from robots.words import short
-from surefoot.commands.console import AnyPath, Positive, check_different, console
+from surefoot.commands.console import AnyPath, Positive, RepertoireFile, check_different, console
 from surefoot.commands.resuming import check_output, run_or_stop, take_up, unfinished_path
 
 if TYPE_CHECKING:
@@ -28,7 +28,7 @@ _SPREADS = {"objective std": short, "measure std": "{:.3f}".format, "reproducibi
 
 
 @click.command()
-@click.argument("file", type=AnyPath)
+@click.argument("file", type=RepertoireFile)
 @click.option(
     "--episodes", type=Positive, default=10, show_default=True, help="Number of episodes of each elite."
 )
@@ -67,9 +67,11 @@ def evaluate(
     from repertoire.plots import draw_correction
     from repertoire.storage.repertoires import read_repertoire, write_repertoire
     from robots.rendering.pictures import check_picture
+    from surefoot.shipped import results_base
 
     repertoire = read_repertoire(file)
-    out = out or file.with_name(f"{file.stem}-corrected{file.suffix}")
+    base = results_base(file)
+    out = out or base.with_name(f"{base.stem}-corrected{base.suffix}")
     unfinished = unfinished_path(out)
     check_output(file, out, overwrite)
     check_different(file, out, picture)

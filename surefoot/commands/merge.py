@@ -5,11 +5,11 @@ from pathlib import Path
 import click
 
 from robots.words import short
-from surefoot.commands.console import AnyPath, check_different, console
+from surefoot.commands.console import AnyPath, RepertoireFile, check_different, console
 
 
 @click.command()
-@click.argument("files", type=AnyPath, nargs=-1, required=True, metavar="FILE...")
+@click.argument("files", type=RepertoireFile, nargs=-1, required=True, metavar="FILE...")
 @click.option("--out", type=AnyPath, required=True, help="Where to save what comes out.")
 @click.option(
     "--archive", metavar="SPEC", help="Cells, as for `surefoot train --archive`.  [default: the first's]"

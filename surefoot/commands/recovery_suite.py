@@ -7,7 +7,7 @@ from typing import Any
 import click
 
 from robots.errors import InvalidFileError, InvalidValueError, RenderingError
-from surefoot.commands.console import AnyPath, Names, Number, Positive, console
+from surefoot.commands.console import AnyPath, Names, Number, Positive, RepertoireFile, console
 from surefoot.commands.progress import episode_bar, interrupt_flag
 from surefoot.commands.share_bar import share_bar
 
@@ -31,7 +31,7 @@ class TrialNoise(click.ParamType):
 
 
 @click.command("recovery")
-@click.argument("file", type=AnyPath)
+@click.argument("file", type=RepertoireFile)
 @click.option("--rehearsal", type=AnyPath, help="The library.  [default: FILE-rehearsal]")
 @click.option("--damages", type=AnyPath, metavar="YAML", help="What to break.  [default: the robot's list]")
 @click.option("--selectors", type=Names(), help="Fewer.  [default: all but the oracle]")

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from surefoot.commands.console import AnyPath, Positive, check_different, console
+from surefoot.commands.console import AnyPath, Positive, RepertoireFile, check_different, console
 from surefoot.commands.resuming import check_output, run_or_stop, take_up, unfinished_path
 
 if TYPE_CHECKING:
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 @click.command()
-@click.argument("file", type=AnyPath)
+@click.argument("file", type=RepertoireFile)
 @click.option(
     "--damages",
     type=AnyPath,
@@ -68,9 +68,10 @@ def rehearse(
     from adapt.rehearsal.storage import read_table, rehearsal_path, write_table
     from repertoire.storage.repertoires import read_repertoire
     from robots.rendering.pictures import check_picture
+    from surefoot.shipped import results_base
 
     repertoire = read_repertoire(file)
-    out = out or rehearsal_path(file)
+    out = out or rehearsal_path(results_base(file))
     unfinished = unfinished_path(out)
     if not dry_run:
         check_output(file, out, overwrite)

@@ -4,11 +4,11 @@ from pathlib import Path
 
 import click
 
-from surefoot.commands.console import AnyPath, check_different, console
+from surefoot.commands.console import AnyPath, RepertoireFile, check_different, console
 
 
 @click.command()
-@click.argument("file", type=AnyPath)
+@click.argument("file", type=RepertoireFile)
 @click.option("--picture", type=AnyPath, help="Draw the repertoire to this PNG.")
 @click.option("--history", type=AnyPath, help="Draw how training went to this PNG.")
 def show(file: Path, picture: Path | None, history: Path | None) -> None:
