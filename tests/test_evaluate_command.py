@@ -107,7 +107,6 @@ def test_bad_input_ends_in_one_sentence_and_changes_nothing(run, trained: Path) 
         ([trained, "--threads", 10**5], "threads must be at least 1 and at most 1024"),
         ([folder / "none.h5"], "none.h5 cannot be read: no such file"),
         ([folder / "text.h5"], "text.h5 cannot be read: it is not an HDF5 file"),
-        ([folder], "it is a folder"),
         ([trained, "--out", trained, "--overwrite"], "is the repertoire to be read"),
         ([trained, "--out", folder / "there.h5"], "there.h5 exists already: choose another --out, or use"),
         ([trained, "--out", folder / "other.h5"], "or use --overwrite"),

@@ -20,7 +20,7 @@ def rastrigin(solutions: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 def make_search(**settings: object) -> surefoot.Search:
     return surefoot.Search(
-        20, [(-5.12, 5.12)] * 2, min_objective=-1000.0, archive="cvt:200", seed=1, sigma0=0.5, **settings
+        20, [(-5.12, 5.12)] * 2, min_objective=-1000.0, archive=(15, 15), seed=1, sigma0=0.5, **settings
     )
 
 
@@ -78,7 +78,7 @@ def test_misuse_is_refused() -> None:
     with pytest.raises(InvalidValueError, match=r"initial must have shape \(3,\)"):
         surefoot.Search(3, [(0.0, 1.0)], min_objective=0.0, initial=np.zeros(4))
     with pytest.raises(InvalidValueError, match="needs gradients"):
-        surefoot.Search(3, [(0.0, 1.0)], min_objective=0.0, algorithm="cma-mega")
+        surefoot.Search(3, [(0.0, 1.0)], min_objective=0.0, algorithm="cma-mega", archive=(5,))
 
 
 def test_train_load_walk_and_recover(tmp_path: Path) -> None:
