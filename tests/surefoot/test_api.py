@@ -20,7 +20,7 @@ def rastrigin(solutions: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 def make_search(**settings: object) -> surefoot.Search:
     return surefoot.Search(
-        20, [(-5.12, 5.12)] * 2, min_objective=-1000.0, archive=(15, 15), seed=1, sigma0=0.5, **settings
+        20, [(-5.12, 5.12)] * 2, min_objective=-1000.0, archive="cvt:200", seed=1, sigma0=0.5, **settings
     )
 
 
