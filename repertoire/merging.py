@@ -1,4 +1,4 @@
-"""`merge`: one repertoire of the elites of several."""
+"""`merge`: one repertoire with the best elites of several."""
 
 from collections.abc import Sequence
 from dataclasses import asdict, replace
@@ -21,23 +21,24 @@ def merge(
     archive: ArchiveSpec | str | Sequence[int] | None = None,
     names: Sequence[str] | None = None,
 ) -> Repertoire:
-    """Put the elites of several repertoires of one problem into one archive, where the best of a cell stays.
+    """Put the elites of several repertoires of one problem into one archive: the best of each cell stay.
 
-    Runs with other seeds, algorithms or learning rates find other gaits; what they found together is worth
-    more than the best of them. With a single repertoire and other cells it is a change of resolution.
+    Runs with different seeds, algorithms or learning rates find different solutions, and their union is worth
+    more than the best of them. A single repertoire and another archive change the resolution.
 
     Args:
-        repertoires: at least one; of equals in a cell the first's stays.
-        archive: specification of the archive, see `parse_archive`; that of the first by default.
-        names: what to call them in errors.
+        repertoires: at least one; among equally good elites of a cell, the one of the first repertoire stays.
+        archive: specification of the archive, see `parse_archive`; that of the first repertoire by default.
+        names: of the repertoires in errors.
 
     Returns:
-        A repertoire with the settings of the first. Its history is one row, with what all took together and
-        `runs`, how many there were. Its thresholds are its elites' objectives: no search goes on from it.
+        A repertoire with the settings of the first. Its history is one row with the sums over all runs, and a
+        column `runs` with their number. Its thresholds are its elites' objectives: no search can continue
+        from it.
 
     Raises:
-        InvalidValueError: there is none, one was corrected, or they differ in problem, robot, controllers,
-            length of episodes or minimum objective; or the archive does not fit the measures.
+        InvalidValueError: there is no repertoire, one was corrected, they differ in problem, robot,
+            controllers, length of episodes or minimum objective, or the archive does not fit the measures.
     """
     _check(repertoires, names or [f"repertoire {number}" for number in range(1, len(repertoires) + 1)])
     first = repertoires[0]
@@ -83,7 +84,7 @@ def _check(repertoires: Sequence[Repertoire], names: Sequence[str]) -> None:
 
 
 def _identity(repertoire: Repertoire) -> dict[str, object]:
-    """What repertoires must have in common to be comparable, and can be told in a word."""
+    """What repertoires must have in common to be comparable, by the name used in errors."""
     return {
         "problem": repertoire.problem.name,
         "controller": repertoire.controller,
