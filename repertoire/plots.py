@@ -12,6 +12,7 @@ from matplotlib.colors import Colormap, Normalize
 from matplotlib.figure import Figure, FigureBase
 from scipy.spatial import Voronoi
 
+from repertoire.archives.table import parse_archive
 from repertoire.problems.record import ProblemRecord
 from repertoire.repertoire import Repertoire, format_cell
 from robots.errors import InvalidValueError
@@ -209,8 +210,10 @@ def _draw_archive(
 
 def _centroids(repertoire: Repertoire) -> np.ndarray | None:
     """Centroids of the cells, (cells, m); None if cells are arranged along the measures."""
-    spec, ranges = repertoire.settings.archive, repertoire.problem.measure_ranges
-    return spec.make(solution_dim=1, ranges=ranges).centroids
+    archive = parse_archive(repertoire.settings.archive).make(
+        solution_dim=1, ranges=repertoire.problem.measure_ranges
+    )
+    return archive.centroids
 
 
 def _regions(repertoire: Repertoire) -> list[np.ndarray] | None:

@@ -206,10 +206,9 @@ def _check_fit(repertoire: Repertoire, contents: Contents) -> None:
     if problem.robot is not None:
         robot = problem.robot.with_controller(problem.controller)
         measures, parameters = robot.measure_dim, robot.controller.parameter_count
-    divided = repertoire.settings.archive.measure_dim
-    if divided not in (None, measures):
+    if len(repertoire.grid) != measures:
         raise InvalidValueError(
-            f"its archive has cells along {divided} measures, but {problem.name} has {measures} measures"
+            f"its grid has {len(repertoire.grid)} dimensions, but {problem.name} has {measures} measures"
         )
     FORMAT.check(contents, cells=total, measures=measures, parameters=parameters)
     cells, thresholds = contents.arrays["elites/cells"], contents.arrays["thresholds"]

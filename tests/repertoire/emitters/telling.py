@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from repertoire.emitters.emitter import Outcomes
+from repertoire.emitters.outcomes import Outcomes
 
 
 def improved(improvements: object) -> Outcomes:

@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 from repertoire.archives.grid import GridArchive
-from repertoire.emitters.parents import Parents, novelty
+from repertoire.emitters.novelty import novelty
+from repertoire.emitters.parents import Parents
 from robots.errors import InvalidValueError
 
 CELLS = 20
