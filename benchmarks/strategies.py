@@ -1,6 +1,5 @@
-"""How fast the CMA-MAE variants are: beside pyribs, with more threads, and against what bounds them."""
+"""How fast the CMA-MAE variants are, compared with pyribs and with what bounds them."""
 
-import statistics
 import tempfile
 import time
 from collections.abc import Callable, Sequence
@@ -12,11 +11,9 @@ import numpy as np
 from scipy.linalg.blas import dgemm, dsyrk
 
 from benchmarks.pyribs import PyribsSearch, check_pyribs, numpy_sphere, pyribs_version
-from repertoire.eigen import symmetric_eigen
-from repertoire.memory import array_bytes
-from repertoire.parallel import one_blas_thread
 from repertoire.problems.sphere import Sphere
 from repertoire.provenance import processor_name, software_versions
+from repertoire.resources import array_bytes, one_blas_thread
 from repertoire.strategies.noise import Noise
 from repertoire.suites.optimization import optimization_study
 from repertoire.suites.runner import TrialPlan, make_training
@@ -25,7 +22,6 @@ from robots.simulation.simulation import available_cores
 Figures = dict[str, Any]
 VARIANTS = ("cma-mae", "lm-ma-mae", "sep-cma-mae", "openai-mae")
 _TRIAL = 10_000  # iterations of 200 evaluations: the paper's 2 million
-_LARGE = 20_000  # parameters of a network controller
 _MILLISECONDS = 1000
 
 
@@ -68,21 +64,16 @@ def measure_strategies(
                     continue  # its matrices alone are gigabytes there
                 say(f"{algorithm}, {n} parameters")
                 figures[f"{algorithm} {n}"] = _measure_variant(algorithm, n, peer)
-        say(f"emitters in parallel, {_LARGE} parameters")
-        figures |= {
-            f"threads {algorithm} {_LARGE}": _measure_threads(algorithm) for algorithm in VARIANTS[1:]
-        }
     return figures
 
 
 class _Ours:
     """A search of ours, timed."""
 
-    def __init__(self, algorithm: str, n: int, *, threads: int = 1) -> None:
+    def __init__(self, algorithm: str, n: int) -> None:
         self.problem = Sphere(n)
         plan = TrialPlan(self.problem.name, algorithm, 0, 1, 1)
         self.search = make_training(plan).search
-        self.search._threads = threads
         self._seeds = np.zeros(self.search.batch_size, np.int64)
 
     def iterate(self, count: int) -> tuple[float, float]:
@@ -230,7 +221,7 @@ def _covariance_seconds(n: int) -> float:
     )
     update -= _best(lambda: matrix.copy(order="F"), 10)
     every = _generations_between_decompositions(n)
-    return 5 * (product + update + _best(lambda: symmetric_eigen(matrix), 3) / every)
+    return 5 * (product + update + _best(lambda: np.linalg.eigh(matrix), 3) / every)
 
 
 def _generations_between_decompositions(n: int) -> int:
@@ -238,20 +229,6 @@ def _generations_between_decompositions(n: int) -> int:
     search = _Ours("cma-mae", n).search
     patience: float = search.emitters[0].strategy._patience  # type: ignore[attr-defined]
     return int(patience) + 1
-
-
-def _measure_threads(algorithm: str) -> Figures:
-    """One thread and all cores in turn, in many dimensions, and whether they agree."""
-    cores, effort = available_cores(), _effort(_LARGE, algorithm)
-    single, many = _Ours(algorithm, _LARGE), _Ours(algorithm, _LARGE, threads=cores)
-    for run in (single, many):
-        run.iterate(effort.warm_up)
-    ratios = [single.iterate(effort.block)[0] / many.iterate(effort.block)[0] for _ in range(7)]
-    identical = all(
-        np.array_equal(value, many.search.state()[name]) for name, value in single.search.state().items()
-    )
-    many.search.close()
-    return {"cores": cores, "all_cores_to_one": round(statistics.median(ratios), 2), "identical": identical}
 
 
 def measure_study(*, trials: int = 10) -> Figures:

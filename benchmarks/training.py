@@ -38,7 +38,7 @@ def main(robot: str, folder: Path, seconds: float = _SECONDS) -> None:
 
 def _fill(training: Training) -> None:
     """Put a poor solution in every cell of both archives, for a full archive's cost of memory and saving."""
-    shape = training.settings.archive
+    shape = training.settings.archive.shape
     cells = np.indices(shape).reshape(len(shape), -1).T  # (cells, m)
     measures = (cells + 0.5) / np.array(shape)
     solution = np.zeros((1, training.problem.solution_dim), np.float32)

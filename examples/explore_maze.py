@@ -9,7 +9,6 @@ from repertoire.algorithms import find_algorithm
 from repertoire.metrics import measure
 from repertoire.problems.maze import Maze
 from repertoire.problems.maze_plot import draw_maze
-from repertoire.training.settings import Settings, validate
 
 SEED = 1
 
@@ -18,15 +17,14 @@ batches = int(sys.argv[2]) if len(sys.argv) > 2 else 500
 out.mkdir(parents=True, exist_ok=True)
 
 maze, algorithm = Maze(), find_algorithm("sep-cma-mae")
-settings = {
-    "algorithm": algorithm.name,
+chosen = {
     "evaluations": 200 * batches,
     "seed": SEED,
     "learning_rate": maze.learning_rate,
     "archive": maze.archive,
     "min_objective": maze.min_objective,
 }
-search = algorithm.start(validate(Settings, algorithm.complete(settings)), maze, np.random.SeedSequence(SEED))
+search = algorithm.start(algorithm.settings(chosen), maze, np.random.SeedSequence(SEED))
 for _ in range(batches):
     solutions = search.ask()
     search.tell(maze.evaluate(solutions, np.zeros(len(solutions), np.int64)))

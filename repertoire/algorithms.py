@@ -1,22 +1,27 @@
-"""The table of named algorithms: each is archives and emitters put together, without logic of its own."""
+"""The table of named algorithms: each puts emitters, strategies and archives together, without own logic."""
 
-from collections.abc import Callable, Mapping
+import os
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from functools import partial
 
 import numpy as np
+from pydantic import BaseModel
 
-from repertoire.archives.archive import Archive
-from repertoire.archives.grid import GridArchive
-from repertoire.compositions import Emitters, arborescences, climbers, strategies, variation
-from repertoire.emitters.ranking import by_discovery, by_improvement
+from repertoire.emitters.arborescence import ArborescenceSettings, EstimatedArborescenceSettings
+from repertoire.emitters.emitter import EmitterSettings
+from repertoire.emitters.evolution_strategy import EvolutionStrategySettings
+from repertoire.emitters.me_es import MEESSettings
+from repertoire.emitters.variation import VariationSettings
+from repertoire.kinds import validate
 from repertoire.problems.problem import Problem
 from repertoire.search import Search
-from repertoire.strategies.table import find_strategy
-from repertoire.training.settings import Settings
+from repertoire.strategies.strategy import StrategySettings
+from repertoire.strategies.table import STRATEGIES, find_strategy
+from repertoire.training.settings import Settings, ThresholdSettings
 from robots.errors import InvalidValueError, UnknownNameError
 
-Archives = Callable[[Settings, Problem], tuple[Archive, Archive]]
+# the settings of a search whatever its algorithm
+COMMON = ("evaluations", "seed", "archive", "min_objective")
 
 
 @dataclass(frozen=True)
@@ -26,102 +31,142 @@ class Algorithm:
     Attributes:
         name: as on the command line.
         summary: what it is, in a line.
-        archives: makes the archive that guides the search, and the one that is kept.
-        emitters: makes where solutions come from, given a solution to start from and a generator for each.
-        fixed: settings that are part of what the name means.
-        defaults: settings whose defaults are not those of `Settings`.
+        emitter: the settings of its emitters.
+        strategies: names of the strategies that its emitters can follow, the default one first; with several
+            of them the user chooses. Empty for emitters that follow no strategy.
+        annealed: whether an archive whose thresholds rise guides the search; if not, the result archive does.
+        fixed: values of settings that are part of what the name means.
+        defaults: defaults that differ from those of the settings' records.
     """
 
     name: str
     summary: str
-    archives: Archives
-    emitters: Emitters
-    fixed: Mapping[str, object]
+    emitter: type[EmitterSettings]
+    strategies: tuple[str, ...] = ()
+    annealed: bool = False
+    fixed: Mapping[str, object] = field(default_factory=dict)
     defaults: Mapping[str, object] = field(default_factory=dict)
 
-    def complete(self, settings: Mapping[str, object]) -> dict[str, object]:
-        """Add what the algorithm prescribes to what the user said.
+    def own_settings(self, strategy: str | None = None) -> dict[str, object]:
+        """Return the names and defaults of the settings that it has in addition to those in `COMMON`.
+
+        Args:
+            strategy: name of one of `strategies`; the first of them by default.
 
         Raises:
-            InvalidValueError: the user said something else than it prescribes.
+            UnknownNameError: it cannot follow a strategy of that name.
         """
-        for name, value in self.fixed.items():
-            if settings.get(name, value) != value:
-                raise InvalidValueError(
-                    f"{self.name} has no choice of {name}: leave it out, or choose another algorithm"
-                )
-        return {**self.defaults, **settings, **self.fixed}
+        records: list[type[BaseModel]] = [self.emitter, *self._strategy(strategy)]
+        if self.annealed:
+            records.append(ThresholdSettings)
+        known: dict[str, object] = {"emitters": Settings.model_fields["emitters"].default}
+        for record in records:
+            known |= {name: entry.default for name, entry in record.model_fields.items()}
+        known.pop("strategy", None)
+        if len(self.strategies) > 1:
+            known["strategy"] = self.strategies[0]
+        return {name: value for name, value in {**known, **self.defaults}.items() if name not in self.fixed}
 
-    @property
-    def ingredients(self) -> str:
-        """The settings that make it what it is, in words."""
-        made = {**self.defaults, **self.fixed}
-        words = [
-            f"{name} {value}"
-            for name, value in made.items()
-            if value not in (None, 0.0) or name == "learning_rate"
-        ]
-        return ", ".join(words)
+    def settings(
+        self, chosen: Mapping[str, object], *, suggested: Mapping[str, object] | None = None
+    ) -> Settings:
+        """Complete what a user chose to the settings of a search.
 
-    def remarks(self, settings: Settings, n: int) -> list[str]:
-        """What a user should know of these settings for solutions of n parameters."""
-        if settings.strategy is None:
-            return []
-        remark = find_strategy(settings.strategy).remark(settings, n)
-        return [remark] if remark else []
+        Args:
+            chosen: what the user chose, by name: of `COMMON` and `own_settings`.
+            suggested: what suits the problem, for settings that are neither chosen nor have a default of the
+                algorithm's own; what the algorithm does not have is ignored.
 
-    def start(
-        self, settings: Settings, problem: Problem, seed: np.random.SeedSequence, *, threads: int = 1
-    ) -> Search:
+        Raises:
+            UnknownNameError: the algorithm cannot follow the strategy that was chosen.
+            InvalidValueError: the algorithm does not have a setting that was chosen, or its value is wrong.
+        """
+        strategy = chosen.get("strategy") if len(self.strategies) > 1 else None
+        known = self.own_settings(None if strategy is None else str(strategy))
+        for name in chosen:
+            if name not in known and name not in COMMON:
+                raise InvalidValueError(f"{self.name} has no setting {name}: it has {', '.join(known)}")
+        values = {**(suggested or {}), **self.defaults, **chosen, **self.fixed}
+        emitter = {"kind": self.emitter.kind, **_pick(values, self.emitter.model_fields)}
+        for record in self._strategy(values.get("strategy")):
+            emitter["strategy"] = {"kind": record.kind, **_pick(values, record.model_fields)}
+        thresholds = _pick(values, ThresholdSettings.model_fields) if self.annealed else None
+        parts = {"algorithm": self.name, "emitter": emitter, "thresholds": thresholds}
+        return validate(Settings, _pick(values, (*COMMON, "emitters")) | parts)
+
+    def start(self, settings: Settings, problem: Problem, seed: np.random.SeedSequence) -> Search:
         """Put it together; all emitters start from one random solution.
 
         Args:
             settings: of the search.
             problem: to be solved.
             seed: from which all its random numbers derive.
-            threads: to work with; the result does not depend on it.
 
         Raises:
-            UnknownNameError: there is no such strategy.
-            InvalidValueError: a setting does not suit the algorithm or the problem.
+            InvalidValueError: a setting does not suit the problem, or needs more memory than there is.
         """
+        if settings.emitter.needs_gradients and not problem.differentiable:
+            raise InvalidValueError(
+                f"{self.name} needs gradients, which {problem.name} does not know: choose cma-mega-es, "
+                "which estimates them"
+            )
         first, *others = seed.spawn(1 + settings.emitters)
         initial = problem.initial(np.random.default_rng(first))
-        generators = [np.random.Generator(np.random.SFC64(child)) for child in others]
-        emitters = self.emitters(settings, problem, initial, generators)
-        soft, result = self.archives(settings, problem)
-        return Search(soft=soft, result=result, emitters=emitters, threads=threads)
+        self._check_memory(settings, initial.size)
+        emitters = [
+            settings.emitter.make(problem, initial, np.random.Generator(np.random.SFC64(child)))
+            for child in others
+        ]
+        result = settings.archive.make(solution_dim=initial.size, ranges=problem.measure_ranges)
+        soft = result
+        if settings.thresholds is not None:
+            soft = settings.archive.make(
+                solution_dim=initial.size,
+                ranges=problem.measure_ranges,
+                min_objective=settings.min_objective,
+                **dict(settings.thresholds),
+            )
+        return Search(soft=soft, result=result, emitters=emitters)
+
+    def _strategy(self, name: object) -> list[type[StrategySettings]]:
+        """Return the settings of its strategy, or of the one that was chosen; empty if it follows none."""
+        if not self.strategies:
+            return []
+        if name is not None and name not in self.strategies:
+            raise UnknownNameError("strategy", name, self.strategies)
+        return [find_strategy(str(name or self.strategies[0]))]
+
+    def _check_memory(self, settings: Settings, n: int) -> None:
+        """Refuse what this machine cannot hold."""
+        needed = settings.emitters * settings.emitter.memory(n)
+        available = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+        if needed > 0.9 * available:
+            raise InvalidValueError(
+                f"{settings.emitters} emitters of {self.name} need {needed / 1e9:,.0f} GB of memory for "
+                f"{n:,} parameters, and this machine has {available / 1e9:,.0f} GB: choose "
+                f"{self._alternatives(n)}, or fewer emitters"
+            )
+
+    def _alternatives(self, n: int) -> str:
+        """Say what takes less memory."""
+        thrifty = [name for name, record in STRATEGIES.items() if not record().memory(n)]
+        if len(self.strategies) > 1:
+            return f"the strategy {' or '.join(thrifty)}"
+        similar = [other for other in ALGORITHMS.values() if other.emitter is self.emitter]
+        names = [other.name for other in similar if other.strategies in [(name,) for name in thrifty]]
+        return f"the algorithm {' or '.join(names)}"
 
 
-def _annealed(settings: Settings, problem: Problem) -> tuple[Archive, Archive]:
-    """An archive whose thresholds rise, and one of the best solution of each cell."""
-    soft = GridArchive(
-        solution_dim=problem.solution_dim,
-        shape=settings.archive,
-        ranges=problem.measure_ranges,
-        learning_rate=settings.learning_rate,
-        min_objective=settings.min_objective,
-        rule=settings.rule,
-    )
-    result, _ = _elitist(settings, problem)
-    return soft, result
+def _pick(values: Mapping[str, object], names: Iterable[str]) -> dict[str, object]:
+    return {name: values[name] for name in names if name in values}
 
 
-def _elitist(settings: Settings, problem: Problem) -> tuple[Archive, Archive]:
-    """One archive of the best solution of each cell, for both purposes."""
-    archive = GridArchive(
-        solution_dim=problem.solution_dim, shape=settings.archive, ranges=problem.measure_ranges
-    )
-    return archive, archive
-
-
-_NO_GRADIENTS = {"gradient_samples": 0, "gradient_sigma": 0.0}
-_NO_LINE = {"line_sigma": 0.0}
-_STRATEGY_ALONE = {**_NO_LINE, **_NO_GRADIENTS}
-_NO_STRATEGY = {"strategy": None, "vectors": None}
-_ELITIST = {**_NO_STRATEGY, "learning_rate": 1.0}
-_CLIMBING = {**_ELITIST, **_NO_LINE, **_NO_GRADIENTS}
+_ANY = ("cma-es", *(name for name in STRATEGIES if name != "cma-es"))
 _PAIRS = {"emitters": 1, "batch_size": 200}  # 100 pairs of mirrored samples, as in Tjanaka et al. 2023
+_MEGA = {"ranking": "discovery", "restart_unchanged": True}
+_MAEGA = {"ranking": "improvement", "restart_unchanged": False}
+# the authors' for the linear projection, which is sphere-N: with the moving solution, a batch of 36
+_BRANCHES = {"batch_size": 35, "sigma0": 10.0}
 
 ALGORITHMS = {
     algorithm.name: algorithm
@@ -129,117 +174,108 @@ ALGORITHMS = {
         Algorithm(
             "cma-mae",
             "a full covariance matrix (Fontaine & Nikolaidis 2023): quadratic time and memory",
-            _annealed,
-            strategies,
-            fixed={"strategy": "cma-es", "vectors": None, **_STRATEGY_ALONE},
+            EvolutionStrategySettings,
+            ("cma-es",),
+            annealed=True,
         ),
         Algorithm(
             "lm-ma-mae",
             "CMA-MAE with a limited-memory covariance matrix (Tjanaka et al. 2023): linear time and memory",
-            _annealed,
-            strategies,
-            fixed={"strategy": "lm-ma-es", **_STRATEGY_ALONE},
+            EvolutionStrategySettings,
+            ("lm-ma-es",),
+            annealed=True,
         ),
         Algorithm(
             "sep-cma-mae",
             "CMA-MAE with a diagonal covariance matrix (Tjanaka et al. 2023): linear time and memory",
-            _annealed,
-            strategies,
-            fixed={"strategy": "sep-cma-es", "vectors": None, **_STRATEGY_ALONE},
+            EvolutionStrategySettings,
+            ("sep-cma-es",),
+            annealed=True,
         ),
         Algorithm(
             "openai-mae",
             "CMA-MAE with a Gaussian of constant width (Tjanaka et al. 2023): linear time and memory",
-            _annealed,
-            strategies,
-            fixed={"strategy": "openai-es", "vectors": None, **_STRATEGY_ALONE},
+            EvolutionStrategySettings,
+            ("openai-es",),
+            annealed=True,
         ),
         Algorithm(
             "cma-me",
             "CMA-MAE with learning rate 1: every threshold is the elite's objective; any strategy",
-            _annealed,
-            strategies,
-            fixed={"learning_rate": 1.0, **_STRATEGY_ALONE},
-            defaults={"strategy": "cma-es"},
+            EvolutionStrategySettings,
+            _ANY,
+            annealed=True,
+            fixed={"learning_rate": 1.0},
         ),
         Algorithm(
             "cma-es",
             "CMA-MAE with learning rate 0: only the objective counts; any strategy",
-            _annealed,
-            strategies,
-            fixed={"learning_rate": 0.0, **_STRATEGY_ALONE},
-            defaults={"strategy": "cma-es"},
+            EvolutionStrategySettings,
+            _ANY,
+            annealed=True,
+            fixed={"learning_rate": 0.0},
         ),
         Algorithm(
             "map-elites",
             "elites varied by Gaussian noise (Mouret & Clune 2015)",
-            _elitist,
-            variation,
-            fixed={**_ELITIST, **_NO_LINE, **_NO_GRADIENTS},
-            defaults={"emitters": 1, "batch_size": 100},
+            VariationSettings,
+            fixed={"line_sigma": 0.0},
+            defaults={"emitters": 1},
         ),
         Algorithm(
             "map-elites-line",
             "elites varied by noise and by steps along lines between them (Vassiliades & Mouret 2018)",
-            _elitist,
-            variation,
-            fixed={**_ELITIST, **_NO_GRADIENTS},
-            defaults={"emitters": 1, "batch_size": 100, "sigma0": 0.01, "line_sigma": 0.2},
+            VariationSettings,
+            defaults={"emitters": 1, "sigma0": 0.01},
         ),
         Algorithm(
             "me-es",
             "steps of OpenAI-ES from elites, by turns towards objective and novelty (Colas et al. 2020)",
-            _elitist,
-            partial(climbers, mode="explore-exploit"),
-            fixed=_CLIMBING,
+            MEESSettings,
+            ("openai-es",),
+            fixed={"mode": "explore-exploit"},
             defaults=_PAIRS,
         ),
         Algorithm(
             "me-es-exploit",
             "ME-ES towards the objective alone, from elites that have much of it",
-            _elitist,
-            partial(climbers, mode="exploit"),
-            fixed=_CLIMBING,
+            MEESSettings,
+            ("openai-es",),
+            fixed={"mode": "exploit"},
             defaults=_PAIRS,
         ),
         Algorithm(
             "me-es-explore",
             "ME-ES towards novelty alone, from elites that are novel",
-            _elitist,
-            partial(climbers, mode="explore"),
-            fixed=_CLIMBING,
+            MEESSettings,
+            ("openai-es",),
+            fixed={"mode": "explore"},
             defaults=_PAIRS,
         ),
         Algorithm(
             "cma-mega",
             "branches along gradients, which sphere-N and arm-N know (Fontaine & Nikolaidis 2021)",
-            _elitist,
-            partial(arborescences, sampled=False, ranking=by_discovery, restart_unchanged=True),
-            fixed={**_ELITIST, **_NO_LINE, **_NO_GRADIENTS},
-            # the authors' for the linear projection, which is sphere-N: with θ, a batch of 36
-            defaults={"emitters": 1, "batch_size": 35, "sigma0": 10.0},
+            ArborescenceSettings,
+            ("cma-es",),
+            fixed=_MEGA,
+            defaults={"emitters": 1, **_BRANCHES},
         ),
         Algorithm(
             "cma-maega",
             "CMA-MEGA by improvement over rising thresholds, as in CMA-MAE (Fontaine & Nikolaidis 2023)",
-            _annealed,
-            partial(arborescences, sampled=False, ranking=by_improvement, restart_unchanged=False),
-            fixed={**_NO_STRATEGY, **_NO_LINE, **_NO_GRADIENTS},
-            defaults={"emitters": 15, "batch_size": 35, "sigma0": 10.0},
+            ArborescenceSettings,
+            ("cma-es",),
+            annealed=True,
+            fixed=_MAEGA,
+            defaults={"emitters": 15, **_BRANCHES},
         ),
         Algorithm(
             "cma-mega-es",
             "CMA-MEGA along gradients that mirrored samples estimate (Tjanaka et al. 2022)",
-            _elitist,
-            partial(arborescences, sampled=True, ranking=by_discovery, restart_unchanged=True),
-            fixed={**_ELITIST, **_NO_LINE},
-            defaults={
-                "emitters": 1,
-                "batch_size": 99,
-                "sigma0": 1.0,
-                "gradient_samples": 100,
-                "gradient_sigma": 0.02,
-            },
+            EstimatedArborescenceSettings,
+            ("cma-es",),
+            fixed=_MEGA,
+            defaults={"emitters": 1, "batch_size": 99, "sigma0": 1.0},
         ),
     )
 }

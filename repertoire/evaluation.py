@@ -16,9 +16,9 @@ from typing import Protocol, Self
 
 import numpy as np
 
-from repertoire.parallel import one_blas_thread
 from repertoire.provenance import software_versions
 from repertoire.repertoire import Repertoire
+from repertoire.resources import one_blas_thread
 from repertoire.storage.hdf5 import Contents, create_file, open_file
 from repertoire.storage.repertoires import fingerprint
 from repertoire.storage.schema import Array, Format, Identity, check_identity

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping
 from typing import Annotated, Any, ClassVar, TypeVar
 
-from pydantic import BaseModel, Field, ValidationError, model_serializer
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_serializer, model_validator
 from pydantic_core.core_schema import SerializerFunctionWrapHandler
 
 from robots.errors import InvalidValueError, UnknownNameError
@@ -15,7 +15,7 @@ Model = TypeVar("Model", bound=BaseModel)
 K = TypeVar("K", bound="Kind")
 
 
-class Kind(BaseModel, extra="forbid", frozen=True):
+class Kind(BaseModel):
     """A frozen record of settings; in JSON it has its name as `kind`.
 
     Attributes:
@@ -23,8 +23,18 @@ class Kind(BaseModel, extra="forbid", frozen=True):
         summary: what it is, in a line.
     """
 
+    model_config = ConfigDict(extra="forbid", frozen=True)
     kind: ClassVar[str]
     summary: ClassVar[str]
+
+    @model_validator(mode="before")
+    @classmethod
+    def _without_kind(cls, value: Any) -> Any:
+        if not isinstance(value, Mapping) or "kind" not in value:
+            return value
+        if value["kind"] != cls.kind:
+            raise InvalidValueError(f"the kind must be {cls.kind}, not {value['kind']!r}")
+        return {name: entry for name, entry in value.items() if name != "kind"}
 
     @model_serializer(mode="wrap")
     def _with_kind(self, serialize: SerializerFunctionWrapHandler) -> dict[str, Any]:
@@ -63,8 +73,7 @@ def reader(table: Mapping[str, type[K]], what: str) -> Callable[[Any], K]:
     def read(value: Any) -> Any:
         if not isinstance(value, Mapping):
             return value
-        record = find_kind(table, what, str(value.get("kind", "")))
-        return validate(record, {name: entry for name, entry in value.items() if name != "kind"})
+        return validate(find_kind(table, what, str(value.get("kind", "none"))), value)
 
     return read
 

@@ -1,16 +1,15 @@
-"""`merge`: one repertoire of the elites of several."""
+"""`merge`: one repertoire with the best elites of several."""
 
 from collections.abc import Sequence
 from dataclasses import asdict, replace
 
 import numpy as np
 
-from repertoire.archives.grid import GridArchive
-from repertoire.cells import check_cells
+from repertoire.archives.archive import ArchiveSpec
+from repertoire.archives.table import parse_archive
 from repertoire.metrics import measure_objectives
 from repertoire.provenance import software_versions
 from repertoire.repertoire import Repertoire
-from repertoire.training.settings import make_settings
 from robots.errors import InvalidValueError
 
 _COUNTS = ("evaluations", "steps", "diverged")
@@ -19,38 +18,36 @@ _COUNTS = ("evaluations", "steps", "diverged")
 def merge(
     repertoires: Sequence[Repertoire],
     *,
-    archive: tuple[int, ...] | None = None,
+    archive: ArchiveSpec | str | Sequence[int] | None = None,
     names: Sequence[str] | None = None,
 ) -> Repertoire:
-    """Put the elites of several repertoires of one problem into one archive, where the best of a cell stays.
+    """Put the elites of several repertoires of one problem into one archive: the best of each cell stay.
 
-    Runs with other seeds, algorithms or learning rates find other gaits; what they found together is worth
-    more than the best of them. With a single repertoire and other cells it is a change of resolution.
+    Runs with different seeds, algorithms or learning rates find different solutions, and their union is worth
+    more than the best of them. A single repertoire and another archive change the resolution.
 
     Args:
-        repertoires: at least one; of equals in a cell the first's stays.
-        archive: cells along each measure; those of the first by default.
-        names: what to call them in errors.
+        repertoires: at least one; among equally good elites of a cell, the one of the first repertoire stays.
+        archive: specification of the archive, see `parse_archive`; that of the first repertoire by default.
+        names: of the repertoires in errors.
 
     Returns:
-        A repertoire with the settings of the first. Its history is one row, with what all took together and
-        `runs`, how many there were. Its thresholds are its elites' objectives: no search goes on from it.
+        A repertoire with the settings of the first. Its history is one row with the sums over all runs, and a
+        column `runs` with their number. Its thresholds are its elites' objectives: no search can continue
+        from it.
 
     Raises:
-        InvalidValueError: there is none, one was corrected, or they differ in problem, robot, controllers,
-            length of episodes or minimum objective; or the archive does not fit the measures.
+        InvalidValueError: there is no repertoire, one was corrected, they differ in problem, robot,
+            controllers, length of episodes or minimum objective, or the archive does not fit the measures.
     """
     _check(repertoires, names or [f"repertoire {number}" for number in range(1, len(repertoires) + 1)])
     first = repertoires[0]
     counts = {name: sum(one.last(name) for one in repertoires) for name in _COUNTS}
     counts["runs"] = sum(one.last("runs") or 1 for one in repertoires)
-    changes = {"archive": archive or first.grid, "evaluations": max(1, counts["evaluations"])}
-    settings = check_cells(make_settings(first.settings.model_dump() | changes), first.problem)
-    together = GridArchive(
-        solution_dim=first.elites.solutions.shape[1],
-        shape=settings.archive,
-        ranges=first.problem.measure_ranges,
-    )
+    spec = first.settings.archive if archive is None else parse_archive(archive)
+    changes = {"archive": spec, "evaluations": max(1, counts["evaluations"])}
+    settings = first.settings.model_copy(update=changes)
+    together = spec.make(solution_dim=first.problem.solution_dim, ranges=first.problem.measure_ranges)
     for one in repertoires:
         together.add(one.elites.solutions, one.elites.objectives, one.elites.measures)
     elites = together.elites()
@@ -87,7 +84,7 @@ def _check(repertoires: Sequence[Repertoire], names: Sequence[str]) -> None:
 
 
 def _identity(repertoire: Repertoire) -> dict[str, object]:
-    """What repertoires must have in common to be comparable, and can be told in a word."""
+    """What repertoires must have in common to be comparable, by the name used in errors."""
     return {
         "problem": repertoire.problem.name,
         "controller": repertoire.controller,

@@ -12,7 +12,6 @@ from matplotlib.colors import Colormap, Normalize
 from matplotlib.figure import Figure, FigureBase
 from scipy.spatial import Voronoi
 
-from repertoire.archives.table import parse_archive
 from repertoire.problems.record import ProblemRecord
 from repertoire.repertoire import Repertoire, format_cell
 from robots.errors import InvalidValueError
@@ -210,10 +209,8 @@ def _draw_archive(
 
 def _centroids(repertoire: Repertoire) -> np.ndarray | None:
     """Centroids of the cells, (cells, m); None if cells are arranged along the measures."""
-    archive = parse_archive(repertoire.settings.archive).make(
-        solution_dim=1, ranges=repertoire.problem.measure_ranges
-    )
-    return archive.centroids
+    spec, ranges = repertoire.settings.archive, repertoire.problem.measure_ranges
+    return spec.make(solution_dim=1, ranges=ranges).centroids
 
 
 def _regions(repertoire: Repertoire) -> list[np.ndarray] | None:

@@ -2,6 +2,7 @@
 
 import math
 from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
@@ -12,6 +13,11 @@ from repertoire.training.settings import Settings
 from robots.errors import InvalidValueError
 from robots.robot import Robot
 from robots.words import short
+
+if TYPE_CHECKING:
+    import pandas
+
+    from robots.controllers.policy import Policy
 
 _DECILE = 0.1
 
@@ -101,8 +107,8 @@ class Repertoire:
         """
         if self.problem.robot is None:
             raise InvalidValueError(
-                f"the repertoire is of {self.problem.name}, which is not a robot: "
-                "choose one that was trained for a robot"
+                f"this is a repertoire of {self.problem.name}, which has no robot: "
+                "this is only possible with a repertoire that was trained for a robot"
             )
         return self.problem.robot
 
@@ -114,7 +120,7 @@ class Repertoire:
     @property
     def grid(self) -> tuple[int, ...]:
         """Cells along each measure."""
-        return self.settings.archive
+        return self.settings.archive.shape
 
     @property
     def metrics(self) -> Metrics:
@@ -124,13 +130,6 @@ class Repertoire:
             cells=math.prod(self.grid),
             min_objective=self.settings.min_objective,
         )
-
-    @property
-    def caution(self) -> str:
-        """Why its objectives are not to be taken at their word; "" if they are."""
-        if self.problem.robot is None or self.spread is not None:
-            return ""
-        return "the objectives are those of single episodes, which flatter the best most"
 
     @property
     def evaluations(self) -> int:
@@ -173,17 +172,48 @@ class Repertoire:
         """Index along each measure of an elite's cell."""
         return tuple(int(i) for i in np.unravel_index(self.elites.cells[row], self.grid))
 
+    def policy(self, which: tuple[int, ...] | Literal["best"] = "best") -> "Policy":
+        """One of its controllers, as a function from observations to actions.
+
+        Args:
+            which: the cell of the controller, or the one with the highest objective.
+
+        Raises:
+            InvalidValueError: the repertoire has no robot or is empty, or there is no such cell.
+        """
+        from robots.controllers.policy import Policy
+
+        row = self.best() if which == "best" else self.row(which)
+        return Policy(self.robot.controller, self.elites.solutions[row])
+
+    def to_pandas(self) -> "pandas.DataFrame":
+        """A table with a row per elite: its cell, objective and measures, and their spread if it is known.
+
+        Raises:
+            InvalidValueError: pandas is not installed.
+        """
+        try:
+            import pandas
+        except ImportError as error:
+            raise InvalidValueError("to_pandas needs pandas: install it with `pip install pandas`") from error
+        columns = {
+            "cell": [self.cell(row) for row in range(len(self))],
+            "objective": self.elites.objectives,
+            **dict(zip(self.problem.measure_names, self.elites.measures.T, strict=True)),
+        }
+        if self.spread is not None:
+            columns["objective std"] = self.spread.objective_std
+            columns["reproducibility"] = self.spread.reproducibility
+        return pandas.DataFrame(columns)
+
     def facts(self) -> dict[str, str]:
         """What there is to say about it, in words."""
         settings, metrics = self.settings, self.metrics
-        emitters = "emitter" if settings.emitters == 1 else "emitters"
         where = f" (cell {format_cell(self.cell(self.best()))})" if len(self) else ""
         return {
             **self.problem.facts(),
             "algorithm": f"{settings.algorithm}, seed {settings.seed}{self._others}",
-            "settings": f"{settings.emitters} {emitters} x {settings.batch_size}, "
-            f"sigma0 {settings.sigma0:g}, learning rate {settings.learning_rate:g}, "
-            f"{settings.rule} thresholds",
+            "settings": ", ".join(f"{name} {value}" for name, value in settings.search.items()),
             "evaluations": f"{self.evaluations:,} of {settings.evaluations:,}, "
             f"{self.last('diverged')} diverged",
             "archive": " x ".join(map(str, self.grid)) + f" cells, {metrics.elites} filled",

@@ -1,21 +1,17 @@
-"""`Search`: an algorithm under way, as archives and emitters that are asked and told together."""
+"""`Search`: archives and emitters that are asked and told together."""
 
+import dataclasses
 import itertools
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
-from functools import partial
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 
 from repertoire.archives.archive import Archive
-from repertoire.emitters.emitter import EVERYTHING, Emitter
-from repertoire.emitters.outcomes import Outcomes
-from repertoire.parallel import share_out
+from repertoire.archives.competition import check_shape
+from repertoire.emitters.emitter import EVERYTHING, Emitter, Outcomes
 from repertoire.problems.problem import Evaluations, Request
 from repertoire.state import select
-
-# below so many numbers a batch, handing out work takes longer than doing it
-_WORTH_THREADS = 200_000
+from robots.errors import InvalidValueError
 
 
 class Search:
@@ -25,26 +21,14 @@ class Search:
         soft: the archive with thresholds that guides the emitters.
         result: the best solution of each cell, which is what is kept; may be `soft` itself.
         emitters: where solutions come from, in the order of their solutions in a batch.
-        threads: to work with; the result does not depend on it.
     """
 
-    def __init__(
-        self, *, soft: Archive, result: Archive, emitters: Sequence[Emitter], threads: int = 1
-    ) -> None:
+    def __init__(self, *, soft: Archive, result: Archive, emitters: Sequence[Emitter]) -> None:
         self.soft = soft
         self.result = result
         self.emitters = tuple(emitters)
-        self._threads = threads
-        self._pool: ThreadPoolExecutor | None = None
-        self._buffer = np.empty((0, soft.solution_dim), np.float32)
-        self._sizes: list[int] = []
-        self._asked = False
-        self._resize()
-
-    def close(self) -> None:
-        """End the threads."""
-        if self._pool:
-            self._pool.shutdown()
+        self._solutions: np.ndarray | None = None  # that were asked and not told yet
+        self._rows: list[slice] = []  # of each emitter in the batch
 
     @property
     def batch_size(self) -> int:
@@ -59,52 +43,68 @@ class Search:
         return Request(gradients, None if all(part is None for part in observed) else self._mask(observed))
 
     def ask(self) -> np.ndarray:
-        """Return what to evaluate next, (batch_size, solution_dim) float32, good until the next ask.
+        """Return what to evaluate next, (batch_size, solution_dim) float32, in a new array.
+
+        `tell` reads the array again: it must hold the same solutions then.
 
         Raises:
             RuntimeError: the previous solutions were not told.
         """
-        self._resize()
-        tasks: list[Callable[[], object]] = []
+        if self._solutions is not None:
+            raise RuntimeError("ask was called twice: tell the evaluations of the solutions asked before")
+        bounds = [0, *itertools.accumulate(emitter.batch_size for emitter in self.emitters)]
+        self._rows = [slice(start, stop) for start, stop in itertools.pairwise(bounds)]
+        solutions = np.empty((bounds[-1], self.soft.solution_dim), np.float32)
         for emitter, rows in zip(self.emitters, self._rows, strict=True):
-            tasks += emitter.tasks(self._solutions[rows], self.soft)
-        self._run(tasks)
-        self._asked = True
-        return self._solutions
+            emitter.ask(self.soft, out=solutions[rows])
+        self._solutions = solutions
+        return solutions
 
     def tell(self, evaluations: Evaluations) -> None:
         """Add what succeeded to both archives, and tell each emitter the outcomes of its own.
 
         Raises:
-            InvalidValueError: the shapes are wrong, or a value that did not fail is not finite.
+            InvalidValueError: an array has the wrong shape or type, or a value that did not fail is not
+                finite; the search is then as it was before, and can be told again.
             RuntimeError: there was no ask, or it was told already.
         """
-        if not self._asked:
+        if self._solutions is None:
             raise RuntimeError("tell was called before ask: there are no solutions to tell of")
-        ok = ~evaluations.failed & self._offered()
-        kept = (self._solutions, evaluations.objectives, evaluations.measures)
-        if not ok.all():
-            kept = (kept[0][ok], kept[1][ok], kept[2][ok])
-        outcomes = self._guide(evaluations, ok, kept)
-        self._asked = False
-        tasks: list[Callable[[], object]] = [
-            partial(emitter.tell, part, self.soft)
-            for emitter, part in zip(self.emitters, outcomes, strict=True)
-        ]
-        if self.result is not self.soft:  # which emitters neither read nor write
-            tasks.insert(0, partial(self.result.add, *kept))
-        self._run(tasks)
+        solutions, evaluations = self._solutions, self._checked(evaluations)
+        compete = ~evaluations.failed & self._offered()
+        candidates = (solutions, evaluations.objectives, evaluations.measures)
+        if not compete.all():
+            candidates = (solutions[compete], candidates[1][compete], candidates[2][compete])
+        improvements = np.full(len(solutions), -np.inf)  # what failed ranks last
+        opened = np.zeros(len(solutions), np.bool_)
+        accepted = np.empty(len(candidates[1]), np.bool_)
+        improvements[compete] = self.soft.add(*candidates, opened=accepted)
+        opened[compete] = accepted
+        self._solutions = None
+        if self.result is not self.soft:
+            self.result.add(*candidates)
+        for emitter, outcomes in zip(
+            self.emitters, self._outcomes(evaluations, improvements, opened), strict=True
+        ):
+            emitter.tell(outcomes, self.soft)
 
-    def _guide(
-        self, evaluations: Evaluations, ok: np.ndarray, kept: tuple[np.ndarray, np.ndarray, np.ndarray]
-    ) -> list[Outcomes]:
-        """Add what is kept of a batch to the soft archive, and return each emitter's outcomes."""
-        n = len(self._solutions)
-        improvements, opened = np.full(n, -np.inf), np.zeros(n, np.bool_)
-        accepted = np.empty(len(kept[1]), np.bool_)
-        improvements[ok] = self.soft.add(*kept, opened=accepted)  # what failed ranks last
-        opened[ok] = accepted
-        return self._outcomes(evaluations, improvements, opened)
+    def _checked(self, evaluations: Evaluations) -> Evaluations:
+        """Return evaluations of this batch as arrays of the right types."""
+        n, m = len(self._solutions if self._solutions is not None else ()), self.soft.measure_dim
+        objectives = np.asarray(evaluations.objectives, np.float64)
+        measures = np.asarray(evaluations.measures, np.float64)
+        failed = np.asarray(evaluations.failed)
+        check_shape("objectives", objectives, (n,))
+        check_shape("measures", measures, (n, m))
+        check_shape("failed", failed, (n,))
+        if failed.dtype != np.bool_ and not np.isin(failed, (0, 1)).all():
+            raise InvalidValueError(
+                f"failed must say true or false of each of the {n} solutions, but holds {failed.dtype} "
+                "numbers other than 0 and 1"
+            )
+        return dataclasses.replace(
+            evaluations, objectives=objectives, measures=measures, failed=failed.astype(np.bool_)
+        )
 
     def _outcomes(
         self, evaluations: Evaluations, improvements: np.ndarray, opened: np.ndarray
@@ -131,41 +131,26 @@ class Search:
 
     def _mask(self, parts: Sequence[np.ndarray | slice | None]) -> np.ndarray:
         """Which solutions of a batch are in the parts of it that emitters name, (n,) bool."""
-        mask = np.zeros(len(self._solutions), np.bool_)
+        mask = np.zeros(self._rows[-1].stop, np.bool_)
         for rows, part in zip(self._rows, parts, strict=True):
             if part is not None:
                 mask[rows][part] = True
         return mask
 
-    def _resize(self) -> None:
-        """Make room for the next batch, if the emitters ask for other numbers of solutions than before."""
-        sizes = [emitter.batch_size for emitter in self.emitters]
-        if sizes == self._sizes:
-            return
-        self._sizes = sizes
-        bounds = np.cumsum([0, *sizes]).tolist()
-        self._rows = [slice(a, b) for a, b in itertools.pairwise(bounds)]
-        if bounds[-1] > len(self._buffer):
-            self._buffer = np.empty((bounds[-1], self.soft.solution_dim), np.float32)
-        self._solutions = self._buffer[: bounds[-1]]
-        if self._pool is None and self._threads > 1 and self._solutions.size >= _WORTH_THREADS:
-            self._pool = ThreadPoolExecutor(self._threads - 1)  # besides the caller
-
-    def _run(self, tasks: Iterable[Callable[[], object]]) -> list[object]:
-        """Call independent functions, and return what they return."""
-        if self._pool is None:
-            return [task() for task in tasks]
-        return share_out(list(tasks), self._pool, self._threads)
-
     def state(self) -> dict[str, np.ndarray]:
-        """What a checkpoint must hold besides the result archive's elites; see `restore`."""
+        """What a checkpoint must hold besides the result archive's elites; see `restore`.
+
+        Raises:
+            RuntimeError: between ask and tell.
+        """
         state = {f"soft/{name}": value for name, value in self.soft.state().items()}
         for number, emitter in enumerate(self.emitters):
             state |= {f"emitter_{number}/{name}": value for name, value in emitter.state().items()}
         return state
 
     def restore(self, state: Mapping[str, np.ndarray]) -> None:
-        """Take up a state; the result archive is the caller's to fill."""
+        """Become the search that a state was taken from; the elites of the result archive are not in it."""
         self.soft.restore(select(state, "soft/"))
         for number, emitter in enumerate(self.emitters):
             emitter.restore(select(state, f"emitter_{number}/"))
+        self._solutions = None

@@ -1,10 +1,20 @@
-"""What moves: robot models, controllers and closed-loop simulation. Importing the package loads nothing.
+"""What moves: robot models, controllers and closed-loop simulation.
+
+Importing the package loads nothing heavy. It registers the environments where Gymnasium was imported before;
+`gymnasium.make("robots.simulation.environment:surefoot/QDAnt-v0")` works in any case.
 
 * `catalogue`: the robots that come with it, and the ids of their Gymnasium environments.
 * `description`: a robot's YAML; `model`: its MJCF, checked and compiled; `robot`: `Robot`, both together.
 * `controllers`: what turns observations into actions.
 * `simulation`: `stepper` simulates one robot, `simulation` many episodes on all cores; `environment` is the
-  same task for Gymnasium, e.g. `gymnasium.make("surefoot/QDAnt-v0")`.
+  same task for Gymnasium.
 * `rendering`: pictures and videos; `importing`: what it takes to bring a robot of your own.
 * `compilation`, `errors`, `files`, `seeds`, `validation`, `words`: the ground that all else stands on.
 """
+
+import sys
+
+from robots.catalogue import register_environments
+
+if "gymnasium" in sys.modules:
+    register_environments()

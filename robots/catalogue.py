@@ -16,12 +16,8 @@ def environment_id(robot: str) -> str:
 
 
 def register_environments() -> None:
-    """Make every robot available to `gymnasium.make`.
-
-    Importing Gymnasium calls this, through the package's entry point, and so does importing
-    `robots.simulation.environment`; a second call changes nothing.
-    """
-    from gymnasium.envs.registration import register, registry  # Gymnasium itself may still be loading
+    """Make every robot available to `gymnasium.make`; a second call changes nothing."""
+    from gymnasium.envs.registration import register, registry  # takes a moment, and few need it
 
     for name in robot_names():
         if environment_id(name) not in registry:

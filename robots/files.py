@@ -27,19 +27,17 @@ def replace_file(path: str | Path) -> Iterator[Path]:
     """
     target = Path(os.path.realpath(path))
     temporary = target.with_name(_temporary_name(target, str(os.getpid())))
-    try:
-        _check_replaceable(target)
-        _remove_abandoned(target)
-        temporary.touch()  # now, so that a read-only folder is found before the body does its work
-        yield temporary
-        _flush(temporary)
-        temporary.replace(target)
-    except OSError as error:
-        _remove(temporary)
-        raise InvalidFileError(f"{path} cannot be written: {_reason(error)}") from error
-    except BaseException:
-        _remove(temporary)
-        raise
+    with _reported(f"{path} cannot be written"):
+        try:
+            _check_replaceable(target)
+            _remove_abandoned(target)
+            temporary.touch()  # now, so that a read-only folder is found before the body does its work
+            yield temporary
+            _flush(temporary)
+            temporary.replace(target)
+        except BaseException:
+            _remove(temporary)
+            raise
     with suppress(OSError):  # some network file systems cannot flush folders, and the file is in place by now
         _flush(target.parent)
 
@@ -70,10 +68,8 @@ def file_exists(path: str | Path) -> bool:
     Raises:
         InvalidFileError: this cannot be determined, for example because the folder cannot be read.
     """
-    try:
+    with _reported(f"{path} cannot be read"):
         return Path(path).exists()
-    except OSError as error:
-        raise InvalidFileError(f"{path} cannot be read: {_reason(error)}") from error
 
 
 def make_folder(path: str | Path) -> None:
@@ -82,11 +78,8 @@ def make_folder(path: str | Path) -> None:
     Raises:
         InvalidFileError: the folder cannot be made.
     """
-    try:
+    with _reported(f"cannot make the folder {path}"):
         Path(path).mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        reason = "it is a file" if isinstance(error, FileExistsError) else _reason(error)
-        raise InvalidFileError(f"cannot make the folder {path}: {reason}") from error
 
 
 @contextmanager
@@ -141,10 +134,8 @@ def _runs(process: int) -> bool:
     """Whether a process runs on this machine."""
     try:
         os.kill(process, 0)  # signal 0 tests whether the process exists and sends nothing
-    except ProcessLookupError:
-        return False
-    except OSError:  # it runs and belongs to another user
-        return True
+    except OSError as error:
+        return not isinstance(error, ProcessLookupError)  # others may not be signalled, but run
     return True
 
 
@@ -163,7 +154,13 @@ def _remove(path: Path) -> None:
         path.unlink()
 
 
-def _reason(error: OSError) -> str:
-    """The reason for an error, without the number and the path that Python adds."""
-    reason = error.strerror or " ".join(str(error).split())
-    return reason[0].lower() + reason[1:] if reason else type(error).__name__
+@contextmanager
+def _reported(failure: str) -> Iterator[None]:
+    """Report an `OSError` of the body in words, without the number and the path that Python adds."""
+    try:
+        yield
+    except OSError as error:
+        reason = error.strerror or " ".join(str(error).split()) or type(error).__name__
+        if isinstance(error, FileExistsError):
+            reason = "it is a file"
+        raise InvalidFileError(f"{failure}: {reason[0].lower()}{reason[1:]}") from error

@@ -194,8 +194,10 @@ class Robot:
         model, physics = compile_models(spec, self.description, origin)
         return replace(self, model=model, physics=physics, modifications=modifications)
 
-    def with_episode_steps(self, steps: int) -> "Robot":
-        """The robot with another limit on its episodes [control steps]; it shares the model."""
+    def with_episode_steps(self, steps: int | None) -> "Robot":
+        """The robot with another limit on its episodes [control steps], or None; it shares the model."""
+        if steps is None:
+            return self
         return replace(self, description=self.description.model_copy(update={"episode_steps": steps}))
 
     def with_controller(self, controller: ControllerDescription | str) -> "Robot":

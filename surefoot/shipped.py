@@ -1,40 +1,43 @@
-"""The repertoires that are included in Surefoot: trained, corrected and rehearsed."""
+"""Repertoires by name or path: those that are included in Surefoot, and those in files and run folders."""
 
-from importlib.metadata import PackageNotFoundError, files
 from pathlib import Path
 
-from robots.errors import InvalidFileError, UnknownNameError
+from robots.errors import InvalidFileError
 
-SHIPPED = ("hexapod",)
-_CHECKOUT = Path(__file__).parent.parent / "examples" / "data"
+DATA = Path(__file__).parent / "data"
+FILE_NAME = "repertoire.h5"  # of a repertoire in the folder of its run
 
 
-def shipped_repertoire(robot: str) -> Path:
-    """The file of a robot's repertoire; its rehearsal is in the same folder.
+def included() -> list[str]:
+    """Names of the included repertoires, which are those of their robots; each is corrected and rehearsed."""
+    return sorted(path.stem for path in DATA.glob("*.h5") if not path.stem.endswith("-rehearsal"))
+
+
+def repertoire_path(source: str | Path) -> Path:
+    """The file of a repertoire.
 
     Args:
-        robot: one of `SHIPPED`.
+        source: the file itself, the folder of the run that it is in, or the name of an included repertoire.
+            A file or folder comes before an included repertoire of the same name.
 
     Raises:
-        UnknownNameError: no repertoire of it is shipped.
-        InvalidFileError: the file is missing.
+        InvalidFileError: there is no such file, folder or included repertoire.
     """
-    if robot not in SHIPPED:
-        raise UnknownNameError("robot with an included repertoire", robot, SHIPPED)
-    name = f"{robot}.h5"
-    for path in (_CHECKOUT / name, *_installed(name)):
-        if path.is_file():
-            return path
-    raise InvalidFileError(
-        f"{name}, which is included in Surefoot, is neither in {_CHECKOUT} nor among the installed files: "
-        "install Surefoot again"
-    )
+    path = Path(source)
+    if path.is_dir() and (path / FILE_NAME).exists():
+        return path / FILE_NAME
+    if path.exists() or path.parent != Path() or path.suffix:
+        return path
+    if path.name not in included():
+        raise InvalidFileError(
+            f"{path} is neither a file nor an included repertoire; included: {', '.join(included())}"
+        )
+    return DATA / f"{path.name}.h5"
 
 
-def _installed(name: str) -> list[Path]:
-    """Where an installation put the file of a name; pip decides where data is kept."""
-    try:
-        installed = files("surefoot") or []
-    except PackageNotFoundError:
-        return []
-    return [Path(str(file.locate())).resolve() for file in installed if file.name == name]
+def results_base(file: Path) -> Path:
+    """The path next to which results about a repertoire are written by default.
+
+    It is the repertoire's file or, for an included one, a file of its name in the current folder.
+    """
+    return Path(file.name) if file.parent == DATA else file

@@ -9,10 +9,10 @@ import pytest
 
 from adapt.rehearsal.storage import read_table, rehearsal_path
 from repertoire.storage.repertoires import read_repertoire, write_repertoire
-from robots.errors import InvalidFileError, UnknownNameError
+from robots.errors import InvalidFileError
 from surefoot import shipped
 from surefoot.commands import demo
-from surefoot.shipped import SHIPPED, shipped_repertoire
+from surefoot.shipped import included, repertoire_path, results_base
 from tests.adapt.rehearsal.small import save_rehearsal, small_repertoire
 
 
@@ -24,7 +24,7 @@ def small(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     repertoire = small_repertoire()
     write_repertoire(folder / "hexapod.h5", repertoire)
     save_rehearsal(folder / "hexapod-rehearsal.h5", repertoire, ["healthy", "front_left:lost"], episodes=1)
-    monkeypatch.setattr(shipped, "_CHECKOUT", folder)
+    monkeypatch.setattr(shipped, "DATA", folder)
     settings = replace(demo.INCLUDED, damage="front_left:lost", trials=3, seconds=0.3)
     monkeypatch.setattr(demo, "INCLUDED", settings)
     return folder
@@ -64,19 +64,19 @@ def test_bad_input_ends_in_one_sentence(run, small: Path, tmp_path: Path) -> Non
 
 def test_what_is_shipped_is_whole_and_small() -> None:
     size = 0
-    for robot in SHIPPED:
-        file = shipped_repertoire(robot)
+    for robot in included():
+        file = repertoire_path(robot)
         repertoire = read_repertoire(file)
         assert repertoire.robot.name == robot
         assert read_table(rehearsal_path(file), repertoire).conditions[0] == "healthy"
         size += file.stat().st_size + rehearsal_path(file).stat().st_size
-    assert size < 5_000_000
+    assert size < 5_500_000
 
 
 def test_the_python_of_the_docs(small: Path, capsys: pytest.CaptureFixture[str]) -> None:
     text = (Path(__file__).parent.parent / "docs" / "adaptation.md").read_text()
     from_a_file, on_a_robot = re.findall(r"```python\n(.*?)```", text, re.DOTALL)
-    for old, new in (("examples/data", str(small)), ("left_front", "front_left")):
+    for old, new in (("left_front", "front_left"),):
         assert old in from_a_file
         from_a_file = from_a_file.replace(old, new)
     tried = []
@@ -92,19 +92,14 @@ def test_the_python_of_the_docs(small: Path, capsys: pytest.CaptureFixture[str])
     assert any((names["best"] == solution).all() for solution in tried)
 
 
-def test_an_installation_is_searched_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    class Installed:
-        name = "hexapod.h5"
-
-        def locate(self) -> Path:
-            return tmp_path / "share" / self.name
-
-    monkeypatch.setattr(shipped, "_CHECKOUT", tmp_path / "nowhere")
-    monkeypatch.setattr(shipped, "files", lambda _: [Installed()])
-    with pytest.raises(InvalidFileError, match=r"hexapod\.h5, which is included in Surefoot, is neither in"):
-        shipped_repertoire("hexapod")
-    (tmp_path / "share").mkdir()
-    (tmp_path / "share" / "hexapod.h5").touch()
-    assert shipped_repertoire("hexapod") == tmp_path / "share" / "hexapod.h5"
-    with pytest.raises(UnknownNameError, match="'ant'; available: hexapod"):
-        shipped_repertoire("ant")
+def test_names_folders_and_files_lead_to_repertoires(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert repertoire_path("hexapod") == shipped.DATA / "hexapod.h5"
+    (tmp_path / "run").mkdir()
+    (tmp_path / "run" / "repertoire.h5").touch()
+    assert repertoire_path("run") == Path("run/repertoire.h5")
+    assert repertoire_path("missing/gaits.h5") == Path("missing/gaits.h5")  # reading it says what is wrong
+    with pytest.raises(InvalidFileError, match="an included repertoire; included: hexapod"):
+        repertoire_path("octopod")
+    assert results_base(repertoire_path("hexapod")) == Path("hexapod.h5")
+    assert results_base(Path("runs/a.h5")) == Path("runs/a.h5")

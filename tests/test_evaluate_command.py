@@ -1,9 +1,5 @@
 """`surefoot evaluate` as a user types it."""
 
-import signal
-import subprocess
-import sys
-import time
 from dataclasses import replace
 from pathlib import Path
 
@@ -90,45 +86,6 @@ def test_only_the_best_are_kept(run, trained: Path) -> None:
     assert "0 is not in the range" in run(*choice, "--keep", 0, "--out", few, "--overwrite")[2]
 
 
-def test_threads_change_no_byte(run, trained: Path) -> None:
-    for name, threads in (("a.h5", 1), ("b.h5", 2)):
-        out = trained.with_name(name)
-        assert run("evaluate", trained, "--episodes", 3, "--out", out, "--threads", threads)[0] == 0
-    assert trained.with_name("a.h5").read_bytes() == trained.with_name("b.h5").read_bytes()
-
-
-def test_after_ctrl_c_the_same_command_goes_on(run, trained: Path) -> None:
-    options = [trained, "--episodes", 60, "--threads", 1]
-    whole = trained.with_name("whole.h5")
-    assert run("evaluate", *options, "--out", whole)[0] == 0
-    unfinished = trained.with_name("repertoire-corrected-unfinished.h5")
-    command = [sys.executable, "-m", "surefoot", "evaluate", *map(str, options)]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
-        while not unfinished.exists():
-            assert process.poll() is None
-            time.sleep(0.01)
-        process.send_signal(signal.SIGINT)
-        output, complaints = process.communicate(timeout=60)
-    assert process.returncode == 0, complaints
-    assert f"Stopped and saved to {unfinished}. The same command goes on." in output
-    assert not trained.with_name("repertoire-corrected.h5").exists()
-    code, out, err = run("evaluate", *options)
-    assert (code, err) == (0, "")
-    assert "going on after " in out
-    assert not unfinished.exists()
-    assert trained.with_name("repertoire-corrected.h5").read_bytes() == whole.read_bytes()
-
-
-def test_overwrite_replaces_also_the_start_of_another_evaluation(run, trained: Path) -> None:
-    out = trained.with_name("repertoire-corrected.h5")
-    unfinished = trained.with_name("repertoire-corrected-unfinished.h5")
-    out.write_bytes(b"something")
-    unfinished.write_bytes(b"something")
-    assert run("evaluate", trained, "--episodes", 1, "--overwrite")[0] == 0
-    assert read_repertoire(out).spread.episodes == 1
-    assert not unfinished.exists()
-
-
 def test_bad_input_ends_in_one_sentence_and_changes_nothing(run, trained: Path) -> None:
     folder = trained.parent
     repertoire = read_repertoire(trained)
@@ -150,7 +107,6 @@ def test_bad_input_ends_in_one_sentence_and_changes_nothing(run, trained: Path) 
         ([trained, "--threads", 10**5], "threads must be at least 1 and at most 1024"),
         ([folder / "none.h5"], "none.h5 cannot be read: no such file"),
         ([folder / "text.h5"], "text.h5 cannot be read: it is not an HDF5 file"),
-        ([folder.parent], "holds no repertoire: there is no repertoire.h5 in it"),
         ([trained, "--out", trained, "--overwrite"], "is the repertoire to be read"),
         ([trained, "--out", folder / "there.h5"], "there.h5 exists already: choose another --out, or use"),
         ([trained, "--out", folder / "other.h5"], "or use --overwrite"),

@@ -104,7 +104,7 @@ def test_what_cannot_share_an_archive_is_refused(run, folder, both, tmp_path) ->
         ([a, tmp_path / "text.h5", *out], "text.h5"),
         ([a, "--out", a, "--overwrite"], "is named twice: choose different files"),
         ([a, "--out", tmp_path / "longer.h5"], "exists already"),
-        ([a, "--archive", "4,4", *out], "4 measures"),
+        ([a, "--archive", "4,4", *out], "has cells along 2 measures, but there are 4"),
         ([a, "--archive", "99,99,99,99", *out], "at most 1,000,000 cells"),
     ]
     for arguments, message in cases:

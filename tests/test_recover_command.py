@@ -57,7 +57,7 @@ def test_without_one_map_bo_is_the_default(run, alone: Path) -> None:
     code, out, err = run(*broken(alone), "--trials", 2)
     assert (code, err) == (0, "")
     assert out.startswith(
-        "selector: map-bo-tuned, as there is no gaits-rehearsal.h5 beside it (surefoot rehearse makes one) "
+        "selector: map-bo-tuned, because there is no gaits-rehearsal.h5 next to the file (surefoot"
     )
     assert record(alone)["selector"] == "map-bo-tuned"
     assert all(trial["diagnosis"] == {} for trial in record(alone)["trials"])

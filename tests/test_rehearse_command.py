@@ -1,10 +1,6 @@
 """`surefoot rehearse` as a user types it."""
 
 import re
-import signal
-import subprocess
-import sys
-import time
 from dataclasses import replace
 from pathlib import Path
 
@@ -65,35 +61,6 @@ def test_a_dry_run_says_how_long_it_takes_and_leaves_nothing(run, file: Path) ->
     assert (code, err) == (0, "")
     assert re.fullmatch(r"3 conditions x 5 gaits x 2 episodes = 30 episodes: about \d+ s on 1 thread", out)
     assert names(file.parent) == before
-
-
-def test_threads_change_no_byte(run, file: Path) -> None:
-    for name, threads in (("a.h5", 1), ("b.h5", 2)):
-        out = file.with_name(name)
-        assert run("rehearse", *few(file), "--out", out, "--threads", threads)[0] == 0
-    assert file.with_name("a.h5").read_bytes() == file.with_name("b.h5").read_bytes()
-
-
-def test_after_ctrl_c_the_same_command_goes_on(run, file: Path) -> None:
-    options = [*few(file), "--episodes", 60]
-    whole = file.with_name("whole.h5")
-    assert run("rehearse", *options, "--out", whole)[0] == 0
-    unfinished = file.with_name("gaits-rehearsal-unfinished.h5")
-    command = [sys.executable, "-m", "surefoot", "rehearse", *map(str, options)]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
-        while not unfinished.exists():
-            assert process.poll() is None
-            time.sleep(0.01)
-        process.send_signal(signal.SIGINT)
-        output, complaints = process.communicate(timeout=60)
-    assert process.returncode == 0, complaints
-    assert f"Stopped and saved to {unfinished}. The same command goes on." in output
-    assert not file.with_name("gaits-rehearsal.h5").exists()
-    code, out, err = run("rehearse", *options)
-    assert (code, err) == (0, "")
-    assert "going on after " in out
-    assert not unfinished.exists()
-    assert file.with_name("gaits-rehearsal.h5").read_bytes() == whole.read_bytes()
 
 
 def test_bad_input_ends_in_one_sentence_and_changes_nothing(run, file: Path) -> None:

@@ -127,3 +127,29 @@ def _check_origin(contents: Contents, repertoire: Repertoire, robot: Robot) -> N
             f"it has {k} controllers and {len(names)} kinds of evidence, which is not what the repertoire "
             f"of {len(repertoire)} has"
         )
+
+
+def find_table(
+    repertoire: Repertoire, file: Path | None, selector: str | None, rehearsal: Path | None
+) -> tuple[Table | None, Path | None]:
+    """Find the rehearsal that a selector uses.
+
+    Args:
+        repertoire: that was rehearsed.
+        file: of the repertoire, next to which its rehearsal is looked for; None if it is in no file.
+        selector: name of the selector; None for the default, which uses a rehearsal if there is one.
+        rehearsal: file of the rehearsal, if the user gave one.
+
+    Returns:
+        The table and its file; None and None if there is none, or the selector does not use one.
+
+    Raises:
+        UnknownNameError: there is no such selector.
+        InvalidFileError: the file cannot be read, or is not a rehearsal of the repertoire.
+    """
+    from adapt.selectors.catalogue import find_selector
+
+    used = selector is None or find_selector(selector).needs_table
+    if rehearsal is None and file is not None and used and rehearsal_path(file).exists():
+        rehearsal = rehearsal_path(file)
+    return (None, None) if rehearsal is None else (read_table(rehearsal, repertoire), rehearsal)

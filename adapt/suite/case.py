@@ -15,14 +15,14 @@ class Case:
 
     Trials show the first set. What is recommended is scored by the second, and so is the best controller of
     all, the oracle, which was chosen by others: neither is flattered by having been chosen for the luck of
-    the episodes that it is judged by. Heights are objectives above the floor.
+    the episodes that it is judged by. Heights are objectives above the minimum objective.
 
     Attributes:
         damage: its text.
         shown: what trials show, a table of this one condition.
         scores: mean objective of every controller in the second set, (k,).
         oracle_row: row of the controller that does best, see `find_oracle`.
-        floor: the objective that counts as nothing: the repertoire's minimum objective.
+        min_objective: of the repertoire, which counts as nothing.
         intact: height of the oracle of the same robot while nothing was broken.
     """
 
@@ -30,7 +30,7 @@ class Case:
     shown: Table
     scores: np.ndarray
     oracle_row: int
-    floor: float
+    min_objective: float
     intact: float
 
     @property
@@ -40,7 +40,7 @@ class Case:
 
     @property
     def hopeless(self) -> bool:
-        """Whether not even the oracle gets above the floor, so that no share of it can be told."""
+        """Whether not even the oracle gets above the minimum objective: no ratio is then defined."""
         return self.oracle <= 0
 
     @property
@@ -50,23 +50,23 @@ class Case:
 
     def height(self, rows: np.ndarray | int) -> np.ndarray:
         """Heights of some controllers; like `rows` in shape."""
-        return np.asarray(self.scores[rows] - self.floor)
+        return np.asarray(self.scores[rows] - self.min_objective)
 
     def ratio(self, rows: np.ndarray | int) -> np.ndarray:
         """Recovery ratio of some controllers: their share of the oracle's height, from 0 to 1."""
         return np.clip(self.height(rows) / self.oracle, 0.0, 1.0)
 
 
-def make_cases(shown: Table, scores: Table, oracles: Oracles, *, floor: float) -> list[Case]:
+def make_cases(shown: Table, scores: Table, oracles: Oracles, *, min_objective: float) -> list[Case]:
     """The cases of two tables of the same conditions, of which the healthy one is the first, and no case."""
-    intact = float(scores.objectives[0, oracles[HEALTHY]]) - floor
+    intact = float(scores.objectives[0, oracles[HEALTHY]]) - min_objective
     return [
         Case(
             damage=damage,
             shown=shown.take([damage]),
             scores=scores.objectives[row].astype(float),
             oracle_row=oracles[damage],
-            floor=floor,
+            min_objective=min_objective,
             intact=intact,
         )
         for row, damage in enumerate(shown.conditions)

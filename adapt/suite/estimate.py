@@ -43,7 +43,7 @@ def replay_seconds(
     """
     healthy = library.take([HEALTHY])
     scores, best = healthy.objectives[0].astype(float), int(np.argmax(prior.objectives))
-    case = Case(HEALTHY, healthy, scores, best, floor=float(scores.min()) - 1, intact=1.0)
+    case = Case(HEALTHY, healthy, scores, best, min_objective=float(scores.min()) - 1, intact=1.0)
     world = World((case,), (), best)
     arena = Arena(prior, library, library.conditions, {False: world}, trials, 1, Noise(), 0)
     each = {}

@@ -21,7 +21,7 @@ from adapt.suite.results import Results, World
 from adapt.suite.runs import Runs, stack_runs
 from adapt.suite.schedule import Job, groups_of, origins_of
 from adapt.suite.tracks import Track
-from repertoire.parallel import one_blas_thread
+from repertoire.resources import one_blas_thread
 from robots.errors import SurefootError
 
 _CASE, _CHOICES = 0, 1  # keys of the seed

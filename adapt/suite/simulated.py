@@ -1,4 +1,4 @@
-"""Recoveries in the true simulation, beside those that were replayed from tables."""
+"""Recoveries on the simulated robot, to compare with those that were replayed from tables."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -17,16 +17,16 @@ from repertoire.repertoire import Repertoire
 
 @dataclass(frozen=True)
 class Simulated:
-    """A recovery of a simulated robot, to the selector's own stop, and what replays of the same say.
+    """A recovery of the simulated robot until the selector stopped it, and what replays of the same say.
 
     Attributes:
         damage: its text.
         selector: name.
         seed: of the recovery.
         trials: until it stopped.
-        ratio: recovery ratio of what it ended with, from fresh episodes.
-        replayed_trials: mean of the replays from this damage.
-        replayed_ratio: likewise, at the selector's own stop.
+        ratio: recovery ratio of the controller that it ended with, from fresh episodes.
+        replayed_trials: mean number of trials of the replays from this damage.
+        replayed_ratio: mean recovery ratio of these replays when the selector stopped.
     """
 
     damage: str
@@ -49,17 +49,17 @@ def simulate(
     threads: int | None = None,
     on_done: Callable[[int], None] | None = None,
 ) -> list[Simulated]:
-    """Run recoveries on the damaged robot, one from each of some damages.
+    """Run recoveries on the simulated robot, one from each of some damages.
 
     Args:
         repertoire: of the intact robot.
         arena: of the replays.
         results: of the replays.
-        track: whose library the selector is given; its robots are those that were rehearsed.
-        selector: name of one that was replayed in that track.
-        count: how many; they are spread evenly over the damages, and not more than there are.
-        threads: of the simulation.
-        on_done: told how many are done.
+        track: whose library the selector is given; its robot must be the rehearsed one.
+        selector: name of a selector that was replayed in that track.
+        count: number of recoveries, at most one for each damage; spread evenly over the damages.
+        threads: of the simulation; all cores by default.
+        on_done: called with the number of recoveries finished.
     """
     cases, runs = results.world(track).cases, results.runs[track.name, selector]
     needs_table = find_selector(selector).needs_table
@@ -78,7 +78,7 @@ def simulate(
             confirmations=1,
             threads=threads,
         )
-        height = recovery.recovered.objective - case.floor
+        height = recovery.recovered.objective - case.min_objective
         found.append(
             Simulated(
                 damage=case.damage,

@@ -170,17 +170,17 @@ class Benchmark:
 
     def _world(self, pairs: list[tuple[TablePlan, TablePlan]]) -> World:
         """The cases of pairs of tables, in the order of the damages."""
-        floor = self.repertoire.settings.min_objective
+        least = self.repertoire.settings.min_objective
         found: dict[str, Case] = {}
         for shown, scores in pairs:
             table = self._read(shown)
             oracles = shown.oracles(self.repertoire, self.folder, table, threads=self.threads)
-            cases = make_cases(table, self._read(scores), oracles, floor=floor)
+            cases = make_cases(table, self._read(scores), oracles, min_objective=least)
             found |= {case.damage: case for case in cases}
         cases = [found[damage] for damage in self.settings.damages]
         if all(case.hopeless for case in cases):
             raise InvalidValueError(
-                f"no gait gets above the minimum objective {floor:g} under any damage: nothing can be told"
+                f"no gait gets above the minimum objective {least:g} under any damage: nothing can be told"
             )
         return World(
             cases=tuple(case for case in cases if not case.hopeless),

@@ -82,6 +82,11 @@ class ArchiveSpec(ABC):
         """The number of cells."""
         return math.prod(self.shape)
 
+    @property
+    def measure_dim(self) -> int | None:
+        """The number of measures that it divides; None if it can divide any number of them."""
+        return None
+
     @abstractmethod
     def __str__(self) -> str:
         """The text that `parse_archive` reads."""

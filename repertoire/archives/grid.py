@@ -39,6 +39,11 @@ class GridSpec(ArchiveSpec):
         """The number of cells along each measure."""
         return self.sizes
 
+    @property
+    def measure_dim(self) -> int:
+        """As many as there are sizes."""
+        return len(self.sizes)
+
     def __str__(self) -> str:
         return ",".join(map(str, self.sizes))
 

@@ -7,24 +7,87 @@ Sources: M. C. Fontaine, S. Nikolaidis, "Differentiable Quality Diversity", Neur
     below), for gradients estimated from samples.
 """
 
-from collections.abc import Callable, Mapping
-from functools import partial
+from collections.abc import Mapping
+from typing import Annotated
 
 import numpy as np
+from pydantic import Field
 
 from repertoire.archives.archive import Archive
-from repertoire.emitters.emitter import EVERYTHING, Emitter, Telemetry, check_complete, check_improvements
-from repertoire.emitters.outcomes import Outcomes
-from repertoire.emitters.ranking import Ranking, accepted
-from repertoire.problems.problem import Request
+from repertoire.emitters.emitter import (
+    EVERYTHING,
+    RANKINGS,
+    Emitter,
+    EmitterSettings,
+    Outcomes,
+    Ranking,
+    RankingName,
+    Telemetry,
+    accepted,
+)
+from repertoire.kinds import StepSize
+from repertoire.problems.problem import Problem, Request
 from repertoire.state import select
+from repertoire.strategies.adaptation import add_scaled, logarithmic
+from repertoire.strategies.cma_es import CMAESSettings
 from repertoire.strategies.mirrored import MirroredSamples
-from repertoire.strategies.recombination import add_scaled, logarithmic
 from repertoire.strategies.strategy import Strategy
 from robots.compilation import compiled
 from robots.errors import InvalidValueError
 
 _EPSILON = 1e-8  # keeps the length of a gradient of 0 from dividing by 0; the published code's
+
+
+class ArborescenceSettings(EmitterSettings):
+    """Settings of `ArborescenceEmitter` with gradients that the problem knows.
+
+    Attributes:
+        strategy: draws the coefficients of the branches, which are the solutions of its batch.
+        ranking: of branches.
+        restart_unchanged: whether to restart when no branch changed the archive.
+    """
+
+    kind = "gradient-arborescence"
+    summary = "branches off a moving solution along its gradients"
+    needs_gradients = True
+    strategy: CMAESSettings
+    ranking: RankingName
+    restart_unchanged: bool
+
+    def make(self, problem: Problem, initial: np.ndarray, rng: np.random.Generator) -> "ArborescenceEmitter":
+        """See `EmitterSettings.make`."""
+        coefficients = np.zeros(
+            1 + len(problem.measure_ranges)
+        )  # of the objective's gradient and each measure's
+        return ArborescenceEmitter(
+            initial,
+            coefficients=self.strategy.make(coefficients, rng),
+            samples=self._samples(initial.size, rng),
+            ranking=RANKINGS[self.ranking],
+            restart_unchanged=self.restart_unchanged,
+        )
+
+    def _samples(self, n: int, rng: np.random.Generator) -> MirroredSamples | None:
+        """Return what estimates gradients, if anything does."""
+        return None
+
+
+class EstimatedArborescenceSettings(ArborescenceSettings):
+    """Settings of `ArborescenceEmitter` with gradients estimated from samples.
+
+    Attributes:
+        gradient_samples: solutions to estimate gradients from; even.
+        gradient_sigma: standard deviation of these, in units of the parameters.
+    """
+
+    kind = "estimated-gradient-arborescence"
+    summary = "branches off a moving solution along gradients that mirrored samples estimate"
+    needs_gradients = False
+    gradient_samples: Annotated[int, Field(gt=0, le=10_000, strict=True)] = 100
+    gradient_sigma: StepSize = 0.02
+
+    def _samples(self, n: int, rng: np.random.Generator) -> MirroredSamples:
+        return MirroredSamples(self.gradient_samples, sigma=self.gradient_sigma, solution_dim=n, rng=rng)
 
 
 class ArborescenceEmitter(Emitter):
@@ -52,6 +115,8 @@ class ArborescenceEmitter(Emitter):
         InvalidValueError: if the initial solution is not a finite vector.
     """
 
+    _state_names = frozenset({"point", "gradients", "restarts"})
+
     def __init__(
         self,
         initial: np.ndarray,
@@ -66,15 +131,16 @@ class ArborescenceEmitter(Emitter):
             raise InvalidValueError("initial must be a vector of finite numbers")
         self.coefficients = coefficients
         self._samples = samples
+        if samples is not None:
+            self._state_names |= {"samples/key", "samples/draws"}
         self._ranking = ranking
         self._restart_unchanged = restart_unchanged
         self._weights = logarithmic(coefficients.batch_size).weights
         self._drawn = np.empty((coefficients.batch_size, coefficients.solution_dim), np.float32)
         self._point = self._initial.copy()
         self._gradients: np.ndarray | None = None  # (1 + m, n) of length 1, when branches are next
-        self._improvements = self._restarts = 0
+        self._restarts = 0
         self._stop: str | None = None
-        self._asked = False
         self._plan()
 
     def _plan(self) -> None:
@@ -96,40 +162,30 @@ class ArborescenceEmitter(Emitter):
         return Telemetry(
             sigma=self.coefficients.sigma,
             condition_number=self.coefficients.condition_number,
-            improvements=self._improvements,
+            improvements=self._improved,
             restarts=self._restarts,
             stop=self._stop,
         )
 
-    def tasks(self, solutions: np.ndarray, archive: Archive) -> list[Callable[[], None]]:
-        """Sample around the point, or branch off it; the archive is of no interest."""
-        if self._asked:
-            raise RuntimeError("ask was called twice: tell the outcomes of the solutions asked before")
-        self._asked = True
-        if self._gradients is None:
-            solutions[0] = self._point
-            return self._samples.tasks(self._point, solutions[1:]) if self._samples else []
-        for task in self.coefficients.tasks(self._drawn):
-            task()
-        half = self.batch_size // 2
-        return [
-            partial(_branch, self._point, self._drawn[rows], self._gradients, solutions[rows])
-            for rows in (slice(0, half), slice(half, self.batch_size))
-        ]
+    def _fill(self, solutions: np.ndarray, archive: Archive) -> None:
+        """Sample around the point, or branch off it."""
+        if self._gradients is not None:
+            self.coefficients.ask(out=self._drawn)
+            _branch(self._point, self._drawn, self._gradients, solutions)
+            return
+        solutions[0] = self._point
+        if self._samples:
+            self._samples.draw(self._point, solutions[1:])
 
-    def tell(self, outcomes: Outcomes, archive: Archive) -> None:
+    def _learn(self, outcomes: Outcomes, archive: Archive) -> None:
         """Take the gradients at the point, or learn from the branches and move it."""
-        if not self._asked:
-            raise RuntimeError("tell was called before ask: there are no solutions to tell of")
-        check_improvements(outcomes, self.batch_size)
         self._stop = None
         gradients, self._gradients = self._gradients, None
         if gradients is None:
             self._gradients = _normalised(self._found_gradients(outcomes))
         else:
             self._advance(gradients, outcomes, archive)
-        self._improvements = int(np.count_nonzero(accepted(outcomes)))
-        self._asked = False
+        self._improved = int(np.count_nonzero(accepted(outcomes)))
         self._plan()
 
     def _found_gradients(self, outcomes: Outcomes) -> np.ndarray:
@@ -160,10 +216,7 @@ class ArborescenceEmitter(Emitter):
             self.coefficients.restart(self.coefficients.initial)
             self._restarts += 1
 
-    def state(self) -> dict[str, np.ndarray]:
-        """Return the state of the strategy and the samples, the point, and its gradients if known."""
-        if self._asked:
-            raise RuntimeError("the state was asked for between ask and tell: tell the outcomes first")
+    def _current_state(self) -> dict[str, np.ndarray]:
         state = {f"coefficients/{name}": value for name, value in self.coefficients.state().items()}
         if self._samples:
             state |= {f"samples/{name}": value for name, value in self._samples.state().items()}
@@ -171,10 +224,7 @@ class ArborescenceEmitter(Emitter):
         restarts = np.array(self._restarts)
         return {**state, "point": self.point, "gradients": gradients.copy(), "restarts": restarts}
 
-    def restore(self, state: Mapping[str, np.ndarray]) -> None:
-        """Restore the strategy, the samples, the point and its gradients."""
-        sampling = {"samples/key", "samples/draws"} if self._samples else set()
-        check_complete(state, {"point", "gradients", "restarts"} | sampling)
+    def _restore(self, state: Mapping[str, np.ndarray]) -> None:
         point, gradients = np.array(state["point"], np.float64), np.array(state["gradients"], np.float64)
         known = (self.coefficients.solution_dim, self._point.size)
         if point.shape != known[1:] or gradients.shape not in ((0, self._point.size), known):
@@ -189,7 +239,6 @@ class ArborescenceEmitter(Emitter):
             self._samples.restore(select(state, "samples/"))
         self._point, self._gradients = point, gradients if len(gradients) else None
         self._restarts = int(state["restarts"])
-        self._asked = False
         self._plan()
 
 

@@ -1,22 +1,49 @@
-"""What every emitter promises: ask, tell, state."""
+"""What every emitter promises: settings, ask, tell, state; and how it may rank its solutions."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from typing import ClassVar, Literal, NamedTuple
 
 import numpy as np
 
 from repertoire.archives.archive import Archive
-from repertoire.emitters.outcomes import Outcomes
-from repertoire.problems.problem import OBJECTIVES_AND_MEASURES, Request
+from repertoire.kinds import Kind
+from repertoire.problems.problem import OBJECTIVES_AND_MEASURES, Problem, Request
 from robots.errors import InvalidValueError
+from robots.simulation.episodes import ObservationMoments
 
 EVERYTHING = slice(None)
 
 
+class Outcomes(NamedTuple):
+    """What became of the n solutions of an emitter's last `ask`, in their order.
+
+    A named tuple, as a search makes several a batch and a data class takes thrice the time.
+
+    Attributes:
+        objectives: (n,), larger is better; NaN where the evaluation failed.
+        measures: (n, m); NaN where the evaluation failed.
+        failed: (n,) bool, evaluations without a result.
+        improvements: (n,), what `archive.add` returned; -inf where failed or not offered to the archives.
+        opened: (n,) bool, whether the solution was accepted into a cell that was empty before it.
+        gradients: (n, 1 + m, d) float64, of the objective and each measure with respect to the d parameters;
+            None unless an emitter requested them.
+        moments: of all observations that the emitters of the search requested; None if there are none.
+    """
+
+    objectives: np.ndarray
+    measures: np.ndarray
+    failed: np.ndarray
+    improvements: np.ndarray
+    opened: np.ndarray
+    gradients: np.ndarray | None = None
+    moments: ObservationMoments | None = None
+
+
 @dataclass(frozen=True)
 class Telemetry:
-    """How an emitter is doing.
+    """The state of an emitter in numbers.
 
     Attributes:
         sigma: the step size, in units of the parameters.
@@ -33,53 +60,76 @@ class Telemetry:
     stop: str | None
 
 
+class EmitterSettings(Kind, ABC):
+    """Settings of an emitter.
+
+    Attributes:
+        needs_gradients: whether it works on problems only that are `differentiable`.
+    """
+
+    needs_gradients: ClassVar[bool] = False
+
+    @abstractmethod
+    def make(self, problem: Problem, initial: np.ndarray, rng: np.random.Generator) -> "Emitter":
+        """Make an emitter.
+
+        Args:
+            problem: to be solved.
+            initial: (n,), finite, the solution to start from.
+            rng: its only source of randomness; driven by `numpy.random.SFC64`.
+
+        Raises:
+            InvalidValueError: a setting does not suit the emitter or the problem, or the problem lacks a
+                capability that the emitter needs.
+        """
+
+    def memory(self, n: int) -> int:
+        """Return the bytes that it takes in addition to a few batches, for n parameters."""
+        return 0
+
+    def remark(self, n: int) -> str | None:
+        """Return what a user should know of these settings for n parameters, if anything."""
+        return None
+
+
 class Emitter(ABC):
     """A source of solutions that may learn from how they improved an archive: `ask`, then `tell`, in turn.
 
-    What is said of a batch here changes only with `tell` and `restore`: it holds for the next `ask`, and once
-    that was called for the solutions asked.
+    The attributes describe the next batch, and once that was asked for this batch: they change only with
+    `tell` and `restore`.
 
     Attributes:
         batch_size: solutions of the batch.
         request: what it needs to know of these solutions in addition to objectives and measures.
-        offered: which of them are to compete for the archives, (batch_size,) bool or a slice; the others are
-            evaluated for what they tell, and their improvement is -inf.
+        offered: which of them compete for the archives, (batch_size,) bool or a slice; the others are
+            evaluated only for what they tell, and their improvement is -inf.
     """
 
     batch_size: int
     request: Request = OBJECTIVES_AND_MEASURES
     offered: np.ndarray | slice = EVERYTHING
+    _asked = False
+    _improved = 0  # solutions of the last batch that improved the archive
+    _state_names: frozenset[str] = frozenset()  # that a state must have, beyond those that its parts check
 
-    def ask(self, archive: Archive) -> np.ndarray:
-        """Return the solutions to evaluate next, (batch_size, solution_dim) float32, the caller's to keep.
+    def ask(self, archive: Archive, out: np.ndarray | None = None) -> np.ndarray:
+        """Return the solutions to evaluate next, (batch_size, solution_dim) float32.
 
         Args:
             archive: the archive that guides the search.
+            out: (batch_size, solution_dim) float32, contiguous, to be filled and returned; a new array by
+                default.
 
         Raises:
-            RuntimeError: if the previous ones were not told.
+            RuntimeError: if the outcomes of the previous ones were not told.
         """
-        solutions = np.empty((self.batch_size, archive.solution_dim), np.float32)
-        for task in self.tasks(solutions, archive):
-            task()
+        if self._asked:
+            raise RuntimeError("ask was called twice: tell the outcomes of the solutions asked before")
+        self._asked = True
+        solutions = np.empty((self.batch_size, archive.solution_dim), np.float32) if out is None else out
+        self._fill(solutions, archive)
         return solutions
 
-    @abstractmethod
-    def tasks(self, solutions: np.ndarray, archive: Archive) -> list[Callable[[], None]]:
-        """Ask in pieces, for a caller with several threads; what is filled in does not depend on them.
-
-        Args:
-            solutions: (batch_size, solution_dim) float32, contiguous, to be filled.
-            archive: the archive that guides the search.
-
-        Returns:
-            What is to be called, in any order and by any threads, before `tell`.
-
-        Raises:
-            RuntimeError: if the previous solutions were not told.
-        """
-
-    @abstractmethod
     def tell(self, outcomes: Outcomes, archive: Archive) -> None:
         """Learn what became of the solutions of the last `ask`.
 
@@ -88,50 +138,84 @@ class Emitter(ABC):
             archive: the archive that guides the search, with those that were offered added.
 
         Raises:
-            InvalidValueError: if there is not one outcome for each, or something wanted is missing.
+            InvalidValueError: if there is not one outcome for each, or something requested is missing.
             RuntimeError: if there was no `ask`, or it was told already.
         """
+        if not self._asked:
+            raise RuntimeError("tell was called before ask: there are no solutions to tell of")
+        if outcomes.improvements.shape != (self.batch_size,):
+            raise InvalidValueError(
+                f"improvements must have shape ({self.batch_size},), got {outcomes.improvements.shape}"
+            )
+        self._improved = int(np.count_nonzero(outcomes.improvements > 0))
+        self._learn(outcomes, archive)
+        self._asked = False
 
-    @property
-    @abstractmethod
-    def telemetry(self) -> Telemetry:
-        """How it is doing, after the last `tell`."""
-
-    @abstractmethod
     def state(self) -> dict[str, np.ndarray]:
-        """Return what a checkpoint must hold; every value is an array, and "/" in a key parts groups.
+        """Return what a checkpoint must hold; every value is an array, and "/" in a name separates groups.
 
         Raises:
             RuntimeError: between ask and tell.
         """
+        if self._asked:
+            raise RuntimeError("the state was asked for between ask and tell: tell the outcomes first")
+        return self._current_state()
 
-    @abstractmethod
     def restore(self, state: Mapping[str, np.ndarray]) -> None:
         """Become the emitter that `state` was taken from, constructed with the same arguments.
 
         Raises:
             InvalidValueError: if something is missing or has the wrong shape.
         """
+        missing = self._state_names - state.keys()
+        if missing:
+            raise InvalidValueError(f"the emitter state lacks {', '.join(sorted(missing))}")
+        self._restore(state)
+        self._asked = False
+
+    @property
+    @abstractmethod
+    def telemetry(self) -> Telemetry:
+        """Its state in numbers, after the last `tell`."""
+
+    @abstractmethod
+    def _fill(self, solutions: np.ndarray, archive: Archive) -> None:
+        """Fill (batch_size, solution_dim) float32: `ask` after its checks."""
+
+    @abstractmethod
+    def _learn(self, outcomes: Outcomes, archive: Archive) -> None:
+        """`tell` after its checks."""
+
+    @abstractmethod
+    def _current_state(self) -> dict[str, np.ndarray]:
+        """`state` after its check."""
+
+    @abstractmethod
+    def _restore(self, state: Mapping[str, np.ndarray]) -> None:
+        """Take back a state that has all `_state_names`."""
 
 
-def check_improvements(outcomes: Outcomes, batch_size: int) -> np.ndarray:
-    """Return the improvements of outcomes as (batch_size,) float64.
+Ranking = Callable[[Outcomes], np.ndarray]
 
-    Raises:
-        InvalidValueError: if they have another shape.
+
+def by_improvement(outcomes: Outcomes) -> np.ndarray:
+    """Return the indices (n,) by falling improvement, as in CMA-MAE (Fontaine & Nikolaidis 2023)."""
+    return np.argsort(-outcomes.improvements, kind="stable")
+
+
+def by_discovery(outcomes: Outcomes) -> np.ndarray:
+    """Return the indices (n,) in the three stages of CMA-ME (Fontaine et al. 2020), by improvement in each.
+
+    What opened a cell comes first, then what improved on an elite, then the rest.
     """
-    improvements = np.asarray(outcomes.improvements, np.float64)
-    if improvements.shape != (batch_size,):
-        raise InvalidValueError(f"improvements must have shape ({batch_size},), got {improvements.shape}")
-    return improvements
+    stages = np.where(outcomes.opened, 2, outcomes.improvements > 0)
+    return np.lexsort((-outcomes.improvements, -stages))
 
 
-def check_complete(state: Mapping[str, np.ndarray], names: set[str]) -> None:
-    """Refuse a state that lacks something.
+def accepted(outcomes: Outcomes) -> np.ndarray:
+    """Return which solutions opened a cell or exceeded its threshold, (n,) bool."""
+    return outcomes.opened | (outcomes.improvements > 0)
 
-    Raises:
-        InvalidValueError: if a name is missing.
-    """
-    missing = names - state.keys()
-    if missing:
-        raise InvalidValueError(f"the emitter state lacks {', '.join(sorted(missing))}")
+
+RankingName = Literal["improvement", "discovery"]
+RANKINGS: dict[RankingName, Ranking] = {"improvement": by_improvement, "discovery": by_discovery}

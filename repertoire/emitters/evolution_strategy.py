@@ -1,15 +1,41 @@
 """An emitter that follows an evolution strategy towards improvement."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 
 import numpy as np
 
 from repertoire.archives.archive import Archive
-from repertoire.emitters.emitter import Emitter, Telemetry, check_complete, check_improvements
-from repertoire.emitters.outcomes import Outcomes
-from repertoire.emitters.ranking import by_improvement
+from repertoire.emitters.emitter import Emitter, EmitterSettings, Outcomes, Telemetry, by_improvement
+from repertoire.problems.problem import Problem
 from repertoire.state import select
 from repertoire.strategies.strategy import Strategy
+from repertoire.strategies.table import AnyStrategy
+
+
+class EvolutionStrategySettings(EmitterSettings):
+    """Settings of `EvolutionStrategyEmitter`.
+
+    Attributes:
+        strategy: to follow.
+    """
+
+    kind = "evolution-strategy"
+    summary = "follows an evolution strategy towards improvement, and restarts it from elites"
+    strategy: AnyStrategy
+
+    def make(
+        self, problem: Problem, initial: np.ndarray, rng: np.random.Generator
+    ) -> "EvolutionStrategyEmitter":
+        """See `EmitterSettings.make`."""
+        return EvolutionStrategyEmitter(self.strategy.make(initial, rng))
+
+    def memory(self, n: int) -> int:
+        """See `EmitterSettings.memory`."""
+        return self.strategy.memory(n)
+
+    def remark(self, n: int) -> str | None:
+        """See `EmitterSettings.remark`."""
+        return self.strategy.remark(n)
 
 
 class EvolutionStrategyEmitter(Emitter):
@@ -23,11 +49,12 @@ class EvolutionStrategyEmitter(Emitter):
         strategy: the strategy to follow; from here on the emitter's own.
     """
 
+    _state_names = frozenset({"restarts"})
+
     def __init__(self, strategy: Strategy) -> None:
         self.strategy = strategy
         self.batch_size = strategy.batch_size
         self._restarts = 0
-        self._improvements = 0
         self._stop: str | None = None
 
     @property
@@ -36,34 +63,27 @@ class EvolutionStrategyEmitter(Emitter):
         return Telemetry(
             sigma=self.strategy.sigma,
             condition_number=self.strategy.condition_number,
-            improvements=self._improvements,
+            improvements=self._improved,
             restarts=self._restarts,
             stop=self._stop,
         )
 
-    def tasks(self, solutions: np.ndarray, archive: Archive) -> list[Callable[[], None]]:
-        """Sample the strategy; the archive is of no interest."""
-        return self.strategy.tasks(solutions)
+    def _fill(self, solutions: np.ndarray, archive: Archive) -> None:
+        self.strategy.ask(out=solutions)
 
-    def tell(self, outcomes: Outcomes, archive: Archive) -> None:
-        """Tell the strategy the improvement ranking, and restart it if that was its last."""
-        improvements = check_improvements(outcomes, self.batch_size)
+    def _learn(self, outcomes: Outcomes, archive: Archive) -> None:
         ranking = by_improvement(outcomes)
         self.strategy.tell(ranking)
-        self._improvements = int(np.count_nonzero(improvements > 0))
-        self._stop = self.strategy.converged(improvements[ranking])
+        self._stop = self.strategy.converged(outcomes.improvements[ranking])
         if self._stop is not None:
             elites = archive.sample_elites(1, self.strategy.rng)
             self.strategy.restart(elites[0] if len(elites) else self.strategy.initial)
             self._restarts += 1
 
-    def state(self) -> dict[str, np.ndarray]:
-        """Return the strategy's state, generator included, and the number of restarts."""
+    def _current_state(self) -> dict[str, np.ndarray]:
         strategy = {f"strategy/{name}": value for name, value in self.strategy.state().items()}
         return {**strategy, "restarts": np.array(self._restarts)}
 
-    def restore(self, state: Mapping[str, np.ndarray]) -> None:
-        """Restore the strategy and the number of restarts."""
-        check_complete(state, {"restarts"})
+    def _restore(self, state: Mapping[str, np.ndarray]) -> None:
         self.strategy.restore(select(state, "strategy/"))
         self._restarts = int(state["restarts"])

@@ -4,22 +4,19 @@ Source: C. Colas, V. Madhavan, J. Huizinga, J. Clune, "Scaling MAP-Elites to Dee
     arXiv:2003.01825 (Colas below), with the numbers of Tjanaka et al. 2023.
 """
 
-from collections.abc import Callable, Mapping
-from functools import partial
+from collections.abc import Mapping
 from typing import Literal
 
 import numpy as np
 
 from repertoire.archives.archive import Archive
-from repertoire.emitters.emitter import Emitter, Telemetry, check_complete, check_improvements
-from repertoire.emitters.normalisation import Normalisation
-from repertoire.emitters.novelty import novelty
-from repertoire.emitters.outcomes import Outcomes
-from repertoire.emitters.parents import Goal, Parents
-from repertoire.problems.problem import Normaliser, Request
+from repertoire.emitters.emitter import Emitter, EmitterSettings, Outcomes, Telemetry
+from repertoire.emitters.parents import Goal, Parents, novelty
+from repertoire.problems.problem import Normaliser, Problem, Request
 from repertoire.state import select
-from repertoire.strategies.openai_es import AdamRates, OpenAIES
+from repertoire.strategies.openai_es import AdamRates, OpenAIES, OpenAIESSettings
 from robots.errors import InvalidValueError
+from robots.simulation.episodes import ObservationMoments
 
 STEPS = 10  # from each parent
 # The observations of one in so many samples are requested: of two episodes of 200. A hundred steps then see
@@ -34,9 +31,69 @@ _GOALS: dict[Mode, tuple[Goal, ...]] = {
     "explore-exploit": ("exploit", "explore"),
 }
 
-# besides the strategy's, which it checks itself
-_STATE = {"turns", "step", "parents/seen", "parents/updated"}
 _STATISTICS = {"normalisation/count", "normalisation/sums", "normalisation/squares"}
+
+
+class Normalisation:
+    """Turns controllers that are meant to see normalised observations into solutions, and back.
+
+    The statistics become part of each solution, so that wherever it goes it sees what it saw when it was
+    made. They start as those that change nothing.
+
+    Args:
+        normaliser: how solutions take them up.
+    """
+
+    def __init__(self, normaliser: Normaliser) -> None:
+        self._normaliser = normaliser
+        self._moments = ObservationMoments.none(normaliser.observation_dim)
+
+    def fold(self, controllers: np.ndarray) -> np.ndarray:
+        """Return the solutions (n, d) that do with observations what controllers do with normalised ones."""
+        return self._normaliser.fold(controllers, self._moments.mean, self._moments.std)
+
+    def unfold(self, solutions: np.ndarray) -> np.ndarray:
+        """Return the controllers (n, d) that become these solutions once folded."""
+        return self._normaliser.unfold(solutions, self._moments.mean, self._moments.std)
+
+    def learn(self, moments: ObservationMoments | None) -> None:
+        """Take further observations into account, if there are any."""
+        if moments is not None:
+            self._moments = self._moments.merge(moments)
+
+    def state(self) -> dict[str, np.ndarray]:
+        """What a checkpoint must hold."""
+        return self._moments.state()
+
+    def restore(self, state: Mapping[str, np.ndarray]) -> None:
+        """Take back what `state` returned; see `ObservationMoments.restored`."""
+        self._moments = self._moments.restored(state)
+
+
+class MEESSettings(EmitterSettings):
+    """Settings of `MEESEmitter`.
+
+    Attributes:
+        mode: what to climb towards, by turns where it names both.
+        strategy: takes the steps.
+    """
+
+    kind = "me-es"
+    summary = "takes steps of OpenAI-ES from one elite after another"
+    mode: Mode
+    strategy: OpenAIESSettings
+
+    def make(self, problem: Problem, initial: np.ndarray, rng: np.random.Generator) -> "MEESEmitter":
+        """See `EmitterSettings.make`."""
+        return MEESEmitter(
+            initial,
+            mode=self.mode,
+            sigma0=self.strategy.sigma0,
+            batch_size=self.strategy.batch_size,
+            rng=rng,
+            measure_dim=len(problem.measure_ranges),
+            normaliser=problem.normaliser,
+        )
 
 
 class MEESEmitter(Emitter):
@@ -66,6 +123,8 @@ class MEESEmitter(Emitter):
         InvalidValueError: if an argument is outside what is said here.
     """
 
+    _state_names = frozenset({"turns", "step", "parents/seen", "parents/updated"})
+
     def __init__(
         self,
         initial: np.ndarray,
@@ -83,8 +142,8 @@ class MEESEmitter(Emitter):
         self._turns = 0  # to another parent so far
         self._step = STEPS  # from the parent; at first there is none, and the initial solution comes alone
         self._normalisation = None if normaliser is None else Normalisation(normaliser)
-        self._improvements = 0
-        self._asked = False
+        if normaliser is not None:
+            self._state_names |= _STATISTICS
         self._plan()
 
     def _plan(self) -> None:
@@ -106,31 +165,19 @@ class MEESEmitter(Emitter):
     def telemetry(self) -> Telemetry:
         """See `Emitter.telemetry`; to turn to another parent is no restart."""
         return Telemetry(
-            self.strategy.sigma, self.strategy.condition_number, self._improvements, restarts=0, stop=None
+            self.strategy.sigma, self.strategy.condition_number, self._improved, restarts=0, stop=None
         )
 
-    def tasks(self, solutions: np.ndarray, archive: Archive) -> list[Callable[[], None]]:
-        """See `Emitter.tasks`; the archive is of no interest until the next parent."""
-        if self._asked:
-            raise RuntimeError("ask was called twice: tell the outcomes of the solutions asked before")
-        self._asked = True
-        return [partial(self._fill, solutions)]
-
-    def _fill(self, solutions: np.ndarray) -> None:
-        """Write the mean, if it is to be evaluated, and samples, as solutions."""
+    def _fill(self, solutions: np.ndarray, archive: Archive) -> None:
         samples = solutions[self.offered.stop :]
         solutions[self.offered] = self.strategy.mean
-        for task in self.strategy.tasks(samples) if len(samples) else ():
-            task()
+        if len(samples):
+            self.strategy.ask(out=samples)
         if self._normalisation is not None:
             solutions[:] = self._normalisation.fold(solutions)
 
-    def tell(self, outcomes: Outcomes, archive: Archive) -> None:
+    def _learn(self, outcomes: Outcomes, archive: Archive) -> None:
         """Remember what became of the mean, and take a step or turn to another parent."""
-        if not self._asked:
-            raise RuntimeError("tell was called before ask: there are no solutions to tell of")
-        improvements = check_improvements(outcomes, self.batch_size)
-        self._improvements = int(np.count_nonzero(improvements > 0))
         if self._normalisation is not None:
             self._normalisation.learn(outcomes.moments)
         if self._step > 0 and not outcomes.failed[0]:
@@ -140,7 +187,6 @@ class MEESEmitter(Emitter):
             self._step += 1
         else:
             self._turn(archive)
-        self._asked = False
         self._plan()
 
     def _remember(self, outcomes: Outcomes, archive: Archive) -> None:
@@ -168,22 +214,14 @@ class MEESEmitter(Emitter):
             parent = self._normalisation.unfold(parent[None])[0]
         self.strategy.restart(parent)
 
-    def state(self) -> dict[str, np.ndarray]:
-        """Return the state of all parts, and where it is with the present parent."""
-        if self._asked:
-            raise RuntimeError("the state was asked for between ask and tell: tell the outcomes first")
-        strategy = {f"strategy/{name}": value for name, value in self.strategy.state().items()}
-        parents = {f"parents/{name}": value for name, value in self._parents.state().items()}
-        statistics = {}
+    def _current_state(self) -> dict[str, np.ndarray]:
+        parts = {"strategy": self.strategy.state(), "parents": self._parents.state()}
         if self._normalisation is not None:
-            known = self._normalisation.state()
-            statistics = {f"normalisation/{name}": value for name, value in known.items()}
-        place = {"turns": np.array(self._turns), "step": np.array(self._step)}
-        return {**strategy, **parents, **statistics, **place}
+            parts["normalisation"] = self._normalisation.state()
+        state = {f"{part}/{name}": value for part, one in parts.items() for name, value in one.items()}
+        return {**state, "turns": np.array(self._turns), "step": np.array(self._step)}
 
-    def restore(self, state: Mapping[str, np.ndarray]) -> None:
-        """Restore all parts, and where it was."""
-        check_complete(state, _STATE if self._normalisation is None else _STATE | _STATISTICS)
+    def _restore(self, state: Mapping[str, np.ndarray]) -> None:
         self.strategy.restore(select(state, "strategy/"))
         self._parents.restore(select(state, "parents/"))
         if self._normalisation is not None:
@@ -192,7 +230,6 @@ class MEESEmitter(Emitter):
         if not (turns >= 0 and 0 <= step <= STEPS):
             raise InvalidValueError(f"turns must not be negative, and step be 0 to {STEPS}: {turns}, {step}")
         self._turns, self._step = turns, step
-        self._asked = False
         self._plan()
 
 

@@ -6,9 +6,9 @@ from typing import Literal
 import numpy as np
 
 from repertoire.archives.archive import Archive, Elites
-from repertoire.emitters.novelty import novelty
 from robots.errors import InvalidValueError
 
+NEIGHBOURS = 10  # as in Colas et al. 2020
 Goal = Literal["explore", "exploit"]
 _RECENT = 5  # cells that count as updated last
 _BEST = 2  # elites to choose from for their objective
@@ -79,3 +79,26 @@ class Parents:
         if updated.ndim != 1 or updated.dtype.kind not in "iu" or len(updated) > _RECENT:
             raise InvalidValueError(f"updated must be at most {_RECENT} cells, got shape {updated.shape}")
         self.seen, self._updated = seen, updated.astype(np.int64)
+
+
+def novelty(measures: np.ndarray, seen: np.ndarray) -> np.ndarray:
+    """Return the mean distance of measures to their nearest neighbours among those seen before.
+
+    This is the novelty of J. Lehman, K. Stanley, "Abandoning Objectives", 2011.
+
+    Args:
+        measures: (n, m), in the units of the problem; NaN is as new as NaN.
+        seen: (k, m).
+
+    Returns:
+        (n,), in the same units; over all of `seen` while it holds less than 10, and 0 while it is empty.
+    """
+    if not len(seen):
+        return np.zeros(len(measures))
+    squares = np.zeros((len(measures), len(seen)))
+    for new, old in zip(measures.T, seen.T, strict=True):
+        squares += (new[:, None] - old) ** 2
+    count = min(NEIGHBOURS, len(seen))
+    nearest = np.partition(squares, count - 1, axis=1)[:, :count]
+    nearest.sort(axis=1)  # sums then do not depend on how this machine's NumPy partitions
+    return np.sqrt(nearest).mean(axis=1)

@@ -6,19 +6,45 @@ Sources: J.-B. Mouret, J. Clune, "Illuminating search spaces by mapping elites",
 """
 
 import math
-from collections.abc import Callable, Mapping
-from functools import partial
+from collections.abc import Mapping
+from typing import Annotated
 
 import numpy as np
+from pydantic import Field
 
 from repertoire.archives.archive import Archive
-from repertoire.emitters.emitter import Emitter, Telemetry, check_complete, check_improvements
-from repertoire.emitters.outcomes import Outcomes
+from repertoire.emitters.emitter import Emitter, EmitterSettings, Outcomes, Telemetry
+from repertoire.kinds import BatchSize, StepSize
+from repertoire.problems.problem import Problem
 from repertoire.state import select
-from repertoire.strategies.generator import check_generator, generator_state, restore_generator
-from repertoire.strategies.noise import Noise
+from repertoire.strategies.noise import Noise, check_generator, generator_state, restore_generator
 from robots.compilation import compiled
 from robots.errors import InvalidValueError
+
+LineStep = Annotated[float, Field(ge=0, le=1000, allow_inf_nan=False)]
+
+
+class VariationSettings(EmitterSettings):
+    """Settings of `VariationEmitter`.
+
+    Attributes:
+        batch_size: solutions a generation; 100 as in Tjanaka et al. 2023.
+        sigma0: constant standard deviation of the Gaussian noise, in units of the parameters.
+        line_sigma: standard deviation of the step along the line between two elites, as a fraction of their
+            distance; 0 for Gaussian noise alone.
+    """
+
+    kind = "variation"
+    summary = "varies elites by Gaussian noise and by steps along lines between them"
+    batch_size: BatchSize = 100
+    sigma0: StepSize = 0.02
+    line_sigma: LineStep = 0.2
+
+    def make(self, problem: Problem, initial: np.ndarray, rng: np.random.Generator) -> "VariationEmitter":
+        """See `EmitterSettings.make`."""
+        return VariationEmitter(
+            initial, iso_sigma=self.sigma0, line_sigma=self.line_sigma, batch_size=self.batch_size, rng=rng
+        )
 
 
 class VariationEmitter(Emitter):
@@ -37,6 +63,8 @@ class VariationEmitter(Emitter):
     Raises:
         InvalidValueError: if an argument is outside what is said here.
     """
+
+    _state_names = frozenset({"noise/key", "noise/draws", "generator"})
 
     def __init__(
         self,
@@ -62,59 +90,36 @@ class VariationEmitter(Emitter):
         self._rng = rng
         self._random = Noise(rng)
         self._steps = np.empty(batch_size, np.float32)  # along the lines
-        self._improvements = 0
-        self._asked = False
 
     @property
     def telemetry(self) -> Telemetry:
         """See `Emitter.telemetry`; the step size is that of the Gaussian noise."""
-        return Telemetry(self._iso_sigma, math.nan, self._improvements, restarts=0, stop=None)
+        return Telemetry(self._iso_sigma, math.nan, self._improved, restarts=0, stop=None)
 
-    def tasks(self, solutions: np.ndarray, archive: Archive) -> list[Callable[[], None]]:
-        """Choose the elites to vary."""
-        if self._asked:
-            raise RuntimeError("ask was called twice: tell the improvements of the solutions asked before")
-        self._asked = True
-        draw = self._random.next_draw()
+    def _fill(self, solutions: np.ndarray, archive: Archive) -> None:
+        draw, half = self._random.next_draw(), self.batch_size // 2
         self._random.fill(self._steps, draw=draw, stream=self.batch_size)
         self._steps *= np.float32(self._line_sigma)
         parents = self._choose(archive)
         others = self._choose(archive) if self._line_sigma else parents
-        half = self.batch_size // 2
-        parts = (slice(0, half), slice(half, self.batch_size))
-        return [partial(self._vary, solutions, parents, others, rows, draw) for rows in parts]
-
-    def tell(self, outcomes: Outcomes, archive: Archive) -> None:
-        """Count the improvements; there is nothing to learn."""
-        if not self._asked:
-            raise RuntimeError("tell was called before ask: there are no solutions to tell of")
-        self._improvements = int(np.count_nonzero(check_improvements(outcomes, self.batch_size) > 0))
-        self._asked = False
-
-    def state(self) -> dict[str, np.ndarray]:
-        """Return the random number generators' state."""
-        if self._asked:
-            raise RuntimeError("the state was asked for between ask and tell: tell the improvements first")
-        noise = {f"noise/{name}": value for name, value in self._random.state().items()}
-        return {**noise, "generator": generator_state(self._rng)}
-
-    def restore(self, state: Mapping[str, np.ndarray]) -> None:
-        """Restore the random number generators."""
-        check_complete(state, {"noise/key", "noise/draws", "generator"})
-        self._random.restore(select(state, "noise/"))
-        restore_generator(self._rng, state["generator"])
-        self._asked = False
+        self._random.fill(solutions[:half], draw=draw, stream=0)
+        self._random.fill(solutions[half:], draw=draw, stream=half)
+        _vary(parents, others, self._iso_sigma, self._steps, solutions)
 
     def _choose(self, archive: Archive) -> np.ndarray:
         elites = archive.sample_elites(self.batch_size, self._rng)
         return elites if len(elites) else np.tile(self._initial, (self.batch_size, 1))
 
-    def _vary(
-        self, solutions: np.ndarray, parents: np.ndarray, others: np.ndarray, rows: slice, draw: int
-    ) -> None:
-        noise = solutions[rows]
-        self._random.fill(noise, draw=draw, stream=rows.start)
-        _vary(parents[rows], others[rows], self._iso_sigma, self._steps[rows], noise)
+    def _learn(self, outcomes: Outcomes, archive: Archive) -> None:
+        """There is nothing to learn."""
+
+    def _current_state(self) -> dict[str, np.ndarray]:
+        noise = {f"noise/{name}": value for name, value in self._random.state().items()}
+        return {**noise, "generator": generator_state(self._rng)}
+
+    def _restore(self, state: Mapping[str, np.ndarray]) -> None:
+        self._random.restore(select(state, "noise/"))
+        restore_generator(self._rng, state["generator"])
 
 
 @compiled()

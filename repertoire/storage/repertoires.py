@@ -206,9 +206,10 @@ def _check_fit(repertoire: Repertoire, contents: Contents) -> None:
     if problem.robot is not None:
         robot = problem.robot.with_controller(problem.controller)
         measures, parameters = robot.measure_dim, robot.controller.parameter_count
-    if len(repertoire.grid) != measures:
+    divided = repertoire.settings.archive.measure_dim
+    if divided not in (None, measures):
         raise InvalidValueError(
-            f"its grid has {len(repertoire.grid)} dimensions, but {problem.name} has {measures} measures"
+            f"its archive has cells along {divided} measures, but {problem.name} has {measures} measures"
         )
     FORMAT.check(contents, cells=total, measures=measures, parameters=parameters)
     cells, thresholds = contents.arrays["elites/cells"], contents.arrays["thresholds"]

@@ -7,17 +7,20 @@ Source: I. Loshchilov, T. Glasmachers, H.-G. Beyer, "Large Scale Black-Box Optim
 
 import math
 from collections.abc import Mapping
-from typing import NamedTuple
+from typing import Annotated, NamedTuple
 
 import numpy as np
+from pydantic import Field
 
-from repertoire.strategies.recombination import add_scaled, logarithmic
-from repertoire.strategies.strategy import Strategy
+from repertoire.strategies.adaptation import add_scaled, logarithmic
+from repertoire.strategies.strategy import Strategy, StrategySettings
 from robots.compilation import compiled
 from robots.errors import InvalidValueError
 
 _MIN_STEP = 1e-12  # in units of the parameters
 _BLOCK = 2048  # columns a pass
+
+Vectors = Annotated[int, Field(gt=0, le=10_000, strict=True)]
 
 
 class _Constants(NamedTuple):
@@ -39,10 +42,36 @@ class _Search(NamedTuple):
 
 
 class _Transform(NamedTuple):
-    """What sampling does to z: scale z + (z Mᵀ) mixing M, over the vectors in use."""
+    """What sampling does to z: scale z + (z Mᵀ) mixing M, over the vectors that were updated so far."""
 
     scale: float
     mixing: np.ndarray  # (active, active)
+
+
+class LMMAESSettings(StrategySettings):
+    """Settings of `LMMAES`.
+
+    Attributes:
+        vectors: number of direction vectors; None for as many as the batch size, as in Tjanaka et al. 2023.
+    """
+
+    kind = "lm-ma-es"
+    summary = "a few direction vectors"
+    vectors: Vectors | None = None
+
+    def make(self, mean: np.ndarray, rng: np.random.Generator) -> "LMMAES":
+        """See `StrategySettings.make`."""
+        return LMMAES(mean, sigma0=self.sigma0, batch_size=self.batch_size, rng=rng, vectors=self._wanted)
+
+    def remark(self, n: int) -> str | None:
+        """See `StrategySettings.remark`."""
+        if self._wanted <= n:
+            return None
+        return f"{self.kind} can use no more vectors than there are parameters: {n} instead of {self._wanted}"
+
+    @property
+    def _wanted(self) -> int:
+        return self.vectors or self.batch_size
 
 
 class LMMAES(Strategy):
@@ -112,15 +141,14 @@ class LMMAES(Strategy):
         self._generation = 0
         self._transform = self._compose()
 
-    def _sample(self, solutions: np.ndarray, rows: slice, draw: int) -> None:
-        noise, directions = self._noise[rows], self._directions[rows]
-        self._random.fill(noise, draw=draw, stream=rows.start)
+    def _sample(self, solutions: np.ndarray) -> None:
+        self._draw(self._noise)
         scale, mixing = self._transform
         vectors = self._search.vectors[: len(mixing)]
-        directions[:] = noise
-        coefficients = (directions @ vectors.T) @ mixing  # (rows, active)
-        np.matmul(coefficients, vectors, out=directions)
-        _place(self._search.mean, self._sigma, scale, noise, directions, solutions[rows])
+        self._directions[:] = self._noise
+        coefficients = (self._directions @ vectors.T) @ mixing  # (batch_size, active)
+        np.matmul(coefficients, vectors, out=self._directions)
+        _place(self._search.mean, self._sigma, scale, self._noise, self._directions, solutions)
 
     def _update(self, ranking: np.ndarray) -> None:
         _recombine(self._noise, ranking, self._weights, self._recombined)
@@ -141,7 +169,7 @@ class LMMAES(Strategy):
         self._transform = self._compose()
 
     def _compose(self) -> _Transform:
-        """Work out what the transformations of the vectors in use amount to.
+        """Work out what the transformations of all vectors that were updated so far amount to.
 
         With a = 1 - c_d, P_i = a_1 ... a_i and q_i = M_i d_(i-1) / P_(i-1), lines 7 to 9 of Loshchilov 2019's
         Algorithm 1, d_i = a_i d_(i-1) + c_d,i M_i (M_i d_(i-1)), give

@@ -5,13 +5,12 @@ Source: T. Salimans, J. Ho, X. Chen, S. Sidor, I. Sutskever, "Evolution Strategi
 """
 
 import math
-from collections.abc import Callable, Mapping
-from functools import partial
+from collections.abc import Mapping
 
 import numpy as np
 
+from repertoire.strategies.adaptation import add_scaled
 from repertoire.strategies.noise import Noise
-from repertoire.strategies.recombination import add_scaled
 from robots.compilation import compiled
 from robots.errors import InvalidValueError
 
@@ -42,24 +41,17 @@ class MirroredSamples:
         self._random = Noise(rng)
         self._noise = np.empty((self.count // 2, solution_dim), np.float32)
 
-    def tasks(self, point: np.ndarray, solutions: np.ndarray) -> list[Callable[[], None]]:
-        """Draw samples in pieces, for a caller with several threads; they do not depend on how many.
+    def draw(self, point: np.ndarray, solutions: np.ndarray) -> None:
+        """Draw samples.
 
         Args:
             point: (n,) float64, to sample around.
             solutions: (count, n) float32, contiguous, to be filled.
-
-        Returns:
-            What is to be called, in any order and by any threads, before `gradients`.
         """
-        draw, pairs = self._random.next_draw(), self.count // 2
-        parts = (slice(0, pairs // 2), slice(pairs // 2, pairs))
-        return [partial(self._sample, point, solutions, part, draw) for part in parts]
-
-    def _sample(self, point: np.ndarray, solutions: np.ndarray, pairs: slice, draw: int) -> None:
-        noise = self._noise[pairs]
-        self._random.fill(noise, draw=draw, stream=pairs.start)
-        mirror(point, self._sigma, noise, solutions[2 * pairs.start : 2 * pairs.stop])
+        number, half = self._random.next_draw(), self.count // 4
+        self._random.fill(self._noise[:half], draw=number, stream=0)
+        self._random.fill(self._noise[half:], draw=number, stream=half)
+        mirror(point, self._sigma, self._noise, solutions)
 
     def gradients(self, values: np.ndarray) -> np.ndarray:
         """Estimate the gradients of several functions from their values at the samples drawn last.

@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 
 from repertoire.strategies.mirrored import mirror, weigh
-from repertoire.strategies.strategy import Strategy
+from repertoire.strategies.strategy import Strategy, StrategySettings
 from robots.compilation import compiled
 from robots.errors import InvalidValueError
 
@@ -38,6 +38,17 @@ class _Search(NamedTuple):
     mean: np.ndarray
     first_moment: np.ndarray
     second_moment: np.ndarray
+
+
+class OpenAIESSettings(StrategySettings):
+    """Settings of `OpenAIES`; the batch size must be even."""
+
+    kind = "openai-es"
+    summary = "a Gaussian of constant width, moved by Adam"
+
+    def make(self, mean: np.ndarray, rng: np.random.Generator) -> "OpenAIES":
+        """See `StrategySettings.make`."""
+        return OpenAIES(mean, sigma0=self.sigma0, batch_size=self.batch_size, rng=rng)
 
 
 class OpenAIES(Strategy):
@@ -97,10 +108,9 @@ class OpenAIES(Strategy):
         self._generation = 0
         self._relative_step = math.inf
 
-    def _sample(self, solutions: np.ndarray, rows: slice, draw: int) -> None:
-        noise = self._noise[rows.start // 2 : rows.stop // 2]
-        self._random.fill(noise, draw=draw, stream=rows.start)
-        mirror(self._search.mean, self.sigma0, noise, solutions[rows])
+    def _sample(self, solutions: np.ndarray) -> None:
+        self._draw(self._noise)
+        mirror(self._search.mean, self.sigma0, self._noise, solutions)
 
     def _update(self, ranking: np.ndarray) -> None:
         self._generation += 1

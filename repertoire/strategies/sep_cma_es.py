@@ -11,10 +11,15 @@ from typing import NamedTuple
 
 import numpy as np
 
-from repertoire.strategies.constants import Constants
-from repertoire.strategies.recombination import logarithmic
-from repertoire.strategies.step_size import adapt_step_size, damping, path_rate, path_stalls
-from repertoire.strategies.strategy import Strategy
+from repertoire.strategies.adaptation import (
+    Constants,
+    adapt_step_size,
+    damping,
+    logarithmic,
+    path_rate,
+    path_stalls,
+)
+from repertoire.strategies.strategy import Strategy, StrategySettings
 from robots.compilation import compiled
 
 _MAX_CONDITION = 1e14
@@ -28,6 +33,17 @@ class _Search(NamedTuple):
     variances: np.ndarray  # the diagonal of C, without the step size
     path_sigma: np.ndarray
     path_c: np.ndarray
+
+
+class SepCMAESSettings(StrategySettings):
+    """Settings of `SepCMAES`."""
+
+    kind = "sep-cma-es"
+    summary = "a diagonal covariance matrix"
+
+    def make(self, mean: np.ndarray, rng: np.random.Generator) -> "SepCMAES":
+        """See `StrategySettings.make`."""
+        return SepCMAES(mean, sigma0=self.sigma0, batch_size=self.batch_size, rng=rng)
 
 
 class SepCMAES(Strategy):
@@ -83,12 +99,11 @@ class SepCMAES(Strategy):
         self._sigma = self.sigma0
         self._generation = 0
 
-    def _sample(self, solutions: np.ndarray, rows: slice, draw: int) -> None:
+    def _sample(self, solutions: np.ndarray) -> None:
         # Noise of 24 significant bits is drawn in half the time and kept in half the memory; the sample
         # mean + σ √C z that it defines is exact in float64.
-        noise = self._noise[rows]
-        self._random.fill(noise, draw=draw, stream=rows.start)
-        _scale(self._search.mean, self._search.variances, self._sigma, noise, solutions[rows])
+        self._draw(self._noise)
+        _scale(self._search.mean, self._search.variances, self._sigma, self._noise, solutions)
 
     def _update(self, ranking: np.ndarray) -> None:
         self._generation += 1

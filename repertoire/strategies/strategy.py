@@ -2,14 +2,13 @@
 
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping
-from functools import partial
+from collections.abc import Mapping
 
 import numpy as np
 
+from repertoire.kinds import BatchSize, Kind, StepSize
 from repertoire.state import select
-from repertoire.strategies.generator import check_generator, generator_state, restore_generator
-from repertoire.strategies.noise import Noise
+from repertoire.strategies.noise import Noise, check_generator, generator_state, restore_generator
 from robots.compilation import compiled
 from robots.errors import InvalidValueError
 
@@ -28,6 +27,38 @@ STOPS = (
     "step too small",
     "archive unchanged",
 )
+
+
+class StrategySettings(Kind, ABC):
+    """Settings of a strategy; the defaults are those of Tjanaka et al. 2023.
+
+    Attributes:
+        batch_size: solutions a generation.
+        sigma0: initial standard deviation of every parameter, in units of the parameters.
+    """
+
+    batch_size: BatchSize = 40
+    sigma0: StepSize = 0.02
+
+    @abstractmethod
+    def make(self, mean: np.ndarray, rng: np.random.Generator) -> "Strategy":
+        """Make a strategy.
+
+        Args:
+            mean: (n,), finite, the mean to start from.
+            rng: its only source of randomness; driven by `numpy.random.SFC64`.
+
+        Raises:
+            InvalidValueError: a setting does not suit the strategy or the mean.
+        """
+
+    def memory(self, n: int) -> int:
+        """Return the bytes that it takes in addition to a few batches, for n parameters."""
+        return 0
+
+    def remark(self, n: int) -> str | None:
+        """Return what a user should know of these settings for n parameters, if anything."""
+        return None
 
 
 class Strategy(ABC):
@@ -81,27 +112,11 @@ class Strategy(ABC):
     def condition_number(self) -> float:
         """Of the covariance matrix; nan for a strategy that does not know it."""
 
-    def ask(self) -> np.ndarray:
-        """Return new solutions, (batch_size, n) float32, which are the caller's to keep.
-
-        Raises:
-            RuntimeError: if the ranking of the previous ones was not told.
-        """
-        solutions = np.empty((self.batch_size, self.solution_dim), np.float32)
-        for task in self.tasks(solutions):
-            task()
-        return solutions
-
-    def tasks(self, solutions: np.ndarray) -> list[Callable[[], None]]:
-        """Ask in pieces, for a caller with several threads.
-
-        The pieces are the same however they are run, so the solutions do not depend on it.
+    def ask(self, out: np.ndarray | None = None) -> np.ndarray:
+        """Return new solutions, (batch_size, n) float32.
 
         Args:
-            solutions: (batch_size, n) float32, contiguous, to be filled.
-
-        Returns:
-            What is to be called, in any order and by any threads, before `tell`.
+            out: (batch_size, n) float32, contiguous, to be filled and returned; a new array by default.
 
         Raises:
             RuntimeError: if the ranking of the previous ones was not told.
@@ -109,8 +124,9 @@ class Strategy(ABC):
         if self._asked:
             raise RuntimeError("ask was called twice: tell the ranking of the solutions asked before")
         self._asked = True
-        draw = self._random.next_draw()
-        return [partial(self._sample, solutions, rows, draw) for rows in self._parts()]
+        solutions = np.empty((self.batch_size, self.solution_dim), np.float32) if out is None else out
+        self._sample(solutions)
+        return solutions
 
     def tell(self, ranking: np.ndarray) -> None:
         """Learn from how the solutions of the last `ask` rank.
@@ -213,20 +229,20 @@ class Strategy(ABC):
             raise InvalidValueError(f"{name} must be a whole number, got {value}")
         return int(value)
 
-    def _parts(self) -> list[slice]:
-        """The rows of a batch in two halves, each of an even number of rows if the batch is."""
-        half = self.batch_size // 4 * 2
-        return [rows for rows in (slice(0, half), slice(half, self.batch_size)) if rows.start < rows.stop]
+    def _draw(self, noise: np.ndarray) -> None:
+        """Fill an array of as many rows as the batch, or half as many, with standard normal numbers.
+
+        Each half of the rows comes from a stream of its own, whose number is the first row of the batch that
+        it is for.
+        """
+        draw, half = self._random.next_draw(), self.batch_size // 4 * 2
+        split = half * len(noise) // self.batch_size
+        self._random.fill(noise[:split], draw=draw, stream=0)
+        self._random.fill(noise[split:], draw=draw, stream=half)
 
     @abstractmethod
-    def _sample(self, solutions: np.ndarray, rows: slice, draw: int) -> None:
-        """Fill some rows of a batch, and remember what `_update` needs of them: a piece of `ask`.
-
-        Args:
-            solutions: (batch_size, n) float32, of the whole batch.
-            rows: which to fill; `rows.start` is also the stream of the noise to fill them with.
-            draw: of the noise.
-        """
+    def _sample(self, solutions: np.ndarray) -> None:
+        """Fill (batch_size, n) float32, and remember what `_update` needs: `ask` after its checks."""
 
     @abstractmethod
     def _update(self, ranking: np.ndarray) -> None:

@@ -8,10 +8,10 @@ from typing import Any, final
 import numpy as np
 
 from repertoire.correction import Correction, correct, reevaluation
-from repertoire.memory import array_bytes
 from repertoire.plots import objective_grid
 from repertoire.provenance import processor_name
 from repertoire.repertoire import Repertoire
+from repertoire.resources import array_bytes
 from repertoire.storage.repertoires import read_repertoire, write_repertoire
 from repertoire.suites.costs import Meter, read_costs
 from repertoire.suites.plan import Plan, Tell

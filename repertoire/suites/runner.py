@@ -7,9 +7,10 @@ from typing import final
 
 import numpy as np
 
-from repertoire.memory import array_bytes
+from repertoire.algorithms import find_algorithm
 from repertoire.problems.catalogue import make_problem
 from repertoire.provenance import processor_name, software_versions
+from repertoire.resources import array_bytes
 from repertoire.suites.plan import Plan, Tell
 from repertoire.suites.results import TrialResult
 from repertoire.training.runs import configure
@@ -56,16 +57,17 @@ def make_training(plan: Plan) -> Training:
         InvalidValueError: they do not suit each other.
     """
     problem = make_problem(plan.domain)
-    # "batch" is the rule of pyribs, with which the paper ran these benchmarks
-    given = {"evaluations": plan.evaluations, "seed": plan.seed, "rule": "batch"}
-    settings = configure(problem, plan.algorithm, given)
+    chosen: dict[str, object] = {"evaluations": plan.evaluations, "seed": plan.seed}
+    if find_algorithm(plan.algorithm).annealed:
+        chosen["rule"] = "batch"  # that of pyribs, with which the paper ran these benchmarks
+    settings = configure(problem, plan.algorithm, chosen)
     return Training(problem, settings, history_rows=_RECORDS, clock=time.thread_time)
 
 
 def _result(plan: TrialPlan, training: Training, seconds: float, cpu_seconds: float) -> TrialResult:
     search, metrics, history = training.search, training.progress().metrics, training.history.columns()
     elites = search.result.elites()
-    objectives = np.full(training.settings.archive, np.nan, np.float32)
+    objectives = np.full(training.settings.archive.shape, np.nan, np.float32)
     objectives.flat[elites.cells] = elites.objectives
     return TrialResult(
         domain=plan.domain,

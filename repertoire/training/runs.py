@@ -4,11 +4,10 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from repertoire.algorithms import find_algorithm
-from repertoire.cells import check_cells
 from repertoire.problems.catalogue import find_problem, recorded_problem
 from repertoire.problems.problem import Problem
 from repertoire.storage.repertoires import read_repertoire, read_search
-from repertoire.training.settings import Settings, make_settings
+from repertoire.training.settings import Settings
 from repertoire.training.training import Training
 from robots.errors import InvalidFileError, InvalidValueError
 from robots.files import file_exists, make_folder
@@ -23,15 +22,13 @@ def configure(problem: Problem, algorithm: str, settings: Mapping[str, object]) 
         UnknownNameError: there is no such algorithm.
         InvalidValueError: a setting is wrong.
     """
-    defaults = {
-        "algorithm": algorithm,
+    suggested = {
         "archive": problem.archive,
         "min_objective": problem.min_objective,
         "learning_rate": problem.learning_rate,
         "sigma0": problem.sigma0,
     }
-    completed = make_settings(defaults | find_algorithm(algorithm).complete(settings))
-    return check_cells(completed, problem.record())
+    return find_algorithm(algorithm).settings(settings, suggested=suggested)
 
 
 def start_training(

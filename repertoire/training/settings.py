@@ -1,39 +1,45 @@
-"""`Settings` of a search: with the problem and the code they decide its result."""
+"""`Settings` of a search: with the problem and the versions of the software, they decide its result."""
 
-from collections.abc import Mapping
-from typing import Annotated, Literal, TypeVar
+from collections.abc import Iterator, Mapping
+from typing import Annotated
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, InstanceOf, PlainSerializer
 
-from robots.errors import InvalidValueError
-from robots.validation import describe_validation_error
+from repertoire.archives.archive import ArchiveSpec
+from repertoire.archives.competition import Rule
+from repertoire.archives.table import parse_archive
+from repertoire.emitters.table import AnyEmitter
+from repertoire.kinds import validate
 
-Count = Annotated[int, Field(gt=0, strict=True)]
-Size = Annotated[float, Field(gt=0, le=1000, allow_inf_nan=False)]
-Model = TypeVar("Model", bound=BaseModel)
+AnyArchive = Annotated[InstanceOf[ArchiveSpec], BeforeValidator(parse_archive), PlainSerializer(str)]
+
+
+class ThresholdSettings(BaseModel):
+    """Settings of the thresholds that guide a search; the defaults are those of Tjanaka et al. 2023.
+
+    Attributes:
+        learning_rate: how far a threshold moves towards what was accepted, α in [0, 1].
+        rule: how thresholds move within a batch, see `Archive`.
+    """
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    learning_rate: Annotated[float, Field(ge=0, le=1, allow_inf_nan=False)] = 0.001
+    rule: Rule = "sequential"
 
 
 class Settings(BaseModel):
-    """Settings of a search; the defaults are those of Tjanaka et al. 2023.
+    """Settings of a search.
 
     Attributes:
         algorithm: name of the algorithm.
-        evaluations: solutions to evaluate; rounded up to whole batches.
+        evaluations: solutions to evaluate; rounded up to whole batches of all emitters.
         seed: from which every random number derives.
+        archive: how measure space is divided into cells.
+        min_objective: where thresholds start, and from where the QD score counts objectives.
         emitters: number of emitters.
-        batch_size: solutions an emitter asks for at a time; of algorithms that follow gradients the branches.
-        sigma0: initial step size of the strategies, of Gaussian variation its constant one, and of algorithms
-            that follow gradients that of the branches' coefficients.
-        line_sigma: step size along the line between two elites, as a fraction of their distance, for
-            algorithms that vary elites.
-        gradient_samples: solutions to estimate gradients from, for algorithms that do.
-        gradient_sigma: step size of these samples.
-        strategy: name of the evolution strategy; none for algorithms that vary elites.
-        vectors: direction vectors of LM-MA-ES; as many as the batch size by default.
-        learning_rate: of the archive's thresholds, α in [0, 1].
-        rule: how thresholds move within a batch, see `Archive`.
-        archive: cells along each measure.
-        min_objective: floor of the thresholds and offset of the QD score.
+        emitter: settings of each emitter.
+        thresholds: of the archive that guides the search; None if that is the result archive itself.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True)
@@ -41,32 +47,32 @@ class Settings(BaseModel):
     algorithm: str
     evaluations: Annotated[int, Field(gt=0, le=10**12, strict=True)]
     seed: Annotated[int, Field(ge=0, strict=True)]
-    emitters: Annotated[int, Field(gt=0, le=1000, strict=True)] = 5
-    batch_size: Annotated[int, Field(ge=2, le=10_000, strict=True)] = 40
-    sigma0: Size = 0.02
-    line_sigma: Annotated[float, Field(ge=0, le=1000, allow_inf_nan=False)] = 0.0
-    gradient_samples: Annotated[int, Field(ge=0, le=10_000, strict=True)] = 0
-    gradient_sigma: Annotated[float, Field(ge=0, le=1000, allow_inf_nan=False)] = 0.0
-    strategy: str | None = None
-    vectors: Annotated[int, Field(gt=0, le=10_000, strict=True)] | None = None
-    learning_rate: Annotated[float, Field(ge=0, le=1, allow_inf_nan=False)] = 0.001
-    rule: Literal["sequential", "batch"] = "sequential"
-    archive: Annotated[tuple[Count, ...], Field(min_length=1)]
+    archive: AnyArchive
     min_objective: Annotated[float, Field(allow_inf_nan=False)]
+    emitters: Annotated[int, Field(gt=0, le=1000, strict=True)] = 5
+    emitter: AnyEmitter
+    thresholds: ThresholdSettings | None
+
+    @property
+    def learning_rate(self) -> float:
+        """The learning rate of the thresholds; 1 where each is its elite's objective."""
+        return 1.0 if self.thresholds is None else self.thresholds.learning_rate
+
+    @property
+    def search(self) -> dict[str, object]:
+        """The settings that the algorithm has, by the names under which a user gives them."""
+        return {"emitters": self.emitters, **dict(_flat(self.emitter)), **dict(_flat(self.thresholds))}
 
 
 def make_settings(settings: Mapping[str, object]) -> Settings:
-    """Validate settings of a search; see `validate`."""
+    """Make the settings of a search from their JSON; see `validate`."""
     return validate(Settings, settings)
 
 
-def validate(model: type[Model], settings: Mapping[str, object]) -> Model:
-    """Make a record of settings.
-
-    Raises:
-        InvalidValueError: a setting is unknown, missing, of the wrong type or out of range.
-    """
-    try:
-        return model.model_validate(settings)
-    except ValidationError as error:
-        raise InvalidValueError(describe_validation_error(error, model)) from error
+def _flat(record: BaseModel | None) -> Iterator[tuple[str, object]]:
+    """The entries of a record and of the records in it."""
+    for name, value in record or ():
+        if isinstance(value, BaseModel):
+            yield from _flat(value)
+        else:
+            yield name, value

@@ -11,17 +11,16 @@ import numpy as np
 
 from repertoire.algorithms import find_algorithm
 from repertoire.metrics import Metrics, measure
-from repertoire.parallel import one_blas_thread
 from repertoire.problems.problem import Evaluations, Problem
 from repertoire.provenance import software_versions
 from repertoire.repertoire import Repertoire
+from repertoire.resources import one_blas_thread
 from repertoire.search import Search
 from repertoire.storage.repertoires import write_repertoire
 from repertoire.strategies.strategy import STOPS
 from repertoire.training.history import History
 from repertoire.training.settings import Settings
 from robots.files import check_writable
-from robots.locks import locked
 from robots.seeds import SeedFamily, derive_seeds, search_seed
 
 _WARM_UP_BATCHES = 3  # after so many, everything that a run needs has been compiled
@@ -92,7 +91,8 @@ class Training:
         self.settings = settings
         algorithm = find_algorithm(settings.algorithm)
         self.search: Search = algorithm.start(settings, problem, search_seed(settings.seed))
-        self.remarks = algorithm.remarks(settings, problem.solution_dim)
+        remark = settings.emitter.remark(problem.solution_dim)
+        self.remarks = [] if remark is None else [remark]
         self.history = History()
         self.timing = Timing()
         self.saved_by: dict[str, str] = {}
@@ -130,17 +130,36 @@ class Training:
         Args:
             on_finished: called, from any thread, with the number of evaluations of the batch that finished.
         """
-        started = self._clock()
-        solutions = self.search.ask()
+        solutions = self.ask()
         seeds = self._seeds(len(solutions))
-        asked_at = self._clock()
+        started = self._clock()
         evaluations = self.problem.evaluate(
             solutions, seeds, request=self.search.request, on_finished=on_finished
         )
-        evaluated_at = self._clock()
+        self.timing.evaluation += self._clock() - started
+        self.tell(evaluations)
+
+    def ask(self) -> np.ndarray:
+        """Return the solutions to evaluate next, (batch, solution_dim) float32.
+
+        Raises:
+            RuntimeError: the previous solutions were not told.
+        """
+        started = self._clock()
+        solutions = self.search.ask()
+        self.timing.search += self._clock() - started
+        return solutions
+
+    def tell(self, evaluations: Evaluations) -> None:
+        """Take in what evaluating the solutions of the last `ask` gave.
+
+        Raises:
+            InvalidValueError: the shapes are wrong, or a value that did not fail is not finite.
+            RuntimeError: there was no ask, or it was told already.
+        """
+        started = self._clock()
         self.search.tell(evaluations)
-        self.timing.evaluation += evaluated_at - asked_at
-        self.timing.search += self._clock() - evaluated_at + asked_at - started
+        self.timing.search += self._clock() - started
         self._count(evaluations)
 
     def _seeds(self, count: int) -> np.ndarray:
@@ -250,39 +269,26 @@ class Training:
 
         Raises:
             InvalidFileError: the file cannot be written.
-            InUseError: another process trains in the same file.
         """
-        if path is None:
-            self._run(math.inf, on_progress, stop, lambda: None)
-            return
-
-        def save() -> None:
-            if before_saving:
-                before_saving()
-            self.save(path)
-
-        check_writable(path)
-        with locked(path):
-            self._run(checkpoint_seconds, on_progress, stop, save)
-            save()
-
-    def _run(
-        self,
-        checkpoint_seconds: float,
-        on_progress: Callable[[Progress], None] | None,
-        stop: Callable[[], bool] | None,
-        save: Callable[[], None],
-    ) -> None:
-        """Train until the budget is used up or `stop` says so, calling `save` at every checkpoint."""
+        if path is not None:
+            check_writable(path)
         saved_at = -math.inf  # the first batch is saved at once: from then on a run can be resumed
         with one_blas_thread():
             while not self.finished and not (stop and stop()):
                 self.step(on_progress and partial(_report, on_progress, self._progress))
                 if on_progress:
                     on_progress(self._progress)
-                if time.monotonic() - saved_at >= checkpoint_seconds and not self.finished:
-                    save()
+                due = time.monotonic() - saved_at >= checkpoint_seconds
+                if path is not None and due and not self.finished:
+                    self._checkpoint(path, before_saving)
                     saved_at = time.monotonic()
+        if path is not None:
+            self._checkpoint(path, before_saving)
+
+    def _checkpoint(self, path: Path, before_saving: Callable[[], None] | None) -> None:
+        if before_saving:
+            before_saving()
+        self.save(path)
 
 
 def _telemetry(search: Search) -> dict[str, float]:

@@ -1,4 +1,4 @@
-"""`study` finds the torso, the legs and the feet of a model that nobody has described yet."""
+"""`find_parts` finds the torso, the legs and the feet of a model that has no description yet."""
 
 import itertools
 from dataclasses import dataclass
@@ -11,20 +11,20 @@ from robots.model import keyframe_positions, standing_data
 
 _WORLD = 0
 _FAR = 100.0  # [m] within which distances are measured
-_REACH = 0.25  # limbs that end within this share of the torso's height from the ground are legs
-_FLAT = 0.005  # [m] geoms of a foot within this of its lowest point are its sole
+_REACH = 0.25  # a limb is a leg if it ends closer to the ground than this share of the torso's height
+_FLAT = 0.005  # [m] the geoms of a foot that end so close to its lowest point are its soles
 _FREE, _HINGE, _SLIDE = (
     int(getattr(mujoco.mjtJoint, f"mjJNT_{kind}")) for kind in ("FREE", "HINGE", "SLIDE")
 )
 
 
 @dataclass(frozen=True)
-class LegFound:
+class FoundLeg:
     """A leg.
 
     Attributes:
-        name: what the names of its bodies begin with, or that of the first.
-        joints: its actuated joints from the torso outwards.
+        name: common beginning of the names of its bodies, or the name of the first.
+        joints: its actuated joints, from the torso outwards.
         soles: its geoms that touch the ground when the robot stands.
     """
 
@@ -34,31 +34,31 @@ class LegFound:
 
 
 @dataclass(frozen=True)
-class Anatomy:
+class Parts:
     """The parts of a robot.
 
     Attributes:
-        torso: the body that moves freely, or in the x-z plane.
+        torso: the body that moves freely or in the x-z plane.
         keyframe: the pose to start from, if the model has one.
         legs: the limbs that reach the ground.
-        others: actuated joints that are in no leg, such as those of arms.
+        others: actuated joints outside the legs, such as those of arms.
         height: of the torso above the ground while the lowest sole is on it [m].
     """
 
     torso: str
     keyframe: str | None
-    legs: tuple[LegFound, ...]
+    legs: tuple[FoundLeg, ...]
     others: tuple[str, ...]
     height: float
 
 
-def study(model: mujoco.MjModel, floor: int, *, origin: str) -> Anatomy:
+def find_parts(model: mujoco.MjModel, floor: int, *, origin: str) -> Parts:
     """Find a robot's parts.
 
     Args:
         model: every body, joint and geom has a name.
         floor: the geom that is the ground, see `find_floor`.
-        origin: what to call the model in errors, e.g. its path.
+        origin: how errors name the model, e.g. by its path.
 
     Raises:
         InvalidRobotError: there is no torso, motor or foot to be found.
@@ -79,10 +79,10 @@ def study(model: mujoco.MjModel, floor: int, *, origin: str) -> Anatomy:
         )
     height = tree.height(torso) - lowest
     feet = [limb for limb in limbs if tree.gap(limb) <= lowest + _REACH * max(height, 0)]
-    legs = tuple(map(LegFound, _names(model, feet), map(tree.joints, feet), map(tree.soles, feet)))
+    legs = tuple(map(FoundLeg, _names(model, feet), map(tree.joints, feet), map(tree.soles, feet)))
     in_legs = {joint for leg in legs for joint in leg.joints}
     others = tuple(joint for joint in tree.joints(tree.subtree(torso)) if joint not in in_legs)
-    return Anatomy(model.body(torso).name, pose, legs, others, height)
+    return Parts(model.body(torso).name, pose, legs, others, height)
 
 
 def find_floor(model: mujoco.MjModel) -> int | None:
@@ -138,7 +138,7 @@ class _Tree:
         )
 
     def limbs(self, body: int) -> list[list[int]]:
-        """The bodies of each chain of joints from a body on; where it branches, of each branch."""
+        """The bodies of each limb from a body on: a chain of actuated joints that branches no more."""
         branches = self._branches(body)
         while len(branches) == 1:
             branches = self._branches(branches[0])
@@ -152,7 +152,7 @@ class _Tree:
         return min((self._gaps[geom] for geom in self._geoms(limb)), default=np.inf)
 
     def soles(self, limb: list[int]) -> tuple[str, ...]:
-        """Names of the geoms that touch the floor first, all of them of one body."""
+        """Names of the geoms that touch the floor first; all belong to one body."""
         geoms = self._geoms(limb)
         first = min(geoms, key=self._gaps.__getitem__)
         body = self._model.geom_bodyid
@@ -182,7 +182,7 @@ class _Tree:
 
 
 def _torso(model: mujoco.MjModel, origin: str) -> int:
-    """The body that has a free joint, or that moves in a plane; the heaviest where there are several."""
+    """The body with a free joint, or the one that moves in a plane; the heaviest if there are several."""
     kinds = [
         model.jnt_type[first : first + count].tolist()
         for first, count in zip(model.body_jntadr, model.body_jntnum, strict=True)
@@ -199,7 +199,7 @@ def _torso(model: mujoco.MjModel, origin: str) -> int:
 
 
 def _pose(model: mujoco.MjModel) -> str | None:
-    """The keyframe to start from: `home`, or else the first that has a name."""
+    """The keyframe to start from: `home`, or else the first with a name."""
     names = [model.key(key).name for key in range(model.nkey)]
     return "home" if "home" in names else next(filter(None, names), None)
 
@@ -212,6 +212,6 @@ def _names(model: mujoco.MjModel, limbs: list[list[int]]) -> list[str]:
 
 
 def _common(names: list[list[str]]) -> str:
-    """The words that names split into words begin with, all of them."""
+    """The beginning that all names have in common; a name is a list of words."""
     same = itertools.takewhile(lambda words: len(set(words)) == 1, zip(*names, strict=False))
     return "_".join(words[0] for words in same)

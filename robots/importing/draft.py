@@ -10,7 +10,7 @@ import yaml
 
 from robots.errors import InvalidRobotError, InvalidValueError
 from robots.files import file_exists, write_text
-from robots.importing.anatomy import Anatomy, find_floor, study
+from robots.importing.anatomy import Parts, find_floor, find_parts
 from robots.importing.mjcf import read_self_contained
 from robots.model import goes_beyond, keyframe_positions, standing_data
 
@@ -100,30 +100,30 @@ def draft_robot(path: Path, *, overwrite: bool = False) -> Path:
     out = path.with_name(f"{name}.yaml")
     if file_exists(out) and not overwrite:
         raise InvalidValueError(f"{out} exists already: use --overwrite to replace it")
-    anatomy = study(model, floor, origin=str(path))
+    parts = find_parts(model, floor, origin=str(path))
     text = _TEMPLATE.format(
         file=out,
         name=name,
         title=_flow(_title(model) or name),
         model=_flow(path.name),
         floor=_flow(model.geom(floor).name),
-        **_parts(model, anatomy),
-        **_sizes(model, anatomy),
+        **_parts(model, parts),
+        **_sizes(model, parts),
     )
     write_text(out, text)
     return out
 
 
-def _parts(model: mujoco.MjModel, anatomy: Anatomy) -> dict[str, str]:
+def _parts(model: mujoco.MjModel, parts: Parts) -> dict[str, str]:
     """The parts of the draft that name elements of the robot."""
-    joints = [joint for leg in anatomy.legs for joint in leg.joints] + list(anatomy.others)
-    keyframe, legs = anatomy.keyframe, anatomy.legs
+    joints = [joint for leg in parts.legs for joint in leg.joints] + list(parts.others)
+    keyframe, legs = parts.keyframe, parts.legs
     ranges = [
         f"  {_flow(joint)}: {_flow([round(float(angle), 3) for angle in limits])}"
         for joint, limits in _narrower(model, keyframe, joints)
     ]
     return {
-        "torso": _flow(anatomy.torso),
+        "torso": _flow(parts.torso),
         "keyframe": "" if keyframe is None else _KEYFRAME.format(_flow(keyframe)),
         "start": "0" if keyframe is None else "the keyframe's",
         "joints": "\n".join(f"  - {_flow(joint)}" for joint in joints),
@@ -136,11 +136,11 @@ def _parts(model: mujoco.MjModel, anatomy: Anatomy) -> dict[str, str]:
     }
 
 
-def _sizes(model: mujoco.MjModel, anatomy: Anatomy) -> dict[str, object]:
+def _sizes(model: mujoco.MjModel, parts: Parts) -> dict[str, object]:
     """The numbers in the draft."""
     timestep = float(model.opt.timestep)
     substeps = max(1, round(_CONTROL_STEP / timestep))
-    measures = min(len(anatomy.legs), _MEASURES)
+    measures = min(len(parts.legs), _MEASURES)
     cells = int(_CELLS ** (1 / measures) + 1e-9)
     return {
         "substeps": substeps,
@@ -148,7 +148,7 @@ def _sizes(model: mujoco.MjModel, anatomy: Anatomy) -> dict[str, object]:
         "control_step": substeps * timestep,
         "seconds": _STEPS * substeps * timestep,
         "episode_steps": _STEPS,
-        "min_height": round(anatomy.height / 2, 3),
+        "min_height": round(parts.height / 2, 3),
         "archive": _flow([cells] * measures),
     }
 

@@ -8,9 +8,10 @@ import numpy as np
 from robots.compilation import compiled
 
 _FURTHEST = 1e10  # [m] to which rays are followed
-_SUN = 1000.0  # a light from one direction stands this many times the model's extent away
+_SUN = 10_000.0  # a light from one direction stands this many times the model's extent away
 _GAP = 1e-4  # what a light's ray misses by less than this many times the model's extent is lit
-_CONTRAST = 0.04  # neighbouring pixels whose colours differ by more are an edge, and get more rays
+_CONTRAST = 0.05  # neighbouring pixels whose brightness differs by more are an edge, and get more rays
+_BRIGHTNESS = np.array([0.3, 0.5, 0.2])  # of red, green and blue
 _FAR = 1000.0  # an orthographic view starts this many times its height behind its camera
 _GLIMMER = 0.3  # MuJoCo shows a scene without lights in this much light from everywhere
 _GOLDEN = (5**0.5 - 1) / 2  # the fractional parts of its multiples are spread evenly
@@ -114,8 +115,8 @@ class RayCanvas:
         """Whether the rays of a light at a position, (3,), reach points, (n,) bool."""
         rays = points - light  # MuJoCo casts many rays from one point, not to one
         geoms, distances, _ = self._cast(data, light, rays)
-        missed = (1 - distances) * np.linalg.norm(rays, axis=1)
-        return (geoms < 0) | (missed < _GAP * self._model.stat.extent)
+        gaps = (1 - distances) * np.sqrt(np.einsum("nk,nk->n", rays, rays))
+        return (geoms < 0) | (gaps < _GAP * self._model.stat.extent)
 
     def _cast(
         self, data: mujoco.MjData, start: np.ndarray, rays: np.ndarray
@@ -183,7 +184,8 @@ def _read_lights(scene: mujoco.MjvScene, eye: np.ndarray, extent: float) -> _Lig
 def _find_edges(colors: np.ndarray) -> np.ndarray:
     """Which pixels of a frame, (height, width, 3), differ from a neighbour, (height, width) bool."""
     edges = np.zeros(colors.shape[:2], np.bool_)
-    down, across = (np.abs(np.diff(colors, axis=axis)).max(axis=2) > _CONTRAST for axis in (0, 1))
+    brightness = colors @ _BRIGHTNESS
+    down, across = (np.abs(np.diff(brightness, axis=axis)) > _CONTRAST for axis in (0, 1))
     edges[1:] |= down
     edges[:-1] |= down
     edges[:, 1:] |= across

@@ -82,8 +82,9 @@ class _Gif:
         """Write the GIF."""
         chosen = np.linspace(0, len(self._frames) - 1, min(_SAMPLES, len(self._frames))).astype(int)
         montage = Image.fromarray(np.vstack([self._frames[row] for row in chosen]))
-        # colours are covered, not weighed by their area: those of the feet are rare
-        palette = montage.quantize(256, Image.Quantize.MAXCOVERAGE)
+        # first so that no colour is far from one of the palette: those of the feet are rare; then the mean of
+        # all that are nearest to each
+        palette = montage.quantize(256, Image.Quantize.MAXCOVERAGE, kmeans=1)
         images = [
             Image.fromarray(frame).quantize(palette=palette, dither=Image.Dither.NONE)
             for frame in self._frames

@@ -5,6 +5,7 @@ import threading
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
+from typing import Literal
 
 import numpy as np
 
@@ -41,6 +42,7 @@ class Simulation:
         self.controller = self.robot.controller
         self.threads = threads or available_cores()
         self._variants = len(robots)
+        _ = self.controller.compiled_kernel  # compiled here, or each thread would compile it
         self._workers = [_Worker(robots) for _ in range(self.threads)]
         self._pool = ThreadPoolExecutor(self.threads, thread_name_prefix="simulation")
 
@@ -77,8 +79,9 @@ class Simulation:
                 finite, or there is no such variant.
         """
         parameters, seeds = self._checked(parameters, seeds)
-        which = np.zeros(len(seeds), np.int64) if variants is None else self._known(variants, len(seeds))
-        watch = None if watched is None else self._watch(watched, len(seeds))
+        which, watch = self._known(variants, len(seeds)), None
+        if watched is not None:
+            watch = _Watch(_one_each("watched", watched, len(seeds), "booleans"), self.robot.observation_dim)
         results = empty_episodes(len(seeds), self.robot.measure_dim)
         evaluation = _Evaluation(parameters, seeds, which, results, watch, on_finished)
         try:
@@ -92,47 +95,32 @@ class Simulation:
             return results
         return replace(results, moments=watch.moments(results.steps, results.diverged))
 
-    def _watch(self, watched: np.ndarray, n: int) -> "_Watch":
-        """Watch some of n episodes."""
-        watched = np.asarray(watched)
-        if watched.shape != (n,) or watched.dtype != np.bool_:
-            raise InvalidValueError(
-                f"watched must be {n} booleans, not {watched.dtype} of shape {watched.shape}"
-            )
-        return _Watch(watched, self.robot.observation_dim)
-
-    def _known(self, variants: np.ndarray, n: int) -> np.ndarray:
-        """Check which robots are to run n pairs."""
-        variants = np.asarray(variants)
-        if variants.shape != (n,) or not np.issubdtype(variants.dtype, np.integer):
-            raise InvalidValueError(
-                f"variants must be {n} integers, not {variants.dtype} of shape {variants.shape}"
-            )
-        least, most = (variants.min(), variants.max()) if n else (0, 0)
-        if not 0 <= least <= most < self._variants:
-            raise InvalidValueError(f"variants must be from 0 to {self._variants - 1}, not {least} to {most}")
-        return variants
-
     def _checked(self, parameters: np.ndarray, seeds: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Bring the arguments into the form that the workers use."""
         parameters = np.ascontiguousarray(parameters, np.float32)
-        seeds = np.asarray(seeds)
         expected = self.controller.parameter_count
         if parameters.ndim != 2 or parameters.shape[1] != expected:
             raise InvalidValueError(
                 f"parameters must have shape (n, {expected}) for {self.robot.name}'s {self.controller.shape} "
                 f"controller, not {parameters.shape}"
             )
-        if seeds.shape != (len(parameters),) or not np.issubdtype(seeds.dtype, np.integer):
-            raise InvalidValueError(
-                f"seeds must be {len(parameters)} integers, not {seeds.dtype} of shape {seeds.shape}"
-            )
+        seeds = _one_each("seeds", seeds, len(parameters), "integers")
         if len(seeds) and seeds.min() < 0:
             raise InvalidValueError(f"seeds must not be negative, but one is {seeds.min()}")
         if not np.isfinite(parameters).all():
             bad = np.flatnonzero(~np.isfinite(parameters).all(axis=1))
             raise InvalidValueError(f"parameters must be finite, but are not at rows {bad[:10].tolist()}")
         return parameters, seeds
+
+    def _known(self, variants: np.ndarray | None, n: int) -> np.ndarray:
+        """Check which robots are to run n pairs."""
+        if variants is None:
+            return np.zeros(n, np.int64)
+        variants = _one_each("variants", variants, n, "integers")
+        least, most = (variants.min(), variants.max()) if n else (0, 0)
+        if not 0 <= least <= most < self._variants:
+            raise InvalidValueError(f"variants must be from 0 to {self._variants - 1}, not {least} to {most}")
+        return variants
 
 
 class _Watch:
@@ -255,6 +243,15 @@ def available_cores() -> int:
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1  # where processes cannot be bound to cores
+
+
+def _one_each(name: str, values: np.ndarray, n: int, kind: Literal["integers", "booleans"]) -> np.ndarray:
+    """Check that there is one value of a kind for each of n pairs."""
+    values = np.asarray(values)
+    letters = {"integers": "iu", "booleans": "b"}[kind]
+    if values.shape != (n,) or values.dtype.kind not in letters:
+        raise InvalidValueError(f"{name} must be {n} {kind}, not {values.dtype} of shape {values.shape}")
+    return values
 
 
 def _check_variants(robots: Sequence[Robot]) -> None:

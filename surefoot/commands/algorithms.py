@@ -13,7 +13,12 @@ def algorithms() -> None:
 
     for algorithm in ALGORITHMS.values():
         console.print(f"{algorithm.name:<16} {algorithm.summary}")
-        console.print(f"{'':<16} {algorithm.ingredients}")
+        own = ", ".join(f"{name} {_shown(value)}" for name, value in algorithm.own_settings().items())
+        console.print(f"{'':<16} {own}")
     console.print("\nStrategies, for algorithms that take any (--strategy):")
-    for kind in STRATEGIES.values():
-        console.print(f"{kind.name:<16} {kind.summary}")
+    for name, record in STRATEGIES.items():
+        console.print(f"{name:<16} {record.summary}")
+
+
+def _shown(value: object) -> str:
+    return "(as many as the batch size)" if value is None else str(value)

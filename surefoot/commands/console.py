@@ -10,6 +10,7 @@ import click
 from rich.console import Console
 
 from robots.errors import UnknownNameError
+from surefoot.shipped import repertoire_path
 
 
 class Printer(Console):
@@ -34,19 +35,12 @@ class _PathType(click.Path):
         return super().convert(value, param, ctx)
 
 
-class _RepertoirePathType(_PathType):
-    """The path of a repertoire's file; the folder of a run stands for the repertoire in it."""
+class _RepertoireType(_PathType):
+    """A repertoire's file, the folder of its run, or the name of an included repertoire."""
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
-        """Complete the path of a folder."""
-        path: Path = super().convert(value, param, ctx)
-        if not path.is_dir():
-            return path
-        from repertoire.training.runs import FILE_NAME
-
-        if not (path / FILE_NAME).exists():
-            self.fail(f"the folder {path} holds no repertoire: there is no {FILE_NAME} in it", param, ctx)
-        return path / FILE_NAME
+        """Find the file."""
+        return repertoire_path(super().convert(value, param, ctx))
 
 
 class Number(click.FloatRange):
@@ -112,7 +106,7 @@ console = Printer()
 complaints = Printer(stderr=True)
 
 AnyPath = _PathType(path_type=Path)
-RepertoireFile = _RepertoirePathType(path_type=Path)
+RepertoireFile = _RepertoireType(path_type=Path)
 Positive = click.IntRange(min=1)
 Cores = click.IntRange(1, 1024)
 

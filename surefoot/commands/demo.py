@@ -150,9 +150,9 @@ def _recover(out: Path, settings: DemoSettings, seed: int) -> None:
     from adapt.rehearsal.storage import read_table, rehearsal_path
     from repertoire.storage.repertoires import read_repertoire
     from robots.files import make_folder
-    from surefoot.shipped import shipped_repertoire
+    from surefoot.shipped import repertoire_path
 
-    file = shipped_repertoire(settings.robot)
+    file = repertoire_path(settings.robot)
     repertoire = read_repertoire(file)
     table = read_table(rehearsal_path(file), repertoire)
     damage = parse_damage(settings.damage, repertoire.robot)

@@ -1,12 +1,12 @@
 """The command line: it finds a command, runs it, and turns what a user got wrong into one sentence."""
 
 import importlib
-import signal
 import sys
 
 import click
 
 from robots.errors import SurefootError
+from robots.plugins import load_plugins
 from surefoot.commands.console import Commands, complaints
 
 # Each command is a function of its name in the module of its name, imported when the command is asked for.
@@ -49,8 +49,16 @@ class LazyCommands(Commands):
     cls=LazyCommands, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100}
 )
 @click.version_option(package_name="surefoot")
-def cli() -> None:
+@click.option(
+    "--plugin",
+    "plugins",
+    multiple=True,
+    metavar="FILE",
+    help="Python file that adds a damage, selector or other thing of your own; may be given several times.",
+)
+def cli(plugins: tuple[str, ...]) -> None:
     """Train repertoires of gaits, and get a damaged walking robot going again."""
+    load_plugins(plugins)
 
 
 def main() -> None:
@@ -60,7 +68,6 @@ def main() -> None:
 
 def run_commands(commands: click.Group) -> None:
     """Run a command line and exit; whatever a user got wrong ends in one sentence and exit code 2."""
-    signal.signal(signal.SIGTERM, signal.default_int_handler)  # as Ctrl-C, so that nothing is lost
     try:
         sys.exit(commands.main(standalone_mode=False))
     except click.exceptions.NoArgsIsHelpError as error:

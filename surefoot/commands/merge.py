@@ -5,15 +5,17 @@ from pathlib import Path
 import click
 
 from robots.words import short
-from surefoot.commands.console import AnyPath, RepertoireFile, Sizes, check_different, console
+from surefoot.commands.console import AnyPath, RepertoireFile, check_different, console
 
 
 @click.command()
 @click.argument("files", type=RepertoireFile, nargs=-1, required=True, metavar="FILE...")
 @click.option("--out", type=AnyPath, required=True, help="Where to save what comes out.")
-@click.option("--archive", type=Sizes(), help="Cells along each measure.  [default: the first's]")
+@click.option(
+    "--archive", metavar="SPEC", help="Cells, as for `surefoot train --archive`.  [default: the first's]"
+)
 @click.option("--overwrite", is_flag=True, help="Replace what is there.")
-def merge(files: tuple[Path, ...], out: Path, archive: tuple[int, ...] | None, overwrite: bool) -> None:
+def merge(files: tuple[Path, ...], out: Path, archive: str | None, overwrite: bool) -> None:
     """Put repertoires of one robot together: the best gait of each cell stays.
 
     With one FILE and --archive it only changes the cells.

@@ -1,11 +1,11 @@
 """`surefoot recover`."""
 
 from pathlib import Path
-from typing import Any
 
 import click
 
 from adapt.records import Recovery, Trial, diagnosis_words, format_objective
+from adapt.rehearsal.table import Table
 from repertoire.repertoire import Repertoire, format_cell
 from surefoot.commands.console import AnyPath, Positive, RepertoireFile, console
 
@@ -65,11 +65,12 @@ def recover(
     from adapt.report import result_paths, save_recovery
     from repertoire.storage.repertoires import read_repertoire
     from robots.files import check_writable, new_folder
+    from surefoot.shipped import results_base
 
     repertoire = read_repertoire(file)
     damage = parse_damage(damage_text, repertoire.robot)
     name, table, choice = _choose(file, repertoire, selector, rehearsal)
-    folder = out or file.parent
+    folder = out or results_base(file).parent
 
     def show(trial: Trial) -> None:
         if trial.number == 1:  # whatever may be wrong with the input, nothing was printed before
@@ -98,20 +99,19 @@ def recover(
 
 def _choose(
     file: Path, repertoire: Repertoire, selector: str | None, rehearsal: Path | None
-) -> tuple[str, Any, str]:
-    """Name of the selector, the rehearsal if it needs one, and a line that says so."""
-    from adapt.rehearsal.storage import read_table, rehearsal_path
-    from adapt.selectors.catalogue import choose_selector, find_selector
+) -> tuple[str, Table | None, str]:
+    """Name of the selector, the rehearsal if it uses one, and a line that says so."""
+    from adapt.rehearsal.storage import find_table, rehearsal_path
+    from adapt.selectors.catalogue import choose_selector
 
-    beside = rehearsal_path(file)
-    wanted = selector is None or find_selector(selector).needs_table
-    if rehearsal is None and wanted and beside.exists():
-        rehearsal = beside
-    table = None if rehearsal is None else read_table(rehearsal, repertoire)
+    table, found = find_table(repertoire, file, selector, rehearsal)
     name = choose_selector(selector, table)
     if table is not None:
-        return name, table, f"selector: {name}, with {len(table)} conditions of {rehearsal}"
-    why = "" if selector else f", as there is no {beside.name} beside it (surefoot rehearse makes one)"
+        return name, table, f"selector: {name}, with {len(table)} conditions of {found}"
+    missing = rehearsal_path(file).name
+    why = (
+        "" if selector else f", because there is no {missing} next to the file (surefoot rehearse makes one)"
+    )
     return name, table, f"selector: {name}{why}"
 
 

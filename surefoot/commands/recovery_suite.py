@@ -8,7 +8,8 @@ import click
 
 from robots.errors import InvalidFileError, InvalidValueError, RenderingError
 from surefoot.commands.console import AnyPath, Names, Number, Positive, RepertoireFile, console
-from surefoot.commands.progress import ProgressBar, interrupt_flag
+from surefoot.commands.progress import episode_bar, interrupt_flag
+from surefoot.commands.share_bar import share_bar
 
 _SCENES = 3  # to film
 _SIMULATED = ("rehearsed", "map-bo")
@@ -78,7 +79,7 @@ def recovery(file: Path, **options: Any) -> None:
         gap=gap, trials=options["trials"], seeds=options["seeds"], noise=Noise(*options["noise"])
     )
     name = bench.repertoire.robot.name
-    with ProgressBar("replays") as show:
+    with share_bar("replays") as show:
         results = replay_all(
             arena, robot=name, tracks=tracks, selectors=selectors, processes=cores, on_progress=show
         )
@@ -155,10 +156,7 @@ def _make_tables(bench: Any, gap: bool) -> bool:
     """Make the tables that are missing; whether all are made."""
     for plan in bench.waiting(gap=gap):
         console.print(f"table {plan.name}")
-        with (
-            interrupt_flag() as interrupted,
-            ProgressBar("episodes", plan.total(len(bench.repertoire))) as show,
-        ):
+        with interrupt_flag() as interrupted, episode_bar(plan.total(len(bench.repertoire)), done=0) as show:
             table = bench.make(plan, on_progress=show, stop=interrupted)
         if table is None:
             console.print("Stopped. What is done is saved: go on with the same command.")
@@ -185,7 +183,7 @@ def _simulate(repertoire: Any, arena: Any, results: Any, count: int, cores: int)
     track, found = _shown_track(results), []
     for name in _SIMULATED if count and track else ():
         if name in results.selectors:
-            with ProgressBar(f"simulated with {name}") as show:
+            with share_bar(f"simulated with {name}") as show:
                 found += simulate(
                     repertoire,
                     arena,

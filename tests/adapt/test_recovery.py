@@ -20,23 +20,19 @@ from adapt.selectors import catalogue
 from adapt.selectors.catalogue import Entry, selector_entries
 from adapt.selectors.selector import Selector
 from repertoire import evaluation as repertoire_evaluation
+from repertoire.algorithms import find_algorithm
 from repertoire.archives.archive import Elites
 from repertoire.archives.grid import GridArchive
 from repertoire.problems.locomotion import walking_record
 from repertoire.repertoire import Repertoire
-from repertoire.training.settings import Settings
 from robots.errors import InvalidValueError, UnknownNameError
 from robots.robot import load_robot
 from robots.simulation.episodes import empty_episodes
 from robots.simulation.simulation import Simulation
 
 STEPS = 60
-SETTINGS = Settings(
-    algorithm="sep-cma-mae",
-    evaluations=60,
-    seed=0,
-    archive=(6, 6, 6, 6),
-    min_objective=-300.0,
+SETTINGS = find_algorithm("sep-cma-mae").settings(
+    {"evaluations": 60, "seed": 0, "archive": "6,6,6,6", "min_objective": -300.0}
 )
 
 
@@ -51,7 +47,7 @@ def repertoire():
         rng = np.random.default_rng(0)
         solutions = np.stack([simulation.controller.initial(rng) for _ in range(60)])
         episodes = simulation.evaluate(solutions, np.arange(60))
-    archive = GridArchive(solution_dim=solutions.shape[1], shape=SETTINGS.archive, ranges=[(0, 1)] * 4)
+    archive = GridArchive(solution_dim=solutions.shape[1], shape=(6, 6, 6, 6), ranges=[(0, 1)] * 4)
     archive.add(solutions, episodes.objectives, episodes.measures)
     assert len(archive) >= 8
     return Repertoire(walking_record(short), SETTINGS, archive.elites(), archive.thresholds)

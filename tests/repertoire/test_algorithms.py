@@ -1,25 +1,23 @@
 """One contract for every named algorithm, with every kind of archive; and what each name means."""
 
 import dataclasses
+import json
 import math
-from functools import lru_cache
 from itertools import pairwise
 from typing import Any
 
 import numpy as np
 import pytest
 
-from repertoire import algorithms
 from repertoire.algorithms import ALGORITHMS, Algorithm, find_algorithm
-from repertoire.archives.cvt import CVTArchive, make_centroids
-from repertoire.archives.grid import GridArchive
+from repertoire.emitters.evolution_strategy import EvolutionStrategySettings
 from repertoire.problems.arm import Arm
 from repertoire.problems.maze import Maze
 from repertoire.problems.problem import Evaluations
 from repertoire.problems.sphere import Sphere
 from repertoire.search import Search
 from repertoire.strategies.strategy import STOPS
-from repertoire.training.settings import Settings, validate
+from repertoire.training.settings import Settings, make_settings
 from robots.errors import InvalidValueError, SurefootError, UnknownNameError
 
 PROBLEM = Sphere(12)
@@ -31,6 +29,7 @@ SMALL = {
     "archive": (8, 8),
     "min_objective": 0.0,
 }
+OTHERS = {"gradient_samples": 6, "gradient_sigma": 0.5, "learning_rate": 0.5, "vectors": 7}
 STRATEGIES = {
     "cma-mae": "cma-es",
     "lm-ma-mae": "lm-ma-es",
@@ -40,12 +39,12 @@ STRATEGIES = {
     "cma-es": "cma-es",
     "map-elites": None,
     "map-elites-line": None,
-    "me-es": None,
-    "me-es-exploit": None,
-    "me-es-explore": None,
-    "cma-mega": None,
-    "cma-maega": None,
-    "cma-mega-es": None,
+    "me-es": "openai-es",
+    "me-es-exploit": "openai-es",
+    "me-es-explore": "openai-es",
+    "cma-mega": "cma-es",
+    "cma-maega": "cma-es",
+    "cma-mega-es": "cma-es",
 }
 CLIMBING = {"me-es", "me-es-exploit", "me-es-explore"}
 ELITIST = {"map-elites", "map-elites-line", "cma-mega", "cma-mega-es", *CLIMBING}
@@ -53,30 +52,19 @@ NO_COVARIANCE = {"lm-ma-mae", "map-elites", "map-elites-line"}
 GRADIENTS = {"cma-mega", "cma-maega", "cma-mega-es"}
 
 
-cached_centroids = lru_cache(make_centroids)
-
-
-def make_cvt(*, shape: tuple[int, ...], ranges: Any, **settings: Any) -> CVTArchive:
-    """An archive with as many cells as the grid that was asked for."""
-    centroids = cached_centroids(math.prod(shape), ranges, seed=0, samples=1000)
-    return CVTArchive(centroids=centroids, ranges=ranges, **settings)
-
-
 @pytest.fixture(params=ALGORITHMS)
 def algorithm(request) -> Algorithm:
     return find_algorithm(request.param)
 
 
-@pytest.fixture(params=[GridArchive, CVTArchive], ids=lambda kind: kind.__name__)
-def archives(request, monkeypatch) -> None:
-    """Has algorithms made with each kind of archive in turn."""
-    if request.param is CVTArchive:
-        monkeypatch.setattr(algorithms, "GridArchive", make_cvt)
+@pytest.fixture(params=["8,8", "cvt:64"])
+def archive(request) -> str:
+    """A specification of each kind of archive in turn."""
+    return request.param
 
 
-def settings_of(algorithm: Algorithm, **given: Any) -> Settings:
-    said = {"algorithm": algorithm.name, **SMALL, **given}
-    return validate(Settings, algorithm.complete(said))
+def settings_of(algorithm: Algorithm, **chosen: Any) -> Settings:
+    return algorithm.settings({**SMALL, **chosen})
 
 
 def start(algorithm: Algorithm, *, seed: int = 1, problem=PROBLEM, **given: Any) -> Search:
@@ -118,9 +106,8 @@ def assert_same(actual: Search, expected: Search) -> None:
             np.testing.assert_array_equal(found[name], value, err_msg=name)
 
 
-@pytest.mark.usefixtures("archives")
-def test_solutions_are_finite_and_the_archive_fills(algorithm):
-    search, cells, seen = start(algorithm, sigma0=0.3), [], []
+def test_solutions_are_finite_and_the_archive_fills(algorithm, archive):
+    search, cells, seen = start(algorithm, archive=archive, sigma0=0.3), [], []
     for _ in range(15):
         expected = search.batch_size, 12
         solutions = search.ask()
@@ -136,20 +123,18 @@ def test_solutions_are_finite_and_the_archive_fills(algorithm):
     assert all(np.isfinite(values).all() for values in vars(search.result.elites()).values())
 
 
-@pytest.mark.usefixtures("archives")
-def test_the_search_gets_better(algorithm):
-    search = start(algorithm, sigma0=0.1)
+def test_the_search_gets_better(algorithm, archive):
+    search = start(algorithm, archive=archive, sigma0=0.1)
     first = advance(search, 3)[0]
     advance(search, 40)
     assert search.result.objectives.max() > first.objectives.max()
 
 
-@pytest.mark.usefixtures("archives")
-def test_a_search_resumes_bit_for_bit_wherever_it_stopped(algorithm):
-    whole = start(algorithm)
+def test_a_search_resumes_bit_for_bit_wherever_it_stopped(algorithm, archive):
+    whole = start(algorithm, archive=archive)
     advance(whole, 7)
     for stop_after in range(7):
-        stopped, resumed = start(algorithm), start(algorithm)
+        stopped, resumed = start(algorithm, archive=archive), start(algorithm, archive=archive)
         advance(stopped, stop_after)
         state = {name: value.copy() for name, value in stopped.state().items()}
         elites = stopped.result.elites()
@@ -162,9 +147,8 @@ def test_a_search_resumes_bit_for_bit_wherever_it_stopped(algorithm):
             np.testing.assert_equal(vars(one.telemetry), vars(other.telemetry))
 
 
-@pytest.mark.usefixtures("archives")
-def test_equal_seeds_give_equal_searches(algorithm):
-    searches = [start(algorithm) for _ in range(2)]
+def test_equal_seeds_give_equal_searches(algorithm, archive):
+    searches = [start(algorithm, archive=archive) for _ in range(2)]
     for search in searches:
         advance(search, 4)
     assert_same(*searches)
@@ -195,15 +179,14 @@ def test_searches_survive_batches_that_fail(algorithm):
                 values[failed] = np.nan
         search.tell(dataclasses.replace(found, failed=failed))
     assert len(search.result)
-    if STRATEGIES[algorithm.name]:
+    if algorithm.emitter is EvolutionStrategySettings:
         assert [emitter.telemetry.restarts for emitter in search.emitters] == [3] * 3
     if algorithm.name in GRADIENTS:  # whose odd batches have no ranking to learn from
         assert [emitter.telemetry.restarts for emitter in search.emitters] == [2] * 3
 
 
-@pytest.mark.usefixtures("archives")
-def test_telemetry_is_sane(algorithm):
-    search = start(algorithm, sigma0=0.02)
+def test_telemetry_is_sane(algorithm, archive):
+    search = start(algorithm, archive=archive, sigma0=0.02)
     restarts = [0] * 3
     for _ in range(10):
         sizes = [emitter.batch_size for emitter in search.emitters]
@@ -225,20 +208,10 @@ def test_all_emitters_start_from_one_solution(algorithm):
         def initial(self, rng):
             return rng.normal(size=12).astype(np.float32)
 
-    near = {"sigma0": 1e-6} | ({"gradient_sigma": 1e-6} if "gradient_sigma" in algorithm.defaults else {})
+    near = {name: 1e-6 for name in ("sigma0", "gradient_sigma") if name in algorithm.own_settings()}
     solutions = start(algorithm, problem=Somewhere(12), **near).ask()
     np.testing.assert_allclose(solutions, np.broadcast_to(solutions[0], solutions.shape), atol=1e-4)
     assert abs(solutions[0]).max() > 0.1
-
-
-def test_threads_do_not_matter_to_small_searches(algorithm):
-    alone = start(algorithm)
-    settings = settings_of(algorithm)
-    together = algorithm.start(settings, PROBLEM, np.random.SeedSequence(1), threads=4)
-    for search in (alone, together):
-        advance(search, 3)
-        search.close()
-    assert_same(together, alone)
 
 
 def test_names_and_summaries_tell_them_apart():
@@ -247,8 +220,7 @@ def test_names_and_summaries_tell_them_apart():
     assert len(set(summaries)) == len(summaries)
     for algorithm in ALGORITHMS.values():
         assert algorithm.summary
-        assert algorithm.ingredients
-        assert "\n" not in algorithm.summary + algorithm.ingredients
+        assert "\n" not in algorithm.summary
 
 
 def test_an_unknown_name_lists_the_known_ones():
@@ -257,42 +229,59 @@ def test_an_unknown_name_lists_the_known_ones():
 
 
 def test_a_name_says_which_strategy(algorithm):
-    assert settings_of(algorithm).strategy == STRATEGIES[algorithm.name]
+    strategy = getattr(settings_of(algorithm).emitter, "strategy", None)
+    assert (None if strategy is None else strategy.kind) == STRATEGIES[algorithm.name]
 
 
-def test_what_a_name_means_is_no_choice(algorithm):
-    for name, value in algorithm.fixed.items():
-        assert algorithm.complete({name: value})[name] == value
-        choices = {"strategy": "magic", "vectors": 7, "gradient_samples": 6}
-        other = choices.get(name, 0.5)
-        message = f"^{algorithm.name} has no choice of {name}: leave it out, or choose another algorithm$"
-        with pytest.raises(InvalidValueError, match=message):
-            algorithm.complete({name: other})
+def test_own_settings_are_choices_and_nothing_else_is(algorithm):
+    own = algorithm.own_settings()
+    assert set(own) <= {*OTHERS, *algorithm.settings(SMALL).search, "strategy"}
+    others = {"emitters": 2, "batch_size": 6, "sigma0": 0.5, "rule": "batch", "line_sigma": 0.5, **OTHERS}
+    for name, value in others.items():
+        if name in own:
+            assert settings_of(algorithm, **{name: value}).search.get(name, value) == value
+        else:
+            refusal = f"^{algorithm.name} has no setting {name}: it has emitters, "
+            with pytest.raises(InvalidValueError, match=refusal):
+                settings_of(algorithm, **{name: value})
+    assert not set(own) & set(algorithm.fixed)
 
 
-def test_everything_else_is_a_choice(algorithm):
-    given = {"emitters": 2, "batch_size": 6, "sigma0": 0.5, "rule": "batch", "seed": 3}
-    completed = algorithm.complete(given)
-    assert {name: completed[name] for name in given} == given
-    assert set(algorithm.fixed) <= set(completed)
+def test_settings_survive_json_and_know_all_defaults(algorithm, archive):
+    settings = settings_of(algorithm, archive=archive)
+    assert make_settings(json.loads(settings.model_dump_json())) == settings
+    own = algorithm.own_settings()
+    assert {name: settings.search[name] for name in own if name not in ("strategy", *SMALL)} == {
+        name: value for name, value in own.items() if name not in ("strategy", *SMALL)
+    }
+
+
+def test_what_the_problem_suggests_comes_before_common_defaults_and_after_the_algorithms():
+    chosen = {name: SMALL[name] for name in ("evaluations", "seed")}
+    suggested = {"archive": "5,5", "min_objective": -1.0, "sigma0": 0.1, "learning_rate": 0.5, "vectors": 3}
+    mae = find_algorithm("cma-mae").settings(chosen, suggested=suggested)
+    line = find_algorithm("map-elites-line").settings(chosen, suggested=suggested)
+    assert (mae.search["sigma0"], mae.learning_rate) == (0.1, 0.5)
+    assert (str(mae.archive), mae.min_objective) == ("5,5", -1)
+    assert (line.search["sigma0"], line.learning_rate) == (0.01, 1.0)
 
 
 def test_defaults_are_the_algorithms_and_then_the_papers():
-    paper = {"emitters": 5, "batch_size": 40, "sigma0": 0.02, "learning_rate": 0.001}
-    line = {"emitters": 1, "batch_size": 100, "sigma0": 0.01, "learning_rate": 1.0}
-    mega = {"emitters": 1, "batch_size": 35, "sigma0": 10.0, "learning_rate": 1.0, "gradient_samples": 0}
+    paper = {"emitters": 5, "batch_size": 40, "sigma0": 0.02, "learning_rate": 0.001, "rule": "sequential"}
+    mega = {"emitters": 1, "batch_size": 35, "sigma0": 10.0}
     sampled = {"batch_size": 99, "sigma0": 1.0, "gradient_samples": 100, "gradient_sigma": 0.02}
     for name, expected in (
-        ("cma-mae", {**paper, "gradient_samples": 0}),
-        ("map-elites-line", {**line, "line_sigma": 0.2}),
-        ("me-es", {"emitters": 1, "batch_size": 200, "sigma0": 0.02, "learning_rate": 1.0}),
-        ("cma-mega", mega),
-        ("cma-maega", {"emitters": 15, "batch_size": 35, "sigma0": 10.0, "learning_rate": 0.001}),
-        ("cma-mega-es", {**mega, **sampled}),
+        ("cma-mae", paper),
+        ("lm-ma-mae", {**paper, "vectors": None}),
+        ("cma-me", {**paper, "learning_rate": 1.0}),
+        ("map-elites", {"emitters": 1, "batch_size": 100, "sigma0": 0.02, "line_sigma": 0.0}),
+        ("map-elites-line", {"emitters": 1, "batch_size": 100, "sigma0": 0.01, "line_sigma": 0.2}),
+        ("me-es", {"emitters": 1, "batch_size": 200, "sigma0": 0.02, "mode": "explore-exploit"}),
+        ("cma-mega", {**mega, "ranking": "discovery", "restart_unchanged": True}),
+        ("cma-mega-es", {**mega, **sampled, "ranking": "discovery", "restart_unchanged": True}),
     ):
-        said = {key: SMALL[key] for key in ("evaluations", "seed", "archive", "min_objective")}
-        settings = validate(Settings, find_algorithm(name).complete({"algorithm": name, **said}))
-        assert {key: getattr(settings, key) for key in expected} == expected
+        chosen = {name: SMALL[name] for name in ("evaluations", "seed", "archive", "min_objective")}
+        assert find_algorithm(name).settings(chosen).search == expected
 
 
 @pytest.mark.parametrize("rule", ["sequential", "batch"])
@@ -323,7 +312,7 @@ def test_cma_me_is_cma_mae_with_learning_rate_1():
 @pytest.mark.parametrize("strategy", ["lm-ma-es", "sep-cma-es", "openai-es"])
 def test_cma_me_and_cma_es_take_any_strategy(name, strategy):
     free = start(find_algorithm(name), strategy=strategy)
-    (mae,) = (one for one, made_of in STRATEGIES.items() if made_of == strategy)
+    mae = {"lm-ma-es": "lm-ma-mae", "sep-cma-es": "sep-cma-mae", "openai-es": "openai-mae"}[strategy]
     rate = find_algorithm(name).fixed["learning_rate"]
     same = start(find_algorithm(mae), learning_rate=rate)
     for search in (free, same):
@@ -364,13 +353,13 @@ def test_map_elites_uses_the_line_only_if_its_name_says_so():
     [
         ("openai-mae", {"batch_size": 7}, "batch_size must be even, since samples are mirrored, got 7"),
         ("cma-me", {"strategy": "magic"}, "unknown strategy 'magic'; available: cma-es, lm-ma-es, .*"),
-        ("cma-me", {"vectors": 5}, "vectors are those of lm-ma-es, and cma-es has none: leave them out"),
-        ("cma-es", {"strategy": "sep-cma-es", "vectors": 5}, "vectors are those of lm-ma-es, .*"),
+        ("cma-me", {"vectors": 5}, "cma-me has no setting vectors: it has emitters, batch_size, .*"),
+        ("cma-es", {"strategy": "sep-cma-es", "vectors": 5}, "cma-es has no setting vectors: .*"),
         ("cma-mae", {"min_objective": -math.inf}, "min_objective: .*"),
-        ("map-elites", {"archive": (3,)}, "shape must have an entry for each of 2 ranges, got .*"),
-        ("cma-mega-es", {"gradient_samples": 0}, "gradient_samples must be even and at least 2, got 0"),
+        ("map-elites", {"archive": (3,)}, "the archive 3 has cells along 1 measures, but there are 2"),
+        ("cma-mega-es", {"gradient_samples": 0}, "gradient_samples: .*greater than 0, not 0"),
         ("cma-mega-es", {"gradient_samples": 7}, "gradient_samples must be even and at least 2, got 7"),
-        ("cma-mega-es", {"gradient_sigma": 0.0}, "gradient_sigma must be positive and finite, got 0.0"),
+        ("cma-mega-es", {"gradient_sigma": 0.0}, "gradient_sigma: .*greater than 0, not 0.0"),
     ],
 )
 def test_settings_that_do_not_fit_are_refused_in_a_sentence(name, given, message):
@@ -387,11 +376,17 @@ def test_problems_without_gradients_are_refused(name):
     start(find_algorithm(name), problem=Arm(5))
 
 
-@pytest.mark.parametrize("name", ["cma-mae", "cma-me", "cma-es"])
-def test_matrices_that_no_machine_holds_are_refused(name):
+@pytest.mark.parametrize(
+    ("name", "alternative"),
+    [
+        ("cma-mae", "the algorithm lm-ma-mae or sep-cma-mae or openai-mae"),
+        ("cma-me", "the strategy lm-ma-es or sep-cma-es or openai-es"),
+    ],
+)
+def test_matrices_that_no_machine_holds_are_refused(name, alternative):
     message = (
-        r"^cma-es keeps 4 matrices of 1,000,000 x 1,000,000 numbers for each of 3 emitters, 96,000 GB, "
-        r"and this machine has [\d,]+ GB: use sep-cma-es, lm-ma-es or openai-es, or fewer emitters$"
+        rf"^3 emitters of {name} need 96,000 GB of memory for 1,000,000 parameters, and this machine has "
+        rf"[\d,]+ GB: choose {alternative}, or fewer emitters$"
     )
     with pytest.raises(InvalidValueError, match=message):
         start(find_algorithm(name), problem=Sphere(1_000_000))
@@ -400,22 +395,17 @@ def test_matrices_that_no_machine_holds_are_refused(name):
 def test_more_vectors_than_parameters_are_remarked_on():
     lm = find_algorithm("lm-ma-mae")
     remark = "lm-ma-es can use no more vectors than there are parameters: 12 instead of 40"
-    assert lm.remarks(settings_of(lm, batch_size=40), 12) == [remark]
-    assert lm.remarks(settings_of(lm, batch_size=40, vectors=12), 12) == []
-    assert lm.remarks(settings_of(lm, batch_size=40), 40) == []
-
-
-def test_the_others_have_no_remarks(algorithm):
-    if algorithm.name != "lm-ma-mae":
-        assert algorithm.remarks(settings_of(algorithm, batch_size=40), 12) == []
+    assert settings_of(lm, batch_size=40).emitter.remark(12) == remark
+    assert settings_of(lm, batch_size=40, vectors=12).emitter.remark(12) is None
+    assert settings_of(lm, batch_size=40).emitter.remark(40) is None
 
 
 def test_gradients_cover_far_more_than_noise_in_as_many_evaluations():
     coverages = {}
     for name in ("map-elites", "cma-mega", "cma-mega-es"):
         algorithm = find_algorithm(name)
-        said = {"algorithm": name, "evaluations": 1, "seed": 1, "archive": (50, 50), "min_objective": 0.0}
-        settings = validate(Settings, algorithm.complete(said))
+        chosen = {"evaluations": 1, "seed": 1, "archive": (50, 50), "min_objective": 0.0}
+        settings = algorithm.settings(chosen)
         search, done = algorithm.start(settings, PROBLEM, np.random.SeedSequence(1)), 0
         while done < 8000:
             done += search.batch_size

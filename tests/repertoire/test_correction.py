@@ -7,13 +7,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from repertoire.algorithms import find_algorithm
 from repertoire.archives.archive import Elites
 from repertoire.correction import Correction, correct_from_episodes
 from repertoire.plots import draw_correction
 from repertoire.problems.locomotion import walking_record
 from repertoire.repertoire import Repertoire
 from repertoire.storage.repertoires import read_repertoire, write_repertoire
-from repertoire.training.settings import make_settings
 from robots.errors import InvalidValueError
 from robots.robot import load_robot
 
@@ -28,10 +28,10 @@ def repertoire(cells: list[int], grid: tuple[int, ...] = GRID) -> Repertoire:
     k = len(cells)
     solutions = np.zeros((k, controller.parameter_count), np.float32)
     solutions[:, 0] = np.arange(k)
-    settings = {"algorithm": "cma-mae", "evaluations": 100, "seed": 0}
+    settings = {"evaluations": 100, "seed": 0, "archive": grid, "min_objective": -10.0}
     return Repertoire(
         problem=walking_record(ant.with_episode_steps(40)),
-        settings=make_settings({**settings, "archive": grid, "min_objective": -10.0}),
+        settings=find_algorithm("cma-mae").settings(settings),
         elites=Elites(np.array(cells), solutions, 100.0 * np.arange(1, k + 1), np.full((k, 4), 0.5)),
         thresholds=np.zeros(math.prod(grid)),
         history={"evaluations": np.array([40])},

@@ -4,7 +4,7 @@ from types import SimpleNamespace
 import numpy as np
 
 from repertoire.archives.grid import GridArchive
-from repertoire.memory import array_bytes
+from repertoire.resources import array_bytes
 from repertoire.strategies.sep_cma_es import SepCMAES
 
 

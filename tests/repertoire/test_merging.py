@@ -6,6 +6,7 @@ from functools import partial
 import numpy as np
 import pytest
 
+from repertoire.algorithms import find_algorithm
 from repertoire.archives.grid import GridArchive
 from repertoire.correction import keep_best
 from repertoire.merging import merge
@@ -13,7 +14,6 @@ from repertoire.problems.locomotion import walking_record
 from repertoire.problems.record import ProblemRecord
 from repertoire.repertoire import Repertoire, Spread
 from repertoire.storage.repertoires import read_repertoire, write_repertoire
-from repertoire.training.settings import make_settings
 from robots.errors import InvalidValueError
 from robots.robot import load_robot
 
@@ -28,7 +28,6 @@ def made(objectives: list[float], places: list[float], *, first: float = 0.0) ->
     solutions[:, 0] = first + np.arange(len(objectives))
     archive.add(solutions, np.array(objectives, float), np.array(places, float)[:, None])
     settings = {
-        "algorithm": "cma-mae",
         "evaluations": 400,
         "seed": 1,
         "sigma0": 0.1,
@@ -37,7 +36,7 @@ def made(objectives: list[float], places: list[float], *, first: float = 0.0) ->
     }
     return Repertoire(
         problem=walking_record(HOPPER),
-        settings=make_settings(settings),
+        settings=find_algorithm("cma-mae").settings(settings),
         elites=archive.elites(),
         thresholds=archive.thresholds,
         history={name: np.array([100, 300]) for name in ("evaluations", "steps", "diverged")},
@@ -61,7 +60,10 @@ def test_cells_can_change() -> None:
     merged = merge([made([1.0, 5.0, 2.0], [0.05, 0.15, 0.95])], archive=(2,))
     assert merged.grid == (2,)
     assert merged.elites.objectives.tolist() == [5.0, 2.0]
-    for archive, message in (((2, 2), "each of its 1 measures"), ((2_000_000,), "at most 1,000,000 cells")):
+    for archive, message in (
+        ((2, 2), "has cells along 2 measures, but there are 1"),
+        ((2_000, 1_000), "at most 1,000,000 cells"),
+    ):
         with pytest.raises(InvalidValueError, match=message):
             merge([merged], archive=archive)
 

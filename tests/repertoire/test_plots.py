@@ -7,11 +7,13 @@ import pytest
 from matplotlib.figure import Figure
 from PIL import Image
 
+from repertoire.algorithms import find_algorithm
 from repertoire.archives.archive import Elites
+from repertoire.archives.table import parse_archive
 from repertoire.plots import draw_history, draw_repertoire, objective_grid, save_figure, stack
 from repertoire.problems.locomotion import walking_record
+from repertoire.problems.record import ProblemRecord
 from repertoire.repertoire import Repertoire
-from repertoire.training.settings import make_settings
 from robots.errors import InvalidFileError, InvalidValueError
 from robots.robot import load_robot
 
@@ -25,11 +27,11 @@ def repertoire(shape: tuple[int, ...], cells: list[int]) -> Repertoire:
     measures = (FEET * 2)[: len(shape)]
     robot = replace(ant, description=ant.description.model_copy(update={"measures": measures}))
     k = len(cells)
-    settings = {"algorithm": "cma-mae", "evaluations": 100, "seed": 0}
+    settings = {"evaluations": 100, "seed": 0, "archive": shape, "min_objective": 0.0}
     history = {name: np.array([1.0, 2.0]) for name in ("evaluations", "qd_score", "coverage", "best")}
     return Repertoire(
         problem=walking_record(robot),
-        settings=make_settings({**settings, "archive": shape, "min_objective": 0.0}),
+        settings=find_algorithm("cma-mae").settings(settings),
         elites=Elites(
             np.array(cells, int), np.zeros((k, 2), np.float32), 100.0 * np.arange(1, k + 1), np.zeros((k, 4))
         ),
@@ -112,6 +114,36 @@ def test_of_one_measure_lines_are_as_high_as_their_objective(tmp_path: Path) -> 
     worst, middle, best = ((there[:, 0].min(), np.median(there[:, 1])) for there in places)
     assert best[0] < middle[0] < worst[0], "the first row from above that has its colour"
     assert worst[1] < middle[1] < best[1]
+
+
+def with_centroids(measures: int, k: int) -> Repertoire:
+    """A repertoire whose elites, of which the i-th has the objective i, fill all or the first cells."""
+    ranges = ((0.0, 1.0), (-2.0, 2.0), (0.0, 5.0))[:measures]
+    settings = {"evaluations": 100, "seed": 0, "archive": "cvt:40", "min_objective": 0.0}
+    archive = parse_archive("cvt:40").make(solution_dim=2, ranges=ranges)
+    assert archive.centroids is not None
+    archive.add(np.zeros((k, 2)), np.arange(k, dtype=float), archive.centroids[:k])
+    return Repertoire(
+        problem=ProblemRecord(name="made up", solution_dim=2, measure_ranges=ranges),
+        settings=find_algorithm("cma-mae").settings(settings),
+        elites=archive.elites(),
+        thresholds=archive.thresholds,
+    )
+
+
+def test_the_regions_of_two_measures_fill_the_picture(tmp_path: Path) -> None:
+    draw_repertoire(with_centroids(2, 40), tmp_path / "full.png")
+    draw_repertoire(with_centroids(2, 20), tmp_path / "half.png")
+    full, half = ((pixels(tmp_path / name) == EMPTY).all(axis=2).mean() for name in ("full.png", "half.png"))
+    assert full < 0.001
+    assert 0.2 < half < 0.5
+
+
+@pytest.mark.parametrize("measures", [1, 3])
+@pytest.mark.parametrize("k", [0, 1, 40])
+def test_other_archives_with_centroids_are_profiles(tmp_path: Path, measures: int, k: int) -> None:
+    draw_repertoire(with_centroids(measures, k), tmp_path / "profile.png")
+    assert (pixels(tmp_path / "profile.png") == 255).all(axis=2).mean() > 0.5
 
 
 def test_an_empty_archive_can_be_drawn(tmp_path: Path) -> None:

@@ -1,17 +1,16 @@
-"""The loop of ask and tell: who gets which solutions, what enters the archives, threads, and resuming."""
+"""The loop of ask and tell: who gets which solutions, what enters the archives, and resuming."""
 
 import dataclasses
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 
 import numpy as np
 import pytest
 
 from repertoire.archives.archive import Archive
 from repertoire.archives.grid import GridArchive
-from repertoire.emitters.emitter import Emitter, Telemetry
+from repertoire.emitters.emitter import Emitter, Outcomes, Telemetry
 from repertoire.emitters.evolution_strategy import EvolutionStrategyEmitter
-from repertoire.emitters.outcomes import Outcomes
 from repertoire.emitters.variation import VariationEmitter
 from repertoire.problems.problem import Evaluations, Request
 from repertoire.problems.sphere import Sphere
@@ -30,10 +29,10 @@ class Numbered(Emitter):
         self.told: list[list[float]] = []
         self.elites: list[int] = []
 
-    def tasks(self, solutions: np.ndarray, archive: Archive) -> list[Callable[[], None]]:
-        return [lambda: solutions[:1].fill(self.number), lambda: solutions[1:].fill(self.number)]
+    def _fill(self, solutions: np.ndarray, archive: Archive) -> None:
+        solutions.fill(self.number)
 
-    def tell(self, outcomes: Outcomes, archive: Archive) -> None:
+    def _learn(self, outcomes: Outcomes, archive: Archive) -> None:
         self.told.append(outcomes.improvements.tolist())
         self.elites.append(len(archive))
 
@@ -41,10 +40,10 @@ class Numbered(Emitter):
     def telemetry(self) -> Telemetry:
         return Telemetry(1.0, math.nan, 0, 0, None)
 
-    def state(self) -> dict[str, np.ndarray]:
+    def _current_state(self) -> dict[str, np.ndarray]:
         return {"number": np.array(self.number)}
 
-    def restore(self, state: Mapping[str, np.ndarray]) -> None:
+    def _restore(self, state: Mapping[str, np.ndarray]) -> None:
         self.number = int(state["number"])
 
 
@@ -56,9 +55,9 @@ def soft(dim: int = N) -> GridArchive:
     return grid(dim, learning_rate=0.1, min_objective=-100.0)
 
 
-def numbered(*batch_sizes: int, threads: int = 1) -> Search:
+def numbered(*batch_sizes: int) -> Search:
     emitters = [Numbered(number, size) for number, size in enumerate(batch_sizes, 1)]
-    return Search(soft=soft(), result=grid(), emitters=emitters, threads=threads)
+    return Search(soft=soft(), result=grid(), emitters=emitters)
 
 
 def evaluations(objectives, failed=()) -> Evaluations:
@@ -137,19 +136,48 @@ def test_one_archive_for_both_purposes_gets_each_solution_once(monkeypatch):
     assert emitter.told == [[1, 2, 3], [0, 0, 0]]
 
 
-def test_solutions_are_good_until_the_next_ask():
+def test_solutions_are_the_callers_own():
     rng = np.random.Generator(np.random.SFC64(0))
     emitter = VariationEmitter(np.zeros(N), iso_sigma=1.0, line_sigma=0.0, batch_size=3, rng=rng)
     search = Search(soft=grid(), result=grid(), emitters=[emitter])
     first = search.ask()
     kept = first.copy()
     search.tell(evaluations([1.0, 2, 3]))
-    np.testing.assert_array_equal(first, kept)
-    np.testing.assert_array_equal(search.result.elites().solutions, kept)
     second = search.ask()
-    assert second is first
+    np.testing.assert_array_equal(first, kept)
     assert (second != kept).all()
+    first[:] = np.nan
     np.testing.assert_array_equal(search.result.elites().solutions, kept)
+
+
+@pytest.mark.parametrize("failed", [[0, 1, 0], [0.0, 1.0, 0.0], [False, True, False]])
+def test_failures_may_be_zeros_and_ones(failed):
+    search = numbered(3)
+    search.ask()
+    found = evaluations([1.0, 2, 3], failed=[1])
+    search.tell(dataclasses.replace(found, failed=np.array(failed)))
+    assert search.result.elites().cells.tolist() == [0, 2]
+    assert search.emitters[0].told == [[101, -math.inf, 103]]
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"failed": np.array([0, 2, 0])}, "failed must say true or false of each of the 3 solutions"),
+        ({"failed": np.array([1])}, r"failed must have shape \(3,\), got \(1,\)"),
+        ({"objectives": np.ones(4)}, r"objectives must have shape \(3,\), got \(4,\)"),
+        ({"measures": np.ones((3, 2))}, r"measures must have shape \(3, 1\), got \(3, 2\)"),
+        ({"objectives": np.array([1, 2, np.nan])}, "objectives must be finite, but are not at index 2"),
+    ],
+)
+def test_wrong_evaluations_are_refused_and_can_be_told_again(changes, message):
+    search = numbered(2, 1)
+    search.ask()
+    with pytest.raises(InvalidValueError, match=message):
+        search.tell(dataclasses.replace(evaluations([1.0, 2, 3]), **changes))
+    assert (len(search.soft), len(search.result)) == (0, 0)
+    search.tell(evaluations([1.0, 2, 3]))
+    assert len(search.result) == 3
 
 
 def test_misuse_of_the_order_raises_and_leaves_the_archives_alone():
@@ -177,8 +205,8 @@ class Phased(Numbered):
         super().__init__(number, 1)
         self.outcomes: list[Outcomes] = []
 
-    def tell(self, outcomes: Outcomes, archive: Archive) -> None:
-        super().tell(outcomes, archive)
+    def _learn(self, outcomes: Outcomes, archive: Archive) -> None:
+        super()._learn(outcomes, archive)
         self.outcomes.append(outcomes)
         first = self.batch_size == 3
         self.batch_size = 1 if first else 3
@@ -245,29 +273,15 @@ def test_each_emitter_is_told_all_that_is_known_of_its_own():
     assert search.emitters[1].outcomes[1].opened.tolist() == [True, False, False]
 
 
-@pytest.mark.parametrize("threads", [1, 2])
-def test_what_an_archive_refuses_can_be_told_again(threads):
-    search = big(threads)
-    n = len(search.ask())
-    wrong = evaluations(np.arange(n * 1.0))
-    wrong.objectives[3] = np.nan
-    with pytest.raises(InvalidValueError, match="objectives must be finite, but are not at index 3"):
-        search.tell(wrong)
-    assert (len(search.soft), len(search.result)) == (0, 0)
-    search.tell(evaluations(np.arange(n * 1.0)))
-    assert len(search.result) == 50
-    search.close()
-
-
-def big(threads: int, dim: int = 3000) -> Search:
-    """Emitters of both kinds, enough for threads to be worth while."""
+def big(dim: int = 3000) -> Search:
+    """Emitters of two kinds."""
     generators = [np.random.Generator(np.random.SFC64(seed)) for seed in range(4)]
     mean = np.zeros(dim)
     emitters: list[Emitter] = [
         EvolutionStrategyEmitter(SepCMAES(mean, sigma0=0.5, batch_size=24, rng=rng)) for rng in generators[1:]
     ]
     emitters.append(VariationEmitter(mean, iso_sigma=0.1, line_sigma=0.2, batch_size=24, rng=generators[0]))
-    return Search(soft=soft(dim), result=grid(dim), emitters=emitters, threads=threads)
+    return Search(soft=soft(dim), result=grid(dim), emitters=emitters)
 
 
 def advance(search: Search, batches: int) -> None:
@@ -287,26 +301,8 @@ def assert_same(actual: Search, expected: Search) -> None:
         np.testing.assert_array_equal(value, expected.result.state()[name], err_msg=name)
 
 
-@pytest.mark.parametrize("threads", [2, 3])
-def test_threads_change_nothing(threads):
-    alone, together = big(1), big(threads)
-    assert alone._pool is None
-    assert together._pool is not None
-    for search in (alone, together):
-        advance(search, 6)
-        search.close()
-    assert_same(together, alone)
-
-
-def test_small_batches_are_not_worth_threads():
-    search = big(2, dim=20)
-    advance(search, 1)
-    assert search._pool is None
-    search.close()
-
-
 def test_a_restored_search_goes_on_as_the_original():
-    original, restored = big(1, dim=30), big(1, dim=30)
+    original, restored = big(dim=30), big(dim=30)
     advance(original, 5)
     advance(restored, 1)
     state = {name: value.copy() for name, value in original.state().items()}

@@ -17,12 +17,12 @@ import h5py
 import numpy as np
 import pytest
 
+from repertoire.algorithms import find_algorithm
 from repertoire.archives.archive import Elites
 from repertoire.problems.locomotion import walking_record
 from repertoire.repertoire import Repertoire, Spread
 from repertoire.storage.hdf5 import Contents, read_tree
 from repertoire.storage.repertoires import fingerprint, read_repertoire, read_search, write_repertoire
-from repertoire.training.settings import make_settings
 from robots.errors import InvalidFileError, InvalidValueError
 from robots.robot import load_robot, robot_from_text
 
@@ -42,11 +42,11 @@ def make_repertoire(robot, k=3):
     rng = np.random.default_rng(0)
     controller = robot.controller
     solutions = rng.standard_normal((k, controller.parameter_count), dtype=np.float32)
-    settings = {"algorithm": "cma-mae", "evaluations": 100, "seed": 2**70, "sigma0": 0.1}
+    settings = {"evaluations": 100, "seed": 2**70, "sigma0": 0.1}
     settings |= {"archive": GRID, "min_objective": -374.7}
     return Repertoire(
         problem=walking_record(robot.with_episode_steps(10)),
-        settings=make_settings(settings),
+        settings=find_algorithm("cma-mae").settings(settings),
         elites=Elites(np.array(CELLS[:k], np.int64), solutions, rng.normal(size=k), rng.random((k, 4))),
         thresholds=np.append(rng.normal(size=11), -np.inf),
         history={
@@ -260,10 +260,6 @@ def inflating(file):
     dataset.id.write_direct_chunk((0,), zlib.compress(values.tobytes() + bytes(10**6)))
 
 
-def name_with_null_type(file):
-    replace(file, "thresholds", h5py.Empty("<f8"))
-
-
 def named_type(file):
     file["type"] = np.dtype("<f8")
 
@@ -271,13 +267,8 @@ def named_type(file):
 NAN, INF = np.nan, np.inf
 SOUND_SEAL = {
     "no elites": (lambda file: file.pop("elites"), "the array 'elites/cells' is missing"),
-    "no solutions": (lambda file: file.pop("elites/solutions"), "the array 'elites/solutions' is missing"),
     "no settings": (lambda file: file.pop("settings"), "the text 'settings' is missing"),
     "no robot": (lambda file: file.pop("robot"), "the text 'robot/mjcf' must be there if, and only if"),
-    "text as array": (
-        lambda file: replace(file, "versions", 3),
-        "the (text 'versions' is missing|array 'versions' is not part of the format)",
-    ),
     "array as text": (
         lambda file: replace(file, "thresholds", np.bytes_(b"x")),
         "the array 'thresholds' is missing",
@@ -294,22 +285,9 @@ SOUND_SEAL = {
         lambda file: replace(file, "thresholds", "a text of any length"),
         "'thresholds' must be a numeric array or a text",
     ),
-    "no dataspace": (name_with_null_type, "'thresholds' must be a numeric array"),
     "too few solutions": (
         change("elites/solutions", lambda a: a[:2]),
         r"'elites/solutions' must have shape \(3, \d+\), not \(2, \d+\)",
-    ),
-    "too few parameters": (
-        change("elites/solutions", lambda a: a[:, 1:]),
-        r"'elites/solutions' must have shape \(3, \d+\), not \(3, \d+\)",
-    ),
-    "too many objectives": (
-        change("elites/objectives", lambda a: np.append(a, 1)),
-        r"'elites/objectives' must have shape \(3,\), not \(4,\)",
-    ),
-    "too few measures": (
-        change("elites/measures", lambda a: a[:, :3]),
-        r"'elites/measures' must have shape \(3, 4\), not \(3, 3\)",
     ),
     "thresholds of another grid": (
         change("thresholds", lambda a: a[:5]),
@@ -327,21 +305,9 @@ SOUND_SEAL = {
         change("elites/cells", lambda a: a + 1),
         "'elites/cells' must be .* from 0 to 11",
     ),
-    "cells before the grid": (
-        change("elites/cells", lambda a: a - 2),
-        "'elites/cells' must be .* from 0 to 11",
-    ),
     "solutions not finite": (
         change("elites/solutions", lambda a: with_value(a, (slice(2), 3), NAN)),
         "'elites/solutions' must be finite and from -inf to inf, but 2 of .* values are not",
-    ),
-    "objective not finite": (
-        change("elites/objectives", lambda a: with_value(a, 1, INF)),
-        "'elites/objectives' must be finite .* 1 of 3 values are not",
-    ),
-    "measure not finite": (
-        change("elites/measures", lambda a: with_value(a, (1, 2), NAN)),
-        "'elites/measures' must be finite .* 1 of 12 values are not",
     ),
     "threshold not a number": (
         change("thresholds", lambda a: with_value(a, 1, NAN)),
@@ -356,15 +322,7 @@ SOUND_SEAL = {
         change("settings", text(lambda t: t[:-3])),
         "'settings' is not valid JSON",
     ),
-    "settings a list": (
-        change("settings", text(lambda t: "[]")),
-        "'settings' must hold a JSON obj",
-    ),
-    "settings deep": (
-        change("settings", text(lambda t: "[" * 10**5)),
-        "'settings' is not valid JSON",
-    ),
-    "settings wrong": (setting("sigma0", -1), "sigma0: input should be greater than 0, not -1"),
+    "settings wrong": (setting("emitters", -1), "emitters: input should be greater than 0, not -1"),
     "settings unknown": (setting("sigma1", 1), "unknown key 'sigma1'"),
     "another grid": (setting("archive", [2, 3, 2, 2]), r"'thresholds' must have shape \(24,\), not \(12,\)"),
     "not UTF-8": (
@@ -401,20 +359,11 @@ SOUND_SEAL = {
         declare("elites/solutions", (10**9, 10**6)),
         r"'elites/solutions' claims shape \(1000000000, 1000000\)",
     ),
-    "never written": (declare("elites/solutions", (3, 5)), r"'elites/solutions' claims shape \(3, 5\)"),
     "unknown": (unknown, "the array 'elites/again' is not part of the format"),
     "inflating": (inflating, "cannot|.*buffer size"),
     "named type": (named_type, "'type' must be a numeric array or a text"),
     "no format": (
         lambda file: file.attrs.pop("format"),
-        "it is no repertoire file",
-    ),
-    "format of another kind": (
-        lambda file: file.attrs.create("format", [1, 2]),
-        "it is no repertoire file",
-    ),
-    "another format": (
-        lambda file: file.attrs.create("format", np.bytes_(b"x")),
         "it is no repertoire file",
     ),
     "another version": (
@@ -461,34 +410,6 @@ SPREADS = {
         lambda file: [file.pop(f"spread/{name}") for name in vars(make_spread()) if name != "episodes"],
         "the array 'spread/objective_std' is missing",
     ),
-    "wrong type": (
-        change("spread/objective_std", lambda a: a.astype("<f4")),
-        "'spread/objective_std' must be float64 of rank 1, not float32 of rank 1",
-    ),
-    "wrong rank": (
-        change("spread/episodes", lambda a: a[None]),
-        "'spread/episodes' must be int64 of rank 0, not int64 of rank 1",
-    ),
-    "too few objectives": (
-        change("spread/objective_std", lambda a: a[:2]),
-        r"'spread/objective_std' must have shape \(3,\), not \(2,\)",
-    ),
-    "too few measures": (
-        change("spread/measure_std", lambda a: a[:, :3]),
-        r"'spread/measure_std' must have shape \(3, 4\), not \(3, 3\)",
-    ),
-    "too many shares": (
-        change("spread/reproducibility", lambda a: np.append(a, 1)),
-        r"'spread/reproducibility' must have shape \(3,\), not \(4,\)",
-    ),
-    "not finite": (
-        change("spread/measure_std", lambda a: with_value(a, 1, NAN)),
-        "'spread/measure_std' must be finite and from 0 to inf, but 4 of 12 values are not",
-    ),
-    "infinite": (
-        change("spread/objective_std", lambda a: with_value(a, 1, INF)),
-        "'spread/objective_std' must be finite and from 0 to inf, but 1 of 3 values are not",
-    ),
     "negative": (
         change("spread/objective_std", lambda a: a - 1),
         "'spread/objective_std' must be finite and from 0 to inf, but 1 of 3 values are not",
@@ -496,10 +417,6 @@ SPREADS = {
     "more than all": (
         change("spread/reproducibility", lambda a: a + 0.1),
         "'spread/reproducibility' must be finite and from 0 to 1, but 1 of 3 values are not",
-    ),
-    "no episodes": (
-        change("spread/episodes", lambda a: a - 10),
-        "'spread/episodes' must be finite and from 1 to inf, but 1 of 1 values are not",
     ),
     "negative seed": (
         change("spread/seed", lambda a: np.int64(-1)),

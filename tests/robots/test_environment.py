@@ -1,5 +1,7 @@
 import copy
 import pickle
+import subprocess
+import sys
 from collections.abc import Callable
 
 import gymnasium
@@ -109,3 +111,15 @@ def test_copies_go_on_where_the_original_was(ant: Robot, copied: Callable) -> No
         assert one[1:4] == two[1:4]
         assert one[4]["energy"] == two[4]["energy"]
     assert np.array_equal(environment.reset()[0], other.reset()[0]), "their generators differ"
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "import gymnasium, robots; gymnasium.make('surefoot/QDAnt-v0')",
+        "import gymnasium; gymnasium.make('robots.simulation.environment:surefoot/QDAnt-v0')",
+        "import sys, robots; assert not {'numpy', 'numba', 'mujoco', 'gymnasium'} & set(sys.modules)",
+    ],
+)
+def test_importing_registers_where_gymnasium_is_there_and_loads_nothing_else(code: str) -> None:
+    subprocess.run([sys.executable, "-c", code], check=True)

@@ -10,10 +10,10 @@ from adapt.damage.text import parse_damage
 from adapt.rehearsal.rehearsal import rehearsal, rehearsed_table
 from adapt.rehearsal.storage import read_table, write_table
 from adapt.rehearsal.table import Table
+from repertoire.algorithms import find_algorithm
 from repertoire.archives.archive import Elites
 from repertoire.problems.locomotion import walking_record
 from repertoire.repertoire import Repertoire
-from repertoire.training.settings import make_settings
 from robots.robot import Robot, load_robot, robot_from_text
 
 STEPS = 30
@@ -29,12 +29,12 @@ def small_repertoire(k: int = 5, *, seed: int = 0) -> Repertoire:
     """Random controllers, of which nobody says the truth."""
     rng, robot = np.random.default_rng(seed), small_robot()
     controller = robot.controller
-    settings = {"algorithm": "cma-mae", "evaluations": 100, "seed": 1, "sigma0": 0.1}
+    settings = {"evaluations": 100, "seed": 1, "sigma0": 0.1}
     settings |= {"archive": (3, 3, 3, 3), "min_objective": -300.0}
     solutions = 0.5 * rng.standard_normal((k, controller.parameter_count), dtype=np.float32)
     return Repertoire(
         problem=walking_record(robot.with_episode_steps(STEPS)),
-        settings=make_settings(settings),
+        settings=find_algorithm("cma-mae").settings(settings),
         elites=Elites(np.arange(k), solutions, rng.normal(size=k), rng.random((k, 4))),
         thresholds=np.zeros(81),
     )

@@ -49,7 +49,7 @@ def best_of(table: Table) -> dict[str, int]:
 def make_world(seed: int = 0) -> World:
     """The damages of `DAMAGES`, of which all but the fourth are binding; the oracle of each has 1.2."""
     table = make_table(make_objectives(seed=seed))
-    cases = make_cases(table, table, best_of(table), floor=0.0)
+    cases = make_cases(table, table, best_of(table), min_objective=0.0)
     return World(cases=tuple(cases), hopeless=(), in_use=0)
 
 

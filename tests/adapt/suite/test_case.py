@@ -13,7 +13,7 @@ SCORES = make_table([[1.8, 1.2, 0.6], [0.1, 0.8, 1.0]], CONDITIONS)
 
 
 def test_a_case_from_two_sets_of_episodes():
-    (case,) = make_cases(SHOWN, SCORES, {HEALTHY: 0, "left:lost": 1}, floor=-0.2)
+    (case,) = make_cases(SHOWN, SCORES, {HEALTHY: 0, "left:lost": 1}, min_objective=-0.2)
     assert case.damage == "left:lost"
     assert case.shown.conditions == ("left:lost",)
     assert case.oracle_row == 1
@@ -25,7 +25,7 @@ def test_a_case_from_two_sets_of_episodes():
 
 
 def test_nothing_can_be_told_where_no_controller_gets_anywhere():
-    (case,) = make_cases(SHOWN, SCORES, {HEALTHY: 0, "left:lost": 1}, floor=0.9)
+    (case,) = make_cases(SHOWN, SCORES, {HEALTHY: 0, "left:lost": 1}, min_objective=0.9)
     assert case.hopeless
 
 

@@ -26,7 +26,7 @@ def arena():
     table = make_table(objectives)
     other = make_table(make_objectives(k=40, seed=5))
     worlds = {
-        gap: World(tuple(make_cases(truth, truth, best_of(truth), floor=0.0)), (), 0)
+        gap: World(tuple(make_cases(truth, truth, best_of(truth), min_objective=0.0)), (), 0)
         for gap, truth in ((False, table), (True, other))
     }
     measures = np.random.default_rng(0).random((40, 2))

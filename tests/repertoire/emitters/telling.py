@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from repertoire.emitters.outcomes import Outcomes
+from repertoire.emitters.emitter import Outcomes
 
 
 def improved(improvements: object) -> Outcomes:

@@ -9,10 +9,8 @@ import pytest
 from repertoire.archives.archive import Archive
 from repertoire.archives.grid import GridArchive
 from repertoire.emitters.arborescence import ArborescenceEmitter
-from repertoire.emitters.outcomes import Outcomes
-from repertoire.emitters.ranking import by_discovery, by_improvement
+from repertoire.emitters.emitter import Outcomes, by_discovery, by_improvement
 from repertoire.problems.sphere import Sphere
-from repertoire.search import Search
 from repertoire.strategies.cma_es import CMAES
 from repertoire.strategies.mirrored import MirroredSamples
 from robots.errors import InvalidValueError
@@ -281,22 +279,3 @@ def test_outcomes_that_do_not_fit_are_refused_and_can_be_told_again():
 def test_an_impossible_initial_solution_is_refused(initial):
     with pytest.raises(InvalidValueError, match="initial must be a vector of finite numbers"):
         make(initial=initial)
-
-
-@pytest.mark.parametrize("samples", [0, 20])
-def test_threads_change_nothing(samples):
-    n, searches = 20_000, []
-    problem = Sphere(n)
-    for threads in (1, 3):
-        archive = grid(n)
-        emitters = [make(seed, samples=samples, n=n) for seed in range(2)]
-        search = Search(soft=archive, result=archive, emitters=emitters, threads=threads)
-        for _ in range(4):
-            solutions = search.ask()
-            seeds = np.zeros(len(solutions), int)
-            search.tell(problem.evaluate(solutions, seeds, request=search.request))
-        assert (search._pool is None) == (threads == 1)
-        search.close()
-        searches.append(search)
-    for name, value in searches[0].state().items():
-        np.testing.assert_array_equal(searches[1].state()[name], value, err_msg=name)

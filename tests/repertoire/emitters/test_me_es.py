@@ -7,9 +7,8 @@ import numpy as np
 import pytest
 
 from repertoire.archives.grid import GridArchive
-from repertoire.emitters.emitter import Telemetry
+from repertoire.emitters.emitter import Outcomes, Telemetry
 from repertoire.emitters.me_es import STEPS, MEESEmitter
-from repertoire.emitters.outcomes import Outcomes
 from repertoire.problems.problem import Normaliser, Request
 from robots.errors import InvalidValueError
 from robots.simulation.episodes import ObservationMoments

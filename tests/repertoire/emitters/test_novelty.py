@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from repertoire.emitters.novelty import novelty
+from repertoire.emitters.parents import novelty
 
 
 def brute_force(measures: np.ndarray, seen: np.ndarray) -> list[float]:

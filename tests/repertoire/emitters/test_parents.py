@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 
 from repertoire.archives.grid import GridArchive
-from repertoire.emitters.novelty import novelty
-from repertoire.emitters.parents import Parents
+from repertoire.emitters.parents import Parents, novelty
 from robots.errors import InvalidValueError
 
 CELLS = 20

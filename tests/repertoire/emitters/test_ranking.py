@@ -2,8 +2,7 @@
 
 import numpy as np
 
-from repertoire.emitters.outcomes import Outcomes
-from repertoire.emitters.ranking import accepted, by_discovery, by_improvement
+from repertoire.emitters.emitter import Outcomes, accepted, by_discovery, by_improvement
 
 NAN = np.full(8, np.nan)
 IMPROVEMENTS = np.array([0.5, -np.inf, 3, 0, -2, 3, -4, 7])

@@ -117,13 +117,6 @@ def test_equal_seeds_give_equal_solutions_and_others_do_not():
     assert (step(make(seed=2), archive) != same).any(axis=1).all()
 
 
-def test_solutions_do_not_depend_on_the_order_of_the_tasks():
-    archive, backwards = archive_of(5), np.full((BATCH, N), np.nan, np.float32)
-    for task in make().tasks(backwards, archive)[::-1]:
-        task()
-    np.testing.assert_array_equal(backwards, make().ask(archive))
-
-
 def test_telemetry_counts_improvements():
     emitter, archive = make(), archive_of(2)
     emitter.ask(archive)

@@ -6,7 +6,6 @@ import pytest
 from repertoire.algorithms import find_algorithm
 from repertoire.problems.locomotion import Locomotion
 from repertoire.problems.problem import Request
-from repertoire.training.settings import Settings, validate
 from robots.robot import load_robot
 
 
@@ -44,7 +43,7 @@ def test_me_es_normalises_what_the_ant_sees(ant):
     """The second parent is the first elite, seen through statistics that it was not made with."""
     said = {"evaluations": 1, "seed": 1, "archive": ant.archive, "min_objective": ant.min_objective}
     algorithm = find_algorithm("me-es-exploit")
-    settings = validate(Settings, algorithm.complete({"algorithm": "me-es-exploit", "batch_size": 4, **said}))
+    settings = algorithm.settings({"batch_size": 4, **said})
     search = algorithm.start(settings, ant, np.random.SeedSequence(1))
     for _ in range(12):
         asked = search.ask()

@@ -2,7 +2,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from repertoire.parallel import one_blas_thread
+from repertoire.resources import one_blas_thread
 
 
 @pytest.fixture(scope="module", autouse=True)

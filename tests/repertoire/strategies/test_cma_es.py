@@ -7,7 +7,8 @@ import numpy as np
 import pytest
 from searching import assert_rounded, ellipsoid, generator, linear, minimise, rosenbrock, sphere
 
-from repertoire.strategies import CMAES, cma_es
+from repertoire.strategies import cma_es
+from repertoire.strategies.cma_es import CMAES
 
 
 def tutorial_rates(n: int, mu_eff: float) -> dict[str, float]:

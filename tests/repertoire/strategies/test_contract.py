@@ -2,31 +2,23 @@
 
 import math
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import numpy as np
 import pytest
 from searching import assert_same_state, ellipsoid, generator, linear, minimise, sphere
 
-from repertoire.strategies import (
-    CMAES,
-    LMMAES,
-    OpenAIES,
-    SepCMAES,
-    Strategy,
-    cma_es,
-    lm_ma_es,
-    openai_es,
-    sep_cma_es,
-    step_size,
-    strategy,
-)
-from repertoire.strategies.openai_es import AdamRates
-from repertoire.strategies.strategy import STOPS
+from repertoire.strategies import adaptation, cma_es, lm_ma_es, openai_es, sep_cma_es, strategy
+from repertoire.strategies.cma_es import CMAES
+from repertoire.strategies.lm_ma_es import LMMAES
+from repertoire.strategies.openai_es import AdamRates, OpenAIES
+from repertoire.strategies.sep_cma_es import SepCMAES
+from repertoire.strategies.strategy import STOPS, Strategy
+from repertoire.strategies.table import STRATEGIES
 from robots.errors import InvalidValueError
 
 KINDS = {kind.__name__: kind for kind in (CMAES, SepCMAES, LMMAES, OpenAIES)}
+KINDS_BY_NAME = {"cma-es": CMAES, "sep-cma-es": SepCMAES, "lm-ma-es": LMMAES, "openai-es": OpenAIES}
 Make = Callable[..., Strategy]
 
 
@@ -79,8 +71,7 @@ def test_every_row_of_a_batch_of_any_size_is_a_sample(batch_size):
     for kind in KINDS.values() if batch_size % 2 == 0 else (CMAES, SepCMAES, LMMAES):
         es = constructor(kind)(100, batch_size=batch_size)
         for _ in range(3):
-            solutions = np.full((batch_size, 100), np.nan, np.float32)
-            solve_forwards(es.tasks(solutions))
+            solutions = es.ask()
             assert np.isfinite(solutions).all()
             assert len(np.unique(solutions, axis=0)) == batch_size
             es.tell(np.arange(batch_size))
@@ -128,33 +119,19 @@ def test_the_ranking_is_learnt_from(make):
     assert linear(up.mean) > 10 + 0.1
 
 
-def solve_forwards(tasks: list[Callable[[], None]]) -> None:
-    for task in tasks:
-        task()
+def test_an_array_to_fill_can_be_given(make):
+    given, own = make(300, batch_size=40), make(300, batch_size=40)
+    out = np.full((40, 300), np.nan, np.float32)
+    assert given.ask(out=out) is out
+    np.testing.assert_array_equal(out, own.ask())
 
 
-def solve_backwards(tasks: list[Callable[[], None]]) -> None:
-    solve_forwards(tasks[::-1])
-
-
-def solve_at_once(tasks: list[Callable[[], None]]) -> None:
-    with ThreadPoolExecutor(len(tasks)) as threads:
-        for done in [threads.submit(task) for task in tasks]:
-            done.result()
-
-
-@pytest.mark.parametrize("solve", [solve_forwards, solve_backwards, solve_at_once])
-def test_solutions_do_not_depend_on_how_the_tasks_are_run(make, solve):
-    asked, pieced = make(300, batch_size=40), make(300, batch_size=40)
-    for _ in range(4):
-        expected, solutions = asked.ask(), np.empty((40, 300), np.float32)
-        tasks = pieced.tasks(solutions)
-        assert len(tasks) == 2
-        solve(tasks)
-        np.testing.assert_array_equal(solutions, expected)
-        for es in (asked, pieced):
-            es.tell(np.argsort(sphere(expected)))
-    assert_same_state(pieced.state(), asked.state())
+@pytest.mark.parametrize("name", STRATEGIES)
+def test_settings_make_the_strategy_that_they_are_of(name):
+    settings = STRATEGIES[name](batch_size=6, sigma0=0.3)
+    es = settings.make(np.ones(5), generator(1))
+    assert (type(es).__name__, es.batch_size, es.sigma) == (KINDS_BY_NAME[name].__name__, 6, 0.3)
+    assert settings.summary
 
 
 def test_a_restored_strategy_goes_on_as_the_original(make):
@@ -251,8 +228,6 @@ def test_misuse_of_the_order_raises(make):
     es.ask()
     with pytest.raises(RuntimeError, match="ask was called twice"):
         es.ask()
-    with pytest.raises(RuntimeError, match="ask was called twice"):
-        es.tasks(np.empty((12, 10), np.float32))
     with pytest.raises(RuntimeError, match="between ask and tell"):
         es.state()
     es.tell(np.arange(12))
@@ -392,7 +367,7 @@ def test_means_are_copies(make):
 def test_the_compiled_kernels_equal_their_python(make, objective, monkeypatch):
     compiled, interpreted = make(seed=3), make(seed=3)
     minimise(compiled, objective, 5)
-    for module in (strategy, step_size, cma_es, sep_cma_es, lm_ma_es, openai_es):
+    for module in (strategy, adaptation, cma_es, sep_cma_es, lm_ma_es, openai_es):
         for name, kernel in list(vars(module).items()):
             if hasattr(kernel, "py_func"):
                 monkeypatch.setattr(module, name, kernel.py_func)

@@ -19,8 +19,7 @@ def make(count: int = 100, *, sigma: float = 0.02, n: int = N, seed: int = 0) ->
 
 def draw(samples: MirroredSamples, point: np.ndarray) -> np.ndarray:
     solutions = np.full((samples.count, point.size), np.nan, np.float32)
-    for task in samples.tasks(point, solutions):
-        task()
+    samples.draw(point, solutions)
     return solutions
 
 

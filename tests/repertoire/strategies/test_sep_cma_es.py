@@ -7,7 +7,8 @@ import numpy as np
 import pytest
 from searching import assert_rounded, ellipsoid, generator, linear, rosenbrock, sphere
 
-from repertoire.strategies import SepCMAES, sep_cma_es
+from repertoire.strategies import sep_cma_es
+from repertoire.strategies.sep_cma_es import SepCMAES
 
 
 def pycma_twin(n: int, batch_size: int, sigma0: float) -> cma.CMAEvolutionStrategy:

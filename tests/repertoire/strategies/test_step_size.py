@@ -5,8 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from repertoire.strategies.recombination import logarithmic
-from repertoire.strategies.step_size import adapt_step_size, damping, path_rate, path_stalls
+from repertoire.strategies.adaptation import adapt_step_size, damping, logarithmic, path_rate, path_stalls
 
 
 def test_weights_of_a_batch_of_40():

@@ -114,7 +114,11 @@ def test_what_needs_deep_learning_is_named(name: str):
         ),
         ({"variants": (Variant("magic", "magic"),)}, UnknownNameError, "unknown algorithm 'magic'"),
         ({"variants": (Variant("a", "cma-mega"),)}, InvalidValueError, "cma-mega needs gradients"),
-        ({"variants": (Variant("a", "cma-es", 0.5),)}, InvalidValueError, "cma-es has no choice of learning"),
+        (
+            {"variants": (Variant("a", "cma-es", 0.5),)},
+            InvalidValueError,
+            "cma-es has no setting learn",
+        ),
         ({"variants": (Variant("a", "sep-cma-mae", 1.5),)}, InvalidValueError, "learning_rate: "),
         ({"evaluations": {"hopper": 10**15}}, InvalidValueError, "evaluations: "),
         ({"episode_steps": 10**9}, InvalidValueError, "episode_steps must be at least 1"),

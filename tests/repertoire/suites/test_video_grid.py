@@ -23,7 +23,7 @@ def repertoire_of(robot: str, measures: list[tuple[float, ...]], objectives: lis
     problem.simulation.close()
     settings = configure(problem, "sep-cma-mae", {"evaluations": 200, "seed": 1})
     table = np.array(measures, np.float64).reshape(-1, len(problem.measure_ranges))
-    grid = np.array(settings.archive)
+    grid = np.array(settings.archive.shape)
     cells = np.ravel_multi_index(tuple((table * grid).astype(int).T), tuple(grid))
     rng = np.random.default_rng(0)
     solutions = np.array([problem.initial(rng) for _ in objectives], np.float32)

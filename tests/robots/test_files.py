@@ -42,15 +42,11 @@ def test_replaces_the_file_and_leaves_nothing_else(target):
 
 
 def test_the_old_file_stays_until_the_body_ends(target):
-    with replace_file(target) as temporary:
+    with replace_file(str(target)) as temporary:
+        assert temporary == target.with_name(f".results.{os.getpid()}.partial.json")
         temporary.write_text("new")
         assert target.read_text() == "old"
     assert target.read_text() == "new"
-
-
-def test_the_temporary_lies_beside_the_file_with_its_suffix(target):
-    with replace_file(target) as temporary:
-        assert temporary == target.with_name(f".results.{os.getpid()}.partial.json")
 
 
 @pytest.mark.parametrize("error", [ValueError, KeyboardInterrupt])
@@ -90,26 +86,17 @@ def test_a_limit_on_file_size_leaves_the_old_file(target):
     assert names(target.parent) == ["results.json"]
 
 
-def test_a_missing_folder_is_named(tmp_path):
-    with pytest.raises(InvalidFileError, match=r"cannot be written: there is no folder .*nowhere$"):
-        write_text(tmp_path / "nowhere" / "a.json", "x")
-
-
-def test_a_file_in_place_of_the_folder_is_refused(target):
-    with pytest.raises(InvalidFileError, match=r"cannot be written: there is no folder .*results\.json$"):
-        write_text(target / "a.json", "x")
-
-
-def test_a_folder_in_place_of_the_file_is_refused(tmp_path):
-    with pytest.raises(InvalidFileError, match=r"cannot be written: it is a folder$"):
-        write_text(tmp_path, "x")
-
-
-def test_a_device_is_refused_and_not_replaced(tmp_path):
-    pipe = tmp_path / "pipe"
+def test_what_cannot_be_replaced_is_refused(target):
+    folder, pipe = target.parent, target.parent / "pipe"
     os.mkfifo(pipe)
-    with pytest.raises(InvalidFileError, match=r"cannot be written: it is not a regular file$"):
-        write_text(pipe, "x")
+    for path, reason in {
+        folder / "nowhere" / "a.json": "there is no folder .*nowhere",
+        target / "a.json": r"there is no folder .*results\.json",
+        folder: "it is a folder",
+        pipe: "it is not a regular file",
+    }.items():
+        with pytest.raises(InvalidFileError, match=rf"cannot be written: {reason}$"):
+            write_text(path, "x")
     assert pipe.is_fifo()
 
 

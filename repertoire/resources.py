@@ -1,8 +1,19 @@
-"""How much memory the arrays of objects take."""
+"""What a run takes of the machine: threads of BLAS, and memory of arrays."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
 
 import numpy as np
+from threadpoolctl import threadpool_limits
 
 _PLAIN = (str, bytes, int, float, complex, type(None), type)
+
+
+@contextmanager
+def one_blas_thread() -> Iterator[None]:
+    """Keep BLAS, the library of linear algebra, to one thread: its results depend on how many it has."""
+    with threadpool_limits(limits=1, user_api="blas"):
+        yield
 
 
 def array_bytes(*objects: object) -> int:

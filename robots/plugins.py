@@ -1,0 +1,72 @@
+"""Plugins: files and installed packages of users that add a damage, a selector or another kind of thing.
+
+A plugin is a Python module that registers what it adds when it is imported. Modules of installed packages are
+named by entry points of the group `surefoot.plugins`; single files are named on the command line or in the
+environment variable `SUREFOOT_PLUGINS`, through which worker processes load them too.
+"""
+
+import importlib.util
+import os
+import sys
+from collections.abc import Sequence
+from importlib.metadata import entry_points
+from pathlib import Path
+
+from robots.errors import InvalidFileError
+
+GROUP = "surefoot.plugins"
+VARIABLE = "SUREFOOT_PLUGINS"
+_loaded: set[str] = set()
+
+
+def load_plugins(files: Sequence[str | Path] = ()) -> None:
+    """Import plugins that are not imported yet: files, those of the environment variable, and entry points.
+
+    A plugin runs as any Python code does: load none that you do not trust.
+
+    Args:
+        files: Python files; worker processes of this process will load them too.
+
+    Raises:
+        InvalidFileError: a file cannot be read, or a plugin raises an error when it is imported.
+    """
+    named = [path for path in os.environ.get(VARIABLE, "").split(os.pathsep) if path]
+    paths = list(dict.fromkeys([*named, *(str(Path(file).resolve()) for file in files)]))
+    if paths:
+        os.environ[VARIABLE] = os.pathsep.join(paths)
+    for path in paths:
+        _load_file(path)
+    for point in entry_points(group=GROUP):
+        if point.value not in _loaded:
+            _loaded.add(point.value)
+            try:
+                point.load()
+            except Exception as error:
+                raise _failure(point.name, error) from error
+
+
+def _load_file(path: str) -> None:
+    """Import a file once."""
+    if path in _loaded:
+        return
+    if not Path(path).is_file():
+        raise InvalidFileError(f"the plugin {path} cannot be read: there is no such file")
+    name = f"surefoot_plugin_{len(_loaded)}_{Path(path).stem}"
+    spec = importlib.util.spec_from_file_location(name, path)
+    if spec is None or spec.loader is None:
+        raise InvalidFileError(f"the plugin {path} is not a Python file: its name must end in .py")
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[name] = module
+    _loaded.add(path)
+    try:
+        spec.loader.exec_module(module)
+    except Exception as error:
+        del sys.modules[name]
+        _loaded.discard(path)
+        raise _failure(path, error) from error
+
+
+def _failure(plugin: str, error: Exception) -> InvalidFileError:
+    """What to raise when importing a plugin fails."""
+    words = " ".join(str(error).split())
+    return InvalidFileError(f"the plugin {plugin} cannot be loaded: {type(error).__name__}: {words}")

@@ -1,0 +1,127 @@
+"""`Search`: quality-diversity optimisation of a function of one's own by asking and telling."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+
+from repertoire.problems.custom import Custom
+from repertoire.problems.problem import Evaluations
+from repertoire.repertoire import Repertoire
+from repertoire.training.runs import configure
+from repertoire.training.training import Training
+from robots.errors import InvalidValueError
+
+_UNLIMITED = 10**12  # evaluations
+
+
+class Search:
+    """Any algorithm on a function of the user's: `ask` for solutions, evaluate them, `tell` their results.
+
+    The solutions are a pure function of the arguments and of what was told.
+
+    Args:
+        solution_dim: length of a solution, n.
+        measure_ranges: lowest and highest value of each of the m measures.
+        min_objective: floor of every threshold and offset of the QD score; worse objectives do not count.
+        algorithm: name, as listed by `surefoot algorithms`.
+        archive: cells, as text such as "100,100" for a grid or "cvt:1000".
+        seed: from which every random number derives.
+        name: of the problem, as in files and pictures.
+        measure_names: of each measure.
+        initial: solution from which the search starts, (n,); all zeros by default.
+        **settings: of the algorithm, e.g. `sigma0`, `emitters`, `batch_size` or `learning_rate`.
+
+    Raises:
+        UnknownNameError: there is no such algorithm or archive.
+        InvalidValueError: an argument or a setting is wrong.
+    """
+
+    def __init__(
+        self,
+        solution_dim: int,
+        measure_ranges: Sequence[tuple[float, float]],
+        *,
+        min_objective: float,
+        algorithm: str = "cma-mae",
+        archive: str | Sequence[int] = "cvt:1000",
+        seed: int = 0,
+        name: str = "custom",
+        measure_names: Sequence[str] = (),
+        initial: np.ndarray | None = None,
+        **settings: object,
+    ) -> None:
+        problem = Custom(
+            solution_dim,
+            measure_ranges,
+            min_objective=min_objective,
+            name=name,
+            measure_names=measure_names,
+            initial=initial,
+        )
+        chosen = {"archive": archive, "seed": int(seed), "evaluations": _UNLIMITED, **settings}
+        self._training = Training(problem, configure(problem, algorithm, chosen))
+        self._batch = 0
+
+    def ask(self) -> np.ndarray:
+        """Return the solutions to evaluate next, (batch, n) float32; the array is the caller's own.
+
+        Raises:
+            RuntimeError: the previous solutions were not told.
+        """
+        solutions = self._training.ask()
+        self._batch = len(solutions)
+        return solutions
+
+    def tell(self, objectives: np.ndarray, measures: np.ndarray, *, failed: np.ndarray | None = None) -> None:
+        """Take in the results of the solutions of the last `ask`.
+
+        Args:
+            objectives: (batch,), larger is better.
+            measures: (batch, m).
+            failed: (batch,) bool, evaluations without a result, whose objectives and measures do not count.
+
+        Raises:
+            InvalidValueError: a shape is wrong, or a value that did not fail is not finite.
+            RuntimeError: there was no ask, or it was told already.
+        """
+        objectives, measures = np.array(objectives, np.float64), np.array(measures, np.float64)
+        lost = np.zeros(self._batch, np.bool_) if failed is None else np.asarray(failed)
+        if lost.dtype != np.bool_:
+            raise InvalidValueError(f"failed must be booleans, not {lost.dtype}")
+        steps = np.ones(self._batch, np.int64)
+        self._training.tell(Evaluations(objectives, measures, lost, steps))
+
+    @property
+    def repertoire(self) -> Repertoire:
+        """The elites found so far."""
+        found = self._training.repertoire()
+        done = max(self._training.evaluations, 1)
+        return Repertoire(
+            problem=found.problem,
+            settings=found.settings.model_copy(update={"evaluations": done}),
+            elites=found.elites,
+            thresholds=found.thresholds,
+            history=found.history,
+            versions=found.versions,
+        )
+
+    def save(self, path: str | Path) -> None:
+        """Write the repertoire to an HDF5 file, which `surefoot.load` and `surefoot show` read.
+
+        Raises:
+            InvalidFileError: the file cannot be written.
+        """
+        from repertoire.storage.repertoires import write_repertoire
+
+        write_repertoire(Path(path), self.repertoire)
+
+    def draw(self, path: str | Path) -> None:
+        """Draw the archive and the history to a PNG.
+
+        Raises:
+            InvalidFileError: the file cannot be written.
+        """
+        from repertoire.plots import draw_repertoire
+
+        draw_repertoire(self.repertoire, Path(path))

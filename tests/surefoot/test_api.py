@@ -1,0 +1,116 @@
+"""The public API: what README and users rely on."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import surefoot
+from robots.errors import InvalidFileError, InvalidValueError
+from robots.simulation.environment import WalkingEnvironment
+
+
+def rastrigin(solutions: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Objectives and two measures of solutions."""
+    x = solutions.astype(float)
+    return -(10 * x.shape[1] + (x**2 - 10 * np.cos(2 * np.pi * x)).sum(axis=1)), x[:, :2]
+
+
+def make_search(**settings: object) -> surefoot.Search:
+    return surefoot.Search(
+        20, [(-5.12, 5.12)] * 2, min_objective=-1000.0, archive="cvt:200", seed=1, sigma0=0.5, **settings
+    )
+
+
+@pytest.mark.parametrize("algorithm", ["cma-mae", "map-elites-line", "sep-cma-mae"])
+def test_ask_and_tell_improve_and_can_be_saved_loaded_and_drawn(tmp_path: Path, algorithm: str) -> None:
+    search = make_search(algorithm=algorithm)
+    scores = []
+    for _ in range(30):
+        solutions = search.ask()
+        search.tell(*rastrigin(solutions))
+        scores.append(search.repertoire.metrics.qd_score)
+    assert scores[-1] > 1.5 * scores[0] > 0
+    assert scores == sorted(scores)
+    search.save(tmp_path / "rastrigin.h5")
+    search.draw(str(tmp_path / "rastrigin.png"))
+    assert (tmp_path / "rastrigin.png").stat().st_size > 1000
+    loaded = surefoot.load(tmp_path / "rastrigin.h5")
+    table = loaded.to_pandas()
+    assert len(table) == len(loaded) > 20
+    assert list(table.columns) == ["cell", "objective", "measure 1", "measure 2"]
+    objectives, measures = rastrigin(loaded.elites.solutions)
+    np.testing.assert_allclose(table["objective"], objectives, rtol=1e-5)
+    np.testing.assert_allclose(table[["measure 1", "measure 2"]], measures, rtol=1e-6)
+    with pytest.raises(InvalidValueError, match="has no robot"):
+        loaded.policy()
+
+
+def test_asked_arrays_belong_to_the_caller_and_the_seed_decides() -> None:
+    a, b = make_search(), make_search()
+    first = a.ask()
+    kept = first.copy()
+    a.tell(*rastrigin(first))
+    first[:] = np.nan
+    b.ask()
+    b.tell(*rastrigin(kept))
+    np.testing.assert_array_equal(a.ask(), b.ask())
+
+
+def test_misuse_is_refused() -> None:
+    search = make_search()
+    with pytest.raises(RuntimeError, match="tell was called before ask"):
+        search.tell(np.zeros(0), np.zeros((0, 2)))
+    solutions = search.ask()
+    objectives, measures = rastrigin(solutions)
+    with pytest.raises(InvalidValueError, match="failed must be booleans"):
+        search.tell(objectives, measures, failed=np.zeros(len(solutions), int))
+    with pytest.raises(InvalidValueError, match="measures"):
+        search.tell(objectives, measures[:, :1])
+    failed = np.arange(len(solutions)) == 3
+    objectives[3] = np.nan
+    search.tell(objectives, measures, failed=failed)
+    assert search.repertoire.history["diverged"][-1] == 1
+    with pytest.raises(InvalidValueError, match="finite range with its lowest value first"):
+        surefoot.Search(3, [(1.0, 1.0)], min_objective=0.0)
+    with pytest.raises(InvalidValueError, match=r"initial must have shape \(3,\)"):
+        surefoot.Search(3, [(0.0, 1.0)], min_objective=0.0, initial=np.zeros(4))
+    with pytest.raises(InvalidValueError, match="needs gradients"):
+        surefoot.Search(3, [(0.0, 1.0)], min_objective=0.0, algorithm="cma-mega", archive=(5,))
+
+
+def test_train_load_walk_and_recover(tmp_path: Path) -> None:
+    settings = {"evaluations": 1, "episode_steps": 40, "seed": np.int64(3), "threads": 1}
+    trained = surefoot.train("ant", out=str(tmp_path / "run"), **settings)
+    loaded = surefoot.load(tmp_path / "run")
+    np.testing.assert_array_equal(trained.elites.solutions, loaded.elites.solutions)
+    policy = loaded.policy("best")
+    environment = WalkingEnvironment(loaded.robot)
+    observation, _ = environment.reset(seed=0)
+    assert environment.action_space.contains(policy(observation))
+    np.testing.assert_array_equal(policy(observation), loaded.policy(loaded.cell(loaded.best()))(observation))
+    with pytest.raises(InvalidValueError, match=r"observation must have shape \(28,\)"):
+        policy(observation[:5])
+    recovery = surefoot.recover(tmp_path / "run", "front_left:lost", trials=2, threads=1)
+    assert recovery == surefoot.recover(loaded, "front_left:lost", trials=2, threads=1)
+    with pytest.raises(InvalidFileError, match="included: hexapod"):
+        surefoot.load("octopod")
+
+
+def test_a_periodic_policy_repeats_after_its_period() -> None:
+    policy = surefoot.load("hexapod").policy()
+    observation = np.zeros(policy.controller.observation_dim)
+    actions = np.array([policy(observation) for _ in range(200)])
+    period = next(p for p in range(2, 100) if np.array_equal(actions[:100], actions[p : p + 100]))
+    assert period > 10
+    policy.reset()
+    np.testing.assert_array_equal(policy(observation), actions[0])
+
+
+def test_importing_surefoot_imports_nothing_heavy() -> None:
+    code = "import surefoot, sys; assert not {'numpy', 'mujoco', 'numba', 'h5py'} & set(sys.modules)"
+    subprocess.run([sys.executable, "-c", code], check=True)
+    with pytest.raises(AttributeError, match="it has Search, load"):
+        surefoot.lode  # noqa: B018

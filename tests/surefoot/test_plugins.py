@@ -1,0 +1,79 @@
+"""Plugins: a file adds a damage and a selector without touching the package."""
+
+import os
+from pathlib import Path
+
+import pytest
+
+from adapt.damage import defect
+from adapt.selectors import catalogue
+from robots import plugins
+
+PLUGIN = '''"""A kind of damage and a selector."""
+
+from dataclasses import dataclass
+
+from adapt.damage.damage import Change, changes_of
+from adapt.damage.defect import Defect, Scale, register
+from adapt.damage.edits import find_motors
+from adapt.damage.parts import RobotParts, Target
+from adapt.selectors import catalogue
+from adapt.selectors.baselines import BestFirst
+
+
+@register("reversed")
+@dataclass(frozen=True)
+class Reversed(Defect):
+    """The motors turn the wrong way."""
+
+    title = "the motors turn the wrong way"
+    family = "wiring"
+    sorts = ("leg", "joint")
+
+    def _change(self, parts: RobotParts, target: Target) -> Change:
+        joints = parts.joints(target)
+
+        def edit(spec):
+            for motor in find_motors(spec, joints):
+                motor.gear = -motor.gear
+
+        return Change(changes_of("motor", joints), edit)
+
+
+catalogue.register("first", "tries the best first, under another name")(BestFirst)
+'''
+
+
+@pytest.fixture
+def plugin(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The file; what it registers is forgotten afterwards."""
+    monkeypatch.setattr(defect, "_KINDS", dict(defect.damage_kinds()))
+    monkeypatch.setattr(catalogue, "_SELECTORS", dict(catalogue.selector_entries()))
+    monkeypatch.setattr(plugins, "_loaded", set())
+    monkeypatch.delenv(plugins.VARIABLE, raising=False)
+    path = tmp_path / "my_damage.py"
+    path.write_text(PLUGIN)
+    yield path
+    os.environ.pop(plugins.VARIABLE, None)
+
+
+def test_a_file_adds_a_damage_and_a_selector(run, plugin: Path) -> None:
+    assert run("damages", "ant", "--damage", "front_left:reversed")[0] == 2
+    code, out, err = run("--plugin", plugin, "damages", "ant", "--damage", "front_left:reversed")
+    assert (code, err) == (0, "")
+    assert "the motors turn the wrong way" in out
+    assert "first: tries the best first, under another name" in run("recover", "--help")[1]
+    assert os.environ[plugins.VARIABLE] == str(plugin)  # worker processes load it too
+    plugins.load_plugins()  # once is enough
+
+
+def test_what_cannot_be_loaded_is_said_in_a_sentence(run, plugin: Path, tmp_path: Path) -> None:
+    (tmp_path / "wrong.py").write_text("raise KeyError('oh')")
+    for path, message in (
+        (tmp_path / "missing.py", "there is no such file"),
+        (tmp_path / "wrong.py", "cannot be loaded: KeyError: 'oh'"),
+    ):
+        code, _, err = run("--plugin", path, "algorithms")
+        assert (code, err.count("\n")) == (2, 1)
+        assert message in err
+        os.environ.pop(plugins.VARIABLE, None)
