@@ -5,6 +5,7 @@ from itertools import combinations
 from pathlib import Path
 
 from adapt.damage import HEALTHY
+from adapt.damage.damage import Damage
 from adapt.damage.text import parse_damage
 from robots.errors import InvalidValueError
 from robots.robot import Robot
@@ -22,8 +23,8 @@ def damage_file(robot: Robot) -> Path | None:
     return path if path.is_file() else None
 
 
-def default_damages(robot: Robot) -> list[str]:
-    """Texts of damages for any robot with legs.
+def default_damages(robot: Robot) -> list[Damage]:
+    """Damages for any robot with legs.
 
     Every leg lost and pairs of legs lost, two dead and two shortened legs, joints locked away from rest, weak
     motors, slip, a payload, and two things at once; of strengths that the default rehearsal does not have.
@@ -32,7 +33,7 @@ def default_damages(robot: Robot) -> list[str]:
     pairs = list(combinations(legs, 2)) if len(legs) > 3 else []
     step = max(1, len(pairs) // _MOST_PAIRS)
     payload = f"torso:payload@{_PAYLOAD * float(robot.physics.body_mass.sum()):.2g}"
-    return [
+    texts = [
         *(f"{leg}:lost" for leg in legs),
         *(f"{first}:lost+{second}:lost" for first, second in pairs[::step][:_MOST_PAIRS]),
         *(f"{leg}:dead" for leg in legs[:2]),
@@ -44,22 +45,22 @@ def default_damages(robot: Robot) -> list[str]:
         f"{legs[0]}:lost+floor:friction@0.6",
         f"{legs[-1]}:lost+{payload}",
     ]
+    return [parse_damage(text, robot) for text in texts]
 
 
-def check_damages(texts: Sequence[str], robot: Robot) -> tuple[str, ...]:
-    """Bring the texts of damages into the form in which damages write themselves.
+def check_damages(damages: Sequence[Damage]) -> tuple[Damage, ...]:
+    """Refuse what is no list of damages to recover from.
 
     Raises:
-        InvalidValueError: there are none, one is healthy or named twice, or one cannot be read.
-        UnknownNameError: one names what the robot does not have.
+        InvalidValueError: there are none, or one is healthy or named twice.
     """
-    damages = [str(parse_damage(text, robot)) for text in texts]
     if not damages:
         raise InvalidValueError("there is no damage to recover from")
-    for number, damage in enumerate(damages):
-        if damage == HEALTHY or damage in damages[:number]:
-            reason = "nothing is broken" if damage == HEALTHY else "it is named twice"
-            raise InvalidValueError(f"{damage!r} cannot be a damage to recover from: {reason}")
+    texts = [str(damage) for damage in damages]
+    for number, text in enumerate(texts):
+        if text == HEALTHY or text in texts[:number]:
+            reason = "nothing is broken" if text == HEALTHY else "it is named twice"
+            raise InvalidValueError(f"{text!r} cannot be a damage to recover from: {reason}")
     return tuple(damages)
 
 

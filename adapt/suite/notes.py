@@ -19,7 +19,7 @@ def run_notes(bench: Benchmark, arena: Arena, selectors: Sequence[str]) -> list[
         selectors: that ran.
     """
     repertoire, settings, library = bench.repertoire, bench.settings, bench.library
-    known = sum(damage in library.conditions for damage in settings.damages)
+    known = sum(text in library.conditions for text in settings.texts)
     means = f"means over {repertoire.spread.episodes} episodes" if repertoire.spread else "single episodes"
     versions = ", ".join(f"{name} {version}" for name, version in software_versions().items())
     notes = [

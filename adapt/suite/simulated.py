@@ -1,11 +1,11 @@
 """Recoveries on the simulated robot, to compare with those that were replayed from tables."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
-from adapt.damage.text import parse_damage
+from adapt.damage.damage import Damage
 from adapt.recovery import recover
 from adapt.selectors.catalogue import find_selector
 from adapt.suite.metrics import at_stop
@@ -40,6 +40,7 @@ class Simulated:
 
 def simulate(
     repertoire: Repertoire,
+    damages: Sequence[Damage],
     arena: Arena,
     results: Results,
     track: Track,
@@ -53,6 +54,7 @@ def simulate(
 
     Args:
         repertoire: of the intact robot.
+        damages: those of the results, in any order.
         arena: of the replays.
         results: of the replays.
         track: whose library the selector is given; its robot must be the rehearsed one.
@@ -64,13 +66,13 @@ def simulate(
     cases, runs = results.world(track).cases, results.runs[track.name, selector]
     needs_table = find_selector(selector).needs_table
     chosen = np.unique(np.linspace(0, len(cases) - 1, min(count, len(cases))).astype(int))
-    found = []
+    by_text, found = {str(damage): damage for damage in damages}, []
     for seed, index in enumerate(chosen):
         case = cases[index]
         table = arena.table(track, case.damage) if needs_table else None
         recovery = recover(
             repertoire,
-            parse_damage(case.damage, repertoire.robot),
+            by_text[case.damage],
             seed=seed,
             trials=arena.trials,
             selector=selector,

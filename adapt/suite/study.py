@@ -5,6 +5,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from adapt.damage.damage import Damage
 from adapt.rehearsal.table import Table, join
 from adapt.selectors.selector import Prior
 from adapt.suite.case import Case, make_cases
@@ -24,16 +25,21 @@ class BenchmarkSettings:
     """What decides the true outcomes of a benchmark.
 
     Attributes:
-        damages: texts, each another and none of them healthy.
+        damages: to recover from, all different and none of them healthy, see `check_damages`.
         episodes: of every controller under each damage, in each of the two sets by which truth is known.
         gaps: robots that differ from the rehearsed one, at least 1.
         seed: from which every other derives.
     """
 
-    damages: tuple[str, ...]
+    damages: tuple[Damage, ...]
     episodes: int = 2
     gaps: int = 4
     seed: int = 1
+
+    @property
+    def texts(self) -> tuple[str, ...]:
+        """Texts of the damages."""
+        return tuple(str(damage) for damage in self.damages)
 
 
 class Benchmark:
@@ -85,7 +91,7 @@ class Benchmark:
             "episodes": self.settings.episodes,
             "rehearsed episodes": self.library.episodes,
             "gaps": self.settings.gaps,
-            "damages": _digest(self.settings.damages),
+            "damages": _digest(self.settings.texts),
         }
 
     def waiting(self, *, gap: bool) -> list[TablePlan]:
@@ -177,7 +183,7 @@ class Benchmark:
             oracles = shown.oracles(self.repertoire, self.folder, table, threads=self.threads)
             cases = make_cases(table, self._read(scores), oracles, min_objective=least)
             found |= {case.damage: case for case in cases}
-        cases = [found[damage] for damage in self.settings.damages]
+        cases = [found[text] for text in self.settings.texts]
         if all(case.hopeless for case in cases):
             raise InvalidValueError(
                 f"no gait gets above the minimum objective {least:g} under any damage: nothing can be told"
@@ -195,7 +201,7 @@ class Benchmark:
         return table
 
 
-def _digest(damages: tuple[str, ...]) -> str:
+def _digest(texts: tuple[str, ...]) -> str:
     """A list of damages in a few characters, to compare and to show."""
-    digest = hashlib.blake2b("\n".join(damages).encode(), digest_size=4)
-    return f"{len(damages)} of checksum {digest.hexdigest()}"
+    digest = hashlib.blake2b("\n".join(texts).encode(), digest_size=4)
+    return f"{len(texts)} of checksum {digest.hexdigest()}"

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 
-from adapt.damage.text import parse_damage
+from adapt.damage.damage import Damage
 from adapt.oracle import find_oracle
 from adapt.rehearsal.rehearsal import damaged_robots, rehearsal, rehearsed_table
 from adapt.rehearsal.storage import read_table, write_table
@@ -29,7 +29,7 @@ class TablePlan:
 
     Attributes:
         name: of its file.
-        conditions: texts of the damages.
+        damages: under which the controllers run; the healthy robot runs too.
         episodes: of every controller under each of them.
         seed: from which the seeds of the episodes derive.
         gap: seed of the differences between this robot and the rehearsed one, see `randomised`; None for the
@@ -37,7 +37,7 @@ class TablePlan:
     """
 
     name: str
-    conditions: tuple[str, ...]
+    damages: tuple[Damage, ...]
     episodes: int
     seed: int
     gap: int | None = None
@@ -48,19 +48,18 @@ class TablePlan:
 
     def evaluation(self, repertoire: Repertoire, *, threads: int | None = None) -> Evaluation:
         """The evaluation that makes the table."""
-        robot = self.robot(repertoire)
         return rehearsal(
             repertoire,
-            [parse_damage(text, robot) for text in self.conditions],
+            self.damages,
             episodes=self.episodes,
             seed=self.seed,
-            robot=robot,
+            robot=self.robot(repertoire),
             threads=threads,
         )
 
     def total(self, controllers: int) -> int:
-        """Episodes that the table takes; the healthy robot runs too."""
-        return controllers * self.episodes * (1 + len(self.conditions))
+        """Episodes that the table takes."""
+        return controllers * self.episodes * (1 + len(self.damages))
 
     def path(self, folder: Path) -> Path:
         """Its file in the folder of the benchmark."""
@@ -120,8 +119,7 @@ class TablePlan:
         known = _read_oracles(path, table)
         if known is not None:
             return known
-        robot = self.robot(repertoire)
-        robots = damaged_robots(robot, (parse_damage(text, robot) for text in table.conditions))
+        robots = damaged_robots(self.robot(repertoire), self.damages)
         with Evaluator(repertoire, robots, threads=threads) as evaluator:
             oracles = {
                 condition: find_oracle(evaluator, means.astype(float), seed=self.seed, condition=number)
@@ -159,7 +157,7 @@ class TablePlans:
 
 
 def plan_tables(
-    damages: Sequence[str], *, rehearsed_episodes: int, episodes: int, gaps: int, seed: int
+    damages: Sequence[Damage], *, rehearsed_episodes: int, episodes: int, gaps: int, seed: int
 ) -> TablePlans:
     """Plan the tables of a benchmark.
 
@@ -171,8 +169,8 @@ def plan_tables(
         seed: of the benchmark.
     """
 
-    def plan(name: str, conditions: Sequence[str], count: int, key: int, gap: int | None = None) -> TablePlan:
-        return TablePlan(name, tuple(conditions), count, _derived(seed, key), gap)
+    def plan(name: str, some: Sequence[Damage], count: int, key: int, gap: int | None = None) -> TablePlan:
+        return TablePlan(name, tuple(some), count, _derived(seed, key), gap)
 
     shares = [tuple(damages[gap::gaps]) for gap in range(min(gaps, len(damages)))]
     return TablePlans(

@@ -105,20 +105,20 @@ def _open(file: Path, options: dict[str, Any], cores: int) -> Any:
             f"there is no rehearsal {path}: make one with surefoot rehearse {file}, or use --rehearsal"
         )
     library = read_table(path, repertoire)
-    damages = check_damages(_damages(options["damages"], repertoire.robot), repertoire.robot)
+    damages = check_damages(_damages(options["damages"], repertoire.robot))
     chosen = {name: options[name] for name in ("episodes", "gaps", "seed")}
     settings = BenchmarkSettings(damages, **chosen)
     dry = options["dry_run"]
     return Benchmark(repertoire, library, settings, options["out"], threads=cores, dry=dry)
 
 
-def _damages(listed: Path | None, robot: Any) -> list[str]:
-    """Texts of the damages to put to the test."""
+def _damages(listed: Path | None, robot: Any) -> list[Any]:
+    """The damages to put to the test."""
     from adapt.damage.text import read_damages
     from adapt.suite.damages import damage_file, default_damages
 
     path = listed or damage_file(robot)
-    return [str(damage) for damage in read_damages(path, robot)] if path else default_damages(robot)
+    return read_damages(path, robot) if path else default_damages(robot)
 
 
 def _announce(
@@ -132,7 +132,7 @@ def _announce(
     waiting = bench.waiting(gap=any(track.gap for track in tracks))
     seconds = bench.seconds_left(waiting)
     for plan in waiting:
-        work = f"{1 + len(plan.conditions)} conditions x {gaits:,} gaits x {plan.episodes} episodes"
+        work = f"{1 + len(plan.damages)} conditions x {gaits:,} gaits x {plan.episodes} episodes"
         console.print(f"table {plan.name}: {work}, {duration(seconds[plan.name])}")
     replays = replay_seconds(
         bench.prior,
@@ -169,14 +169,14 @@ def _report(bench: Any, arena: Any, results: Any, options: dict[str, Any], cores
     from adapt.suite.notes import run_notes
     from adapt.suite.report import write_report
 
-    simulated = _simulate(bench.repertoire, arena, results, options["simulate"], cores)
+    simulated = _simulate(bench, arena, results, options["simulate"], cores)
     videos = _film(bench.repertoire, results, options["out"]) if options["videos"] else []
     notes = run_notes(bench, arena, results.selectors)
     for path in write_report(results, options["out"], notes=notes, simulated=simulated, videos=videos):
         console.print(f"saved {path}")
 
 
-def _simulate(repertoire: Any, arena: Any, results: Any, count: int, cores: int) -> list[Any]:
+def _simulate(bench: Any, arena: Any, results: Any, count: int, cores: int) -> list[Any]:
     """Run some recoveries on the simulated robot, with the two selectors that matter most."""
     from adapt.suite.simulated import simulate
 
@@ -185,7 +185,8 @@ def _simulate(repertoire: Any, arena: Any, results: Any, count: int, cores: int)
         if name in results.selectors:
             with share_bar(f"simulated with {name}") as show:
                 found += simulate(
-                    repertoire,
+                    bench.repertoire,
+                    bench.settings.damages,
                     arena,
                     results,
                     track,

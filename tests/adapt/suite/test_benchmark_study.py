@@ -12,12 +12,12 @@ from adapt.suite.replay import Noise
 from adapt.suite.study import Benchmark, BenchmarkSettings
 from adapt.suite.truth import TablePlan
 from robots.catalogue import robot_names
-from robots.errors import InvalidValueError, UnknownNameError
+from robots.errors import InvalidValueError
 from robots.robot import load_robot
 from tests.adapt.rehearsal.small import save_rehearsal, small_repertoire, small_robot
 
 BROKEN = ("front_left:lost", "all:weak@0.5", "back_right:lost")
-SETTINGS = BenchmarkSettings(BROKEN, episodes=1, gaps=2)
+SETTINGS = BenchmarkSettings(tuple(parse_damage(text, small_robot()) for text in BROKEN), episodes=1, gaps=2)
 
 
 @pytest.fixture(scope="module")
@@ -86,25 +86,21 @@ def test_a_benchmark_without_hope_is_refused(bench, monkeypatch):
         bench.worlds(gap=False)
 
 
-def test_texts_of_damages_are_brought_into_one_form():
-    assert check_damages([" front_left : lost "], small_robot()) == ("front_left:lost",)
+def test_lists_of_damages_to_recover_from_are_checked():
     for texts, message in (
         ([], "there is no damage to recover from"),
         (["healthy"], "'healthy' cannot be a damage to recover from: nothing is broken"),
         (["front_left:lost", "front_left:lost "], "'front_left:lost' .* it is named twice"),
     ):
         with pytest.raises(InvalidValueError, match=message):
-            check_damages(texts, small_robot())
-    with pytest.raises(UnknownNameError):
-        check_damages(["tail:lost"], small_robot())
+            check_damages([parse_damage(text, small_robot()) for text in texts])
 
 
 @pytest.mark.parametrize("name", robot_names())
 def test_every_robot_can_be_broken_in_its_default_ways(name):
     robot = load_robot(name)
-    damages = check_damages(default_damages(robot), robot)
-    for damage in damages:
-        assert parse_damage(damage, robot).apply(robot).modifications
+    for damage in check_damages(default_damages(robot)):
+        assert damage.apply(robot).modifications
 
 
 def test_tuning_and_test_damages_of_the_hexapod_share_nothing():

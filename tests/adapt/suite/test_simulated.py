@@ -33,14 +33,13 @@ def asked(monkeypatch):
         return SimpleNamespace(trials=[None] * 7, recovered=SimpleNamespace(objective=0.9))
 
     monkeypatch.setattr(adapt.suite.simulated, "recover", recover)
-    monkeypatch.setattr(adapt.suite.simulated, "parse_damage", lambda text, robot: text)
     return calls
 
 
 def test_recoveries_are_spread_over_the_damages(asked):
     repertoire, told = SimpleNamespace(robot=None), []
     found = simulate(
-        repertoire, FakeArena(), RESULTS, TRACK, "rehearsed", count=3, threads=1, on_done=told.append
+        repertoire, DAMAGES, FakeArena(), RESULTS, TRACK, "rehearsed", count=3, threads=1, on_done=told.append
     )
     assert [damage for damage, _ in asked] == [DAMAGES[0], DAMAGES[2], DAMAGES[5]]
     assert told == [1, 2, 3]
@@ -55,6 +54,8 @@ def test_recoveries_are_spread_over_the_damages(asked):
 
 
 def test_a_selector_without_a_library_gets_none(asked):
-    found = simulate(SimpleNamespace(robot=None), FakeArena(), RESULTS, TRACK, "map-bo", count=99, threads=1)
+    found = simulate(
+        SimpleNamespace(robot=None), DAMAGES, FakeArena(), RESULTS, TRACK, "map-bo", count=99, threads=1
+    )
     assert len(found) == len(DAMAGES)
     assert all(options["table"] is None for _, options in asked)

@@ -16,10 +16,11 @@ from adapt.suite.gap import randomised
 from adapt.suite.truth import TablePlan, plan_tables
 from robots.errors import InvalidFileError, InvalidValueError
 from robots.simulation.simulation import Simulation
-from tests.adapt.rehearsal.small import STEPS, small_repertoire
+from tests.adapt.rehearsal.small import STEPS, small_repertoire, small_robot
 
 BROKEN = ("front_left:lost", "back_right:dead")
-PLAN = TablePlan("shown", BROKEN, episodes=2, seed=11)
+DAMAGED = tuple(parse_damage(text, small_robot()) for text in BROKEN)
+PLAN = TablePlan("shown", DAMAGED, episodes=2, seed=11)
 
 
 @pytest.fixture(scope="module")
@@ -35,17 +36,17 @@ def test_the_plans_of_a_benchmark():
     ]
     assert (plans.anticipated.episodes, plans.shown.episodes) == (3, 2)
     assert len({plan.seed for plan in plans.without_gap()}) == 3
-    assert sorted(text for shown, _ in plans.gaps for text in shown.conditions) == sorted(DAMAGES)
+    assert sorted(text for shown, _ in plans.gaps for text in shown.damages) == sorted(DAMAGES)
     assert len({shown.gap for shown, _ in plans.gaps}) == 4
     for shown, scores in plans.gaps:
-        assert (shown.gap, shown.conditions) == (scores.gap, scores.conditions)
+        assert (shown.gap, shown.damages) == (scores.gap, scores.damages)
         assert shown.seed != scores.seed
     assert plans.shown.total(100) == 100 * 2 * 7
 
 
 def test_no_more_robots_than_damages():
     plans = plan_tables(DAMAGES[:2], rehearsed_episodes=1, episodes=1, gaps=9, seed=1)
-    assert [shown.conditions for shown, _ in plans.gaps] == [DAMAGES[:1], DAMAGES[1:2]]
+    assert [shown.damages for shown, _ in plans.gaps] == [DAMAGES[:1], DAMAGES[1:2]]
 
 
 def test_a_table_of_the_real_robot(repertoire, tmp_path):
@@ -53,7 +54,7 @@ def test_a_table_of_the_real_robot(repertoire, tmp_path):
     table = plan.make(repertoire, tmp_path, threads=1)
     assert table.conditions == (HEALTHY, *BROKEN)
     gap = randomised(repertoire.robot, 3).with_episode_steps(STEPS)
-    damaged = parse_damage(BROKEN[0], gap).apply(gap)
+    damaged = DAMAGED[0].apply(gap)
     with plan.evaluation(repertoire, threads=1) as evaluation, Simulation(damaged, threads=1) as simulation:
         seeds = evaluation._seeds
         episodes = simulation.evaluate(np.repeat(repertoire.elites.solutions, 2, axis=0), np.tile(seeds, 5))
