@@ -4,13 +4,14 @@ import math
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
-from typing import ClassVar, Self
+from typing import ClassVar, Self, Unpack
 
 import numpy as np
 
 from repertoire.archives.competition import (
     Batch,
     Rule,
+    ThresholdOptions,
     add_sequentially,
     add_together,
     all_finite,
@@ -97,18 +98,14 @@ class ArchiveSpec(ABC):
         *,
         solution_dim: int,
         ranges: Sequence[tuple[float, float]],
-        learning_rate: float = 1.0,
-        min_objective: float = -np.inf,
-        rule: Rule = "sequential",
+        **thresholds: Unpack[ThresholdOptions],
     ) -> "Archive":
         """Make an archive without elites; see `Archive` for the arguments.
 
         Args:
             solution_dim: number of parameters of a solution.
             ranges: (low, high) of each measure, in units of the measure.
-            learning_rate: see `Archive`.
-            min_objective: see `Archive`.
-            rule: see `Archive`.
+            **thresholds: see `Archive`.
 
         Raises:
             InvalidValueError: an argument is wrong, or does not fit the specification.

@@ -1,6 +1,6 @@
 """The competition for cells: what an archive stores, and the two rules that move its thresholds, compiled."""
 
-from typing import Literal, NamedTuple, get_args
+from typing import Literal, NamedTuple, TypedDict, get_args
 
 import numpy as np
 
@@ -8,6 +8,14 @@ from robots.compilation import compiled
 from robots.errors import InvalidValueError
 
 Rule = Literal["sequential", "batch"]
+
+
+class ThresholdOptions(TypedDict, total=False):
+    """How the thresholds of an archive behave; see `Archive`, which has the defaults."""
+
+    learning_rate: float
+    min_objective: float
+    rule: Rule
 
 
 class Store(NamedTuple):

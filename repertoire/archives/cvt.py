@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import ClassVar, Self
+from typing import ClassVar, Self, Unpack
 
 import numpy as np
 from scipy.spatial import cKDTree
@@ -16,7 +16,7 @@ from repertoire.archives.archive import (
     checked_ranges,
     parse_count,
 )
-from repertoire.archives.competition import Rule, check_finite
+from repertoire.archives.competition import ThresholdOptions, check_finite
 from robots.errors import InvalidValueError
 
 # All later ones together shorten the mean squared distance to the nearest centroid by less than 0.3%
@@ -63,9 +63,7 @@ class CVTSpec(ArchiveSpec):
         *,
         solution_dim: int,
         ranges: Sequence[tuple[float, float]],
-        learning_rate: float = 1.0,
-        min_objective: float = -np.inf,
-        rule: Rule = "sequential",
+        **thresholds: Unpack[ThresholdOptions],
     ) -> "CVTArchive":
         """See `ArchiveSpec.make`."""
         bounds = tuple((float(low), float(high)) for low, high in checked_ranges(ranges))
@@ -73,9 +71,7 @@ class CVTSpec(ArchiveSpec):
             solution_dim=solution_dim,
             centroids=_centroids(self.count, bounds, self.seed),
             ranges=ranges,
-            learning_rate=learning_rate,
-            min_objective=min_objective,
-            rule=rule,
+            **thresholds,
         )
 
 
@@ -92,9 +88,7 @@ class CVTArchive(Archive):
         centroids: (cells, m), different, within the ranges, in units of the measures; see `make_centroids`.
             They are settings and not part of `state`: a restored archive needs the same.
         ranges: (low, high) of each measure, in units of the measure.
-        learning_rate: see `Archive`.
-        min_objective: see `Archive`.
-        rule: see `Archive`.
+        **thresholds: see `Archive`.
 
     Raises:
         InvalidValueError: if centroids or ranges are not as said here, and as `Archive` says.
@@ -106,9 +100,7 @@ class CVTArchive(Archive):
         solution_dim: int,
         centroids: np.ndarray,
         ranges: Sequence[tuple[float, float]],
-        learning_rate: float = 1.0,
-        min_objective: float = -np.inf,
-        rule: Rule = "sequential",
+        **thresholds: Unpack[ThresholdOptions],
     ) -> None:
         bounds = checked_ranges(ranges)
         self._lows, self._highs = bounds.T
@@ -121,9 +113,7 @@ class CVTArchive(Archive):
             solution_dim=solution_dim,
             cells=len(self._centroids),
             bounds=bounds,
-            learning_rate=learning_rate,
-            min_objective=min_objective,
-            rule=rule,
+            **thresholds,
         )
 
     @property

@@ -3,12 +3,12 @@
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import ClassVar, Self
+from typing import ClassVar, Self, Unpack
 
 import numpy as np
 
 from repertoire.archives.archive import Archive, ArchiveSpec, checked_count, checked_ranges, parse_count
-from repertoire.archives.competition import Rule
+from repertoire.archives.competition import ThresholdOptions
 from robots.compilation import compiled
 from robots.errors import InvalidValueError
 
@@ -52,9 +52,7 @@ class GridSpec(ArchiveSpec):
         *,
         solution_dim: int,
         ranges: Sequence[tuple[float, float]],
-        learning_rate: float = 1.0,
-        min_objective: float = -np.inf,
-        rule: Rule = "sequential",
+        **thresholds: Unpack[ThresholdOptions],
     ) -> "GridArchive":
         """See `ArchiveSpec.make`."""
         if len(ranges) != len(self.sizes):
@@ -65,9 +63,7 @@ class GridSpec(ArchiveSpec):
             solution_dim=solution_dim,
             shape=self.sizes,
             ranges=ranges,
-            learning_rate=learning_rate,
-            min_objective=min_objective,
-            rule=rule,
+            **thresholds,
         )
 
 
@@ -81,9 +77,7 @@ class GridArchive(Archive):
         solution_dim: parameters a solution has.
         shape: number of cells along each measure.
         ranges: (low, high) of each measure, in units of the measure.
-        learning_rate: see `Archive`.
-        min_objective: see `Archive`.
-        rule: see `Archive`.
+        **thresholds: see `Archive`.
 
     Raises:
         InvalidValueError: if shape and ranges do not describe a grid, and as `Archive` says.
@@ -95,9 +89,7 @@ class GridArchive(Archive):
         solution_dim: int,
         shape: Sequence[int],
         ranges: Sequence[tuple[float, float]],
-        learning_rate: float = 1.0,
-        min_objective: float = -np.inf,
-        rule: Rule = "sequential",
+        **thresholds: Unpack[ThresholdOptions],
     ) -> None:
         bounds = checked_ranges(ranges)
         self.shape = _checked_shape(shape, len(bounds))
@@ -107,9 +99,7 @@ class GridArchive(Archive):
             solution_dim=solution_dim,
             cells=math.prod(self.shape),
             bounds=bounds,
-            learning_rate=learning_rate,
-            min_objective=min_objective,
-            rule=rule,
+            **thresholds,
         )
 
     def _locate(self, measures: np.ndarray) -> np.ndarray:
