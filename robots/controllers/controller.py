@@ -11,6 +11,7 @@ import numpy as np
 from numba import types
 
 from robots.compilation import compiled, function_pointer
+from robots.errors import InvalidValueError
 from robots.validation import Record
 
 _VECTOR = types.Array(types.float32, 1, "C")
@@ -97,6 +98,19 @@ class Controller(ABC):
         Arguments and result are those of `fold`.
         """
 
+    def checked_parameters(self, parameters: np.ndarray) -> np.ndarray:
+        """Parameters as the kernel takes them, (p,) float32; a copy where they are not like that already.
+
+        Raises:
+            InvalidValueError: they have another shape.
+        """
+        parameters = np.ascontiguousarray(parameters, np.float32)
+        if parameters.shape != (self.parameter_count,):
+            raise InvalidValueError(
+                f"parameters must have shape ({self.parameter_count},), not {parameters.shape}"
+            )
+        return parameters
+
     @property
     def compiled_kernel(self) -> Callable[..., None]:
         """The kernel as compiled functions take it."""
@@ -106,10 +120,19 @@ class Controller(ABC):
         """The action for an observation, (a,) float32.
 
         Args:
-            parameters: (p,) float32.
-            observation: (o,) float32.
+            parameters: (p,), taken as float32.
+            observation: (o,), taken as float32.
             step: control steps since the episode began.
+
+        Raises:
+            InvalidValueError: the parameters or the observation have another shape.
         """
+        parameters = self.checked_parameters(parameters)
+        observation = np.ascontiguousarray(observation, np.float32)
+        if observation.shape != (self.observation_dim,):
+            raise InvalidValueError(
+                f"an observation must have shape ({self.observation_dim},), not {observation.shape}"
+            )
         sizes, memory = self.arguments()
         self.prepare(parameters, memory)
         action = np.zeros(self.action_dim, np.float32)

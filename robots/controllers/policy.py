@@ -3,7 +3,6 @@
 import numpy as np
 
 from robots.controllers.controller import Controller
-from robots.errors import InvalidValueError
 
 
 class Policy:
@@ -21,11 +20,7 @@ class Policy:
 
     def __init__(self, controller: Controller, parameters: np.ndarray) -> None:
         self.controller = controller
-        self.parameters = np.array(parameters, np.float32)
-        if self.parameters.shape != (controller.parameter_count,):
-            raise InvalidValueError(
-                f"parameters must have shape ({controller.parameter_count},), not {self.parameters.shape}"
-            )
+        self.parameters = controller.checked_parameters(np.array(parameters))
         self._step = 0
 
     def reset(self) -> None:
@@ -38,11 +33,6 @@ class Policy:
         Raises:
             InvalidValueError: the observation does not have shape (o,).
         """
-        seen = np.ascontiguousarray(observation, np.float32)
-        if seen.shape != (self.controller.observation_dim,):
-            raise InvalidValueError(
-                f"an observation must have shape ({self.controller.observation_dim},), not {seen.shape}"
-            )
-        action = self.controller.act(self.parameters, seen, self._step)
+        action = self.controller.act(self.parameters, observation, self._step)
         self._step += 1
         return action

@@ -73,7 +73,11 @@ class Stepper:
         self._begun = False
 
     def reset(self, seed: int) -> np.ndarray:
-        """Start the episode of a seed; returns the first observation, (o,) float32."""
+        """Start the episode of a seed; returns the first observation, (o,) float32.
+
+        Raises:
+            InvalidValueError: the seed is negative.
+        """
         self._place(seed)
         begin(self._task, self.state, np.uint64(seed))
         return self.state.observation.copy()
@@ -104,7 +108,10 @@ class Stepper:
         """Simulate one control step with the action of the robot's controller; returns as `step` does.
 
         Args:
-            parameters: of the controller, (p,) float32.
+            parameters: of the controller, (p,), taken as float32.
+
+        Raises:
+            InvalidValueError: there was no `reset`, or the parameters have another shape or are not finite.
         """
         return self.step(self.controller.act(parameters, self.state.observation, self.tally.steps))
 
@@ -119,11 +126,15 @@ class Stepper:
         """Run the episode of a seed to its end, driven by the robot's controller.
 
         Args:
-            parameters: of the controller, (p,) float32.
+            parameters: of the controller, (p,), taken as float32.
             seed: of the initial joint angles and of the noise of sensors.
             abandoned: (1,) bool; when another thread sets it, the episode stops, and its result is worthless.
             sums: (2, o) to add the observations and their squares to, or (2, 0).
+
+        Raises:
+            InvalidValueError: the parameters have another shape, or the seed is negative.
         """
+        parameters = self.controller.checked_parameters(parameters)
         self._place(seed)
         self.controller.prepare(parameters, self._memory)
         kernel = self.controller.compiled_kernel
@@ -182,6 +193,8 @@ class Stepper:
 
     def _place(self, seed: int) -> None:
         """Put the robot in its first pose, with the joint angles of a seed added."""
+        if seed < 0:
+            raise InvalidValueError(f"seed must be at least 0, not {seed}")
         mujoco.mj_resetData(self.robot.physics, self.data)
         noise, joints = self.robot.description.reset_joint_noise, self._task.joints["qpos"]
         angles = np.random.default_rng(seed).uniform(-noise, noise, len(joints))

@@ -6,6 +6,7 @@ import pytest
 from robots.catalogue import robot_names
 from robots.controllers.controller import Controller
 from robots.description import CONTROLLERS
+from robots.errors import InvalidValueError
 from robots.robot import Robot, load_robot
 from robots.simulation.stepper import Stepper
 
@@ -64,3 +65,13 @@ def test_whole_episodes_are_those_of_single_steps(robot: Robot, controller: Cont
     assert whole.tally == single.tally
     assert np.array_equal(whole.state.row, single.state.row)
     assert np.array_equal(whole.state.observation, single.state.observation)
+
+
+def test_what_does_not_fit_is_refused_before_compiled_code_reads_it(ant: Robot) -> None:
+    stepper, parameters = Stepper(ant), np.zeros(ant.controller.parameter_count)
+    with pytest.raises(InvalidValueError, match=r"parameters must have shape \(21256,\), not \(7,\)"):
+        stepper.run(np.zeros(7), 0)
+    with pytest.raises(InvalidValueError, match="seed must be at least 0, not -1"):
+        stepper.run(parameters, -1)
+    with pytest.raises(InvalidValueError, match=r"an observation must have shape \(28,\), not \(3,\)"):
+        ant.controller.act(parameters, np.zeros(3), 0)
