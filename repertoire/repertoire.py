@@ -107,8 +107,8 @@ class Repertoire:
         """
         if self.problem.robot is None:
             raise InvalidValueError(
-                f"this is a repertoire of {self.problem.name}, which has no robot: "
-                "this is only possible with a repertoire that was trained for a robot"
+                f"the repertoire is of {self.problem.name}, which is not a robot: "
+                "choose one that was trained for a robot"
             )
         return self.problem.robot
 
@@ -130,6 +130,13 @@ class Repertoire:
             cells=math.prod(self.grid),
             min_objective=self.settings.min_objective,
         )
+
+    @property
+    def caution(self) -> str:
+        """Why its objectives are not to be taken at their word; "" if they are."""
+        if self.problem.robot is None or self.spread is not None:
+            return ""
+        return "the objectives are those of single episodes, which flatter the best most"
 
     @property
     def evaluations(self) -> int:

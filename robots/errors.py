@@ -40,5 +40,21 @@ class InvalidFileError(SurefootError):
     """A file that is not what it should be, or cannot be read or written."""
 
 
+class InUseError(SurefootError):
+    """A file or folder that another process works on.
+
+    Args:
+        path: the file or folder.
+        holder: who works on it, since when.
+    """
+
+    def __init__(self, path: object, holder: str) -> None:
+        self._arguments = path, holder
+        super().__init__(f"{path} is in use by {holder}: wait until that has finished, or choose another one")
+
+    def __reduce__(self) -> tuple[type, tuple[object, ...]]:
+        return type(self), self._arguments
+
+
 class RenderingError(SurefootError):
     """A picture that cannot be drawn, or a video that cannot be encoded, on this machine."""

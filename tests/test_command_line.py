@@ -200,7 +200,7 @@ def test_bad_input_ends_in_one_sentence_and_code_2(run, trained, tmp_path) -> No
     empty_cell = ",".join(map(str, np.unravel_index(empty, (6, 6, 6, 6))))
     cases = [
         (["train", "aunt"], "unknown robot or problem 'aunt'"),
-        (["train"], "name a robot to train"),
+        (["train"], "name a robot or another problem to train"),
         ([*choice, "magic"], "unknown algorithm 'magic'; available: cma-mae, lm-ma-mae, sep-cma-mae"),
         ([*choice, "sep-cma-mae", "--learning-rate", "1.5"], "learning_rate: "),
         ([*choice, "sep-cma-mae", "--learning-rate", "-0.1"], "learning_rate: "),

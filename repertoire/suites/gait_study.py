@@ -139,7 +139,7 @@ def check_plans(settings: GaitSettings) -> list[str]:
     check_episodes(settings.episodes)
     remarks: dict[str, None] = {}
     for robot in settings.evaluations:
-        problem = find_problem(robot, threads=1, episode_steps=settings.episode_steps)
+        problem = find_problem(load_robot(robot).name, threads=1, episode_steps=settings.episode_steps)
         with closing(problem):
             for variant in settings.variants:
                 plan = settings.plan(robot, variant, 0)

@@ -21,6 +21,7 @@ from repertoire.strategies.strategy import STOPS
 from repertoire.training.history import History
 from repertoire.training.settings import Settings
 from robots.files import check_writable
+from robots.locks import locked
 from robots.seeds import SeedFamily, derive_seeds, search_seed
 
 _WARM_UP_BATCHES = 3  # after so many, everything that a run needs has been compiled
@@ -269,26 +270,39 @@ class Training:
 
         Raises:
             InvalidFileError: the file cannot be written.
+            InUseError: another process trains in the same file.
         """
-        if path is not None:
-            check_writable(path)
+        if path is None:
+            self._run(math.inf, on_progress, stop, lambda: None)
+            return
+
+        def save() -> None:
+            if before_saving:
+                before_saving()
+            self.save(path)
+
+        check_writable(path)
+        with locked(path):
+            self._run(checkpoint_seconds, on_progress, stop, save)
+            save()
+
+    def _run(
+        self,
+        checkpoint_seconds: float,
+        on_progress: Callable[[Progress], None] | None,
+        stop: Callable[[], bool] | None,
+        save: Callable[[], None],
+    ) -> None:
+        """Train until the budget is used up or `stop` says so, calling `save` at every checkpoint."""
         saved_at = -math.inf  # the first batch is saved at once: from then on a run can be resumed
         with one_blas_thread():
             while not self.finished and not (stop and stop()):
                 self.step(on_progress and partial(_report, on_progress, self._progress))
                 if on_progress:
                     on_progress(self._progress)
-                due = time.monotonic() - saved_at >= checkpoint_seconds
-                if path is not None and due and not self.finished:
-                    self._checkpoint(path, before_saving)
+                if time.monotonic() - saved_at >= checkpoint_seconds and not self.finished:
+                    save()
                     saved_at = time.monotonic()
-        if path is not None:
-            self._checkpoint(path, before_saving)
-
-    def _checkpoint(self, path: Path, before_saving: Callable[[], None] | None) -> None:
-        if before_saving:
-            before_saving()
-        self.save(path)
 
 
 def _telemetry(search: Search) -> dict[str, float]:

@@ -1,6 +1,7 @@
 """`surefoot deploy`."""
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
@@ -12,11 +13,19 @@ from surefoot.commands.console import (
     console,
     print_rendering_note,
 )
+from surefoot.commands.resuming import caution, corrected_path
+
+if TYPE_CHECKING:
+    from repertoire.repertoire import Repertoire
 
 
 @click.command()
 @click.argument("file", type=RepertoireFile)
-@click.option("--best", is_flag=True, help="Deploy the gait with the highest objective.")
+@click.option(
+    "--best",
+    is_flag=True,
+    help="Deploy the gait with the highest objective, corrected if there is FILE-corrected.",
+)
 @click.option("--cell", metavar="I,J,...", help="Deploy the gait of this cell, e.g. 1,0,3,2.")
 @click.option(
     "--damage",
@@ -24,8 +33,14 @@ from surefoot.commands.console import (
     metavar="DAMAGE",
     help="Break the robot first, e.g. front_left:lost; see `surefoot damages`.",
 )
-@click.option("--seconds", type=Number(min=0, min_open=True), default=10.0, show_default=True)
-@click.option("--seed", type=click.IntRange(min=0), default=1, show_default=True)
+@click.option(
+    "--seconds",
+    type=Number(min=0, min_open=True),
+    default=10.0,
+    show_default=True,
+    help="Length of the run [s of simulated time].",
+)
+@click.option("--seed", type=click.IntRange(min=0), default=1, show_default=True, help="Seed of the episode.")
 @click.option("--video", type=AnyPath, help="Film it to this .mp4 or .gif.")
 @click.option("--plain", is_flag=True, help="Film it without the overlay that tells how it goes.")
 @click.option("--csv", type=AnyPath, help="Write its telemetry to this CSV.")
@@ -51,6 +66,9 @@ def deploy(
         raise click.UsageError("say which gait to deploy: either --best or --cell")
     check_different(file, csv, video)
     repertoire = read_repertoire(file)
+    note = ""
+    if best:
+        repertoire, note = _with_true_objectives(file, repertoire)
     row = repertoire.best() if cell is None else repertoire.row(_parse_cell(cell))
     robot = repertoire.robot
     if damage_text is not None:
@@ -66,6 +84,8 @@ def deploy(
         video=video,
         caption=None if plain else caption,
     )
+    if note:
+        console.print(note)
     console.print(telemetry.summary())
     if csv is not None:
         telemetry.write_csv(csv)
@@ -73,6 +93,18 @@ def deploy(
     if video is not None:
         print_rendering_note()
         console.print(f"saved {video}")
+
+
+def _with_true_objectives(file: Path, repertoire: "Repertoire") -> "tuple[Repertoire, str]":
+    """The corrected repertoire where there is one, since single episodes flatter, and a note."""
+    from repertoire.storage.repertoires import read_repertoire
+
+    path = corrected_path(file)
+    if repertoire.caution and path.exists():
+        corrected = read_repertoire(path)
+        if corrected.problem.texts == repertoire.problem.texts and len(corrected):
+            return corrected, f"note: the best gait is chosen by the corrected objectives of {path}"
+    return repertoire, caution(file, repertoire)
 
 
 def _parse_cell(text: str) -> tuple[int, ...]:

@@ -11,7 +11,7 @@ import click
 
 from robots.words import short
 from surefoot.commands.console import AnyPath, Positive, RepertoireFile, check_different, console
-from surefoot.commands.resuming import check_output, run_or_stop, take_up, unfinished_path
+from surefoot.commands.resuming import check_output, corrected_path, run_or_stop, take_up, unfinished_path
 
 if TYPE_CHECKING:
     from repertoire.correction import Correction
@@ -66,26 +66,26 @@ def evaluate(
     from repertoire.correction import correct, keep_best, reevaluation
     from repertoire.plots import draw_correction
     from repertoire.storage.repertoires import read_repertoire, write_repertoire
+    from robots.locks import locked
     from robots.rendering.pictures import check_picture
-    from surefoot.shipped import results_base
 
     repertoire = read_repertoire(file)
-    base = results_base(file)
-    out = out or base.with_name(f"{base.stem}-corrected{base.suffix}")
+    out = out or corrected_path(file)
     unfinished = unfinished_path(out)
     check_output(file, out, overwrite)
     check_different(file, out, picture)
     if picture is not None:
         check_picture(picture)
-    with reevaluation(repertoire, episodes=episodes, seed=seed, threads=threads) as evaluation:
+    work = reevaluation(repertoire, episodes=episodes, seed=seed, threads=threads)
+    with work as evaluation, locked(out):
         take_up(evaluation, unfinished, overwrite)
         if not run_or_stop(evaluation, unfinished):
             return
-    correction = correct(evaluation)
-    corrected = correction.repertoire if keep is None else keep_best(correction.repertoire, keep)
-    write_repertoire(out, corrected)
-    with suppress(OSError):  # what was computed is safe
-        unfinished.unlink()
+        correction = correct(evaluation)
+        corrected = correction.repertoire if keep is None else keep_best(correction.repertoire, keep)
+        write_repertoire(out, corrected)
+        with suppress(OSError):  # what was computed is safe
+            unfinished.unlink()
     _print_metrics(correction)
     _print_spread(correction)
     if keep is not None:

@@ -1,6 +1,7 @@
 """The command line: it finds a command, runs it, and turns what a user got wrong into one sentence."""
 
 import importlib
+import signal
 import sys
 
 import click
@@ -68,6 +69,7 @@ def main() -> None:
 
 def run_commands(commands: click.Group) -> None:
     """Run a command line and exit; whatever a user got wrong ends in one sentence and exit code 2."""
+    signal.signal(signal.SIGTERM, signal.default_int_handler)  # as Ctrl-C, so that nothing is lost
     try:
         sys.exit(commands.main(standalone_mode=False))
     except click.exceptions.NoArgsIsHelpError as error:

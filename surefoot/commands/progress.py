@@ -1,138 +1,207 @@
-"""Progress of long work, and Ctrl-C."""
+"""Progress of long commands, and how they are interrupted."""
 
 import math
 import signal
+import threading
 import time
+from collections import deque
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from datetime import timedelta
 from types import FrameType
-from typing import Any
+from typing import TYPE_CHECKING
 
-from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
+from rich.progress import BarColumn, Progress, TaskID, TextColumn
 
 from robots.words import short
 from surefoot.commands.console import console
 
+if TYPE_CHECKING:
+    from repertoire.suites.progress import StudyProgress
+    from repertoire.training.training import Progress as TrainingProgress
+
+_LINE_SECONDS = 10.0  # between two lines where there is no terminal
+_PATIENCE_SECONDS = 3.0  # without any progress, after which there must be something to compile
+_WINDOW_SECONDS = 60.0  # over which speed is measured, so that a slow beginning is soon forgotten
+_LEAST_SECONDS = 2.0  # over which speed can be told
+
 
 @contextmanager
 def interrupt_flag() -> Iterator[Callable[[], bool]]:
-    """Turn the first Ctrl-C into a flag, so that the batch in flight is finished; a second one interrupts."""
+    """Turn the first Ctrl-C or SIGTERM into a flag, so that the current batch is finished and saved.
+
+    The second one interrupts at once.
+    """
     seen = False
 
     def remember(_signal: int, _frame: FrameType | None) -> None:
         nonlocal seen
+        if seen:
+            raise KeyboardInterrupt
         seen = True
-        signal.signal(signal.SIGINT, signal.default_int_handler)
-        console.print("Finishing the batch in flight, then saving (Ctrl-C again to stop at once).")
+        console.print("Finishing the current batch, then saving (interrupt again to stop at once).")
 
-    previous = signal.signal(signal.SIGINT, remember)
+    previous = {number: signal.signal(number, remember) for number in (signal.SIGINT, signal.SIGTERM)}
     try:
         yield lambda: seen
     finally:
-        signal.signal(signal.SIGINT, previous)
+        for number, handler in previous.items():
+            signal.signal(number, handler)
+
+
+def duration(seconds: float) -> str:
+    """A time span in at most two units, e.g. `45 s`, `12 min`, `3 h 20 min` or `2 d 4 h`."""
+    if seconds < 59.5:
+        return f"{seconds:.0f} s"
+    minutes = round(seconds / 60)
+    if minutes < 60:
+        return f"{minutes} min"
+    hours, minutes = divmod(minutes, 60)
+    if hours < 24:
+        return f"{hours} h {minutes} min"
+    return f"{hours // 24} d {hours % 24} h"
+
+
+class Speed:
+    """How fast work goes, measured over the last minute and never over the time before the first report."""
+
+    def __init__(self) -> None:
+        self._reports: deque[tuple[float, float]] = deque()
+
+    def report(self, now: float, done: float) -> None:
+        """Take in how much is done at a time [s]."""
+        self._reports.append((now, done))
+        while len(self._reports) > 2 and now - self._reports[1][0] > _WINDOW_SECONDS:
+            self._reports.popleft()
+
+    @property
+    def per_second(self) -> float:
+        """Units of work per second; nan while it is not known."""
+        if not self._reports or self._reports[-1][0] - self._reports[0][0] < _LEAST_SECONDS:
+            return math.nan
+        (then, before), (now, done) = self._reports[0], self._reports[-1]
+        return (done - before) / (now - then)
+
+
+class ProgressBar:
+    """A bar on a terminal; elsewhere a line now and then. Call it with how much is done.
+
+    Args:
+        unit: what is counted, e.g. `episodes`; of shares of a whole, what is going on.
+        total: how much there is to do; None for a whole, of which shares are done.
+        line_seconds: between two lines where there is no terminal [s].
+    """
+
+    def __init__(self, unit: str, total: float | None = None, *, line_seconds: float = _LINE_SECONDS) -> None:
+        self._unit, self._total, self._line_seconds = unit, total, line_seconds
+        self._speed, self._last_line, self._reported = Speed(), time.monotonic(), False
+        self._bar = Progress(
+            BarColumn(bar_width=24),
+            TextColumn("{task.description}"),
+            console=console,
+            disable=not self._drawn,
+        )
+        self._task: TaskID = self._bar.add_task("starting", total=total or 1.0)
+        self._patience = threading.Timer(_PATIENCE_SECONDS, self._tell_of_compilation)
+        self._patience.daemon = True
+
+    @property
+    def _drawn(self) -> bool:
+        return console.is_terminal
+
+    def __call__(
+        self,
+        done: float,
+        *,
+        total: float | None = None,
+        note: str = "",
+        seconds_left: float = math.nan,
+        timed: bool = True,
+    ) -> None:
+        """Report progress, from any thread.
+
+        Args:
+            done: of the total.
+            total: if it has changed.
+            note: to be shown too.
+            seconds_left: if that is known better than from the speed [s].
+            timed: whether the speed counts from here on; False while the work still compiles.
+        """
+        now = time.monotonic()
+        self._reported = True
+        self._total = total or self._total
+        done = min(done, self._total or 1.0)
+        if timed:
+            self._speed.report(now, done)
+        text = self._text(done, note, seconds_left)
+        self._bar.update(self._task, completed=done, total=self._total or 1.0, description=text)
+        if not self._drawn and now - self._last_line >= self._line_seconds:
+            self._last_line = now
+            console.print(text)
+
+    def _text(self, done: float, note: str, seconds_left: float) -> str:
+        """Progress in words."""
+        rate, total = self._speed.per_second, self._total or 1.0
+        if math.isnan(seconds_left) and rate > 0:
+            seconds_left = (total - done) / rate
+        left = "" if math.isnan(seconds_left) else f"{duration(seconds_left)} left"
+        if self._total is None:
+            return "  ".join(filter(None, (f"{self._unit}: {done:.0%}", note, left)))
+        count = f"{done:,.0f}" if done == int(done) else f"{done:,.1f}"
+        speed = "" if not rate >= 1 else f"{rate:,.0f}/s"
+        return "  ".join(filter(None, (f"{count}/{self._total:,.0f} {self._unit}", note, speed, left)))
+
+    def _tell_of_compilation(self) -> None:
+        """Say why there is no progress yet."""
+        if not self._reported:
+            text = "compiling, which is only necessary the first time"
+            self._bar.update(self._task, description=text)
+            if not self._drawn:
+                console.print(text)
+
+    def __enter__(self) -> "ProgressBar":
+        self._bar.start()
+        self._patience.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._patience.cancel()
+        self._bar.stop()
 
 
 @contextmanager
-def training_bar(total: int) -> Iterator[Callable[[Any], None]]:
-    """A bar with the numbers that matter; a line now and then where there is no terminal."""
-    started, first, last_line = time.monotonic(), None, 0.0
-    bar = Progress(
-        BarColumn(bar_width=24),
-        TextColumn("{task.completed}/{task.total}"),
-        TextColumn(
-            "QD {task.fields[qd]:,.0f}  coverage {task.fields[coverage]:.1%}  best {task.fields[best]}"
-        ),
-        TextColumn("{task.fields[rate]:.0f}/s"),
-        TimeRemainingColumn(compact=True),
-        console=console,
-        disable=not console.is_terminal,
-    )
-    task = bar.add_task("", total=total, qd=0.0, coverage=0.0, best="-", rate=0.0)
+def training_bar(total: int) -> Iterator[Callable[["TrainingProgress"], None]]:
+    """The progress of a training, with the metrics of its archive."""
+    first_steps: int | None = None
+    with ProgressBar("evaluations", total) as bar:
 
-    def show(progress: Any) -> None:
-        nonlocal first, last_line
-        first = progress.evaluations if first is None else first
-        elapsed = time.monotonic() - started
-        rate = (progress.evaluations - first) / max(elapsed, 1e-9)
-        m = progress.metrics
-        shown = {"qd": m.qd_score, "coverage": m.coverage, "best": short(m.best), "rate": rate}
-        bar.update(task, completed=min(progress.evaluations, total), **shown)
-        if not console.is_terminal and elapsed - last_line >= 10:
-            last_line = elapsed
-            left = max(total - progress.evaluations, 0) / max(rate, 1e-9)
-            console.print(
-                f"{progress.evaluations}/{total} evaluations  QD {m.qd_score:,.0f}  "
-                f"coverage {m.coverage:.1%}  best {short(m.best)}  {rate:.0f}/s  {left:.0f} s left"
-            )
+        def show(progress: "TrainingProgress") -> None:
+            nonlocal first_steps
+            first_steps = progress.steps if first_steps is None else first_steps
+            m = progress.metrics
+            best = f"QD score {m.qd_score:,.0f}  coverage {m.coverage:.1%}  best {short(m.best)}"
+            # within the first batch, what comes after its evaluation is not compiled yet
+            timed = progress.steps > first_steps
+            bar(progress.evaluations, note=best if m.elites else "", timed=timed)
 
-    with bar:
         yield show
 
 
 @contextmanager
-def episode_bar(total: int, *, done: int) -> Iterator[Callable[[int], None]]:
-    """A bar over episodes of which some were done before; a line now and then where there is no terminal."""
-    started, last_line = time.monotonic(), 0.0
-    bar = Progress(
-        BarColumn(bar_width=24),
-        TextColumn("{task.completed}/{task.total} episodes"),
-        TextColumn("{task.fields[rate]:.0f}/s"),
-        TimeRemainingColumn(compact=True),
-        console=console,
-        disable=not console.is_terminal,
-    )
-    task = bar.add_task("", total=total, completed=done, rate=0.0)
+def study_bar() -> Iterator[Callable[["StudyProgress"], None]]:
+    """The progress of a study, with a line for every trial that finishes."""
+    finished = 0
+    with ProgressBar("trials", line_seconds=60.0) as bar:
 
-    def show(finished: int) -> None:
-        nonlocal last_line
-        elapsed = time.monotonic() - started
-        rate = (finished - done) / max(elapsed, 1e-9)
-        bar.update(task, completed=finished, rate=rate)
-        if not console.is_terminal and elapsed - last_line >= 10:
-            last_line = elapsed
-            left = (total - finished) / max(rate, 1e-9)
-            console.print(f"{finished}/{total} episodes  {rate:.0f}/s  {left:.0f} s left")
-
-    with bar:
-        yield show
-
-
-@contextmanager
-def study_bar() -> Iterator[Callable[[Any], None]]:
-    """A bar over the trials of a study; a line now and then where there is no terminal."""
-    last_line, finished = -math.inf, 0
-    bar = Progress(
-        BarColumn(bar_width=24),
-        TextColumn("{task.completed:.1f}/{task.total} trials"),
-        TextColumn("{task.fields[left]}"),
-        console=console,
-        disable=not console.is_terminal,
-    )
-    task = bar.add_task("", total=None, left="")
-
-    def show(progress: Any) -> None:
-        nonlocal last_line, finished
-        bar.update(task, completed=progress.done, total=progress.trials, left=_time_left(progress))
-        if progress.finished > finished and progress.last is not None:
-            finished = progress.finished
+        def show(progress: "StudyProgress") -> None:
+            nonlocal finished
+            bar(progress.done, total=progress.trials, seconds_left=progress.seconds_left())
             result = progress.last
-            console.print(
-                f"{result.domain:<12} {result.algorithm:<16} trial {result.trial:<3} "
-                f"QD {result.qd_score:>11,.0f}  coverage {result.coverage:>6.1%}  best {result.best:>7.2f}  "
-                f"{result.seconds:>7.1f} s"
-            )
-        if not console.is_terminal and time.monotonic() - last_line >= 60:
-            last_line = time.monotonic()
-            console.print(f"{progress.done:.1f}/{progress.trials} trials  {_time_left(progress)}")
+            if progress.finished > finished and result is not None:
+                finished = progress.finished
+                console.print(
+                    f"{result.domain:<12} {result.algorithm:<16} trial {result.trial:<3} "
+                    f"QD {result.qd_score:>11,.0f}  coverage {result.coverage:>6.1%}  "
+                    f"best {result.best:>7.2f}  {duration(result.seconds):>10}"
+                )
 
-    with bar:
         yield show
-
-
-def _time_left(progress: Any) -> str:
-    """How long a study still takes, in words."""
-    seconds = progress.seconds_left()
-    if math.isnan(seconds):
-        return "time left not known yet"
-    return f"about {timedelta(seconds=round(seconds))} left"

@@ -8,8 +8,7 @@ import click
 
 from robots.errors import InvalidFileError, InvalidValueError, RenderingError
 from surefoot.commands.console import AnyPath, Names, Number, Positive, RepertoireFile, console
-from surefoot.commands.progress import episode_bar, interrupt_flag
-from surefoot.commands.share_bar import share_bar
+from surefoot.commands.progress import ProgressBar, interrupt_flag
 
 _SCENES = 3  # to film
 _SIMULATED = ("rehearsed", "map-bo")
@@ -79,7 +78,7 @@ def recovery(file: Path, **options: Any) -> None:
         gap=gap, trials=options["trials"], seeds=options["seeds"], noise=Noise(*options["noise"])
     )
     name = bench.repertoire.robot.name
-    with share_bar("replays") as show:
+    with ProgressBar("replays") as show:
         results = replay_all(
             arena, robot=name, tracks=tracks, selectors=selectors, processes=cores, on_progress=show
         )
@@ -156,7 +155,10 @@ def _make_tables(bench: Any, gap: bool) -> bool:
     """Make the tables that are missing; whether all are made."""
     for plan in bench.waiting(gap=gap):
         console.print(f"table {plan.name}")
-        with interrupt_flag() as interrupted, episode_bar(plan.total(len(bench.repertoire)), done=0) as show:
+        with (
+            interrupt_flag() as interrupted,
+            ProgressBar("episodes", plan.total(len(bench.repertoire))) as show,
+        ):
             table = bench.make(plan, on_progress=show, stop=interrupted)
         if table is None:
             console.print("Stopped. What is done is saved: go on with the same command.")
@@ -183,7 +185,7 @@ def _simulate(bench: Any, arena: Any, results: Any, count: int, cores: int) -> l
     track, found = _shown_track(results), []
     for name in _SIMULATED if count and track else ():
         if name in results.selectors:
-            with share_bar(f"simulated with {name}") as show:
+            with ProgressBar(f"simulated with {name}") as show:
                 found += simulate(
                     bench.repertoire,
                     bench.settings.damages,

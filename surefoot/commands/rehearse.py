@@ -67,6 +67,7 @@ def rehearse(
     from adapt.rehearsal.rehearsal import rehearsal, rehearsed_table
     from adapt.rehearsal.storage import read_table, rehearsal_path, write_table
     from repertoire.storage.repertoires import read_repertoire
+    from robots.locks import locked
     from robots.rendering.pictures import check_picture
     from surefoot.shipped import results_base
 
@@ -80,13 +81,18 @@ def rehearse(
         check_picture(picture)
     library = _library(damages, repertoire.robot)
     with rehearsal(repertoire, library, episodes=episodes, seed=seed, threads=threads) as evaluation:
-        take_up(evaluation, unfinished, overwrite)
-        _announce(evaluation)
-        if dry_run or not run_or_stop(evaluation, unfinished):
+        if dry_run:
+            take_up(evaluation, unfinished, overwrite)
+            _announce(evaluation)
             return
-    write_table(out, rehearsed_table(evaluation), evaluation.identity)
-    with suppress(OSError):  # what was computed is safe
-        unfinished.unlink()
+        with locked(out):
+            take_up(evaluation, unfinished, overwrite)
+            _announce(evaluation)
+            if not run_or_stop(evaluation, unfinished):
+                return
+            write_table(out, rehearsed_table(evaluation), evaluation.identity)
+            with suppress(OSError):  # what was computed is safe
+                unfinished.unlink()
     table = read_table(out, repertoire)  # what others will read, which is rounded
     _print_survivals(table)
     console.print(f"saved {out}")

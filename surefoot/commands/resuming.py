@@ -5,15 +5,33 @@ from typing import TYPE_CHECKING
 
 from robots.errors import InvalidFileError, InvalidValueError
 from surefoot.commands.console import console
-from surefoot.commands.progress import episode_bar, interrupt_flag
+from surefoot.commands.progress import ProgressBar, interrupt_flag
 
 if TYPE_CHECKING:
     from repertoire.evaluation import Evaluation
+    from repertoire.repertoire import Repertoire
 
 
 def unfinished_path(out: Path) -> Path:
     """Where the finished episodes are kept until all are."""
     return out.with_name(f"{out.stem}-unfinished{out.suffix}")
+
+
+def corrected_path(file: Path) -> Path:
+    """Where `surefoot evaluate` saves the corrected repertoire of a file, unless it is told otherwise."""
+    from surefoot.shipped import results_base
+
+    base = results_base(file)
+    return base.with_name(f"{base.stem}-corrected{base.suffix}")
+
+
+def caution(file: Path, repertoire: "Repertoire") -> str:
+    """Why objectives flatter, if they do, and where corrected ones are or come from; "" if they do not."""
+    if not repertoire.caution:
+        return ""
+    corrected = corrected_path(file)
+    where = f"see {corrected}" if corrected.exists() else f"correct them with: surefoot evaluate {file}"
+    return f"note: {repertoire.caution}; {where}"
 
 
 def check_output(file: Path, out: Path, overwrite: bool) -> None:
@@ -54,7 +72,7 @@ def take_up(evaluation: "Evaluation", unfinished: Path, overwrite: bool) -> None
 
 def run_or_stop(evaluation: "Evaluation", unfinished: Path) -> bool:
     """Run an evaluation with a progress bar; returns whether it finished without being interrupted."""
-    with interrupt_flag() as interrupted, episode_bar(evaluation.total, done=evaluation.done) as show:
+    with interrupt_flag() as interrupted, ProgressBar("episodes", evaluation.total) as show:
         evaluation.run(unfinished, on_progress=show, stop=interrupted)
     if not evaluation.finished:
         console.print(f"Stopped and saved to {unfinished}. The same command goes on.")

@@ -5,14 +5,20 @@ from pathlib import Path
 import click
 
 from surefoot.commands.console import AnyPath, RepertoireFile, check_different, console
+from surefoot.commands.resuming import caution
 
 
 @click.command()
 @click.argument("file", type=RepertoireFile)
 @click.option("--picture", type=AnyPath, help="Draw the repertoire to this PNG.")
-@click.option("--history", type=AnyPath, help="Draw how training went to this PNG.")
+@click.option(
+    "--history", type=AnyPath, help="Draw the metrics over the evaluations of training to this PNG."
+)
 def show(file: Path, picture: Path | None, history: Path | None) -> None:
-    """Print the facts and metrics of a repertoire, and draw it."""
+    """Print the facts and metrics of the repertoire FILE, and draw it.
+
+    FILE may also be the folder of a run.
+    """
     from repertoire.plots import draw_history, draw_repertoire
     from repertoire.storage.repertoires import read_repertoire
     from robots.rendering.pictures import check_picture
@@ -23,6 +29,8 @@ def show(file: Path, picture: Path | None, history: Path | None) -> None:
     repertoire = read_repertoire(file)
     for name, value in repertoire.facts().items():
         console.print(f"{name:<12}{value}")
+    if note := caution(file, repertoire):
+        console.print(note)
     for path, draw in ((picture, draw_repertoire), (history, draw_history)):
         if path is not None:
             draw(repertoire, path)

@@ -1,7 +1,7 @@
 """`surefoot train`."""
 
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -10,60 +10,105 @@ from robots.words import short
 from surefoot.commands.console import AnyPath, Number, Positive, Sizes, console
 from surefoot.commands.progress import interrupt_flag, training_bar
 
+if TYPE_CHECKING:
+    from repertoire.training.training import Training
+
 _DEFAULT = "[default: the algorithm's]"
 
 
 @click.command()
-@click.argument("robot", required=False)
+@click.argument("problem", required=False)
 @click.option(
-    "--algorithm", default="sep-cma-mae", show_default=True, help="How to search; see `surefoot algorithms`."
+    "--algorithm",
+    default="sep-cma-mae",
+    show_default=True,
+    help="Algorithm that searches; see `surefoot algorithms`.",
 )
 @click.option(
     "--evaluations",
     type=Positive,
     default=20_000,
     show_default=True,
-    help="Episodes to run, rounded up to whole batches of all emitters.",
+    help="Number of solutions to evaluate, rounded up to whole batches of all emitters.",
 )
-@click.option("--seed", type=click.IntRange(min=0), default=1, show_default=True)
-@click.option("--out", type=AnyPath, help="Folder of the run.  [default: runs/ROBOT]")
+@click.option(
+    "--seed",
+    type=click.IntRange(min=0),
+    default=1,
+    show_default=True,
+    help="Seed from which all random numbers of the run derive.",
+)
+@click.option("--out", type=AnyPath, help="Folder of the run.  [default: runs/PROBLEM]")
 @click.option("--resume", type=AnyPath, metavar="FOLDER", help="Go on with the run in this folder.")
-@click.option("--overwrite", is_flag=True, help="Replace a run that the folder already holds.")
+@click.option("--overwrite", is_flag=True, help="Replace the run that the folder already holds.")
 @click.option(
     "--archive",
     metavar="SPEC",
-    help="Cells along each measure, e.g. 6,6,6,6, or cvt:1000 for 1000 cells around centroids.  "
+    help="Number of cells along each measure, e.g. 6,6,6,6, or cvt:1000 for 1000 cells around centroids.  "
     "[default: the problem's]",
 )
-@click.option("--emitters", type=Positive, help=f"How many.  {_DEFAULT}")
-@click.option("--batch-size", type=click.IntRange(min=2), help=f"Solutions per emitter.  {_DEFAULT}")
-@click.option("--sigma0", type=Number(), help=f"Initial step size.  {_DEFAULT}")
-@click.option("--line-sigma", type=Number(), help=f"Step size along lines between elites.  {_DEFAULT}")
-@click.option("--gradient-samples", type=Positive, help=f"Solutions to estimate gradients from.  {_DEFAULT}")
-@click.option("--gradient-sigma", type=Number(), help=f"Step size of these.  {_DEFAULT}")
-@click.option("--strategy", help="Evolution strategy, where the algorithm leaves the choice.")
-@click.option("--vectors", type=Positive, help="Direction vectors of lm-ma-es.  [default: the batch size]")
-@click.option("--learning-rate", type=Number(), help=f"Of the thresholds.  {_DEFAULT}")
+@click.option("--emitters", type=Positive, help=f"Number of emitters.  {_DEFAULT}")
+@click.option(
+    "--batch-size", type=click.IntRange(min=2), help=f"Solutions per emitter and batch.  {_DEFAULT}"
+)
+@click.option(
+    "--sigma0",
+    type=Number(),
+    help="Initial step size, in units of the parameters.  [default: the algorithm's, or else the problem's]",
+)
+@click.option(
+    "--line-sigma",
+    type=Number(),
+    help=f"Step size along the line between two elites, as a share of their distance.  {_DEFAULT}",
+)
+@click.option(
+    "--gradient-samples", type=Positive, help=f"Solutions from which a gradient is estimated.  {_DEFAULT}"
+)
+@click.option("--gradient-sigma", type=Number(), help=f"Step size of these solutions.  {_DEFAULT}")
+@click.option(
+    "--strategy",
+    help=f"Evolution strategy, for algorithms that leave the choice; see `algorithms`.  {_DEFAULT}",
+)
+@click.option(
+    "--vectors", type=Positive, help="Number of direction vectors of lm-ma-es.  [default: the batch size]"
+)
+@click.option(
+    "--learning-rate",
+    type=Number(),
+    help="Learning rate of the archive's thresholds, from 0 to 1.  "
+    "[default: the algorithm's, or else the problem's]",
+)
 @click.option(
     "--rule",
     type=click.Choice(["sequential", "batch"]),
-    help=f"How thresholds move within a batch.  {_DEFAULT}",
+    help=f"Whether thresholds move after every solution, or once per batch as in pyribs.  {_DEFAULT}",
 )
 @click.option(
-    "--episode-steps", type=Positive, help="Control steps an episode has at most.  [default: the robot's]"
+    "--episode-steps",
+    type=Positive,
+    help="Only for robots: most control steps of an episode.  [default: the robot's]",
 )
 @click.option(
     "--hidden",
     type=Sizes(),
-    help="Drive it by networks with these layers.  [default: the robot's controllers]",
+    help="Only for robots: drive the robot by networks with hidden layers of these sizes, e.g. 64,64.  "
+    "[default: the robot's controllers]",
 )
-@click.option("--checkpoint-seconds", type=Number(min=0), default=60.0, show_default=True)
-@click.option("--threads", type=Positive, help="Of the simulation.  [default: all cores]")
+@click.option(
+    "--checkpoint-seconds",
+    type=Number(min=0),
+    default=60.0,
+    show_default=True,
+    help="Time between two checkpoints [s].",
+)
+@click.option("--threads", type=Positive, help="Threads of a robot's simulation.  [default: all cores]")
 @click.pass_context
-def train(ctx: click.Context, robot: str | None, **options: Any) -> None:
-    """Train a repertoire for ROBOT, or go on with a run: `surefoot train --resume runs/ant`.
+def train(ctx: click.Context, problem: str | None, **options: Any) -> None:
+    """Train a repertoire for PROBLEM, or go on with a run: `surefoot train --resume runs/ant`.
 
-    ROBOT is the name of a robot that comes with the package, or the path of the YAML of your own.
+    PROBLEM is the name of a robot that comes with the package, the path of the YAML of your own robot, or a
+    benchmark: sphere-N or arm-N with N parameters, e.g. sphere-100, or maze. Ctrl-C or SIGTERM saves the run,
+    which can then be resumed.
     """
     from repertoire.training.runs import FILE_NAME, resume_training, start_training
 
@@ -72,37 +117,35 @@ def train(ctx: click.Context, robot: str | None, **options: Any) -> None:
         _refuse_with_resume(ctx)
         out = resume
         training = resume_training(out, threads=threads)
-    elif robot is None:
-        raise click.UsageError("name a robot to train, or a run to --resume")
+    elif problem is None:
+        raise click.UsageError("name a robot or another problem to train, or a run to --resume")
     else:
-        out = options.pop("out") or Path("runs") / Path(robot).stem
+        out = options.pop("out") or Path("runs") / Path(problem).stem
         settings = {key: value for key, value in options.items() if value is not None}
-        training = start_training(robot, settings.pop("algorithm"), out=out, threads=threads, **settings)
+        training = start_training(problem, settings.pop("algorithm"), out=out, threads=threads, **settings)
     if training is None:
-        console.print(f"{out} has finished already; see it with: surefoot show {out / FILE_NAME}")
+        console.print(f"{out} has finished already; see it with: surefoot show {out}")
         return
-    _compare_versions(training)
-    for remark in training.remarks:
-        console.print(f"note: {remark}")
-    total = training.settings.evaluations
-    with training, interrupt_flag() as interrupted, training_bar(total) as show:
+    for note in (*_other_versions(training), *training.remarks):
+        console.print(f"note: {note}")
+    with training, interrupt_flag() as interrupted, training_bar(training.settings.evaluations) as show:
         try:
             training.run(out / FILE_NAME, checkpoint_seconds=checkpoint, on_progress=show, stop=interrupted)
         except InvalidFileError as error:
             raise InvalidFileError(f"{error}; once that is mended: surefoot train --resume {out}") from error
-    _report_training(training, out)
+    _report(training, out)
 
 
-def _compare_versions(training: Any) -> None:
-    """Say so where other software saved what is resumed: the result may then differ."""
+def _other_versions(training: "Training") -> list[str]:
+    """Where the resumed run was saved by other software, so that the result may differ."""
     from repertoire.provenance import software_versions
 
     now = software_versions()
-    for name, then in training.saved_by.items():
-        if now.get(name) != then:
-            console.print(
-                f"note: saved with {name} {then}, resumed with {now.get(name, 'none')}: results may differ"
-            )
+    return [
+        f"saved with {name} {then}, resumed with {now.get(name, 'none')}: results may differ"
+        for name, then in training.saved_by.items()
+        if now.get(name) != then
+    ]
 
 
 def _refuse_with_resume(ctx: click.Context) -> None:
@@ -117,10 +160,8 @@ def _refuse_with_resume(ctx: click.Context) -> None:
         raise click.UsageError(f"a resumed run keeps its settings: leave out {', '.join(ignored)}")
 
 
-def _report_training(training: Any, out: Path) -> None:
+def _report(training: "Training", out: Path) -> None:
     """Say how training ended."""
-    from repertoire.training.runs import FILE_NAME
-
     progress = training.progress()
     if not training.finished:
         console.print(f"Stopped and saved. Go on with: surefoot train --resume {out}")
@@ -128,6 +169,6 @@ def _report_training(training: Any, out: Path) -> None:
         console.print(f"{progress.diverged} evaluations diverged in simulation and were left out.")
     m = progress.metrics
     console.print(
-        f"{m.elites} gaits, coverage {m.coverage:.1%}, QD score {m.qd_score:,.0f}, "
-        f"best {short(m.best)} after {progress.evaluations} evaluations: {out / FILE_NAME}"
+        f"{m.elites:,} elites, coverage {m.coverage:.1%}, QD score {m.qd_score:,.0f}, best {short(m.best)} "
+        f"after {progress.evaluations:,} evaluations; see them with: surefoot show {out}"
     )

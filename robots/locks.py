@@ -1,0 +1,104 @@
+"""`locked`: one process at a time works on a file or folder, and a second one is told who does."""
+
+import os
+import socket
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from datetime import datetime
+from pathlib import Path
+from typing import IO
+
+from robots.errors import InUseError, InvalidFileError
+
+
+@contextmanager
+def locked(path: Path) -> Iterator[None]:
+    """Keep other processes from working on a file or folder while the body runs.
+
+    The lock is the operating system's, on a file `.NAME.lock` next to the path, and ends with the process,
+    however that ends. It only keeps out those that ask for it.
+
+    Args:
+        path: the file or folder; need not exist, its parent folder must.
+
+    Raises:
+        InUseError: another process, or another part of this one, holds the lock.
+        InvalidFileError: the lock's file cannot be made.
+    """
+    target = Path(os.path.realpath(path))
+    name = target.with_name(f".{target.name}.lock")
+    try:
+        file = _acquire(name)
+    except OSError as error:
+        raise InvalidFileError(f"{path} cannot be locked: {error.strerror or error}") from error
+    if file is None:
+        raise InUseError(path, _read(name))
+    try:
+        yield
+    finally:
+        with suppress(OSError):
+            name.unlink()  # before the lock ends: whoever opened it before finds out that it is gone
+        file.close()
+
+
+def _acquire(name: Path) -> IO[str] | None:
+    """Open and lock a file, and write down who did; None if someone else holds the lock."""
+    while True:
+        file = name.open("a+", encoding="utf-8")
+        try:
+            if not _try_to_lock(file):
+                file.close()
+                return None
+            if _is_still(name, file):
+                break
+        except BaseException:
+            file.close()
+            raise
+        file.close()
+    file.truncate(0)
+    since = datetime.now().astimezone().strftime("%Y-%m-%d %H:%M:%S")
+    file.write(f"process {os.getpid()} on {socket.gethostname()} since {since}")
+    file.flush()
+    return file
+
+
+def _is_still(name: Path, file: IO[str]) -> bool:
+    """Whether a name still leads to an open file, which its previous holder may have removed."""
+    try:
+        return os.path.samestat(name.stat(), os.fstat(file.fileno()))
+    except FileNotFoundError:
+        return False
+
+
+def _read(name: Path) -> str:
+    """Who holds a lock, as far as that can be read."""
+    try:
+        return name.read_text(encoding="utf-8") or "another process"
+    except OSError:
+        return "another process"
+
+
+if sys.platform == "win32":
+    import msvcrt
+
+    def _try_to_lock(file: IO[str]) -> bool:
+        """Lock a byte far behind the end of the file, so that the text can be read."""
+        file.seek(1 << 30)
+        try:
+            msvcrt.locking(file.fileno(), msvcrt.LK_NBLCK, 1)
+        except OSError:
+            return False
+        file.seek(0)
+        return True
+
+else:
+    import fcntl
+
+    def _try_to_lock(file: IO[str]) -> bool:
+        """Lock the whole file."""
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            return False
+        return True

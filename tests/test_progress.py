@@ -1,0 +1,97 @@
+"""Progress of long commands, and interrupts."""
+
+import math
+import os
+import signal
+import time
+
+import pytest
+
+from surefoot.commands import progress
+from surefoot.commands.progress import ProgressBar, Speed, duration, interrupt_flag
+
+
+@pytest.mark.parametrize(
+    ("seconds", "text"),
+    [
+        (0.4, "0 s"),
+        (59, "59 s"),
+        (59.6, "1 min"),
+        (3569, "59 min"),
+        (3599, "1 h 0 min"),
+        (12_000, "3 h 20 min"),
+        (187_200, "2 d 4 h"),
+    ],
+)
+def test_time_spans_are_told_in_human_units(seconds: float, text: str) -> None:
+    assert duration(seconds) == text
+
+
+def test_speed_leaves_out_what_came_before_the_first_report_and_forgets_slow_beginnings() -> None:
+    speed = Speed()
+    assert math.isnan(speed.per_second)
+    speed.report(100.0, 50)  # after compilation, with what an earlier process had done
+    assert math.isnan(speed.per_second)
+    speed.report(101.0, 51)
+    assert math.isnan(speed.per_second), "too early to tell"
+    speed.report(110.0, 150)
+    assert speed.per_second == 10
+    for second in range(111, 240):
+        speed.report(float(second), 150 + 100 * (second - 110))
+    assert speed.per_second == pytest.approx(100)
+
+
+@pytest.fixture
+def clock(monkeypatch: pytest.MonkeyPatch):
+    """A clock that the test sets, for the bar."""
+    now = [1000.0]
+    monkeypatch.setattr(progress.time, "monotonic", lambda: now[0])
+    return now
+
+
+def test_lines_say_how_long_it_takes_and_never_more_than_there_is(clock, capsys) -> None:
+    with ProgressBar("episodes", 1000) as bar:
+        for seconds, done in ((0, 10), (5, 20), (12, 130), (20, 210), (30, 1072)):
+            clock[0] = 1000.0 + seconds
+            bar(done, note="best 3.1")
+    assert capsys.readouterr().out.splitlines() == [
+        "130/1,000 episodes  best 3.1  10/s  1 min left",
+        "1,000/1,000 episodes  best 3.1  33/s  0 s left",
+    ]
+
+
+def test_shares_and_totals_that_change(clock, capsys) -> None:
+    with ProgressBar("replays") as bar:
+        for seconds, share in ((0, 0.0), (20, 0.2)):
+            clock[0] = 1000.0 + seconds
+            bar(share)
+    with ProgressBar("trials", line_seconds=0) as bar:
+        bar(1.5, total=12, seconds_left=7200)
+    assert capsys.readouterr().out.splitlines() == [
+        "replays: 20%  1 min left",
+        "1.5/12 trials  2 h 0 min left",
+    ]
+
+
+def test_compilation_is_said_where_nothing_happens_at_first(monkeypatch, capsys) -> None:
+    monkeypatch.setattr(progress, "_PATIENCE_SECONDS", 0.01)
+    with ProgressBar("episodes", 1000):
+        time.sleep(0.2)
+    assert capsys.readouterr().out == "compiling, which is only necessary the first time\n"
+    with ProgressBar("episodes", 1000) as bar:
+        bar(1)
+        time.sleep(0.2)
+    assert capsys.readouterr().out == ""
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_the_first_interrupt_is_a_flag_and_the_second_interrupts(number, capsys) -> None:
+    before = signal.getsignal(number)
+    with interrupt_flag() as interrupted:
+        assert not interrupted()
+        os.kill(os.getpid(), number)
+        assert interrupted()
+        with pytest.raises(KeyboardInterrupt):
+            os.kill(os.getpid(), number)
+    assert signal.getsignal(number) == before
+    assert "Finishing the current batch, then saving" in capsys.readouterr().out
