@@ -153,6 +153,25 @@ def test_agrees_with_a_reference_that_goes_one_by_one() -> None:
     assert spread.reproducibility == pytest.approx(shares)
 
 
+def test_in_a_cvt_archive_the_cell_is_that_of_the_nearest_centroid() -> None:
+    original, rng = repertoire(list(range(8))), np.random.default_rng(1)
+    settings = find_algorithm("cma-mae").settings(
+        {"evaluations": 100, "seed": 0, "archive": "cvt:9", "min_objective": -10.0}
+    )
+    objectives, measures = rng.normal(size=(8, 3)), rng.random((8, 3, 4))
+    correction = correct_from_episodes(replace(original, settings=settings), objectives, measures, seed=0)
+    centroids = settings.archive.make(solution_dim=1, ranges=[(0, 1)] * 4).centroids
+    nearest = np.linalg.norm(measures[..., None, :] - centroids, axis=-1).argmin(axis=-1)  # (8, 3)
+    homes = np.linalg.norm(measures.mean(axis=1)[:, None] - centroids, axis=-1).argmin(axis=-1)  # (8,)
+    best = {home: max(np.flatnonzero(homes == home), key=objectives.mean(axis=1).take) for home in set(homes)}
+    elites, spread = correction.repertoire.elites, correction.repertoire.spread
+    assert elites.cells.tolist() == sorted(best)
+    assert elites.solutions[:, 0].tolist() == [best[home] for home in sorted(best)]
+    shares = [(nearest[best[home]] == home).mean() for home in sorted(best)]
+    assert spread.reproducibility == pytest.approx(shares)
+    assert correction.after.coverage == len(best) / 9
+
+
 def test_summaries_tell_the_median_and_the_worst_decile() -> None:
     spread = corrected([0], [[1, 2]], [[LOW] * 4]).spread
     spread = replace(
