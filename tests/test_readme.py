@@ -11,12 +11,19 @@ README = (Path(__file__).parent.parent / "README.md").read_text()
 
 
 def test_the_python_of_the_readme(tmp_path: Path) -> None:
-    (code,) = re.findall(r"```python\n(.*?)```", README, re.DOTALL)
-    assert "evaluations=2000" in code
-    code = code.replace("evaluations=2000", "evaluations=1, episode_steps=40")
-    finished = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=tmp_path)
-    assert finished.returncode == 0, finished.stderr
-    assert "Performance(objective=" in finished.stdout
+    walking, optimising = re.findall(r"```python\n(.*?)```", README, re.DOTALL)
+    for code, old, new in (
+        (walking, "evaluations=2000", "evaluations=1, episode_steps=40"),
+        (optimising, "range(500)", "range(5)"),
+    ):
+        assert old in code
+        finished = subprocess.run(
+            [sys.executable, "-c", code.replace(old, new)], capture_output=True, text=True, cwd=tmp_path
+        )
+        assert finished.returncode == 0, finished.stderr
+        assert finished.stdout
+    assert len(optimising.splitlines()) <= 12
+    assert (tmp_path / "rastrigin.png").exists()
 
 
 def test_the_commands_of_the_readme_exist() -> None:
