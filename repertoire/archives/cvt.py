@@ -6,7 +6,6 @@ from functools import lru_cache
 from typing import ClassVar, Self, Unpack
 
 import numpy as np
-from scipy.spatial import cKDTree
 
 from repertoire.archives.archive import (
     Archive,
@@ -108,6 +107,8 @@ class CVTArchive(Archive):
         self._scaled = self._to_unit(self._centroids)
         if len(np.unique(self._scaled, axis=0)) < len(self._scaled):
             raise InvalidValueError("centroids must be different from each other")
+        from scipy.spatial import cKDTree  # here, as it takes long to import
+
         self._tree = cKDTree(self._scaled)
         super().__init__(
             solution_dim=solution_dim,
@@ -192,6 +193,8 @@ def make_centroids(
 
 def _cluster(points: np.ndarray, k: int) -> np.ndarray:
     """Return the (k, m) means of the clusters that points (n, m) fall into."""
+    from scipy.spatial import cKDTree  # here, as it takes long to import
+
     centroids = points[:k].copy()
     nearest = np.full(len(points), -1)
     for _ in range(_ITERATIONS):

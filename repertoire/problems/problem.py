@@ -3,14 +3,16 @@
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass, fields
-from typing import final
+from typing import TYPE_CHECKING, final
 
 import numpy as np
 
 from repertoire.problems.record import ProblemRecord
 from robots.errors import InvalidValueError
-from robots.robot import Robot
 from robots.simulation.episodes import ObservationMoments
+
+if TYPE_CHECKING:
+    from robots.robot import Robot
 
 Fold = Callable[[np.ndarray, np.ndarray, np.ndarray], np.ndarray]
 
@@ -104,7 +106,7 @@ class Problem(ABC):
     stochastic: bool = True
     differentiable: bool = False
     normaliser: Normaliser | None = None
-    robot: Robot | None = None
+    robot: "Robot | None" = None
     controller: str = ""
 
     @final

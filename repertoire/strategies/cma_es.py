@@ -9,7 +9,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.linalg.blas import dsyrk
 
 from repertoire.strategies.adaptation import (
     Constants,
@@ -138,6 +137,8 @@ class CMAES(Strategy):
         length = _advance_path_sigma(search.path_sigma, search.basis @ z, constants)
         stalled = path_stalls(length, n, constants.c_sigma, search.generation)
         kept = _advance_path_c(search.path_c, y, constants, stalled, self._factors)
+        from scipy.linalg.blas import dsyrk  # here, as it takes long to import
+
         # Hansen 2016, eq. 47, both updates as one product; Fortran order spares BLAS a copy of C
         dsyrk(1.0, self._factors.T, beta=kept, c=search.covariance, lower=1, overwrite_c=1)
         search.mean += search.sigma * y  # Hansen 2016, eq. 42
