@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from repertoire.storage.repertoires import write_repertoire
+from robots.locks import locked
 from tests.adapt.rehearsal.small import small_repertoire
 
 
@@ -40,7 +41,8 @@ def test_threads_change_no_byte(run, command, file: Path) -> None:
     assert file.with_name("a.h5").read_bytes() == file.with_name("b.h5").read_bytes()
 
 
-def test_after_an_interruption_the_same_command_goes_on(run, command, file: Path) -> None:
+@pytest.mark.parametrize("interruption", [signal.SIGINT, signal.SIGTERM])
+def test_after_an_interruption_the_same_command_goes_on(run, command, file: Path, interruption) -> None:
     options = [*command, "--episodes", 300 if command[0] == "evaluate" else 60, "--threads", 1]
     whole, (out, unfinished) = file.with_name("whole.h5"), outputs(command, file)
     assert run(*options, "--out", whole)[0] == 0
@@ -49,7 +51,7 @@ def test_after_an_interruption_the_same_command_goes_on(run, command, file: Path
         while not unfinished.exists():
             assert process.poll() is None
             time.sleep(0.01)
-        process.send_signal(signal.SIGINT)
+        process.send_signal(interruption)
         output, complaints = process.communicate(timeout=60)
     assert process.returncode == 0, complaints
     assert f"Stopped and saved to {unfinished}. The same command goes on." in output
@@ -72,4 +74,14 @@ def test_what_another_evaluation_left_is_replaced_only_when_asked_to(run, comman
     assert "exists already: choose another --out, or use --overwrite" in run(*command, "--episodes", 1)[2]
     assert run(*command, "--episodes", 1, "--overwrite")[0] == 0
     assert len(out.read_bytes()) > 100
+    assert not unfinished.exists()
+
+
+def test_one_process_at_a_time_works_on_an_output(run, command, file: Path) -> None:
+    out, unfinished = outputs(command, file)
+    with locked(out):
+        code, _, err = run(*command, "--episodes", 1)
+    assert code == 2
+    assert f"{out} is in use by" in err
+    assert not out.exists()
     assert not unfinished.exists()
