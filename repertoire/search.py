@@ -138,7 +138,7 @@ class Search:
         return mask
 
     def state(self) -> dict[str, np.ndarray]:
-        """What a checkpoint must hold besides the result archive's elites; see `restore`.
+        """Return what a checkpoint must hold in addition to the elites of the result archive; see `restore`.
 
         Raises:
             RuntimeError: between ask and tell.

@@ -127,7 +127,7 @@ class Archive(ABC):
 
     With `min_objective` -inf and `learning_rate` 1 (the defaults) either rule is plain MAP-Elites: the
     threshold is the elite's objective, an equal does not replace it, and the improvement of a solution that
-    fills an empty cell is its objective, for want of anything to compare it with.
+    fills an empty cell is its objective, since there is nothing to compare it with.
 
     Args:
         solution_dim: parameters a solution has.

@@ -187,7 +187,7 @@ def make_centroids(
     if checked_count("samples", samples) < cells:
         raise InvalidValueError(f"{cells} cells need at least as many samples, got {samples}")
     points = np.random.default_rng(seed).random((samples, len(lows)))
-    # rounding could put a centroid beside an edge outside of it
+    # by rounding, a centroid next to the end of a range could lie outside of it
     return np.clip(lows + _cluster(points, cells) * (highs - lows), lows, highs)
 
 

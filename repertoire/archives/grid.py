@@ -56,8 +56,9 @@ class GridSpec(ArchiveSpec):
     ) -> "GridArchive":
         """See `ArchiveSpec.make`."""
         if len(ranges) != len(self.sizes):
+            along = "1 measure" if len(self.sizes) == 1 else f"{len(self.sizes)} measures"
             raise InvalidValueError(
-                f"the archive {self} has cells along {len(self.sizes)} measures, but there are {len(ranges)}"
+                f"the archive {self} has cells along {along}, but there are {len(ranges)}"
             )
         return GridArchive(
             solution_dim=solution_dim,

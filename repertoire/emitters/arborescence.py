@@ -197,7 +197,7 @@ class ArborescenceEmitter(Emitter):
         if outcomes.gradients is None or outcomes.gradients.shape != shape:
             got = None if outcomes.gradients is None else outcomes.gradients.shape
             raise InvalidValueError(f"gradients must have shape {shape}, got {got}")
-        # those of a failure are unknown: then the branches are θ itself, and as good as it
+        # those of a failed evaluation are unknown: all branches are then θ itself
         return np.where(outcomes.failed[0], 0.0, outcomes.gradients[0])
 
     def _advance(self, gradients: np.ndarray, outcomes: Outcomes, archive: Archive) -> None:

@@ -19,7 +19,7 @@ EVERYTHING = slice(None)
 class Outcomes(NamedTuple):
     """What became of the n solutions of an emitter's last `ask`, in their order.
 
-    A named tuple, as a search makes several a batch and a data class takes thrice the time.
+    A named tuple because a search makes several for each batch, and a data class takes three times as long.
 
     Attributes:
         objectives: (n,), larger is better; NaN where the evaluation failed.

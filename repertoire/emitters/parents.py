@@ -19,7 +19,7 @@ class Parents:
     """Remembers every mean that was evaluated, and chooses the elite to improve next.
 
     To exploit, that is one of the two best elites or, every other time, of the two best in the five cells
-    updated last. To explore, it is one of the five elites that are most novel beside all that was seen.
+    updated last. To explore, it is one of the five elites that are most novel compared with everything seen.
 
     Args:
         measure_dim: number of measures, m.

@@ -208,7 +208,7 @@ def _constants(n: int, batch_size: int, vectors: int, mu_eff: float) -> _Constan
     i = np.arange(vectors)
     return _Constants(
         mu_eff=mu_eff,
-        # Loshchilov 2019, Algorithm 1, line 2. The rates are meant for batches that are small beside n: at
+        # Loshchilov 2019, Algorithm 1, line 2. The rates are meant for batches much smaller than n: at
         # larger ones they would exceed 1, and a path with a negative memory would swing instead of cumulate.
         c_sigma=min(1.0, 2 * batch_size / n),
         c_d=1 / (1.5**i * n),

@@ -135,7 +135,7 @@ def _philox(
 ) -> None:
     """Write the four words of `count` consecutive counters (position, stream, draw low, draw high)."""
     for i in range(count):
-        # 32-bit words in 64-bit lanes, where a product is whole
+        # 32-bit words in 64-bit integers, which hold a whole product
         x0, x1 = np.uint64(position + i), np.uint64(stream)
         x2, x3 = np.uint64(draw) & _LOW, np.uint64(draw) >> _HALF
         k0, k1 = key & _LOW, key >> _HALF

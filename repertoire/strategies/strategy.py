@@ -175,7 +175,7 @@ class Strategy(ABC):
         """Return what a checkpoint must hold, copied; every value is an array, a scalar one of shape ().
 
         Raises:
-            RuntimeError: between ask and tell, when samples are under way that a checkpoint does not hold.
+            RuntimeError: between ask and tell, since a checkpoint does not hold samples.
         """
         if self._asked:
             raise RuntimeError("the state was asked for between ask and tell: tell the ranking first")
@@ -250,7 +250,7 @@ class Strategy(ABC):
 
     @abstractmethod
     def _degenerate(self) -> str | None:
-        """Return why the search distribution is of no more use, or None."""
+        """Return why the search distribution can no longer be used, or None if it can."""
 
     @abstractmethod
     def _reset(self, mean: np.ndarray) -> None:

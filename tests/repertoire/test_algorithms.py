@@ -356,7 +356,7 @@ def test_map_elites_uses_the_line_only_if_its_name_says_so():
         ("cma-me", {"vectors": 5}, "cma-me has no setting vectors: it has emitters, batch_size, .*"),
         ("cma-es", {"strategy": "sep-cma-es", "vectors": 5}, "cma-es has no setting vectors: .*"),
         ("cma-mae", {"min_objective": -math.inf}, "min_objective: .*"),
-        ("map-elites", {"archive": (3,)}, "the archive 3 has cells along 1 measures, but there are 2"),
+        ("map-elites", {"archive": (3,)}, "the archive 3 has cells along 1 measure, but there are 2"),
         ("cma-mega-es", {"gradient_samples": 0}, "gradient_samples: .*greater than 0, not 0"),
         ("cma-mega-es", {"gradient_samples": 7}, "gradient_samples must be even and at least 2, got 7"),
         ("cma-mega-es", {"gradient_sigma": 0.0}, "gradient_sigma: .*greater than 0, not 0.0"),

@@ -22,7 +22,7 @@ def test_it_is_the_mean_distance_to_the_ten_nearest(seen, dim):
     np.testing.assert_allclose(novelty(measures, past), brute_force(measures, past), rtol=1e-12)
 
 
-def test_beside_nothing_nothing_is_novel():
+def test_nothing_is_novel_before_anything_was_seen():
     assert novelty(np.ones((3, 2)), np.empty((0, 2))).tolist() == [0, 0, 0]
 
 

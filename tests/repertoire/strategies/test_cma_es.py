@@ -29,7 +29,7 @@ def pycma_twin(n: int, batch_size: int, sigma0: float, gap: int) -> cma.CMAEvolu
         "verbose": -9,
     }
     es = cma.CMAEvolutionStrategy(np.ones(n), sigma0, options)
-    es.sm.C, es.sm.D, es.sm.B = np.eye(n), np.ones(n), np.eye(n)  # pycma starts beside the identity
+    es.sm.C, es.sm.D, es.sm.B = np.eye(n), np.ones(n), np.eye(n)  # pycma starts near the identity
     mu_eff = es.sp.weights.mueff
     es.sm.parameters(mueff=mu_eff, lam=batch_size).update(tutorial_rates(n, mu_eff))
     es.adapt_sigma.cs = (mu_eff + 2) / (n + mu_eff + 5)

@@ -17,8 +17,8 @@ from repertoire.strategies.strategy import STOPS, Strategy
 from repertoire.strategies.table import STRATEGIES
 from robots.errors import InvalidValueError
 
-KINDS = {kind.__name__: kind for kind in (CMAES, SepCMAES, LMMAES, OpenAIES)}
-KINDS_BY_NAME = {"cma-es": CMAES, "sep-cma-es": SepCMAES, "lm-ma-es": LMMAES, "openai-es": OpenAIES}
+BY_NAME = {name: type(record().make(np.ones(5), generator(0))) for name, record in STRATEGIES.items()}
+KINDS = {kind.__name__: kind for kind in BY_NAME.values()}
 Make = Callable[..., Strategy]
 
 
@@ -130,7 +130,7 @@ def test_an_array_to_fill_can_be_given(make):
 def test_settings_make_the_strategy_that_they_are_of(name):
     settings = STRATEGIES[name](batch_size=6, sigma0=0.3)
     es = settings.make(np.ones(5), generator(1))
-    assert (type(es).__name__, es.batch_size, es.sigma) == (KINDS_BY_NAME[name].__name__, 6, 0.3)
+    assert (type(es).__name__, es.batch_size, es.sigma) == (BY_NAME[name].__name__, 6, 0.3)
     assert settings.summary
 
 

@@ -1,4 +1,4 @@
-"""How many evaluations the strategies take to a target, beside pycma and the published algorithms."""
+"""How many evaluations the strategies take to a target, compared with pycma and the published algorithms."""
 
 import warnings
 from collections.abc import Callable, Iterable
