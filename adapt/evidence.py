@@ -1,4 +1,4 @@
-"""Evidence: what an episode shows of a robot's condition beside how well it went."""
+"""Evidence: what an episode shows of a robot's condition in addition to its objective."""
 
 import numpy as np
 

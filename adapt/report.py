@@ -27,8 +27,8 @@ _LEVELS = (  # label, colour and dashes, in the order of `Recovery.performances`
     ("recovered", _CHOSEN, "-"),
     ("best of all", "#cc79a7", "-."),
 )
-_MOST_UPRIGHT = 80  # letters of the trials' labels that fit beside each other
-_LABEL_GAP = 0.062  # least distance between labels beside the lines, as a fraction of the axis
+_MOST_UPRIGHT = 80  # letters of the trials' labels that fit next to each other
+_LABEL_GAP = 0.062  # least distance between the labels of lines, as a fraction of the axis
 
 
 def result_paths(folder: Path) -> tuple[Path, Path]:
@@ -116,7 +116,7 @@ def _label_trials(axes: Axes, cells: Sequence[str]) -> None:
 
 
 def _draw_levels(axes: Axes, recovery: Recovery) -> None:
-    """Draw a line for each level, with its label beside it."""
+    """Draw a line for each level, with its label next to it."""
     levels = [
         (label, level.objective, color, dashes)
         for level, (label, color, dashes) in zip(recovery.performances().values(), _LEVELS, strict=False)

@@ -1,4 +1,4 @@
-"""How fast the closed loop is: against raw physics, with more threads, beside PyBullet, within training."""
+"""How fast the closed loop is: against raw physics, with more threads, next to PyBullet, and within training."""
 
 import os
 import platform
@@ -59,7 +59,7 @@ def measure_simulation(
         robot: name of the robot.
         episodes: episodes per measurement.
         repeats: measurements per figure; the median is reported. What is compared is measured in turn.
-        peer: "pybullet" to run that environment beside it, or None.
+        peer: "pybullet" to measure that environment too, or None.
         say: told what is being measured.
     """
     loaded = load_robot(robot)

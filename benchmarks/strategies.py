@@ -48,7 +48,7 @@ def measure_strategies(
 
     Args:
         dimensions: of the sphere problem.
-        peer: "pyribs" to run it beside them, or None.
+        peer: "pyribs" to measure it too, or None.
         say: told what is being measured.
     """
     if peer is not None:

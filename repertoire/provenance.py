@@ -1,4 +1,4 @@
-"""What a result depends on besides its settings: the software, and for timings the processor."""
+"""What a result depends on in addition to its settings: the software, and for timings the processor."""
 
 import platform
 from importlib.metadata import version

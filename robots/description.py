@@ -87,7 +87,7 @@ class Description(Record):
     Attributes:
         name: identifier, as used on the command line and in files.
         title: what to call the robot in a sentence.
-        model: file name of the MJCF, beside the YAML.
+        model: file name of the MJCF, in the folder of the YAML.
         torso: body with the root joints: one free joint, or for a robot that moves in the x-z plane a slide
             along x, a slide along z and a hinge about y, in this order.
         floor: geom that is the ground.

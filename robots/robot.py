@@ -277,7 +277,7 @@ def find_robot(text: str) -> Robot:
 
 
 def read_robot(path: Path) -> Robot:
-    """Read a robot from its YAML and the MJCF that it names beside it, with all that this refers to.
+    """Read a robot from its YAML and the MJCF that it names in the same folder, with all that this refers to.
 
     Raises:
         InvalidRobotError: a file cannot be read, or they do not describe a robot.

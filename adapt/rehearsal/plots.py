@@ -51,7 +51,7 @@ def _draw_survivals(axes: Axes, found: Sequence[Survival]) -> None:
     for place, survival in zip(places, found, strict=True):
         if not math.isnan(survival.headroom):
             end = max(survival.objective, survival.incumbent, 0.0)
-            _write_beside(axes, end, place, f"{survival.headroom:.0%}", offset=8)
+            _write_next_to(axes, end, place, f"{survival.headroom:.0%}", offset=8)
     axes.set_xlabel("mean objective of an episode\nin percent: the best gait's share of the healthy best")
     axes.margins(x=0.09)
     axes.spines[["top", "right"]].set_visible(False)
@@ -66,13 +66,13 @@ def _draw_counts(axes: Axes, found: Sequence[Survival]) -> None:
     axes.set_xlim(0.8, 3 * max(counts))
     axes.xaxis.set_major_formatter("{x:,.0f}")
     for place, count in enumerate(counts):
-        _write_beside(axes, count, place, f"{count:,}", offset=4)
+        _write_next_to(axes, count, place, f"{count:,}", offset=4)
     axes.set_xlabel(f"gaits that reach\n{GOOD:.0%} of the best")
     axes.spines[["top", "right"]].set_visible(False)
     axes.tick_params(axis="y", length=0)
 
 
-def _write_beside(axes: Axes, x: float, y: float, text: str, *, offset: float) -> None:
+def _write_next_to(axes: Axes, x: float, y: float, text: str, *, offset: float) -> None:
     """Write to the right of a place, `offset` [points] away."""
     box = {"facecolor": "white", "edgecolor": "none", "pad": 0.8}
     axes.annotate(text, (x, y), (offset, 0), textcoords="offset points", va="center", fontsize=8, bbox=box)

@@ -44,7 +44,7 @@ class SelectorOption(click.Option):
 @click.option("--seed", type=click.IntRange(min=0), default=1, show_default=True)
 @click.option("--oracle", is_flag=True, help="Also find the best gait there is, by trying all.")
 @click.option(
-    "--out", type=AnyPath, help="Where to save recovery.json and recovery.png.  [default: beside FILE]"
+    "--out", type=AnyPath, help="Where to save recovery.json and recovery.png.  [default: the folder of FILE]"
 )
 @click.option("--threads", type=Positive, help="Of the simulation.  [default: all cores]")
 def recover(

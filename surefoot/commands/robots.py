@@ -12,9 +12,13 @@ from surefoot.commands.console import AnyPath, console, print_rendering_note
 @click.argument("name", required=False)
 @click.option("--picture", type=AnyPath, help="Draw the robot NAME to this PNG.")
 @click.option(
-    "--check", is_flag=True, help="Try the robot NAME out, say what looks wrong, and draw it beside its YAML."
+    "--check",
+    is_flag=True,
+    help="Try the robot NAME out, say what looks wrong, and draw it next to its YAML.",
 )
-@click.option("--draft", type=AnyPath, metavar="XML", help="Write a first YAML for this MJCF, beside it.")
+@click.option(
+    "--draft", type=AnyPath, metavar="XML", help="Write a first YAML for this MJCF, into its folder."
+)
 @click.option("--overwrite", is_flag=True, help="Replace the YAML that --draft writes if it is there.")
 def robots(name: str | None, picture: Path | None, check: bool, draft: Path | None, overwrite: bool) -> None:
     """List the robots that come with the package, or print the facts of the robot NAME.

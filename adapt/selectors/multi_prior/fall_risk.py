@@ -8,22 +8,22 @@ from adapt.selectors.multi_prior.hypotheses import Hypotheses
 from adapt.selectors.multi_prior.likelihood import log_fall
 from adapt.selectors.multi_prior.settings import Caution
 
-_NEARBY = 0.4  # length scale over which falls speak for other gaits, in units of the measures
-_DOUBT = 0.1  # share of falls that are a matter of chance, whatever was rehearsed
+_NEARBY = 0.4  # length scale over which falls are evidence for other gaits, in units of the measures
+_DOUBT = 0.1  # share of falls that happen by chance, whatever was rehearsed
 
 
 class FallRisk:
-    """Learns from falls, beside what is believed to be wrong.
+    """Learns from falls, independently of the posterior over what is wrong.
 
-    A diagnosis that is off mistakes falls above all. So the rehearsed conditions are also weighed by falls
-    alone: whichever is wrong, a robot that falls easily has something in common with those that did, and a
-    gait that fell under many damages is fragile. What a condition is off by is the same in all trials of one
-    gait: they count as one trial, of their mean. What trials of similar gaits showed comes on top.
+    A wrong diagnosis predicts falls worse than anything else. So the rehearsed conditions are also weighed by
+    falls alone: whatever the damage, a robot that falls easily resembles the rehearsed ones that did, and a
+    gait that fell under many damages is fragile. The error of a condition is the same in all trials of one
+    gait, which therefore count as one trial with their mean. Falls in trials of similar gaits are added.
 
     Args:
-        hypotheses: of which the rehearsed ones count.
-        measures: over which falls speak for other gaits, (k, m).
-        caution: how much each of these counts.
+        hypotheses: of which only the rehearsed ones are used.
+        measures: features over which falls are evidence for other gaits, (k, m).
+        caution: weights of these parts.
     """
 
     def __init__(self, hypotheses: Hypotheses, measures: np.ndarray, caution: Caution) -> None:
@@ -49,7 +49,7 @@ class FallRisk:
         """Probability of a fall of every controller, (k,).
 
         Args:
-            believed: what the diagnosis says of it, (k,).
+            believed: the probability according to the posterior, (k,).
         """
         logs = sum(self._logs.values(), np.zeros(len(self._rehearsed)))
         weights = np.exp(logs - logs.max())

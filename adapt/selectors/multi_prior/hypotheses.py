@@ -17,7 +17,7 @@ from adapt.rehearsal.table import Table
 from adapt.selectors.selector import Prior
 
 _Both = Callable[[np.ndarray, np.ndarray, np.ndarray], np.ndarray]
-_TRUST = 2.0  # episodes that the typical variance counts as, beside a controller's own
+_TRUST = 2.0  # episodes that the typical variance counts as, in addition to a controller's own
 _NEIGHBOURS = 16
 _LEAST_HEALTHY = 0.05  # normalised objective on the healthy robot below which shares of it mean nothing
 _FALLS = 4.0  # the same for the share of falls of similar controllers
@@ -45,17 +45,17 @@ class Expectation:
 class Hypotheses:
     """The conditions of a rehearsal and, if asked for, the pairs of its single damages.
 
-    Variances and shares of falls were estimated from n episodes, which are few. Variances are drawn towards
-    what is typical: the table's median counts as two more episodes. Shares of falls are drawn towards those
-    of similar controllers: the mean of the 16 nearest counts as four. What a rehearsal expects is a mean of n
-    episodes too, so that a trial is off by the variance of one episode times 1 + 1/n.
+    Variances and shares of falls were estimated from only n episodes, so they are shrunk: variances towards
+    the median of the table, which counts as two more episodes, and shares of falls towards the mean of the 16
+    nearest controllers, which counts as four. Since a rehearsed objective is itself a mean of n episodes, a
+    trial differs from it by the variance of one episode times 1 + 1/n.
 
     Args:
         table: the rehearsal of d conditions.
         measures: of the k controllers, over which falls are smooth, (k, m).
         floor: objective that is normalised to 0.
         unit: height above the floor that is normalised to 1.
-        pairs: whether pairs are hypotheses too, which takes the healthy condition.
+        pairs: whether pairs of damages are hypotheses too, which needs the healthy condition.
 
     Attributes:
         names: texts of the damages, (h,); those that were rehearsed come first.

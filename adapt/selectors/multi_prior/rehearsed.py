@@ -27,20 +27,20 @@ class Rehearsed(Selector):
     Each rehearsed damage is a prior for Intelligent Trial and Error (Cully et al. 2015), and the posterior
     averages over all of them and over how far the truth may be from them.
 
-    After each trial it updates the probabilities of all hypotheses by everything that was measured, see
+    After each trial it updates the probabilities of all hypotheses with everything that was measured, see
     `Mixture` and `docs/adaptation.md`. It tries the controller with the largest
 
         EI(x) (1 - p(x))^exponent - cost p(x)
 
     where EI is the expected improvement over the best expectation of a tried controller, and p the
-    probability of a fall, see `FallRisk` and `Caution`. It recommends the tried controller of which it
-    expects most, not the one with the luckiest trial, and stops when the largest of those values is less than
-    `tolerance` of what the recommended one is expected to reach.
+    probability of a fall, see `FallRisk` and `Caution`. It recommends the tried controller with the
+    largest expectation, not the one with the luckiest trial, and stops when the largest of those values is
+    less than `tolerance` of the expectation of the recommended one.
 
-    Where no hypothesis fits, the levels with a large residual take over, around whichever hypothesis is
-    least wrong. The healthy one at the last level stands for what is like nothing that was rehearsed: under
-    it the search is map-based Bayesian optimisation. A diagnosis calls it `UNKNOWN`; a table without the
-    healthy condition has none.
+    Where no hypothesis fits, the levels with a large residual take over, around the hypothesis that fits
+    best. The healthy condition at the last level represents damage unlike anything rehearsed: under it the
+    search is map-based Bayesian optimisation. A diagnosis calls it `UNKNOWN`; a table without the healthy
+    condition has none.
 
     Args:
         context: its prior's measures are what residuals are smooth over, its prior's minimum objective is the

@@ -69,7 +69,7 @@ class Caution:
         exponent: of 1 - p, by which the expected gain of a trial is multiplied.
         cost: what a fall costs, as a share of the best objective.
         by_falls: share of p that comes from what falls alone say is wrong.
-        memory: trials' worth of trust in all of that, beside the falls seen nearby.
+        memory: number of trials that all of that counts as, next to the falls of similar gaits.
     """
 
     exponent: float = 2.0
@@ -97,13 +97,13 @@ class RehearsedSettings:
 
     Attributes:
         levels: how far the truth may be from a hypothesis, at least two, in ascending order of the residual;
-            all equally probable at first, but for what `unknown` adds to the last.
+            equally probable a priori, except for what `unknown` adds to the last.
         tolerances: of measurements.
-        unknown: probability that what is wrong is like nothing that was rehearsed, at first: that is the
-            healthy condition at the last level, which has its share of the rest as well.
-        healthy: share of the healthy condition in what `unknown` and `pairs` leave.
-        pairs: share, in what `unknown` leaves, of two single damages that were not rehearsed together; 0 for
-            no such pairs.
+        unknown: prior probability that the damage is unlike anything rehearsed, which is represented by the
+            healthy condition at the last level, in addition to that condition's own share.
+        healthy: share of the healthy condition in the probability that `unknown` and `pairs` leave.
+        pairs: share, in the probability that `unknown` leaves, of pairs of single damages that were not
+            rehearsed together; 0 for no such pairs.
         caution: towards falls.
         tolerance: share of the best so far that one more trial must be expected to gain.
         enough: share of the best prediction with which the search is satisfied, the rule of 2015; None for
