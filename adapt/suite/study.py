@@ -15,7 +15,7 @@ from adapt.suite.results import World
 from adapt.suite.truth import TablePlan, TablePlans, plan_tables
 from repertoire.repertoire import Repertoire
 from repertoire.storage.repertoires import fingerprint
-from repertoire.suites.claim import claim
+from repertoire.suites.files import keep_identity
 from robots.errors import InvalidValueError
 from robots.files import file_exists
 
@@ -73,7 +73,7 @@ class Benchmark:
         self.settings = settings
         self.folder = folder
         self.threads = threads
-        claim(folder, self._identity(), dry=dry)
+        keep_identity(folder, self._identity(), dry=dry)
         self.plans: TablePlans = plan_tables(
             settings.damages,
             rehearsed_episodes=library.episodes,

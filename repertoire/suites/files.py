@@ -1,14 +1,18 @@
-"""Trials in files: one small HDF5 file each, written in one step and believed only after it was checked."""
+"""Files of a study: `study.json`, which describes it, and a small HDF5 file for the result of each trial."""
 
 import json
+from collections.abc import Mapping
 from dataclasses import fields
 from pathlib import Path
+from typing import Any
 
 from repertoire.storage.hdf5 import Contents, create_file, open_file
 from repertoire.storage.schema import Array, Format, parse_json
 from repertoire.suites.results import TrialResult
-from robots.errors import InvalidValueError
+from robots.errors import InvalidFileError, InvalidValueError
+from robots.files import file_exists, make_folder, write_text
 
+_STUDY = "study.json"
 _FORMAT = Format(
     "surefoot trial",
     version=2,
@@ -67,3 +71,67 @@ def _scalars() -> dict[str, type]:
     """Names and types of the fields that are one value each."""
     types = {field.name: getattr(field.type, "__name__", field.type) for field in fields(TrialResult)}
     return {name: _TYPES[kind] for name, kind in types.items() if kind in _TYPES}
+
+
+def keep_identity(folder: Path, identity: Mapping[str, Any], *, dry: bool = False) -> None:
+    """Write what all results in a folder have in common to its `study.json`, or check it against that.
+
+    Args:
+        folder: made if it is missing.
+        identity: by name. A value that is a mapping, such as the evaluations by robot, may have other entries
+            than in the folder: entries of both must agree, and all are kept.
+        dry: whether only to check, and to write nothing.
+
+    Raises:
+        InvalidValueError: the folder belongs to another study.
+        InvalidFileError: the folder cannot be made, or its file cannot be read or written.
+    """
+    if not dry:
+        make_folder(folder)
+    path = folder / _STUDY
+    found = _read_identity(path) if file_exists(path) else {}
+    if found and not _agree(found, identity):
+        raise InvalidValueError(
+            f"{folder} holds another study ({_describe(found)}), not this one "
+            f"({_describe(identity)}): choose another folder with --out"
+        )
+    united = {
+        name: {**found.get(name, {}), **value} if isinstance(value, Mapping) else value
+        for name, value in identity.items()
+    }
+    if united != found and not dry:
+        write_text(path, json.dumps(united, indent=2) + "\n")
+
+
+def _read_identity(path: Path) -> dict[str, Any]:
+    """Read what is written down; an entry that fits no study if it is something else."""
+    try:
+        found = json.loads(path.read_text())
+    except OSError as error:
+        raise InvalidFileError(f"{path} cannot be read: {error.strerror or error}") from error
+    except (ValueError, RecursionError) as error:
+        raise InvalidFileError(
+            f"{path} does not describe a study ({error}): choose another folder with --out"
+        ) from error
+    return found if isinstance(found, dict) and found else {"of": "unknown kind"}
+
+
+def _agree(found: Mapping[str, Any], identity: Mapping[str, Any]) -> bool:
+    """Return whether two identities can be those of one study."""
+    if found.keys() != identity.keys():
+        return False
+    return all(
+        isinstance(found[name], dict)
+        and all(found[name].get(key, part) == part for key, part in value.items())
+        if isinstance(value, Mapping)
+        else found[name] == value
+        for name, value in identity.items()
+    )
+
+
+def _describe(identity: Mapping[str, Any]) -> str:
+    """Return an identity in words."""
+    return ", ".join(
+        f"{name} ({_describe(value)})" if isinstance(value, Mapping) else f"{name} {value}"
+        for name, value in identity.items()
+    )

@@ -16,7 +16,7 @@ from robots.words import short
 from surefoot.commands.console import console
 
 if TYPE_CHECKING:
-    from repertoire.suites.progress import StudyProgress
+    from repertoire.suites.workers import StudyProgress
     from repertoire.training.training import Progress as TrainingProgress
 
 _LINE_SECONDS = 10.0  # between two lines where there is no terminal

@@ -1,69 +1,298 @@
-"""`surefoot suite`."""
+"""`surefoot suite`: the studies of the field."""
 
+import signal
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypedDict, Unpack
 
 import click
 
-from surefoot.commands.console import AnyPath, Commands, Cores, Names, Positive, console
-from surefoot.commands.gait_suites import ablation, locomotion
+from robots.errors import RenderingError
+from surefoot.commands.console import AnyPath, Commands, Cores, Names, Number, Positive, console
 from surefoot.commands.progress import study_bar
 from surefoot.commands.recovery_suite import recovery
+
+if TYPE_CHECKING:
+    from repertoire.suites.studies import PaperStudy
+    from repertoire.suites.study import Study, StudySettings, Variant
+
+
+class Budgets(click.ParamType):
+    """A number for all names, numbers for some, or both: `50000,hopper=100000`; "" stands for all."""
+
+    name = "N,NAME=N,..."
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """Split the numbers."""
+        if isinstance(value, dict):
+            return value
+        budgets: dict[str, int] = {}
+        for part in value.split(","):
+            name, _, number = part.rpartition("=")
+            if name.strip() in budgets:
+                self.fail(f"it must give each name one number, not {value!r}", param, ctx)
+            budgets[name.strip()] = Positive.convert(number.strip(), param, ctx)
+        return budgets
+
+
+class Rates(Names):
+    """Different numbers from 0 to 1 with commas between them."""
+
+    name = "RATE,..."
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """Split the numbers."""
+        rates = [Number(0, 1).convert(part, param, ctx) for part in super().convert(value, param, ctx)]
+        if len(set(rates)) < len(rates):
+            self.fail(f"it must be different numbers, not {value!r}", param, ctx)
+        return tuple(rates)
+
+
+class _Options(TypedDict):
+    """Options of every study."""
+
+    trials: int | None
+    evaluations: dict[str, int] | None
+    seed: int
+    processes: int | None
+    dry_run: bool
+    out: Path
+
+
+class _RobotOptions(_Options):
+    """Options of the studies that train robots."""
+
+    robots: tuple[str, ...] | None
+    episodes: int | None
+    episode_steps: int | None
+    parallel: str | None
+    videos: bool
+
+
+Command = Callable[..., None]
+
+
+def _options(name: str, evaluations: int) -> Callable[[Command], Command]:
+    """Give a command the options of every study."""
+    return _chain(
+        click.option(
+            "--trials",
+            type=click.IntRange(1, 1000),
+            help="Number of trials of each algorithm in each domain.  [default: 10]",
+        ),
+        click.option(
+            "--evaluations",
+            type=Budgets(),
+            help="Number of evaluations in each trial. Single domains can have another number: "
+            f"50000,NAME=100000.  [default: {evaluations}]",
+        ),
+        click.option(
+            "--seed",
+            type=click.IntRange(min=0),
+            default=1,
+            show_default=True,
+            help="Number from which the seeds of all trials derive.",
+        ),
+        click.option("--processes", type=Cores, help="Number of cores to use.  [default: all]"),
+        click.option("--dry-run", is_flag=True, help="Only print how long the study will take."),
+        click.option(
+            "--out",
+            type=AnyPath,
+            default=Path("studies") / name,
+            show_default=True,
+            help="Folder of the study.",
+        ),
+    )
+
+
+def _robot_options(name: str) -> Callable[[Command], Command]:
+    """Give a command the options of the studies that train robots."""
+    return _chain(
+        click.option(
+            "--robots", type=Names(), help="Robots to train, with commas.  [default: the paper's four]"
+        ),
+        click.option(
+            "--episodes",
+            type=Positive,
+            help="Number of episodes of each elite, for the correction of metrics.  [default: 10]",
+        ),
+        click.option(
+            "--episode-steps",
+            type=Positive,
+            help="Limit of an episode, in control steps.  [default: the robot's own]",
+        ),
+        click.option(
+            "--parallel",
+            type=click.Choice(["trials", "episodes"]),
+            help="Run one trial on each core, or one trial at a time on all of them.  [default: trials, if "
+            "there are at least as many as cores]",
+        ),
+        click.option(
+            "--videos/--no-videos",
+            default=True,
+            show_default=True,
+            help="Whether to film nine gaits of each algorithm and robot.",
+        ),
+        _options(name, 1_000_000),
+    )
+
+
+def _chain(*decorators: Callable[[Command], Command]) -> Callable[[Command], Command]:
+    """Apply decorators so that the help lists their options in this order."""
+
+    def decorate(command: Command) -> Command:
+        for one in reversed(decorators):
+            command = one(command)
+        return command
+
+    return decorate
 
 
 @click.group(cls=Commands)
 def suite() -> None:
-    """Run the studies of the field, resumable, and report on them."""
+    """Compare algorithms or selectors over many trials, with statistics."""
 
 
-suite.add_command(locomotion)
-suite.add_command(ablation)
 suite.add_command(recovery)
 
 
-@suite.command("optimization")
-@click.option("--algorithms", type=Names(), help="Fewer or others.  [default: the paper's four]")
+@suite.command()
 @click.option(
-    "--domains", type=Names(), help="Fewer or others, e.g. sphere-100,arm-20,maze.  [default: the paper's]"
+    "--algorithms", type=Names(), help="Algorithms to run, with commas.  [default: the paper's four]"
 )
 @click.option(
-    "--trials", type=click.IntRange(1, 1000), help="Of each algorithm in each domain.  [default: 10]"
+    "--domains",
+    type=Names(),
+    help="Problems to solve, for example sphere-100,arm-20,maze.  [default: the paper's five]",
 )
-@click.option("--evaluations", type=Positive, help="Of each trial.  [default: 2000000]")
-@click.option("--seed", type=click.IntRange(min=0), default=1, show_default=True)
-@click.option("--processes", type=Cores, help="Trials at a time.  [default: one a core]")
-@click.option(
-    "--out",
-    type=AnyPath,
-    default=Path("studies/optimization"),
-    show_default=True,
-    help="Folder of the study.",
-)
+@_options("optimization", 2_000_000)
 def optimization(
-    algorithms: tuple[str, ...] | None,
-    domains: tuple[str, ...] | None,
-    trials: int | None,
-    evaluations: int | None,
-    seed: int,
-    processes: int | None,
-    out: Path,
+    algorithms: tuple[str, ...] | None, domains: tuple[str, ...] | None, **options: Unpack[_Options]
 ) -> None:
-    """Run the CMA-MAE variants on Sphere, Arm and Maze, and report beside the paper's Tables I and II.
+    """Run the CMA-MAE variants on Sphere, Arm and Maze, and compare with the paper's Tables I and II.
 
-    The same command goes on with a study that was stopped; finished trials are never run again.
+    The same command continues a study that was stopped; finished trials are never run again.
     """
-    from repertoire.suites.optimization import optimization_study, remarks, report_optimization
+    from repertoire.suites.studies import OPTIMIZATION
+
+    settings = OPTIMIZATION.settings(
+        domains=domains,
+        variants=OPTIMIZATION.algorithm_variants(algorithms) if algorithms else None,
+        evaluations=options["evaluations"],
+        trials=options["trials"],
+        seed=options["seed"],
+    )
+    _run(OPTIMIZATION, settings, options, parallel="trials")
+
+
+@suite.command()
+@click.option(
+    "--algorithms",
+    type=Names(),
+    help="Algorithms to run, with commas.  [default: those of the paper that are available]",
+)
+@_robot_options("locomotion")
+def locomotion(algorithms: tuple[str, ...] | None, **options: Unpack[_RobotOptions]) -> None:
+    """Train the paper's robots with its algorithms, and compare with its Tables III to V.
+
+    The same command continues a study that was stopped, also within a trial.
+    """
+    from repertoire.suites.studies import LOCOMOTION
+
+    variants = LOCOMOTION.algorithm_variants(algorithms) if algorithms else None
+    _run_robots(LOCOMOTION, variants, options)
+
+
+@suite.command()
+@click.option(
+    "--learning-rates",
+    type=Rates(),
+    help="Learning rates of the archive, from 0 to 1.  [default: 0,0.001,0.01,0.1,1]",
+)
+@_robot_options("ablation")
+def ablation(learning_rates: tuple[float, ...] | None, **options: Unpack[_RobotOptions]) -> None:
+    """Train robots with several archive learning rates, and compare with the paper's Table VII.
+
+    The same command continues a study that was stopped, also within a trial.
+    """
+    from repertoire.suites.studies import ABLATION, learning_rate_variants
+
+    variants = learning_rate_variants(learning_rates) if learning_rates else None
+    _run_robots(ABLATION, variants, options)
+
+
+def _run_robots(paper: "PaperStudy", variants: "tuple[Variant, ...] | None", options: _RobotOptions) -> None:
+    """Run a study that trains robots."""
+    settings = paper.settings(
+        domains=options["robots"],
+        variants=variants,
+        evaluations=options["evaluations"],
+        trials=options["trials"],
+        episodes=options["episodes"],
+        episode_steps=options["episode_steps"],
+        seed=options["seed"],
+    )
+    _run(paper, settings, options, parallel=options["parallel"], videos=options["videos"])
+
+
+def _run(
+    paper: "PaperStudy",
+    settings: "StudySettings",
+    options: _Options,
+    *,
+    parallel: str | None,
+    videos: bool = False,
+) -> None:
+    """Print how long the study will take, run what is not done, film and report."""
+    from repertoire.suites.study import Study
+    from repertoire.suites.videos import film_study
     from robots.simulation.simulation import available_cores
 
-    chosen = {"algorithms": algorithms, "domains": domains, "trials": trials, "evaluations": evaluations}
-    given = {name: value for name, value in chosen.items() if value is not None}
-    study = optimization_study(out, seed=seed, **given)  # type: ignore[arg-type]
-    for remark in remarks(study):
+    cores, out = options["processes"] or available_cores(), options["out"]
+    remarks = settings.check()
+    settings, processes = settings.share_cores(parallel, cores)
+    study = Study(settings, out, dry=options["dry_run"])
+    for remark in remarks:
         console.print(f"note: {remark}")
+    if options["dry_run"] or settings.episodes:
+        _print_estimate(study, cores, processes)
+    if options["dry_run"]:
+        return
     try:
-        with study_bar() as show:
-            study.run(processes=processes or available_cores(), on_progress=show)
+        with _terminated_like_interrupted(), study_bar() as show:
+            study.run(processes=processes, on_progress=show)
     except KeyboardInterrupt:
-        console.print("Stopped. Finished trials are kept: go on with the same command.")
+        console.print("Stopped. What is saved is kept; the same command continues the study.")
         raise
-    for path in report_optimization(study):
+    results = paper.collect(study.all_results())
+    if videos:
+        try:
+            film_study(results, out, say=console.print)
+        except RenderingError as error:
+            console.print(f"note: no videos, because {error}")
+    for path in paper.report(results, out):
         console.print(f"saved {path}")
+
+
+def _print_estimate(study: "Study", cores: int, processes: int) -> None:
+    """Print how long the remaining trials will take."""
+    from repertoire.suites.estimate import estimate
+    from repertoire.suites.report import duration
+
+    estimates = estimate(study.remaining(), study.results(), cores=cores, processes=processes)
+    for one in estimates:
+        console.print(str(one))
+    if estimates:
+        total = duration(sum(one.seconds for one in estimates))
+        console.print(f"in all {total} on {cores} {'core' if cores == 1 else 'cores'}")
+
+
+@contextmanager
+def _terminated_like_interrupted() -> Iterator[None]:
+    """Let SIGTERM do what Ctrl-C does."""
+    previous = signal.signal(signal.SIGTERM, signal.default_int_handler)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, previous)

@@ -1,58 +1,65 @@
 """How long a study will take."""
 
+from pathlib import Path
+
 import pytest
-from gaits import small_settings
-from made_results import make_robot_results
+from made_results import make_results, make_robot_results
+from made_studies import benchmark_settings, robot_settings
 
 from repertoire.suites import estimate as module
-from repertoire.suites.estimate import estimate, measured_rate
+from repertoire.suites.estimate import estimate, measured_pace, measured_rate
 
 
-@pytest.fixture
-def rate(monkeypatch):
-    """A machine that simulates 1,000 control steps a second."""
+@pytest.fixture(autouse=True)
+def _machine(monkeypatch):
+    """A machine that simulates 1,000 control steps per second, and needs 2 ms for an evaluation."""
     monkeypatch.setattr(module, "measured_rate", lambda *_: 1000.0)
+    monkeypatch.setattr(module, "measured_pace", lambda *_: 0.002)
+    monkeypatch.setattr(module, "_MEASURING_SECONDS", 0.05)
 
 
-@pytest.mark.usefixtures("rate")
-def test_without_finished_trials_lengths_are_assumed(tmp_path):
-    settings = small_settings(tmp_path, evaluations={"hopper": 400, "half_cheetah": 1000}, trials=3)
-    hopper, cheetah = estimate(settings.plans(), [], cores=2, processes=2)
+def test_without_finished_trials_lengths_are_assumed():
+    settings = robot_settings(evaluations={"hopper": 400, "half_cheetah": 1000}, trials=3)
+    hopper, cheetah = estimate(settings.plan(Path()), [], cores=2, processes=2)
     # 6 trials, with 2 episodes for half of the 1024 cells, of 60% of 30 steps
     assert hopper.seconds == pytest.approx(6 * (400 + 1024) * 18 / 1000)
-    # what no fall ends has its full length
+    # episodes that no fall ends have their full length
     assert cheetah.seconds == pytest.approx(6 * (1000 + 1024) * 30 / 1000)
-    how = "1,000 control steps a second, 18 an episode, assumed"
+    how = "1,000 control steps per second, 18 control steps per episode, assumed"
     assert str(hopper) == f"hopper: 6 trials of 400 evaluations, about 3 min ({how})"
 
 
-@pytest.mark.usefixtures("rate")
-def test_cores_without_a_trial_do_not_count(tmp_path):
-    plans = small_settings(tmp_path).plans()
-    (few,) = estimate(plans[:1], [], cores=4, processes=4)
+def test_cores_without_a_trial_do_not_count():
+    plan = robot_settings().plan(Path())
+    (few,) = estimate(plan[:1], [], cores=4, processes=4)
     assert few.seconds == pytest.approx((400 + 1024) * 18 / 250)
-    (episodes,) = estimate(plans[:1], [], cores=4, processes=1)
+    (episodes,) = estimate(plan[:1], [], cores=4, processes=1)
     assert episodes.seconds == pytest.approx((400 + 1024) * 18 / 1000)
 
 
-def test_finished_trials_say_how_it_goes(tmp_path):
-    plans = small_settings(tmp_path).plans()
-    done = [
-        *make_robot_results(
-            ["hopper"], {"me-es": 0.5}, 2, steps=40_000, evaluations=2000, seconds=8.0, threads=2
-        )
-    ]
-    (one,) = estimate(plans, done, cores=4, processes=2)
-    assert (one.length, one.coverage, one.known) == (20, pytest.approx(0.6), True)
-    assert one.rate == 4 * 40_000 / 16
+def test_finished_trials_say_how_it_goes():
+    done = make_robot_results(
+        ["hopper"], {"me-es": 0.5}, 2, steps=40_000, evaluations=2000, seconds=8.0, threads=2
+    )
+    (one,) = estimate(robot_settings().plan(Path()), done, cores=4, processes=2)
+    # 4 * 40,000 / 16 steps per second, 20 steps per episode
     assert one.seconds == pytest.approx(2 * (400 + 0.6 * 1024 * 2) * 20 / 10_000)
-    assert "as in finished trials" in str(one)
+    assert "10,000 control steps per second, 20 control steps per episode, as in finished" in str(one)
+
+
+def test_benchmarks_are_estimated_from_their_own_trials_or_a_measurement():
+    plan = benchmark_settings().plan(Path())
+    done = make_results(["sphere-10"], ["sep-cma-mae"], 2, evaluations=1000, seconds=10.0)
+    sphere, arm = estimate(plan, done, cores=4, processes=2)
+    assert sphere.seconds == pytest.approx((2 * 2000 * 0.01 + 2 * 2000 * 0.002) / 2)
+    assert sphere.basis == "measured with map-elites-line"
+    assert arm.seconds == pytest.approx(4 * 2000 * 0.002 / 2)
 
 
 def test_nothing_left_takes_no_time():
     assert estimate([], make_robot_results(["hopper"], {"me-es": 0.5}), cores=2, processes=2) == []
 
 
-def test_the_rate_is_measured(tmp_path, monkeypatch):
-    monkeypatch.setattr(module, "_MEASURING_SECONDS", 0.05)
-    assert 100 < measured_rate(small_settings(tmp_path).plans()[0], 1) < 1e7
+def test_the_pace_is_measured():
+    assert 100 < measured_rate(robot_settings().plan(Path())[0], 1) < 1e7
+    assert 1e-7 < measured_pace(benchmark_settings().plan(Path())[0]) < 0.1

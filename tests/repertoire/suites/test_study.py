@@ -1,4 +1,4 @@
-"""Studies: results depend on nothing but settings, and what is finished is never lost nor run again."""
+"""Studies: results depend on nothing but the settings, and finished trials are neither lost nor run again."""
 
 import json
 import math
@@ -7,57 +7,44 @@ import os
 import re
 import shutil
 import signal
-import subprocess
-import sys
-import time
 from collections.abc import Iterable
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
-import numpy as np
 import pytest
 from made_results import make_result
+from made_studies import assert_same, benchmark_settings, benchmark_trial, robot_settings, silent, variants
+from robots.locks import locked
 
 from repertoire.suites import study as study_module
 from repertoire.suites import workers as workers_module
-from repertoire.suites.files import read_trial, write_trial
-from repertoire.suites.progress import StudyProgress
+from repertoire.suites.files import keep_identity, read_trial, write_trial
 from repertoire.suites.results import TrialResult
-from repertoire.suites.runner import TrialPlan, run_trial
-from repertoire.suites.study import Study, StudySettings
-from repertoire.suites.workers import Workers
-from robots.errors import InvalidFileError, InvalidValueError, SurefootError
+from repertoire.suites.studies import ABLATION, LOCOMOTION, OPTIMIZATION
+from repertoire.suites.study import Study
+from repertoire.suites.trial import Trial
+from repertoire.suites.workers import StudyProgress, Workers
+from robots.errors import InvalidFileError, InvalidValueError, SurefootError, UnknownNameError
 
 ALGORITHMS, DOMAINS = ("sep-cma-mae", "map-elites-line"), ("sphere-10", "arm-10")
-TIMES = {"seconds", "cpu_seconds", "search_seconds", "evaluation_seconds"}
-
-
-def settings(**changes: Any) -> StudySettings:
-    defaults = {"name": "small", "algorithms": ALGORITHMS, "domains": DOMAINS, "trials": 2}
-    return StudySettings(**{**defaults, "evaluations": 2000, "seed": 1, **changes})
+IDENTITY = {"study": "small", "seed": 1, "evaluations": {"hopper": 400}}
 
 
 def files(folder: Path) -> dict[str, bytes]:
     return {str(path.relative_to(folder)): path.read_bytes() for path in folder.rglob("[!.]*.h5")}
 
 
-def assert_same(actual: Iterable[TrialResult], expected: Iterable[TrialResult]) -> None:
-    """The same results but for times, in whatever order."""
-    both = [
-        sorted(results, key=lambda one: (one.domain, one.algorithm, one.trial))
-        for results in (actual, expected)
-    ]
+def assert_all_same(actual: Iterable[TrialResult], expected: Iterable[TrialResult]) -> None:
+    """The same results except for times, in whatever order."""
+    both = [sorted(results, key=lambda one: one.key) for results in (actual, expected)]
     for found, wanted in zip(*both, strict=True):
-        for name, value in vars(wanted).items():
-            if name not in TIMES:
-                np.testing.assert_equal(vars(found)[name], value, err_msg=name)
+        assert_same(found, wanted)
 
 
 @pytest.fixture(scope="module")
-def finished(tmp_path_factory) -> tuple[Study, list[StudyProgress]]:
-    """A study of two processes, and what it told of its progress: trials, finished, done, seconds left."""
-    study, told = Study(settings(), tmp_path_factory.mktemp("finished") / "new" / "study"), []
+def finished(tmp_path_factory) -> tuple[Study, list[tuple]]:
+    """A study of two processes, and what it reported."""
+    study, told = Study(benchmark_settings(), tmp_path_factory.mktemp("finished") / "new" / "study"), []
     study.run(
         processes=2,
         on_progress=lambda p: told.append((p.trials, p.finished, p.done, p.seconds_left(), p.last)),
@@ -67,29 +54,23 @@ def finished(tmp_path_factory) -> tuple[Study, list[StudyProgress]]:
 
 @pytest.fixture
 def copy(finished, tmp_path) -> Path:
-    """The folder of a finished study, to do with as a test likes."""
+    """The folder of a finished study, to change as a test likes."""
     return shutil.copytree(finished[0].folder, tmp_path / "copy")
 
 
 @pytest.fixture
-def no_processes(monkeypatch) -> None:
-    """Fails a test in which a trial is run."""
-    monkeypatch.setattr(study_module, "Workers", None)
-
-
-@pytest.fixture
-def in_process(monkeypatch) -> list[TrialPlan]:
+def in_process(monkeypatch) -> list[Trial]:
     """Runs trials one after the other in this process, which saves the start of others, and lists them."""
-    ran: list[TrialPlan] = []
+    ran: list[Trial] = []
 
     class InProcess:
         def __init__(self, processes: int) -> None:
             pass
 
-        def run(self, plans, save, progress, on_progress) -> None:
-            for plan in plans:
-                ran.append(plan)
-                result = run_trial(plan)
+        def run(self, trials, save, progress, on_progress) -> None:
+            for trial in trials:
+                ran.append(trial)
+                result = trial.run(silent)
                 save(result)
                 progress.finish(result)
                 on_progress(progress)
@@ -98,176 +79,114 @@ def in_process(monkeypatch) -> list[TrialPlan]:
     return ran
 
 
-def test_the_results_are_those_of_the_trials_run_alone(finished):
+def test_results_are_those_of_the_trials_run_alone_in_their_order(finished):
     study, _ = finished
-    assert_same(study.results(), [run_trial(plan) for plan in settings().plans()])
-
-
-def test_results_come_in_the_order_of_the_plans(finished):
-    keys = [(one.domain, one.algorithm, one.trial) for one in finished[0].results()]
-    assert keys == [plan.key for plan in settings().plans()]
+    assert_all_same(study.results(), [trial.run(silent) for trial in study.trials])
+    keys = [one.key for one in study.results()]
+    assert keys == [trial.key for trial in study.trials]
     assert keys[:4] == [(domain, algorithm, 0) for domain in DOMAINS for algorithm in ALGORITHMS]
+    assert len({one.seed for one in study.results()}) == 8
 
 
 def test_order_and_company_of_trials_change_nothing(finished, tmp_path, in_process):
-    reversed_ = settings(algorithms=ALGORITHMS[::-1], domains=DOMAINS[::-1], trials=1)
+    reversed_ = benchmark_settings(
+        variants=variants(*ALGORITHMS[::-1]), evaluations=dict.fromkeys(DOMAINS[::-1], 2000), trials=1
+    )
     other = Study(reversed_, tmp_path / "other")
     other.run(processes=1)
-    assert_same(other.results(), [one for one in finished[0].results() if one.trial == 0])
-
-
-def test_every_trial_has_a_seed_of_its_own(finished):
-    results = finished[0].results()
-    assert len({one.seed for one in results}) == len(results) == 8
-    assert len({one.qd_score for one in results}) == 8
+    assert_all_same(other.results(), [one for one in finished[0].results() if one.trial == 0])
 
 
 def test_the_folder_says_what_the_study_is(finished):
     study, _ = finished
-    assert json.loads((study.folder / "study.json").read_text()) == {
-        "study": "small",
-        "evaluations": 2000,
-        "seed": 1,
-    }
+    found = json.loads((study.folder / "study.json").read_text())
+    assert found == {"study": "small", "seed": 1, "evaluations": dict.fromkeys(DOMAINS, 2000)}
     names = {f"trials/{d}/{a}-{t:02d}.h5" for d in DOMAINS for a in ALGORITHMS for t in range(2)}
     assert files(study.folder).keys() == names
 
 
-def test_progress_is_told_of_every_trial(finished):
-    _, told = finished
-    trials, counts, done, left, last = zip(*told, strict=True)
+def test_progress_is_reported(finished):
+    trials, counts, done, left, last = zip(*finished[1], strict=True)
     assert set(trials) == {8}
     assert sorted(set(counts) | {0}) == list(range(9))
     assert list(counts) == sorted(counts)
     assert all(count <= share <= 8 for count, share in zip(counts, done, strict=True))
     assert all(math.isnan(seconds) or 0 <= seconds < 600 for seconds in left)
     assert (done[-1], left[-1]) == (8, 0)
-    assert len({(one.domain, one.algorithm, one.trial) for one in last if one}) == 8
-
-
-@pytest.mark.usefixtures("no_processes")
-def test_a_finished_trial_is_never_run_again(finished, copy):
-    before, told = files(copy), []
-    study = Study(settings(), copy)
-    study.run(processes=2, on_progress=told.append)
-    assert files(copy) == before
-    assert told == []
-    assert_same(study.results(), finished[0].results())
+    assert len({one.key for one in last if one}) == 8
 
 
 def test_only_what_is_missing_is_run(finished, copy, in_process):
-    missing = copy / "trials" / "arm-10" / "map-elites-line-01.h5"
-    missing.unlink()
-    before, told = files(copy), []
-    study = Study(settings(), copy)
+    before = files(copy)
+    study = Study(benchmark_settings(), copy)
+    study.run(processes=2)
+    assert (files(copy), in_process) == (before, [])
+    (copy / "trials" / "arm-10" / "map-elites-line-01.h5").unlink()
     assert len(study.results()) == 7
-    study.run(processes=1, on_progress=lambda progress: told.append((progress.finished, progress.trials)))
-    assert [plan.key for plan in in_process] == [("arm-10", "map-elites-line", 1)]
-    assert told == [(8, 8)]
-    assert files(copy).items() > before.items()
-    assert_same(study.results(), finished[0].results())
+    study.run(processes=1)
+    assert [trial.key for trial in in_process] == [("arm-10", "map-elites-line", 1)]
+    assert_all_same(study.results(), finished[0].results())
 
 
 def test_a_study_can_be_extended(finished, copy, in_process):
     before = files(copy)
-    study = Study(settings(algorithms=(*ALGORITHMS, "cma-me"), domains=DOMAINS[:1], trials=3), copy)
+    more = benchmark_settings(
+        variants=variants(*ALGORITHMS, "cma-me"), evaluations={"sphere-10": 2000}, trials=3
+    )
+    study = Study(more, copy)
     assert len(study.results()) == 4
     study.run(processes=1)
-    ran = {plan.key for plan in in_process}
     new = {("sphere-10", algorithm, 2) for algorithm in ALGORITHMS}
-    assert ran == new | {("sphere-10", "cma-me", trial) for trial in range(3)}
+    assert {trial.key for trial in in_process} == new | {("sphere-10", "cma-me", i) for i in range(3)}
     assert files(copy).items() >= before.items()
-    assert_same(Study(settings(), copy).results(), finished[0].results())
+    assert len(study.all_results()) == 8 + 2 + 3
 
 
-@pytest.mark.parametrize(
-    ("changes", "what"),
-    [
-        ({"evaluations": 4000}, "study small, evaluations 4000, seed 1"),
-        ({"seed": 2}, "study small, evaluations 2000, seed 2"),
-        ({"name": "large"}, "study large, evaluations 2000, seed 1"),
-    ],
-)
-def test_a_folder_of_another_study_is_refused(copy, changes, what):
-    before = files(copy)
-    message = (
-        rf"^{re.escape(str(copy))} holds another study \(study small, evaluations 2000, seed 1\), "
-        rf"not this one \({what}\): choose another folder with --out$"
-    )
-    with pytest.raises(InvalidValueError, match=message):
-        Study(settings(**changes), copy)
-    assert files(copy) == before
+def test_another_process_may_not_run_a_study_in_the_same_folder(copy):
+    study = Study(benchmark_settings(), copy)
+    with locked(copy):
+        assert len(study.results()) == 8
+        with pytest.raises(InvalidFileError, match=rf"^another process is working in {re.escape(str(copy))}"):
+            study.run(processes=1)
+    study.run(processes=1)
 
 
-@pytest.mark.parametrize("text", [b"", b"{", b"\xff\xfe", b"[" * 10**5])
-def test_a_damaged_study_file_is_named(copy, text):
-    (copy / "study.json").write_bytes(text)
-    with pytest.raises(InvalidFileError, match=r"study\.json does not describe a study \("):
-        Study(settings(), copy)
-
-
-def test_what_cannot_be_read_is_named(copy):
-    (copy / "study.json").unlink()
-    (copy / "study.json").mkdir()
-    with pytest.raises(InvalidFileError, match=r"study\.json cannot be read: Is a directory$"):
-        Study(settings(), copy)
-
-
-@pytest.mark.parametrize("text", ["3", "null", "[]", "{}", '{"study": "small"}'])
-def test_a_study_file_of_something_else_is_refused(copy, text):
-    (copy / "study.json").write_text(text)
-    with pytest.raises(InvalidValueError, match="holds another study"):
-        Study(settings(), copy)
-
-
-def test_a_folder_that_cannot_be_made_is_refused(tmp_path):
-    (tmp_path / "file").touch()
-    with pytest.raises(InvalidFileError, match="cannot make the folder"):
-        Study(settings(), tmp_path / "file" / "study")
-
-
-@pytest.mark.usefixtures("no_processes")
-def test_a_damaged_trial_is_named_before_anything_is_run(copy):
+def test_a_damaged_trial_is_named_before_anything_is_run(copy, in_process):
     damaged = copy / "trials" / "sphere-10" / "sep-cma-mae-01.h5"
     damaged.write_bytes(damaged.read_bytes()[:-10])
     (copy / "trials" / "arm-10" / "sep-cma-mae-00.h5").unlink()
-    study = Study(settings(), copy)
+    study = Study(benchmark_settings(), copy)
     for read in (study.results, lambda: study.run(processes=1)):
         with pytest.raises(InvalidFileError, match=rf"^{re.escape(str(damaged))} is damaged or incomplete"):
             read()
+    assert in_process == []
 
 
-@pytest.mark.parametrize("other", ["sphere-10/sep-cma-mae-01.h5", "arm-10/sep-cma-mae-00.h5"])
+@pytest.mark.parametrize("other", ["sphere-10/sep-cma-mae-01.h5", "arm-10/sep-cma-mae-00.h5", "seed"])
 def test_the_file_of_another_trial_is_not_taken_for_this_one(copy, other):
     path = copy / "trials" / "sphere-10" / "sep-cma-mae-00.h5"
-    shutil.copy(copy / "trials" / other, path)
+    if other == "seed":
+        write_trial(path, replace(read_trial(path), seed=5))
+    else:
+        shutil.copy(copy / "trials" / other, path)
     with pytest.raises(InvalidFileError, match=rf"^{re.escape(str(path))} holds another trial: remove it"):
-        Study(settings(), copy).results()
+        Study(benchmark_settings(), copy).all_results()
 
 
 def test_a_process_that_dies_ends_in_one_sentence_and_finished_trials_are_kept(tmp_path):
-    study = Study(settings(domains=("sphere-10",), evaluations=40_000, trials=8), tmp_path)
-    finished_before = []
+    study = Study(benchmark_settings(evaluations={"sphere-10": 40_000}, trials=8), tmp_path)
 
     def kill(progress: StudyProgress) -> None:
         if progress.finished:
-            finished_before.append(progress.finished)
             for process in multiprocessing.active_children():
                 os.kill(process.pid, signal.SIGKILL)
 
-    with pytest.raises(SurefootError, match=r"^a trial's process died, perhaps for want of memory; finished"):
+    with pytest.raises(SurefootError, match=r"^the process of a trial died, perhaps because there was too"):
         study.run(processes=1, on_progress=kill)
     assert 1 <= len(study.results()) < 16
     for process in multiprocessing.active_children():
         process.join(10)
     assert not multiprocessing.active_children()
-
-
-def test_a_trial_of_another_seed_is_not_taken_for_this_one(copy):
-    path = copy / "trials" / "sphere-10" / "sep-cma-mae-00.h5"
-    write_trial(path, replace(read_trial(path), seed=5))
-    with pytest.raises(InvalidFileError, match="holds another trial: remove it, and it is run again"):
-        Study(settings(), copy).results()
 
 
 class Ready:
@@ -285,46 +204,175 @@ class Ready:
         return self.outcome
 
 
-def test_what_finishes_beside_a_failure_is_kept(tmp_path, monkeypatch):
-    plans = settings(trials=4).plans()
-    outcomes = [make_result(*plan.key) if i % 2 else InvalidValueError("no") for i, plan in enumerate(plans)]
+def test_what_finishes_at_the_same_time_as_a_failure_is_kept(monkeypatch):
+    plan = benchmark_settings(trials=4).plan(Path())
+    outcomes = [make_result(*one.key) if i % 2 else InvalidValueError("no") for i, one in enumerate(plan)]
     workers = Workers(1)
-    ready = {plan: Ready(outcome) for plan, outcome in zip(plans, outcomes, strict=True)}
-    monkeypatch.setattr(workers._pool, "submit", lambda _, plan: ready[plan])
+    ready = {trial: Ready(outcome) for trial, outcome in zip(plan, outcomes, strict=True)}
+    monkeypatch.setattr(workers._pool, "submit", lambda _, trial: ready[trial])
     monkeypatch.setattr(workers_module, "wait", lambda pending, **_: (pending, set()))
     saved: list[TrialResult] = []
     with pytest.raises(InvalidValueError, match=r"^no$"):
-        workers.run(plans, saved.append, StudyProgress(plans, 1), lambda _: None)
+        workers.run(plan, saved.append, StudyProgress(plan, 1), lambda _: None)
     assert len(saved) == 8
 
 
-COMMAND = ["suite", "optimization", "--algorithms", "openai-mae,sep-cma-mae", "--domains", "sphere-10"]
-COMMAND += ["--trials", "2", "--evaluations", "60000", "--processes", "1"]
+# What studies consist of
 
 
-def test_ctrl_c_keeps_finished_trials_and_the_same_command_goes_on(tmp_path):
-    command = [sys.executable, "-W", "error", "-m", "surefoot", *COMMAND, "--out", str(tmp_path / "study")]
-    process = subprocess.Popen(
-        command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True
+def test_by_default_they_are_the_papers():
+    for paper, count in ((OPTIMIZATION, 5 * 4), (LOCOMOTION, 4 * 6), (ABLATION, 4 * 5)):
+        published, plan = paper.published, paper.settings().plan(Path())
+        assert len(plan) == 10 * count
+        assert tuple(dict.fromkeys(trial.domain for trial in plan)) == published.domains
+        assert {trial.algorithm for trial in plan} <= set(published.algorithms)
+        assert {trial.evaluations for trial in plan} == {published.evaluations}
+        episodes = (0, None) if paper is OPTIMIZATION else (10, 1000)
+        assert {(trial.episodes, trial.episode_steps) for trial in plan} == {episodes}
+    assert {trial.method for trial in ABLATION.settings().plan(Path())} == {"sep-cma-mae"}
+    names = [one.name for one in LOCOMOTION.variants]
+    assert names == ["lm-ma-mae", "sep-cma-mae", "openai-mae", "cma-mega-es", "me-es", "map-elites"]
+
+
+def test_evaluations_are_those_of_the_domain_or_of_all():
+    settings = LOCOMOTION.settings(domains=["hopper", "walker"], evaluations={"": 5, "walker": 7})
+    assert settings.evaluations == {"hopper": 5, "walker": 7}
+    with pytest.raises(InvalidValueError, match="given for ant, which is not among hopper"):
+        LOCOMOTION.settings(domains=["hopper"], evaluations={"ant": 7})
+
+
+@pytest.mark.parametrize("name", ["pga-me", "cma-mega-td3-es"])
+def test_what_needs_deep_learning_is_named(name: str):
+    with pytest.raises(
+        InvalidValueError, match=rf"^{name} cannot be run: .*TD3.*: lm-ma-mae, .*, map-elites"
+    ):
+        LOCOMOTION.algorithm_variants(["sep-cma-mae", name])
+
+
+@pytest.mark.parametrize(
+    ("settings", "error", "message"),
+    [
+        (
+            robot_settings(evaluations={"hopper": 400, "hoper": 400}),
+            UnknownNameError,
+            "unknown robot 'hoper'",
+        ),
+        (robot_settings(variants=variants("magic")), UnknownNameError, "unknown algorithm 'magic'"),
+        (robot_settings(variants=variants("cma-mega")), InvalidValueError, "cma-mega needs gradients"),
+        (robot_settings(evaluations={"hopper": 10**15}), InvalidValueError, "evaluations: "),
+        (robot_settings(episode_steps=10**9), InvalidValueError, "episode_steps must be"),
+        (robot_settings(episodes=10_001), InvalidValueError, "episodes must be at least 1 and at most 10000"),
+        (benchmark_settings(evaluations={"arm-1": 9}), InvalidValueError, "arm must have 2 to"),
+        (
+            benchmark_settings(evaluations={"leg-12": 9}),
+            UnknownNameError,
+            "unknown problem 'leg-12'",
+        ),
+    ],
+)
+def test_what_cannot_be_run_is_found_before_anything_is(settings, error, message):
+    with pytest.raises(error, match=message):
+        settings.check()
+
+
+def test_remarks_are_made_once():
+    remark = "lm-ma-es can use no more vectors than there are parameters: 12 instead of 40"
+    settings = benchmark_settings(variants=variants("lm-ma-mae"), evaluations={"arm-12": 9, "arm-50": 9})
+    assert settings.check() == [remark]
+    assert robot_settings().check() == []
+
+
+@pytest.mark.parametrize(
+    ("parallel", "trials", "cores", "expected"),
+    [
+        (None, 1, 2, (1, 2)),
+        (None, 1, 4, (4, 1)),
+        (None, 2, 4, (1, 4)),
+        ("trials", 1, 4, (1, 4)),
+        ("episodes", 2, 2, (2, 1)),
+    ],
+)
+def test_trials_share_the_cores(parallel, trials, cores, expected):
+    settings, processes = robot_settings(trials=trials).share_cores(parallel, cores)
+    assert (settings.threads, processes) == expected
+
+
+def test_a_study_with_robots_keeps_results_for_committing(tmp_path, in_process):
+    study = Study(robot_settings(), tmp_path)
+    study.run(processes=1)
+    trials = tmp_path / "trials"
+    assert (trials / ".gitignore").read_text().splitlines()[-1] == "*/*/"
+    names = {f"hopper/{name}-00{suffix}" for name in ("map-elites", "sep-cma-mae") for suffix in ("", ".h5")}
+    assert {str(path.relative_to(trials)) for path in trials.glob("*/*")} == names
+    assert all(path.stat().st_size < 20_000 for path in trials.glob("*/*.h5"))
+    other = Study(robot_settings(evaluations={"walker": 200}), tmp_path)
+    assert (len(other.results()), len(other.all_results()), len(other.remaining())) == (0, 2, 2)
+    found = json.loads((tmp_path / "study.json").read_text())
+    assert found["evaluations"] == {"hopper": 400, "walker": 200}
+    assert (found["episodes"], found["episode_steps"]) == (2, {"hopper": 30, "walker": 30})
+    assert found["min_objective"].keys() == {"hopper", "walker"}
+
+
+# What belongs into a folder
+
+
+def written(folder: Path) -> dict:
+    return json.loads((folder / "study.json").read_text())
+
+
+def test_a_folder_may_gain_entries(tmp_path):
+    keep_identity(tmp_path / "new", IDENTITY)
+    assert written(tmp_path / "new") == IDENTITY
+    keep_identity(tmp_path / "new", {**IDENTITY, "evaluations": {"ant": 200}})
+    keep_identity(tmp_path / "new", {**IDENTITY, "evaluations": {"hopper": 400, "walker": 100}})
+    assert written(tmp_path / "new")["evaluations"] == {"hopper": 400, "ant": 200, "walker": 100}
+
+
+@pytest.mark.parametrize(
+    ("changes", "words"),
+    [
+        (
+            {"evaluations": {"ant": 200, "hopper": 600}},
+            "study small, seed 1, evaluations (ant 200, hopper 600)",
+        ),
+        ({"seed": 2}, "study small, seed 2, evaluations (hopper 400)"),
+        ({"episodes": 5}, "study small, seed 1, evaluations (hopper 400), episodes 5"),
+        ({"evaluations": 400}, "study small, seed 1, evaluations 400"),
+    ],
+)
+def test_another_study_is_refused(tmp_path, changes, words):
+    keep_identity(tmp_path, IDENTITY)
+    message = (
+        f"(study small, seed 1, evaluations (hopper 400)), not this one ({words}): choose another folder"
     )
-    while not files(tmp_path):
-        assert process.poll() is None
-        time.sleep(0.02)
-    os.killpg(process.pid, signal.SIGINT)  # as a terminal does: to its processes too
-    output, complaints = process.communicate(timeout=60)
-    assert process.returncode == 130
-    assert "Finished trials are kept: go on with the same command." in output
-    assert complaints.strip().startswith("surefoot: interrupted")
-    assert len(complaints.strip().splitlines()) == 1
-    kept = files(tmp_path)
-    assert 1 <= len(kept) < 4
-    assert not list(tmp_path.rglob("*.partial*"))
-    again = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
-    assert (again.returncode, again.stderr) == (0, "")
-    assert len(files(tmp_path)) == 4
-    assert files(tmp_path).items() > kept.items()
-    assert again.stdout.count(" trial ") == 4 - len(kept)
-    assert (tmp_path / "study" / "report.md").exists()
+    with pytest.raises(InvalidValueError, match=re.escape(message)):
+        keep_identity(tmp_path, {**IDENTITY, **changes})
+    assert written(tmp_path) == IDENTITY
+
+
+def test_looking_at_a_folder_writes_nothing(tmp_path):
+    study = Study(robot_settings(), tmp_path / "none", dry=True)
+    assert (len(study.remaining()), study.all_results()) == (2, [])
+    assert list(tmp_path.iterdir()) == []
+    keep_identity(tmp_path, IDENTITY)
+    keep_identity(tmp_path, {**IDENTITY, "evaluations": {"ant": 200}}, dry=True)
+    assert written(tmp_path) == IDENTITY
+
+
+@pytest.mark.parametrize("text", [b"", b"{", b"\xff\xfe", b"[" * 10**5, b"3", b"null", b"[]", b"{}"])
+def test_a_damaged_study_file_is_named(tmp_path, text):
+    (tmp_path / "study.json").write_bytes(text)
+    with pytest.raises(SurefootError, match=r"study\.json does not describe a study|holds another study"):
+        keep_identity(tmp_path, IDENTITY)
+
+
+def test_what_cannot_be_read_or_made_is_named(tmp_path):
+    (tmp_path / "study.json").mkdir()
+    with pytest.raises(InvalidFileError, match=r"study\.json cannot be read: Is a directory$"):
+        keep_identity(tmp_path, IDENTITY)
+    (tmp_path / "file").touch()
+    with pytest.raises(InvalidFileError, match="cannot make the folder"):
+        keep_identity(tmp_path / "file" / "study", IDENTITY)
 
 
 # Progress
@@ -332,15 +380,11 @@ def test_ctrl_c_keeps_finished_trials_and_the_same_command_goes_on(tmp_path):
 
 def progress(*, trials: int, processes: int, finished: int = 0, seconds: float = 10.0) -> StudyProgress:
     """Of a study of one algorithm in one domain."""
-    plans = [TrialPlan("sphere-10", "cma-mae", trial, 1000, 1) for trial in range(trials)]
-    progress = StudyProgress(plans, processes)
-    for trial in range(finished):
-        progress.finish(make_result("sphere-10", "cma-mae", trial, seconds=seconds))
+    plan = [benchmark_trial("sphere-10", "cma-mae", number=number) for number in range(trials)]
+    progress = StudyProgress(plan, processes)
+    for number in range(finished):
+        progress.finish(make_result("sphere-10", "cma-mae", number, seconds=seconds))
     return progress
-
-
-def test_time_left_is_not_known_before_anything_is():
-    assert math.isnan(progress(trials=4, processes=2).seconds_left())
 
 
 @pytest.mark.parametrize(
@@ -349,40 +393,24 @@ def test_time_left_is_not_known_before_anything_is():
 )
 def test_time_left_follows_from_finished_trials(trials, finished, processes, expected):
     assert progress(trials=trials, processes=processes, finished=finished).seconds_left() == expected
+    assert math.isnan(progress(trials=4, processes=2).seconds_left())
 
 
-def test_time_left_counts_what_is_done_of_trials_under_way():
+def test_time_left_counts_what_is_done_of_running_trials():
     p = progress(trials=5, processes=2, finished=1)
-    p.hear(("sphere-10", "cma-mae", 1), 0.5)
-    p.hear(("sphere-10", "cma-mae", 2), 0.9)
+    p.update(("sphere-10", "cma-mae", 1), 0.5)
+    p.update(("sphere-10", "cma-mae", 2), 0.9)
     assert p.seconds_left() == pytest.approx((5 + 1 + 20) / 2)
-    assert p.done == pytest.approx(2.4)
+    p.update(("sphere-10", "cma-mae", 0), 0.8)  # a message may arrive after its trial has finished
+    assert (p.done, p.finished) == (pytest.approx(2.4), 1)
 
 
-def test_time_left_is_estimated_from_a_trial_under_way():
+def test_time_left_is_estimated_from_a_running_trial():
     p = progress(trials=2, processes=1)
-    p.hear(("sphere-10", "cma-mae", 0), 0.0)
+    p.update(("sphere-10", "cma-mae", 0), 0.0)
     assert math.isnan(p.seconds_left())
     p.began["sphere-10", "cma-mae", 0] -= 30
-    p.hear(("sphere-10", "cma-mae", 0), 0.25)
+    p.update(("sphere-10", "cma-mae", 0), 0.25)
     assert p.seconds_left() == pytest.approx((0.75 + 1) * 120, rel=0.01)
-
-
-def test_time_left_is_known_only_when_it_is_for_all():
-    p = progress(trials=2, processes=1, finished=1)
-    p.plans = [*p.plans, TrialPlan("arm-10", "cma-mae", 0, 1000, 1)]
-    assert math.isnan(p.seconds_left())
-    p.finish(make_result("arm-10", "cma-mae", 0, seconds=7.0))
-    assert p.seconds_left() == 10
-
-
-def test_what_a_trial_said_before_it_finished_may_come_after():
-    p = progress(trials=2, processes=1, finished=1)
-    p.hear(("sphere-10", "cma-mae", 0), 0.8)
-    assert (p.done, p.finished) == (1, 1)
-
-
-def test_what_is_read_is_what_was_written(finished, tmp_path):
-    for result in finished[0].results():
-        write_trial(tmp_path / "a.h5", result)
-        assert_same([read_trial(tmp_path / "a.h5")], [result])
+    p.plan = [*p.plan, benchmark_trial("arm-10", "cma-mae")]
+    assert math.isnan(p.seconds_left())  # not known for all

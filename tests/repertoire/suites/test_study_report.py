@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 from made_results import PAPER, collect, make_result, make_results, make_robot_results, row
 
-from repertoire.suites.locomotion import ABLATION_STUDY, LOCOMOTION_STUDY
 from repertoire.suites.results import TrialResult
+from repertoire.suites.studies import ABLATION, LOCOMOTION
 from repertoire.suites.study_report import write_report
 from robots.errors import InvalidFileError
 
@@ -33,7 +33,7 @@ def markdown(results: Sequence[TrialResult], folder: Path) -> str:
 
 
 def robots_markdown(results: Sequence[TrialResult], folder: Path) -> str:
-    LOCOMOTION_STUDY.report(LOCOMOTION_STUDY.collect(results), folder)
+    LOCOMOTION.report(LOCOMOTION.collect(results), folder)
     return (folder / "report.md").read_text()
 
 
@@ -190,7 +190,7 @@ def test_the_ablation_has_table_7_and_a_curve(tmp_path: Path):
             ["hopper", "ant"], {name: score}, learning_rate=float(name.removeprefix("alpha-"))
         )
     ]
-    paths = ABLATION_STUDY.report(ABLATION_STUDY.collect(results), tmp_path)
+    paths = ABLATION.report(ABLATION.collect(results), tmp_path)
     assert paths[-1].name == "learning_rates.png"
     text = (tmp_path / "report.md").read_text()
     assert "![learning_rates](learning_rates.png)" in text

@@ -6,12 +6,14 @@ from pathlib import Path
 import imageio_ffmpeg
 import numpy as np
 import pytest
+from made_results import make_robot_results
 
 from repertoire.archives.archive import Elites
 from repertoire.problems.locomotion import Locomotion
 from repertoire.repertoire import Repertoire
-from repertoire.suites.places import nine_places
-from repertoire.suites.video_grid import film_places
+from repertoire.suites import videos
+from repertoire.suites.studies import LOCOMOTION
+from repertoire.suites.videos import film_regions, film_study, nine_regions, videos_section
 from repertoire.training.runs import configure
 from robots.errors import InvalidValueError
 from robots.robot import load_robot
@@ -47,31 +49,31 @@ def tile(frame: np.ndarray, row: int, column: int) -> np.ndarray:
 
 
 def test_a_single_measure_is_cut_into_nine():
-    places = nine_places(repertoire_of("hopper", [(0.05,), (0.6,), (0.58,), (0.995,)], [1, 5, 7, 3]))
-    assert [place.row for place in places] == [0, None, None, None, None, 2, None, None, 3]
-    assert places[5].region == ((5 / 9, 6 / 9),)
+    regions = nine_regions(repertoire_of("hopper", [(0.05,), (0.6,), (0.58,), (0.995,)], [1, 5, 7, 3]))
+    assert [one.row for one in regions] == [0, None, None, None, None, 2, None, None, 3]
+    assert regions[5].bounds == ((5 / 9, 6 / 9),)
 
 
 def test_two_measures_are_cut_into_three_each():
     measures = [(0.1, 0.1), (0.9, 0.1), (0.5, 0.9), (0.4, 0.99)]
-    places = nine_places(repertoire_of("walker", measures, [1, 2, 3, 4]))
-    assert [place.row for place in places] == [None, 3, None, None, None, None, 0, None, 1]
-    assert places[1].region == ((1 / 3, 2 / 3), (2 / 3, 1.0))
+    regions = nine_regions(repertoire_of("walker", measures, [1, 2, 3, 4]))
+    assert [one.row for one in regions] == [None, 3, None, None, None, None, 0, None, 1]
+    assert regions[1].bounds == ((1 / 3, 2 / 3), (2 / 3, 1.0))
 
 
 def test_of_more_measures_the_first_two_count():
     measures = [(0.1, 0.1, 0.2, 0.9), (0.2, 0.3, 0.9, 0.1)]
-    places = nine_places(repertoire_of("ant", measures, [1, 2]))
-    assert [place.row for place in places] == [None] * 6 + [1, None, None]
+    regions = nine_regions(repertoire_of("ant", measures, [1, 2]))
+    assert [one.row for one in regions] == [None] * 6 + [1, None, None]
 
 
 def test_an_empty_repertoire_has_empty_places():
     repertoire = repertoire_of("hopper", [], [])
-    assert [place.row for place in nine_places(repertoire)] == [None] * 9
+    assert [one.row for one in nine_regions(repertoire)] == [None] * 9
 
 
 def test_gaits_move_and_empty_places_stay_grey(tmp_path):
-    film_places(repertoire_of("walker", [(0.1, 0.1), (0.9, 0.9)], [1, 2]), tmp_path / "x.mp4", seconds=0.5)
+    film_regions(repertoire_of("walker", [(0.1, 0.1), (0.9, 0.9)], [1, 2]), tmp_path / "x.mp4", seconds=0.5)
     frames = frames_of(tmp_path / "x.mp4")
     assert len(frames) == 6
     moving = [
@@ -85,10 +87,30 @@ def test_gaits_move_and_empty_places_stay_grey(tmp_path):
 
 
 def test_an_empty_repertoire_can_be_filmed(tmp_path):
-    film_places(repertoire_of("hopper", [], []), tmp_path / "x.mp4", seconds=0.2)
+    film_regions(repertoire_of("hopper", [], []), tmp_path / "x.mp4", seconds=0.2)
     assert len(frames_of(tmp_path / "x.mp4")) == 2
 
 
 def test_what_is_no_video_is_refused(tmp_path):
     with pytest.raises(InvalidValueError, match=r"x\.png must end in \.mp4 or \.gif"):
-        film_places(repertoire_of("hopper", [], []), tmp_path / "x.png")
+        film_regions(repertoire_of("hopper", [], []), tmp_path / "x.png")
+
+
+def test_the_median_trial_is_filmed_once(tmp_path, monkeypatch):
+    filmed: list[str] = []
+
+    def film(source: Path, path: Path) -> None:
+        filmed.append(source.parent.name)
+        path.touch()
+
+    monkeypatch.setattr(videos, "read_repertoire", lambda path: path)
+    monkeypatch.setattr(videos, "film_regions", film)
+    results = LOCOMOTION.collect(make_robot_results(["hopper"], {"me-es": 0.1, "map-elites": 0.2}, 3))
+    for trial in range(3):
+        (tmp_path / "trials" / "hopper" / f"me-es-{trial:02d}").mkdir(parents=True)
+        (tmp_path / "trials" / "hopper" / f"me-es-{trial:02d}" / "corrected.h5").touch()
+    assert videos_section(tmp_path) == []
+    for _ in range(2):
+        film_study(results, tmp_path, say=lambda _: None)
+    assert filmed == ["me-es-02"]  # what is not there cannot be filmed
+    assert videos_section(tmp_path)[-1] == "* videos/hopper-me-es.mp4: trial 2, seed 102"

@@ -1,4 +1,4 @@
-"""`surefoot suite locomotion` and `surefoot suite ablation` as a user types them."""
+"""`surefoot suite optimization`, `locomotion` and `ablation` as a user types them."""
 
 import csv
 import json
@@ -10,9 +10,10 @@ import time
 from pathlib import Path
 
 import numpy as np
+import pytest
 
 from repertoire.suites.files import read_trial
-from repertoire.suites.locomotion import LOCOMOTION_STUDY, algorithm_variants
+from repertoire.suites.studies import LOCOMOTION as PAPER
 
 SMALL = ["--trials", 2, "--episodes", 2, "--episode-steps", 30, "--no-videos"]
 LOCOMOTION = ["suite", "locomotion", "--algorithms", "sep-cma-mae, map-elites", *SMALL]
@@ -81,7 +82,17 @@ def test_a_dry_run_only_says_how_long(run, tmp_path) -> None:
     assert list(tmp_path.iterdir()) == []
 
 
-def test_ctrl_c_keeps_what_is_saved_and_the_same_command_goes_on(tmp_path) -> None:
+def test_a_dry_run_of_the_benchmarks_only_says_how_long(run, tmp_path) -> None:
+    command = ["suite", "optimization", "--algorithms", "sep-cma-mae", "--domains", "sphere-10"]
+    code, out, err = run(*command, "--trials", 2, "--evaluations", 9000, "--dry-run", "--out", tmp_path / "x")
+    assert (code, err) == (0, "")
+    assert out.startswith("sphere-10: 2 trials of 9,000 evaluations, about ")
+    assert " QD " not in out
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("stop", [signal.SIGINT, signal.SIGTERM])
+def test_a_stopped_study_keeps_what_is_saved_and_the_same_command_continues_it(tmp_path, stop) -> None:
     small = ["suite", "locomotion", "--algorithms", "map-elites", *SMALL]
     arguments = map(str, [*small, "--robots", "hopper", "--evaluations", 4000])
     command = [sys.executable, "-W", "error", "-m", "surefoot", *arguments]
@@ -96,26 +107,30 @@ def test_ctrl_c_keeps_what_is_saved_and_the_same_command_goes_on(tmp_path) -> No
     while not list(study.glob("trials/hopper/[!.]*.h5")):
         assert process.poll() is None
         time.sleep(0.02)
-    os.killpg(process.pid, signal.SIGINT)  # as a terminal does: to its processes too
+    if stop == signal.SIGINT:
+        os.killpg(process.pid, stop)  # as a terminal does: to its processes too
+    else:
+        process.send_signal(stop)
     output, complaints = process.communicate(timeout=60)
     assert process.returncode == 130
-    assert "Stopped. What is saved is kept: go on with the same command." in output
+    assert "Stopped. What is saved is kept; the same command continues the study." in output
     assert len(complaints.strip().splitlines()) == 1
     kept = {path: path.read_bytes() for path in study.glob("trials/hopper/[!.]*.h5")}
     assert len(kept) == 1
+    assert not list(tmp_path.rglob("*.partial*"))
     subprocess.run([*command, "--out", study], check=True, capture_output=True, timeout=120)
     assert all(path.read_bytes() == content for path, content in kept.items())
-    whole = LOCOMOTION_STUDY.settings(
-        tmp_path / "whole",
-        {"hopper": 4000},
-        variants=algorithm_variants(["map-elites"]),
+    whole = PAPER.settings(
+        domains=["hopper"],
+        variants=PAPER.algorithm_variants(["map-elites"]),
+        evaluations={"hopper": 4000},
         trials=2,
         episodes=2,
         episode_steps=30,
     )
-    for plan in whole.plans():
-        resumed = read_trial(study / "trials" / "hopper" / f"map-elites-{plan.trial:02d}.h5")
-        for name, value in vars(plan.run(lambda _: None)).items():
+    for trial in whole.plan(tmp_path / "whole"):
+        resumed = read_trial(study / "trials" / "hopper" / f"map-elites-{trial.number:02d}.h5")
+        for name, value in vars(trial.run(lambda _: None)).items():
             if name not in TIMES:
                 np.testing.assert_equal(vars(resumed)[name], value, err_msg=name)
 
@@ -133,12 +148,15 @@ def test_bad_input_ends_in_one_sentence_and_code_2(run, tmp_path) -> None:
         ([*small, "--algorithms", "cma-mega-td3-es"], "cma-mega-td3-es cannot be run: it trains networks"),
         ([*small, "--algorithms", "cma-mega"], "cma-mega needs gradients"),
         ([*small, "--algorithms", "me-es,me-es"], "different names with commas between"),
-        ([*small, "--robots", "hoper"], "unknown robot 'hoper' (did you mean 'hopper'?); available: ant"),
+        (
+            [*small, "--robots", "hoper"],
+            "unknown robot 'hoper' (did you mean 'hopper'?); available: ant",
+        ),
         ([*small, "--evaluations", "0"], "0 is not in the range"),
         ([*small, "--evaluations", "many"], "'many' is not a valid integer"),
         ([*small, "--evaluations", "5,hopper=x"], "'x' is not a valid integer"),
         ([*small, "--evaluations", "5,6"], "it must give each name one number, not '5,6'"),
-        ([*small, "--evaluations", "5,ant=6"], "--evaluations speaks of ant, which is not among the robots"),
+        ([*small, "--evaluations", "5,ant=6"], "evaluations are given for ant, which is not among hopper"),
         ([*small, "--evaluations", "9" * 15], "evaluations: "),
         ([*small, "--episodes", "0"], "0 is not in the range"),
         ([*small, "--episodes", "10001"], "episodes must be at least 1 and at most 10000, not 10001"),

@@ -1,0 +1,273 @@
+"""`Trial`: one run of one algorithm in one domain, with a correction where the domain is a robot."""
+
+import json
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import asdict, dataclass, fields
+from pathlib import Path
+from typing import Any, Literal
+from zlib import crc32
+
+import numpy as np
+
+from repertoire.algorithms import find_algorithm
+from repertoire.correction import Correction, correct, reevaluation
+from repertoire.plots import objective_grid
+from repertoire.problems.catalogue import find_problem, make_problem
+from repertoire.provenance import processor_name
+from repertoire.repertoire import Repertoire
+from repertoire.resources import array_bytes
+from repertoire.storage.repertoires import read_repertoire, write_repertoire
+from repertoire.suites.results import Key, TrialResult
+from repertoire.training.runs import FILE_NAME, configure, resume_training
+from repertoire.training.training import Training
+from robots.errors import InvalidFileError
+from robots.files import file_exists, make_folder, write_text
+
+CORRECTED = "corrected.h5"
+_EPISODES = "samples.h5"
+_COSTS = "costs.json"
+_CHECKPOINT_SECONDS = 60.0
+_ROWS = 100  # of a history
+_TRAINING = 0.95  # share of a trial's work; the correction is the rest
+_COLUMNS = ("evaluations", "qd_score", "coverage", "best")
+
+
+@dataclass(frozen=True)
+class Costs:
+    """What training took, over all parts of an interrupted trial; see `TrialResult`."""
+
+    seconds: float = 0.0
+    cpu_seconds: float = 0.0
+    search_seconds: float = 0.0
+    evaluation_seconds: float = 0.0
+    saving_seconds: float = 0.0
+    search_bytes: float = 0.0
+
+
+@dataclass(frozen=True)
+class Trial:
+    """What a trial is to do; with the versions of the software it decides the result, except for times.
+
+    Attributes:
+        domain: name of a benchmark problem or of a robot.
+        algorithm: name in the study.
+        number: of the trial, from 0.
+        method: name of the algorithm that runs.
+        learning_rate: of the archive's thresholds; None for the algorithm's or the problem's own.
+        rule: how thresholds are updated within a batch.
+        evaluations: solutions to evaluate, rounded up to whole batches.
+        episodes: of each elite, for the correction; 0 for none.
+        episode_steps: limit of an episode [control steps]; None where there are no episodes.
+        study_seed: from which the trial's seed derives.
+        folder: for checkpoints of a trial with a correction, which leaves `repertoire.h5` and `corrected.h5`.
+        threads: of the simulation; the result does not depend on it.
+    """
+
+    domain: str
+    algorithm: str
+    number: int
+    method: str
+    learning_rate: float | None
+    rule: Literal["sequential", "batch"]
+    evaluations: int
+    episodes: int
+    episode_steps: int | None
+    study_seed: int
+    folder: Path
+    threads: int = 1
+
+    @property
+    def key(self) -> Key:
+        """Domain, algorithm and number, which identify the trial in its study."""
+        return self.domain, self.algorithm, self.number
+
+    @property
+    def seed(self) -> int:
+        """Seed of the run: a different one for every trial of every algorithm in every domain."""
+        return trial_seed(self.study_seed, self.key)
+
+    def training(self) -> Training:
+        """Set the run up from its beginning.
+
+        Raises:
+            UnknownNameError: there is no such domain or algorithm.
+            InvalidValueError: a setting is wrong, or the algorithm does not suit the domain.
+        """
+        if self.episodes:
+            problem = find_problem(self.domain, threads=self.threads, episode_steps=self.episode_steps)
+            return Training(problem, configure(problem, self.method, self._settings()))
+        problem = make_problem(self.domain)
+        settings = configure(problem, self.method, self._settings())
+        # all work is done in this thread, whose processor time does not count what else the machine does
+        return Training(problem, settings, history_rows=_ROWS, clock=time.thread_time)
+
+    def run(self, report: Callable[[float], None]) -> TrialResult:
+        """Run the trial in this process; one with a correction goes on from its last checkpoint.
+
+        Args:
+            report: called from time to time, from any thread, with the share that is done.
+
+        Raises:
+            SurefootError: the trial cannot be run, or its folder holds another run or cannot be written to.
+        """
+        if not self.episodes:
+            return self._run_in_memory(report)
+        make_folder(self.folder)
+        path = self.folder / FILE_NAME
+        started = file_exists(path)
+        training: Training | None
+        training = resume_training(self.folder, threads=self.threads) if started else self.training()
+        if training is not None:
+            with training:
+                self._check(training.repertoire())
+                before = self._read_costs(training.evaluations) if started else Costs()
+                self._train(training, before, report, path)
+        repertoire = read_repertoire(path)
+        self._check(repertoire)
+        costs = self._read_costs(repertoire.evaluations)
+        return self._result(repertoire, costs, self._correct(repertoire, report))
+
+    def _run_in_memory(self, report: Callable[[float], None]) -> TrialResult:
+        """Run a trial without a correction; it takes minutes at most, so that there are no checkpoints."""
+        with self.training() as training:
+            costs = self._train(training, Costs(), report, None)
+            return self._result(training.repertoire(), costs, None)
+
+    def _settings(self) -> dict[str, Any]:
+        """Return the settings that are not defaults of the algorithm or the problem."""
+        settings: dict[str, Any] = {"evaluations": self.evaluations, "seed": self.seed}
+        if self.learning_rate is not None:
+            settings["learning_rate"] = self.learning_rate
+        if self.rule != "sequential" and find_algorithm(self.method).annealed:
+            settings["rule"] = self.rule
+        return settings
+
+    def _check(self, repertoire: Repertoire) -> None:
+        """Raise if the folder holds another run."""
+        wanted = {"robot": self.domain, "algorithm": self.method, **self._settings()}
+        wanted["episode_steps"] = self.episode_steps
+        steps, settings = repertoire.robot.description.episode_steps, repertoire.settings
+        held = {**settings.search, **dict(settings), "robot": repertoire.robot.name, "episode_steps": steps}
+        others = [f"{name} {held[name]}" for name, value in wanted.items() if held[name] != value]
+        if others:
+            raise InvalidFileError(
+                f"{self.folder} holds another run ({', '.join(others)}): remove it to run the trial again"
+            )
+
+    def _train(
+        self, training: Training, before: Costs, report: Callable[[float], None], path: Path | None
+    ) -> Costs:
+        """Train to the end, with checkpoints if there is a path; returns the costs at the end."""
+        training.warm_up()
+        started, cpu_started = time.perf_counter(), time.process_time()
+
+        def costs() -> Costs:
+            timing, search = training.timing, training.search
+            return Costs(
+                seconds=before.seconds + time.perf_counter() - started,
+                cpu_seconds=before.cpu_seconds + time.process_time() - cpu_started,
+                search_seconds=before.search_seconds + timing.search,
+                evaluation_seconds=before.evaluation_seconds + timing.evaluation,
+                saving_seconds=before.saving_seconds + timing.saving,
+                search_bytes=array_bytes(search.soft, search.result, *search.emitters),
+            )
+
+        history = {training.evaluations: before}
+
+        def keep_costs() -> None:
+            # whenever the process ends, the costs at the checkpoint in the file are among the last two
+            *_, last = history.items()
+            history.clear()
+            history.update([last, (training.evaluations, costs())])
+            self._write_costs(history)
+
+        share = _TRAINING if self.episodes else 1.0
+        training.run(
+            path,
+            checkpoint_seconds=_CHECKPOINT_SECONDS,
+            on_progress=lambda now: report(share * min(now.evaluations / self.evaluations, 1.0)),
+            before_saving=keep_costs,
+        )
+        return costs()
+
+    def _write_costs(self, history: Mapping[int, Costs]) -> None:
+        table = {evaluations: asdict(costs) for evaluations, costs in history.items()}
+        write_text(self.folder / _COSTS, json.dumps(table, indent=2) + "\n")
+
+    def _read_costs(self, evaluations: int) -> Costs:
+        """Read what training took until a checkpoint; raise if that is not known."""
+        path = self.folder / _COSTS
+        try:
+            found = json.loads(path.read_text())[str(evaluations)]
+            return Costs(**{field.name: float(found[field.name]) for field in fields(Costs)})
+        except (OSError, ValueError, TypeError, KeyError, RecursionError) as error:
+            raise InvalidFileError(
+                f"{path} does not tell how long the trial took: remove {self.folder} to run the trial again"
+            ) from error
+
+    def _correct(self, repertoire: Repertoire, report: Callable[[float], None]) -> Correction:
+        """Correct what was learned, and save it."""
+        path = self.folder / _EPISODES
+        with reevaluation(
+            repertoire, episodes=self.episodes, seed=self.seed, threads=self.threads
+        ) as evaluation:
+            if file_exists(path):
+                evaluation.restore(path)
+            evaluation.run(
+                path,
+                checkpoint_seconds=_CHECKPOINT_SECONDS,
+                on_progress=lambda done: report(_TRAINING + (1 - _TRAINING) * done / evaluation.total),
+            )
+            correction = correct(evaluation)
+        write_repertoire(self.folder / CORRECTED, correction.repertoire)
+        return correction
+
+    def _result(self, repertoire: Repertoire, costs: Costs, correction: Correction | None) -> TrialResult:
+        """Return the result of a finished trial."""
+        history, settings = repertoire.history, repertoire.settings
+        raw = repertoire.metrics
+        final, metrics = (correction.repertoire, correction.after) if correction else (repertoire, raw)
+        restarts = [column[-1] for name, column in history.items() if name.endswith("/restarts")]
+        versions = (f"{name} {version}" for name, version in repertoire.versions.items())
+        return TrialResult(
+            domain=self.domain,
+            algorithm=self.algorithm,
+            trial=self.number,
+            seed=self.seed,
+            evaluations=repertoire.evaluations,
+            qd_score=metrics.qd_score,
+            coverage=metrics.coverage,
+            best=metrics.best,
+            **asdict(costs) | {"search_bytes": int(costs.search_bytes)},
+            restarts=int(sum(restarts)),
+            machine=processor_name(),
+            versions=", ".join(versions),
+            threads=self.threads,
+            learning_rate=settings.learning_rate,
+            min_objective=settings.min_objective,
+            steps=int(history["steps"][-1]) if self.episodes else 0,
+            episode_steps=self.episode_steps or 0,
+            episodes=self.episodes,
+            left_out=correction.left_out if correction else 0,
+            raw_qd_score=raw.qd_score,
+            raw_coverage=raw.coverage,
+            raw_best=raw.best,
+            history=_thinned(history),
+            objectives=objective_grid(final).astype(np.float32),
+        )
+
+
+def trial_seed(study_seed: int, key: Key) -> int:
+    """Return the seed of a trial, see `Trial.seed`."""
+    domain, algorithm, number = key
+    group = crc32(f"{domain}/{algorithm}".encode())
+    sequence = np.random.SeedSequence(study_seed, spawn_key=(group, number))
+    return int(sequence.generate_state(1, np.uint32)[0])
+
+
+def _thinned(history: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
+    """Return at most so many rows of a history, evenly spread, the last one among them."""
+    count = len(history["evaluations"])
+    rows = np.unique(np.linspace(0, count, min(count, _ROWS) + 1).astype(int)[1:] - 1)
+    return {name: history[name][rows] for name in _COLUMNS}

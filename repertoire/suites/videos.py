@@ -1,0 +1,220 @@
+"""Videos of a study that trains robots: nine gaits of the median trial of each algorithm and robot."""
+
+import json
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+import mujoco
+import numpy as np
+from PIL import Image, ImageDraw, ImageFont
+
+from repertoire.repertoire import Repertoire
+from repertoire.storage.repertoires import read_repertoire
+from repertoire.suites.report import bullets, heading, paragraph
+from repertoire.suites.results import StudyResults
+from repertoire.suites.study import trial_folder
+from repertoire.suites.trial import CORRECTED
+from robots.files import file_exists, make_folder, write_text
+from robots.rendering.camera import Camera
+from robots.rendering.video import VideoWriter
+from robots.simulation.stepper import Stepper
+
+_FOLDER = "videos"
+_INDEX = "videos.json"
+_SIDE = 3  # of the square of tiles
+_TILE = 240, 180  # width and height [pixels]
+_SECONDS = 5.0
+_FRAME_EVERY = 5  # control steps; with 16.5 ms each, these are 12 frames per second
+_GAP = 2  # between tiles [pixels]
+_EMPTY = 228
+_PANEL, _TEXT, _QUIET = (16, 22, 32, 170), (255, 255, 255), (110, 110, 110)
+_SIZE, _MARGIN = 11, 4  # of the text [pixels]
+
+
+def film_study(results: StudyResults, folder: Path, *, say: Callable[[str], object]) -> None:
+    """Film the median trial of each algorithm and robot, unless its video is in the folder already.
+
+    A trial whose corrected repertoire is not there any more is skipped.
+
+    Args:
+        results: of the study.
+        folder: of the study; the videos go to `videos/`.
+        say: called with a line for each video.
+
+    Raises:
+        InvalidFileError: a repertoire cannot be read, or a video cannot be written.
+        RenderingError: frames cannot be drawn, or a video cannot be encoded, on this machine.
+    """
+    make_folder(folder / _FOLDER)
+    index = _read_index(folder)
+    for domain in results.domains:
+        for algorithm in results.algorithms_in(domain):
+            shown = results.median_trial(domain, algorithm)
+            source = trial_folder(folder, shown.key) / CORRECTED
+            name, label = f"{domain}-{algorithm}.mp4", f"trial {shown.trial}, seed {shown.seed}"
+            path = folder / _FOLDER / name
+            if not file_exists(source) or (index.get(name) == label and file_exists(path)):
+                continue
+            film_regions(read_repertoire(source), path)
+            index[name] = label
+            write_text(folder / _FOLDER / _INDEX, json.dumps(index, indent=2, sort_keys=True) + "\n")
+            say(f"filmed {path}")
+
+
+def videos_section(folder: Path) -> list[str]:
+    """Return the section of a report that lists the videos of a study; empty if there are none."""
+    index = _read_index(folder)
+    if not index:
+        return []
+    return [
+        heading("Videos", 3),
+        paragraph(
+            f"{_FOLDER}/ has a video for each robot and algorithm. It shows the best corrected gait in each "
+            "of nine regions of the measure space, of the trial with the median QD score. A single measure "
+            "is divided into nine intervals, from left to right and then from top to bottom. Of two or more "
+            "measures the first two are divided into three intervals each; the first increases to the right, "
+            "the second upwards. Each tile shows the gait's measures and its objective; a grey tile has no "
+            "gait."
+        ),
+        bullets(f"{_FOLDER}/{name}: {label}" for name, label in sorted(index.items())),
+    ]
+
+
+@dataclass(frozen=True)
+class Region:
+    """One of nine regions of the measure space.
+
+    Attributes:
+        row: of the elite with the largest objective there; None where there is none.
+        bounds: lowest and highest value of the first one or two measures.
+    """
+
+    row: int | None
+    bounds: tuple[tuple[float, float], ...]
+
+
+def nine_regions(repertoire: Repertoire) -> list[Region]:
+    """Divide the measure space into nine regions, and find the best elite in each.
+
+    A single measure is divided into nine intervals; of two or more measures the first two are divided into
+    three each, and further measures may have any value.
+
+    Args:
+        repertoire: whose measures lie within 0 and 1; may be empty.
+
+    Returns:
+        The regions, row by row from the top, where the second measure is largest.
+    """
+    elites, count = repertoire.elites, _SIDE * _SIDE
+    single = repertoire.robot.measure_dim == 1
+    parts = count if single else _SIDE
+    places = np.clip((elites.measures[:, : 1 if single else 2] * parts).astype(int), 0, parts - 1)
+    regions = []
+    for number in range(count):
+        wanted = [number] if single else [number % _SIDE, _SIDE - 1 - number // _SIDE]
+        rows = np.flatnonzero((places == wanted).all(axis=1))
+        best = int(rows[np.argmax(elites.objectives[rows])]) if len(rows) else None
+        regions.append(Region(best, tuple((place / parts, (place + 1) / parts) for place in wanted)))
+    return regions
+
+
+def film_regions(repertoire: Repertoire, path: Path, *, seconds: float = _SECONDS) -> None:
+    """Film the best gait in each of nine regions, see `nine_regions`; a region without a gait stays grey.
+
+    Every gait runs the same episode, and goes on after a fall. Its measures and its objective, as they are
+    in the repertoire, are written on its tile.
+
+    Args:
+        repertoire: may be empty.
+        path: of the .mp4 or .gif.
+        seconds: length of the video [s].
+
+    Raises:
+        InvalidValueError: the path has another suffix.
+        InvalidFileError: the file cannot be written.
+        RenderingError: frames cannot be drawn, or a video cannot be encoded, on this machine.
+    """
+    robot, regions = repertoire.robot, nine_regions(repertoire)
+    fps = 1 / (_FRAME_EVERY * robot.control_step)
+    with (
+        VideoWriter(path, fps=fps) as writer,
+        Camera(robot.model, width=_TILE[0], height=_TILE[1]) as camera,
+    ):
+        tiles = [_empty_tile(repertoire, region) for region in regions]
+        rows = {number: region.row for number, region in enumerate(regions) if region.row is not None}
+        labels = {number: _label(repertoire, row) for number, row in rows.items()}
+        walkers = {number: _Walker(repertoire, row) for number, row in rows.items()}
+        for _ in range(round(seconds * fps)):
+            for number, walker in walkers.items():
+                tiles[number] = _labelled(camera.frame(walker.state()), labels[number])
+            writer.add(_arranged(tiles))
+            for walker in walkers.values():
+                walker.walk(_FRAME_EVERY)
+
+
+class _Walker:
+    """One of a repertoire's gaits, walking."""
+
+    def __init__(self, repertoire: Repertoire, row: int) -> None:
+        self._stepper = Stepper(repertoire.robot)  # no limit ends an episode here
+        self._parameters = np.ascontiguousarray(repertoire.elites.solutions[row], np.float32)
+        self._stepper.reset(0)
+
+    def walk(self, steps: int) -> None:
+        """Simulate control steps; a robot whose simulation diverged stands still."""
+        for _ in range(steps):
+            if self._stepper.tally.diverged:
+                return
+            self._stepper.drive(self._parameters)
+
+    def state(self) -> mujoco.MjData:
+        """Return the robot as it stands."""
+        return self._stepper.posed_data()
+
+
+def _read_index(folder: Path) -> dict[str, str]:
+    """Return which trial each video of a study shows, by its name; empty where that cannot be read."""
+    try:
+        found = json.loads((folder / _FOLDER / _INDEX).read_text())
+    except (OSError, ValueError, RecursionError):
+        return {}
+    return found if isinstance(found, dict) else {}
+
+
+def _label(repertoire: Repertoire, row: int) -> str:
+    """Return what is written on the tile of a gait."""
+    measures = ", ".join(f"{measure:.2f}" for measure in repertoire.elites.measures[row])
+    return f"{measures}  objective {repertoire.elites.objectives[row]:,.0f}"
+
+
+def _empty_tile(repertoire: Repertoire, region: Region) -> np.ndarray:
+    """Return a tile without a gait, which says what its region is."""
+    image = Image.new("RGB", _TILE, (_EMPTY, _EMPTY, _EMPTY))
+    names = repertoire.robot.description.measures
+    bounds = zip(names, region.bounds, strict=False)
+    text = "\n".join(["no gait", *(f"{name}: {low:.2f} to {high:.2f}" for name, (low, high) in bounds)])
+    middle = _TILE[0] / 2, _TILE[1] / 2
+    font = ImageFont.load_default(_SIZE)
+    ImageDraw.Draw(image).multiline_text(middle, text, fill=_QUIET, font=font, anchor="mm", align="center")
+    return np.array(image)
+
+
+def _labelled(frame: np.ndarray, label: str) -> np.ndarray:
+    """Write a label into the lower left corner of a frame."""
+    image = Image.fromarray(frame)
+    pen, font = ImageDraw.Draw(image, "RGBA"), ImageFont.load_default(_SIZE)
+    top = _TILE[1] - _SIZE - 3 * _MARGIN
+    pen.rectangle((0, top, font.getlength(label) + 2 * _MARGIN, _TILE[1]), fill=_PANEL)
+    pen.text((_MARGIN, top + _MARGIN), label, fill=_TEXT, font=font)
+    return np.array(image)
+
+
+def _arranged(tiles: list[np.ndarray]) -> np.ndarray:
+    """Return nine tiles as one frame, with white lines between them."""
+    width, height = _TILE
+    frame = np.full((_SIDE * (height + _GAP) - _GAP, _SIDE * (width + _GAP) - _GAP, 3), 255, np.uint8)
+    for number, tile in enumerate(tiles):
+        top, left = number // _SIDE * (height + _GAP), number % _SIDE * (width + _GAP)
+        frame[top : top + height, left : left + width] = tile
+    return frame
