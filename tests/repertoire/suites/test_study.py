@@ -14,7 +14,6 @@ from pathlib import Path
 import pytest
 from made_results import make_result
 from made_studies import assert_same, benchmark_settings, benchmark_trial, robot_settings, silent, variants
-from robots.locks import locked
 
 from repertoire.suites import study as study_module
 from repertoire.suites import workers as workers_module
@@ -24,7 +23,8 @@ from repertoire.suites.studies import ABLATION, LOCOMOTION, OPTIMIZATION
 from repertoire.suites.study import Study
 from repertoire.suites.trial import Trial
 from repertoire.suites.workers import StudyProgress, Workers
-from robots.errors import InvalidFileError, InvalidValueError, SurefootError, UnknownNameError
+from robots.errors import InUseError, InvalidFileError, InvalidValueError, SurefootError, UnknownNameError
+from robots.locks import locked
 
 ALGORITHMS, DOMAINS = ("sep-cma-mae", "map-elites-line"), ("sphere-10", "arm-10")
 IDENTITY = {"study": "small", "seed": 1, "evaluations": {"hopper": 400}}
@@ -146,7 +146,7 @@ def test_another_process_may_not_run_a_study_in_the_same_folder(copy):
     study = Study(benchmark_settings(), copy)
     with locked(copy):
         assert len(study.results()) == 8
-        with pytest.raises(InvalidFileError, match=rf"^another process is working in {re.escape(str(copy))}"):
+        with pytest.raises(InUseError, match=rf"^{re.escape(str(copy))} is in use by process {os.getpid()}"):
             study.run(processes=1)
     study.run(processes=1)
 
