@@ -5,8 +5,6 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Literal
 
-from robots.locks import locked
-
 from repertoire.evaluation import check_episodes
 from repertoire.suites.files import keep_identity, read_trial, write_trial
 from repertoire.suites.results import Key, TrialResult
@@ -14,6 +12,7 @@ from repertoire.suites.trial import Trial, trial_seed
 from repertoire.suites.workers import StudyProgress, Workers
 from robots.errors import InvalidFileError
 from robots.files import file_exists, make_folder, write_text
+from robots.locks import locked
 from robots.robot import load_robot
 
 _IGNORED = "# Working folders of trials are large and can be made again; results lie next to them.\n*/*/\n"
