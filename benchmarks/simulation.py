@@ -1,4 +1,4 @@
-"""How fast the closed loop is: against raw physics, with more threads, next to PyBullet, and within training."""
+"""How fast the closed loop is: against raw physics, with more threads, next to PyBullet, and in training."""
 
 import os
 import platform

@@ -9,7 +9,7 @@ Importing the package loads nothing heavy. It registers the environments where G
 * `simulation`: `stepper` simulates one robot, `simulation` many episodes on all cores; `environment` is the
   same task for Gymnasium.
 * `rendering`: pictures and videos; `importing`: what it takes to bring a robot of your own.
-* `compilation`, `errors`, `files`, `plugins`, `seeds`, `validation`, `words`: the ground that all else stands on.
+* `compilation`, `errors`, `files`, `plugins`, `seeds`, `validation`, `words`: the ground of all else.
 """
 
 import sys
