@@ -7,8 +7,7 @@ import numpy as np
 
 from repertoire.algorithms import find_algorithm
 from repertoire.metrics import measure
-from repertoire.problems.maze import Maze
-from repertoire.problems.maze_plot import draw_maze
+from repertoire.problems.maze import Maze, draw_maze
 
 SEED = 1
 

@@ -7,8 +7,7 @@ High-Dimensional Controllers by Scaling Covariance Matrix Adaptation MAP-Anneali
 
 import numpy as np
 
-from repertoire.problems.deterministic import DeterministicProblem, check_dim
-from repertoire.problems.elementary import cosine_sine
+from repertoire.problems.deterministic import DeterministicProblem, check_dim, cosine_sine
 from robots.compilation import compiled
 
 

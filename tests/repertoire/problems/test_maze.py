@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from repertoire.problems.maze import Maze
-from repertoire.problems.maze_robot import LANES, feel, look
+from repertoire.problems.maze_simulation import SLOTS, feel, look
 
 KHEPERAX = Path(__file__).with_name("kheperax.npz")
 MAZE = Maze()
@@ -129,20 +129,20 @@ def test_bumpers_count_from_the_step_after_contact(bumper: int) -> None:
 
 def test_what_a_robot_sees_from_anywhere() -> None:
     rng = np.random.default_rng(0)
-    inputs, gap2 = np.zeros(8 * LANES), np.zeros(LANES)
+    inputs, gap2 = np.zeros(8 * SLOTS), np.zeros(SLOTS)
     for _ in range(100):
-        positions, headings = rng.uniform(-0.01, 1.01, (LANES, 2)), rng.uniform(-np.pi, np.pi, LANES)
+        positions, headings = rng.uniform(-0.01, 1.01, (SLOTS, 2)), rng.uniform(-np.pi, np.pi, SLOTS)
         look(np.concatenate([*positions.T, np.cos(headings), np.sin(headings)]), inputs, gap2)
         expected = maze_reference.lasers(positions, headings).T
-        np.testing.assert_allclose(inputs.reshape(8, LANES)[:3], expected, rtol=0, atol=1e-10)
+        np.testing.assert_allclose(inputs.reshape(8, SLOTS)[:3], expected, rtol=0, atol=1e-10)
         gaps = np.linalg.norm(maze_reference.to_walls(positions), axis=-1).min(axis=1)
         np.testing.assert_allclose(np.sqrt(gap2), gaps, rtol=0, atol=1e-12)
 
 
 def test_the_first_look_grazes_the_end_of_a_wall() -> None:
-    inputs = np.zeros(8 * LANES)
-    look(np.repeat([0.15, 0.15, 0.0, 1.0], LANES), inputs, np.zeros(LANES))
-    np.testing.assert_allclose(inputs.reshape(8, LANES)[:3, 0], [0.1 * np.sqrt(2), 0.2, 0.2], atol=1e-12)
+    inputs = np.zeros(8 * SLOTS)
+    look(np.repeat([0.15, 0.15, 0.0, 1.0], SLOTS), inputs, np.zeros(SLOTS))
+    np.testing.assert_allclose(inputs.reshape(8, SLOTS)[:3, 0], [0.1 * np.sqrt(2), 0.2, 0.2], atol=1e-12)
 
 
 def test_what_a_robot_feels_near_walls() -> None:

@@ -4,8 +4,7 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from repertoire.problems.maze import Maze
-from repertoire.problems.maze_plot import draw_maze
+from repertoire.problems.maze import Maze, draw_maze
 from robots.errors import InvalidFileError, InvalidValueError
 
 MAZE = Maze()

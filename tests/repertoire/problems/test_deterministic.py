@@ -3,7 +3,7 @@ import math
 import numpy as np
 import pytest
 
-from repertoire.problems.elementary import cosine_ratio, cosine_sine, tanh
+from repertoire.problems.deterministic import cosine_ratio, cosine_sine, tanh
 
 
 @pytest.mark.parametrize("largest", [0.1, math.pi, 1e4, 6e6])

@@ -1,0 +1,112 @@
+"""`surefoot train` of problems without a robot: trained, resumed, shown and merged like robots."""
+
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from repertoire.repertoire import Repertoire
+from repertoire.storage.repertoires import read_repertoire
+from repertoire.training.runs import FILE_NAME, resume_training, start_training
+from robots.errors import InUseError
+from robots.locks import locked
+
+SMALL = ("--evaluations", 600, "--emitters", 2, "--batch-size", 30)
+
+
+def same(a: Repertoire, b: Repertoire) -> bool:
+    columns = [np.array_equal(x, b.history[name], equal_nan=True) for name, x in a.history.items()]
+    elites = [
+        np.array_equal(x, y) for x, y in zip(vars(a.elites).values(), vars(b.elites).values(), strict=True)
+    ]
+    return all(columns + elites) and np.array_equal(a.thresholds, b.thresholds)
+
+
+@pytest.mark.parametrize("name", ["sphere-20", "arm-30", "maze"])
+def test_from_training_to_a_picture(name: str, tmp_path: Path, run) -> None:
+    code, out, err = run("train", name, *SMALL, "--out", tmp_path / "a")
+    assert (code, err) == (0, "")
+    assert "after 600 evaluations" in out
+    repertoire = read_repertoire(tmp_path / "a" / FILE_NAME)
+    assert repertoire.problem.name == name
+    assert repertoire.settings.archive.cells == 10_000
+    assert run("train", name, *SMALL, "--seed", 2, "--out", tmp_path / "b")[0] == 0
+    assert run("merge", tmp_path / "a", tmp_path / "b", "--out", tmp_path / "both.h5")[0] == 0
+    merged = read_repertoire(tmp_path / "both.h5")
+    assert len(merged) >= len(repertoire)
+    code, out, _ = run(
+        "show", tmp_path / "a", "--picture", tmp_path / "a.png", "--history", tmp_path / "h.png"
+    )
+    assert code == 0
+    assert f"problem {name}, {repertoire.problem.solution_dim} parameters" in out
+    assert "single episodes" not in out
+    assert (tmp_path / "a.png").stat().st_size > 10_000
+
+
+def test_a_stopped_run_goes_on_as_if_it_had_not_been(tmp_path: Path) -> None:
+    settings = {"evaluations": 1200, "seed": 3, "emitters": 2, "batch_size": 30}
+    whole = start_training("sphere-20", "lm-ma-mae", out=tmp_path / "whole", **settings)
+    whole.run(tmp_path / "whole" / FILE_NAME)
+    part = start_training("sphere-20", "lm-ma-mae", out=tmp_path / "part", **settings)
+    part.run(tmp_path / "part" / FILE_NAME, stop=lambda: part.evaluations >= 480)
+    resumed = resume_training(tmp_path / "part")
+    assert resumed is not None
+    assert resumed.evaluations == 480
+    resumed.run(tmp_path / "part" / FILE_NAME)
+    assert same(
+        read_repertoire(tmp_path / "part" / FILE_NAME), read_repertoire(tmp_path / "whole" / FILE_NAME)
+    )
+    assert resume_training(tmp_path / "part") is None
+
+
+def test_a_run_is_worked_on_by_one_process(tmp_path: Path) -> None:
+    settings = {"evaluations": 60, "seed": 3, "emitters": 1, "batch_size": 30}
+    start_training("sphere-5", "cma-mae", out=tmp_path, **settings).run(tmp_path / FILE_NAME)
+    before = (tmp_path / FILE_NAME).read_bytes()
+    with locked(tmp_path / FILE_NAME):
+        other = start_training("sphere-5", "cma-mae", out=tmp_path, overwrite=True, **settings)
+        with pytest.raises(InUseError, match=r"repertoire\.h5 is in use by process"):
+            other.run(tmp_path / FILE_NAME)
+    assert (tmp_path / FILE_NAME).read_bytes() == before
+
+
+def test_sigterm_saves(tmp_path: Path) -> None:
+    command = [sys.executable, "-m", "surefoot", "train", "sphere-50", "--evaluations", str(10**9)]
+    with subprocess.Popen([*command, "--out", tmp_path], stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None
+        while not (tmp_path / FILE_NAME).exists():
+            assert process.poll() is None
+        process.send_signal(signal.SIGTERM)
+        out = process.stdout.read()
+    assert process.returncode == 0
+    assert "Stopped and saved. Go on with: surefoot train --resume" in out
+    assert resume_training(tmp_path) is not None
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (
+            ["train", "sphere-9", "--hidden", "4"],
+            "sphere-9 is not a robot, so it cannot be given hidden",
+        ),
+        (["train", "maze", "--episode-steps", "4"], "maze is not a robot, so it cannot be given a number of"),
+        (["train", "sphere-1"], "sphere must have 2 to 1,000,000 parameters, not 1"),
+        (["train", "sphere-9", "--archive", "10"], "1 measures, but there are 2"),
+        (["train", "maze", "--algorithm", "cma-mega"], "cma-mega needs gradients, which maze does not know"),
+        (["recover", "FILE", "--damage", "front_left:lost"], "is of sphere-5, which is not a robot"),
+        (["deploy", "FILE", "--best"], "is of sphere-5, which is not a robot"),
+        (["rehearse", "FILE"], "is of sphere-5, which is not a robot"),
+        (["evaluate", "FILE"], "is of sphere-5, which is not a robot"),
+    ],
+)
+def test_what_only_robots_can_do_is_refused(arguments: list[str], message: str, tmp_path: Path, run) -> None:
+    run("train", "sphere-5", "--evaluations", 60, "--out", tmp_path / "run")
+    given = [str(tmp_path / "run") if argument == "FILE" else argument for argument in arguments]
+    code, out, err = run(*given, *(["--out", tmp_path / "x"] if arguments[0] == "train" else []))
+    assert (code, out) == (2, "")
+    assert message in err
+    assert not (tmp_path / "x").exists()
