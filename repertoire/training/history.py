@@ -1,4 +1,4 @@
-"""`History`: how a run went, a row per iteration."""
+"""`History`: how a run went, in columns with one row per recorded iteration."""
 
 from collections.abc import Mapping
 
@@ -6,13 +6,13 @@ import numpy as np
 
 
 class History:
-    """Columns that grow together.
+    """Columns of equal length that grow row by row.
 
-    Everything in it is a function of the run's configuration and seed, so that a resumed run's history equals
-    an uninterrupted one's. Wall-clock times therefore have no place here.
+    Every value is a function of the problem, the settings and the seed, so that the history of a resumed run
+    equals that of an uninterrupted one. Wall-clock times therefore have no place here.
 
     Args:
-        columns: to start from, of equal length.
+        columns: the columns to start from, of equal length; none by default.
     """
 
     def __init__(self, columns: Mapping[str, np.ndarray] | None = None) -> None:

@@ -60,7 +60,7 @@ class Timing:
 
 
 class Training:
-    """A run: a search on a problem, with a history and a file; its result depends on nothing but these two.
+    """A run: a search on a problem, with a history and a file; its result depends only on the first two.
 
     Args:
         problem: to be solved; closed with the training.
