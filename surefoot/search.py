@@ -71,7 +71,7 @@ class Search:
         """
         solutions = self._training.ask()
         self._batch = len(solutions)
-        return solutions
+        return solutions.copy()  # the search reads its own when it is told
 
     def tell(self, objectives: np.ndarray, measures: np.ndarray, *, failed: np.ndarray | None = None) -> None:
         """Take in the results of the solutions of the last `ask`.
