@@ -44,7 +44,7 @@ def test_ask_and_tell_improve_and_can_be_saved_loaded_and_drawn(tmp_path: Path, 
     objectives, measures = rastrigin(loaded.elites.solutions)
     np.testing.assert_allclose(table["objective"], objectives, rtol=1e-5)
     np.testing.assert_allclose(table[["measure 1", "measure 2"]], measures, rtol=1e-6)
-    with pytest.raises(InvalidValueError, match="has no robot"):
+    with pytest.raises(InvalidValueError, match="which is not a robot"):
         loaded.policy()
 
 
