@@ -19,15 +19,15 @@ import numpy as np
 from repertoire.provenance import software_versions
 from repertoire.repertoire import Repertoire
 from repertoire.resources import one_blas_thread
-from repertoire.storage.hdf5 import Contents, create_file, open_file
+from repertoire.storage.formats import Array, Contents, Format
 from repertoire.storage.repertoires import fingerprint
-from repertoire.storage.schema import Array, Format, Identity, check_identity
 from robots.errors import InvalidValueError
 from robots.robot import Robot
 from robots.seeds import SeedFamily, derive_seeds
 from robots.simulation.episodes import Episodes, empty_episodes
 from robots.simulation.simulation import Simulation
 
+Identity = Mapping[str, str | int]  # what results depend on, by name
 MOST_EPISODES = 10_000
 MOST_SEED = 2**63 - 1  # what a file's integers hold
 # Episodes of each worker in a block: seconds of work, so that neither waiting for the last nor saving matters
@@ -278,8 +278,8 @@ class Evaluation:
             InvalidFileError: the file cannot be written.
         """
         columns = {name: column[: self.done] for name, column in _columns(self._results).items()}
-        with create_file(path) as file:
-            _format(columns).save(file, Contents(columns, {"identity": json.dumps(dict(self._resumable))}))
+        identity = json.dumps(dict(self._resumable))
+        _format(columns).write(path, Contents(columns, {"identity": identity}))
 
     def restore(self, path: Path) -> None:
         """Go on from what was saved.
@@ -288,11 +288,10 @@ class Evaluation:
             InvalidFileError: the file cannot be read, or holds episodes of another repertoire, of other
                 conditions, or with another seed, number of episodes or software.
         """
-        with open_file(path) as file:
-            columns = _columns(self._results)
-            contents = _format(columns).load(file)
+        columns = _columns(self._results)
+        with _format(columns).read(path) as contents:
             _format(columns).check(contents, measures=columns["measures"].shape[1])
-            check_identity(contents, self._resumable)
+            self._check_identity(contents.json("identity", dict))
             self._check_episodes(contents.arrays)
         self.done = 0
         self._fill(contents.arrays)
@@ -317,6 +316,16 @@ class Evaluation:
         entries, episodes = np.divmod(numbers, self.episodes)
         conditions, rows = np.divmod(entries, self._controllers)
         return self.evaluator.run(rows, self._seeds[episodes], conditions=conditions, on_finished=on_finished)
+
+    def _check_identity(self, found: Mapping[str, object]) -> None:
+        """Refuse episodes that are a function of something else."""
+        wrong = [
+            f"{name} {found.get(name)}, not {value}"
+            for name, value in self._resumable.items()
+            if found.get(name) != value
+        ]
+        if wrong:
+            raise InvalidValueError(f"it belongs to another evaluation ({'; '.join(wrong)})")
 
     def _check_episodes(self, found: Mapping[str, np.ndarray]) -> None:
         """Refuse episodes that are impossible, or more than there will be."""

@@ -1,7 +1,7 @@
 """Files that are replaced in one step: a reader finds the old file or the new one, never half of one."""
 
+import glob
 import os
-import re
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -26,17 +26,21 @@ def replace_file(path: str | Path) -> Iterator[Path]:
         InvalidFileError: the file cannot be written; every `OSError` of the body is reported this way.
     """
     target = Path(os.path.realpath(path))
-    temporary = target.with_name(_temporary_name(target, str(os.getpid())))
-    with _reported(f"{path} cannot be written"):
+    temporary = target.with_name(f".{target.stem}.{os.getpid()}.partial{target.suffix}")
+    with explain_errors(f"{path} cannot be written"):
         try:
-            _check_replaceable(target)
+            if not target.parent.is_dir():
+                raise OSError(f"there is no folder {target.parent}")
+            if target.exists():
+                check_regular(target)
             _remove_abandoned(target)
             temporary.touch()  # now, so that a read-only folder is found before the body does its work
             yield temporary
             _flush(temporary)
             temporary.replace(target)
         except BaseException:
-            _remove(temporary)
+            with suppress(OSError):  # otherwise the next writer removes it
+                temporary.unlink()
             raise
     with suppress(OSError):  # some network file systems cannot flush folders, and the file is in place by now
         _flush(target.parent)
@@ -62,13 +66,19 @@ def check_writable(path: str | Path) -> None:
         raise _NotReplacedError
 
 
+def check_regular(path: Path) -> None:
+    """Raise `OSError` if a path is not that of a regular file, such as a folder or a pipe."""
+    if path.stat() and not path.is_file():
+        raise OSError("it is a folder" if path.is_dir() else "it is not a regular file")
+
+
 def file_exists(path: str | Path) -> bool:
     """Whether a file or folder exists.
 
     Raises:
         InvalidFileError: this cannot be determined, for example because the folder cannot be read.
     """
-    with _reported(f"{path} cannot be read"):
+    with explain_errors(f"{path} cannot be read"):
         return Path(path).exists()
 
 
@@ -78,7 +88,7 @@ def make_folder(path: str | Path) -> None:
     Raises:
         InvalidFileError: the folder cannot be made.
     """
-    with _reported(f"cannot make the folder {path}"):
+    with explain_errors(f"cannot make the folder {path}"):
         Path(path).mkdir(parents=True, exist_ok=True)
 
 
@@ -89,54 +99,43 @@ def new_folder(path: str | Path) -> Iterator[None]:
     Raises:
         InvalidFileError: the folder cannot be made.
     """
-    path = Path(path)
-    made = [folder for folder in (path, *path.parents) if not file_exists(folder)]
+    missing = [folder for folder in (Path(path), *Path(path).parents) if not file_exists(folder)]
     make_folder(path)
     try:
         yield
     except BaseException:
-        for folder in made:
-            with suppress(OSError):
+        with suppress(OSError):
+            for folder in missing:
                 folder.rmdir()
         raise
+
+
+@contextmanager
+def explain_errors(failure: str) -> Iterator[None]:
+    """Report an `OSError` of the body as `InvalidFileError`: what failed, and why in words alone."""
+    try:
+        yield
+    except OSError as error:
+        reason = error.strerror or " ".join(str(error).split()) or type(error).__name__
+        if isinstance(error, FileExistsError):
+            reason = "it is a file"
+        raise InvalidFileError(f"{failure}: {reason[0].lower()}{reason[1:]}") from error
 
 
 class _NotReplacedError(Exception):
     """Leaves `replace_file` without replacing anything."""
 
 
-def _temporary_name(target: Path, process: str) -> str:
-    """Name of the file that a process writes before it replaces the target."""
-    return f".{target.stem}.{process}.partial{target.suffix}"
-
-
-def _check_replaceable(target: Path) -> None:
-    """Raise if the folder is missing, or the target is something other than a regular file."""
-    if not target.parent.is_dir():
-        raise OSError(f"there is no folder {target.parent}")
-    if target.is_dir():
-        raise OSError("it is a folder")
-    if target.exists() and not target.is_file():
-        raise OSError("it is not a regular file")
-
-
 def _remove_abandoned(target: Path) -> None:
-    """Remove the target's temporary files whose process no longer runs."""
-    head, tail = _temporary_name(target, "\0").split("\0")
-    pattern = re.compile(re.escape(head) + r"(\d{1,9})" + re.escape(tail))
-    for path in target.parent.iterdir():
-        match = pattern.fullmatch(path.name)
-        if match and not _runs(int(match[1])):
-            _remove(path)
-
-
-def _runs(process: int) -> bool:
-    """Whether a process runs on this machine."""
-    try:
-        os.kill(process, 0)  # signal 0 tests whether the process exists and sends nothing
-    except OSError as error:
-        return not isinstance(error, ProcessLookupError)  # others may not be signalled, but run
-    return True
+    """Remove the target's temporary files whose process no longer runs on this machine."""
+    stem, suffix = glob.escape(target.stem), glob.escape(target.suffix)
+    for path in target.parent.glob(f".{stem}.*.partial{suffix}"):
+        process = path.name.removeprefix(f".{target.stem}.").removesuffix(f".partial{target.suffix}")
+        with suppress(OSError, ValueError, OverflowError):
+            try:
+                os.kill(int(process), 0)  # signal 0 tests whether the process exists and sends nothing
+            except ProcessLookupError:
+                path.unlink()
 
 
 def _flush(path: Path) -> None:
@@ -146,21 +145,3 @@ def _flush(path: Path) -> None:
         os.fsync(descriptor)
     finally:
         os.close(descriptor)
-
-
-def _remove(path: Path) -> None:
-    """Remove a file if possible; otherwise the next writer removes it."""
-    with suppress(OSError):
-        path.unlink()
-
-
-@contextmanager
-def _reported(failure: str) -> Iterator[None]:
-    """Report an `OSError` of the body in words, without the number and the path that Python adds."""
-    try:
-        yield
-    except OSError as error:
-        reason = error.strerror or " ".join(str(error).split()) or type(error).__name__
-        if isinstance(error, FileExistsError):
-            reason = "it is a file"
-        raise InvalidFileError(f"{failure}: {reason[0].lower()}{reason[1:]}") from error

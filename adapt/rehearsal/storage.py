@@ -8,11 +8,10 @@ import numpy as np
 from adapt.damage import HEALTHY
 from adapt.evidence import evidence_names
 from adapt.rehearsal.table import Table
-from repertoire.evaluation import robot_label
+from repertoire.evaluation import Identity, robot_label
 from repertoire.repertoire import Repertoire
-from repertoire.storage.hdf5 import Contents, create_file, open_file
+from repertoire.storage.formats import Array, Contents, Format
 from repertoire.storage.repertoires import fingerprint
-from repertoire.storage.schema import Array, Format, Identity, parse_json
 from robots.errors import InvalidValueError
 from robots.robot import Robot
 
@@ -61,8 +60,9 @@ def write_table(path: str | Path, table: Table, identity: Identity) -> None:
         "evidence_names": json.dumps(table.evidence_names),
         "identity": json.dumps(dict(identity)),
     }
-    with create_file(path) as file:
-        _FORMAT.save(file, Contents({name: np.asarray(array) for name, array in arrays.items()}, texts))
+    contents = Contents({name: np.asarray(array) for name, array in arrays.items()}, texts)
+    _FORMAT.check(contents)
+    _FORMAT.write(path, contents)
 
 
 def read_table(path: str | Path, repertoire: Repertoire, *, robot: Robot | None = None) -> Table:
@@ -77,8 +77,7 @@ def read_table(path: str | Path, repertoire: Repertoire, *, robot: Robot | None 
         InvalidFileError: the file cannot be read, holds no valid table, or one of another repertoire or
             robot.
     """
-    with open_file(path) as file:
-        contents = _FORMAT.load(file)
+    with _FORMAT.read(path) as contents:
         conditions, names = _names(contents, "conditions"), _names(contents, "evidence_names")
         if conditions[:1] != (HEALTHY,) or len(set(conditions)) < len(conditions):
             raise InvalidValueError(f"'conditions' must be {HEALTHY!r} first, and all different")
@@ -101,7 +100,7 @@ def _rounded(values: np.ndarray, share: float) -> np.ndarray:
 
 def _names(contents: Contents, text: str) -> tuple[str, ...]:
     """The names that a text lists."""
-    names = parse_json(contents, text, list)
+    names = contents.json(text, list)
     if not all(isinstance(name, str) for name in names):
         raise InvalidValueError(f"{text!r} must hold a list of texts")
     return tuple(map(str, names))
@@ -109,7 +108,7 @@ def _names(contents: Contents, text: str) -> tuple[str, ...]:
 
 def _check_origin(contents: Contents, repertoire: Repertoire, robot: Robot) -> None:
     """Refuse a table of another repertoire or robot."""
-    identity = parse_json(contents, "identity", dict)
+    identity = contents.json("identity", dict)
     found, expected = str(identity.get("repertoire")), fingerprint(repertoire)
     if found != expected:
         raise InvalidValueError(

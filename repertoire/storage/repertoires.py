@@ -13,9 +13,8 @@ from pydantic import BaseModel, ConfigDict, Field, FiniteFloat
 from repertoire.archives.archive import Elites
 from repertoire.problems.record import ProblemRecord
 from repertoire.repertoire import Repertoire, Spread
-from repertoire.storage.hdf5 import Contents, create_file, open_file, read_tree, write_tree
-from repertoire.storage.schema import Array, Format, parse_json
-from repertoire.training.settings import make_settings, validate
+from repertoire.storage.formats import Array, Contents, Format
+from repertoire.training.settings import Settings, make_settings, validate
 from robots.errors import InvalidValueError
 from robots.importing.mjcf import find_reference
 from robots.robot import robot_from_text
@@ -40,8 +39,8 @@ FORMAT = Format(
     },
     texts=("problem", "settings", "versions"),
     optional_texts=_ROBOT_TEXTS,
+    separate="search",
 )
-_SEARCH = "search"
 
 
 class _ProblemFacts(BaseModel):
@@ -74,13 +73,8 @@ def write_repertoire(
         InvalidFileError: the file cannot be written; what was there before is untouched.
     """
     contents = _contents(repertoire)
-    _check_robot(contents)
-    _check_fit(repertoire, contents)
-    with create_file(path) as file:
-        FORMAT.save(file, contents)
-        if search is not None:
-            state = {name: np.asarray(value) for name, value in search.items()}
-            write_tree(file.create_group(_SEARCH), Contents(state))
+    _check(contents, repertoire.problem, repertoire.settings)
+    FORMAT.write(path, contents, search)
 
 
 def read_repertoire(path: str | Path) -> Repertoire:
@@ -89,12 +83,20 @@ def read_repertoire(path: str | Path) -> Repertoire:
     Raises:
         InvalidFileError: the file cannot be read, or does not hold a valid repertoire.
     """
-    with open_file(path) as file:
-        contents = FORMAT.load(file, without={_SEARCH})
-        _check_robot(contents)
-        repertoire = _repertoire(contents)
-        _check_fit(repertoire, contents)
-    return repertoire
+    with FORMAT.read(path) as contents:
+        settings = make_settings(contents.json("settings", dict))
+        problem = _problem(contents)
+        _check(contents, problem, settings)
+        spread = contents.group("spread")
+        return Repertoire(
+            problem=problem,
+            settings=settings,
+            elites=Elites(**contents.group("elites")),
+            thresholds=contents.arrays["thresholds"],
+            history=contents.group("history"),
+            versions={name: str(value) for name, value in contents.json("versions", dict).items()},
+            spread=_spread(**spread) if spread else None,
+        )
 
 
 def read_search(path: str | Path) -> dict[str, np.ndarray] | None:
@@ -103,9 +105,7 @@ def read_search(path: str | Path) -> dict[str, np.ndarray] | None:
     Raises:
         InvalidFileError: the file cannot be read, is not a repertoire, or the state is damaged.
     """
-    with open_file(path) as file:
-        FORMAT.check_version(file)
-        return read_tree(file, _SEARCH).arrays if _SEARCH in set(file) else None
+    return FORMAT.read_separate(path)
 
 
 def fingerprint(repertoire: Repertoire) -> str:
@@ -120,21 +120,19 @@ def fingerprint(repertoire: Repertoire) -> str:
 
 def _contents(repertoire: Repertoire) -> Contents:
     """The content of a repertoire's file."""
-    spread = repertoire.spread
+    groups = {"elites": vars(repertoire.elites), "history": repertoire.history}
+    groups |= {"spread": vars(repertoire.spread)} if repertoire.spread else {}
     arrays = {
-        **{f"elites/{name}": column for name, column in vars(repertoire.elites).items()},
-        "thresholds": repertoire.thresholds,
-        **{f"spread/{name}": value for name, value in (vars(spread) if spread else {}).items()},
-        **{f"history/{name}": column for name, column in repertoire.history.items()},
+        f"{group}/{name}": value for group, members in groups.items() for name, value in members.items()
     }
+    arrays["thresholds"] = repertoire.thresholds
     texts = {
         **_problem_texts(repertoire.problem),
         "settings": repertoire.settings.model_dump_json(),
         "versions": json.dumps(repertoire.versions),
     }
-    return Contents(
-        {name: np.asarray(value, FORMAT.declared(name).dtype) for name, value in arrays.items()}, texts
-    )
+    dtypes = {name: FORMAT.declared(name).dtype for name in arrays}
+    return Contents({name: np.asarray(value, dtypes[name]) for name, value in arrays.items()}, texts)
 
 
 def _problem_texts(problem: ProblemRecord) -> dict[str, str]:
@@ -147,66 +145,49 @@ def _problem_texts(problem: ProblemRecord) -> dict[str, str]:
     if robot.modifications:
         changes = ", ".join(change.label for change in robot.modifications)
         raise InvalidValueError(f"a repertoire is saved with the whole robot, but its robot has {changes}")
+    _check_reference(robot.xml)
     facts["episode_steps"] = robot.description.episode_steps
     texts = dict(zip(_ROBOT_TEXTS, (problem.controller, robot.xml, robot.yaml), strict=True))
     return {"problem": json.dumps(facts)} | texts
 
 
-def _repertoire(contents: Contents) -> Repertoire:
-    """The repertoire that checked contents describe."""
-    spread, versions = contents.group("spread"), parse_json(contents, "versions", dict)
-    return Repertoire(
-        problem=_problem(contents),
-        settings=make_settings(parse_json(contents, "settings", dict)),
-        elites=Elites(**contents.group("elites")),
-        thresholds=contents.arrays["thresholds"],
-        history=contents.group("history"),
-        versions={name: str(version) for name, version in versions.items()},
-        spread=_spread(spread) if spread else None,
-    )
-
-
 def _problem(contents: Contents) -> ProblemRecord:
-    """The problem that checked contents describe."""
-    values = dict(validate(_ProblemFacts, parse_json(contents, "problem", dict)))
+    """The problem that the contents of a file describe."""
+    values = dict(validate(_ProblemFacts, contents.json("problem", dict)))
     steps, texts = values.pop("episode_steps"), contents.texts
+    for name in _ROBOT_TEXTS:
+        if (name in texts) != (steps is not None):
+            raise InvalidValueError(
+                f"the text {name!r} must be there if, and only if, the problem has a robot"
+            )
     if steps is None:
         return ProblemRecord(**values)
+    _check_reference(texts["robot/mjcf"])
     robot = robot_from_text(texts["robot/mjcf"], texts["robot/yaml"], origin="its robot")
     robot = robot.with_controller(texts["controller"]).with_episode_steps(steps)
     return ProblemRecord(**values, robot=robot, controller=texts["controller"])
 
 
-def _spread(arrays: Mapping[str, np.ndarray]) -> Spread:
+def _spread(*, episodes: np.ndarray, seed: np.ndarray, **columns: np.ndarray) -> Spread:
     """The spread that checked arrays describe."""
-    columns = {name: array for name, array in arrays.items() if array.ndim}
-    return Spread(episodes=int(arrays["episodes"]), seed=int(arrays["seed"]), **columns)
+    return Spread(episodes=int(episodes), seed=int(seed), **columns)
 
 
-def _check_robot(contents: Contents) -> None:
-    """Refuse a robot that is incomplete, or that needs another file."""
-    texts = contents.texts
-    has_robot = "episode_steps" in parse_json(contents, "problem", dict)
-    for name in _ROBOT_TEXTS:
-        if (name in texts) != has_robot:
-            raise InvalidValueError(
-                f"the text {name!r} must be there if, and only if, the problem has a robot"
-            )
-    reference = find_reference(texts["robot/mjcf"]) if has_robot else None
-    if reference is not None:
+def _check_reference(mjcf: str) -> None:
+    """Refuse a robot that needs another file, before MuJoCo looks for it."""
+    if (reference := find_reference(mjcf)) is not None:
         raise InvalidValueError(
             f"'robot/mjcf' refers to another file ({reference!r}), which would be missing"
         )
 
 
-def _check_fit(repertoire: Repertoire, contents: Contents) -> None:
-    """Refuse a repertoire whose parts do not fit each other."""
-    problem, total = repertoire.problem, math.prod(repertoire.grid)
+def _check(contents: Contents, problem: ProblemRecord, settings: Settings) -> None:
+    """Refuse arrays that do not fit the problem and the settings."""
     measures, parameters = len(problem.measure_names), problem.solution_dim
     if problem.robot is not None:
         robot = problem.robot.with_controller(problem.controller)
         measures, parameters = robot.measure_dim, robot.controller.parameter_count
-    divided = repertoire.settings.archive.measure_dim
+    divided, total = settings.archive.measure_dim, math.prod(settings.archive.shape)
     if divided not in (None, measures):
         raise InvalidValueError(
             f"its archive has cells along {divided} measures, but {problem.name} has {measures} measures"

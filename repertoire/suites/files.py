@@ -6,8 +6,7 @@ from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
-from repertoire.storage.hdf5 import Contents, create_file, open_file
-from repertoire.storage.schema import Array, Format, parse_json
+from repertoire.storage.formats import Array, Contents, Format
 from repertoire.suites.results import TrialResult
 from robots.errors import InvalidFileError, InvalidValueError
 from robots.files import file_exists, make_folder, write_text
@@ -34,10 +33,9 @@ def write_trial(path: Path, result: TrialResult) -> None:
     """
     history = {f"history/{name}": column for name, column in result.history.items()}
     scalars = {name: getattr(result, name) for name in _scalars()}
-    with create_file(path) as file:
-        _FORMAT.save(
-            file, Contents({"objectives": result.objectives, **history}, {"scalars": json.dumps(scalars)})
-        )
+    contents = Contents({"objectives": result.objectives, **history}, {"scalars": json.dumps(scalars)})
+    _FORMAT.check(contents)
+    _FORMAT.write(path, contents)
 
 
 def read_trial(path: Path) -> TrialResult:
@@ -46,14 +44,14 @@ def read_trial(path: Path) -> TrialResult:
     Raises:
         InvalidFileError: the file cannot be read, or is not a sound result of a trial.
     """
-    with open_file(path) as file:
-        contents = _FORMAT.load(file)
+    with _FORMAT.read(path) as contents:
+        _FORMAT.check(contents)
         return _result(contents)
 
 
 def _result(contents: Contents) -> TrialResult:
     """The result that verified contents describe."""
-    scalars, expected = parse_json(contents, "scalars", dict), _scalars()
+    scalars, expected = contents.json("scalars", dict), _scalars()
     if scalars.keys() != expected.keys():
         raise InvalidValueError(f"its scalars must be {', '.join(expected)}")
     for name, wanted in expected.items():

@@ -8,7 +8,7 @@ import h5py
 import numpy as np
 import pytest
 
-from repertoire.storage.hdf5 import read_tree, write_tree
+from repertoire.storage.formats import read_group, write_group
 from repertoire.suites.files import read_trial, write_trial
 from repertoire.suites.results import TrialResult
 from robots.errors import InvalidFileError, InvalidValueError
@@ -137,11 +137,11 @@ DOCTORED = {
 def test_what_is_not_a_sound_result_is_refused(path, case):
     edit, message = DOCTORED[case]
     with h5py.File(path) as file:
-        contents = read_tree(file)
+        contents = read_group(file)
     edit(contents)
     with h5py.File(path, "w", libver="v108") as file:
         file.attrs["format"], file.attrs["version"] = np.bytes_(b"surefoot trial"), np.int64(2)
-        write_tree(file, contents)
+        write_group(file, contents)
     with pytest.raises(InvalidFileError, match=f"^{re.escape(str(path))}.*{message}") as refusal:
         read_trial(path)
     assert "\n" not in str(refusal.value)

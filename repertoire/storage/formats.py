@@ -1,0 +1,323 @@
+"""Formats of HDF5 files: what a file holds is declared once, and checked when it is written and read.
+
+Files are written in one step, sealed with a checksum, and read without trusting them.
+"""
+
+import hashlib
+import io
+import json
+import math
+from collections.abc import Collection, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TypeVar
+
+import h5py
+import numpy as np
+
+from robots.errors import InvalidFileError, InvalidValueError, SurefootError
+from robots.files import check_regular, explain_errors, replace_file
+
+Kind = TypeVar("Kind", bound=dict[str, object] | list[object])
+
+# the layout of HDF5 1.8 is the oldest in which metadata have checksums of their own
+_LAYOUT = "v108"
+_MOST_INFLATED = 2**30  # [bytes] by which the arrays of a file may be larger than the file
+_FILTERS: tuple[list[int], ...] = ([], [h5py.h5z.FILTER_DEFLATE])
+
+
+@dataclass(frozen=True)
+class Contents:
+    """Arrays and texts of a group and of the groups in it, by path; '/' in a name separates groups."""
+
+    arrays: dict[str, np.ndarray] = field(default_factory=dict)
+    texts: dict[str, str] = field(default_factory=dict)
+
+    def group(self, name: str) -> dict[str, np.ndarray]:
+        """The arrays of one group, by their names in it."""
+        prefix = f"{name}/"
+        return {key.removeprefix(prefix): self.arrays[key] for key in self.arrays if key.startswith(prefix)}
+
+    def json(self, name: str, kind: type[Kind]) -> Kind:
+        """Parse a text that holds a JSON object, or a list.
+
+        Raises:
+            InvalidValueError: the text is not valid JSON, or holds something else.
+        """
+        try:
+            value = json.loads(self.texts[name])
+        except (ValueError, RecursionError) as error:
+            raise InvalidValueError(f"{name!r} is not valid JSON: {error}") from error
+        if not isinstance(value, kind):
+            raise InvalidValueError(f"{name!r} must hold a JSON {'list' if kind is list else 'object'}")
+        return value
+
+    def checksum(self) -> str:
+        """BLAKE2b of all names, types, shapes and values: see `docs/format.md`."""
+        total = hashlib.blake2b(digest_size=32)
+        for name, text in sorted(self.texts.items()):
+            encoded = text.encode()
+            total.update(f"{name}\0text\0{len(encoded)}\0".encode() + encoded)
+        for name, array in sorted(self.arrays.items()):
+            shape = ",".join(map(str, array.shape))
+            total.update(f"{name}\0{array.dtype.str}\0{shape}\0".encode())
+            total.update(np.ascontiguousarray(array).reshape(-1).view(np.uint8).data)
+        return total.hexdigest()
+
+
+@dataclass(frozen=True)
+class Array:
+    """What an array must be.
+
+    Attributes:
+        dtype: type in numpy's notation; None if any numeric type is allowed.
+        shape: names of the dimensions; a name stands for the same length in all arrays of a file. None if
+            any shape is allowed.
+        low: least value.
+        high: largest value.
+        finite: whether every value must be finite.
+        optional: whether the array may be missing, together with the others of its group.
+        compressed: whether the array is stored with gzip, in a chunk for every index beyond the second axis.
+    """
+
+    dtype: str | None
+    shape: tuple[str, ...] | None = ()
+    low: float = -math.inf
+    high: float = math.inf
+    finite: bool = True
+    optional: bool = False
+    compressed: bool = False
+
+    def check(self, name: str, array: np.ndarray, lengths: dict[str, int]) -> None:
+        """Refuse an array that is not this or does not fit the known lengths, which its own are added to."""
+        dtype = np.dtype(self.dtype or array.dtype)
+        names = self.shape if self.shape is not None else [f"{name} {axis}" for axis in range(array.ndim)]
+        if array.dtype != dtype or array.ndim != len(names):
+            raise InvalidValueError(
+                f"{name!r} must be {dtype} of rank {len(names)}, not {array.dtype} of rank {array.ndim}"
+            )
+        expected = tuple(map(lengths.setdefault, names, array.shape))
+        if array.shape != expected:
+            raise InvalidValueError(f"{name!r} must have shape {expected}, not {array.shape}")
+        wrong = ~np.isfinite(array) if self.finite else np.zeros(array.shape, bool)
+        if (self.low, self.high) != (-math.inf, math.inf):
+            wrong |= (array < self.low) | (array > self.high)
+        if wrong.any():
+            raise InvalidValueError(
+                f"{name!r} must be finite and from {self.low:g} to {self.high:g}, "
+                f"but {np.count_nonzero(wrong)} of {array.size} values are not"
+            )
+
+
+@dataclass(frozen=True)
+class Format:
+    """A format of files.
+
+    Attributes:
+        name: of the format, written to every file.
+        version: the only one that is read.
+        arrays: by name; a name that ends in "/*" declares any number of arrays in a group.
+        texts: names of the texts.
+        optional_texts: names of the texts that may be missing.
+        separate: name of a group of any arrays that is read on its own, and has a checksum of its own.
+    """
+
+    name: str
+    version: int
+    arrays: Mapping[str, Array]
+    texts: Collection[str] = ()
+    optional_texts: Collection[str] = ()
+    separate: str = ""
+
+    def write(
+        self, path: str | Path, contents: Contents, separate: Mapping[str, np.ndarray] | None = None
+    ) -> None:
+        """Write contents, and arrays in the separate group unless they are None, in one step.
+
+        Raises:
+            InvalidFileError: the file cannot be written.
+            InvalidValueError: an array is not numeric.
+        """
+        compressed = {name for name in contents.arrays if self.declared(name).compressed}
+        with replace_file(path) as temporary:
+            buffer = io.BytesIO()  # HDF5 can end the process when it cannot write, as to a full disk
+            with h5py.File(buffer, "w", libver=_LAYOUT) as file:
+                file.attrs["format"] = np.bytes_(self.name.encode())
+                file.attrs["version"] = np.int64(self.version)
+                write_group(file, contents, compressed)
+                if separate is not None:
+                    arrays = {name: np.asarray(value) for name, value in separate.items()}
+                    write_group(file.create_group(self.separate), Contents(arrays))
+            temporary.write_bytes(buffer.getbuffer())
+
+    @contextmanager
+    def read(self, path: str | Path) -> Iterator[Contents]:
+        """Read a file; whatever the body raises about its contents is reported as a fault of the file.
+
+        Raises:
+            InvalidFileError: the file cannot be read, is of another format or version, is damaged, lacks
+                something, or the body raised.
+        """
+        with self._opened(path) as file:
+            contents = read_group(file, without=self.separate)
+            self._check_names(contents)
+            yield contents
+
+    def read_separate(self, path: str | Path) -> dict[str, np.ndarray] | None:
+        """Read the separate group of a file; None if there is none.
+
+        Raises:
+            InvalidFileError: the file cannot be read, is of another format or version, or is damaged.
+        """
+        with self._opened(path) as file:
+            return read_group(file, self.separate).arrays if self.separate in set(file) else None
+
+    def check(self, contents: Contents, **lengths: int) -> None:
+        """Refuse arrays that are not what the format declares.
+
+        Args:
+            contents: to be written, or as they were read.
+            **lengths: of the dimensions whose length is known, by name.
+
+        Raises:
+            InvalidValueError: an array is of another type, shape or value.
+        """
+        for name in sorted(contents.arrays):
+            self.declared(name).check(name, contents.arrays[name], lengths)
+
+    def declared(self, name: str) -> Array:
+        """What is declared of an array.
+
+        Raises:
+            InvalidValueError: nothing is.
+        """
+        array = self.arrays.get(name) or self.arrays.get(f"{name.partition('/')[0]}/*")
+        if array is None:
+            raise InvalidValueError(f"the array {name!r} is not part of the format")
+        return array
+
+    @contextmanager
+    def _opened(self, path: str | Path) -> Iterator[h5py.File]:
+        """Open a file of this format and version; whatever the body raises is a fault of the file."""
+        with explain_errors(f"{path} cannot be read"):
+            check_regular(Path(path))  # opening a pipe would wait forever
+            with Path(path).open("rb"):  # is_hdf5 returns False for a file that may not be read
+                if not h5py.is_hdf5(path):
+                    raise OSError("it is not an HDF5 file")
+        try:
+            with h5py.File(path, "r") as file:
+                if _attribute(file, "format") != self.name:
+                    kind = self.name.removeprefix("surefoot ")
+                    raise InvalidValueError(
+                        f"it is no {kind} file: its attribute 'format' is not {self.name!r}"
+                    )
+                if (version := _attribute(file, "version")) != self.version:
+                    raise InvalidValueError(
+                        f"it is in version {version} of the format {self.name!r}, "
+                        f"but this software reads only version {self.version}"
+                    )
+                yield file
+        except SurefootError as error:
+            raise InvalidFileError(f"{path}: {error}") from error
+        except Exception as error:  # a damaged file makes HDF5 raise nearly anything
+            reason = " ".join(str(error).split()).strip("'")  # the message of a KeyError is quoted
+            reason = reason[:1].lower() + reason[1:]
+            raise InvalidFileError(f"{path} is damaged or incomplete: {reason}") from error
+
+    def _check_names(self, contents: Contents) -> None:
+        """Refuse contents that lack something, or hold more than is declared."""
+        groups = {self.declared(name) and name.rpartition("/")[0] for name in contents.arrays}
+        for name, array in self.arrays.items():
+            needed = not array.optional or name.rpartition("/")[0] in groups
+            if needed and not name.endswith("/*") and name not in contents.arrays:
+                raise InvalidValueError(f"the array {name!r} is missing")
+        for name in self.texts:
+            if name not in contents.texts:
+                raise InvalidValueError(f"the text {name!r} is missing")
+        for name in contents.texts.keys() - {*self.texts, *self.optional_texts}:
+            raise InvalidValueError(f"the text {name!r} is not part of the format")
+
+
+def write_group(group: h5py.Group, contents: Contents, compressed: Collection[str] = ()) -> None:
+    """Write contents into an empty group, and their checksum as its attribute."""
+    for name, text in contents.texts.items():
+        dtype = h5py.string_dtype("utf-8", max(1, len(text.encode())))  # HDF5 has no strings of length 0
+        group.create_dataset(name, data=np.array(text.encode(), dtype), dtype=dtype)
+    for name, array in contents.arrays.items():
+        if not _storable(array.dtype):
+            raise InvalidValueError(f"{name!r} must be numeric to be saved, not {array.dtype}")
+        chunks = array.shape[:2] + (1,) * (array.ndim - 2)
+        gzip = {"chunks": chunks, "compression": "gzip", "compression_opts": 9}
+        group.create_dataset(name, data=array, **(gzip if name in compressed and array.size else {}))
+    group.attrs["checksum"] = np.bytes_(contents.checksum())
+
+
+def read_group(file: h5py.File, name: str = "", *, without: str = "") -> Contents:
+    """Read what `write_group` wrote: a group, or all groups but one; and verify the checksum."""
+    links: dict[str, object] = {}
+    file.visititems_links(links.__setitem__)
+    contents, room = Contents(), file.id.get_filesize() + _MOST_INFLATED
+    prefix = f"{name}/" if name else ""
+    for path, link in sorted(links.items()):
+        if not isinstance(link, h5py.HardLink):
+            raise InvalidValueError(f"{path!r} is a link, which this format does not allow")
+        member = file[path]
+        if (
+            path.startswith(prefix)
+            and path.partition("/")[0] != without
+            and not isinstance(member, h5py.Group)
+        ):
+            room -= _bytes(member, path)
+            if room < 0:
+                raise InvalidValueError(f"{path!r} claims shape {member.shape}, which the file cannot hold")
+            key = path.removeprefix(prefix)
+            if _is_text(member):
+                contents.texts[key] = _decoded(member[()], path)
+            else:
+                contents.arrays[key] = np.asarray(member[()])
+    if _attribute(file[name or "/"], "checksum") != contents.checksum():
+        raise InvalidValueError(
+            f"the content of /{name} does not match its checksum: "
+            "the file was damaged, or changed after it was written"
+        )
+    return contents
+
+
+def _bytes(dataset: object, path: str) -> int:
+    """How many bytes a dataset takes when it is read; it is refused if `write_group` does not write such."""
+    if not isinstance(dataset, h5py.Dataset) or not (_is_text(dataset) or _storable(dataset.dtype)):
+        raise InvalidValueError(f"{path!r} must be a numeric array or a text")
+    properties = dataset.id.get_create_plist()
+    if dataset.is_virtual or properties.get_external_count() or dataset.shape is None:
+        raise InvalidValueError(f"{path!r} must be stored in the file itself")
+    # HDF5 would load whatever other filter a file names. Its own for gzip is trusted: what a chunk inflates
+    # to beyond its shape is ignored, and bytes inflate to 1032 times their number at most.
+    if [properties.get_filter(i)[0] for i in range(properties.get_nfilters())] not in _FILTERS:
+        raise InvalidValueError(f"{path!r} must be compressed with gzip, or not at all")
+    largest = max(math.prod(map(int, shape)) for shape in (dataset.shape, dataset.chunks or ()))
+    return largest * dataset.dtype.itemsize  # in Python's integers, which do not overflow
+
+
+def _decoded(text: bytes, path: str) -> str:
+    try:
+        return bytes(text).decode()
+    except UnicodeDecodeError as error:
+        raise InvalidValueError(f"{path!r} is not UTF-8 text") from error
+
+
+def _is_text(dataset: h5py.Dataset) -> bool:
+    return dataset.dtype.kind == "S" and dataset.shape == ()
+
+
+def _storable(dtype: np.dtype) -> bool:
+    """Whether arrays of a type have the same bytes on every machine; long doubles do not."""
+    return dtype.kind in "biufc" and dtype.char not in "gG"
+
+
+def _attribute(group: h5py.Group, name: str) -> str | int | None:
+    """An attribute that is a text or an integer; None if there is no such attribute."""
+    value = group.attrs.get(name)
+    if isinstance(value, bytes):
+        return value.decode(errors="replace")
+    return int(value) if isinstance(value, np.integer) else None
