@@ -1,10 +1,9 @@
-"""The recovery benchmark: how well and how soon selectors recover, against the repertoire's own oracle.
+"""The recovery benchmark: how well and how soon selectors recover, relative to the best of the repertoire.
 
-* `damages`, `hexapod.yaml`, `tuning.yaml`: what is broken; `tracks`: what selectors know beforehand; `gap`:
-  robots that differ from the rehearsed one.
-* `truth`: tables of what every controller does under every damage, and the oracles; `study`: all of them in a
-  folder; `case`: a damage with its truth; `schedule`, `replays`: recoveries from tables; `simulated`: some on
-  the simulated robot; `runs`, `results`: what came of it; `estimate`: how long it takes.
-* `metrics`, `summaries`, `paired`, `targets`: numbers that sum up recoveries, and tests of their differences.
-* `report`, `sections`, `tables`, `figures`, `videos`, `notes`, `words`, `formats`: the report.
+* `cases`, `hexapod.yaml`, `tuning.yaml`: damages to recover from, and tracks; `reality_gap`: robots that
+  differ from the rehearsed one.
+* `study`: a benchmark in a folder, and `plans`: its tables of the true outcomes of all controllers.
+* `replay`: one recovery, read from a table; `runner`: all of them, in parallel processes; `simulation`: some
+  on the simulated robot.
+* `results`: records; `metrics`: their statistics; `report`, `tables`, `figures`, `videos`: the report.
 """

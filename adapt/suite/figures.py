@@ -1,4 +1,4 @@
-"""Pictures of a recovery benchmark: how far recoveries get, trial by trial, and damage by damage."""
+"""Pictures of a recovery benchmark: recovery ratios over trials, and for each damage."""
 
 import math
 from collections.abc import Sequence
@@ -8,24 +8,23 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from adapt.suite.results import Results
-from adapt.suite.summaries import interquartile_mean, summarise
-from adapt.suite.targets import Scope
-from adapt.suite.tracks import Track
+from adapt.suite.cases import Track
+from adapt.suite.metrics import interquartile_mean, summarise
+from adapt.suite.results import Results, Scope
 from repertoire.plots import save_figure
 
-# Of the palette of Okabe and Ito, which colour-blind people can tell apart; lines also differ in dashes
+# The palette of Okabe and Ito, which colour-blind people can tell apart; lines also differ in dashes
 _COLORS = ("#d55e00", "#0072b2", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#000000", "#777777")
 _DASHES = ("-", "--", "-.", ":")
-_QUIET = "#e4e4e4"
-_FIRST = "rehearsed"  # drawn boldest
+_GRID = "#e4e4e4"
+_FIRST = "rehearsed"  # drawn with the widest line
 _MARGIN = 0.04
-_DARK = 0.6  # ratios whose colour asks for white figures
-_GAP = 0.052  # least distance between labels, as a share of the axis
+_DARK = 0.6  # below it, cells are dark and their text is white
+_SPACING = 0.052  # least distance between labels, as a share of the axis
 
 
 def draw_curves(results: Results, path: Path, *, scope: Scope = "binding") -> None:
-    """Draw the interquartile mean of the recovery ratio over trials with its interval, one panel a track.
+    """Draw the interquartile mean of the recovery ratio over trials with its interval, one panel per track.
 
     Args:
         results: of the benchmark.
@@ -52,7 +51,7 @@ def _draw_track(axes: Axes, results: Results, track: Track, scope: Scope) -> Non
     """Draw the curves of a track, each with its name at its end."""
     trials, ends = np.arange(1, results.trials + 1), {}
     for name in results.selectors:
-        runs = results.of(track, name, scope)
+        runs = results.select(track, name, scope)
         if runs is None:
             continue
         points = [summarise(runs.ratios[..., trial - 1], interquartile_mean) for trial in trials]
@@ -66,16 +65,16 @@ def _draw_track(axes: Axes, results: Results, track: Track, scope: Scope) -> Non
     axes.set_title(f"{track.name}: {track.title}", loc="left", fontsize=9)
     axes.set(xlabel="trials", ylabel="recovery ratio", ylim=(0, 1 + _MARGIN), xlim=(1, results.trials))
     axes.set_xticks([1, *range(5, results.trials + 1, 5)])
-    axes.grid(color=_QUIET)
+    axes.grid(color=_GRID)
     axes.spines[["top", "right"]].set_visible(False)
     _label_ends(axes, results.selectors, ends)
 
 
 def _label_ends(axes: Axes, selectors: Sequence[str], ends: dict[str, float]) -> None:
-    """Write the names beside the ends of their curves, apart from each other."""
+    """Write the selectors' names next to the ends of their curves, without overlap."""
     place = math.inf
     for name in sorted(ends, key=lambda name: -ends[name]):
-        place = min(ends[name], place - _GAP)
+        place = min(ends[name], place - _SPACING)
         axes.annotate(
             f"{name} {ends[name]:.2f}",
             (1.02, place / (1 + _MARGIN)),
@@ -88,38 +87,38 @@ def _label_ends(axes: Axes, selectors: Sequence[str], ends: dict[str, float]) ->
 
 
 def _style(selectors: Sequence[str], name: str) -> tuple[str, str]:
-    """Colour and dashes of a selector; the first of both are kept for the one that matters most."""
+    """Colour and dashes of a selector; the first of both are reserved for `rehearsed`."""
     others = [other for other in selectors if other != _FIRST]
     number = 0 if name == _FIRST else 1 + others.index(name)
     return _COLORS[number % len(_COLORS)], _DASHES[number % len(_DASHES)]
 
 
 def draw_damages(results: Results, path: Path, *, gap: bool, after: int) -> None:
-    """Draw the mean recovery ratio for every damage of a world as a heat map.
+    """Draw the mean recovery ratio of every selector and damage as a heat map.
 
     Args:
         results: of the benchmark.
         path: of the PNG.
-        gap: which world's damages.
-        after: trials.
+        gap: key of the case set.
+        after: number of trials.
 
     Raises:
         InvalidValueError: the path does not end in .png.
         InvalidFileError: the file cannot be written.
     """
-    world, contenders = results.worlds[gap], results.contenders(gap=gap)
-    order = np.argsort(world.unadapted, kind="stable")
-    columns = [one.runs.ratios[..., after - 1].mean(axis=1) for one in contenders]
-    values = np.column_stack([world.unadapted, *columns])[order]  # (d, 1 + contenders)
+    case_set, found = results.case_sets[gap], results.across(gap)
+    order = np.argsort(case_set.unadapted, kind="stable")
+    columns = [one.runs.ratios[..., after - 1].mean(axis=1) for one in found]
+    values = np.column_stack([case_set.unadapted, *columns])[order]  # (d, 1 + found)
     figure = Figure(figsize=(0.62 * values.shape[1] + 4.4, 0.28 * len(values) + 1.9), layout="constrained")
     axes = figure.add_subplot()
     image = axes.imshow(values, cmap="viridis", vmin=0, vmax=1, aspect="auto")
     for (row, column), value in np.ndenumerate(values):
         color = "white" if value < _DARK else "black"
         axes.text(column, row, f"{value:.2f}", ha="center", va="center", fontsize=7.5, color=color)
-    labels = ["no adaptation", *(one.label for one in contenders)]
+    labels = ["no adaptation", *(one.label for one in found)]
     axes.set_xticks(range(values.shape[1]), labels, rotation=40, ha="right", fontsize=8)
-    axes.set_yticks(range(len(values)), [world.cases[row].damage for row in order], fontsize=8)
+    axes.set_yticks(range(len(values)), [case_set.cases[row].damage for row in order], fontsize=8)
     axes.set_title(f"mean recovery ratio after {after} trials", loc="left", fontsize=10)
     figure.colorbar(image, ax=axes, fraction=0.04)
     save_figure(figure, path)

@@ -1,4 +1,4 @@
-"""`replay`: a recovery from a table of true outcomes, without a simulation."""
+"""`replay`: a recovery that reads its trials from a table of true outcomes instead of simulating them."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -10,15 +10,13 @@ from adapt.rehearsal.table import Table
 from adapt.selectors.selector import Selector
 from robots.errors import InvalidValueError
 
-Maker = Callable[[], Selector]
-
 
 @dataclass(frozen=True)
 class Noise:
-    """Noise of the objective that a trial measures, beside that of its episode.
+    """Measurement noise of a trial's objective, in addition to the variation between episodes.
 
-    It shows f (1 + share n₁) + offset n₂ + s n₃, with standard normal n, where f is the controller's mean and
-    s the standard deviation of its episodes.
+    A trial measures f (1 + share n₁) + offset n₂ + s n₃, with standard normal n, where f is the controller's
+    mean and s the standard deviation of its episodes.
 
     Attributes:
         share: standard deviation, as a share of the objective.
@@ -49,7 +47,7 @@ class Truth:
 
     @classmethod
     def of(cls, table: Table, condition: str) -> "Truth":
-        """What a table says of one of its conditions.
+        """What a table says about one of its conditions.
 
         Raises:
             UnknownNameError: the table has no such condition.
@@ -60,14 +58,14 @@ class Truth:
 
 @dataclass(frozen=True, eq=False)
 class Replay:
-    """How a recovery of B trials went.
+    """A replayed recovery of B trials.
 
     Attributes:
         rows: tried, (B,).
         objectives: measured, (B,).
         fell: (B,) bool.
         recommendations: row recommended after each trial, (B,).
-        stop: after how many trials the selector would have stopped, from 1 to B.
+        stop: number of trials after which the selector would have stopped, from 1 to B.
         reason: why.
     """
 
@@ -79,33 +77,35 @@ class Replay:
     reason: str
 
 
-def replay(maker: Maker, truth: Truth, *, seed: int, trials: int, noise: Noise | None = None) -> Replay:
-    """Let a selector recover, for all its trials whatever its own rule says.
+def replay(
+    make: Callable[[], Selector], truth: Truth, *, seed: int, trials: int, noise: Noise | None = None
+) -> Replay:
+    """Let a selector recover, for all trials even if it would have stopped earlier.
 
-    The luck of a trial depends on the seed and the number of the trial alone, so that it is the same for all
+    The noise of a trial depends on the seed and the number of the trial alone, so that it is the same for all
     selectors.
 
     Args:
-        maker: starts the selector, with at least as many trials.
-        truth: what trials show.
-        seed: at least 0.
-        trials: B, at most as many as there are controllers.
+        make: starts the selector, for at least as many trials.
+        truth: outcomes of all controllers.
+        seed: of the noise, at least 0.
+        trials: B, at most the number of controllers.
         noise: of the objective.
 
     Raises:
-        InvalidValueError: there are fewer controllers than trials.
+        InvalidValueError: `trials` is out of range.
     """
     if not 1 <= trials <= len(truth.objectives):
         raise InvalidValueError(
             f"trials must be from 1 to the {len(truth.objectives)} controllers there are, not {trials}"
         )
-    luck = _Luck(truth, noise or Noise(), seed, trials)
-    selector = maker()
+    draws = _Draws(truth, noise or Noise(), seed, trials)
+    selector = make()
     rows, objectives, fell, recommended = [], [], [], []
     stop, reason = trials, f"all {trials} trials are used up"
     for trial in range(trials):
         row = selector.ask()
-        outcome = luck.outcome(trial, row)
+        outcome = draws.outcome(trial, row)
         selector.tell(row, outcome)
         rows.append(row)
         objectives.append(outcome.objective)
@@ -116,8 +116,8 @@ def replay(maker: Maker, truth: Truth, *, seed: int, trials: int, noise: Noise |
     return Replay(np.array(rows), np.array(objectives), np.array(fell), np.array(recommended), stop, reason)
 
 
-class _Luck:
-    """The random numbers of all trials, drawn beforehand."""
+class _Draws:
+    """The random numbers of all trials, drawn before the first one."""
 
     def __init__(self, truth: Truth, noise: Noise, seed: int, trials: int) -> None:
         rng = np.random.default_rng(seed)

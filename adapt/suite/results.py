@@ -1,57 +1,132 @@
-"""`Results`: everything that a recovery benchmark found."""
+"""Records of the recovery benchmark: cases, the recoveries from them, and the results of a study."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import Literal
 
 import numpy as np
 
-from adapt.suite.case import Case
-from adapt.suite.metrics import BINDING, Metric
-from adapt.suite.runs import Runs
-from adapt.suite.summaries import Summary
-from adapt.suite.targets import Scope
-from adapt.suite.tracks import TRACKS, Track
+from adapt.rehearsal.table import Table
+from adapt.suite.cases import Track
+
+BINDING = 0.9  # a damage is binding if the incumbent has less than this share of the oracle's score
+Scope = Literal["binding", "all"]
 
 
 @dataclass(frozen=True, eq=False)
-class World:
-    """The robots that selectors face: those that were rehearsed, or those that differ from them.
+class Case:
+    """A damage to recover from, and the true outcomes of every controller under it.
+
+    There are two sets of episodes with different seeds. Trials show the first one. Recommended controllers
+    and the oracle, which is chosen by episodes of its own, are scored by the second one: so no score is
+    flattered by the noise that its controller was selected by. Scores are objectives minus the minimum
+    objective.
 
     Attributes:
-        cases: the damages, one robot each, d of them.
-        hopeless: damages that are no case, since no controller gets anywhere.
-        in_use: row of the controller that the healthy robot walked with: the best by the prior.
+        damage: text of the damage; `shown` has this one condition.
+        shown: what trials show.
+        objectives: mean of every controller in the second set, (k,).
+        oracle_row: row of the best controller, see `find_oracle`.
+        min_objective: of the repertoire; the zero of scores.
+        intact_score: score of the oracle of the intact robot.
+    """
+
+    damage: str
+    shown: Table
+    objectives: np.ndarray
+    oracle_row: int
+    min_objective: float
+    intact_score: float
+
+    @property
+    def oracle_score(self) -> float:
+        """Score of the oracle."""
+        return float(self.score(self.oracle_row))
+
+    @property
+    def solvable(self) -> bool:
+        """Whether the oracle is better than the minimum objective; otherwise no recovery ratio is defined."""
+        return self.oracle_score > 0
+
+    @property
+    def headroom(self) -> float:
+        """Score of the oracle as a share of that of the intact robot's oracle: the most that is possible."""
+        return self.oracle_score / self.intact_score
+
+    def score(self, rows: np.ndarray | int) -> np.ndarray:
+        """Scores of some controllers; of the shape of `rows`."""
+        return np.asarray(self.objectives[rows] - self.min_objective)
+
+    def ratio(self, rows: np.ndarray | int) -> np.ndarray:
+        """Recovery ratios of some controllers: scores as shares of the oracle's, clipped to [0, 1]."""
+        return np.clip(self.score(rows) / self.oracle_score, 0.0, 1.0)
+
+
+@dataclass(frozen=True, eq=False)
+class CaseSet:
+    """The cases of the rehearsed robot, or those of robots across the reality gap.
+
+    Attributes:
+        cases: d of them, one for each damage.
+        excluded: texts of damages without a case, because no controller scores above 0.
+        incumbent: row of the controller that the intact robot uses: the best objective of the repertoire.
     """
 
     cases: tuple[Case, ...]
-    hopeless: tuple[str, ...]
-    in_use: int
+    excluded: tuple[str, ...]
+    incumbent: int
 
     @cached_property
     def unadapted(self) -> np.ndarray:
-        """Recovery ratio without any adaptation, RR_0, (d,)."""
-        return np.array([float(case.ratio(self.in_use)) for case in self.cases])
+        """Recovery ratios of the incumbent, RR_0, (d,)."""
+        return np.array([float(case.ratio(self.incumbent)) for case in self.cases])
 
     @cached_property
     def binding(self) -> np.ndarray:
-        """Damages that ask for adaptation, those with RR_0 below 0.9, (d,) bool."""
+        """Which damages need adaptation, those with RR_0 below 0.9, (d,) bool."""
         return self.unadapted < BINDING
 
     def scope(self, scope: Scope) -> np.ndarray:
-        """Which damages count, (d,) bool."""
+        """Which damages are in a scope, (d,) bool."""
         return self.binding if scope == "binding" else np.ones(len(self.cases), np.bool_)
 
 
 @dataclass(frozen=True, eq=False)
-class Contender:
-    """A selector with recoveries of its own, in the tracks in which they count.
+class Runs:
+    """Recoveries of one selector in one track, from d damages with s seeds each, for all B trials.
 
     Attributes:
-        label: the selector's name, with a track's if it has other recoveries in other tracks.
+        ratios: recovery ratio of the controller recommended after each trial, (d, s, B).
+        falls: whether each trial ended in a fall, (d, s, B) bool.
+        stops: number of trials after which the selector would have stopped, from 1 to B, (d, s).
+        recommended: row of the controller recommended after each trial, (d, s, B).
+    """
+
+    ratios: np.ndarray
+    falls: np.ndarray
+    stops: np.ndarray
+    recommended: np.ndarray
+
+    def take(self, damages: np.ndarray) -> "Runs":
+        """The recoveries from some damages, chosen by index or by (d,) bool."""
+        return replace(self, **{name: values[damages] for name, values in vars(self).items()})
+
+
+def stack_runs(parts: list[Runs]) -> Runs:
+    """Join the recoveries from several damages, in that order."""
+    return Runs(*(np.concatenate([getattr(part, name) for part in parts]) for name in vars(parts[0])))
+
+
+@dataclass(frozen=True, eq=False)
+class SelectorRuns:
+    """Recoveries of a selector, which several tracks share if it uses no library.
+
+    Attributes:
+        label: the selector's name, followed by the track's if it has other recoveries in other tracks.
         selector: its name.
-        tracks: all with the same robots.
-        runs: its recoveries.
+        tracks: that share the recoveries; all have the same robots.
+        runs: the recoveries.
     """
 
     label: str
@@ -66,59 +141,45 @@ class Results:
 
     Attributes:
         robot: its name.
-        worlds: by whether the robot differs from the rehearsed one.
-        runs: of each track and selector, over the cases of the track's world.
+        case_sets: by whether there is a reality gap.
+        recoveries: all of them, over the cases of their tracks.
+        tracks: that were run.
         selectors: names, in the order of the tables.
         trials: of each recovery.
-        seeds: recoveries from each damage.
     """
 
     robot: str
-    worlds: Mapping[bool, World]
-    runs: Mapping[tuple[str, str], Runs]
+    case_sets: Mapping[bool, CaseSet]
+    recoveries: tuple[SelectorRuns, ...]
+    tracks: tuple[Track, ...]
     selectors: tuple[str, ...]
     trials: int
-    seeds: int
-
-    @property
-    def tracks(self) -> list[Track]:
-        """Those that ran."""
-        ran = {name for name, _ in self.runs}
-        return [track for track in TRACKS if track.name in ran]
 
     @property
     def gaps(self) -> list[bool]:
-        """The worlds of the tracks that ran."""
-        return [gap for gap in (False, True) if any(track.gap == gap for track in self.tracks)]
+        """Keys of the case sets whose tracks were run."""
+        return sorted({track.gap for track in self.tracks})
 
-    def world(self, track: Track) -> World:
-        """The robots of a track."""
-        return self.worlds[track.gap]
+    @property
+    def main_track(self) -> Track | None:
+        """The track for simulated recoveries and videos: T3, or the last one with the rehearsed robot."""
+        tracks = [track for track in self.tracks if not track.gap]
+        return next((track for track in tracks if track.name == "T3"), tracks[-1] if tracks else None)
 
-    def contenders(self, *, gap: bool) -> list[Contender]:
-        """All different recoveries from the damages of a world.
+    def case_set(self, track: Track) -> CaseSet:
+        """The cases of a track."""
+        return self.case_sets[track.gap]
 
-        Args:
-            gap: which world's, see `worlds`.
-        """
-        tracks = [track for track in self.tracks if track.gap == gap]
-        found = []
-        for name in self.selectors:
-            grouped: dict[Runs, list[Track]] = {}
-            for track in tracks:
-                grouped.setdefault(self.runs[track.name, name], []).append(track)
-            for runs, shared in grouped.items():
-                label = name if len(shared) == len(tracks) else f"{name} {shared[0].name}"
-                found.append(Contender(label, name, tuple(shared), runs))
-        return found
+    def across(self, gap: bool) -> list[SelectorRuns]:
+        """The recoveries from the cases of a set."""
+        return [one for one in self.recoveries if one.tracks[0].gap == gap]
 
-    def of(self, track: Track, selector: str, scope: Scope) -> Runs | None:
-        """Recoveries of a selector in a track; None if it did not run or no damage counts."""
-        runs = self.runs.get((track.name, selector))
-        chosen = self.world(track).scope(scope)
-        return runs.take(chosen) if runs is not None and chosen.any() else None
+    def runs(self, track: Track, selector: str) -> Runs:
+        """The recoveries of a selector in a track."""
+        return next(one.runs for one in self.recoveries if one.selector == selector and track in one.tracks)
 
-    def summary(self, track: Track, selector: str, metric: Metric, scope: Scope) -> Summary | None:
-        """A metric of a selector in a track; None if there is nothing to sum up."""
-        runs = self.of(track, selector, scope)
-        return metric.of(runs) if runs is not None else None
+    def select(self, track: Track, selector: str, scope: Scope) -> Runs | None:
+        """Recoveries of a selector from the damages in a scope; None if it was not run or there are none."""
+        chosen = self.case_set(track).scope(scope)
+        known = selector in self.selectors and chosen.any()
+        return self.runs(track, selector).take(chosen) if known else None

@@ -1,80 +1,119 @@
-"""`Benchmark`: a recovery benchmark in a folder, from its settings to its results."""
+"""`RecoveryStudy`: a recovery benchmark in a folder, from its settings to its results."""
 
 import hashlib
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+import json
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
 from pathlib import Path
 
+import numpy as np
+
+from adapt.damage import HEALTHY
 from adapt.damage.damage import Damage
+from adapt.oracle import find_oracle
+from adapt.rehearsal.rehearsal import damaged_robots, rehearsed_table
+from adapt.rehearsal.storage import read_table, write_table
 from adapt.rehearsal.table import Table, join
 from adapt.selectors.selector import Prior
-from adapt.suite.case import Case, make_cases
+from adapt.suite.cases import TRACKS, Track, check_damages, find_tracks
+from adapt.suite.plans import TablePlan, plan_tables
 from adapt.suite.replay import Noise
-from adapt.suite.replays import Arena
-from adapt.suite.results import World
-from adapt.suite.truth import TablePlan, TablePlans, plan_tables
+from adapt.suite.results import Case, CaseSet, Results
+from adapt.suite.runner import ReplaySetting, ReplayTask, find_selectors, plan_runs, replay_all, replay_task
+from repertoire.evaluation import Evaluator
 from repertoire.repertoire import Repertoire
 from repertoire.storage.repertoires import fingerprint
 from repertoire.suites.files import keep_identity
 from robots.errors import InvalidValueError
-from robots.files import file_exists
+from robots.files import file_exists, make_folder, write_text
+from robots.locks import locked
 
 
 @dataclass(frozen=True)
-class BenchmarkSettings:
-    """What decides the true outcomes of a benchmark.
+class RecoverySettings:
+    """What a recovery benchmark runs.
+
+    The damages, episodes, gaps and seed decide the true outcomes, which take long and are kept. Everything
+    else may differ from one call to the next.
 
     Attributes:
-        damages: to recover from, all different and none of them healthy, see `check_damages`.
-        episodes: of every controller under each damage, in each of the two sets by which truth is known.
-        gaps: robots that differ from the rehearsed one, at least 1.
+        damages: to recover from, all different and none of them healthy.
+        tracks: see `find_tracks`.
+        selectors: names, see `find_selectors`.
+        trials: of each recovery.
+        seeds: recoveries of each selector from each damage.
+        noise: of a trial's objective, in addition to the variation between episodes.
+        episodes: of every controller under each damage, in each of the two sets of true outcomes.
+        gaps: number of robots that differ from the rehearsed one, at least 1.
         seed: from which every other derives.
+
+    Raises:
+        InvalidValueError: there is no damage, or one is healthy or appears twice.
     """
 
     damages: tuple[Damage, ...]
+    tracks: tuple[Track, ...] = TRACKS
+    selectors: tuple[str, ...] = field(default_factory=find_selectors)
+    trials: int = 20
+    seeds: int = 10
+    noise: Noise = field(default_factory=Noise)
     episodes: int = 2
     gaps: int = 4
     seed: int = 1
+
+    def __post_init__(self) -> None:
+        check_damages(self.damages)
 
     @property
     def texts(self) -> tuple[str, ...]:
         """Texts of the damages."""
         return tuple(str(damage) for damage in self.damages)
 
+    @property
+    def gap(self) -> bool:
+        """Whether a track has a reality gap."""
+        return any(track.gap for track in self.tracks)
 
-class Benchmark:
-    """The true outcomes of a benchmark, in a folder.
+
+class RecoveryStudy:
+    """A recovery benchmark in a folder. Within `open`, make its tables, then replay recoveries from them.
 
     Args:
         repertoire: of the intact robot.
-        library: what was rehearsed of it.
+        library: its rehearsal.
         settings: of the benchmark.
-        folder: made if it is missing.
-        threads: of the simulation; all cores by default. No result depends on it.
-        dry: whether only to look at the folder, and to make and write nothing.
+        folder: of the study; only `open` makes it or writes to it.
+        threads: of the simulation, and number of parallel processes of the replays. No result depends on it.
 
     Raises:
-        InvalidValueError: the folder holds a benchmark of other settings.
-        InvalidFileError: the folder cannot be made or read.
+        InvalidValueError: the folder holds a study with other settings, or there are more trials than
+            controllers.
+        InvalidFileError: the folder cannot be read.
     """
 
     def __init__(
         self,
         repertoire: Repertoire,
         library: Table,
-        settings: BenchmarkSettings,
+        settings: RecoverySettings,
         folder: Path,
         *,
-        threads: int | None = None,
-        dry: bool = False,
+        threads: int,
     ) -> None:
+        if not 1 <= settings.trials <= len(repertoire):
+            raise InvalidValueError(
+                f"the number of trials must be at most the {len(repertoire)} gaits of the repertoire, not "
+                f"{settings.trials}"
+            )
         self.repertoire = repertoire
         self.library = library
         self.settings = settings
         self.folder = folder
         self.threads = threads
-        keep_identity(folder, self._identity(), dry=dry)
-        self.plans: TablePlans = plan_tables(
+        keep_identity(folder, self._identity(), dry=True)
+        self.plans = plan_tables(
             settings.damages,
             rehearsed_episodes=library.episodes,
             episodes=settings.episodes,
@@ -82,27 +121,29 @@ class Benchmark:
             seed=settings.seed,
         )
 
-    def _identity(self) -> dict[str, object]:
-        """What all tables in a folder have in common."""
-        return {
-            "study": "recovery",
-            "repertoire": fingerprint(self.repertoire)[:16],
-            "seed": self.settings.seed,
-            "episodes": self.settings.episodes,
-            "rehearsed episodes": self.library.episodes,
-            "gaps": self.settings.gaps,
-            "damages": _digest(self.settings.texts),
-        }
+    @contextmanager
+    def open(self) -> Iterator[None]:
+        """Make the folder if it is missing, and keep other processes from working in it meanwhile.
 
-    def waiting(self, *, gap: bool) -> list[TablePlan]:
-        """The tables that are not made yet; those of the reality gap only if they are asked for."""
-        plans = self.plans.all() if gap else self.plans.without_gap()
-        return [plan for plan in plans if not file_exists(plan.path(self.folder))]
+        Raises:
+            InUseError: another process is working in the folder.
+            InvalidValueError: the folder holds a study with other settings.
+            InvalidFileError: the folder cannot be made or read.
+        """
+        make_folder(self.folder)
+        with locked(self.folder):
+            keep_identity(self.folder, self._identity())
+            yield
 
-    def seconds_left(self, waiting: Sequence[TablePlan]) -> dict[str, float]:
-        """How long tables will take that are not made yet [s], by name.
+    def waiting(self) -> list[TablePlan]:
+        """The tables that are not made yet."""
+        wanted = [plan for plan in self.plans if plan.gap is None or self.settings.gap]
+        return [plan for plan in wanted if not file_exists(plan.path(self.folder))]
 
-        One that was begun counts in full. The pace is that of a few episodes of the first.
+    def table_seconds(self, waiting: Sequence[TablePlan]) -> dict[str, float]:
+        """Estimate how long tables take [s], by name, from a few episodes of the first one.
+
+        A table that was begun counts in full.
         """
         if not waiting:
             return {}
@@ -110,98 +151,214 @@ class Benchmark:
             pace = evaluation.seconds_left() / evaluation.total
         return {plan.name: pace * plan.total(len(self.repertoire)) for plan in waiting}
 
+    def replay_seconds(self) -> float:
+        """Estimate how long the replays take [s] from one recovery of each selector on the intact robot."""
+        settings = self.settings
+        healthy, prior = self.library.take([HEALTHY]), self._prior()
+        objectives, best = healthy.objectives[0].astype(float), int(np.argmax(prior.objectives))
+        case = Case(HEALTHY, healthy, objectives, best, float(objectives.min()) - 1, 1.0)
+        setting = ReplaySetting(
+            prior=prior,
+            rehearsed=self.library,
+            library=self.library.conditions,
+            case_sets={False: CaseSet((case,), (), best)},
+            trials=settings.trials,
+            seeds=1,
+            noise=settings.noise,
+            seed=settings.seed,
+        )
+        (largest,) = find_tracks(["T2"])  # the track with the most conditions
+        seconds = {}
+        for name in settings.selectors:
+            task = ReplayTask(largest, name, 0)
+            replay_task(setting, task)  # compiles and loads what is needed
+            started = time.perf_counter()
+            replay_task(setting, task)
+            seconds[name] = time.perf_counter() - started
+        total = sum(seconds[name] for name, _ in plan_runs(settings.tracks, settings.selectors))
+        return len(settings.damages) * settings.seeds * total / self.threads
+
     def make(
         self,
         plan: TablePlan,
         *,
         on_progress: Callable[[int], None] | None = None,
         stop: Callable[[], bool] | None = None,
-    ) -> Table | None:
-        """Make or read a table, see `TablePlan.make`."""
-        return plan.make(
-            self.repertoire, self.folder, threads=self.threads, on_progress=on_progress, stop=stop
-        )
-
-    def rehearsed(self) -> Table:
-        """All that is rehearsed: the library, and what it lacks of the damages that are put to the test.
-
-        Raises:
-            InvalidFileError: a table cannot be read.
-        """
-        more = self._read(self.plans.anticipated)
-        missing = [text for text in more.conditions if text not in self.library.conditions]
-        return join([self.library, more.take(missing)])
-
-    def worlds(self, *, gap: bool) -> dict[bool, World]:
-        """The robots that selectors face, by whether they differ from the rehearsed one.
+    ) -> bool:
+        """Make a table unless it is there, and resume what was interrupted.
 
         Args:
-            gap: whether to read those that do.
+            plan: of the table.
+            on_progress: called from other threads with the number of episodes finished.
+            stop: asked now and then whether to save what is finished and return.
+
+        Returns:
+            Whether the table is finished.
 
         Raises:
-            InvalidValueError: there is no damage under which any gait gets anywhere.
-            InvalidFileError: a table cannot be read.
+            InvalidFileError: a file cannot be read or written, or is not what it should be.
         """
-        worlds = {False: self._world([(self.plans.shown, self.plans.scores)])}
-        return worlds | ({True: self._world(list(self.plans.gaps))} if gap else {})
+        path = plan.path(self.folder)
+        if file_exists(path):
+            return True
+        make_folder(path.parent)
+        unfinished = path.with_name(f"{path.stem}-unfinished.h5")
+        with plan.evaluation(self.repertoire, threads=self.threads) as evaluation:
+            if file_exists(unfinished):
+                evaluation.restore(unfinished)
+            evaluation.run(unfinished, on_progress=on_progress, stop=stop)
+            if evaluation.finished:
+                write_table(path, rehearsed_table(evaluation), evaluation.identity)
+                unfinished.unlink(missing_ok=True)
+            return evaluation.finished
 
-    def arena(self, *, gap: bool, trials: int, seeds: int, noise: Noise) -> Arena:
-        """All that recoveries need.
+    def read(self, plan: TablePlan) -> Table:
+        """Read a table.
+
+        Raises:
+            InvalidFileError: it is not made yet, cannot be read, or is one of another repertoire.
+        """
+        robot = plan.robot(self.repertoire)
+        return read_table(plan.path(self.folder), self.repertoire, robot=robot)
+
+    def oracles(self, plan: TablePlan, table: Table) -> Mapping[str, int]:
+        """Row of the best controller under each condition of a table; found once and kept in a file.
 
         Args:
-            gap: whether to read the tables of the robots that differ from the rehearsed one.
-            trials: of each recovery.
-            seeds: recoveries from each damage.
-            noise: of a trial's objective, beside that of its episode.
+            plan: of the table.
+            table: that was read.
 
         Raises:
+            InvalidFileError: the file cannot be written.
+        """
+        path = plan.path(self.folder).with_suffix(".oracles.json")
+        known = _read_oracles(path, table)
+        if known is not None:
+            return known
+        robots = damaged_robots(plan.robot(self.repertoire), plan.damages)
+        with Evaluator(self.repertoire, robots, threads=self.threads) as evaluator:
+            oracles = {
+                condition: find_oracle(
+                    evaluator, table.objectives[number].astype(float), seed=plan.seed, condition=number
+                )
+                for number, condition in enumerate(table.conditions)
+            }
+        write_text(path, json.dumps(oracles, indent=2) + "\n")
+        return oracles
+
+    def replay_setting(self) -> ReplaySetting:
+        """Read the tables, which must all be made, and find the oracles.
+
+        Raises:
+            InvalidValueError: under no damage any controller is better than the minimum objective.
             InvalidFileError: a table cannot be read.
         """
-        return Arena(
-            prior=self.prior,
-            rehearsed=self.rehearsed(),
+        settings = self.settings
+        case_sets = {gap: self._case_set(gap) for gap in ((False, True) if settings.gap else (False,))}
+        return ReplaySetting(
+            prior=self._prior(),
+            rehearsed=self._rehearsed(),
             library=self.library.conditions,
-            worlds=self.worlds(gap=gap),
-            trials=trials,
-            seeds=seeds,
-            noise=noise,
-            seed=self.settings.seed,
+            case_sets=case_sets,
+            trials=settings.trials,
+            seeds=settings.seeds,
+            noise=settings.noise,
+            seed=settings.seed,
         )
 
-    @property
-    def prior(self) -> Prior:
-        """What the repertoire says of its controllers."""
+    def replay(
+        self, setting: ReplaySetting, *, on_progress: Callable[[float], None] | None = None
+    ) -> Results:
+        """Run all recoveries, see `replay_all`."""
+        return replay_all(
+            setting,
+            robot=self.repertoire.robot.name,
+            tracks=self.settings.tracks,
+            selectors=self.settings.selectors,
+            processes=self.threads,
+            on_progress=on_progress,
+        )
+
+    def _identity(self) -> dict[str, object]:
+        """What all tables in a folder have in common."""
+        damages = "\n".join(self.settings.texts).encode()
+        digest = hashlib.blake2b(damages, digest_size=4).hexdigest()
+        return {
+            "study": "recovery",
+            "repertoire": fingerprint(self.repertoire)[:16],
+            "seed": self.settings.seed,
+            "episodes": self.settings.episodes,
+            "rehearsed episodes": self.library.episodes,
+            "gaps": self.settings.gaps,
+            "damages": f"{len(self.settings.damages)} of checksum {digest}",
+        }
+
+    def _prior(self) -> Prior:
         elites = self.repertoire.elites
         return Prior(elites.objectives, elites.measures, self.repertoire.settings.min_objective)
 
-    def _world(self, pairs: list[tuple[TablePlan, TablePlan]]) -> World:
-        """The cases of pairs of tables, in the order of the damages."""
+    def _rehearsed(self) -> Table:
+        """The library, and what it lacks of the damages to recover from."""
+        more = self.read(self.plans[0])
+        missing = [text for text in more.conditions if text not in self.library.conditions]
+        return join([self.library, more.take(missing)])
+
+    def _case_set(self, gap: bool) -> CaseSet:
+        """The cases of the rehearsed robot or across the reality gap, in the order of the damages."""
         least = self.repertoire.settings.min_objective
         found: dict[str, Case] = {}
-        for shown, scores in pairs:
-            table = self._read(shown)
-            oracles = shown.oracles(self.repertoire, self.folder, table, threads=self.threads)
-            cases = make_cases(table, self._read(scores), oracles, min_objective=least)
-            found |= {case.damage: case for case in cases}
+        for shown, scores in zip(self.plans[1::2], self.plans[2::2], strict=True):
+            if gap != (shown.gap is not None):
+                continue
+            table = self.read(shown)
+            oracles = self.oracles(shown, table)
+            made = make_cases(table, self.read(scores), oracles, min_objective=least)
+            found |= {case.damage: case for case in made}
         cases = [found[text] for text in self.settings.texts]
-        if all(case.hopeless for case in cases):
+        if not any(case.solvable for case in cases):
             raise InvalidValueError(
-                f"no gait gets above the minimum objective {least:g} under any damage: nothing can be told"
+                f"no gait is better than the minimum objective {least:g} under any damage: there is nothing "
+                "to compare"
             )
-        return World(
-            cases=tuple(case for case in cases if not case.hopeless),
-            hopeless=tuple(case.damage for case in cases if case.hopeless),
-            in_use=self.repertoire.best(),
+        return CaseSet(
+            cases=tuple(case for case in cases if case.solvable),
+            excluded=tuple(case.damage for case in cases if not case.solvable),
+            incumbent=self.repertoire.best(),
         )
 
-    def _read(self, plan: TablePlan) -> Table:
-        """A table that was made."""
-        table = self.make(plan)
-        assert table is not None  # only a run that is stopped leaves it unmade
-        return table
+
+def make_cases(
+    shown: Table, scores: Table, oracles: Mapping[str, int], *, min_objective: float
+) -> list[Case]:
+    """The cases of two tables with the same conditions, of which the first is the healthy robot.
+
+    Args:
+        shown: what trials show.
+        scores: what recommendations are scored by.
+        oracles: row of the best controller by condition.
+        min_objective: of the repertoire.
+    """
+    intact = float(scores.objectives[0, oracles[HEALTHY]]) - min_objective
+    return [
+        Case(
+            damage=damage,
+            shown=shown.take([damage]),
+            objectives=scores.objectives[row].astype(float),
+            oracle_row=oracles[damage],
+            min_objective=min_objective,
+            intact_score=intact,
+        )
+        for row, damage in enumerate(shown.conditions)
+        if damage != HEALTHY
+    ]
 
 
-def _digest(texts: tuple[str, ...]) -> str:
-    """A list of damages in a few characters, to compare and to show."""
-    digest = hashlib.blake2b("\n".join(texts).encode(), digest_size=4)
-    return f"{len(texts)} of checksum {digest.hexdigest()}"
+def _read_oracles(path: Path, table: Table) -> Mapping[str, int] | None:
+    """The oracles of a table from their file; None if there is no such file, or it is not valid."""
+    try:
+        found = json.loads(path.read_text())
+    except (OSError, ValueError, RecursionError):
+        return None
+    k = table.objectives.shape[1]
+    rows = found.values() if isinstance(found, dict) and found.keys() == set(table.conditions) else [None]
+    return found if all(type(row) is int and 0 <= row < k for row in rows) else None

@@ -1,24 +1,24 @@
-"""`randomised`: a robot as it might really be, which is never quite as it was modelled."""
+"""`randomised`: a robot that differs from its model as a real one does (domain randomisation)."""
 
 import mujoco
 import numpy as np
 
 from robots.robot import Faults, Robot
 
-MASS, FRICTION, STRENGTH = 0.2, 0.3, 0.15  # how far each may be off, as a share
-LATENCY = 1  # control steps by which actions come late
+MASS, FRICTION, STRENGTH = 0.2, 0.3, 0.15  # largest relative differences
+LATENCY = 1  # control steps by which actions are delayed
 
 
 def randomised(robot: Robot, seed: int) -> Robot:
-    """The robot with other masses, friction and motors, and with actions that come late.
+    """The robot with different masses, friction and motors, and with delayed actions.
 
-    Each body's mass and inertia are multiplied by a factor of its own, within 20% of 1; the friction of
-    everything by one factor, within 30%; the force of each motor, and of a servo's damping, by a factor of
-    its own, within 15%. Factors are uniform. Actions come one control step late.
+    The mass and inertia of each body are multiplied by a factor within 20% of 1, all friction by one factor
+    within 30%, and the force of each motor, including a servo's damping, by a factor within 15%. Factors are
+    uniformly distributed. Actions are delayed by one control step.
 
     Args:
-        robot: not damaged yet: a body that is gone would leave the others with other factors.
-        seed: at least 0; the result depends on nothing else.
+        robot: not damaged yet: without a body, the others would get different factors.
+        seed: of the factors, at least 0.
 
     Raises:
         InvalidRobotError: the changed model does not compile.
@@ -43,14 +43,14 @@ def _factors(rng: np.random.Generator, reach: float, count: int) -> np.ndarray:
 
 
 def _scale_mass(body: mujoco.MjsBody, factor: float) -> None:
-    """Multiply a body's mass and inertia, whether they are given or follow from its geoms."""
+    """Multiply a body's mass and inertia, whether they are given or computed from its geoms."""
     if body.explicitinertial:
         body.mass *= factor
         body.inertia = np.asarray(body.inertia) * factor
         body.fullinertia = np.asarray(body.fullinertia) * factor
     for geom in body.geoms:
         geom.density *= factor
-        geom.mass *= factor  # one that is not given is NaN, and stays so
+        geom.mass *= factor  # NaN where it is not given, and stays NaN
 
 
 def _scale_force(motor: mujoco.MjsActuator, factor: float) -> None:

@@ -1,0 +1,153 @@
+"""Damages to recover from, and tracks, which decide what selectors know about them beforehand."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import combinations
+from pathlib import Path
+from typing import Literal
+
+from adapt.damage import HEALTHY
+from adapt.damage.damage import Damage
+from adapt.damage.library import LIMB_LOSS, family
+from adapt.damage.text import parse_damage, read_damages
+from robots.errors import InvalidValueError, UnknownNameError
+from robots.robot import Robot
+
+_FOLDER = Path(__file__).parent
+TUNING = _FOLDER / "tuning.yaml"
+_LOCKED_AT = 0.75  # of a joint's range, from its lowest position
+_MOST_PAIRS = 5
+_PAYLOAD = 0.15  # of the robot's mass
+
+
+def benchmark_damages(robot: Robot, path: Path | None = None) -> list[Damage]:
+    """The damages to recover from.
+
+    Args:
+        robot: the intact robot.
+        path: of a YAML list of damages; by default the list that the package has for the robot or, for a
+            robot without one, damages made from its legs, see `default_damages`.
+
+    Raises:
+        InvalidFileError: the file cannot be read, or is not a list of damages of the robot.
+    """
+    path = path or damage_file(robot)
+    return default_damages(robot) if path is None else read_damages(path, robot)
+
+
+def damage_file(robot: Robot) -> Path | None:
+    """The list of damages that the package has for a robot; None if there is none."""
+    path = _FOLDER / f"{robot.name}.yaml"
+    return path if path.is_file() else None
+
+
+def default_damages(robot: Robot) -> list[Damage]:
+    """Damages for any robot with legs.
+
+    Every leg lost and pairs of legs lost, two dead and two shortened legs, joints locked away from rest, weak
+    motors, low friction, a payload, and two combinations. Their strengths differ from those of the default
+    rehearsal.
+    """
+    legs = list(robot.description.legs)
+    pairs = list(combinations(legs, 2)) if len(legs) > 3 else []
+    step = max(1, len(pairs) // _MOST_PAIRS)
+    payload = f"torso:payload@{_PAYLOAD * float(robot.physics.body_mass.sum()):.2g}"
+    texts = [
+        *(f"{leg}:lost" for leg in legs),
+        *(f"{first}:lost+{second}:lost" for first, second in pairs[::step][:_MOST_PAIRS]),
+        *(f"{leg}:dead" for leg in legs[:2]),
+        *(f"{leg}:short@0.6" for leg in legs[-2:]),
+        *_locked(robot),
+        "all:weak@0.6",
+        "floor:friction@0.5",
+        payload,
+        f"{legs[0]}:lost+floor:friction@0.6",
+        f"{legs[-1]}:lost+{payload}",
+    ]
+    return [parse_damage(text, robot) for text in texts]
+
+
+def _locked(robot: Robot) -> list[str]:
+    """Locked joints: the first joint of the first leg, the second of the second, the third of the third."""
+    names = robot.description.joints
+    locked = []
+    for number, leg in enumerate(list(robot.description.legs.values())[:3]):
+        joint = leg.joints[number % len(leg.joints)]
+        low, high = robot.joint_ranges[names.index(joint)]
+        locked.append(f"joint={joint}:locked@{low + _LOCKED_AT * (high - low):.2g}")
+    return locked
+
+
+def check_damages(damages: Sequence[Damage]) -> None:
+    """Refuse what cannot be a list of damages to recover from.
+
+    Raises:
+        InvalidValueError: the list is empty, or a damage is healthy or appears twice.
+    """
+    if not damages:
+        raise InvalidValueError("there is no damage to recover from")
+    texts = [str(damage) for damage in damages]
+    for number, text in enumerate(texts):
+        if text == HEALTHY or text in texts[:number]:
+            reason = "nothing is broken" if text == HEALTHY else "it appears twice"
+            raise InvalidValueError(f"{text!r} cannot be a damage to recover from: {reason}")
+
+
+@dataclass(frozen=True)
+class Track:
+    """What selectors know before the first trial, and whether the robot is the one that was rehearsed.
+
+    Attributes:
+        name: short, e.g. `T3`.
+        title: in words.
+        lacks: what is left out of the library that selectors are given: everything but the healthy robot, the
+            true damage, all damages that share a family with it, all limb losses, or nothing. If "nothing
+            and holds it", the true damage is added if the library does not have it.
+        gap: whether there is a reality gap: the robot differs from the rehearsed one, see `randomised`.
+    """
+
+    name: str
+    title: str
+    lacks: Literal["everything", "damage", "family", "limb loss", "nothing", "nothing and holds it"]
+    gap: bool = False
+
+    def library(self, damage: str, rehearsed: Sequence[str]) -> tuple[str, ...]:
+        """Conditions that a selector is given; the healthy one is always there, and first.
+
+        Args:
+            damage: text of the true damage.
+            rehearsed: conditions of the library.
+        """
+        if self.lacks == "everything":
+            return (HEALTHY,)
+        families = {"family": family(damage), "limb loss": LIMB_LOSS}.get(self.lacks, frozenset())
+        left = [text for text in rehearsed if not family(text) & families]
+        if self.lacks == "damage":
+            left = [text for text in left if text != damage]
+        if self.lacks == "nothing and holds it":
+            left.append(damage)
+        return tuple(dict.fromkeys((HEALTHY, *left)))
+
+
+TRACKS = (
+    Track("T0", "no library, only the healthy robot was rehearsed", "everything"),
+    Track("T1", "reality gap, the robot differs from the rehearsed one", "nothing", gap=True),
+    Track("T1-family", "reality gap, and the library lacks every damage of its family", "family", gap=True),
+    Track("T2", "anticipated, the library holds the damage", "nothing and holds it"),
+    Track("T3-damage", "the library lacks the damage", "damage"),
+    Track("T3", "the library lacks every damage of its family", "family"),
+    Track("T3-limb", "the library holds no limb loss", "limb loss"),
+)
+
+
+def find_tracks(names: Sequence[str] | None = None) -> tuple[Track, ...]:
+    """The tracks of some names, in the order of `TRACKS`; all of them by default.
+
+    Raises:
+        UnknownNameError: there is no such track.
+    """
+    known = [track.name for track in TRACKS]
+    for name in names or ():
+        if name not in known:
+            raise UnknownNameError("track", name, known)
+    return tuple(track for track in TRACKS if not names or track.name in names)
