@@ -46,7 +46,7 @@ def test_a_benchmark_from_start_to_end(run, files, tmp_path) -> None:
     }
     report = (tmp_path / "study" / "report.md").read_text()
     assert "Library: 4 conditions, means over 1 episodes." in report
-    assert "## In the true simulation" in report
+    assert "## Simulated recoveries" in report
     again = run(*command(files, tmp_path / "study", *choice))
     assert again[0] == 0
     assert "table" not in again[1]
@@ -66,9 +66,7 @@ def test_a_dry_run_only_says_how_long(run, files, tmp_path) -> None:
 
 def test_the_best_recoveries_are_filmed(run, files, tmp_path, monkeypatch) -> None:
     filmed = []
-    monkeypatch.setattr(
-        adapt.suite.videos, "_film", lambda repertoire, scene, path, seconds: filmed.append(scene)
-    )
+    monkeypatch.setattr(adapt.suite.videos, "_film", lambda _, __, scene, path: filmed.append(scene))
     choice = ["--selectors", "rehearsed", "--tracks", "T2", "--videos"]
     code, out, err = run(*command(files, tmp_path / "study", *choice))
     assert (code, err) == (0, "")
@@ -83,8 +81,8 @@ def test_the_best_recoveries_are_filmed(run, files, tmp_path, monkeypatch) -> No
     [
         (["--selectors", "magic"], "unknown selector 'magic'; available: best-first, gp-ucb"),
         (["--tracks", "T7"], "unknown track 'T7'"),
-        (["--trials", 9], "--trials must be at most the 8 gaits of the repertoire, not 9"),
-        (["--rehearsal", "none.h5"], "there is no rehearsal none.h5: make one with surefoot rehearse"),
+        (["--trials", 9], "the number of trials must be at most the 8 gaits of the repertoire, not 9"),
+        (["--rehearsal", "none.h5"], "none.h5 cannot be read"),
         (["--noise", "0.1"], "it must be two numbers with a comma between, as in 0.05,0.02, not '0.1'"),
         (["--noise", "0.1,-1"], "-1.0 is not in the range x>=0"),
         (["--seeds", 0], "0 is not in the range x>=1"),

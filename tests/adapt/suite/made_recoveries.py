@@ -4,9 +4,9 @@ import numpy as np
 
 from adapt.damage import HEALTHY
 from adapt.rehearsal.table import Table
-from adapt.suite.case import make_cases
-from adapt.suite.results import Results, World
-from adapt.suite.runs import Runs
+from adapt.suite.cases import find_tracks
+from adapt.suite.results import CaseSet, Results, Runs, SelectorRuns
+from adapt.suite.study import make_cases
 
 NAMES = ("a contact [share]", "midway [m]")
 DAMAGES = ("left:lost", "right:lost", "left:dead", "all:weak@0.5", "floor:friction@0.4", "right:short@0.5")
@@ -46,11 +46,10 @@ def best_of(table: Table) -> dict[str, int]:
     return dict(zip(table.conditions, map(int, table.objectives.argmax(axis=1)), strict=True))
 
 
-def make_world(seed: int = 0) -> World:
-    """The damages of `DAMAGES`, of which all but the fourth are binding; the oracle of each has 1.2."""
-    table = make_table(make_objectives(seed=seed))
+def make_case_set(table: Table) -> CaseSet:
+    """The cases of a table whose two sets of episodes are the same; row 0 is the incumbent."""
     cases = make_cases(table, table, best_of(table), min_objective=0.0)
-    return World(cases=tuple(cases), hopeless=(), in_use=0)
+    return CaseSet(cases=tuple(cases), excluded=(), incumbent=0)
 
 
 def make_runs(good: float, *, seeds: int = 4, trials: int = 20, seed: int = 0) -> Runs:
@@ -66,8 +65,15 @@ def make_runs(good: float, *, seeds: int = 4, trials: int = 20, seed: int = 0) -
 
 
 def make_results(robot: str = "hexapod") -> Results:
-    """A benchmark of four selectors in two tracks, T0 and T3."""
-    runs = {("T0", name): make_runs(good, seed=number) for number, (name, good) in enumerate(_GOOD.items())}
-    shared = {("T3", name): runs["T0", name] for name in SELECTORS[:3]}
-    runs |= shared | {("T3", "rehearsed"): make_runs(0.99, seed=9)}
-    return Results(robot, {False: make_world()}, runs, SELECTORS, trials=20, seeds=4)
+    """A benchmark of four selectors in two tracks, T0 and T3; all damages but the fourth are binding."""
+    t0, t3 = tracks = find_tracks(["T0", "T3"])
+    recoveries = [
+        SelectorRuns(name, name, tracks, make_runs(_GOOD[name], seed=number))
+        for number, name in enumerate(SELECTORS[:3])
+    ]
+    recoveries += [
+        SelectorRuns(f"rehearsed {track.name}", "rehearsed", (track,), make_runs(good, seed=seed))
+        for track, good, seed in ((t0, _GOOD["rehearsed"], 3), (t3, 0.99, 9))
+    ]
+    case_sets = {False: make_case_set(make_table(make_objectives()))}
+    return Results(robot, case_sets, tuple(recoveries), tracks, SELECTORS, trials=20)

@@ -1,10 +1,29 @@
-"""Metrics of recoveries with known ratios."""
+"""Metrics of recoveries with known ratios, statistics with intervals, and paired comparisons."""
+
+import itertools
+import math
 
 import numpy as np
 import pytest
+from scipy import stats
 
-from adapt.suite.metrics import at_stop, first_reaching, metrics
-from adapt.suite.runs import Runs, stack_runs
+from adapt.suite.metrics import (
+    at_stop,
+    compare_paired,
+    first_reaching,
+    holm,
+    interquartile_mean,
+    mean,
+    metrics,
+    summarise,
+    upper_median,
+    worst_tenth,
+)
+from adapt.suite.results import Runs, stack_runs
+from robots.errors import InvalidValueError
+
+RNG = np.random.default_rng(3)
+BASE = RNG.uniform(0.4, 0.8, 12)
 
 
 def make_runs(ratios, stops=None, falls=None):
@@ -81,3 +100,107 @@ def test_some_damages_and_damages_put_together():
     again = stack_runs([runs.take(np.array([True, False, False])), runs.take(np.array([1, 2]))])
     for name, values in vars(runs).items():
         np.testing.assert_array_equal(getattr(again, name), values)
+
+
+@pytest.mark.parametrize("n", [1, 2, 3, 4, 7, 8, 41, 100])
+def test_the_interquartile_mean_is_a_trimmed_mean(n):
+    values = np.random.default_rng(n).normal(size=(3, n))
+    np.testing.assert_allclose(interquartile_mean(values), stats.trim_mean(values, 0.25, axis=1))
+
+
+@pytest.mark.parametrize(("n", "count"), [(1, 1), (9, 1), (10, 1), (11, 2), (240, 24)])
+def test_the_worst_tenth_is_rounded_up(n, count):
+    values = np.random.default_rng(n).permutation(n).astype(float)
+    assert worst_tenth(values) == np.sort(values)[:count].mean()
+
+
+def test_the_median_is_infinite_once_half_of_the_values_are():
+    assert upper_median(np.array([1, 2, 3, np.inf, np.inf])) == 3
+    assert upper_median(np.array([1, 2, np.inf, np.inf])) == np.inf
+    assert upper_median(np.array([5.0, 1.0, 3.0])) == np.median([5, 1, 3])
+
+
+def test_the_bootstrap_finds_the_exact_distribution_of_a_small_case():
+    values = np.array([[0.0, 1.0], [10.0, 30.0]])
+    exact = sorted(
+        np.mean([*first, *second])
+        for first in itertools.product(values[0], repeat=2)
+        for second in itertools.product(values[1], repeat=2)
+    )
+    summary = summarise(values, mean)
+    assert summary.value == 10.25
+    assert (summary.low, summary.high) == (exact[0], exact[-1])  # each has more than 2.5% of the resamples
+
+
+def test_resampling_keeps_to_the_damage():
+    values = np.repeat(np.arange(6.0)[:, None], 5, axis=1)  # seeds do not differ, damages do
+    summary = summarise(values, interquartile_mean)
+    assert summary.value == summary.low == summary.high
+
+
+def test_intervals_cover_the_mean_about_as_often_as_they_say():
+    rng = np.random.default_rng(0)
+    offsets = np.arange(4.0)[:, None]
+    covered = 0
+    for _ in range(100):
+        summary = summarise(offsets + rng.normal(size=(4, 15)), mean)
+        covered += summary.low <= offsets.mean() <= summary.high
+    assert 86 <= covered <= 99
+
+
+def test_infinite_values_have_an_interval_too():
+    values = np.array([[3.0, np.inf, np.inf], [2.0, 2.0, np.inf]])
+    summary = summarise(values, upper_median)
+    assert (summary.value, summary.low, summary.high) == (np.inf, 3.0, np.inf)
+
+
+@pytest.mark.parametrize("wrong", [np.zeros(3), np.zeros((0, 3)), np.full((1, 2), np.nan)])
+def test_wrong_values_to_summarise(wrong):
+    with pytest.raises(InvalidValueError, match=r"numbers of shape \(damages, seeds\)"):
+        summarise(wrong, mean)
+
+
+def test_a_clear_difference():
+    rival = BASE - np.linspace(0.05, 0.16, 12)
+    (pair,) = compare_paired(BASE, {"other": rival})
+    assert pair.difference.mean == pytest.approx(0.105)
+    low, high = stats.t.interval(0.95, 11, 0.105, np.linspace(0.05, 0.16, 12).std(ddof=1) / math.sqrt(12))
+    assert (pair.difference.low, pair.difference.high) == pytest.approx((low, high))
+    assert (pair.rank_biserial, pair.better) == (1, 1)
+    assert pair.p == pytest.approx(2 / 2**12)  # every sign the same
+    d = 0.105 / np.linspace(0.05, 0.16, 12).std(ddof=1)
+    assert pair.hedges_g == pytest.approx(d * (1 - 3 / (4 * 11 - 1)), rel=1e-3)  # the usual approximation
+
+
+def test_the_rank_biserial_correlation_of_three_differences():
+    (pair,) = compare_paired(np.array([0.3, 0.0, 0.0, 0.5]), {"other": np.array([0.0, 0.1, 0.2, 0.5])})
+    assert pair.rank_biserial == pytest.approx((3 - 1 - 2) / 6)
+    assert pair.better == pytest.approx((1 + 0.5) / 4)
+
+
+def test_no_difference():
+    (pair,) = compare_paired(BASE, {"other": BASE + 1e-15})
+    assert (pair.p, pair.rank_biserial, pair.better) == (1, 0, 0.5)
+    assert math.isnan(pair.hedges_g)
+
+
+def test_swapping_the_selectors_turns_the_signs():
+    other = BASE + RNG.normal(0.02, 0.1, 12)
+    (pair,), (mirror,) = compare_paired(BASE, {"o": other}), compare_paired(other, {"o": BASE})
+    assert mirror.hedges_g == pytest.approx(-pair.hedges_g)
+    assert mirror.rank_biserial == pytest.approx(-pair.rank_biserial)
+    assert mirror.p == pytest.approx(pair.p)
+    assert mirror.better == pytest.approx(1 - pair.better)
+
+
+def test_adjusted_probabilities():
+    assert holm([0.01, 0.04, 0.03, 0.5]) == pytest.approx([0.04, 0.09, 0.09, 0.5])
+    assert holm([0.9, 0.8]) == [1.0, 1.0]
+    rivals = {str(n): BASE - shift for n, shift in enumerate(np.linspace(0.05, 0.16, 12) * np.ones((3, 1)))}
+    assert [pair.p for pair in compare_paired(BASE, rivals)] == pytest.approx([3 * 2 / 2**12] * 3)
+
+
+@pytest.mark.parametrize("wrong", [np.ones(11), np.full(12, np.nan)])
+def test_wrong_values_to_compare(wrong):
+    with pytest.raises(InvalidValueError, match="other"):
+        compare_paired(BASE, {"other": wrong})

@@ -1,40 +1,35 @@
 """Replays of whole benchmarks from tables that were made up."""
 
+import os
+import signal
+import subprocess
+import sys
+import time
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
-from made_recoveries import DAMAGES, best_of, make_objectives, make_table
+from made_recoveries import DAMAGES, make_case_set, make_objectives, make_table
 
 from adapt.damage import HEALTHY
 from adapt.selectors.selector import Prior
-from adapt.suite.case import make_cases
-from adapt.suite.estimate import replay_seconds
+from adapt.suite.cases import TRACKS, find_tracks
 from adapt.suite.replay import Noise
-from adapt.suite.replays import Arena, recover_from, replay_all
-from adapt.suite.results import World
-from adapt.suite.schedule import Job, find_selectors, groups_of
-from adapt.suite.tracks import TRACKS, find_tracks
+from adapt.suite.runner import ReplaySetting, ReplayTask, find_selectors, plan_runs, replay_all, replay_task
 from robots.errors import UnknownNameError
 
 TRIALS, SEEDS = 6, 3
 
 
-@pytest.fixture(scope="module")
-def arena():
+def make_setting():
     objectives = make_objectives(k=40)
-    table = make_table(objectives)
-    other = make_table(make_objectives(k=40, seed=5))
-    worlds = {
-        gap: World(tuple(make_cases(truth, truth, best_of(truth), min_objective=0.0)), (), 0)
-        for gap, truth in ((False, table), (True, other))
-    }
-    measures = np.random.default_rng(0).random((40, 2))
-    return Arena(
-        prior=Prior(objectives[0], measures, 0.0),
+    table, other = make_table(objectives), make_table(make_objectives(k=40, seed=5))
+    return ReplaySetting(
+        prior=Prior(objectives[0], np.random.default_rng(0).random((40, 2)), 0.0),
         rehearsed=table,
         library=(HEALTHY, *DAMAGES[:4]),
-        worlds=worlds,
+        case_sets={False: make_case_set(table), True: make_case_set(other)},
         trials=TRIALS,
         seeds=SEEDS,
         noise=Noise(0.01, 0.0),
@@ -43,19 +38,29 @@ def arena():
 
 
 @pytest.fixture(scope="module")
-def results(arena):
-    told = []
+def setting():
+    return make_setting()
+
+
+@pytest.fixture(scope="module")
+def results(setting):
+    shares = []
     found = replay_all(
-        arena,
+        setting,
         robot="made up",
         tracks=TRACKS,
         selectors=("random", "best-first", "rehearsed", "oracle"),
         processes=1,
-        on_progress=told.append,
+        on_progress=shares.append,
     )
-    assert told[-1] == 1
-    assert told == sorted(told)
+    assert shares[-1] == 1
+    assert shares == sorted(shares)
     return found
+
+
+def runs(results, track, selector):
+    (found,) = find_tracks([track])
+    return results.runs(found, selector)
 
 
 def same(first, second):
@@ -63,63 +68,116 @@ def same(first, second):
 
 
 def test_the_shape_of_the_results(results):
-    assert len(results.runs) == 4 * len(TRACKS)
-    for runs in results.runs.values():
-        assert (
-            runs.ratios.shape == runs.falls.shape == runs.recommended.shape == (len(DAMAGES), SEEDS, TRIALS)
-        )
-        assert runs.stops.shape == (len(DAMAGES), SEEDS)
-        assert ((runs.stops >= 1) & (runs.stops <= TRIALS)).all()
+    assert len(results.recoveries) == 3 * 2 + len(TRACKS)
+    assert results.gaps == [False, True]
+    for one in results.recoveries:
+        shape = (len(DAMAGES), SEEDS, TRIALS)
+        assert one.runs.ratios.shape == one.runs.falls.shape == one.runs.recommended.shape == shape
+        assert one.runs.stops.shape == shape[:2]
+        assert ((one.runs.stops >= 1) & (one.runs.stops <= TRIALS)).all()
 
 
 def test_the_oracle_is_right_at_once(results):
     for track in results.tracks:
-        assert (results.runs[track.name, "oracle"].ratios == 1).all()
+        assert (results.runs(track, "oracle").ratios == 1).all()
 
 
 def test_selectors_without_a_library_run_once_for_the_same_robots(results):
     for name in ("random", "best-first", "oracle"):
-        assert results.runs["T0", name] is results.runs["T3", name] is results.runs["T2", name]
-    assert not same(results.runs["T0", "best-first"], results.runs["T1", "best-first"])
-    assert results.runs["T0", "rehearsed"] is not results.runs["T3", "rehearsed"]
+        assert runs(results, "T0", name) is runs(results, "T3", name) is runs(results, "T2", name)
+    assert not same(runs(results, "T0", "best-first"), runs(results, "T1", "best-first"))
+    assert runs(results, "T0", "rehearsed") is not runs(results, "T3", "rehearsed")
+    labels = {one.label for one in results.across(True)}
+    assert labels == {"random", "best-first", "oracle", "rehearsed T1", "rehearsed T1-family"}
+    plan = plan_runs(find_tracks(["T0", "T1", "T3"]), ("random", "rehearsed"))
+    assert [(name, [track.name for track in tracks]) for name, tracks in plan] == [
+        *(("random", ["T0", "T3"]), ("rehearsed", ["T0"]), ("rehearsed", ["T3"])),
+        *(("random", ["T1"]), ("rehearsed", ["T1"])),
+    ]
 
 
 def test_a_library_that_holds_the_damage_helps(results):
-    with_it, without = (results.runs[name, "rehearsed"].ratios[..., 2].mean() for name in ("T2", "T0"))
+    with_it, without = (runs(results, name, "rehearsed").ratios[..., 2].mean() for name in ("T2", "T0"))
     assert with_it > 0.9
     assert with_it > without + 0.1
 
 
-def test_ratios_are_those_of_what_was_recommended(arena, results):
-    runs = results.runs["T1", "random"]
-    for index, case in enumerate(arena.worlds[True].cases):
-        expected = case.scores[runs.recommended[index]] / case.scores.max()
-        np.testing.assert_allclose(runs.ratios[index], expected)
+def test_ratios_are_those_of_what_was_recommended(setting, results):
+    found = runs(results, "T1", "random")
+    for index, case in enumerate(setting.case_sets[True].cases):
+        expected = case.objectives[found.recommended[index]] / case.objectives.max()
+        np.testing.assert_allclose(found.ratios[index], expected)
 
 
-def test_luck_is_the_same_for_all_selectors_and_differs_between_damages(arena):
-    track, seen = TRACKS[0], []
-    noisy = replace(arena, noise=Noise(0.5, 0.0))
-    for name in ("best-first", "map-bo"):
-        seen.append(recover_from(noisy, Job(track, name, 0)))
-    assert (seen[0].recommended[..., 0] == seen[1].recommended[..., 0]).all()  # both begin with the best
-    again = recover_from(noisy, Job(track, "best-first", 0))
-    assert same(seen[0], again)
+def test_trial_noise_is_the_same_for_all_selectors(setting):
+    noisy = replace(setting, noise=Noise(0.5, 0.0))
+    first, second = (replay_task(noisy, ReplayTask(TRACKS[0], name, 0)) for name in ("best-first", "map-bo"))
+    assert (first.recommended[..., 0] == second.recommended[..., 0]).all()  # both begin with the best
+    assert same(first, replay_task(noisy, ReplayTask(TRACKS[0], "best-first", 0)))
 
 
-def test_processes_change_nothing(arena, results):
+def test_processes_change_nothing(setting, results):
     tracks = find_tracks(["T0", "T2"])
-    found = replay_all(arena, robot="made up", tracks=tracks, selectors=("random", "rehearsed"), processes=2)
-    for (track, name), runs in found.runs.items():
-        assert same(runs, results.runs[track, name])
+    selectors = ("random", "rehearsed")
+    found = replay_all(setting, robot="made up", tracks=tracks, selectors=selectors, processes=2)
+    for track in tracks:
+        for name in selectors:
+            assert same(found.runs(track, name), results.runs(track, name))
 
 
-def test_what_has_to_run():
-    groups = groups_of(TRACKS, ("random", "rehearsed"))
-    assert [(track.name, name) for track, name in groups] == [
-        *(("T0", "random"), ("T0", "rehearsed"), ("T1", "random")),
-        *((track.name, "rehearsed") for track in TRACKS[1:]),
-    ]
+PLUGIN = """
+import os, time
+from pathlib import Path
+from adapt.selectors.baselines import BestFirst
+from adapt.selectors.catalogue import register
+
+@register("slow", "takes its time")
+class Slow(BestFirst):
+    def _choose(self, untried):
+        Path(os.environ["STARTED"], str(os.getpid())).touch()
+        time.sleep(60)
+        return super()._choose(untried)
+"""
+REPLAYS = """
+from robots.plugins import load_plugins
+from test_replays import TRACKS, make_setting, replay_all
+if __name__ == "__main__":
+    load_plugins(["slow.py"])
+    replay_all(make_setting(), robot="made up", tracks=TRACKS[:1], selectors=("slow",), processes=2)
+"""
+
+
+@pytest.mark.parametrize("end", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL])
+def test_processes_know_plugins_and_end_with_their_parent(tmp_path, end):
+    (tmp_path / "slow.py").write_text(PLUGIN)
+    (tmp_path / "run.py").write_text(REPLAYS)
+    (started := tmp_path / "started").mkdir()
+    here = Path(__file__).parent
+    path = os.pathsep.join(map(str, (here, here.parents[2])))
+    environment = os.environ | {"PYTHONPATH": path, "STARTED": str(started)}
+    with subprocess.Popen(
+        [sys.executable, "run.py"], cwd=tmp_path, env=environment, stderr=subprocess.PIPE, text=True
+    ) as parent:
+        deadline = time.monotonic() + 60
+        while len(workers := [path.name for path in started.iterdir()]) < 2 and time.monotonic() < deadline:
+            time.sleep(0.1)
+        parent.send_signal(end)
+        complaint = parent.communicate(timeout=30)[1]
+    assert len(workers) == 2, complaint
+    assert complaint.count("Traceback") <= 1  # that of the parent
+    deadline = time.monotonic() + 10
+    while any(map(runs_still, workers)) and time.monotonic() < deadline:
+        time.sleep(0.1)
+    assert not any(map(runs_still, workers))
+
+
+def runs_still(process: str) -> bool:
+    """Whether a process exists and is not only waiting to be collected."""
+    try:
+        state = Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[0]
+    except FileNotFoundError:
+        return False
+    return state != "Z"
 
 
 def test_selectors_by_name():
@@ -128,12 +186,3 @@ def test_selectors_by_name():
     assert "rehearsed" in find_selectors(None)
     with pytest.raises(UnknownNameError, match="unknown selector 'magic'"):
         find_selectors(["magic"])
-
-
-def test_an_estimate_grows_with_the_work(arena):
-    work = {"tracks": TRACKS, "selectors": ("random",), "trials": 5, "processes": 1}
-    seconds = [
-        replay_seconds(arena.prior, arena.rehearsed, **work, damages=damages, seeds=10)
-        for damages in (1, 10_000)
-    ]
-    assert 0 < seconds[0] < seconds[1]

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from adapt.damage.text import parse_damage
-from adapt.suite.gap import randomised
+from adapt.suite.reality_gap import randomised
 from robots.robot import load_robot
 
 SEEDS = range(16)

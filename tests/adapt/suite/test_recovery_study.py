@@ -1,0 +1,197 @@
+"""A benchmark in a folder: its tables planned, made and resumed, its oracles, and its cases."""
+
+import json
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+import adapt.suite.study
+from adapt.damage import HEALTHY
+from adapt.damage.text import parse_damage
+from adapt.oracle import find_oracle
+from adapt.suite.cases import TRACKS, find_tracks
+from adapt.suite.plans import TablePlan, plan_tables
+from adapt.suite.reality_gap import randomised
+from adapt.suite.study import RecoverySettings, RecoveryStudy
+from robots.errors import InUseError, InvalidFileError, InvalidValueError
+from robots.locks import locked
+from robots.simulation.simulation import Simulation
+from tests.adapt.rehearsal.small import STEPS, save_rehearsal, small_repertoire, small_robot
+
+BROKEN = ("front_left:lost", "all:weak@0.5", "back_right:lost")
+DAMAGES = tuple(parse_damage(text, small_robot()) for text in BROKEN)
+SETTINGS = RecoverySettings(DAMAGES, selectors=("random", "rehearsed"), trials=3, seeds=2, episodes=1, gaps=2)
+
+
+@pytest.fixture(scope="module")
+def repertoire():
+    return small_repertoire()
+
+
+@pytest.fixture(scope="module")
+def library(repertoire, tmp_path_factory):
+    path = tmp_path_factory.mktemp("library") / "library.h5"
+    return save_rehearsal(path, repertoire, (HEALTHY, BROKEN[0]), episodes=2)
+
+
+@pytest.fixture
+def fresh(repertoire, library, tmp_path):
+    """A study of which nothing is made, and the plan of a small table."""
+    return RecoveryStudy(repertoire, library, SETTINGS, tmp_path, threads=1)
+
+
+@pytest.fixture(scope="module")
+def study(repertoire, library, tmp_path_factory):
+    """A study all of whose tables are made, but nothing else."""
+    study = RecoveryStudy(repertoire, library, SETTINGS, tmp_path_factory.mktemp("study"), threads=1)
+    waiting = study.waiting()
+    assert len(waiting) == 3 + 2 * 2
+    seconds = study.table_seconds(waiting)
+    assert seconds["anticipated"] == pytest.approx(2 * seconds["scores"])
+    assert seconds["gap-2-scores"] == pytest.approx(0.5 * seconds["scores"])
+    with study.open():
+        assert all(study.make(plan) for plan in waiting)
+    assert study.waiting() == []
+    assert study.table_seconds([]) == {}
+    return study
+
+
+def test_the_tables_of_a_benchmark():
+    plans = plan_tables(DAMAGES, rehearsed_episodes=3, episodes=2, gaps=2, seed=1)
+    assert [plan.name for plan in plans] == [
+        *("anticipated", "shown", "scores"),
+        *(f"gap-{gap}-{what}" for gap in (1, 2) for what in ("shown", "scores")),
+    ]
+    assert [plan.episodes for plan in plans] == [3, *[2] * 6]
+    assert len({plan.seed for plan in plans[:3]}) == 3
+    assert len({plan.gap for plan in plans[1::2]}) == 3
+    assert [plan.damages for plan in plans[3::2]] == [(DAMAGES[0], DAMAGES[2]), (DAMAGES[1],)]
+    for shown, scores in zip(plans[1::2], plans[2::2], strict=True):
+        assert (shown.gap, shown.damages) == (scores.gap, scores.damages)
+        assert shown.seed != scores.seed
+    assert plans[1].total(100) == 100 * 2 * 4
+    few = plan_tables(DAMAGES[:2], rehearsed_episodes=1, episodes=1, gaps=9, seed=1)
+    assert [plan.damages for plan in few[3::2]] == [DAMAGES[:1], DAMAGES[1:2]]
+
+
+def test_a_table_across_the_reality_gap(fresh, repertoire):
+    plan = TablePlan("shown", DAMAGES[:2], episodes=2, seed=11, gap=3)
+    fresh.make(plan)
+    table = fresh.read(plan)
+    assert table.conditions == (HEALTHY, *BROKEN[:2])
+    gap = randomised(repertoire.robot, 3).with_episode_steps(STEPS)
+    damaged = DAMAGES[0].apply(gap)
+    with plan.evaluation(repertoire, threads=1) as evaluation, Simulation(damaged, threads=1) as simulation:
+        seeds = evaluation._seeds
+        episodes = simulation.evaluate(np.repeat(repertoire.elites.solutions, 2, axis=0), np.tile(seeds, 5))
+    step = np.ptp(table.objectives) / 65_535  # of what a file keeps
+    np.testing.assert_allclose(
+        table.objectives[1], episodes.objectives.reshape(5, 2).mean(axis=1), rtol=1e-6, atol=step
+    )
+
+
+def test_an_interrupted_table_is_resumed_and_a_finished_one_is_kept(fresh, study, monkeypatch):
+    plan = fresh.plans[1]
+    assert not fresh.make(plan, stop=lambda: True)
+    assert plan.path(fresh.folder).with_name("shown-unfinished.h5").exists()
+    assert fresh.make(plan)
+    assert [path.name for path in (fresh.folder / "tables").iterdir()] == ["shown.h5"]
+    for name in ("objectives", "evidence"):
+        np.testing.assert_array_equal(getattr(fresh.read(plan), name), getattr(study.read(plan), name))
+    monkeypatch.setattr(TablePlan, "evaluation", None)
+    assert fresh.make(plan)
+    fresh.repertoire = small_repertoire(seed=9)
+    with pytest.raises(InvalidFileError, match="another repertoire"):
+        fresh.read(plan)
+
+
+def test_each_condition_has_its_oracle_which_is_found_once(fresh, monkeypatch):
+    asked = []
+
+    def watch(evaluator, means, *, seed, condition):
+        asked.append((evaluator.conditions[condition], bool(evaluator.robots[condition].modifications), seed))
+        np.testing.assert_array_equal(means, table.objectives[condition])
+        return find_oracle(evaluator, means, seed=seed, condition=condition)
+
+    monkeypatch.setattr(adapt.suite.study, "find_oracle", watch)
+    plan = TablePlan("shown", DAMAGES[:2], episodes=1, seed=11)
+    fresh.make(plan)
+    table = fresh.read(plan)
+    found = fresh.oracles(plan, table)
+    assert asked == [(HEALTHY, False, 11), (BROKEN[0], True, 11), (BROKEN[1], True, 11)]
+    assert fresh.oracles(plan, table) == found
+    assert len(asked) == 3
+    path = plan.path(fresh.folder).with_suffix(".oracles.json")
+    for wrong in ("{", "[]", '{"healthy": 1}', json.dumps(dict.fromkeys(found, 5))):
+        path.write_text(wrong)
+        assert fresh.oracles(plan, table) == found
+        assert json.loads(path.read_text()) == found
+
+
+def test_cases_come_in_the_order_of_the_damages(study):
+    setting = study.replay_setting()
+    for case_set in setting.case_sets.values():
+        assert tuple(case.damage for case in case_set.cases) == BROKEN
+        assert case_set.excluded == ()
+    shown, scores = (study.read(plan) for plan in study.plans[1:3])
+    rehearsed, real = (setting.case_sets[gap].cases[2] for gap in (False, True))
+    np.testing.assert_allclose(rehearsed.objectives, scores.objectives[3])
+    np.testing.assert_array_equal(rehearsed.shown.objectives, shown.objectives[3:])
+    assert (real.objectives != rehearsed.objectives).all()
+    # what the library lacks is rehearsed too, for the track whose library holds the damage
+    assert setting.rehearsed.conditions == (HEALTHY, *BROKEN)
+    assert setting.library == (HEALTHY, BROKEN[0])
+    np.testing.assert_array_equal(setting.prior.objectives, study.repertoire.elites.objectives)
+
+
+def test_tracks_without_a_reality_gap_need_fewer_tables(study, repertoire, library):
+    settings = replace(SETTINGS, tracks=find_tracks(["T3"]))
+    same = RecoveryStudy(repertoire, library, settings, study.folder, threads=1)
+    assert list(same.replay_setting().case_sets) == [False]
+    assert 0 < same.replay_seconds() < replace_seeds(same, 10_000).replay_seconds()
+
+
+def replace_seeds(study: RecoveryStudy, seeds: int) -> RecoveryStudy:
+    settings = replace(study.settings, seeds=seeds)
+    return RecoveryStudy(study.repertoire, study.library, settings, study.folder, threads=1)
+
+
+def sink(study, monkeypatch, rows):
+    """Let all objectives be the minimum objective in some rows of the tables."""
+    read = study.read
+
+    def sunk(plan):
+        table = read(plan)
+        objectives = table.objectives.copy()
+        objectives[rows] = -300
+        return replace(table, objectives=objectives)
+
+    monkeypatch.setattr(study, "read", sunk)
+
+
+def test_damages_that_nothing_recovers_from_are_excluded_and_named(study, monkeypatch):
+    sink(study, monkeypatch, 1)
+    case_set = study.replay_setting().case_sets[False]
+    assert case_set.excluded == BROKEN[:1]
+    assert [case.damage for case in case_set.cases] == list(BROKEN[1:])
+
+
+def test_a_benchmark_of_such_damages_alone_is_refused(study, monkeypatch):
+    sink(study, monkeypatch, slice(None))
+    with pytest.raises(InvalidValueError, match="no gait is better than the minimum objective -300"):
+        study.replay_setting()
+
+
+def test_one_process_works_in_a_folder(fresh):
+    with locked(fresh.folder), pytest.raises(InUseError), fresh.open():
+        pass
+
+
+def test_results_are_those_of_the_settings(study):
+    results = study.replay(study.replay_setting())
+    assert (results.robot, results.tracks) == ("ant", TRACKS)
+    assert {one.runs.ratios.shape for one in results.recoveries} == {(3, 2, 3)}
+    settings = replace(SETTINGS, trials=6)
+    with pytest.raises(InvalidValueError, match="at most the 5 gaits of the repertoire, not 6"):
+        RecoveryStudy(study.repertoire, study.library, settings, study.folder, threads=1)
