@@ -90,13 +90,14 @@ class RayCanvas:
     ) -> np.ndarray:
         """Colours that are seen through places of the frame [pixels from its upper left corner], (n, 3)."""
         lights = _read_lights(scene, view.eye, self._model.stat.extent)
-        rays = view.corner + places @ view.steps
+        rays = view.corner + np.einsum("np,pk->nk", places, view.steps)  # `@` takes 20 times as long
         geoms, distances, normals = self._cast(data, view.eye, rays)
         points = view.eye + distances[:, None] * rays
         lit = np.ones((len(points), len(lights.casting)), np.bool_)
-        hit = np.flatnonzero(geoms >= 0)
         for light in np.flatnonzero(lights.casting):
-            lit[hit, light] = self._reached(data, lights.positions[light], points[hit])
+            position = lights.positions[light]
+            shaded = np.flatnonzero((geoms >= 0) & self._may_shade(data, position, points))
+            lit[shaded, light] = self._reached(data, position, points[shaded])
         flat = self._tints.copy()
         emission = np.full(len(flat), 0.0 if len(lights.casting) else _GLIMMER)
         for geom in scene.geoms[: scene.ngeom]:
@@ -110,6 +111,23 @@ class RayCanvas:
         _shade(view.eye, geoms, points, normals, lights, lit, flat, emission, colors)
         _add_picture(view.eye, geoms, points, normals, self._floor, axes, pixel, colors)
         return np.minimum(colors, 1, out=colors)
+
+    def _may_shade(self, data: mujoco.MjData, light: np.ndarray, points: np.ndarray) -> np.ndarray:
+        """Whether something can be between a light at a position, (3,), and points, (n,) bool.
+
+        Only rays through the sphere around all geoms but planes can be blocked, unless the light is behind a
+        plane: testing that costs a tenth of casting the rays.
+        """
+        planes = self._model.geom_type == int(mujoco.mjtGeom.mjGEOM_PLANE)
+        above = np.einsum("gk,gk->g", data.geom_xmat[planes, 2::3], light - data.geom_xpos[planes])
+        if (above <= 0).any() or planes.all():
+            return np.ones(len(points), np.bool_)
+        places, radii = data.geom_xpos[~planes], self._model.geom_rbound[~planes]
+        center = places.mean(axis=0)
+        radius = np.max(np.linalg.norm(places - center, axis=1) + radii)
+        ray, towards = points - light, center - light
+        along = np.einsum("nk,k->n", ray, towards)
+        return along**2 >= np.einsum("nk,nk->n", ray, ray) * max(towards @ towards - radius**2, 0)
 
     def _reached(self, data: mujoco.MjData, light: np.ndarray, points: np.ndarray) -> np.ndarray:
         """Whether the rays of a light at a position, (3,), reach points, (n,) bool."""
