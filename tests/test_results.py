@@ -1,0 +1,148 @@
+"""Short runs give what they gave when `results.json` was written, bit for bit.
+
+Processors and libraries round differently, so the hashes count only on a machine like the one that they were
+written on. Everywhere, two runs must be equal. `SUREFOOT_RENEW_RESULTS=1 pytest tests/test_results.py`
+writes the file anew, after a change that is meant to change results.
+"""
+
+import dataclasses
+import hashlib
+import json
+import os
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import scipy  # type: ignore[import-untyped]
+from threadpoolctl import threadpool_info
+
+from adapt.damage.text import parse_damage
+from adapt.recovery import recover
+from repertoire.algorithms import ALGORITHMS
+from repertoire.correction import correct, reevaluation
+from repertoire.provenance import processor_name, software_versions
+from repertoire.repertoire import Repertoire
+from repertoire.training.runs import FILE_NAME, resume_training, start_training
+
+RECORD = Path(__file__).with_name("results.json")
+RENEW = "SUREFOOT_RENEW_RESULTS" in os.environ
+ROBOT = {"hidden": (8,), "episode_steps": 60, "emitters": 2, "batch_size": 8, "archive": "6"}
+CANARIES = ("train sphere-20 with cma-mae", "recover hopper")  # are run twice
+
+
+def machine() -> dict[str, str]:
+    """What rounding depends on."""
+    versions = {name: version for name, version in software_versions().items() if name != "surefoot"}
+    blas = sorted(
+        f"{found['internal_api']} {found['version']} {found.get('architecture')}"
+        for found in threadpool_info()
+        if found["user_api"] == "blas"
+    )
+    return {"processor": processor_name(), "blas": ", ".join(blas), "scipy": scipy.__version__} | versions
+
+
+def arrays_in(found: object, name: str = "") -> Iterator[tuple[str, np.ndarray]]:
+    """The numbers in records and collections, by their path."""
+    if dataclasses.is_dataclass(found) and not isinstance(found, type):
+        found = {field.name: getattr(found, field.name) for field in dataclasses.fields(found)}
+    if isinstance(found, dict):
+        for key, value in sorted(found.items()):
+            yield from arrays_in(value, f"{name}/{key}")
+    elif isinstance(found, tuple | list):
+        for number, value in enumerate(found):
+            yield from arrays_in(value, f"{name}/{number}")
+    elif isinstance(found, np.ndarray | np.generic | int | float):
+        yield name, np.asarray(found)
+
+
+def sha(found: object) -> str:
+    """SHA-256 of all numbers in a result."""
+    total = hashlib.sha256()
+    for name, array in arrays_in(found):
+        total.update(f"{name} {array.dtype.str} {array.shape} ".encode() + array.tobytes())
+    return total.hexdigest()
+
+
+def of_repertoire(repertoire: Repertoire) -> dict[str, Any]:
+    """What of a repertoire is a function of its run."""
+    names = ("elites", "thresholds", "history", "spread")
+    return {name: getattr(repertoire, name) for name in names}
+
+
+def trained(folder: Path, problem: str, algorithm: str, **settings: Any) -> Repertoire:
+    with start_training(problem, algorithm, out=folder, overwrite=True, seed=1, **settings) as training:
+        training.run(folder / FILE_NAME)
+        return training.repertoire()
+
+
+def on_sphere(algorithm: str) -> Callable[[Path], object]:
+    def run(folder: Path) -> object:
+        return of_repertoire(trained(folder, "sphere-20", algorithm, evaluations=400, archive="10,10"))
+
+    return run
+
+
+def hopper(folder: Path, algorithm: str = "sep-cma-mae") -> Repertoire:
+    return trained(folder, "hopper", algorithm, evaluations=96, **ROBOT)
+
+
+def resumed(folder: Path) -> object:
+    with start_training("hopper", "sep-cma-mae", out=folder, seed=1, evaluations=96, **ROBOT) as training:
+        training.run(folder / FILE_NAME, stop=lambda: training.evaluations >= 48)
+    again = resume_training(folder)
+    assert again is not None
+    with again:
+        again.run(folder / FILE_NAME)
+        return of_repertoire(again.repertoire())
+
+
+def corrected(folder: Path) -> object:
+    with reevaluation(hopper(folder), episodes=3, seed=1) as evaluation:
+        evaluation.run()
+        return of_repertoire(correct(evaluation).repertoire)
+
+
+def recovered(folder: Path) -> object:
+    repertoire = hopper(folder)
+    return recover(repertoire, parse_damage("joint=knee:locked", repertoire.robot), seed=1, trials=3)
+
+
+RUNS: dict[str, Callable[[Path], object]] = {
+    **{f"train sphere-20 with {name}": on_sphere(name) for name in ALGORITHMS},
+    "train hopper": lambda folder: of_repertoire(hopper(folder)),
+    "correct hopper": corrected,
+    "recover hopper": recovered,
+}
+
+
+@pytest.fixture(scope="module")
+def record() -> Iterator[dict[str, Any]]:
+    """The hashes and their machine; written anew at the end if the environment asks for it."""
+    if not RENEW:
+        yield json.loads(RECORD.read_text())
+        return
+    fresh: dict[str, Any] = {"machine": machine(), "hashes": {}}
+    yield fresh
+    RECORD.write_text(json.dumps(fresh, indent=1, ensure_ascii=False) + "\n")
+
+
+@pytest.mark.parametrize("name", RUNS)
+def test_a_run_gives_what_it_gave_before(record: dict[str, Any], tmp_path: Path, name: str) -> None:
+    if record["machine"] != machine():
+        differing = ", ".join(key for key, value in machine().items() if record["machine"].get(key) != value)
+        pytest.skip(f"the hashes are those of a machine with another {differing}")
+    found = sha(RUNS[name](tmp_path))
+    if RENEW:
+        record["hashes"][name] = found
+    assert record["hashes"].get(name) == found
+
+
+@pytest.mark.parametrize("name", CANARIES)
+def test_a_run_gives_the_same_twice(tmp_path: Path, name: str) -> None:
+    assert sha(RUNS[name](tmp_path / "a")) == sha(RUNS[name](tmp_path / "b"))
+
+
+def test_a_run_in_two_parts_is_that_in_one(tmp_path: Path) -> None:
+    assert sha(resumed(tmp_path / "a")) == sha(of_repertoire(hopper(tmp_path / "b")))
