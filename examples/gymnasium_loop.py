@@ -2,7 +2,7 @@
 
 import gymnasium
 
-from robots.catalogue import robot_names  # importing the package registers its environments
+from robots.catalogue import robot_names
 
 
 def main() -> None:

@@ -12,13 +12,13 @@ from repertoire.emitters.emitter import EmitterSettings
 from repertoire.emitters.evolution_strategy import EvolutionStrategySettings
 from repertoire.emitters.me_es import MEESSettings
 from repertoire.emitters.variation import VariationSettings
-from repertoire.kinds import validate
 from repertoire.problems.problem import Problem
 from repertoire.search import Search
 from repertoire.strategies.strategy import StrategySettings
 from repertoire.strategies.table import STRATEGIES, find_strategy
 from repertoire.training.settings import Settings, ThresholdSettings
 from robots.errors import InvalidValueError, UnknownNameError
+from robots.records import validate
 
 # the settings of a search whatever its algorithm
 COMMON = ("evaluations", "seed", "archive", "min_objective")

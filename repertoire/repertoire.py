@@ -17,7 +17,7 @@ from robots.words import short
 if TYPE_CHECKING:
     import pandas
 
-    from robots.controllers.policy import Policy
+    from robots.controllers.controller import Policy
 
 _DECILE = 0.1
 
@@ -188,7 +188,7 @@ class Repertoire:
         Raises:
             InvalidValueError: the repertoire has no robot or is empty, or there is no such cell.
         """
-        from robots.controllers.policy import Policy
+        from robots.controllers.controller import Policy
 
         row = self.best() if which == "best" else self.row(which)
         return Policy(self.robot.controller, self.elites.solutions[row])

@@ -1,7 +1,7 @@
 """What moves: robot models, controllers and closed-loop simulation.
 
 Importing the package loads nothing heavy. It registers the environments where Gymnasium was imported before;
-`gymnasium.make("robots.simulation.environment:surefoot/QDAnt-v0")` works in any case.
+after `import robots.simulation.environment` they are registered in any case.
 
 * `catalogue`: the robots that come with it, and the ids of their Gymnasium environments.
 * `description`: a robot's YAML; `model`: its MJCF, checked and compiled; `robot`: `Robot`, both together.
@@ -9,7 +9,7 @@ Importing the package loads nothing heavy. It registers the environments where G
 * `simulation`: `stepper` simulates one robot, `simulation` many episodes on all cores; `environment` is the
   same task for Gymnasium.
 * `rendering`: pictures and videos; `importing`: what it takes to bring a robot of your own.
-* `compilation`, `errors`, `files`, `plugins`, `seeds`, `validation`, `words`: the ground of all else.
+* `compilation`, `errors`, `files`, `plugins`, `records`, `seeds`, `words`: the ground of all else.
 """
 
 import sys

@@ -1,25 +1,30 @@
 """`Description`: a robot's YAML, which says what its MJCF cannot express, validated."""
 
 import math
+from collections.abc import Iterable
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Union
+from typing import Annotated, Any
 
 import yaml
-from pydantic import Field, ValidationError, model_validator
+from pydantic import BeforeValidator, Field, model_validator
 
 from robots.controllers.controller import ControllerDescription
 from robots.controllers.mlp import MLPDescription
 from robots.controllers.periodic import PeriodicDescription
-from robots.errors import InvalidRobotError
-from robots.validation import Count, Finite, Names, Positive, Record, Steps, describe_validation_error
+from robots.errors import InvalidRobotError, InvalidValueError, SurefootError
+from robots.records import Count, Finite, Names, Positive, Record, Steps, by_kind, reader, validate
 
-# the kinds of controllers: each brings its part of the YAML
-CONTROLLERS: tuple[type[ControllerDescription], ...] = (MLPDescription, PeriodicDescription)
-if TYPE_CHECKING:
-    _AnyController = ControllerDescription
-else:
-    _AnyController = Annotated[Union[CONTROLLERS], Field(discriminator="kind")]  # noqa: UP007 (made at run time)
+# the kinds of controllers by name: each brings its part of the YAML
+CONTROLLERS: dict[str, type[ControllerDescription]] = by_kind(MLPDescription, PeriodicDescription)
 _MOST_CELLS = 1_000_000
+
+
+def _read_controller(value: Any) -> Any:
+    """Make a controller's description of its YAML, and say in errors where in the YAML it is."""
+    try:
+        return reader(CONTROLLERS, "controller")(value)
+    except InvalidValueError as error:
+        raise InvalidValueError(f"controller: {error}") from error
 
 
 class Leg(Record):
@@ -125,7 +130,7 @@ class Description(Record):
     reset_joint_noise: Annotated[float, Field(ge=0, allow_inf_nan=False, strict=True)]
     alive: Alive
     reward: Reward
-    controller: _AnyController
+    controller: Annotated[ControllerDescription, BeforeValidator(_read_controller)]
     archive: Annotated[tuple[Count, ...], Field(min_length=1)]
     min_objective: MinObjective
 
@@ -160,11 +165,11 @@ class Description(Record):
         return self
 
 
-def _require(what: str, names: object, known: object, kind: str) -> None:
+def _require(what: str, names: Iterable[str], known: Iterable[str], kind: str) -> None:
     """Raise when a name is not among the known ones."""
-    for name in names:  # type: ignore[attr-defined]
-        if name not in known:  # type: ignore[operator]
-            raise ValueError(f"{what} {name!r}, which is not among its {kind}: {', '.join(known)}")  # type: ignore[arg-type]
+    for name in names:
+        if name not in known:
+            raise ValueError(f"{what} {name!r}, which is not among its {kind}: {', '.join(known)}")
 
 
 def parse_description(text: str, *, origin: str) -> Description:
@@ -186,9 +191,9 @@ def parse_description(text: str, *, origin: str) -> Description:
             f"{origin} must hold a mapping of keys to values, not {type(content).__name__}"
         )
     try:
-        return Description.model_validate(content)
-    except ValidationError as error:
-        raise InvalidRobotError(f"{origin}: {describe_validation_error(error, Description)}") from error
+        return validate(Description, content)
+    except SurefootError as error:
+        raise InvalidRobotError(f"{origin}: {error}") from error
 
 
 def read_text(path: Path) -> str:

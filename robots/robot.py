@@ -218,7 +218,7 @@ class Robot:
 
     def _description_of(self, shape: str) -> ControllerDescription:
         """The description of controllers of a shape that is not the robot's own."""
-        for kind in CONTROLLERS:
+        for kind in CONTROLLERS.values():
             found = kind.from_shape(shape, observation_dim=self.observation_dim, action_dim=self.action_dim)
             if found is not None:
                 return found

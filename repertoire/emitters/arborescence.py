@@ -25,13 +25,12 @@ from repertoire.emitters.emitter import (
     Telemetry,
     accepted,
 )
-from repertoire.kinds import StepSize
 from repertoire.problems.problem import Problem, Request
 from repertoire.state import select
 from repertoire.strategies.adaptation import add_scaled, logarithmic
 from repertoire.strategies.cma_es import CMAESSettings
 from repertoire.strategies.mirrored import MirroredSamples
-from repertoire.strategies.strategy import Strategy
+from repertoire.strategies.strategy import StepSize, Strategy
 from robots.compilation import compiled
 from robots.errors import InvalidValueError
 

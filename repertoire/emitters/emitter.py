@@ -8,9 +8,9 @@ from typing import ClassVar, Literal, NamedTuple
 import numpy as np
 
 from repertoire.archives.archive import Archive
-from repertoire.kinds import Kind
 from repertoire.problems.problem import OBJECTIVES_AND_MEASURES, Problem, Request
 from robots.errors import InvalidValueError
+from robots.records import Kind
 from robots.simulation.episodes import ObservationMoments
 
 EVERYTHING = slice(None)
@@ -64,9 +64,11 @@ class EmitterSettings(Kind, ABC):
     """Settings of an emitter.
 
     Attributes:
+        summary: what it is, in a line.
         needs_gradients: whether it works on problems only that are `differentiable`.
     """
 
+    summary: ClassVar[str]
     needs_gradients: ClassVar[bool] = False
 
     @abstractmethod

@@ -9,7 +9,7 @@ from repertoire.emitters.emitter import EmitterSettings
 from repertoire.emitters.evolution_strategy import EvolutionStrategySettings
 from repertoire.emitters.me_es import MEESSettings
 from repertoire.emitters.variation import VariationSettings
-from repertoire.kinds import by_kind, reader
+from robots.records import by_kind, reader
 
 EMITTERS: dict[str, type[EmitterSettings]] = by_kind(
     EvolutionStrategySettings,

@@ -14,10 +14,10 @@ from pydantic import Field
 
 from repertoire.archives.archive import Archive
 from repertoire.emitters.emitter import Emitter, EmitterSettings, Outcomes, Telemetry
-from repertoire.kinds import BatchSize, StepSize
 from repertoire.problems.problem import Problem
 from repertoire.state import select
 from repertoire.strategies.noise import Noise, check_generator, generator_state, restore_generator
+from repertoire.strategies.strategy import BatchSize, StepSize
 from robots.compilation import compiled
 from robots.errors import InvalidValueError
 

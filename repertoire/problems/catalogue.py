@@ -67,7 +67,7 @@ def find_problem(
     except UnknownNameError:
         raise UnknownNameError("robot or problem", name, [*robot_names(), *PROBLEMS]) from None
     if hidden is not None:
-        robot = robot.with_controller(MLPDescription(kind="mlp", hidden=hidden))
+        robot = robot.with_controller(MLPDescription(hidden=hidden))
     if episode_steps is not None:
         if not 1 <= episode_steps <= _MOST_STEPS:
             raise InvalidValueError(

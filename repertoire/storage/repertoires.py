@@ -17,8 +17,8 @@ from repertoire.storage.formats import Array, Contents, Format
 from repertoire.training.settings import Settings, make_settings, validate
 from robots.errors import InvalidValueError
 from robots.importing.mjcf import find_reference
+from robots.records import Steps
 from robots.robot import robot_from_text
-from robots.validation import Steps
 
 _ROBOT_TEXTS = ("controller", "robot/mjcf", "robot/yaml")  # all of them, or none without a robot
 FORMAT = Format(

@@ -3,14 +3,19 @@
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
+from typing import Annotated, ClassVar
 
 import numpy as np
+from pydantic import Field
 
-from repertoire.kinds import BatchSize, Kind, StepSize
 from repertoire.state import select
 from repertoire.strategies.noise import Noise, check_generator, generator_state, restore_generator
 from robots.compilation import compiled
 from robots.errors import InvalidValueError
+from robots.records import Kind
+
+BatchSize = Annotated[int, Field(ge=2, le=10_000, strict=True)]
+StepSize = Annotated[float, Field(gt=0, le=1000, allow_inf_nan=False)]
 
 # the improvements of a batch that differ by less than this give no ranking to learn from
 _FLAT = 1e-12
@@ -33,10 +38,12 @@ class StrategySettings(Kind, ABC):
     """Settings of a strategy; the defaults are those of Tjanaka et al. 2023.
 
     Attributes:
+        summary: what it is, in a line.
         batch_size: solutions a generation.
         sigma0: initial standard deviation of every parameter, in units of the parameters.
     """
 
+    summary: ClassVar[str]
     batch_size: BatchSize = 40
     sigma0: StepSize = 0.02
 

@@ -4,12 +4,12 @@ from typing import Annotated
 
 from pydantic import BeforeValidator, SerializeAsAny
 
-from repertoire.kinds import by_kind, find_kind, reader
 from repertoire.strategies.cma_es import CMAESSettings
 from repertoire.strategies.lm_ma_es import LMMAESSettings
 from repertoire.strategies.openai_es import OpenAIESSettings
 from repertoire.strategies.sep_cma_es import SepCMAESSettings
 from repertoire.strategies.strategy import StrategySettings
+from robots.records import by_kind, find_kind, reader
 
 STRATEGIES = by_kind(CMAESSettings, LMMAESSettings, SepCMAESSettings, OpenAIESSettings)
 

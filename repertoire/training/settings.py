@@ -9,7 +9,7 @@ from repertoire.archives.archive import ArchiveSpec
 from repertoire.archives.competition import Rule
 from repertoire.archives.table import parse_archive
 from repertoire.emitters.table import AnyEmitter
-from repertoire.kinds import validate
+from robots.records import validate
 
 AnyArchive = Annotated[InstanceOf[ArchiveSpec], BeforeValidator(parse_archive), PlainSerializer(str)]
 

@@ -1,6 +1,7 @@
 """`Controller`: what every kind of controller offers; `ControllerDescription`: its part of a robot's YAML.
 
-A new kind is one file with a class of each, and one line in `robots.description.CONTROLLERS`.
+A new kind is one file with a class of each, and one line in `robots.description.CONTROLLERS`. `Policy` is a
+controller as a function.
 """
 
 from abc import ABC, abstractmethod
@@ -12,7 +13,7 @@ from numba import types
 
 from robots.compilation import compiled, function_pointer
 from robots.errors import InvalidValueError
-from robots.validation import Record
+from robots.records import Kind
 
 _VECTOR = types.Array(types.float32, 1, "C")
 _KERNEL = types.void(
@@ -140,8 +141,8 @@ class Controller(ABC):
         return action
 
 
-class ControllerDescription(Record, ABC):
-    """What a robot's YAML says of its controllers; each kind has a key `kind` of its own."""
+class ControllerDescription(Kind, ABC):
+    """What a robot's YAML says of its controllers."""
 
     @abstractmethod
     def build(self, *, observation_dim: int, joints: Sequence[str], control_step: float) -> Controller:
@@ -163,6 +164,35 @@ class ControllerDescription(Record, ABC):
 
     def check_joints(self, joints: Sequence[str]) -> None:
         """Raise ValueError where the description names a joint that is not among a robot's."""
+
+
+class Policy:
+    """A controller with its parameters: call it with an observation to get an action.
+
+    It counts control steps, which open-loop controllers need; call `reset` at the start of every episode.
+
+    Args:
+        controller: what the parameters mean.
+        parameters: (p,), taken as float32.
+
+    Raises:
+        InvalidValueError: the parameters have the wrong shape.
+    """
+
+    def __init__(self, controller: Controller, parameters: np.ndarray) -> None:
+        self.controller = controller
+        self.parameters = controller.checked_parameters(np.array(parameters))
+        self._step = 0
+
+    def reset(self) -> None:
+        """Begin an episode."""
+        self._step = 0
+
+    def __call__(self, observation: np.ndarray) -> np.ndarray:
+        """The action in [-1, 1] for an observation (o,), (a,) float32."""
+        action = self.controller.act(self.parameters, observation, self._step)
+        self._step += 1
+        return action
 
 
 @compiled()

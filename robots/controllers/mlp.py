@@ -3,7 +3,7 @@
 import itertools
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Annotated, Literal, Self
+from typing import Annotated, Self
 
 import numpy as np
 from numba import uint64
@@ -11,7 +11,7 @@ from pydantic import Field
 
 from robots.compilation import compiled
 from robots.controllers.controller import Controller, ControllerDescription
-from robots.validation import Count
+from robots.records import Count
 
 # tanh(x) = x P(x²) / Q(x²) for |x| <= 9: a weighted least-squares rational fit, refined towards equal
 # relative error. Unlike libm's tanh it vectorises. In float32 it is within 5e-7 of tanh everywhere.
@@ -188,7 +188,7 @@ class MLP(Controller):
 class MLPDescription(ControllerDescription):
     """The robot is driven by networks with hidden layers of these sizes."""
 
-    kind: Literal["mlp"]
+    kind = "mlp"
     hidden: Annotated[tuple[Count, ...], Field(min_length=1)]
 
     def build(self, *, observation_dim: int, joints: Sequence[str], control_step: float) -> MLP:
@@ -204,4 +204,4 @@ class MLPDescription(ControllerDescription):
         first, *hidden, last = map(int, sizes)
         if (first, last) != (observation_dim, action_dim) or min(hidden) < 1:
             return None
-        return cls(kind="mlp", hidden=tuple(hidden))
+        return cls(hidden=tuple(hidden))

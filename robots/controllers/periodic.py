@@ -3,7 +3,6 @@
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal
 
 import numpy as np
 from pydantic import Field
@@ -11,7 +10,7 @@ from pydantic import Field
 from robots.compilation import compiled
 from robots.controllers.controller import Controller, ControllerDescription
 from robots.errors import InvalidValueError
-from robots.validation import Positive
+from robots.records import Positive
 
 # Standard deviation of the Gaussian that smooths a signal's edges, as a share of the period: 3 of the 100
 # samples of Cully et al. 2015.
@@ -139,7 +138,7 @@ class PeriodicDescription(ControllerDescription):
         opposite: joints that play another joint's signal with the opposite sign, and which joint that is.
     """
 
-    kind: Literal["periodic"]
+    kind = "periodic"
     period: Positive
     opposite: Mapping[str, str] = Field(default={})
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from robots.catalogue import register_environments
 from robots.errors import InvalidValueError
-from robots.robot import Robot, load_robot
+from robots.robot import Robot, find_robot
 from robots.simulation.stepper import Stepper
 from robots.simulation.task import OBSERVATION_LIMIT
 
@@ -24,12 +24,13 @@ class WalkingEnvironment(gymnasium.Env[np.ndarray, np.ndarray]):
     original was.
 
     Args:
-        robot: the robot, or the name of one.
+        robot: the robot, or the name of one, or the path of a YAML.
         render_mode: None or "rgb_array".
         width, height: of rendered frames [pixels].
 
     Raises:
         UnknownNameError: there is no robot of that name.
+        InvalidRobotError: the path is not that of a robot's YAML.
         InvalidValueError: there is no such render mode.
     """
 
@@ -38,7 +39,7 @@ class WalkingEnvironment(gymnasium.Env[np.ndarray, np.ndarray]):
     def __init__(
         self, robot: Robot | str, *, render_mode: str | None = None, width: int = 640, height: int = 480
     ) -> None:
-        self.robot = load_robot(robot) if isinstance(robot, str) else robot
+        self.robot = find_robot(robot) if isinstance(robot, str) else robot
         if render_mode not in (None, "rgb_array"):
             raise InvalidValueError(f"render_mode must be None or 'rgb_array', not {render_mode!r}")
         self.render_mode = render_mode

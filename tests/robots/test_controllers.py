@@ -5,9 +5,10 @@ import pytest
 
 from robots.catalogue import robot_names
 from robots.controllers.controller import Controller
+from robots.controllers.periodic import PeriodicDescription
 from robots.description import CONTROLLERS
 from robots.errors import InvalidValueError
-from robots.robot import Robot, load_robot
+from robots.robot import Robot, load_robot, robot_from_text
 from robots.simulation.stepper import Stepper
 
 
@@ -18,7 +19,16 @@ def controller(robot: Robot) -> Controller:
 
 def test_a_robot_comes_with_every_kind() -> None:
     kinds = {type(load_robot(name).description.controller) for name in robot_names()}
-    assert kinds == set(CONTROLLERS)
+    assert kinds == set(CONTROLLERS.values())
+
+
+def test_a_kind_that_a_plugin_adds_is_read_from_a_yaml(ant: Robot, monkeypatch: pytest.MonkeyPatch) -> None:
+    class Still(PeriodicDescription):
+        kind = "still"
+
+    monkeypatch.setitem(CONTROLLERS, "still", Still)
+    yaml = ant.yaml.replace("{kind: mlp, hidden: [128, 128]}", "{kind: still, period: 0.33}")
+    assert robot_from_text(ant.xml, yaml, origin="mine").description.controller == Still(period=0.33)
 
 
 def test_parameters_and_actions_have_their_shapes_and_ranges(robot: Robot, controller: Controller) -> None:

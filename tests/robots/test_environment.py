@@ -117,7 +117,8 @@ def test_copies_go_on_where_the_original_was(ant: Robot, copied: Callable) -> No
     "code",
     [
         "import gymnasium, robots; gymnasium.make('surefoot/QDAnt-v0')",
-        "import gymnasium; gymnasium.make('robots.simulation.environment:surefoot/QDAnt-v0')",
+        "import robots; import gymnasium, robots.simulation.environment; gymnasium.make('surefoot/QDAnt-v0')",
+        "import gymnasium, robots; gymnasium.make('surefoot/QDAnt-v0', robot='robots/models/ant/ant.yaml')",
         "import sys, robots; assert not {'numpy', 'numba', 'mujoco', 'gymnasium'} & set(sys.modules)",
     ],
 )

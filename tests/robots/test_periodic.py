@@ -39,7 +39,7 @@ def test_parameters_need_no_bounds() -> None:
 
 def test_joints_follow_their_signal_or_another_joints_reversed(ant: Robot) -> None:
     joints = ant.description.joints
-    shape = PeriodicDescription(kind="periodic", period=0.33, opposite={joints[1]: joints[0]})
+    shape = PeriodicDescription(period=0.33, opposite={joints[1]: joints[0]})
     controller = ant.with_controller(shape).controller
     assert controller.parameter_count == 3 * (len(joints) - 1)
     _, table = controller.arguments()
@@ -49,7 +49,7 @@ def test_joints_follow_their_signal_or_another_joints_reversed(ant: Robot) -> No
 
 
 def test_a_period_must_be_whole_control_steps(ant: Robot) -> None:
-    robot = ant.with_controller(PeriodicDescription(kind="periodic", period=0.1))
+    robot = ant.with_controller(PeriodicDescription(period=0.1))
     with pytest.raises(InvalidValueError, match=r"whole number of control steps of 0.0165 s, not 0.1 s"):
         _ = robot.controller
 

@@ -94,7 +94,11 @@ def test_unknown_robot_lists_the_known() -> None:
         ({"alive": {"min_height": float("nan")}}, "alive.min_height: .*finite"),
         ({"alive": {"max_pitch": -1.0}}, "alive.max_pitch: .*greater than 0"),
         ({"alive": {"untouched": ["knee"]}}, "alive.untouched names the foot 'knee'.*front_left"),
-        ({"controller": {"kind": "brain", "hidden": [4]}}, "controller.kind: .*'mlp'"),
+        ({"controller": {"kind": "mlp"}}, "controller: missing key 'hidden'"),
+        (
+            {"controller": {"kind": "brain", "hidden": [4]}},
+            "unknown controller 'brain'; available: mlp, periodic",
+        ),
     ],
 )
 def test_a_wrong_description_is_refused_in_one_sentence(changes: dict, message: str) -> None:

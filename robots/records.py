@@ -1,4 +1,4 @@
-"""`Kind`: settings of one kind of a thing, such as a strategy, that a table lists by name."""
+"""Records read from YAML or JSON: their base, kinds of them that a table lists, and errors in plain words."""
 
 from collections.abc import Callable, Mapping
 from typing import Annotated, Any, ClassVar, TypeVar
@@ -7,25 +7,28 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_serial
 from pydantic_core.core_schema import SerializerFunctionWrapHandler
 
 from robots.errors import InvalidValueError, UnknownNameError
-from robots.validation import describe_validation_error
 
-BatchSize = Annotated[int, Field(ge=2, le=10_000, strict=True)]
-StepSize = Annotated[float, Field(gt=0, le=1000, allow_inf_nan=False)]
-Model = TypeVar("Model", bound=BaseModel)
-K = TypeVar("K", bound="Kind")
+Finite = Annotated[float, Field(allow_inf_nan=False, strict=True)]
+Positive = Annotated[float, Field(gt=0, allow_inf_nan=False, strict=True)]
+Count = Annotated[int, Field(gt=0, le=10_000, strict=True)]
+Steps = Annotated[int, Field(gt=0, le=1_000_000, strict=True)]
+Names = Annotated[tuple[str, ...], Field(min_length=1)]
 
 
-class Kind(BaseModel):
-    """A frozen record of settings; in JSON it has its name as `kind`.
-
-    Attributes:
-        kind: the name in the table and in files.
-        summary: what it is, in a line.
-    """
+class Record(BaseModel):
+    """A frozen record that refuses keys it does not know and values of the wrong type."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class Kind(Record):
+    """Settings of one kind of a thing, such as a strategy; in YAML and JSON they have its name as `kind`.
+
+    Attributes:
+        kind: the name in a table of kinds and in files.
+    """
+
     kind: ClassVar[str]
-    summary: ClassVar[str]
 
     @model_validator(mode="before")
     @classmethod
@@ -41,8 +44,12 @@ class Kind(BaseModel):
         return {"kind": self.kind, **serialize(self)}
 
 
+Model = TypeVar("Model", bound=BaseModel)
+K = TypeVar("K", bound=Kind)
+
+
 def by_kind(*records: type[K]) -> dict[str, type[K]]:
-    """Return a table of records by their names."""
+    """Return a table of records by their names; a plugin may add to it."""
     return {record.kind: record for record in records}
 
 
@@ -63,7 +70,9 @@ def find_kind(table: Mapping[str, type[K]], what: str, name: str) -> type[K]:
 
 
 def reader(table: Mapping[str, type[K]], what: str) -> Callable[[Any], K]:
-    """Return a validator for pydantic that makes a record of its JSON; a record passes as it is.
+    """Return a validator for pydantic that makes a record of its YAML or JSON; a record passes as it is.
+
+    The table is looked at when a value is read, so that kinds may be added to it until then.
 
     Args:
         table: the records by name.
@@ -87,4 +96,18 @@ def validate(model: type[Model], settings: Mapping[str, object]) -> Model:
     try:
         return model.model_validate(settings)
     except ValidationError as error:
-        raise InvalidValueError(describe_validation_error(error, model)) from error
+        raise InvalidValueError(_in_words(error, model)) from error
+
+
+def _in_words(error: ValidationError, record: type[BaseModel]) -> str:
+    """The first of pydantic's complaints in one sentence."""
+    first = error.errors()[0]
+    where = ".".join(str(part) for part in first["loc"])
+    if first["type"] == "extra_forbidden":
+        known = ", ".join(record.model_fields) if len(first["loc"]) == 1 else ""
+        return f"unknown key {where!r}" + (f"; available: {known}" if known else "")
+    if first["type"] == "missing":
+        return f"missing key {where!r}"
+    if first["type"] == "value_error":
+        return str(first["ctx"]["error"])
+    return f"{where}: {first['msg'][0].lower()}{first['msg'][1:]}, not {first['input']!r}"
