@@ -240,7 +240,7 @@ def test_bad_input_ends_in_one_sentence_and_code_2(run, trained, tmp_path) -> No
         ([*small, "--evaluations", "0"], "0 is not in the range"),
         ([*small, "--domains", "arm-10", "--evaluations", "9" * 15], "evaluations: "),
         ([*small, "--processes", "0"], "0 is not in the range"),
-        ([*small, "--processes", "2000"], "2000 is not in the range 1<=x<=1024"),
+        ([*small, "--processes", "2000"], "2000 is not in the range: it must be from 1 to 1024"),
         ([*small, "--seed", "-1"], "-1 is not in the range"),
         ([*small, "--domains", "arm-10", "--out", tmp_path / "file"], "it is a file"),
         (

@@ -84,8 +84,8 @@ def test_the_best_recoveries_are_filmed(run, files, tmp_path, monkeypatch) -> No
         (["--trials", 9], "the number of trials must be at most the 8 gaits of the repertoire, not 9"),
         (["--rehearsal", "none.h5"], "none.h5 cannot be read"),
         (["--noise", "0.1"], "it must be two numbers with a comma between, as in 0.05,0.02, not '0.1'"),
-        (["--noise", "0.1,-1"], "-1.0 is not in the range x>=0"),
-        (["--seeds", 0], "0 is not in the range x>=1"),
+        (["--noise", "0.1,-1"], "-1.0 is not in the range: it must be at least 0"),
+        (["--seeds", 0], "0 is not in the range: it must be at least 1"),
     ],
 )
 def test_wrong_options(run, files, tmp_path, more, message) -> None:

@@ -3,14 +3,17 @@
 import math
 import os
 import sys
+from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn, TypeVar
 
 import click
 from rich.console import Console
 
 from robots.errors import UnknownNameError
 from surefoot.shipped import repertoire_path
+
+Command = TypeVar("Command", bound=Callable[..., Any])
 
 
 class Printer(Console):
@@ -43,8 +46,23 @@ class _RepertoireType(_PathType):
         return repertoire_path(super().convert(value, param, ctx))
 
 
+class Whole(click.IntRange):
+    """A whole number in a range, which help texts and errors give in words."""
+
+    name = "integer"
+
+    def _describe_range(self) -> str:
+        return _range_words(self)
+
+    def fail(self, message: str, *context: Any) -> NoReturn:
+        """Refuse a value in a sentence."""
+        super().fail(_sentence(message), *context)
+
+
 class Number(click.FloatRange):
-    """A finite number in a range."""
+    """A finite number in a range, which help texts and errors give in words."""
+
+    name = "number"
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
         """Refuse nan and the infinities."""
@@ -52,6 +70,27 @@ class Number(click.FloatRange):
         if not math.isfinite(number):
             self.fail(f"{value} is not a finite number", param, ctx)
         return number
+
+    def _describe_range(self) -> str:
+        return _range_words(self)
+
+    def fail(self, message: str, *context: Any) -> NoReturn:
+        """Refuse a value in a sentence."""
+        super().fail(_sentence(message), *context)
+
+
+def _sentence(message: str) -> str:
+    """Click's complaint about a range, in words."""
+    return message.replace("in the range ", "in the range: it must be ")
+
+
+def _range_words(kind: Whole | Number) -> str:
+    """The range of a number in words; "" if there is none."""
+    if kind.max is not None:
+        return f"from {kind.min:g} to {kind.max:g}"
+    if kind.min is None:
+        return ""
+    return f"{'above' if kind.min_open else 'at least'} {kind.min:g}"
 
 
 class Sizes(click.ParamType):
@@ -107,8 +146,24 @@ complaints = Printer(stderr=True)
 
 AnyPath = _PathType(path_type=Path)
 RepertoireFile = _RepertoireType(path_type=Path)
-Positive = click.IntRange(min=1)
-Cores = click.IntRange(1, 1024)
+Positive = Whole(min=1)
+Cores = Whole(1, 1024)
+Seed = Whole(min=0)
+
+threads_option = click.option(
+    "--threads", type=Positive, help="Threads of the simulation.  [default: all cores]"
+)
+
+
+def seed_option(default: int, derived: str) -> Callable[[Command], Command]:
+    """The option --seed.
+
+    Args:
+        default: the seed if none is given.
+        derived: what derives from it.
+    """
+    text = f"Seed from which {derived} derive."
+    return click.option("--seed", type=Seed, default=default, show_default=True, help=text)
 
 
 def check_different(*paths: Path | None) -> None:

@@ -10,7 +10,7 @@ from adapt.damage.damage import Damage
 from adapt.records import Recovery, diagnosis_words
 from adapt.rehearsal.table import Table
 from repertoire.repertoire import Repertoire, format_cell
-from surefoot.commands.console import AnyPath, Positive, console, print_rendering_note
+from surefoot.commands.console import AnyPath, Positive, console, print_rendering_note, seed_option
 from surefoot.commands.progress import training_bar
 from surefoot.commands.recover import print_performances, print_trial
 
@@ -65,7 +65,7 @@ INCLUDED = DemoSettings("hexapod", "left_front:lost", trials=10, seconds=5.0)
 @click.option(
     "--evaluations", type=Positive, help="Only for the ant: episodes to train for.  [default: 18000]"
 )
-@click.option("--seed", type=click.IntRange(min=0), default=1, show_default=True)
+@seed_option(1, "all random numbers")
 @click.option("--overwrite", is_flag=True, help="Only for the ant: replace a run that the folder holds.")
 def demo(
     robot: str, out: Path | None, damage: str | None, evaluations: int | None, seed: int, overwrite: bool

@@ -9,6 +9,7 @@ from surefoot.commands.console import (
     AnyPath,
     Number,
     RepertoireFile,
+    Seed,
     check_different,
     console,
     print_rendering_note,
@@ -40,7 +41,7 @@ if TYPE_CHECKING:
     show_default=True,
     help="Length of the run [s of simulated time].",
 )
-@click.option("--seed", type=click.IntRange(min=0), default=1, show_default=True, help="Seed of the episode.")
+@click.option("--seed", type=Seed, default=1, show_default=True, help="Seed of the episode.")
 @click.option("--video", type=AnyPath, help="Film it to this .mp4 or .gif.")
 @click.option("--plain", is_flag=True, help="Film it without the overlay that tells how it goes.")
 @click.option("--csv", type=AnyPath, help="Write its telemetry to this CSV.")

@@ -10,7 +10,15 @@ from typing import TYPE_CHECKING
 import click
 
 from robots.words import short
-from surefoot.commands.console import AnyPath, Positive, RepertoireFile, check_different, console
+from surefoot.commands.console import (
+    AnyPath,
+    Positive,
+    RepertoireFile,
+    check_different,
+    console,
+    seed_option,
+    threads_option,
+)
 from surefoot.commands.resuming import check_output, corrected_path, run_or_stop, take_up, unfinished_path
 
 if TYPE_CHECKING:
@@ -32,19 +40,13 @@ _SPREADS = {"objective std": short, "measure std": "{:.3f}".format, "reproducibi
 @click.option(
     "--episodes", type=Positive, default=10, show_default=True, help="Number of episodes of each elite."
 )
-@click.option(
-    "--seed",
-    type=click.IntRange(min=0),
-    default=0,
-    show_default=True,
-    help="Seed from which the seeds of the episodes derive.",
-)
+@seed_option(0, "the seeds of the episodes")
 @click.option("--keep", type=Positive, help="Keep only this many elites, the best ones.  [default: all]")
 @click.option(
     "--out", type=AnyPath, help="File for the corrected repertoire.  [default: FILE with -corrected added]"
 )
 @click.option("--picture", type=AnyPath, help="Draw the repertoire before and after to this PNG.")
-@click.option("--threads", type=Positive, help="Threads of the simulation.  [default: all cores]")
+@threads_option
 @click.option(
     "--overwrite", is_flag=True, help="Replace the output file, and what another evaluation left unfinished."
 )

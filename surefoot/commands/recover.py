@@ -7,7 +7,7 @@ import click
 from adapt.records import Recovery, Trial, diagnosis_words, format_objective
 from adapt.rehearsal.table import Table
 from repertoire.repertoire import Repertoire, format_cell
-from surefoot.commands.console import AnyPath, Positive, RepertoireFile, console
+from surefoot.commands.console import AnyPath, Positive, RepertoireFile, console, seed_option, threads_option
 
 
 class SelectorOption(click.Option):
@@ -41,12 +41,12 @@ class SelectorOption(click.Option):
 )
 @click.option("--trials", type=Positive, default=20, show_default=True, help="Trials at most.")
 @click.option("--max-falls", type=Positive, help="Stop after so many falls.  [default: any number]")
-@click.option("--seed", type=click.IntRange(min=0), default=1, show_default=True)
+@seed_option(1, "the seeds of all episodes")
 @click.option("--oracle", is_flag=True, help="Also find the best gait there is, by trying all.")
 @click.option(
     "--out", type=AnyPath, help="Where to save recovery.json and recovery.png.  [default: the folder of FILE]"
 )
-@click.option("--threads", type=Positive, help="Of the simulation.  [default: all cores]")
+@threads_option
 def recover(
     file: Path,
     damage_text: str,

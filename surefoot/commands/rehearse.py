@@ -7,7 +7,15 @@ from typing import TYPE_CHECKING
 
 import click
 
-from surefoot.commands.console import AnyPath, Positive, RepertoireFile, check_different, console
+from surefoot.commands.console import (
+    AnyPath,
+    Positive,
+    RepertoireFile,
+    check_different,
+    console,
+    seed_option,
+    threads_option,
+)
 from surefoot.commands.resuming import check_output, run_or_stop, take_up, unfinished_path
 
 if TYPE_CHECKING:
@@ -32,18 +40,12 @@ if TYPE_CHECKING:
     show_default=True,
     help="Number of episodes of each elite under each damage.",
 )
-@click.option(
-    "--seed",
-    type=click.IntRange(min=0),
-    default=0,
-    show_default=True,
-    help="Seed from which the seeds of the episodes derive.",
-)
+@seed_option(0, "the seeds of the episodes")
 @click.option("--out", type=AnyPath, help="File for the table.  [default: FILE with -rehearsal added]")
 @click.option(
     "--picture", type=AnyPath, help="Draw what the elites still achieve under each damage to this PNG."
 )
-@click.option("--threads", type=Positive, help="Threads of the simulation.  [default: all cores]")
+@threads_option
 @click.option(
     "--overwrite", is_flag=True, help="Replace the output file, and what another rehearsal left unfinished."
 )

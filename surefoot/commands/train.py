@@ -7,7 +7,7 @@ import click
 
 from robots.errors import InvalidFileError
 from robots.words import short
-from surefoot.commands.console import AnyPath, Number, Positive, Sizes, console
+from surefoot.commands.console import AnyPath, Number, Positive, Sizes, Whole, console, seed_option
 from surefoot.commands.progress import interrupt_flag, training_bar
 
 if TYPE_CHECKING:
@@ -31,13 +31,7 @@ _DEFAULT = "[default: the algorithm's]"
     show_default=True,
     help="Number of solutions to evaluate, rounded up to whole batches of all emitters.",
 )
-@click.option(
-    "--seed",
-    type=click.IntRange(min=0),
-    default=1,
-    show_default=True,
-    help="Seed from which all random numbers of the run derive.",
-)
+@seed_option(1, "all random numbers of the run")
 @click.option("--out", type=AnyPath, help="Folder of the run.  [default: runs/PROBLEM]")
 @click.option("--resume", type=AnyPath, metavar="FOLDER", help="Go on with the run in this folder.")
 @click.option("--overwrite", is_flag=True, help="Replace the run that the folder already holds.")
@@ -48,9 +42,7 @@ _DEFAULT = "[default: the algorithm's]"
     "[default: the problem's]",
 )
 @click.option("--emitters", type=Positive, help=f"Number of emitters.  {_DEFAULT}")
-@click.option(
-    "--batch-size", type=click.IntRange(min=2), help=f"Solutions per emitter and batch.  {_DEFAULT}"
-)
+@click.option("--batch-size", type=Whole(min=2), help=f"Solutions per emitter and batch.  {_DEFAULT}")
 @click.option(
     "--sigma0",
     type=Number(),
