@@ -106,7 +106,7 @@ def draw_damages(results: Results, path: Path, *, gap: bool, after: int) -> None
         InvalidValueError: the path does not end in .png.
         InvalidFileError: the file cannot be written.
     """
-    case_set, found = results.case_sets[gap], results.across(gap)
+    case_set, found = results.setting.case_sets[gap], results.across(gap)
     order = np.argsort(case_set.unadapted, kind="stable")
     columns = [one.runs.ratios[..., after - 1].mean(axis=1) for one in found]
     values = np.column_stack([case_set.unadapted, *columns])[order]  # (d, 1 + found)

@@ -218,7 +218,7 @@ def _write_recoveries(path: Path, results: Results) -> None:
         row
         for gap in results.gaps
         for one in results.across(gap)
-        for row in _csv_rows(one, results.case_sets[gap])
+        for row in _csv_rows(one, results.setting.case_sets[gap])
     ]
     write_csv(path, header, rows)
 

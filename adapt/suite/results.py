@@ -8,7 +8,9 @@ from typing import Literal
 import numpy as np
 
 from adapt.rehearsal.table import Table
+from adapt.selectors.selector import Prior
 from adapt.suite.cases import Track
+from adapt.suite.replay import Noise
 
 BINDING = 0.9  # a damage is binding if the incumbent has less than this share of the oracle's score
 Scope = Literal["binding", "all"]
@@ -136,24 +138,56 @@ class SelectorRuns:
 
 
 @dataclass(frozen=True, eq=False)
+class ReplaySetting:
+    """Everything that replayed recoveries read.
+
+    Attributes:
+        prior: what the repertoire says about its controllers.
+        rehearsed: the library, and the damages to recover from that it does not have.
+        library: conditions of the library.
+        case_sets: by whether there is a reality gap.
+        trials: of each recovery.
+        seeds: recoveries from each damage.
+        noise: of a trial's objective, in addition to the variation between episodes.
+        seed: from which every other derives.
+    """
+
+    prior: Prior
+    rehearsed: Table
+    library: tuple[str, ...]
+    case_sets: Mapping[bool, CaseSet]
+    trials: int
+    seeds: int
+    noise: Noise
+    seed: int
+
+    def table(self, track: Track, damage: str) -> Table:
+        """The part of the library that a selector is given in a track, if a damage is the true one."""
+        return self.rehearsed.take(track.library(damage, self.library))
+
+
+@dataclass(frozen=True, eq=False)
 class Results:
     """What a recovery benchmark found.
 
     Attributes:
         robot: its name.
-        case_sets: by whether there is a reality gap.
+        setting: what the recoveries read.
         recoveries: all of them, over the cases of their tracks.
         tracks: that were run.
         selectors: names, in the order of the tables.
-        trials: of each recovery.
     """
 
     robot: str
-    case_sets: Mapping[bool, CaseSet]
+    setting: ReplaySetting
     recoveries: tuple[SelectorRuns, ...]
     tracks: tuple[Track, ...]
     selectors: tuple[str, ...]
-    trials: int
+
+    @property
+    def trials(self) -> int:
+        """Number of trials of each recovery."""
+        return self.setting.trials
 
     @property
     def gaps(self) -> list[bool]:
@@ -168,7 +202,7 @@ class Results:
 
     def case_set(self, track: Track) -> CaseSet:
         """The cases of a track."""
-        return self.case_sets[track.gap]
+        return self.setting.case_sets[track.gap]
 
     def across(self, gap: bool) -> list[SelectorRuns]:
         """The recoveries from the cases of a set."""

@@ -5,7 +5,7 @@ import multiprocessing
 import os
 import signal
 import threading
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
@@ -14,47 +14,17 @@ from functools import partial
 
 import numpy as np
 
-from adapt.rehearsal.table import Table
 from adapt.selectors.catalogue import find_selector, make_selector, selector_entries
-from adapt.selectors.selector import Context, Prior
+from adapt.selectors.selector import Context
 from adapt.suite.cases import Track
-from adapt.suite.replay import Noise, Truth, replay
-from adapt.suite.results import Case, CaseSet, Results, Runs, SelectorRuns, stack_runs
+from adapt.suite.replay import Truth, replay
+from adapt.suite.results import Case, ReplaySetting, Results, Runs, SelectorRuns, stack_runs
 from repertoire.resources import one_blas_thread
 from robots.errors import SurefootError
 from robots.plugins import load_plugins
 
 _NOISE, _SELECTOR = 0, 1  # spawn keys of the seeds
 _Map = Callable[[Sequence["ReplayTask"]], Iterator[Runs]]
-
-
-@dataclass(frozen=True, eq=False)
-class ReplaySetting:
-    """Everything that replayed recoveries read.
-
-    Attributes:
-        prior: what the repertoire says about its controllers.
-        rehearsed: the library, and the damages to recover from that it does not have.
-        library: conditions of the library.
-        case_sets: by whether there is a reality gap.
-        trials: of each recovery.
-        seeds: recoveries from each damage.
-        noise: of a trial's objective, in addition to the variation between episodes.
-        seed: from which every other derives.
-    """
-
-    prior: Prior
-    rehearsed: Table
-    library: tuple[str, ...]
-    case_sets: Mapping[bool, CaseSet]
-    trials: int
-    seeds: int
-    noise: Noise
-    seed: int
-
-    def table(self, track: Track, damage: str) -> Table:
-        """The part of the library that a selector is given in a track, if a damage is the true one."""
-        return self.rehearsed.take(track.library(damage, self.library))
 
 
 @dataclass(frozen=True)
@@ -137,14 +107,7 @@ def replay_all(
         )
         for name, some in plan
     )
-    return Results(
-        robot=robot,
-        case_sets=setting.case_sets,
-        recoveries=recoveries,
-        tracks=tuple(tracks),
-        selectors=tuple(selectors),
-        trials=setting.trials,
-    )
+    return Results(robot, setting, recoveries, tuple(tracks), tuple(selectors))
 
 
 def replay_task(setting: ReplaySetting, task: ReplayTask) -> Runs:

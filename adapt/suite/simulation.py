@@ -1,4 +1,4 @@
-"""`simulate`: recoveries on the simulated robot, to compare with those that were replayed from tables."""
+"""`simulate_recoveries`: recoveries on the simulated robot, to compare with replayed ones."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -10,7 +10,6 @@ from adapt.selectors.catalogue import find_selector
 from adapt.suite.cases import Track
 from adapt.suite.metrics import at_stop
 from adapt.suite.results import Results
-from adapt.suite.runner import ReplaySetting
 from adapt.suite.study import RecoveryStudy
 
 _SELECTORS = ("rehearsed", "map-bo")
@@ -39,9 +38,8 @@ class Simulated:
     replayed_ratio: float
 
 
-def simulate(
+def simulate_recoveries(
     study: RecoveryStudy,
-    setting: ReplaySetting,
     results: Results,
     count: int,
     *,
@@ -51,7 +49,6 @@ def simulate(
 
     Args:
         study: whose robot it is.
-        setting: of the replays.
         results: of the replays; recoveries are those of their `main_track`.
         count: number of recoveries with each, spread evenly over the damages; at most one from each.
         on_progress: called with the share that is done.
@@ -72,7 +69,7 @@ def simulate(
     ]
     found = []
     for done, (name, seed, index) in enumerate(plan, start=1):
-        found.append(_simulate(study, setting, results, track, name, seed, index))
+        found.append(_simulate(study, results, track, name, seed, index))
         if on_progress:
             on_progress(done / len(plan))
     return found
@@ -80,7 +77,6 @@ def simulate(
 
 def _simulate(
     study: RecoveryStudy,
-    setting: ReplaySetting,
     results: Results,
     track: Track,
     selector: str,
@@ -93,9 +89,9 @@ def _simulate(
         study.repertoire,
         study.settings.damages[study.settings.texts.index(case.damage)],
         seed=seed,
-        trials=setting.trials,
+        trials=results.trials,
         selector=selector,
-        table=setting.table(track, case.damage) if find_selector(selector).needs_table else None,
+        table=results.setting.table(track, case.damage) if find_selector(selector).needs_table else None,
         confirmations=1,
         threads=study.threads,
     )

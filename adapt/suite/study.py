@@ -20,8 +20,8 @@ from adapt.selectors.selector import Prior
 from adapt.suite.cases import TRACKS, Track, check_damages, find_tracks
 from adapt.suite.plans import TablePlan, plan_tables
 from adapt.suite.replay import Noise
-from adapt.suite.results import Case, CaseSet, Results
-from adapt.suite.runner import ReplaySetting, ReplayTask, find_selectors, plan_runs, replay_all, replay_task
+from adapt.suite.results import Case, CaseSet, ReplaySetting, Results
+from adapt.suite.runner import ReplayTask, find_selectors, plan_runs, replay_all, replay_task
 from repertoire.evaluation import Evaluator
 from repertoire.repertoire import Repertoire
 from repertoire.storage.repertoires import fingerprint
@@ -266,12 +266,10 @@ class RecoveryStudy:
             seed=settings.seed,
         )
 
-    def replay(
-        self, setting: ReplaySetting, *, on_progress: Callable[[float], None] | None = None
-    ) -> Results:
-        """Run all recoveries, see `replay_all`."""
+    def replay(self, *, on_progress: Callable[[float], None] | None = None) -> Results:
+        """Run all recoveries, see `replay_setting` and `replay_all`."""
         return replay_all(
-            setting,
+            self.replay_setting(),
             robot=self.repertoire.robot.name,
             tracks=self.settings.tracks,
             selectors=self.settings.selectors,

@@ -97,7 +97,7 @@ def damages_table(results: Results, *, gap: bool, after: int) -> str:
         gap: key of the case set.
         after: number of trials, for the ratios.
     """
-    case_set, found = results.case_sets[gap], results.across(gap)
+    case_set, found = results.setting.case_sets[gap], results.across(gap)
     last = next((one for one in reversed(found) if one.selector == SUBJECT), found[-1])
     rows = []
     for index, case in enumerate(case_set.cases):

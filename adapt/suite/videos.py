@@ -1,8 +1,8 @@
 """Videos of the recoveries that gained most: the incumbent and the new gait, side by side."""
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable
 from pathlib import Path
+from typing import NamedTuple
 
 import mujoco
 import numpy as np
@@ -25,57 +25,26 @@ _SECONDS = 5.0
 _SPACE = 4  # between the halves [pixels]
 
 
-@dataclass(frozen=True)
-class Scene:
-    """A recovery to film.
-
-    Attributes:
-        damage: its text.
-        before: row of the incumbent.
-        after: row of the controller that was found.
-        unadapted: recovery ratio of the incumbent.
-        recovered: recovery ratio of the controller that was found.
-    """
+class Scene(NamedTuple):
+    """A recovery to film: its damage, and the rows and recovery ratios of the two controllers."""
 
     damage: str
-    before: int
-    after: int
-    unadapted: float
-    recovered: float
+    rows: tuple[int, int]
+    ratios: tuple[float, float]
 
 
-def best_scenes(results: Results, count: int) -> list[Scene]:
-    """The damages from which the median recovery gained most, the largest gain first.
-
-    They are those of `rehearsed`, or of the first selector if that was not run, in the `main_track`.
-
-    Args:
-        results: of the benchmark.
-        count: of scenes, at most; there are none if no track has the rehearsed robot.
-    """
-    track = results.main_track
-    if track is None:
-        return []
-    selector = _SELECTOR if _SELECTOR in results.selectors else results.selectors[0]
-    case_set, runs = results.case_set(track), results.runs(track, selector)
-    scenes = []
-    for index, case in enumerate(case_set.cases):
-        last = runs.ratios[index, :, -1]
-        seed = int(np.argsort(last, kind="stable")[(len(last) - 1) // 2])
-        after = int(runs.recommended[index, seed, -1])
-        unadapted = float(case_set.unadapted[index])
-        scenes.append(Scene(case.damage, case_set.incumbent, after, unadapted, float(last[seed])))
-    return sorted(scenes, key=lambda scene: scene.unadapted - scene.recovered)[:count]
-
-
-def film_scenes(
-    study: RecoveryStudy, scenes: Sequence[Scene], *, say: Callable[[str], object] = lambda _: None
+def film_best(
+    study: RecoveryStudy, results: Results, count: int, *, say: Callable[[str], object] = lambda _: None
 ) -> list[str]:
-    """Film scenes into `videos/`: five seconds of the same episode, before on the left, after on the right.
+    """Film the recoveries that gained most: five seconds of the same episode with either controller.
+
+    The recoveries are the median ones from each damage, in the `main_track`, by `rehearsed` or, if that was
+    not run, by the first selector.
 
     Args:
-        study: whose robot it is.
-        scenes: to film.
+        study: whose robot it is; the videos go to `videos/` in its folder.
+        results: of the study.
+        count: of videos, at most; there are none if no track has the rehearsed robot.
         say: called with a line for each video.
 
     Returns:
@@ -88,24 +57,41 @@ def film_scenes(
     robot, settings = study.repertoire.robot, study.settings
     make_folder(study.folder / _FOLDER)
     lines = []
-    for number, scene in enumerate(scenes, start=1):
+    for number, scene in enumerate(_best_scenes(results)[:count], start=1):
         path = study.folder / _FOLDER / f"{robot.name}-{number}.mp4"
         damaged = settings.damages[settings.texts.index(scene.damage)].apply(robot)
-        _film(damaged, study.repertoire.elites.solutions, scene, path)
+        _film(damaged, study.repertoire.elites.solutions[list(scene.rows)], path)
+        before, after = scene.ratios
         lines.append(
-            f"{_FOLDER}/{path.name}: {scene.damage}, recovery ratio {scene.unadapted:.2f} without adaptation "
-            f"and {scene.recovered:.2f} with the gait that was found"
+            f"{_FOLDER}/{path.name}: {scene.damage}, recovery ratio {before:.2f} without adaptation and "
+            f"{after:.2f} with the gait that was found"
         )
         say(f"filmed {path}")
     return lines
 
 
-def _film(robot: Robot, solutions: np.ndarray, scene: Scene, path: Path) -> None:
-    """Film one scene on the damaged robot."""
+def _best_scenes(results: Results) -> list[Scene]:
+    """The median recovery from each damage, the largest gain first."""
+    track = results.main_track
+    if track is None:
+        return []
+    selector = _SELECTOR if _SELECTOR in results.selectors else results.selectors[0]
+    case_set, runs = results.case_set(track), results.runs(track, selector)
+    scenes = []
+    for index, case in enumerate(case_set.cases):
+        last = runs.ratios[index, :, -1]
+        seed = int(np.argsort(last, kind="stable")[(len(last) - 1) // 2])
+        rows = case_set.incumbent, int(runs.recommended[index, seed, -1])
+        scenes.append(Scene(case.damage, rows, (float(case_set.unadapted[index]), float(last[seed]))))
+    return sorted(scenes, key=lambda scene: scene.ratios[0] - scene.ratios[1])
+
+
+def _film(robot: Robot, solutions: np.ndarray, path: Path) -> None:
+    """Film two controllers on the damaged robot, side by side."""
     every = max(1, round(1 / (_FRAMES * robot.control_step)))
     halves = [
-        _frames(robot, solutions[row], caption, every)
-        for row, caption in ((scene.before, "before"), (scene.after, "after"))
+        _frames(robot, solution, caption, every)
+        for solution, caption in zip(solutions, ("before", "after"), strict=True)
     ]
     space = np.full((_SIZE[1], _SPACE, 3), 255, np.uint8)
     with VideoWriter(path, fps=1 / (every * robot.control_step)) as writer:

@@ -1,5 +1,6 @@
 """`surefoot suite recovery`."""
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -11,93 +12,47 @@ from surefoot.commands.progress import ProgressBar, interrupt_flag
 
 if TYPE_CHECKING:
     from adapt.suite.results import Results
-    from adapt.suite.runner import ReplaySetting
-    from adapt.suite.simulation import Simulated
     from adapt.suite.study import RecoveryStudy
 
+Command = Callable[..., Any]
 _VIDEOS = 3
 
 
-class NoiseOption(click.ParamType):
-    """Two numbers of at least 0 with a comma between: a share and an amount."""
-
-    name = "SHARE,AMOUNT"
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
-        """Split the numbers."""
-        if isinstance(value, tuple):
-            return value
-        parts = value.split(",")
-        if len(parts) != 2:
-            self.fail(f"it must be two numbers with a comma between, as in 0.05,0.02, not {value!r}")
-        return tuple(Number(min=0).convert(part, param, ctx) for part in parts)
+def _count(name: str, default: int, text: str) -> Callable[[Command], Command]:
+    """An option that is a whole number of at least 1."""
+    return click.option(name, type=Positive, default=default, show_default=True, help=text)
 
 
 @click.command("recovery")
 @click.argument("file", type=RepertoireFile)
-@click.option(
-    "--rehearsal",
-    type=AnyPath,
-    metavar="TABLE",
-    help="The library: what `surefoot rehearse` found.  [default: FILE-rehearsal]",
-)
-@click.option(
-    "--damages",
-    type=AnyPath,
-    metavar="YAML",
-    help="List of the damages to recover from.  [default: the list for the robot, or one made from its legs]",
-)
+@click.option("--rehearsal", type=AnyPath, help="The library, a rehearsal.  [default: FILE-rehearsal]")
+@click.option("--damages", type=AnyPath, help="YAML list of damages.  [default: a list for the robot]")
 @click.option("--selectors", type=Names(), help="Selectors to compare.  [default: all but the oracle]")
 @click.option("--tracks", type=Names(), help="Tracks to run, e.g. T0,T3.  [default: all]")
-@click.option(
-    "--seeds", type=Positive, default=10, show_default=True, help="Number of recoveries from each damage."
-)
-@click.option("--trials", type=Positive, default=20, show_default=True, help="Trials of each recovery.")
-@click.option(
-    "--episodes",
-    type=Positive,
-    default=2,
-    show_default=True,
-    help="Episodes of each gait under each damage, once for the trials and once for the scores.",
-)
-@click.option(
-    "--gaps",
-    type=Positive,
-    default=4,
-    show_default=True,
-    help="Number of robots that differ from the rehearsed one, for the reality gap.",
-)
+@_count("--seeds", 10, "Recoveries from each damage.")
+@_count("--trials", 20, "Trials of each recovery.")
+@_count("--episodes", 2, "Episodes per gait and damage that trials show, and as many others for the scores.")
+@_count("--gaps", 4, "Robots that differ from the rehearsed one, for tracks with a reality gap.")
 @click.option(
     "--noise",
-    type=NoiseOption(),
-    default="0.05,0.02",
+    type=(Number(min=0), Number(min=0)),
+    default=(0.05, 0.02),
     show_default=True,
-    help="Standard deviations of a trial's noise: a share of the objective, and an amount in its units.",
+    metavar="SHARE AMOUNT",
+    help="Standard deviations of a trial's noise: as a share of the objective, and in its units.",
 )
 @click.option(
     "--simulate",
     type=click.IntRange(min=0),
     default=0,
     show_default=True,
-    help="Number of recoveries to run on the simulated robot as well.",
+    help="Recoveries to run on the simulated robot too, with each of two selectors.",
 )
-@click.option(
-    "--seed",
-    type=click.IntRange(min=0),
-    default=1,
-    show_default=True,
-    help="Seed from which all others derive.",
-)
-@click.option("--processes", type=Cores, help="Number of cores to use.  [default: all]")
+@click.option("--seed", type=click.IntRange(min=0), default=1, show_default=True, help="Seed of the study.")
+@click.option("--processes", type=Cores, help="Cores to use.  [default: all]")
 @click.option("--videos/--no-videos", default=True, show_default=True, help="Film the best recoveries.")
 @click.option("--dry-run", is_flag=True, help="Only say how long it would take.")
-@click.option(
-    "--out",
-    type=AnyPath,
-    default=Path("studies/recovery"),
-    show_default=True,
-    help="Folder of the study.",
-)
+@click.option("--out", type=AnyPath, default=Path("studies/recovery"), show_default=True, help="Its folder.")
 def recovery(
     file: Path,
     rehearsal: Path | None,
@@ -124,7 +79,6 @@ def recovery(
     from adapt.rehearsal.storage import find_table, rehearsal_path
     from adapt.suite.cases import benchmark_damages, find_tracks
     from adapt.suite.replay import Noise
-    from adapt.suite.report import study_notes, write_report
     from adapt.suite.runner import find_selectors
     from adapt.suite.study import RecoverySettings, RecoveryStudy
     from repertoire.storage.repertoires import read_repertoire
@@ -134,9 +88,9 @@ def recovery(
     repertoire = read_repertoire(file)
     library, _ = find_table(repertoire, file, None, rehearsal)
     if library is None:
-        missing = rehearsal_path(file)
         raise InvalidFileError(
-            f"there is no rehearsal {missing}: make one with surefoot rehearse {file}, or use --rehearsal"
+            f"there is no rehearsal {rehearsal_path(file)}: make one with surefoot rehearse {file}, or name "
+            "one with --rehearsal"
         )
     settings = RecoverySettings(
         damages=tuple(benchmark_damages(repertoire.robot, damages)),
@@ -156,15 +110,9 @@ def recovery(
     with study.open():
         if not _make_tables(study):
             return
-        console.print("finding the oracles")
-        setting = study.replay_setting()
         with ProgressBar("replays") as show:
-            results = study.replay(setting, on_progress=show)
-        checks = _simulate(study, setting, results, simulate) if simulate else []
-        lines = _film(study, results) if videos else []
-        notes = study_notes(study)
-        for path in write_report(results, out, notes=notes, simulated=checks, videos=lines):
-            console.print(f"saved {path}")
+            results = study.replay(on_progress=show)
+        _report(study, results, simulate, videos)
 
 
 def _announce(study: "RecoveryStudy") -> None:
@@ -199,22 +147,21 @@ def _make_tables(study: "RecoveryStudy") -> bool:
     return True
 
 
-def _simulate(
-    study: "RecoveryStudy", setting: "ReplaySetting", results: "Results", count: int
-) -> "list[Simulated]":
-    """Run some recoveries on the simulated robot."""
-    from adapt.suite.simulation import simulate
+def _report(study: "RecoveryStudy", results: "Results", simulate: int, videos: bool) -> None:
+    """Simulate and film what was asked for, and write the report."""
+    from adapt.suite.report import study_notes, write_report
+    from adapt.suite.simulation import simulate_recoveries
+    from adapt.suite.videos import film_best
 
-    with ProgressBar("simulated recoveries") as show:
-        return simulate(study, setting, results, count, on_progress=show)
-
-
-def _film(study: "RecoveryStudy", results: "Results") -> list[str]:
-    """Film the best recoveries, if this machine can."""
-    from adapt.suite.videos import best_scenes, film_scenes
-
-    try:
-        return film_scenes(study, best_scenes(results, _VIDEOS), say=console.print)
-    except RenderingError as error:
-        console.print(f"note: no videos, because {error}")
-        return []
+    simulated, lines = [], []
+    if simulate:
+        with ProgressBar("simulated recoveries") as show:
+            simulated = simulate_recoveries(study, results, simulate, on_progress=show)
+    if videos:
+        try:
+            lines = film_best(study, results, _VIDEOS, say=console.print)
+        except RenderingError as error:
+            console.print(f"note: no videos, because {error}")
+    notes = study_notes(study)
+    for path in write_report(results, study.folder, notes=notes, simulated=simulated, videos=lines):
+        console.print(f"saved {path}")

@@ -1,11 +1,15 @@
 """Tables and results of benchmarks that never ran, with known numbers."""
 
+from collections.abc import Mapping
+
 import numpy as np
 
 from adapt.damage import HEALTHY
 from adapt.rehearsal.table import Table
+from adapt.selectors.selector import Prior
 from adapt.suite.cases import find_tracks
-from adapt.suite.results import CaseSet, Results, Runs, SelectorRuns
+from adapt.suite.replay import Noise
+from adapt.suite.results import CaseSet, ReplaySetting, Results, Runs, SelectorRuns
 from adapt.suite.study import make_cases
 
 NAMES = ("a contact [share]", "midway [m]")
@@ -52,6 +56,23 @@ def make_case_set(table: Table) -> CaseSet:
     return CaseSet(cases=tuple(cases), excluded=(), incumbent=0)
 
 
+def make_setting(
+    table: Table, case_sets: Mapping[bool, CaseSet], *, trials: int, seeds: int
+) -> ReplaySetting:
+    """What replays read, with a library of four damages."""
+    k = table.objectives.shape[1]
+    return ReplaySetting(
+        prior=Prior(table.objectives[0], np.random.default_rng(0).random((k, 2)), 0.0),
+        rehearsed=table,
+        library=(HEALTHY, *DAMAGES[:4]),
+        case_sets=case_sets,
+        trials=trials,
+        seeds=seeds,
+        noise=Noise(0.01, 0.0),
+        seed=3,
+    )
+
+
 def make_runs(good: float, *, seeds: int = 4, trials: int = 20, seed: int = 0) -> Runs:
     """Recoveries that end at about a ratio."""
     rng, shape = np.random.default_rng(seed), (len(DAMAGES), seeds, trials)
@@ -75,5 +96,6 @@ def make_results(robot: str = "hexapod") -> Results:
         SelectorRuns(f"rehearsed {track.name}", "rehearsed", (track,), make_runs(good, seed=seed))
         for track, good, seed in ((t0, _GOOD["rehearsed"], 3), (t3, 0.99, 9))
     ]
-    case_sets = {False: make_case_set(make_table(make_objectives()))}
-    return Results(robot, case_sets, tuple(recoveries), tracks, SELECTORS, trials=20)
+    table = make_table(make_objectives())
+    setting = make_setting(table, {False: make_case_set(table)}, trials=20, seeds=4)
+    return Results(robot, setting, tuple(recoveries), tracks, SELECTORS)

@@ -189,7 +189,7 @@ def test_one_process_works_in_a_folder(fresh):
 
 
 def test_results_are_those_of_the_settings(study):
-    results = study.replay(study.replay_setting())
+    results = study.replay()
     assert (results.robot, results.tracks) == ("ant", TRACKS)
     assert {one.runs.ratios.shape for one in results.recoveries} == {(3, 2, 3)}
     settings = replace(SETTINGS, trials=6)

@@ -10,36 +10,25 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from made_recoveries import DAMAGES, make_case_set, make_objectives, make_table
+from made_recoveries import DAMAGES, make_case_set, make_objectives, make_setting, make_table
 
-from adapt.damage import HEALTHY
-from adapt.selectors.selector import Prior
 from adapt.suite.cases import TRACKS, find_tracks
 from adapt.suite.replay import Noise
-from adapt.suite.runner import ReplaySetting, ReplayTask, find_selectors, plan_runs, replay_all, replay_task
+from adapt.suite.runner import ReplayTask, find_selectors, plan_runs, replay_all, replay_task
 from robots.errors import UnknownNameError
 
 TRIALS, SEEDS = 6, 3
 
 
-def make_setting():
-    objectives = make_objectives(k=40)
-    table, other = make_table(objectives), make_table(make_objectives(k=40, seed=5))
-    return ReplaySetting(
-        prior=Prior(objectives[0], np.random.default_rng(0).random((40, 2)), 0.0),
-        rehearsed=table,
-        library=(HEALTHY, *DAMAGES[:4]),
-        case_sets={False: make_case_set(table), True: make_case_set(other)},
-        trials=TRIALS,
-        seeds=SEEDS,
-        noise=Noise(0.01, 0.0),
-        seed=3,
-    )
+def made_setting():
+    table, other = (make_table(make_objectives(k=40, seed=seed)) for seed in (0, 5))
+    case_sets = {False: make_case_set(table), True: make_case_set(other)}
+    return make_setting(table, case_sets, trials=TRIALS, seeds=SEEDS)
 
 
 @pytest.fixture(scope="module")
 def setting():
-    return make_setting()
+    return made_setting()
 
 
 @pytest.fixture(scope="module")
@@ -140,10 +129,10 @@ class Slow(BestFirst):
 """
 REPLAYS = """
 from robots.plugins import load_plugins
-from test_replays import TRACKS, make_setting, replay_all
+from test_replays import TRACKS, made_setting, replay_all
 if __name__ == "__main__":
     load_plugins(["slow.py"])
-    replay_all(make_setting(), robot="made up", tracks=TRACKS[:1], selectors=("slow",), processes=2)
+    replay_all(made_setting(), robot="made up", tracks=TRACKS[:1], selectors=("slow",), processes=2)
 """
 
 

@@ -8,19 +8,11 @@ from made_recoveries import DAMAGES, make_results
 
 import adapt.suite.simulation
 from adapt.suite.metrics import at_stop
-from adapt.suite.simulation import simulate
+from adapt.suite.simulation import simulate_recoveries
 
 RESULTS = make_results()
 SETTINGS = SimpleNamespace(damages=DAMAGES, texts=DAMAGES)
 STUDY = SimpleNamespace(repertoire=None, settings=SETTINGS, threads=1)
-
-
-class FakeSetting:
-    trials = 20
-
-    def table(self, track, damage):
-        assert track.name == "T3"
-        return f"the library for {damage}"
 
 
 @pytest.fixture
@@ -38,12 +30,14 @@ def asked(monkeypatch):
 
 def test_recoveries_are_spread_over_the_damages(asked):
     shares = []
-    found = simulate(STUDY, FakeSetting(), RESULTS, 3, on_progress=shares.append)
+    found = simulate_recoveries(STUDY, RESULTS, 3, on_progress=shares.append)
     assert [damage for damage, _ in asked] == 2 * [DAMAGES[0], DAMAGES[2], DAMAGES[5]]
     np.testing.assert_allclose(shares, np.arange(1, 7) / 6)
     assert [options["seed"] for _, options in asked] == [0, 1, 2, 0, 1, 2]
-    tables = [options["table"] for _, options in asked]
-    assert tables == [*(f"the library for {damage}" for damage, _ in asked[:3]), None, None, None]
+    for damage, options in asked[:3]:
+        library = RESULTS.setting.table(RESULTS.main_track, damage).conditions
+        assert options["table"].conditions == library
+    assert all(options["table"] is None for _, options in asked[3:])
     for selector, some in (("rehearsed", found[:3]), ("map-bo", found[3:])):
         runs = RESULTS.runs(RESULTS.main_track, selector)
         for one, index in zip(some, (0, 2, 5), strict=True):
@@ -54,4 +48,4 @@ def test_recoveries_are_spread_over_the_damages(asked):
 
 
 def test_no_damage_twice(asked):
-    assert len(simulate(STUDY, FakeSetting(), RESULTS, 100)) == 2 * len(DAMAGES)
+    assert len(simulate_recoveries(STUDY, RESULTS, 100)) == 2 * len(DAMAGES)
