@@ -2,19 +2,29 @@
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
 from robots.errors import InvalidFileError, RenderingError
-from surefoot.commands.console import AnyPath, Cores, Names, Number, Positive, RepertoireFile, console
+from surefoot.commands.console import (
+    AnyPath,
+    Command,
+    Cores,
+    Names,
+    Number,
+    Positive,
+    RepertoireFile,
+    Whole,
+    console,
+    seed_option,
+)
 from surefoot.commands.progress import ProgressBar, interrupt_flag
 
 if TYPE_CHECKING:
     from adapt.suite.results import Results
     from adapt.suite.study import RecoveryStudy
 
-Command = Callable[..., Any]
 _VIDEOS = 3
 
 
@@ -43,12 +53,12 @@ def _count(name: str, default: int, text: str) -> Callable[[Command], Command]:
 )
 @click.option(
     "--simulate",
-    type=click.IntRange(min=0),
+    type=Whole(min=0),
     default=0,
     show_default=True,
     help="Recoveries to run on the simulated robot too, with each of two selectors.",
 )
-@click.option("--seed", type=click.IntRange(min=0), default=1, show_default=True, help="Seed of the study.")
+@seed_option(1, "all others")
 @click.option("--processes", type=Cores, help="Cores to use.  [default: all]")
 @click.option("--videos/--no-videos", default=True, show_default=True, help="Film the best recoveries.")
 @click.option("--dry-run", is_flag=True, help="Only say how long it would take.")
