@@ -62,7 +62,9 @@ def _count(name: str, default: int, text: str) -> Callable[[Command], Command]:
 @click.option("--processes", type=Cores, help="Cores to use.  [default: all]")
 @click.option("--videos/--no-videos", default=True, show_default=True, help="Film the best recoveries.")
 @click.option("--dry-run", is_flag=True, help="Only say how long it would take.")
-@click.option("--out", type=AnyPath, default=Path("studies/recovery"), show_default=True, help="Its folder.")
+@click.option(
+    "--out", type=AnyPath, default=Path("studies/recovery"), show_default=True, help="Folder of the study."
+)
 def recovery(
     file: Path,
     rehearsal: Path | None,
