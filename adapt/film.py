@@ -52,7 +52,7 @@ def film(
         VideoWriter(video, fps=fps) as writer,
         Camera(robot.model, width=width, height=height) as camera,
     ):
-        draw = _plain(camera) if caption is None else _annotated(camera, robot, caption)
+        draw = _annotated(camera, robot, caption) if caption else lambda data, _: camera.frame(data)
         return deploy(
             robot,
             parameters,
@@ -62,11 +62,6 @@ def film(
             frame_every=every,
             stop_at_fall=False,
         )
-
-
-def _plain(camera: Camera) -> _Draw:
-    """Draws the robot alone."""
-    return lambda data, _: camera.frame(data)
 
 
 def _annotated(camera: Camera, robot: Robot, caption: str) -> _Draw:

@@ -59,9 +59,11 @@ def recover(
         InvalidValueError: the repertoire is empty or does not fit its robot, the selector needs a table and
             there is none or the other way round, or an argument is outside what is said here.
     """
-    optional = {"max_falls": max_falls, "confirmations": confirmations}
-    _check_counts({"trials": trials} | {key: value for key, value in optional.items() if value is not None})
-    _check(repertoire, seed)
+    _check_whole("trials", trials, 1)
+    _check_whole("max_falls", 1 if max_falls is None else max_falls, 1)
+    _check_whole("confirmations", 1 if confirmations is None else confirmations, 1)
+    _check_whole("seed", seed, 0)
+    _check_repertoire(repertoire)
     name = choose_selector(selector, table)
     needs_truth = find_selector(name).needs_truth
     seed = int(seed)
@@ -71,7 +73,9 @@ def recover(
     ):
         truth = true_objectives(damaged, seed=seed) if oracle or needs_truth else None
         context = Context(
-            _prior(repertoire),
+            Prior(
+                repertoire.elites.objectives, repertoire.elites.measures, repertoire.settings.min_objective
+            ),
             trials=trials,
             seed=seed,
             table=table,
@@ -130,12 +134,6 @@ def _performance(evaluator: Evaluator, row: int, seed: int) -> Performance:
         falls=int((episodes.fell | episodes.diverged).sum()),
         episodes=PERFORMANCE_EPISODES,
     )
-
-
-def _prior(repertoire: Repertoire) -> Prior:
-    """What the repertoire says of its controllers."""
-    elites = repertoire.elites
-    return Prior(elites.objectives, elites.measures, repertoire.settings.min_objective)
 
 
 def _search(
@@ -198,17 +196,14 @@ def _try(evaluator: Evaluator, seed: int, search: Selector, number: int, row: in
     )
 
 
-def _check_counts(counts: dict[str, int]) -> None:
-    """Refuse what is no whole number of at least 1."""
-    for name, value in counts.items():
-        if not _whole(value, 1):
-            raise InvalidValueError(f"{name} must be a whole number of at least 1, not {value!r}")
+def _check_whole(name: str, value: object, least: int) -> None:
+    """Refuse what is no whole number of at least so much."""
+    if not isinstance(value, Integral) or isinstance(value, bool) or int(value) < least:
+        raise InvalidValueError(f"{name} must be a whole number of at least {least}, not {value!r}")
 
 
-def _check(repertoire: Repertoire, seed: int) -> None:
+def _check_repertoire(repertoire: Repertoire) -> None:
     """Refuse what no recovery can start from."""
-    if not _whole(seed, 0):
-        raise InvalidValueError(f"seed must be a whole number of at least 0, not {seed!r}")
     if not len(repertoire):
         raise InvalidValueError("the repertoire is empty: there is no controller to try")
     controller = repertoire.robot.controller
@@ -220,8 +215,3 @@ def _check(repertoire: Repertoire, seed: int) -> None:
             f"the repertoire's {repertoire.controller} controllers do not fit the {repertoire.robot.name}, "
             f"which has {controller.shape}"
         )
-
-
-def _whole(value: object, least: int) -> bool:
-    """Whether it is a whole number of at least so much."""
-    return isinstance(value, Integral) and not isinstance(value, bool) and int(value) >= least

@@ -9,10 +9,9 @@ import json
 import math
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
-from typing import Protocol, Self
+from typing import Any, Protocol, Self
 
 import numpy as np
 
@@ -186,7 +185,8 @@ class Evaluation:
         self.total = len(evaluator.conditions) * self._controllers * episodes
         self._block = block or _BLOCK * evaluator.threads
         self._seeds = derive_seeds(seed, family, 0, episodes)
-        self._results = empty_episodes(self.total, self.repertoire.robot.measure_dim)
+        found = vars(empty_episodes(self.total, self.repertoire.robot.measure_dim))
+        self._columns: dict[str, Any] = {name: found[name] for name in found if name != "moments"}
 
     def __enter__(self) -> Self:
         return self
@@ -238,7 +238,7 @@ class Evaluation:
         """
         done = self.done
         numbers = np.arange(done, min(done + self._block, self.total))
-        self._fill(_columns(self._evaluate(numbers, on_finished and (lambda n: on_finished(done + n)))))
+        self._fill(vars(self._evaluate(numbers, on_finished and (lambda n: on_finished(done + n)))))
 
     def run(
         self,
@@ -277,9 +277,8 @@ class Evaluation:
         Raises:
             InvalidFileError: the file cannot be written.
         """
-        columns = {name: column[: self.done] for name, column in _columns(self._results).items()}
-        identity = json.dumps(dict(self._resumable))
-        _format(columns).write(path, Contents(columns, {"identity": identity}))
+        columns = {name: column[: self.done] for name, column in self._columns.items()}
+        self._format.write(path, Contents(columns, {"identity": json.dumps(dict(self._resumable))}))
 
     def restore(self, path: Path) -> None:
         """Go on from what was saved.
@@ -288,11 +287,9 @@ class Evaluation:
             InvalidFileError: the file cannot be read, or holds episodes of another repertoire, of other
                 conditions, or with another seed, number of episodes or software.
         """
-        columns = _columns(self._results)
-        with _format(columns).read(path) as contents:
-            _format(columns).check(contents, measures=columns["measures"].shape[1])
-            self._check_identity(contents.json("identity", dict))
-            self._check_episodes(contents.arrays)
+        with self._format.read(path) as contents:
+            self._format.check(contents, measures=self._columns["measures"].shape[1])
+            self._check(contents)
         self.done = 0
         self._fill(contents.arrays)
 
@@ -304,7 +301,17 @@ class Evaluation:
         """
         if not self.finished:
             raise RuntimeError(f"{self.done} of {self.total} episodes are finished: ask when all are")
-        return replace(self._results)
+        return Episodes(**self._columns)
+
+    @property
+    def _format(self) -> Format:
+        """The format of a file with the finished episodes."""
+        axes = ("episodes", "measures")  # no column has more
+        arrays = {
+            name: Array(column.dtype.str, axes[: column.ndim], finite=False)
+            for name, column in self._columns.items()
+        }
+        return Format("surefoot episodes", version=2, arrays=arrays, texts=("identity",))
 
     @property
     def _resumable(self) -> Identity:
@@ -317,30 +324,28 @@ class Evaluation:
         conditions, rows = np.divmod(entries, self._controllers)
         return self.evaluator.run(rows, self._seeds[episodes], conditions=conditions, on_finished=on_finished)
 
-    def _check_identity(self, found: Mapping[str, object]) -> None:
-        """Refuse episodes that are a function of something else."""
+    def _check(self, contents: Contents) -> None:
+        """Refuse episodes that are a function of something else, impossible, or more than there will be."""
+        identity, columns = contents.json("identity", dict), contents.arrays
         wrong = [
-            f"{name} {found.get(name)}, not {value}"
+            f"{name} {identity.get(name)}, not {value}"
             for name, value in self._resumable.items()
-            if found.get(name) != value
+            if identity.get(name) != value
         ]
         if wrong:
             raise InvalidValueError(f"it belongs to another evaluation ({'; '.join(wrong)})")
-
-    def _check_episodes(self, found: Mapping[str, np.ndarray]) -> None:
-        """Refuse episodes that are impossible, or more than there will be."""
-        if len(found["objectives"]) > self.total:
+        if len(columns["objectives"]) > self.total:
             raise InvalidValueError(
-                f"it must hold at most {self.total} episodes, not {len(found['objectives'])}"
+                f"it must hold at most {self.total} episodes, not {len(columns['objectives'])}"
             )
-        for name, column in found.items():
-            if not np.isfinite(column[~found["diverged"]]).all():
+        for name, column in columns.items():
+            if not np.isfinite(column[~columns["diverged"]]).all():
                 raise InvalidValueError(f"{name!r} must be finite where the simulation did not diverge")
 
     def _fill(self, columns: Mapping[str, np.ndarray]) -> None:
         """Write down the results of the next episodes."""
         after = self.done + len(columns["objectives"])
-        for name, values in _columns(self._results).items():
+        for name, values in self._columns.items():
             values[self.done : after] = columns[name]
         self.done = after
 
@@ -358,17 +363,3 @@ def check_episodes(episodes: int) -> None:
     """
     if not 1 <= episodes <= MOST_EPISODES:
         raise InvalidValueError(f"episodes must be at least 1 and at most {MOST_EPISODES}, not {episodes}")
-
-
-def _columns(episodes: Episodes) -> dict[str, np.ndarray]:
-    """The columns of episodes, by name."""
-    return {name: column for name, column in vars(episodes).items() if name != "moments"}
-
-
-def _format(columns: Mapping[str, np.ndarray]) -> Format:
-    """The format of a file with the finished episodes of an evaluation."""
-    axes = ("episodes", "measures")  # no column has more
-    arrays = {
-        name: Array(column.dtype.str, axes[: column.ndim], finite=False) for name, column in columns.items()
-    }
-    return Format("surefoot episodes", version=2, arrays=arrays, texts=("identity",))

@@ -233,6 +233,8 @@ def _draw_regions(axes: Axes, repertoire: Repertoire, regions: list[np.ndarray],
     axes.add_collection(PolyCollection(regions, facecolors=colors, edgecolors="white", linewidths=0.4))
     problem = repertoire.problem
     axes.set(xlim=problem.measure_ranges[0], ylim=problem.measure_ranges[1])
+    for axis in (axes.xaxis, axes.yaxis):
+        axis.set_major_formatter(f"{{x:{problem.measure_format}}}")
     axes.set(xlabel=problem.measure_labels[0], ylabel=problem.measure_labels[1].replace(": ", ":\n"))
 
 
@@ -310,7 +312,9 @@ def _ticks(problem: ProblemRecord, measure: int, size: int, total: int) -> tuple
     count = size if size <= _MOST_TICKS else 4
     low, high = problem.measure_ranges[measure]
     values = [low + (high - low) * i / count for i in range(count + 1)]
-    return [total * i / count for i in range(count + 1)], [f"{value:.4g}" for value in values]
+    return [total * i / count for i in range(count + 1)], [
+        f"{value:{problem.measure_format}}" for value in values
+    ]
 
 
 def _ring_best(axes: Axes, repertoire: Repertoire, regions: list[np.ndarray] | None) -> None:

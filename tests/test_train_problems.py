@@ -95,7 +95,7 @@ def test_sigterm_saves(tmp_path: Path) -> None:
         ),
         (["train", "maze", "--episode-steps", "4"], "maze is not a robot, so it cannot be given a number of"),
         (["train", "sphere-1"], "sphere must have 2 to 1,000,000 parameters, not 1"),
-        (["train", "sphere-9", "--archive", "10"], "1 measures, but there are 2"),
+        (["train", "sphere-9", "--archive", "10"], "has cells along 1 measure, but there are 2"),
         (["train", "maze", "--algorithm", "cma-mega"], "cma-mega needs gradients, which maze does not know"),
         (["recover", "FILE", "--damage", "front_left:lost"], "is of sphere-5, which is not a robot"),
         (["deploy", "FILE", "--best"], "is of sphere-5, which is not a robot"),

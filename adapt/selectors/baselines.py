@@ -1,11 +1,9 @@
 """Selectors to compare with: those that learn nothing of one controller from another, and the oracle."""
 
-from abc import abstractmethod
 from typing import ClassVar
 
 import numpy as np
 
-from adapt.records import Outcome
 from adapt.selectors.catalogue import register
 from adapt.selectors.selector import Context, Selector
 from robots.errors import InvalidValueError
@@ -23,21 +21,6 @@ class ModelFree(Selector):
         """Row with the highest mean of its trials."""
         return self.leader()
 
-    def diagnosis(self) -> list[tuple[str, float]]:
-        """Nothing: it does not ask what is wrong."""
-        return []
-
-    def _learn(self, row: int, outcome: Outcome) -> None:
-        pass
-
-    @abstractmethod
-    def _choose(self, untried: np.ndarray) -> int:
-        """See `Selector`."""
-
-    @abstractmethod
-    def _satisfied(self) -> str | None:
-        """See `Selector`."""
-
 
 @register("random", "tries controllers at random")
 class RandomSearch(ModelFree):
@@ -50,9 +33,6 @@ class RandomSearch(ModelFree):
     def _choose(self, untried: np.ndarray) -> int:
         return int(self._order[np.argmax(untried[self._order])])
 
-    def _satisfied(self) -> None:
-        return None
-
 
 @register("best-first", "tries controllers in the order of their objectives on the intact robot")
 class BestFirst(ModelFree):
@@ -60,9 +40,6 @@ class BestFirst(ModelFree):
 
     def _choose(self, untried: np.ndarray) -> int:
         return int(np.argmax(np.where(untried, self.prior.objectives, -np.inf)))
-
-    def _satisfied(self) -> None:
-        return None
 
 
 @register("oracle", "knows the truth, for reference", needs_truth=True)
@@ -93,15 +70,8 @@ class Oracle(Selector):
         """Row that is best of those that were tried."""
         return max(self._told, key=lambda row: self._truth[row])
 
-    def diagnosis(self) -> list[tuple[str, float]]:
-        """Nothing: it does not ask what is wrong."""
-        return []
-
     def _choose(self, untried: np.ndarray) -> int:
         return int(np.argmax(np.where(untried, self._truth, -np.inf)))
-
-    def _learn(self, row: int, outcome: Outcome) -> None:
-        pass
 
     def _satisfied(self) -> str | None:
         found = self.recommendation() == np.argmax(self._truth)

@@ -3,12 +3,10 @@
 import numpy as np
 
 from adapt.selectors.catalogue import register
-from adapt.selectors.map_bo import CorrectedMap
+from adapt.selectors.map_bo import CorrectedMap, MapBOSettings
 from adapt.selectors.selector import Context
 
-_LENGTH_SCALE = 0.2  # in units of the measures
-_NOISE = 0.001  # variance, normalised
-_EXPLORATION = 0.3  # weight of the standard deviation
+_CONSTANTS = MapBOSettings(length_scale=0.2, noise=0.001, exploration=0.3)
 
 
 @register("gp-ucb", "Bayesian optimisation over the measures, without the repertoire's objectives")
@@ -23,12 +21,9 @@ class GPUCB(CorrectedMap):
     def __init__(self, context: Context) -> None:
         prior = context.prior
         flat = np.full(len(prior), np.mean(prior.objectives))
-        super().__init__(context, flat, length_scale=_LENGTH_SCALE, noise=_NOISE)
+        super().__init__(context, flat, _CONSTANTS)
         self._order = np.random.default_rng(context.seed).permutation(len(prior))  # breaks ties
 
     def _choose(self, untried: np.ndarray) -> int:
-        bound = np.where(untried, self._belief + _EXPLORATION * np.sqrt(self._error.variance), -np.inf)
+        bound = np.where(untried, self._bound, -np.inf)
         return int(self._order[np.argmax(bound[self._order])])
-
-    def _satisfied(self) -> None:
-        return None

@@ -1,6 +1,5 @@
 """`MapBO`: map-based Bayesian optimisation, the M-BOA of Intelligent Trial and Error (Cully et al. 2015)."""
 
-from abc import abstractmethod
 from dataclasses import dataclass
 from typing import TypeVar
 
@@ -8,10 +7,36 @@ import numpy as np
 
 from adapt.records import Outcome
 from adapt.selectors.catalogue import register
-from adapt.selectors.gaussian_process import GaussianProcess
+from adapt.selectors.gaussian_process import Posterior, matern_52
 from adapt.selectors.selector import Context, Selector
+from robots.errors import InvalidValueError
 
 _Objective = TypeVar("_Objective", float, np.ndarray)
+
+
+@dataclass(frozen=True)
+class MapBOSettings:
+    """Settings of map-based Bayesian optimisation; `MapBO` says where the defaults come from.
+
+    Attributes:
+        length_scale: ρ of the Matérn 5/2 kernel, in units of the measures.
+        noise: variance of a trial's objective, in normalised units squared.
+        exploration: κ, the weight of the standard deviation in the choice of a trial.
+        enough: share of the best prediction with which the search is satisfied.
+
+    Raises:
+        InvalidValueError: the length scale or the noise is not positive and finite.
+    """
+
+    length_scale: float = 0.1
+    noise: float = 0.01
+    exploration: float = 0.05
+    enough: float = 0.9
+
+    def __post_init__(self) -> None:
+        for name in ("length_scale", "noise"):
+            if not 0 < getattr(self, name) < np.inf:
+                raise InvalidValueError(f"{name} must be positive and finite, not {getattr(self, name)}")
 
 
 class CorrectedMap(Selector):
@@ -31,20 +56,18 @@ class CorrectedMap(Selector):
     Args:
         context: whose prior gives the units.
         believed: P, objectives before the first trial, (k,).
-        length_scale: ρ of the Matérn 5/2 kernel, in units of the measures; its variance is 1.
-        noise: variance of a trial's objective, normalised.
-
-    Raises:
-        InvalidValueError: the length scale or the noise is not positive.
+        settings: of the process, whose variance is 1; by default those for noisy trials.
     """
 
-    def __init__(self, context: Context, believed: np.ndarray, *, length_scale: float, noise: float) -> None:
+    def __init__(self, context: Context, believed: np.ndarray, settings: MapBOSettings | None = None) -> None:
         super().__init__(context)
+        self.settings = settings or MapBOSettings()
         prior = context.prior
         height = float(np.max(prior.objectives)) - prior.min_objective
         self._unit = height if height > 0 else 1.0
         self._map = self._normalised(np.asarray(believed, np.float64))  # (k,)
-        self._error = GaussianProcess(prior.measures, length_scale=length_scale, noise=noise)
+        self._measures = np.asarray(prior.measures, np.float64)
+        self._error = Posterior(np.ones(len(prior)))
 
     @property
     def predicted(self) -> np.ndarray:
@@ -61,46 +84,25 @@ class CorrectedMap(Selector):
         tried = list(self._told)
         return tried[int(np.argmax(self._belief[tried]))]
 
-    def diagnosis(self) -> list[tuple[str, float]]:
-        """Nothing: it does not ask what is wrong."""
-        return []
-
     def _learn(self, row: int, outcome: Outcome) -> None:
-        self._error.observe(row, self._normalised(outcome.objective) - self._map[row])
+        distances = np.linalg.norm(self._measures - self._measures[row], axis=1)
+        covariance = matern_52(distances, length_scale=self.settings.length_scale)
+        error = self._normalised(outcome.objective) - self._map[row]
+        self._error.observe(row, covariance, error, self.settings.noise)
 
     @property
     def _belief(self) -> np.ndarray:
         """μ, normalised, (k,)."""
-        return self._map + self._error.mean
+        return np.asarray(self._map + self._error.means()[0])
+
+    @property
+    def _bound(self) -> np.ndarray:
+        """Upper confidence bounds μ + κ σ, normalised, (k,)."""
+        return np.asarray(self._belief + self.settings.exploration * np.sqrt(self._error.variance))
 
     def _normalised(self, objective: _Objective) -> _Objective:
         """y, see the class."""
         return (objective - self.prior.min_objective) / self._unit
-
-    @abstractmethod
-    def _choose(self, untried: np.ndarray) -> int:
-        """See `Selector`."""
-
-    @abstractmethod
-    def _satisfied(self) -> str | None:
-        """See `Selector`."""
-
-
-@dataclass(frozen=True)
-class MapBOSettings:
-    """Settings of map-based Bayesian optimisation; `MapBO` says where the defaults come from.
-
-    Attributes:
-        length_scale: ρ of the Matérn 5/2 kernel, in units of the measures.
-        noise: variance of a trial's objective, in normalised units squared.
-        exploration: κ, the weight of the standard deviation in the choice of a trial.
-        enough: share of the best prediction with which the search is satisfied.
-    """
-
-    length_scale: float = 0.1
-    noise: float = 0.01
-    exploration: float = 0.05
-    enough: float = 0.9
 
 
 OF_2015 = MapBOSettings(length_scale=0.4, noise=0.001, exploration=0.05)
@@ -129,23 +131,13 @@ class MapBO(CorrectedMap):
     Args:
         context: what is known.
         settings: by default those for noisy trials.
-
-    Raises:
-        InvalidValueError: the length scale or the noise is not positive.
     """
 
     def __init__(self, context: Context, *, settings: MapBOSettings | None = None) -> None:
-        self.settings = settings or MapBOSettings()
-        super().__init__(
-            context,
-            context.prior.objectives,
-            length_scale=self.settings.length_scale,
-            noise=self.settings.noise,
-        )
+        super().__init__(context, context.prior.objectives, settings)
 
     def _choose(self, untried: np.ndarray) -> int:
-        bound = self._belief + self.settings.exploration * np.sqrt(self._error.variance)
-        return int(np.argmax(np.where(untried, bound, -np.inf)))
+        return int(np.argmax(np.where(untried, self._bound, -np.inf)))
 
     def _satisfied(self) -> str | None:
         best, hope = max(self.means().values()), float(np.max(self.predicted))

@@ -90,7 +90,6 @@ class Selector(ABC):
         rows: tried so far, in order.
         objectives: what each of these trials measured.
         falls: how many of them ended in a fall.
-
     """
 
     confirmations: ClassVar[int] = 3
@@ -148,12 +147,12 @@ class Selector(ABC):
     def recommendation(self) -> int:
         """Row to walk with from now on, of those that were tried: the best by what is believed by now."""
 
-    @abstractmethod
     def diagnosis(self) -> list[tuple[str, float]]:
         """What may be wrong with the robot and how probable that is, the most probable first.
 
-        Texts of damages or "unknown", or nothing from a selector that does not ask what is wrong.
+        Texts of damages or "unknown"; by default nothing, as of a selector that does not ask what is wrong.
         """
+        return []
 
     def done(self) -> str | None:
         """Why to stop, in words, or None to go on."""
@@ -173,10 +172,9 @@ class Selector(ABC):
     def _choose(self, untried: np.ndarray) -> int:
         """Return a row, one for which `untried`, (k,) bool and somewhere true, is true unless it repeats."""
 
-    @abstractmethod
-    def _learn(self, row: int, outcome: Outcome) -> None:
+    def _learn(self, row: int, outcome: Outcome) -> None:  # noqa: B027 (what was told is kept by `tell`)
         """Take in a trial, which is not yet in `rows` and `objectives`."""
 
-    @abstractmethod
     def _satisfied(self) -> str | None:
         """Return why no better controller is to be expected, or None; at least one trial was told."""
+        return None

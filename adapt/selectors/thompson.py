@@ -27,13 +27,7 @@ class Thompson(CorrectedMap):
     """
 
     def __init__(self, context: Context, *, settings: MapBOSettings | None = None) -> None:
-        self.settings = settings or MapBOSettings()
-        super().__init__(
-            context,
-            context.prior.objectives,
-            length_scale=self.settings.length_scale,
-            noise=self.settings.noise,
-        )
+        super().__init__(context, context.prior.objectives, settings)
         self._rng = np.random.default_rng(context.seed)
         self._features = self._waves()
         self._proposal: tuple[int, int] | None = None  # for how many trials told, and the row
@@ -51,9 +45,6 @@ class Thompson(CorrectedMap):
         if self._proposal is None or self._proposal[0] != told:  # the same until the next trial is told
             self._proposal = told, int(np.argmax(np.where(untried, self.sample(), -np.inf)))
         return self._proposal[1]
-
-    def _satisfied(self) -> None:
-        return None
 
     def _waves(self) -> np.ndarray:
         """The waves at every controller, (k, n)."""

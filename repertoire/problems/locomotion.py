@@ -25,15 +25,8 @@ class Locomotion(Problem):
 
     def __init__(self, robot: Robot, *, threads: int | None = None) -> None:
         self.simulation = Simulation(robot, threads=threads)
-        controller, record = self.simulation.controller, walking_record(robot)
-        self.name = record.name
-        self.solution_dim = record.solution_dim
-        self.measure_ranges = record.measure_ranges
-        self.measure_names = record.measure_names
-        self.measure_meaning = record.measure_meaning
-        self.objective_name = record.objective_name
-        self.robot = record.robot
-        self.controller = record.controller
+        controller = self.simulation.controller
+        vars(self).update(vars(walking_record(robot)))
         self.normaliser = Normaliser(robot.observation_dim, controller.fold, controller.unfold)
         self.sigma0 = controller.sigma0
         self.archive = robot.description.archive

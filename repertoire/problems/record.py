@@ -59,6 +59,11 @@ class ProblemRecord:
         suffix = f": {self.measure_meaning}" if self.measure_meaning else ""
         return tuple(name + suffix for name in self.measure_names)
 
+    @property
+    def measure_format(self) -> str:
+        """How a value of a measure is written, as a format specification: shares in percent."""
+        return ".0%" if self.measure_meaning.startswith("share") else ".4g"
+
     def facts(self) -> dict[str, str]:
         """What there is to say about the problem, in words."""
         parameters = f"{self.solution_dim:,} parameters"

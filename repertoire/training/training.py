@@ -3,8 +3,8 @@
 import math
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
-from functools import partial
+from contextlib import nullcontext
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
@@ -99,7 +99,8 @@ class Training:
         self.saved_by: dict[str, str] = {}
         self._history_rows = history_rows
         self._clock = clock
-        self._progress = Progress(0, 0, self._measure(), 0)
+        self._evaluations = self._steps = self._diverged = 0
+        self._metrics = self._measure()
 
     def __enter__(self) -> "Training":
         return self
@@ -114,16 +115,16 @@ class Training:
     @property
     def evaluations(self) -> int:
         """Evaluations told to the search so far."""
-        return self._progress.evaluations
+        return self._evaluations
 
     @property
     def finished(self) -> bool:
         """Whether the budget is used up."""
-        return self.evaluations >= self.settings.evaluations
+        return self._evaluations >= self.settings.evaluations
 
-    def progress(self) -> Progress:
-        """How far the run is after its last batch."""
-        return self._progress
+    def progress(self, underway: int = 0) -> Progress:
+        """How far the run is after its last batch, with so many evaluations of the next one finished."""
+        return Progress(self._evaluations + underway, self._steps, self._metrics, self._diverged)
 
     def step(self, on_finished: Callable[[int], None] | None = None) -> None:
         """Run one batch of every emitter, which is one iteration of Algorithm 1 of Tjanaka et al. 2023.
@@ -171,30 +172,22 @@ class Training:
 
     def _count(self, evaluations: Evaluations) -> None:
         """Count a batch, and record a row of the history if one is due."""
-        before = self._progress
-        self._progress = replace(
-            before,
-            evaluations=before.evaluations + len(evaluations.failed),
-            steps=before.steps + int(evaluations.steps.sum()),
-            diverged=before.diverged + int(evaluations.failed.sum()),
-        )
+        before = self._evaluations
+        self._evaluations += len(evaluations.failed)
+        self._steps += int(evaluations.steps.sum())
+        self._diverged += int(evaluations.failed.sum())
         rows, total = self._history_rows, self.settings.evaluations
-        if rows is None or before.evaluations * rows // total < self.evaluations * rows // total:
+        if rows is None or before * rows // total < self._evaluations * rows // total:
             self._record()
 
     def _record(self) -> None:
         """Add a row to the history."""
-        metrics = self._measure()
-        self._progress = now = replace(self._progress, metrics=metrics)
+        self._metrics = metrics = self._measure()
         self.history.append(
-            evaluations=now.evaluations,
-            steps=now.steps,
-            diverged=now.diverged,
-            elites=metrics.elites,
-            coverage=metrics.coverage,
-            qd_score=metrics.qd_score,
-            best=metrics.best,
-            mean=metrics.mean,
+            evaluations=self._evaluations,
+            steps=self._steps,
+            diverged=self._diverged,
+            **vars(metrics),
             **_telemetry(self.search),
         )
 
@@ -245,9 +238,10 @@ class Training:
         self.search.result.add(elites.solutions, elites.objectives, elites.measures)
         self.history = History(repertoire.history)
         self.saved_by = repertoire.versions
-        counts = (self.history.last(name) for name in ("evaluations", "steps", "diverged"))
-        evaluations, steps, diverged = counts
-        self._progress = Progress(evaluations, steps, self._measure(), diverged)
+        self._evaluations, self._steps, self._diverged = map(
+            self.history.last, ("evaluations", "steps", "diverged")
+        )
+        self._metrics = self._measure()
 
     def run(
         self,
@@ -272,37 +266,26 @@ class Training:
             InvalidFileError: the file cannot be written.
             InUseError: another process trains in the same file.
         """
-        if path is None:
-            self._run(math.inf, on_progress, stop, lambda: None)
-            return
-
-        def save() -> None:
-            if before_saving:
-                before_saving()
-            self.save(path)
-
-        check_writable(path)
-        with locked(path):
-            self._run(checkpoint_seconds, on_progress, stop, save)
-            save()
-
-    def _run(
-        self,
-        checkpoint_seconds: float,
-        on_progress: Callable[[Progress], None] | None,
-        stop: Callable[[], bool] | None,
-        save: Callable[[], None],
-    ) -> None:
-        """Train until the budget is used up or `stop` says so, calling `save` at every checkpoint."""
+        if path is not None:
+            check_writable(path)
         saved_at = -math.inf  # the first batch is saved at once: from then on a run can be resumed
-        with one_blas_thread():
+        with nullcontext() if path is None else locked(path), one_blas_thread():
             while not self.finished and not (stop and stop()):
-                self.step(on_progress and partial(_report, on_progress, self._progress))
+                self.step(on_progress and (lambda done: on_progress(self.progress(done))))
                 if on_progress:
-                    on_progress(self._progress)
-                if time.monotonic() - saved_at >= checkpoint_seconds and not self.finished:
-                    save()
+                    on_progress(self.progress())
+                due = time.monotonic() - saved_at >= checkpoint_seconds
+                if path is not None and due and not self.finished:
+                    self._checkpoint(path, before_saving)
                     saved_at = time.monotonic()
+            if path is not None:
+                self._checkpoint(path, before_saving)
+
+    def _checkpoint(self, path: Path, before_saving: Callable[[], None] | None) -> None:
+        """Say that a file is about to be written, and write it."""
+        if before_saving:
+            before_saving()
+        self.save(path)
 
 
 def _telemetry(search: Search) -> dict[str, float]:
@@ -318,8 +301,3 @@ def _telemetry(search: Search) -> dict[str, float]:
             f"emitter_{number}/stop": 0 if telemetry.stop is None else 1 + STOPS.index(telemetry.stop),
         }
     return columns
-
-
-def _report(on_progress: Callable[[Progress], None], before: Progress, done: int) -> None:
-    """Report progress within a batch."""
-    on_progress(replace(before, evaluations=before.evaluations + done))

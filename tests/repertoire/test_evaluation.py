@@ -279,16 +279,16 @@ def test_an_unfinished_file_that_is_unsound_is_refused(start, repertoire, tmp_pa
     write_repertoire(tmp_path / "gaits.h5", repertoire)
     with pytest.raises(InvalidFileError, match="it is no episodes file"):
         evaluation.restore(tmp_path / "gaits.h5")
-    good = evaluation._results
-    for name, column, message in (
-        ("objectives", good.objectives.astype(np.float32), "'objectives' must be float64 of rank 1"),
-        ("objectives", good.objectives + np.inf, "'objectives' must be finite where"),
-        ("measures", good.measures[:, :3], r"'measures' must have shape \(4, 4\), not \(4, 3\)"),
-        ("fell", good.fell.astype(float), "'fell' must be bool"),
+    good = evaluation._columns
+    for name, change, message in (
+        ("objectives", lambda column: column.astype(np.float32), "'objectives' must be float64 of rank 1"),
+        ("objectives", lambda column: column + np.inf, "'objectives' must be finite where"),
+        ("measures", lambda column: column[:, :3], r"'measures' must have shape \(4, 4\), not \(4, 3\)"),
+        ("fell", lambda column: column.astype(float), "'fell' must be bool"),
     ):
-        evaluation._results = replace(good, **{name: column})
+        evaluation._columns = good | {name: change(good[name])}
         evaluation.save(unfinished)
-        evaluation._results = good
+        evaluation._columns = good
         with pytest.raises(InvalidFileError, match=message):
             evaluation.restore(unfinished)
 
