@@ -15,7 +15,7 @@ import time
 from collections.abc import Callable
 from functools import cache
 from pathlib import Path
-from typing import Any, Literal, TypeVar
+from typing import Any, TypeVar
 
 import numba
 
@@ -28,16 +28,12 @@ _WEEKS = 4  # after which the code of other versions of the sources is removed
 _FOLDER = re.compile(r"kernels-[0-9a-f]{16}")
 
 
-def compiled(
-    *, error_model: Literal["numpy", "python"] = "numpy", **options: Any
-) -> Callable[[_Function], _Function]:
+def compiled(**options: Any) -> Callable[[_Function], _Function]:
     """Return a decorator that compiles a function, without Python's global lock, and keeps the machine code.
 
-    Args:
-        error_model: "numpy" lets a division by zero give infinity or NaN; "python" raises an error.
-        options: further options of `numba.njit`, such as `fastmath`.
+    A division by zero gives infinity or NaN. `options` are further ones of `numba.njit`, such as `fastmath`.
     """
-    return numba.njit(nogil=True, cache=True, error_model=error_model, **options)
+    return numba.njit(nogil=True, cache=True, error_model="numpy", **options)
 
 
 @cache

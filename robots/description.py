@@ -11,7 +11,7 @@ from pydantic import BeforeValidator, Field, model_validator
 from robots.controllers.controller import ControllerDescription
 from robots.controllers.mlp import MLPDescription
 from robots.controllers.periodic import PeriodicDescription
-from robots.errors import InvalidRobotError, InvalidValueError, SurefootError
+from robots.errors import InvalidRobotError, InvalidValueError, SurefootError, one_line
 from robots.records import Count, Finite, Names, Positive, Record, Steps, by_kind, reader, validate
 
 # the kinds of controllers by name: each brings its part of the YAML
@@ -185,7 +185,7 @@ def parse_description(text: str, *, origin: str) -> Description:
     try:
         content = yaml.safe_load(text)
     except yaml.YAMLError as error:
-        raise InvalidRobotError(f"{origin} is not valid YAML: {' '.join(str(error).split())}") from error
+        raise InvalidRobotError(f"{origin} is not valid YAML: {one_line(error)}") from error
     if not isinstance(content, dict):
         raise InvalidRobotError(
             f"{origin} must hold a mapping of keys to values, not {type(content).__name__}"

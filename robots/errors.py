@@ -58,3 +58,8 @@ class InUseError(SurefootError):
 
 class RenderingError(SurefootError):
     """A picture that cannot be drawn, or a video that cannot be encoded, on this machine."""
+
+
+def one_line(error: Exception) -> str:
+    """An error's message without line breaks."""
+    return " ".join(str(error).split())

@@ -4,7 +4,7 @@ import os
 import socket
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from datetime import datetime
 from pathlib import Path
 from typing import IO
@@ -45,22 +45,17 @@ def locked(path: Path) -> Iterator[None]:
 def _acquire(name: Path) -> IO[str] | None:
     """Open and lock a file, and write down who did; None if someone else holds the lock."""
     while True:
-        file = name.open("a+", encoding="utf-8")
-        try:
+        with ExitStack() as stack:
+            file = stack.enter_context(name.open("a+", encoding="utf-8"))
             if not _try_to_lock(file):
-                file.close()
                 return None
             if _is_still(name, file):
-                break
-        except BaseException:
-            file.close()
-            raise
-        file.close()
-    file.truncate(0)
-    since = datetime.now().astimezone().strftime("%Y-%m-%d %H:%M:%S")
-    file.write(f"process {os.getpid()} on {socket.gethostname()} since {since}")
-    file.flush()
-    return file
+                since = datetime.now().astimezone().strftime("%Y-%m-%d %H:%M:%S")
+                file.truncate(0)
+                file.write(f"process {os.getpid()} on {socket.gethostname()} since {since}")
+                file.flush()
+                stack.pop_all()
+                return file
 
 
 def _is_still(name: Path, file: IO[str]) -> bool:

@@ -7,8 +7,9 @@ import mujoco
 import numpy as np
 
 from robots.description import Description
-from robots.errors import InvalidRobotError
+from robots.errors import InvalidRobotError, one_line
 
+ABSENT = -1  # index of what a damaged robot has lost, as MuJoCo has it
 _JOINT = int(mujoco.mjtTrn.mjTRN_JOINT)
 _TRANSMISSIONS = {
     int(mujoco.mjtTrn.mjTRN_JOINTINPARENT): "a joint in its parent's frame",
@@ -179,8 +180,9 @@ def _add_contact_sensor(spec: mujoco.MjSpec, name: str, sole: str, floor: str) -
 
 
 def motor_of(model: mujoco.MjModel, joint: str) -> int:
-    """The actuator that drives a joint of a whole robot."""
-    return int(_motors_of(model, joint)[0])
+    """The actuator that drives a joint, or ABSENT."""
+    motors = _motors_of(model, joint)
+    return int(motors[0]) if len(motors) else ABSENT
 
 
 def goes_beyond(model: mujoco.MjModel, joint: str) -> bool:
@@ -219,11 +221,6 @@ def put_joints(model: mujoco.MjModel, qpos: np.ndarray, positions: Mapping[str, 
             qpos[address : address + len(values)] = values
 
 
-def one_line(error: Exception) -> str:
-    """An error's message without line breaks."""
-    return " ".join(str(error).split())
-
-
 def _check_root(torso: mujoco.MjsBody, what: str) -> None:
     """Refuse a torso that neither moves freely nor in the x-z plane."""
     kind = mujoco.mjtJoint
@@ -249,8 +246,8 @@ def _names(elements: list) -> list[str]:
 
 def _motors_of(model: mujoco.MjModel, joint: str) -> np.ndarray:
     """The actuators that drive a joint."""
-    drives = (model.actuator_trntype == _JOINT) & (model.actuator_trnid[:, 0] == model.joint(joint).id)
-    return np.flatnonzero(drives)
+    number = mujoco.mj_name2id(model, mujoco.mjtObj.mjOBJ_JOINT, joint)
+    return np.flatnonzero((model.actuator_trntype == _JOINT) & (model.actuator_trnid[:, 0] == number))
 
 
 def _check_kind(model: mujoco.MjModel, actuator: int, what: str) -> None:

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from importlib.metadata import entry_points
 from pathlib import Path
 
-from robots.errors import InvalidFileError
+from robots.errors import InvalidFileError, one_line
 
 GROUP = "surefoot.plugins"
 VARIABLE = "SUREFOOT_PLUGINS"
@@ -68,5 +68,6 @@ def _load_file(path: str) -> None:
 
 def _failure(plugin: str, error: Exception) -> InvalidFileError:
     """What to raise when importing a plugin fails."""
-    words = " ".join(str(error).split())
-    return InvalidFileError(f"the plugin {plugin} cannot be loaded: {type(error).__name__}: {words}")
+    return InvalidFileError(
+        f"the plugin {plugin} cannot be loaded: {type(error).__name__}: {one_line(error)}"
+    )

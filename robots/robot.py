@@ -12,7 +12,7 @@ import numpy as np
 from robots.catalogue import MODELS, robot_names
 from robots.controllers.controller import Controller, ControllerDescription
 from robots.description import CONTROLLERS, Description, parse_description, read_text
-from robots.errors import InvalidRobotError, InvalidValueError, UnknownNameError
+from robots.errors import InvalidRobotError, InvalidValueError, UnknownNameError, one_line
 from robots.importing.mjcf import read_self_contained
 from robots.model import (
     check_actuators,
@@ -21,7 +21,6 @@ from robots.model import (
     joint_ranges,
     keyframe_positions,
     narrow,
-    one_line,
 )
 
 _YAML = (".yaml", ".yml")
@@ -213,19 +212,16 @@ class Robot:
         if isinstance(controller, str):
             if controller == self.controller.shape:
                 return self
-            controller = self._description_of(controller)
+            sizes = {"observation_dim": self.observation_dim, "action_dim": self.action_dim}
+            fitting = filter(None, (kind.from_shape(controller, **sizes) for kind in CONTROLLERS.values()))
+            found = next(fitting, None)
+            if found is None:
+                raise InvalidValueError(
+                    f"its controllers are {controller!r}, but those of its robot, {self.name}, are "
+                    f"{self.controller.shape!r}"
+                )
+            controller = found
         return replace(self, description=self.description.model_copy(update={"controller": controller}))
-
-    def _description_of(self, shape: str) -> ControllerDescription:
-        """The description of controllers of a shape that is not the robot's own."""
-        for kind in CONTROLLERS.values():
-            found = kind.from_shape(shape, observation_dim=self.observation_dim, action_dim=self.action_dim)
-            if found is not None:
-                return found
-        raise InvalidValueError(
-            f"its controllers are {shape!r}, but those of its robot, {self.name}, are "
-            f"{self.controller.shape!r}"
-        )
 
     def spec(self) -> mujoco.MjSpec:
         """A fresh editable copy of the whole robot's model, without modifications."""

@@ -7,7 +7,7 @@ import textwrap
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from robots.description import Alive, Description, Reward
+    from robots.description import Alive, Reward
     from robots.robot import Robot
 
 _WIDTH = 92  # of a line of a fact [characters]
@@ -37,7 +37,7 @@ def size_words(robot: Robot) -> str:
     return (
         f"{robot.observation_dim} observations, {robot.action_dim} actions; "
         f"{robot.controller.label}, {robot.controller.parameter_count:,} parameters; "
-        f"{_count(robot.measure_dim, 'measure')}, {_grid_words(robot)} cells"
+        f"{robot.measure_dim} measure{'s' if robot.measure_dim > 1 else ''}, {_cells(robot)}"
     )
 
 
@@ -47,6 +47,11 @@ def robot_facts(robot: Robot) -> dict[str, list[str]]:
     least = description.min_objective
     published = "" if least.published is None else f" (published for another simulator: {least.published:g})"
     limit = f"{description.episode_steps} control steps, {description.episode_steps * robot.control_step:g} s"
+    pose = f"within ±{description.reset_joint_noise:g} rad"
+    if description.keyframe is None:
+        start = f"joints start {pose}"
+    else:
+        start = f"episodes start in the pose {description.keyframe!r} of the MJCF, joints {pose} of it"
     return {
         "robot": [f"{robot.name}: {description.title}"],
         "size": [size_words(robot)],
@@ -58,30 +63,17 @@ def robot_facts(robot: Robot) -> dict[str, list[str]]:
         ],
         "measures": wrapped(f"share of time on the ground: {', '.join(description.measures)}"),
         "control step": [f"{robot.control_step:g} s: {description.substeps} physics steps"],
-        "episode": wrapped(f"{limit} at most; {_start_words(description)}"),
+        "episode": wrapped(f"{limit} at most; {start}"),
         "alive": wrapped(_alive_words(description.alive)),
         "reward": wrapped(_reward_words(description.reward)),
-        "archive": [f"{_grid_words(robot)} cells"],
+        "archive": [_cells(robot)],
         "least objective": [f"{least.value:g}{published}", *wrapped(least.source)],
     }
 
 
-def _start_words(description: Description) -> str:
-    """Where an episode starts."""
-    within = f"within ±{description.reset_joint_noise:g} rad"
-    if description.keyframe is None:
-        return f"joints start {within}"
-    return f"episodes start in the pose {description.keyframe!r} of the MJCF, joints {within} of it"
-
-
-def _count(number: int, noun: str) -> str:
-    """A number of things."""
-    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
-
-
-def _grid_words(robot: Robot) -> str:
+def _cells(robot: Robot) -> str:
     """The archive's cells along each measure."""
-    return " x ".join(map(str, robot.description.archive))
+    return f"{' x '.join(map(str, robot.description.archive))} cells"
 
 
 def _alive_words(alive: Alive) -> str:

@@ -12,7 +12,7 @@ import numpy as np
 from robots.errors import InvalidValueError
 from robots.robot import Robot
 from robots.simulation.episodes import Episodes, ObservationMoments, empty_episodes
-from robots.simulation.stepper import NOT_WATCHED, Stepper
+from robots.simulation.stepper import Stepper
 
 _MOST = 1024  # threads; more than any machine can use
 
@@ -41,9 +41,9 @@ class Simulation:
         self.robot = robots[0]
         self.controller = self.robot.controller
         self.threads = threads or available_cores()
-        self._variants = len(robots)
+        self._robots = robots
+        self._local = threading.local()  # the steppers of each thread, by variant
         _ = self.controller.compiled_kernel  # compiled here, or each thread would compile it
-        self._workers = [_Worker(robots) for _ in range(self.threads)]
         self._pool = ThreadPoolExecutor(self.threads, thread_name_prefix="simulation")
 
     def __enter__(self) -> "Simulation":
@@ -79,21 +79,26 @@ class Simulation:
                 finite, or there is no such variant.
         """
         parameters, seeds = self._checked(parameters, seeds)
-        which, watch = self._known(variants, len(seeds)), None
+        n = len(seeds)
+        variants = self._known(np.zeros(n, np.int64) if variants is None else variants, n)
         if watched is not None:
-            watch = _Watch(_one_each("watched", watched, len(seeds), "booleans"), self.robot.observation_dim)
-        results = empty_episodes(len(seeds), self.robot.measure_dim)
-        evaluation = _Evaluation(parameters, seeds, which, results, watch, on_finished)
+            watched = _one_each("watched", watched, n, "booleans")
+        # each episode has sums of its own, so that neither threads nor their order change anything
+        sums = np.zeros((n, 2, 0 if watched is None else self.robot.observation_dim))
+        results = empty_episodes(n, self.robot.measure_dim)
+        evaluation = _Evaluation(parameters, seeds, variants, results, sums, on_finished)
         try:
-            jobs = [self._pool.submit(worker.run, evaluation) for worker in self._workers]
-            for job in jobs:
+            for job in [self._pool.submit(evaluation.work, self._stepper) for _ in range(self.threads)]:
                 job.result()
         except BaseException:
-            evaluation.abandon()  # the workers soon drop it, and take up another one only then
+            evaluation.abandoned[0] = True
             raise
-        if watch is None:
+        if watched is None:
             return results
-        return replace(results, moments=watch.moments(results.steps, results.diverged))
+        good = watched & ~results.diverged
+        return replace(
+            results, moments=ObservationMoments(int(results.steps[good].sum()), *sums[good].sum(axis=0))
+        )
 
     def _checked(self, parameters: np.ndarray, seeds: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Bring the arguments into the form that the workers use."""
@@ -112,61 +117,35 @@ class Simulation:
             raise InvalidValueError(f"parameters must be finite, but are not at rows {bad[:10].tolist()}")
         return parameters, seeds
 
-    def _known(self, variants: np.ndarray | None, n: int) -> np.ndarray:
+    def _known(self, variants: np.ndarray, n: int) -> np.ndarray:
         """Check which robots are to run n pairs."""
-        if variants is None:
-            return np.zeros(n, np.int64)
         variants = _one_each("variants", variants, n, "integers")
         least, most = (variants.min(), variants.max()) if n else (0, 0)
-        if not 0 <= least <= most < self._variants:
-            raise InvalidValueError(f"variants must be from 0 to {self._variants - 1}, not {least} to {most}")
+        if not 0 <= least <= most < len(self._robots):
+            limit = len(self._robots) - 1
+            raise InvalidValueError(f"variants must be from 0 to {limit}, not {least} to {most}")
         return variants
 
-
-class _Watch:
-    """Sums the observations of some of n episodes.
-
-    Each episode has sums of its own, so that neither the threads that run them nor their order change
-    anything.
-
-    Args:
-        watched: which episodes, (n,) bool.
-        observation_dim: length of an observation.
-    """
-
-    def __init__(self, watched: np.ndarray, observation_dim: int) -> None:
-        self._episodes = np.flatnonzero(watched)
-        self._row = np.full(len(watched), -1)  # of each episode in the sums, or -1
-        self._row[self._episodes] = np.arange(len(self._episodes))
-        self._sums = np.zeros((len(self._episodes), 2, observation_dim))  # of the values and of their squares
-
-    def sums(self, episode: int) -> np.ndarray:
-        """Where to add the observations of an episode and their squares, (2, o); (2, 0) if not watched."""
-        row = self._row[episode]
-        return self._sums[row] if row >= 0 else NOT_WATCHED
-
-    def moments(self, steps: np.ndarray, failed: np.ndarray) -> ObservationMoments:
-        """What was seen in the watched episodes that did not fail.
-
-        Args:
-            steps: control steps of each episode, (n,).
-            failed: (n,) bool.
-        """
-        good = ~failed[self._episodes]
-        sums, squares = self._sums[good].sum(axis=0)
-        return ObservationMoments(int(steps[self._episodes[good]].sum()), sums, squares)
+    def _stepper(self, variant: int) -> Stepper:
+        """The calling thread's stepper of a variant, made when it is needed first."""
+        if not hasattr(self._local, "steppers"):
+            self._local.steppers = {}
+        steppers: dict[int, Stepper] = self._local.steppers
+        if variant not in steppers:
+            steppers[variant] = Stepper(self._robots[variant])
+        return steppers[variant]
 
 
 @dataclass
 class _Evaluation:
-    """The episodes of one call of `evaluate`, which workers take one by one.
+    """The episodes of one call of `evaluate`, which threads take one by one.
 
     Attributes:
         parameters: (n, p) float32.
         seeds: (n,).
         variants: which robot runs each, (n,).
         results: to be filled in.
-        watch: sums the observations of some of them, or None.
+        sums: of each episode's observations and of their squares, (n, 2, o), or (n, 2, 0).
         on_finished: see `Simulation.evaluate`.
     """
 
@@ -174,7 +153,7 @@ class _Evaluation:
     seeds: np.ndarray
     variants: np.ndarray
     results: Episodes
-    watch: _Watch | None
+    sums: np.ndarray
     on_finished: Callable[[int], None] | None
 
     def __post_init__(self) -> None:
@@ -183,12 +162,22 @@ class _Evaluation:
         self._lock = threading.Lock()
         self.abandoned = np.zeros(1, np.bool_)  # set when nobody wants the results any more
 
-    def take(self) -> int | None:
+    def work(self, stepper_of: Callable[[int], Stepper]) -> None:
+        """Run episodes until none is left, or they are abandoned."""
+        while (index := self._take()) is not None:
+            stepper = stepper_of(int(self.variants[index]))
+            parameters, seed = self.parameters[index], int(self.seeds[index])
+            stepper.run(parameters, seed, abandoned=self.abandoned, sums=self.sums[index])
+            if self.abandoned[0]:
+                return
+            self._finish(index, stepper)
+
+    def _take(self) -> int | None:
         """The next index, or None if there is none left."""
         with self._lock:
             return None if self.abandoned[0] else next(self._waiting, None)
 
-    def finish(self, index: int, stepper: Stepper) -> None:
+    def _finish(self, index: int, stepper: Stepper) -> None:
         """Write down the result of an episode that has ended."""
         tally, results = stepper.tally, self.results
         results.steps[index] = tally.steps
@@ -205,37 +194,6 @@ class _Evaluation:
             self._finished += 1
             if self.on_finished:
                 self.on_finished(self._finished)  # in the lock, so that the numbers come in order
-
-    def abandon(self) -> None:
-        """Hand out nothing more, and let the workers drop the episodes that they run."""
-        self.abandoned[0] = True
-
-
-class _Worker:
-    """What one thread works with: a stepper of each variant, made when it is needed first."""
-
-    def __init__(self, robots: Sequence[Robot]) -> None:
-        self._robots = robots
-        self._steppers = {0: Stepper(robots[0])}
-        self._busy = threading.Lock()
-
-    def run(self, evaluation: _Evaluation) -> None:
-        """Run episodes until none is left, or they are abandoned; one evaluation at a time."""
-        with self._busy:
-            while (index := evaluation.take()) is not None:
-                stepper = self._stepper(int(evaluation.variants[index]))
-                sums = evaluation.watch.sums(index) if evaluation.watch else NOT_WATCHED
-                parameters, seed = evaluation.parameters[index], int(evaluation.seeds[index])
-                stepper.run(parameters, seed, abandoned=evaluation.abandoned, sums=sums)
-                if evaluation.abandoned[0]:
-                    return
-                evaluation.finish(index, stepper)
-
-    def _stepper(self, variant: int) -> Stepper:
-        """The stepper of a variant."""
-        if variant not in self._steppers:
-            self._steppers[variant] = Stepper(self._robots[variant])
-        return self._steppers[variant]
 
 
 def available_cores() -> int:

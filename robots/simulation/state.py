@@ -3,69 +3,20 @@
 Both hold few arrays, most of them of records: every array that a kernel takes costs compilation time.
 """
 
+import ctypes
 from collections.abc import Mapping
 from typing import NamedTuple
 
 import mujoco
 import numpy as np
 
-from robots.model import contact_sensor, put_joints
+from robots.model import ABSENT, contact_sensor, motor_of, put_joints
 from robots.robot import Robot
 
-ABSENT = -1  # address of what a damaged robot has lost
 _MIDWAY = 0.4  # share of an episode after which progress is noted
 _INT, _FLOAT, _BOOL = np.int64, np.float64, np.bool_
+_TYPES = {"i": _INT, "f": _FLOAT, "b": _BOOL}  # of a field, by the kind of its values
 
-_CONSTANTS = np.dtype(
-    [
-        ("qpos", _INT),  # positions, from this column of a row of state ...
-        ("qpos_end", _INT),  # ... to the one before this
-        ("qvel", _INT),  # velocities likewise
-        ("qvel_end", _INT),
-        ("root_qpos", _INT),  # first column of the positions of the torso's root joints
-        ("root_qvel", _INT),  # and of their velocities
-        ("planar", _BOOL),  # whether these are a slide along x, a slide along z and a hinge about y
-        ("origin_x", _FLOAT),  # where the torso of a planar robot is when its joints are at 0 [m]
-        ("origin_z", _FLOAT),
-        ("min_height", _FLOAT),  # the robot is alive while its torso is above this [m]
-        ("max_pitch", _FLOAT),  # and while its torso's pitch is smaller than this [rad]
-        ("min_upright", _FLOAT),  # and while the cosine of its torso's tilt is larger than this
-        ("ends_episode", _BOOL),  # whether an episode ends once the robot is not alive
-        ("forfeits", _BOOL),  # whether it is worth 0 then
-        ("control_step", _FLOAT),  # [s]
-        ("substeps", _INT),  # physics steps of a control step
-        ("max_steps", _INT),  # control steps that an episode has at most
-        ("midway", _INT),  # control steps after which progress is noted
-        ("alive", _FLOAT),  # weights of the reward's terms, see `robots.description.Reward`
-        ("progress", _FLOAT),
-        ("electricity", _FLOAT),
-        ("torque", _FLOAT),
-        ("joint_at_limit", _FLOAT),
-        ("delay", _INT),  # control steps by which actions come late
-        ("faulty", _BOOL),  # whether any observation is stuck or noisy
-    ],
-    align=True,
-)
-_JOINT = np.dtype(
-    [
-        ("qpos", _INT),  # columns of a row of state, or ABSENT
-        ("qvel", _INT),
-        ("ctrl", _INT),
-        ("middle", _FLOAT),  # of the joint's range [rad or m]
-        ("half_range", _FLOAT),
-        ("fixed", _FLOAT),  # position that an absent joint reads, rescaled like the others
-        ("ctrl_middle", _FLOAT),  # of what the actuator can be told
-        ("ctrl_half_range", _FLOAT),
-        ("gear", _FLOAT),
-        ("gain", _FLOAT),  # force per control
-        ("bias", _FLOAT),  # constant force of the actuator
-        ("bias_length", _FLOAT),  # force per length
-        ("bias_velocity", _FLOAT),  # force per velocity
-        ("min_force", _FLOAT),
-        ("max_force", _FLOAT),
-    ],
-    align=True,
-)
 # value of an observation that is stuck, or NaN, and standard deviation of the noise that is added to it
 _SENSOR = np.dtype([("stuck", np.float32), ("noise", np.float32)], align=True)
 _TALLY = np.dtype(
@@ -86,14 +37,6 @@ _TALLY = np.dtype(
     ],
     align=True,
 )
-
-
-class Columns(NamedTuple):
-    """Where a row of state holds positions, velocities and controls: the first column of each."""
-
-    qpos: int
-    qvel: int
-    ctrl: int
 
 
 class Task(NamedTuple):
@@ -140,27 +83,21 @@ class EpisodeState(NamedTuple):
     tally: np.ndarray
 
 
-def make_task(robot: Robot, columns: Columns) -> Task:
-    """Look up where a robot's parts are in a row of its state."""
+def make_task(robot: Robot, data: mujoco.MjData) -> Task:
+    """Look up where the parts of a robot are in a row of its state, which is part of its data."""
     description, faults = robot.description, robot.faults
     sensors = np.recarray(robot.observation_dim, _SENSOR)
     sensors.stuck = _by_observation(robot, faults.stuck, np.nan)
     sensors.noise = _by_observation(robot, faults.noisy, 0.0)
     untouched = np.array([foot in description.alive.untouched for foot in description.feet])
-    return Task(_constants(robot, columns), _joints(robot, columns), _soles(robot), untouched, sensors)
+    return Task(_constants(robot, data), _joints(robot, data), _soles(robot), untouched, sensors)
 
 
-def make_state(task: Task, row: np.ndarray, data: mujoco.MjData) -> EpisodeState:
-    """The state of an episode that has not begun.
-
-    Args:
-        task: of the robot.
-        row: of MuJoCo's data, see `EpisodeState`.
-        data: that the row is part of.
-    """
+def make_state(task: Task, data: mujoco.MjData) -> EpisodeState:
+    """The state of an episode that has not begun, part of which is that of MuJoCo's data."""
     feet, joints, delay = len(task.soles), len(task.joints), int(task.constants["delay"][0])
     return EpisodeState(
-        row=row,
+        row=_row(data),
         sensordata=data.sensordata,
         warnings=data.warning.number,
         observation=np.zeros(len(task.sensors), np.float32),
@@ -180,21 +117,21 @@ def start_positions(robot: Robot) -> np.ndarray:
     return positions
 
 
-def _constants(robot: Robot, columns: Columns) -> np.ndarray:
+def _constants(robot: Robot, data: mujoco.MjData) -> np.ndarray:
     """One record of numbers, (1,)."""
     model, description, faults = robot.physics, robot.description, robot.faults
-    reward, alive, torso = description.reward, description.alive, model.body(description.torso)
+    alive, torso, qvel = description.alive, model.body(description.torso), _column(data, data.qvel)
     root = torso.jntadr[0]
     origin = model.body_pos[torso.id, [0, 2]] - model.qpos0[model.jnt_qposadr[root] :][:2]
     values = {
-        "qpos": columns.qpos,
-        "qpos_end": columns.qpos + model.nq,
-        "qvel": columns.qvel,
-        "qvel_end": columns.qvel + model.nv,
-        "root_qpos": columns.qpos + model.jnt_qposadr[root],
-        "root_qvel": columns.qvel + model.jnt_dofadr[root],
+        "qpos_end": model.nq,  # positions are the columns of a row of state before this
+        "qvel": qvel,  # velocities those from this ...
+        "qvel_end": qvel + model.nv,  # ... to the one before this
+        "root_qpos": model.jnt_qposadr[root],  # first column of the positions of the torso's root joints
+        "root_qvel": qvel + model.jnt_dofadr[root],  # and of their velocities
+        # whether these are a slide along x, a slide along z and a hinge about y
         "planar": model.jnt_type[root] != mujoco.mjtJoint.mjJNT_FREE,
-        "origin_x": origin[0],
+        "origin_x": origin[0],  # where the torso of a planar robot is when its joints are at 0 [m]
         "origin_z": origin[1],
         "min_height": -np.inf if alive.min_height is None else alive.min_height,
         "max_pitch": np.inf if alive.max_pitch is None else alive.max_pitch,
@@ -205,63 +142,71 @@ def _constants(robot: Robot, columns: Columns) -> np.ndarray:
         "substeps": description.substeps,
         "max_steps": description.episode_steps,
         "midway": max(1, round(_MIDWAY * description.episode_steps)),
-        **reward.model_dump(),
+        **{f"{term}_weight": weight for term, weight in description.reward.model_dump().items()},
         "delay": faults.delay,
         "faulty": bool(faults.stuck or faults.noisy),
     }
-    return _records(_CONSTANTS, 1, values)
+    return _records(1, values)
 
 
-def _joints(robot: Robot, columns: Columns) -> np.ndarray:
+def _joints(robot: Robot, data: mujoco.MjData) -> np.ndarray:
     """A record of each actuated joint, (j,); 0 for the actuator of one that is absent."""
-    model, ranges = robot.physics, robot.joint_ranges
-    joints = [mujoco.mj_name2id(model, mujoco.mjtObj.mjOBJ_JOINT, name) for name in robot.description.joints]
-    motors = [_motor_of(model, joint) for joint in joints]
-    middle, half_range = ranges.mean(axis=1), (ranges[:, 1] - ranges[:, 0]) / 2
-    fixed = [robot.faults.fixed.get(joint, np.nan) for joint in robot.description.joints]
+    model, names = robot.physics, robot.description.joints
+    joints = [mujoco.mj_name2id(model, mujoco.mjtObj.mjOBJ_JOINT, name) for name in names]
+    motors = [motor_of(model, name) for name in names]
+    middle, half_range = robot.joint_ranges.mean(axis=1), np.diff(robot.joint_ranges)[:, 0] / 2
+    fixed = [robot.faults.fixed.get(name, np.nan) for name in names]
     limited = model.actuator_forcelimited.astype(np.bool_)
 
     def of_motors(values: np.ndarray) -> np.ndarray:
         return np.array([values[motor] if motor != ABSENT else 0.0 for motor in motors])
 
     values = {
-        "qpos": _addresses(joints, model.jnt_qposadr, columns.qpos),
-        "qvel": _addresses(joints, model.jnt_dofadr, columns.qvel),
-        "ctrl": _addresses(motors, np.arange(model.nu), columns.ctrl),
-        "middle": middle,
+        # columns of a row of state, or ABSENT
+        "qpos": _addresses(joints, model.jnt_qposadr, 0),
+        "qvel": _addresses(joints, model.jnt_dofadr, _column(data, data.qvel)),
+        "ctrl": _addresses(motors, np.arange(model.nu), _column(data, data.ctrl)),
+        "middle": middle,  # of the joint's range [rad or m]
         "half_range": half_range,
+        # position that an absent joint reads, rescaled like the others
         "fixed": np.nan_to_num((np.array(fixed) - middle) / half_range, nan=0.0),
-        "ctrl_middle": of_motors(model.actuator_ctrlrange.mean(axis=1)),
+        "ctrl_middle": of_motors(model.actuator_ctrlrange.mean(axis=1)),  # of what the actuator can be told
         "ctrl_half_range": of_motors(np.diff(model.actuator_ctrlrange)[:, 0] / 2),
         "gear": of_motors(model.actuator_gear[:, 0]),
-        "gain": of_motors(model.actuator_gainprm[:, 0]),
-        "bias": of_motors(model.actuator_biasprm[:, 0]),
-        "bias_length": of_motors(model.actuator_biasprm[:, 1]),
-        "bias_velocity": of_motors(model.actuator_biasprm[:, 2]),
+        "gain": of_motors(model.actuator_gainprm[:, 0]),  # force per control
+        "bias": of_motors(model.actuator_biasprm[:, 0]),  # constant force of the actuator
+        "bias_length": of_motors(model.actuator_biasprm[:, 1]),  # force per length
+        "bias_velocity": of_motors(model.actuator_biasprm[:, 2]),  # force per velocity
         "min_force": of_motors(np.where(limited, model.actuator_forcerange[:, 0], -np.inf)),
         "max_force": of_motors(np.where(limited, model.actuator_forcerange[:, 1], np.inf)),
     }
-    return _records(_JOINT, len(joints), values)
+    return _records(len(joints), values)
 
 
-def _records(dtype: np.dtype, count: int, values: Mapping[str, object]) -> np.ndarray:
-    """Records of a type, with a value or `count` values for each field."""
-    records = np.zeros(count, dtype).view(np.recarray)
-    for name in dtype.names or ():
-        records[name] = values[name]
+def _records(count: int, values: Mapping[str, object]) -> np.ndarray:
+    """Records with a value or `count` values in each field, of types that are the same for every robot."""
+    columns = {name: np.asarray(value) for name, value in values.items()}
+    fields = [(name, _TYPES[column.dtype.kind]) for name, column in columns.items()]
+    records = np.zeros(count, np.dtype(fields, align=True)).view(np.recarray)
+    for name, column in columns.items():
+        records[name] = column
     return records
+
+
+def _column(data: mujoco.MjData, part: np.ndarray) -> int:
+    """Where a part of MuJoCo's data begins in a row of state."""
+    return int(part.ctypes.data - data.qpos.ctypes.data) // data.qpos.itemsize
+
+
+def _row(data: mujoco.MjData) -> np.ndarray:
+    """MuJoCo's data from the positions to the controls as one live row."""
+    length = max(_column(data, part) + part.size for part in (data.qpos, data.qvel, data.ctrl))
+    return np.ctypeslib.as_array((ctypes.c_double * length).from_address(data.qpos.ctypes.data))
 
 
 def _by_observation(robot: Robot, values: Mapping[str, float], otherwise: float) -> np.ndarray:
     """A number for each observation, (o,) float32."""
     return np.array([values.get(name, otherwise) for name in robot.observation_names], np.float32)
-
-
-def _motor_of(model: mujoco.MjModel, joint: int) -> int:
-    """Index of the motor that drives a joint, or ABSENT."""
-    drives = (model.actuator_trntype == mujoco.mjtTrn.mjTRN_JOINT) & (model.actuator_trnid[:, 0] == joint)
-    found = np.flatnonzero(drives)
-    return int(found[0]) if joint != ABSENT and len(found) else ABSENT
 
 
 def _addresses(indices: list[int], addresses: np.ndarray, offset: int) -> np.ndarray:

@@ -18,19 +18,12 @@ from numba.extending import intrinsic
 
 from robots.compilation import INTERPRETED, compiled
 from robots.errors import InvalidValueError
+from robots.model import ABSENT
 from robots.robot import Robot
-from robots.simulation.state import (
-    ABSENT,
-    Columns,
-    EpisodeState,
-    Task,
-    make_state,
-    make_task,
-    start_positions,
-)
+from robots.simulation.state import EpisodeState, Task, make_state, make_task, start_positions
 from robots.simulation.task import apply_action, begin, score
 
-NOT_WATCHED = np.zeros((2, 0))  # the sums of observations that nobody asked for
+_NOT_WATCHED = np.zeros((2, 0))  # the sums of observations that nobody asked for
 _NEVER = np.zeros(1, np.bool_)  # the flag of an episode that is not abandoned
 _STATE = mujoco.mjtState.mjSTATE_INTEGRATION
 
@@ -62,9 +55,8 @@ class Stepper:
         self.data = mujoco.MjData(robot.physics)
         # in compiled code an error would end the process: let those that any step meets come up here
         mujoco.mj_step(robot.physics, self.data)
-        row, columns = _state_row(self.data)
-        self._task = make_task(robot, columns)
-        self.state = make_state(self._task, row, self.data)
+        self._task = make_task(robot, self.data)
+        self.state = make_state(self._task, self.data)
         self._start = start_positions(robot)
         self._physics = _Physics(_mj_step_address(), robot.physics._address, self.data._address)
         self._sizes, self._memory = self.controller.arguments()
@@ -121,7 +113,7 @@ class Stepper:
         seed: int,
         *,
         abandoned: np.ndarray = _NEVER,
-        sums: np.ndarray = NOT_WATCHED,
+        sums: np.ndarray = _NOT_WATCHED,
     ) -> None:
         """Run the episode of a seed to its end, driven by the robot's controller.
 
@@ -247,16 +239,6 @@ def _compiled_call(_context: Any, _address: Any, _model: Any, _data: Any) -> tup
 
 
 _call: Any = _interpreted_call if INTERPRETED else intrinsic(_compiled_call)
-
-
-def _state_row(data: mujoco.MjData) -> tuple[np.ndarray, Columns]:
-    """MuJoCo's data from the positions to the controls as one live row, and where it holds them."""
-    parts = (data.qpos, data.qvel, data.ctrl)
-    start = data.qpos.ctypes.data
-    places = [(part.ctypes.data - start) // data.qpos.itemsize for part in parts]
-    length = max(place + part.size for place, part in zip(places, parts, strict=True))
-    row = np.ctypeslib.as_array((ctypes.c_double * length).from_address(start))
-    return row, Columns(*places)
 
 
 def _restored(robot: Robot, physics: np.ndarray, own: tuple[np.ndarray, ...], begun: bool) -> Stepper:

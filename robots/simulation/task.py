@@ -9,7 +9,8 @@ import numpy as np
 from numba import uint64
 
 from robots.compilation import compiled
-from robots.simulation.state import ABSENT, EpisodeState, Task
+from robots.model import ABSENT
+from robots.simulation.state import EpisodeState, Task
 
 TARGET_X = 1000.0  # [m] straight ahead of the start
 OBSERVATION_LIMIT = 5.0
@@ -94,7 +95,7 @@ def _blew_up(task: Task, episode: EpisodeState) -> bool:
     for kind in range(episode.warnings.size):
         if episode.warnings[kind] != 0:
             return True
-    for column in range(constants.qpos, constants.qpos_end):
+    for column in range(constants.qpos_end):
         if not np.isfinite(row[column]):
             return True
     for column in range(constants.qvel, constants.qvel_end):
@@ -135,10 +136,10 @@ def _reward(task: Task, episode: EpisodeState, pose: _Pose) -> None:
         at_limit += abs(_rescaled(task, row, j)) > _NEAR_LIMIT
     distance = _target_distance(task, row)
     alive = _alive(task, episode, pose)
-    reward = constants.alive if alive else -constants.alive
-    reward += constants.progress * (tally.target_distance - distance) / constants.control_step
-    reward += constants.electricity * work / joints + constants.torque * effort / joints
-    reward += constants.joint_at_limit * at_limit
+    reward = constants.alive_weight if alive else -constants.alive_weight
+    reward += constants.progress_weight * (tally.target_distance - distance) / constants.control_step
+    reward += constants.electricity_weight * work / joints + constants.torque_weight * effort / joints
+    reward += constants.joint_at_limit_weight * at_limit
     tally.reward = reward
     tally.objective += reward
     tally.energy += power * constants.control_step
