@@ -31,14 +31,10 @@ def benchmark_damages(robot: Robot, path: Path | None = None) -> list[Damage]:
     Raises:
         InvalidFileError: the file cannot be read, or is not a list of damages of the robot.
     """
-    path = path or damage_file(robot)
-    return default_damages(robot) if path is None else read_damages(path, robot)
-
-
-def damage_file(robot: Robot) -> Path | None:
-    """The list of damages that the package has for a robot; None if there is none."""
-    path = _FOLDER / f"{robot.name}.yaml"
-    return path if path.is_file() else None
+    known = _FOLDER / f"{robot.name}.yaml"
+    if path is None and not known.is_file():
+        return default_damages(robot)
+    return read_damages(path or known, robot)
 
 
 def default_damages(robot: Robot) -> list[Damage]:

@@ -10,7 +10,7 @@ from matplotlib.figure import Figure
 
 from adapt.suite.cases import Track
 from adapt.suite.metrics import interquartile_mean, summarise
-from adapt.suite.results import Results, Scope
+from adapt.suite.results import Results
 from repertoire.plots import save_figure
 
 # The palette of Okabe and Ito, which colour-blind people can tell apart; lines also differ in dashes
@@ -23,16 +23,10 @@ _DARK = 0.6  # below it, cells are dark and their text is white
 _SPACING = 0.052  # least distance between labels, as a share of the axis
 
 
-def draw_curves(results: Results, path: Path, *, scope: Scope = "binding") -> None:
+def draw_curves(results: Results, path: Path) -> None:
     """Draw the interquartile mean of the recovery ratio over trials with its interval, one panel per track.
 
-    Args:
-        results: of the benchmark.
-        path: of the PNG.
-        scope: which damages count.
-
     Raises:
-        InvalidValueError: the path does not end in .png.
         InvalidFileError: the file cannot be written.
     """
     tracks = results.tracks
@@ -41,17 +35,17 @@ def draw_curves(results: Results, path: Path, *, scope: Scope = "binding") -> No
     figure = Figure(figsize=(5.6 * columns, 3.9 * rows), layout="constrained")
     panels = figure.subplots(rows, columns, squeeze=False).ravel()
     for axes, track in zip(panels, tracks, strict=False):
-        _draw_track(axes, results, track, scope)
+        _draw_track(axes, results, track)
     for axes in panels[len(tracks) :]:
         axes.set_axis_off()
     save_figure(figure, path)
 
 
-def _draw_track(axes: Axes, results: Results, track: Track, scope: Scope) -> None:
-    """Draw the curves of a track, each with its name at its end."""
+def _draw_track(axes: Axes, results: Results, track: Track) -> None:
+    """Draw the curves of a track for binding damages, each with its name at its end."""
     trials, ends = np.arange(1, results.trials + 1), {}
     for name in results.selectors:
-        runs = results.select(track, name, scope)
+        runs = results.select(track, name, "binding")
         if runs is None:
             continue
         points = [summarise(runs.ratios[..., trial - 1], interquartile_mean) for trial in trials]
@@ -94,16 +88,9 @@ def _style(selectors: Sequence[str], name: str) -> tuple[str, str]:
 
 
 def draw_damages(results: Results, path: Path, *, gap: bool, after: int) -> None:
-    """Draw the mean recovery ratio of every selector and damage as a heat map.
-
-    Args:
-        results: of the benchmark.
-        path: of the PNG.
-        gap: key of the case set.
-        after: number of trials.
+    """Draw the mean recovery ratios after some trials, of every selector and damage, as a heat map.
 
     Raises:
-        InvalidValueError: the path does not end in .png.
         InvalidFileError: the file cannot be written.
     """
     case_set, found = results.setting.case_sets[gap], results.across(gap)

@@ -123,15 +123,7 @@ def metrics(trials: int) -> Mapping[str, Metric]:
 
 
 def first_reaching(ratios: np.ndarray, level: float) -> np.ndarray:
-    """Number of trials after which a ratio is first at least `level`, infinity where it never is.
-
-    Args:
-        ratios: after each trial, (..., B).
-        level: to be reached.
-
-    Returns:
-        (...) float, from 1.
-    """
+    """Number of trials after which ratios, (..., B), first reach a level; infinity where they never do."""
     reached = ratios >= level
     return np.where(reached.any(axis=-1), 1.0 + reached.argmax(axis=-1), np.inf)
 

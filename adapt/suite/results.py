@@ -7,6 +7,7 @@ from typing import Literal
 
 import numpy as np
 
+from adapt.damage import HEALTHY
 from adapt.rehearsal.table import Table
 from adapt.selectors.selector import Prior
 from adapt.suite.cases import Track
@@ -63,6 +64,32 @@ class Case:
     def ratio(self, rows: np.ndarray | int) -> np.ndarray:
         """Recovery ratios of some controllers: scores as shares of the oracle's, clipped to [0, 1]."""
         return np.clip(self.score(rows) / self.oracle_score, 0.0, 1.0)
+
+
+def make_cases(
+    shown: Table, scores: Table, oracles: Mapping[str, int], *, min_objective: float
+) -> list[Case]:
+    """The cases of two tables with the same conditions, of which the first is the healthy robot.
+
+    Args:
+        shown: what trials show.
+        scores: what recommendations are scored by.
+        oracles: row of the best controller by condition.
+        min_objective: of the repertoire.
+    """
+    intact = float(scores.objectives[0, oracles[HEALTHY]]) - min_objective
+    return [
+        Case(
+            damage=damage,
+            shown=shown.take([damage]),
+            objectives=scores.objectives[row].astype(float),
+            oracle_row=oracles[damage],
+            min_objective=min_objective,
+            intact_score=intact,
+        )
+        for row, damage in enumerate(shown.conditions)
+        if damage != HEALTHY
+    ]
 
 
 @dataclass(frozen=True, eq=False)

@@ -7,7 +7,6 @@ import numpy as np
 
 from adapt.recovery import recover
 from adapt.selectors.catalogue import find_selector
-from adapt.suite.cases import Track
 from adapt.suite.metrics import at_stop
 from adapt.suite.results import Results
 from adapt.suite.study import RecoveryStudy
@@ -59,8 +58,8 @@ def simulate_recoveries(
     track = results.main_track
     if track is None:
         return []
-    cases = len(results.case_set(track).cases)
-    chosen = np.unique(np.linspace(0, cases - 1, min(count, cases)).astype(int))
+    cases = results.case_set(track).cases
+    chosen = np.unique(np.linspace(0, len(cases) - 1, min(count, len(cases))).astype(int))
     plan = [
         (name, seed, index)
         for name in _SELECTORS
@@ -68,40 +67,30 @@ def simulate_recoveries(
         for seed, index in enumerate(chosen)
     ]
     found = []
-    for done, (name, seed, index) in enumerate(plan, start=1):
-        found.append(_simulate(study, results, track, name, seed, index))
+    for name, seed, index in plan:
+        case, runs = cases[index], results.runs(track, name)
+        recovery = recover(
+            study.repertoire,
+            study.settings.damages[study.settings.texts.index(case.damage)],
+            seed=seed,
+            trials=results.trials,
+            selector=name,
+            table=results.setting.table(track, case.damage) if find_selector(name).needs_table else None,
+            confirmations=1,
+            threads=study.threads,
+        )
+        score = recovery.recovered.objective - case.min_objective
+        found.append(
+            Simulated(
+                damage=case.damage,
+                selector=name,
+                seed=seed,
+                trials=len(recovery.trials),
+                ratio=float(np.clip(score / case.oracle_score, 0, 1)),
+                replayed_trials=float(runs.stops[index].mean()),
+                replayed_ratio=float(at_stop(runs)[index].mean()),
+            )
+        )
         if on_progress:
-            on_progress(done / len(plan))
+            on_progress(len(found) / len(plan))
     return found
-
-
-def _simulate(
-    study: RecoveryStudy,
-    results: Results,
-    track: Track,
-    selector: str,
-    seed: int,
-    index: int,
-) -> Simulated:
-    """Run one recovery."""
-    case, runs = results.case_set(track).cases[index], results.runs(track, selector)
-    recovery = recover(
-        study.repertoire,
-        study.settings.damages[study.settings.texts.index(case.damage)],
-        seed=seed,
-        trials=results.trials,
-        selector=selector,
-        table=results.setting.table(track, case.damage) if find_selector(selector).needs_table else None,
-        confirmations=1,
-        threads=study.threads,
-    )
-    score = recovery.recovered.objective - case.min_objective
-    return Simulated(
-        damage=case.damage,
-        selector=selector,
-        seed=seed,
-        trials=len(recovery.trials),
-        ratio=float(np.clip(score / case.oracle_score, 0, 1)),
-        replayed_trials=float(runs.stops[index].mean()),
-        replayed_ratio=float(at_stop(runs)[index].mean()),
-    )

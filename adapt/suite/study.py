@@ -20,7 +20,7 @@ from adapt.selectors.selector import Prior
 from adapt.suite.cases import TRACKS, Track, check_damages, find_tracks
 from adapt.suite.plans import TablePlan, plan_tables
 from adapt.suite.replay import Noise
-from adapt.suite.results import Case, CaseSet, ReplaySetting, Results
+from adapt.suite.results import Case, CaseSet, ReplaySetting, Results, make_cases
 from adapt.suite.runner import ReplayTask, find_selectors, plan_runs, replay_all, replay_task
 from repertoire.evaluation import Evaluator
 from repertoire.repertoire import Repertoire
@@ -323,32 +323,6 @@ class RecoveryStudy:
             excluded=tuple(case.damage for case in cases if not case.solvable),
             incumbent=self.repertoire.best(),
         )
-
-
-def make_cases(
-    shown: Table, scores: Table, oracles: Mapping[str, int], *, min_objective: float
-) -> list[Case]:
-    """The cases of two tables with the same conditions, of which the first is the healthy robot.
-
-    Args:
-        shown: what trials show.
-        scores: what recommendations are scored by.
-        oracles: row of the best controller by condition.
-        min_objective: of the repertoire.
-    """
-    intact = float(scores.objectives[0, oracles[HEALTHY]]) - min_objective
-    return [
-        Case(
-            damage=damage,
-            shown=shown.take([damage]),
-            objectives=scores.objectives[row].astype(float),
-            oracle_row=oracles[damage],
-            min_objective=min_objective,
-            intact_score=intact,
-        )
-        for row, damage in enumerate(shown.conditions)
-        if damage != HEALTHY
-    ]
 
 
 def _read_oracles(path: Path, table: Table) -> Mapping[str, int] | None:

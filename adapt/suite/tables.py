@@ -60,14 +60,7 @@ TARGETS = (
 
 
 def selectors_table(results: Results, track: Track, scope: Scope, names: Sequence[str]) -> str:
-    """Metrics of every selector in a track; the best of each is bold.
-
-    Args:
-        results: of the benchmark.
-        track: that was run.
-        scope: which damages count.
-        names: of the metrics; those that are not defined for so few trials are left out.
-    """
+    """Metrics by name, as far as they are defined, of every selector in a track; the best of each is bold."""
     known = metrics(results.trials)
     chosen = [known[name] for name in names if name in known]
     found = {
@@ -90,13 +83,7 @@ def selectors_table(results: Results, track: Track, scope: Scope, names: Sequenc
 
 
 def damages_table(results: Results, *, gap: bool, after: int) -> str:
-    """The headroom of each damage, and the ratio that each selector reaches.
-
-    Args:
-        results: of the benchmark.
-        gap: key of the case set.
-        after: number of trials, for the ratios.
-    """
+    """The headroom of each damage of a case set, and the mean ratio of each selector after some trials."""
     case_set, found = results.setting.case_sets[gap], results.across(gap)
     last = next((one for one in reversed(found) if one.selector == SUBJECT), found[-1])
     rows = []
@@ -112,7 +99,7 @@ def damages_table(results: Results, *, gap: bool, after: int) -> str:
 
 
 def targets_table(results: Results, targets: Sequence[Target]) -> str:
-    """Targets next to what `rehearsed` reached; those of tracks and metrics without results are left out."""
+    """Targets next to what `rehearsed` reached, as far as there are results for them."""
     known, tracks = metrics(results.trials), {track.name: track for track in results.tracks}
     rows = [
         _target_row(results, tracks[target.track], known[target.metric], target)

@@ -9,8 +9,7 @@ from adapt.rehearsal.table import Table
 from adapt.selectors.selector import Prior
 from adapt.suite.cases import find_tracks
 from adapt.suite.replay import Noise
-from adapt.suite.results import CaseSet, ReplaySetting, Results, Runs, SelectorRuns
-from adapt.suite.study import make_cases
+from adapt.suite.results import CaseSet, ReplaySetting, Results, Runs, SelectorRuns, make_cases
 
 NAMES = ("a contact [share]", "midway [m]")
 DAMAGES = ("left:lost", "right:lost", "left:dead", "all:weak@0.5", "floor:friction@0.4", "right:short@0.5")

@@ -11,11 +11,10 @@ from adapt.suite.cases import (
     TUNING,
     benchmark_damages,
     check_damages,
-    damage_file,
     default_damages,
     find_tracks,
 )
-from adapt.suite.study import make_cases
+from adapt.suite.results import make_cases
 from robots.catalogue import robot_names
 from robots.errors import InvalidValueError, UnknownNameError
 from robots.robot import load_robot
@@ -114,5 +113,4 @@ def test_tuning_and_test_damages_of_the_hexapod_share_nothing():
     assert len(tuned) >= 10
     assert not tested & tuned
     ant = load_robot("ant")
-    assert damage_file(ant) is None
     assert benchmark_damages(ant) == default_damages(ant)
