@@ -96,15 +96,14 @@ class Track:
     Attributes:
         name: short, e.g. `T3`.
         title: in words.
-        lacks: what is left out of the library that selectors are given: everything but the healthy robot, the
-            true damage, all damages that share a family with it, all limb losses, or nothing. If "nothing
-            and holds it", the true damage is added if the library does not have it.
+        given: which damages of the library selectors are given. A damage has one or more families, such as
+            all that is lost; limb loss is what is lost, dead or short, see `adapt.damage.library.family`.
         gap: whether there is a reality gap: the robot differs from the rehearsed one, see `randomised`.
     """
 
     name: str
     title: str
-    lacks: Literal["everything", "damage", "family", "limb loss", "nothing", "nothing and holds it"]
+    given: Literal["none", "all", "all and the true one", "all but the true one", "no family", "no limb loss"]
     gap: bool = False
 
     def library(self, damage: str, rehearsed: Sequence[str]) -> tuple[str, ...]:
@@ -114,25 +113,27 @@ class Track:
             damage: text of the true damage.
             rehearsed: conditions of the library.
         """
-        if self.lacks == "everything":
+        if self.given == "none":
             return (HEALTHY,)
-        families = {"family": family(damage), "limb loss": LIMB_LOSS}.get(self.lacks, frozenset())
-        left = [text for text in rehearsed if not family(text) & families]
-        if self.lacks == "damage":
-            left = [text for text in left if text != damage]
-        if self.lacks == "nothing and holds it":
-            left.append(damage)
-        return tuple(dict.fromkeys((HEALTHY, *left)))
+        without = {"no family": family(damage), "no limb loss": LIMB_LOSS}.get(self.given, frozenset())
+        chosen = [text for text in rehearsed if not family(text) & without]
+        if self.given == "all but the true one":
+            chosen = [text for text in chosen if text != damage]
+        elif self.given == "all and the true one":
+            chosen.append(damage)
+        return tuple(dict.fromkeys((HEALTHY, *chosen)))
 
 
 TRACKS = (
-    Track("T0", "no library, only the healthy robot was rehearsed", "everything"),
-    Track("T1", "reality gap, the robot differs from the rehearsed one", "nothing", gap=True),
-    Track("T1-family", "reality gap, and the library lacks every damage of its family", "family", gap=True),
-    Track("T2", "anticipated, the library holds the damage", "nothing and holds it"),
-    Track("T3-damage", "the library lacks the damage", "damage"),
-    Track("T3", "the library lacks every damage of its family", "family"),
-    Track("T3-limb", "the library holds no limb loss", "limb loss"),
+    Track("T0", "no library, only the healthy robot was rehearsed", "none"),
+    Track("T1", "reality gap, the robot differs from the rehearsed one", "all", gap=True),
+    Track(
+        "T1-family", "reality gap, and the library lacks every damage of its family", "no family", gap=True
+    ),
+    Track("T2", "anticipated, the library holds the damage", "all and the true one"),
+    Track("T3-damage", "the library lacks the damage", "all but the true one"),
+    Track("T3", "the library lacks every damage of its family", "no family"),
+    Track("T3-limb", "the library holds no limb loss", "no limb loss"),
 )
 
 
