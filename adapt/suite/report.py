@@ -129,16 +129,16 @@ def study_notes(study: RecoveryStudy) -> list[str]:
     """Sentences on how a study was run."""
     repertoire, settings, library = study.repertoire, study.settings, study.library
     known = sum(text in library.conditions for text in settings.texts)
-    means = f"means over {repertoire.spread.episodes} episodes" if repertoire.spread else "single episodes"
+    means = f"means over {_episodes(repertoire.spread.episodes)}" if repertoire.spread else "single episodes"
     versions = ", ".join(f"{name} {version}" for name, version in software_versions().items())
     notes = [
         f"Repertoire: {repertoire.robot.name}, {len(repertoire):,} gaits of "
         f"{repertoire.settings.algorithm} after {repertoire.evaluations:,} evaluations; "
         f"objectives are {means}.",
-        f"Library: {len(library)} conditions, means over {library.episodes} episodes. It holds "
+        f"Library: {len(library)} conditions, means over {_episodes(library.episodes)}. It holds "
         f"{known} of the benchmark's damages; the track decides which part of it selectors are given.",
-        f"True outcomes: {len(settings.damages)} damages. Trials show means over {settings.episodes} "
-        f"episodes of every gait, and scores are means over {settings.episodes} others. The oracle is the "
+        f"True outcomes: {len(settings.damages)} damages. Trials show means over "
+        f"{_episodes(settings.episodes)} of every gait, and scores are means over {settings.episodes} others. The oracle is the "
         f"best of the {FINALISTS} gaits with the highest means of the former, by {FINAL_EPISODES} further "
         "episodes.",
         f"Recoveries: {settings.trials} trials, {settings.seeds} seeds for each damage. A trial measures the "
@@ -152,6 +152,11 @@ def study_notes(study: RecoveryStudy) -> list[str]:
             f"strength ±{STRENGTH:.0%} and {LATENCY} control step of latency; each has some of the damages."
         )
     return [*notes, f"Seed {settings.seed}. Computed on: {processor_name()}, with {versions}."]
+
+
+def _episodes(count: int) -> str:
+    """A number of episodes in words."""
+    return "one episode" if count == 1 else f"{count} episodes"
 
 
 def _targets(results: Results) -> Iterator[str]:

@@ -134,10 +134,10 @@ def _announce(study: "RecoveryStudy") -> None:
     settings, waiting, cores = study.settings, study.waiting(), study.threads
     seconds = study.table_seconds(waiting)
     for plan in waiting:
-        gaits = f"{len(study.repertoire):,} gaits x {plan.episodes} episodes"
-        console.print(
-            f"table {plan.name}: {1 + len(plan.damages)} conditions x {gaits}, {duration(seconds[plan.name])}"
+        work = (
+            f"{1 + len(plan.damages)} conditions x {len(study.repertoire):,} gaits x {plan.episodes} episodes"
         )
+        console.print(f"table {plan.name}: {work}, {duration(seconds[plan.name])}")
     replays = study.replay_seconds()
     console.print(
         f"replays: {len(settings.damages)} damages x {len(settings.selectors)} selectors x {settings.seeds} "

@@ -40,7 +40,7 @@ def test_the_files(report):
     assert text.count("](") == 2
 
 
-def test_every_recovery_stands_in_the_csv_once(report):
+def test_every_recovery_is_in_the_csv_once(report):
     folder, _, _ = report
     with (folder / "recoveries.csv").open(newline="") as file:
         rows = list(csv.DictReader(file))
@@ -69,7 +69,7 @@ def test_a_track_in_numbers(report):
     assert "6 damages, 5 of them binding." in text
 
 
-def test_targets_stand_beside_what_was_is_reached(report):
+def test_targets_are_next_to_what_was_reached(report):
     _, _, text = report
     cells = row(text, "T3, RR@20, binding damages", "## Targets")
     assert cells[:3] == ["0.88", "0.94", "at least 0.96"]
