@@ -138,9 +138,9 @@ def study_notes(study: RecoveryStudy) -> list[str]:
         f"Library: {len(library)} conditions, means over {_episodes(library.episodes)}. It holds "
         f"{known} of the benchmark's damages; the track decides which part of it selectors are given.",
         f"True outcomes: {len(settings.damages)} damages. Trials show means over "
-        f"{_episodes(settings.episodes)} of every gait, and scores are means over {settings.episodes} others. The oracle is the "
-        f"best of the {FINALISTS} gaits with the highest means of the former, by {FINAL_EPISODES} further "
-        "episodes.",
+        f"{_episodes(settings.episodes)} of every gait, and scores are means over as many others. The oracle "
+        f"is the best of the {FINALISTS} gaits with the highest means of the former, by {FINAL_EPISODES} "
+        "further episodes.",
         f"Recoveries: {settings.trials} trials, {settings.seeds} seeds for each damage. A trial measures the "
         f"gait's mean with normal noise of standard deviations {settings.noise.share:.0%} of it and "
         f"{settings.noise.offset:g}, and with the variation between the gait's episodes.",
