@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Mapping
+from typing import NamedTuple
 
 import mujoco
 import numpy as np
@@ -28,17 +29,41 @@ _GAINS = [int(mujoco.mjtGain.mjGAIN_FIXED)]
 _BIASES = [int(mujoco.mjtBias.mjBIAS_NONE), int(mujoco.mjtBias.mjBIAS_AFFINE)]
 
 
-def check_elements(spec: mujoco.MjSpec, description: Description, origin: str) -> None:
-    """Refuse a description that names what the MJCF lacks.
+class Compiled(NamedTuple):
+    """What comes of a whole robot's MJCF; see `robots.robot.Robot`."""
+
+    model: mujoco.MjModel
+    physics: mujoco.MjModel
+    joint_ranges: np.ndarray
+    start: dict[str, np.ndarray]
+
+
+def compile_robot(xml: str, description: Description, origin: str) -> Compiled:
+    """Check that an MJCF has what a description names, and compile it.
 
     Args:
-        spec: of the MJCF.
-        description: names a torso, a floor, soles, joints and maybe a keyframe.
+        xml: the MJCF.
+        description: of the robot.
         origin: what to call the robot in errors.
 
     Raises:
-        InvalidRobotError: one of them is missing, or the torso does not move as it should.
+        InvalidRobotError: it does not compile, an element is missing, the torso does not move as it should,
+            or a joint lacks a range or one motor or servo whose control has a range.
     """
+    try:
+        spec = mujoco.MjSpec.from_string(xml)
+    except ValueError as error:
+        raise InvalidRobotError(f"{origin}: the MJCF cannot be read: {one_line(error)}") from error
+    _check_elements(spec, description, origin)
+    narrow(spec, description.ranges)
+    model, physics = compile_models(spec, description, origin)
+    _check_actuators(model, description.joints, origin)
+    ranges = _joint_ranges(model, description, origin)
+    return Compiled(model, physics, ranges, keyframe_positions(model, description.keyframe))
+
+
+def _check_elements(spec: mujoco.MjSpec, description: Description, origin: str) -> None:
+    """Refuse a description that names what the MJCF lacks."""
     bodies, geoms = _names(spec.bodies), _names(spec.geoms)
     joints, motors = _names(spec.joints), [actuator.target for actuator in spec.actuators]
     soles = [sole for soles in description.feet.values() for sole in soles]
@@ -57,17 +82,8 @@ def check_elements(spec: mujoco.MjSpec, description: Description, origin: str) -
     _check_root(spec.body(description.torso), f"{origin}: the torso {description.torso!r}")
 
 
-def check_actuators(model: mujoco.MjModel, joints: tuple[str, ...], origin: str) -> None:
-    """Refuse joints that are not driven by one motor or servo each, whose control has a range.
-
-    Args:
-        model: of the whole robot.
-        joints: names of the actuated joints.
-        origin: what to call the robot in errors.
-
-    Raises:
-        InvalidRobotError: an actuator is missing, of another kind, or without a range.
-    """
+def _check_actuators(model: mujoco.MjModel, joints: tuple[str, ...], origin: str) -> None:
+    """Refuse joints that are not driven by one motor or servo each, whose control has a range."""
     for name in joints:
         count = len(_motors_of(model, name))
         if count != 1:
@@ -75,7 +91,8 @@ def check_actuators(model: mujoco.MjModel, joints: tuple[str, ...], origin: str)
                 f"{origin}: one actuator must drive the joint {name!r}, not {count}{_others(model)}"
             )
         _check_kind(model, motor_of(model, name), f"{origin}: the actuator of the joint {name!r}")
-    lacking = [name for name in joints if not _has_range(model, motor_of(model, name))]
+    limited = model.actuator_ctrllimited.astype(np.bool_) & (np.diff(model.actuator_ctrlrange)[:, 0] > 0)
+    lacking = [name for name in joints if not limited[motor_of(model, name)]]
     if lacking:
         raise InvalidRobotError(
             f"{origin}: the actuators of these joints need a ctrlrange in the MJCF, from the lowest to the "
@@ -83,12 +100,8 @@ def check_actuators(model: mujoco.MjModel, joints: tuple[str, ...], origin: str)
         )
 
 
-def joint_ranges(model: mujoco.MjModel, description: Description, origin: str) -> np.ndarray:
-    """Ranges of the actuated joints [rad or m], (j, 2).
-
-    Raises:
-        InvalidRobotError: a joint has no limited range, or is neither a hinge nor a slide.
-    """
+def _joint_ranges(model: mujoco.MjModel, description: Description, origin: str) -> np.ndarray:
+    """Ranges of the actuated joints [rad or m], (j, 2), which must be limited hinges or slides."""
     kinds = (int(mujoco.mjtJoint.mjJNT_HINGE), int(mujoco.mjtJoint.mjJNT_SLIDE))
     joints = [model.joint(name) for name in description.joints]
     for joint in joints:
@@ -262,12 +275,6 @@ def _check_kind(model: mujoco.MjModel, actuator: int, what: str) -> None:
                 f"{what} must be a motor, or a position or velocity servo, not a muscle or another actuator "
                 "with dynamics of its own"
             )
-
-
-def _has_range(model: mujoco.MjModel, actuator: int) -> bool:
-    """Whether the control of an actuator has a range."""
-    low, high = model.actuator_ctrlrange[actuator]
-    return bool(model.actuator_ctrllimited[actuator] and low < high)
 
 
 def _others(model: mujoco.MjModel) -> str:

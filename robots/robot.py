@@ -12,16 +12,9 @@ import numpy as np
 from robots.catalogue import MODELS, robot_names
 from robots.controllers.controller import Controller, ControllerDescription
 from robots.description import CONTROLLERS, Description, parse_description, read_text
-from robots.errors import InvalidRobotError, InvalidValueError, UnknownNameError, one_line
+from robots.errors import InvalidRobotError, InvalidValueError, UnknownNameError
 from robots.importing.mjcf import read_self_contained
-from robots.model import (
-    check_actuators,
-    check_elements,
-    compile_models,
-    joint_ranges,
-    keyframe_positions,
-    narrow,
-)
+from robots.model import compile_models, compile_robot, narrow
 
 _YAML = (".yaml", ".yml")
 # what the controller sees of the torso; directions are those of its own heading
@@ -280,7 +273,8 @@ def read_robot(path: Path) -> Robot:
     """
     text = read_text(path)
     description = parse_description(text, origin=str(path))
-    return _build(description, read_self_contained(path.parent / description.model), text, origin=str(path))
+    xml = read_self_contained(path.parent / description.model)
+    return Robot(description, xml, text, *compile_robot(xml, description, str(path)))
 
 
 def robot_from_text(xml: str, yaml: str, *, origin: str) -> Robot:
@@ -289,18 +283,5 @@ def robot_from_text(xml: str, yaml: str, *, origin: str) -> Robot:
     Raises:
         InvalidRobotError: the texts do not describe a robot.
     """
-    return _build(parse_description(yaml, origin=f"{origin} (robot YAML)"), xml, yaml, origin=origin)
-
-
-def _build(description: Description, xml: str, yaml: str, *, origin: str) -> Robot:
-    """Compile and check a whole robot."""
-    try:
-        spec = mujoco.MjSpec.from_string(xml)
-    except ValueError as error:
-        raise InvalidRobotError(f"{origin}: the MJCF cannot be read: {one_line(error)}") from error
-    check_elements(spec, description, origin)
-    narrow(spec, description.ranges)
-    model, physics = compile_models(spec, description, origin)
-    check_actuators(model, description.joints, origin)
-    ranges, start = joint_ranges(model, description, origin), keyframe_positions(model, description.keyframe)
-    return Robot(description, xml, yaml, model, physics, ranges, start)
+    description = parse_description(yaml, origin=f"{origin} (robot YAML)")
+    return Robot(description, xml, yaml, *compile_robot(xml, description, origin))

@@ -144,12 +144,18 @@ class PeriodicDescription(ControllerDescription):
 
     def build(self, *, observation_dim: int, joints: Sequence[str], control_step: float) -> Periodic:
         """See `ControllerDescription.build`: joints that play another's signal have none of their own."""
+        samples = round(self.period / control_step)
+        if samples < 1 or not math.isclose(samples * control_step, self.period, rel_tol=1e-6):
+            raise InvalidValueError(
+                "the controller's period must last a whole number of control steps of "
+                f"{control_step:g} s, not {self.period:g} s"
+            )
         own = [joint for joint in joints if joint not in self.opposite]
         return Periodic(
             inputs=observation_dim,
             signals=tuple(own.index(self.opposite.get(joint, joint)) for joint in joints),
             signs=tuple(-1 if joint in self.opposite else 1 for joint in joints),
-            samples=_whole_samples(self.period, control_step),
+            samples=samples,
         )
 
     def check_joints(self, joints: Sequence[str]) -> None:
@@ -165,18 +171,3 @@ class PeriodicDescription(ControllerDescription):
                 raise ValueError(
                     f"controller.opposite has {joint!r} follow {leader!r}, which has no signal of its own"
                 )
-
-
-def _whole_samples(period: float, control_step: float) -> int:
-    """Control steps in a period.
-
-    Raises:
-        InvalidValueError: it does not last a whole number of control steps.
-    """
-    samples = round(period / control_step)
-    if samples < 1 or not math.isclose(samples * control_step, period, rel_tol=1e-6):
-        raise InvalidValueError(
-            f"the controller's period must last a whole number of control steps of {control_step:g} s, "
-            f"not {period:g} s"
-        )
-    return samples

@@ -13,16 +13,15 @@ def _faulty(robot: Robot, faults: Faults) -> Robot:
     return robot.modified("fault", lambda spec: None, faults)
 
 
-def _watch(robot: Robot, parameters: np.ndarray, steps: int, seed: int = 3) -> tuple[np.ndarray, np.ndarray]:
-    """Observations and actions that arrived, step by step."""
+def _watch(robot: Robot, parameters: np.ndarray, steps: int, seed: int = 3) -> np.ndarray:
+    """Observations, step by step."""
     stepper = Stepper(robot)
     stepper.reset(seed)
-    seen, done = [stepper.state.observation.copy()], []
+    seen = [stepper.state.observation.copy()]
     for _ in range(steps):
         stepper.drive(parameters)
         seen.append(stepper.state.observation.copy())
-        done.append(stepper.state.action.copy())
-    return np.array(seen), np.array(done)
+    return np.array(seen)
 
 
 def test_actions_come_late(ant: Robot, controllers: np.ndarray) -> None:
@@ -49,21 +48,21 @@ def test_a_second_episode_knows_nothing_of_the_first_ones_actions(ant: Robot) ->
 
 def test_a_stuck_sensor_reads_one_value(ant: Robot, controllers: np.ndarray) -> None:
     name = ant.observation_names[10]
-    seen, _ = _watch(_faulty(ant, Faults(stuck={name: 0.25})), controllers[0], 20)
+    seen = _watch(_faulty(ant, Faults(stuck={name: 0.25})), controllers[0], 20)
     assert np.all(seen[:, 10] == np.float32(0.25))
-    healthy, _ = _watch(ant, controllers[0], 20)
+    healthy = _watch(ant, controllers[0], 20)
     assert np.ptp(healthy[:, 10]) > 0.01
     np.testing.assert_array_equal(np.delete(seen[0], 10), np.delete(healthy[0], 10))
 
 
 def test_a_noisy_sensor_is_off_by_numbers_of_the_seed(ant: Robot, controllers: np.ndarray) -> None:
     noisy = _faulty(ant, Faults(noisy={ant.observation_names[9]: 0.5}))
-    first, _ = _watch(noisy, controllers[0], 15)
-    again, _ = _watch(noisy, controllers[0], 15)
+    first = _watch(noisy, controllers[0], 15)
+    again = _watch(noisy, controllers[0], 15)
     np.testing.assert_array_equal(first, again)
-    other, _ = _watch(noisy, controllers[0], 15, seed=4)
+    other = _watch(noisy, controllers[0], 15, seed=4)
     assert not np.array_equal(first[:, 9], other[:, 9])
-    healthy, _ = _watch(ant, controllers[0], 15)
+    healthy = _watch(ant, controllers[0], 15)
     assert first[0, 9] - healthy[0, 9] == pytest.approx(0.5 * normal(3, 0, 9), abs=1e-6)
 
 

@@ -112,12 +112,3 @@ def test_who_lies_on_its_back_scores_nothing(hexapod: Robot) -> None:
     assert stepper.step(np.zeros(18))
     assert stepper.progress > 0
     assert stepper.tally.objective == 0
-
-
-def test_a_network_can_drive_it_too(hexapod: Robot) -> None:
-    robot = hexapod.with_controller("mlp-50-128-128-18").with_episode_steps(50)
-    with Simulation(robot, threads=1) as simulation:
-        parameters = simulation.controller.initial(np.random.default_rng(0))[None]
-        episodes = simulation.evaluate(parameters, np.array([0]))
-    assert not episodes.diverged[0]
-    assert episodes.energies[0] > 0

@@ -128,15 +128,11 @@ def test_mjcf_that_does_not_compile_is_refused(xml: str) -> None:
     assert "\n" not in str(caught.value)
 
 
-def test_missing_files_are_refused(tmp_path) -> None:
+def test_a_robot_can_be_read_from_anywhere_but_not_without_its_files(tmp_path) -> None:
     with pytest.raises(InvalidRobotError, match="cannot read"):
         read_robot(tmp_path / "none.yaml")
     (tmp_path / "ant.yaml").write_text(YAML)
     with pytest.raises(InvalidRobotError, match=r"cannot read .*ant\.xml"):
         read_robot(tmp_path / "ant.yaml")
-
-
-def test_a_robot_can_be_read_from_anywhere(tmp_path) -> None:
-    (tmp_path / "ant.yaml").write_text(YAML)
     (tmp_path / "ant.xml").write_text(XML)
     assert read_robot(tmp_path / "ant.yaml").model.nq == load_robot("ant").model.nq
