@@ -120,7 +120,13 @@ def deploy(
     """
     limit = _whole_steps(robot, seconds)
     limited = robot.with_episode_steps(limit)
-    parameters = _checked_parameters(parameters, limited.controller.parameter_count)
+    parameters, count = np.ascontiguousarray(parameters, np.float32), limited.controller.parameter_count
+    if parameters.shape != (count,):
+        raise InvalidValueError(
+            f"parameters must have shape ({count},) for the robot's controller, not {parameters.shape}"
+        )
+    if not np.isfinite(parameters).all():
+        raise InvalidValueError("parameters must be finite")
     if seed < 0 or frame_every < 1:
         raise InvalidValueError(
             f"seed must be at least 0 and frame_every at least 1, not {seed} and {frame_every}"
@@ -154,18 +160,6 @@ def _whole_steps(robot: Robot, seconds: float) -> int:
     if seconds > _LONGEST:
         raise InvalidValueError(f"seconds must be at most {_LONGEST:g}, not {seconds:g}")
     return round(seconds / robot.control_step)
-
-
-def _checked_parameters(parameters: np.ndarray, count: int) -> np.ndarray:
-    """A controller's parameters, (p,) float32."""
-    row = np.ascontiguousarray(parameters, np.float32)
-    if row.shape != (count,):
-        raise InvalidValueError(
-            f"parameters must have shape ({count},) for the robot's controller, not {row.shape}"
-        )
-    if not np.isfinite(row).all():
-        raise InvalidValueError("parameters must be finite")
-    return row
 
 
 def _snapshot(data: mujoco.MjData, stepper: Stepper) -> dict[str, np.ndarray]:

@@ -28,10 +28,6 @@ def diagnosis_words(diagnosis: Iterable[tuple[str, float]], count: int = 3) -> s
     return ", ".join(f"{name} {p:.2f}" for name, p in likely)
 
 
-def _nothing() -> np.ndarray:
-    return np.empty(0)
-
-
 @dataclass(frozen=True, eq=False)
 class Outcome:
     """What one trial measured.
@@ -48,7 +44,7 @@ class Outcome:
 
     objective: float
     fell: bool = False
-    evidence: np.ndarray = field(default_factory=_nothing)
+    evidence: np.ndarray = field(default_factory=lambda: np.empty(0))
 
     def __post_init__(self) -> None:
         if not np.isfinite(self.objective):

@@ -29,10 +29,6 @@ def changes_of(
     return frozenset(_CHANGED[what].format(name) for name in names)
 
 
-def leave(_spec: mujoco.MjSpec) -> None:
-    """Leave a model as it is."""
-
-
 class Change(NamedTuple):
     """A change to a robot.
 
@@ -43,7 +39,7 @@ class Change(NamedTuple):
     """
 
     subjects: frozenset[str]
-    edit: Callable[[mujoco.MjSpec], None] = leave
+    edit: Callable[[mujoco.MjSpec], None] = lambda _: None
     faults: Faults = NO_FAULTS
 
 

@@ -124,6 +124,18 @@ class Defect(Damage):
         assert self.strength is not None
         return self.strength
 
+    def position(self, parts: RobotParts, joint: str) -> float:
+        """The strength as a joint's position [rad], by default where the joint is at rest.
+
+        Raises:
+            InvalidValueError: it is outside the joint's range.
+        """
+        low, high = parts.range(joint)
+        angle = parts.rest(joint) if self.strength is None else self.strength
+        if not low <= angle <= high:
+            raise InvalidValueError(f"{self}: {joint} goes from {low:.3g} to {high:.3g} rad")
+        return angle
+
     @final
     def effects(self, parts: RobotParts) -> tuple[Effect, ...]:
         """See `Damage`."""

@@ -65,13 +65,7 @@ def family(text: str) -> frozenset[str]:
     Args:
         text: of a damage, as `parse_damage` takes it.
     """
-    kinds = damage_kinds()
-    families = [kinds[kind].family for kind in _kinds_in(text)]
+    kinds, named = damage_kinds(), [part.partition(":")[2].partition("@")[0] for part in text.split("+")]
+    families = [kinds[kind.strip()].family for kind in named if kind]
     several = sum(name in LIMB_LOSS for name in families) > 1
     return frozenset(families) | ({"pair"} if several else set())
-
-
-def _kinds_in(text: str) -> list[str]:
-    """Names of the kinds in a damage's text."""
-    parts = [part.partition(":")[2].partition("@")[0].strip() for part in text.split("+")]
-    return [kind for kind in parts if kind]

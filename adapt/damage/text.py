@@ -51,15 +51,11 @@ def _parse_defect(part: str, text: str, robot: Robot) -> Defect:
     if kind not in kinds:
         raise UnknownNameError("kind of damage", kind, kinds)
     target = "=".join(piece.strip() for piece in target.split("="))
-    return kinds[kind](target, _parse_strength(strength, part) if at else None)
-
-
-def _parse_strength(text: str, part: str) -> float:
-    """Read a number."""
     try:
-        return float(text)
+        value = float(strength) if at else None
     except ValueError:
-        raise InvalidValueError(f"the strength in {part!r} must be a number, not {text!r}") from None
+        raise InvalidValueError(f"the strength in {part!r} must be a number, not {strength!r}") from None
+    return kinds[kind](target, value)
 
 
 def read_damages(path: str | Path, robot: Robot) -> list[Damage]:
@@ -105,7 +101,7 @@ def damage_facts(robot: Robot) -> dict[str, list[str]]:
     return {
         "robot": [f"{robot.name}: {description.title}"],
         "LEG": _wrapped(", ".join(description.legs)),
-        "JOINT": [_joint_words(parts, joint) for joint in description.joints],
+        "JOINT": ["{}: {:.3g} to {:.3g} rad".format(name, *parts.range(name)) for name in description.joints],
         "FOOT": _wrapped(", ".join(description.feet)),
         "a damage": _wrapped(
             "PART:KIND or PART:KIND@STRENGTH, where PART is LEG, joint=JOINT, foot=FOOT, all (legs), torso "
@@ -130,12 +126,6 @@ def damage_examples(robot: Robot) -> list[str]:
         f"foot={foot}:slip@0.2",
         f"{damage_library(robot)[-1]}+floor:slope@5",
     ]
-
-
-def _joint_words(parts: RobotParts, joint: str) -> str:
-    """A joint and its range."""
-    low, high = parts.range(joint)
-    return f"{joint}: {low:.3g} to {high:.3g} rad"
 
 
 def _kind_words(kind: type[Defect]) -> list[str]:

@@ -147,22 +147,13 @@ def survivals(table: Table) -> tuple[Survival, ...]:
     """What a repertoire can still do under each condition of its table, in their order."""
     incumbent = int(np.argmax(table.objectives[0]))
     healthy = float(table.objectives[0, incumbent])
-    return tuple(_survival(table, number, incumbent, healthy) for number in range(len(table)))
-
-
-def _survival(table: Table, number: int, incumbent: int, healthy: float) -> Survival:
-    """What is left under a condition, if the row `incumbent` is best when healthy, with that objective."""
-    objectives = table.objectives[number].astype(float)
-    row = int(np.argmax(objectives))
-    best, old = float(objectives[row]), float(objectives[incumbent])
     whole = healthy if healthy > 0 else math.nan
-    return Survival(
-        condition=table.conditions[number],
-        row=row,
-        objective=best,
-        incumbent=old,
-        headroom=best / whole,
-        kept=old / whole,
-        good=int(np.count_nonzero(objectives >= best - (1 - GOOD) * max(best, 0.0))),
-        falls=float(table.falls[number].mean()),
-    )
+    found = []
+    for condition, row_of_table, falls in zip(table.conditions, table.objectives, table.falls, strict=True):
+        objectives = row_of_table.astype(float)
+        row = int(np.argmax(objectives))
+        best, old = float(objectives[row]), float(objectives[incumbent])
+        good = int(np.count_nonzero(objectives >= best - (1 - GOOD) * max(best, 0.0)))
+        shares = best / whole, old / whole
+        found.append(Survival(condition, row, best, old, *shares, good, float(falls.mean())))
+    return tuple(found)

@@ -54,11 +54,6 @@ class Posterior:
         t = len(self.observed)
         return np.asarray(self._values[:t, series].T @ self._rows[:t])
 
-    def means_of(self, points: np.ndarray) -> np.ndarray:
-        """Posterior means of all series at some points, (d, n)."""
-        t = len(self.observed)
-        return np.asarray(self._values[:t].T @ self._rows[:t, points])
-
     def observe(self, point: int, covariance: np.ndarray, values: np.ndarray | float, noise: float) -> None:
         """Take in a noisy value of each series at a point, which may have been observed before.
 

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from adapt.damage.damage import Change, leave
+from adapt.damage.damage import Change
 from adapt.damage.defect import Defect, Scale, register
 from adapt.damage.parts import RobotParts, Target
 from robots.robot import Faults
@@ -20,5 +20,4 @@ class Delay(Defect):
 
     def _change(self, parts: RobotParts, target: Target) -> Change:
         """See `Defect`."""
-        late = Faults(delay=int(self.amount))
-        return Change(frozenset({"when the motors act"}), leave, late)
+        return Change(frozenset({"when the motors act"}), faults=Faults(delay=int(self.amount)))

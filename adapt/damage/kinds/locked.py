@@ -10,7 +10,6 @@ from adapt.damage.defect import Defect, Scale, register
 from adapt.damage.edits import delete_joint, find_joints, limb_geoms, mark
 from adapt.damage.frames import turn_body
 from adapt.damage.parts import RobotParts, Target
-from robots.errors import InvalidValueError
 from robots.robot import Faults
 
 
@@ -29,17 +28,8 @@ class Locked(Defect):
 
     def _change(self, parts: RobotParts, target: Target) -> Change:
         """See `Defect`."""
-        angles = {joint: self._angle(parts, joint) for joint in parts.joints(target)}
+        angles = {joint: self.position(parts, joint) for joint in parts.joints(target)}
         return Change(changes_of("motor", angles), lambda spec: _lock(spec, angles), Faults(fixed=angles))
-
-    def _angle(self, parts: RobotParts, joint: str) -> float:
-        """Where a joint is stuck."""
-        if self.strength is None:
-            return parts.rest(joint)
-        low, high = parts.range(joint)
-        if not low <= self.strength <= high:
-            raise InvalidValueError(f"{self}: {joint} goes from {low:.3g} to {high:.3g} rad")
-        return self.strength
 
 
 def _lock(spec: mujoco.MjSpec, angles: Mapping[str, float]) -> None:

@@ -28,33 +28,18 @@ class StuckSensor(Defect):
     def _change(self, parts: RobotParts, target: Target) -> Change:
         """See `Defect`."""
         if target.sort == "foot":
-            reading, feet = self._contact(), (target.name,)
+            if self.strength not in (None, 0, 1):
+                raise InvalidValueError(f"{self}: the sensor of a foot reads 0 or 1")
+            feet = (target.name,)
             return Change(
                 changes_of("contact sensor", feet),
                 lambda spec: mark(find_soles(spec, parts.robot, feet)),
-                Faults(stuck={f"{target.name} contact": reading}),
+                Faults(stuck={f"{target.name} contact": self.strength or 0.0}),
             )
+        (low, high), joint = parts.range(target.name), target.name
+        reading = (2 * self.position(parts, joint) - low - high) / (high - low)  # the range is [-1, 1]
         return Change(
-            changes_of("joint sensor", [target.name]),
-            lambda spec: mark(limb_geoms(spec, [target.name])),
-            Faults(
-                stuck={
-                    f"{target.name} position": self._position(parts, target.name),
-                    f"{target.name} speed": 0.0,
-                }
-            ),
+            changes_of("joint sensor", [joint]),
+            lambda spec: mark(limb_geoms(spec, [joint])),
+            Faults(stuck={f"{joint} position": reading, f"{joint} speed": 0.0}),
         )
-
-    def _contact(self) -> float:
-        """What a foot's sensor reads."""
-        if self.strength not in (None, 0, 1):
-            raise InvalidValueError(f"{self}: the sensor of a foot reads 0 or 1")
-        return self.strength or 0.0
-
-    def _position(self, parts: RobotParts, joint: str) -> float:
-        """What a joint's sensor reads, with the joint's range rescaled to [-1, 1]."""
-        low, high = parts.range(joint)
-        angle = parts.rest(joint) if self.strength is None else self.strength
-        if not low <= angle <= high:
-            raise InvalidValueError(f"{self}: {joint} goes from {low:.3g} to {high:.3g} rad")
-        return (2 * angle - low - high) / (high - low)

@@ -111,15 +111,18 @@ class Mixture:
     def _learn_objective(self, row: int, objective: float, expected: Expectation) -> None:
         """Weigh the components by a normalised objective, and correct them."""
         distances = np.linalg.norm(self._measures - self._measures[row], axis=1)
-        extra = self._measurement_noise(objective)
+        tolerances, common = self.tolerances, self.tolerances.common
+        extra = (tolerances.noise_share * objective) ** 2 + tolerances.noise_offset**2
         noise = self.hypotheses.noise(row) + extra
         residuals = objective - expected.objective  # (h,)
         for i, (level, posterior) in enumerate(zip(self.levels, self._posteriors, strict=True)):
             variances = posterior.variance[row] + expected.variance + extra
             self._by_objective[i] += log_objective(
-                residuals - posterior.mean_at(row), variances, surprise=self.tolerances.surprise
+                residuals - posterior.mean_at(row), variances, surprise=tolerances.surprise
             )
-            posterior.observe(row, self._covariance(level, distances), residuals, noise)
+            matern = matern_52(distances, length_scale=level.length_scale)
+            covariance = level.residual**2 * ((1 - common) * matern + common)
+            posterior.observe(row, covariance, residuals, noise)
 
     def _log_rest(self, expected: Expectation, outcomes: list[Outcome]) -> np.ndarray:
         """Log likelihood of what else the trials of one controller showed, (l, h).
@@ -140,17 +143,6 @@ class Mixture:
                     channels=self.tolerances.channels,
                 )
         return logs
-
-    def _covariance(self, level: ResidualLevel, distances: np.ndarray) -> np.ndarray:
-        """Covariance of the residual with that of one controller, (k,)."""
-        common = self.tolerances.common
-        matern = matern_52(distances, length_scale=level.length_scale)
-        return np.asarray(level.residual**2 * ((1 - common) * matern + common))
-
-    def _measurement_noise(self, objective: float) -> float:
-        """Variance of a trial's noise that the rehearsal does not know of, normalised."""
-        share, offset = self.tolerances.noise_share, self.tolerances.noise_offset
-        return (share * objective) ** 2 + offset**2
 
 
 @dataclass(frozen=True, eq=False)

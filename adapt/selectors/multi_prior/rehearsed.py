@@ -6,7 +6,6 @@ import numpy as np
 
 from adapt.damage import HEALTHY
 from adapt.records import Outcome
-from adapt.rehearsal.table import Table
 from adapt.selectors.catalogue import register
 from adapt.selectors.multi_prior.fall_risk import FallRisk
 from adapt.selectors.multi_prior.hypotheses import Hypotheses, hypotheses_of
@@ -56,7 +55,13 @@ class Rehearsed(Selector):
     def __init__(self, context: Context, *, settings: RehearsedSettings | None = None) -> None:
         super().__init__(context)
         self.settings = settings or RehearsedSettings()
-        prior, table = context.prior, _checked_table(context)
+        prior, table = context.prior, context.table
+        if table is None:
+            raise InvalidValueError("the rehearsed selector needs a rehearsal of the repertoire")
+        if (k := table.objectives.shape[1]) != len(prior):
+            raise InvalidValueError(
+                f"the rehearsal must be of the repertoire's {len(prior)} controllers, not of {k}"
+            )
         self._measures = np.asarray(prior.measures, np.float64)
         height = float(np.max(table.objectives)) - prior.min_objective
         self._unit = height if height > 0 else 1.0
@@ -149,15 +154,3 @@ def _probabilities(hypotheses: Hypotheses, settings: RehearsedSettings) -> np.nd
     probabilities = np.tile((1 - settings.unknown) / levels * known, (levels, 1))
     probabilities[-1, :d] += settings.unknown * healthy
     return probabilities / probabilities.sum()
-
-
-def _checked_table(context: Context) -> Table:
-    """The rehearsal, which must be of as many controllers as the prior."""
-    if context.table is None:
-        raise InvalidValueError("the rehearsed selector needs a rehearsal of the repertoire")
-    k = context.table.objectives.shape[1]
-    if k != len(context.prior):
-        raise InvalidValueError(
-            f"the rehearsal must be of the repertoire's {len(context.prior)} controllers, not of {k}"
-        )
-    return context.table
