@@ -5,24 +5,15 @@ import subprocess
 import sys
 from pathlib import Path
 
-import numpy as np
 import pytest
 
-from repertoire.repertoire import Repertoire
 from repertoire.storage.repertoires import read_repertoire
 from repertoire.training.runs import FILE_NAME, resume_training, start_training
 from robots.errors import InUseError
 from robots.locks import locked
+from tests.repertoire.conftest import same_runs
 
 SMALL = ("--evaluations", 600, "--emitters", 2, "--batch-size", 30)
-
-
-def same(a: Repertoire, b: Repertoire) -> bool:
-    columns = [np.array_equal(x, b.history[name], equal_nan=True) for name, x in a.history.items()]
-    elites = [
-        np.array_equal(x, y) for x, y in zip(vars(a.elites).values(), vars(b.elites).values(), strict=True)
-    ]
-    return all(columns + elites) and np.array_equal(a.thresholds, b.thresholds)
 
 
 @pytest.mark.parametrize("name", ["sphere-20", "arm-30", "maze"])
@@ -48,18 +39,31 @@ def test_from_training_to_a_picture(name: str, tmp_path: Path, run) -> None:
 
 def test_a_stopped_run_goes_on_as_if_it_had_not_been(tmp_path: Path) -> None:
     settings = {"evaluations": 1200, "seed": 3, "emitters": 2, "batch_size": 30}
-    whole = start_training("sphere-20", "lm-ma-mae", out=tmp_path / "whole", **settings)
-    whole.run(tmp_path / "whole" / FILE_NAME)
-    part = start_training("sphere-20", "lm-ma-mae", out=tmp_path / "part", **settings)
-    part.run(tmp_path / "part" / FILE_NAME, stop=lambda: part.evaluations >= 480)
+    files = {name: tmp_path / name / FILE_NAME for name in ("whole", "part")}
+    whole, part = (
+        start_training("sphere-20", "lm-ma-mae", out=file.parent, **settings) for file in files.values()
+    )
+    whole.run(files["whole"])
+    part.run(files["part"], stop=lambda: part.evaluations >= 480)
     resumed = resume_training(tmp_path / "part")
     assert resumed is not None
     assert resumed.evaluations == 480
-    resumed.run(tmp_path / "part" / FILE_NAME)
-    assert same(
-        read_repertoire(tmp_path / "part" / FILE_NAME), read_repertoire(tmp_path / "whole" / FILE_NAME)
-    )
-    assert resume_training(tmp_path / "part") is None
+    resumed.run(files["part"])
+    assert same_runs(*map(read_repertoire, files.values()))
+
+
+@pytest.mark.parametrize("interruption", [signal.SIGINT, signal.SIGTERM])
+def test_an_interrupted_run_is_saved_and_says_how_to_go_on(tmp_path: Path, interruption) -> None:
+    command = [sys.executable, "-m", "surefoot", "train", "sphere-50", "--evaluations", str(10**9)]
+    with subprocess.Popen([*command, "--out", tmp_path], stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None
+        while not (tmp_path / FILE_NAME).exists():
+            assert process.poll() is None
+        process.send_signal(interruption)
+        out = process.stdout.read()
+    assert process.returncode == 0
+    assert f"Stopped and saved. Go on with: surefoot train --resume {tmp_path}" in " ".join(out.split())
+    assert resume_training(tmp_path) is not None
 
 
 def test_a_run_is_worked_on_by_one_process(tmp_path: Path) -> None:
@@ -71,19 +75,6 @@ def test_a_run_is_worked_on_by_one_process(tmp_path: Path) -> None:
         with pytest.raises(InUseError, match=r"repertoire\.h5 is in use by process"):
             other.run(tmp_path / FILE_NAME)
     assert (tmp_path / FILE_NAME).read_bytes() == before
-
-
-def test_sigterm_saves(tmp_path: Path) -> None:
-    command = [sys.executable, "-m", "surefoot", "train", "sphere-50", "--evaluations", str(10**9)]
-    with subprocess.Popen([*command, "--out", tmp_path], stdout=subprocess.PIPE, text=True) as process:
-        assert process.stdout is not None
-        while not (tmp_path / FILE_NAME).exists():
-            assert process.poll() is None
-        process.send_signal(signal.SIGTERM)
-        out = process.stdout.read()
-    assert process.returncode == 0
-    assert "Stopped and saved. Go on with: surefoot train --resume" in out
-    assert resume_training(tmp_path) is not None
 
 
 @pytest.mark.parametrize(

@@ -1,8 +1,10 @@
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
+from repertoire.repertoire import Repertoire
 from repertoire.training.runs import start_training
 from repertoire.training.training import Training
 
@@ -18,3 +20,12 @@ def start(tmp_path: Path):
         return start_training("ant", algorithm, out=tmp_path / name, **(SMALL | settings))
 
     return make
+
+
+def same_runs(a: Repertoire, b: Repertoire) -> bool:
+    """Whether two repertoires hold the same archive, thresholds and history, bit for bit."""
+    columns = [(vars(a.elites)[name], column) for name, column in vars(b.elites).items()]
+    columns += [(a.thresholds, b.thresholds), *((a.history[name], b.history[name]) for name in b.history)]
+    return a.history.keys() == b.history.keys() and all(
+        np.array_equal(one, other, equal_nan=True) and one.dtype == other.dtype for one, other in columns
+    )

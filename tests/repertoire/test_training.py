@@ -16,7 +16,7 @@ from repertoire.strategies.strategy import STOPS
 from repertoire.training.runs import FILE_NAME, resume_training, start_training
 from repertoire.training.training import Progress, Training
 from robots.errors import InvalidFileError, InvalidValueError, SurefootError, UnknownNameError
-from tests.repertoire.conftest import SMALL
+from tests.repertoire.conftest import SMALL, same_runs
 
 # every algorithm that the Ant's 21,256 parameters leave room for, and what must be said for that
 FITTING: dict[str, dict[str, object]] = {
@@ -39,19 +39,6 @@ FIRST_BATCHES = {
     "me-es-explore": [2, 10],
 }
 TELEMETRY = ("sigma", "condition_number", "improvements", "restarts", "stop")
-
-
-def _same(a: Repertoire, b: Repertoire) -> bool:
-    """Whether two repertoires hold the same archive, thresholds and history, bit for bit."""
-    elites = all(
-        np.array_equal(x, y) for x, y in zip(vars(a.elites).values(), vars(b.elites).values(), strict=True)
-    )
-    history = a.history.keys() == b.history.keys() and all(
-        np.array_equal(a.history[name], b.history[name], equal_nan=True)
-        and a.history[name].dtype == b.history[name].dtype
-        for name in a.history
-    )
-    return elites and history and np.array_equal(a.thresholds, b.thresholds)
 
 
 @pytest.fixture(scope="module")
@@ -110,7 +97,7 @@ def test_a_stopped_run_of_each_algorithm_resumes_bit_for_bit(start, tmp_path, na
     assert resumed.settings == stopped.settings
     with resumed:
         resumed.run(part)
-    assert _same(read_repertoire(part), read_repertoire(whole))
+    assert same_runs(read_repertoire(part), read_repertoire(whole))
     assert len(read_repertoire(part)) > 1
 
 
@@ -122,17 +109,10 @@ def test_matrices_that_no_machine_holds_are_refused(start, tmp_path, name: str) 
     assert not (tmp_path / "run").exists()
 
 
-@pytest.mark.parametrize("threads", [2, 3])
-def test_threads_change_nothing(start, tmp_path, uninterrupted, threads: int) -> None:
-    training = start(threads=threads)
-    training.run(tmp_path / FILE_NAME)
-    assert _same(read_repertoire(tmp_path / FILE_NAME), uninterrupted)
-
-
-def test_seeds_matter(start, tmp_path, uninterrupted) -> None:
-    training = start(seed=4)
-    training.run(tmp_path / FILE_NAME)
-    assert not _same(read_repertoire(tmp_path / FILE_NAME), uninterrupted)
+@pytest.mark.parametrize(("changes", "equal"), [({"threads": 3}, True), ({"seed": 4}, False)])
+def test_the_seed_matters_and_threads_do_not(start, tmp_path, uninterrupted, changes, equal: bool) -> None:
+    start(**changes).run(tmp_path / FILE_NAME)
+    assert same_runs(read_repertoire(tmp_path / FILE_NAME), uninterrupted) == equal
 
 
 @pytest.mark.parametrize("stop_after", [0, 1, 4])
@@ -145,7 +125,7 @@ def test_a_stopped_run_resumes_bit_for_bit(start, tmp_path, uninterrupted, stop_
     assert resumed is not None
     assert resumed.evaluations == 16 * stop_after
     resumed.run(folder / FILE_NAME)
-    assert _same(read_repertoire(folder / FILE_NAME), uninterrupted)
+    assert same_runs(read_repertoire(folder / FILE_NAME), uninterrupted)
     assert read_search(folder / FILE_NAME) is None
     assert resume_training(folder) is None, "a finished run was taken up again"
 
@@ -178,37 +158,7 @@ def test_a_killed_run_resumes_bit_for_bit(tmp_path, uninterrupted) -> None:
                 break
     assert read_search(folder / FILE_NAME) is None, "the run never got to its end"
     assert kills >= 2, "it was never interrupted"
-    assert _same(read_repertoire(folder / FILE_NAME), uninterrupted)
-
-
-def test_ctrl_c_finishes_the_batch_saves_and_says_how_to_go_on(tmp_path) -> None:
-    folder = tmp_path / "run"
-    command = [
-        "train",
-        "ant",
-        "--evaluations",
-        "100000",
-        "--episode-steps",
-        "40",
-        "--checkpoint-seconds",
-        "0",
-    ]
-    command += ["--out", str(folder)]
-    process = subprocess.Popen(
-        [sys.executable, "-m", "surefoot", *command],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-    )
-    while not (folder / FILE_NAME).exists():
-        assert process.poll() is None
-        time.sleep(0.05)
-    time.sleep(1.0)
-    process.send_signal(signal.SIGINT)
-    output, complaints = process.communicate(timeout=60)
-    assert process.returncode == 0, complaints
-    assert f"surefoot train --resume {folder}" in " ".join(output.split())
-    assert len(read_repertoire(folder / FILE_NAME).history["evaluations"]) > 0
+    assert same_runs(read_repertoire(folder / FILE_NAME), uninterrupted)
 
 
 def test_progress_counts_up_to_the_budget(start, tmp_path) -> None:
@@ -220,53 +170,41 @@ def test_progress_counts_up_to_the_budget(start, tmp_path) -> None:
     assert seen[-1].metrics.elites > 5
 
 
-def test_diverged_evaluations_are_counted_and_kept_out(start, tmp_path, monkeypatch) -> None:
+@pytest.mark.parametrize("every", [1, 3])
+def test_diverged_evaluations_are_counted_and_kept_out(start, tmp_path, monkeypatch, every: int) -> None:
     training: Training = start()
     evaluate = training.problem.evaluate
 
     def some_fail(solutions, seeds, **options):
         evaluations = evaluate(solutions, seeds, **options)
-        evaluations.failed[::3] = True
-        evaluations.objectives[::3] = np.nan
-        evaluations.measures[::3] = np.nan
+        evaluations.failed[::every] = True
+        evaluations.objectives[::every] = np.nan
+        evaluations.measures[::every] = np.nan
         return evaluations
 
     monkeypatch.setattr(training.problem, "evaluate", some_fail)
     training.run(tmp_path / FILE_NAME)
-    assert training.progress().diverged == 6 * 6
-    assert np.isfinite(read_repertoire(tmp_path / FILE_NAME).elites.objectives).all()
-
-
-def test_a_run_survives_batches_in_which_everything_diverges(start, tmp_path, monkeypatch) -> None:
-    training: Training = start()
-    evaluate = training.problem.evaluate
-
-    def all_fail(solutions, seeds, **options):
-        evaluations = evaluate(solutions, seeds, **options)
-        evaluations.failed[:] = True
-        evaluations.objectives[:] = np.nan
-        evaluations.measures[:] = np.nan
-        return evaluations
-
-    monkeypatch.setattr(training.problem, "evaluate", all_fail)
-    training.run(tmp_path / FILE_NAME)
+    assert training.progress().diverged == 6 * len(range(0, 16, every))
     repertoire = read_repertoire(tmp_path / FILE_NAME)
-    assert len(repertoire) == 0
-    assert training.progress().diverged == 96
-    flat = 1 + STOPS.index("flat values")
-    assert repertoire.history["emitter_0/stop"].tolist() == [flat] * 6
-    assert repertoire.history["emitter_0/restarts"].tolist() == [1, 2, 3, 4, 5, 6]
-    assert not repertoire.history["emitter_0/improvements"].any()
+    assert np.isfinite(repertoire.elites.objectives).all()
+    assert (len(repertoire) == 0) == (every == 1)
+    if every == 1:
+        flat = 1 + STOPS.index("flat values")
+        assert repertoire.history["emitter_0/stop"].tolist() == [flat] * 6
+        assert repertoire.history["emitter_0/restarts"].tolist() == [1, 2, 3, 4, 5, 6]
+        assert not repertoire.history["emitter_0/improvements"].any()
 
 
-def test_the_result_archive_holds_the_best_ever_evaluated(start, tmp_path, monkeypatch) -> None:
+def test_elites_are_the_best_ever_evaluated_and_repeat_with_their_seeds(start, tmp_path, monkeypatch) -> None:
     training: Training = start()
     everything: list[tuple[np.ndarray, np.ndarray, np.ndarray]] = []
+    seeds_of: dict[bytes, int] = {}
     evaluate = training.problem.evaluate
 
     def watch(solutions, seeds, **options):
         evaluations = evaluate(solutions, seeds, **options)
         everything.append((solutions, evaluations.objectives, evaluations.measures))
+        seeds_of.update({row.tobytes(): int(seed) for row, seed in zip(solutions, seeds, strict=True)})
         return evaluations
 
     monkeypatch.setattr(training.problem, "evaluate", watch)
@@ -279,25 +217,7 @@ def test_the_result_archive_holds_the_best_ever_evaluated(start, tmp_path, monke
     elites = read_repertoire(tmp_path / FILE_NAME).elites
     assert np.array_equal(elites.cells, expected.elites().cells)
     assert np.array_equal(elites.objectives, expected.elites().objectives)
-
-
-def test_an_elite_gives_its_stored_result_again(start, tmp_path, monkeypatch) -> None:
-    """The stored objective is that of the stored solution: evaluating it with its seed reproduces it."""
-    training: Training = start()
-    seeds_of: dict[bytes, int] = {}
-    evaluate = training.problem.evaluate
-
-    def watch(solutions, seeds, **options):
-        seeds_of.update(
-            {solution.tobytes(): int(seed) for solution, seed in zip(solutions, seeds, strict=True)}
-        )
-        return evaluate(solutions, seeds, **options)
-
-    monkeypatch.setattr(training.problem, "evaluate", watch)
-    training.run(tmp_path / FILE_NAME)
-    elites = read_repertoire(tmp_path / FILE_NAME).elites
-    seeds = np.array([seeds_of[solution.tobytes()] for solution in elites.solutions])
-    again = evaluate(elites.solutions, seeds)
+    again = evaluate(elites.solutions, np.array([seeds_of[row.tobytes()] for row in elites.solutions]))
     assert np.array_equal(again.objectives, elites.objectives)
     assert np.array_equal(again.measures, elites.measures)
     assert len(set(seeds_of.values())) == 96, "evaluations share seeds"

@@ -1,0 +1,129 @@
+"""The sphere and the arm against their published definitions."""
+
+import math
+
+import numpy as np
+import pytest
+
+from repertoire.problems.arm import Arm
+from repertoire.problems.catalogue import make_problem
+from repertoire.problems.problem import Evaluations, Request
+from repertoire.problems.sphere import Sphere
+
+
+def sphere(solutions: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Objectives and measures as they are defined, in float64."""
+    x = solutions.astype(np.float64)
+    n = x.shape[1]
+    objectives = 100 * (1 - np.sum((x - 2.048) ** 2, axis=1) / (7.168**2 * n))
+    with np.errstate(divide="ignore"):
+        folded = np.where(np.abs(x) > 5.12, 5.12 / x, x)
+    measures = np.stack([folded[:, : n // 2].sum(axis=1), folded[:, n // 2 :].sum(axis=1)], axis=1)
+    return objectives, measures
+
+
+def arm(solutions: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The same of the arm."""
+    x = solutions.astype(np.float64)
+    angles = np.cumsum(x, axis=1)
+    measures = np.stack([np.cos(angles).sum(axis=1), np.sin(angles).sum(axis=1)], axis=1)
+    return 100 * (1 - np.var(x, axis=1)), measures
+
+
+PUBLISHED = {"sphere": sphere, "arm": arm}
+DIMS = pytest.mark.parametrize("dim", [2, 3, 7, 16, 100, 1000])
+
+
+def evaluate(name: str, solutions: np.ndarray, **request: bool) -> Evaluations:
+    problem = make_problem(f"{name}-{solutions.shape[1]}")
+    return problem.evaluate(solutions, np.zeros(len(solutions), int), request=Request(**request))
+
+
+@DIMS
+@pytest.mark.parametrize("scale", [0.02, 4.0, 1e6])
+def test_the_sphere_is_the_published_one(dim: int, scale: float) -> None:
+    solutions = np.random.default_rng(dim).normal(0, scale, (9, dim)).astype(np.float32)
+    evaluations, (objectives, measures) = evaluate("sphere", solutions), sphere(solutions)
+    np.testing.assert_allclose(evaluations.objectives, objectives, rtol=1e-13, atol=1e-11)
+    np.testing.assert_allclose(evaluations.measures, measures, rtol=0, atol=2.4e-7 * dim / 2)
+
+
+@DIMS
+@pytest.mark.parametrize("scale", [0.02, 1.0, 100.0])
+@pytest.mark.parametrize("count", [1, 3, 4, 9])
+def test_the_arm_is_the_published_one(dim: int, scale: float, count: int) -> None:
+    solutions = np.random.default_rng(dim).normal(0, scale, (count, dim)).astype(np.float32)
+    evaluations, (objectives, measures) = evaluate("arm", solutions), arm(solutions)
+    np.testing.assert_allclose(evaluations.objectives, objectives, rtol=1e-12, atol=1e-11)
+    np.testing.assert_allclose(evaluations.measures, measures, rtol=0, atol=1e-11)
+
+
+@pytest.mark.parametrize("name", PUBLISHED)
+@pytest.mark.parametrize("dim", [2, 3, 7, 100])
+@pytest.mark.parametrize("scale", [0.02, 1.0, 8.0])
+def test_gradients_equal_finite_differences(name: str, dim: int, scale: float) -> None:
+    solutions = np.random.default_rng(dim).normal(0, scale, (5, dim)).astype(np.float32)
+    step, found = 1e-5, evaluate(name, solutions, gradients=True).gradients
+    assert found is not None
+    for j in range(dim):
+        moved = step * np.eye(dim)[j]
+        ahead, behind = PUBLISHED[name](solutions + moved), PUBLISHED[name](solutions - moved)
+        objectives, measures = ((a - b) / (2 * step) for a, b in zip(ahead, behind, strict=True))
+        np.testing.assert_allclose(found[:, 0, j], objectives, rtol=1e-5, atol=1e-6)
+        np.testing.assert_allclose(found[:, 1:, j], measures, rtol=1e-5, atol=1e-6)
+
+
+@pytest.mark.parametrize(("problem", "reach"), [(Sphere(100), 256.0), (Arm(1000), 1000.0)])
+def test_settings_of_the_paper(problem: Sphere | Arm, reach: float) -> None:
+    assert problem.measure_ranges == ((-reach, reach), (-reach, reach))
+    assert (problem.learning_rate, problem.min_objective, problem.archive) == (0.001, 0.0, (100, 100))
+    assert not problem.initial(np.random.default_rng(0)).any()
+
+
+def test_the_optimum_the_farthest_corner_and_beyond() -> None:
+    solutions = np.array([[2.048] * 10, [-5.12] * 10, [-6.0] * 10], np.float32)
+    best, corner, beyond = evaluate("sphere", solutions).objectives
+    assert best == pytest.approx(100, abs=1e-10)
+    assert corner == pytest.approx(0, abs=1e-5)
+    assert beyond < -10
+
+
+def test_coordinates_outside_the_bounds_are_folded_back() -> None:
+    edge = np.float32(5.12)
+    coordinates = [5.0, edge, np.nextafter(edge, np.float32(6)), 10.24, -51.2, 3e38, 0.0]
+    solutions = np.stack([np.array(coordinates, np.float32), np.zeros(7, np.float32)], axis=1)
+    measures = evaluate("sphere", solutions).measures
+    np.testing.assert_allclose(measures[:, 0], [5.0, 5.12, 1.0, 0.5, -0.1, 0.0, 0.0], atol=2.4e-7)
+    assert not measures[:, 1].any()
+
+
+@pytest.mark.parametrize("dim", [2, 5, 100])
+def test_the_ranges_of_the_sphere_are_reached_and_not_left(dim: int) -> None:
+    lows, highs = np.array(Sphere(dim).measure_ranges).T
+    corners = np.array([[-5.12] * dim, [5.12] * dim], np.float32)
+    np.testing.assert_allclose(evaluate("sphere", corners).measures, [lows, highs], rtol=1e-6)
+    wild = np.random.default_rng(0).standard_cauchy((1000, dim)).astype(np.float32) * 5
+    measures = evaluate("sphere", wild).measures
+    assert ((measures >= lows * (1 + 1e-6)) & (measures <= highs * (1 + 1e-6))).all()
+
+
+def test_of_an_odd_number_the_second_half_is_larger() -> None:
+    assert Sphere(3).measure_ranges == ((-5.12, 5.12), (-10.24, 10.24))
+    assert evaluate("sphere", np.array([[1.0, 2.0, 4.0]])).measures.tolist() == [[1.0, 6.0]]
+
+
+def test_variance_of_angles_does_not_cancel() -> None:
+    """The mean is far larger than the deviations from it."""
+    solutions = (1000 + np.random.default_rng(0).uniform(-0.01, 0.01, (3, 100))).astype(np.float32)
+    np.testing.assert_allclose(evaluate("arm", solutions).objectives, arm(solutions)[0], rtol=1e-12)
+
+
+def test_simple_poses_of_the_arm() -> None:
+    right = math.pi / 2
+    solutions = np.array(
+        [[0, 0, 0, 0], [right, 0, 0, 0], [right, right, right, right], [-right, 0, right, 0]]
+    )
+    evaluations = evaluate("arm", solutions)
+    np.testing.assert_allclose(evaluations.measures, [[4, 0], [0, 4], [0, 0], [2, -2]], atol=1e-6)
+    np.testing.assert_allclose(evaluations.objectives[[0, 2]], 100, atol=1e-10)
+    assert evaluations.objectives[1] == pytest.approx(100 - 100 * 3 / 16 * right**2, abs=1e-4)
