@@ -8,6 +8,7 @@ import pytest
 
 import adapt.suite.videos
 from repertoire.storage.repertoires import write_repertoire
+from robots.locks import locked
 from tests.adapt.rehearsal.small import save_rehearsal, small_repertoire
 
 LIBRARY = ("healthy", "front_left:lost", "back_left:dead", "all:weak@0.5")
@@ -113,6 +114,14 @@ def test_wrong_damages(run, files, tmp_path, damages, message) -> None:
     code, out, err = run(*command(files, tmp_path / "study", "--damages", tmp_path / "broken.yaml"))
     assert (code, out) == (2, "")
     assert message in err
+
+
+def test_one_process_at_a_time_works_in_a_folder(run, files, tmp_path) -> None:
+    with locked(tmp_path):
+        code, out, err = run(*command(files, tmp_path))
+    assert (code, out) == (2, "")
+    assert f"{tmp_path} is in use" in err
+    assert run(*command(files, tmp_path, "--dry-run"))[0] == 0
 
 
 def test_a_folder_of_another_benchmark_is_refused(run, files, tmp_path) -> None:

@@ -116,13 +116,16 @@ def recovery(
         seed=seed,
     )
     study = RecoveryStudy(repertoire, library, settings, out, threads=processes or available_cores())
-    _announce(study)
     if dry_run:
+        _announce(study)
         return
     with study.open():
+        _announce(study)
         if not _make_tables(study):
             return
+        console.print("finding the best gait under each damage, then replaying the recoveries")
         with ProgressBar("replays") as show:
+            show(0.0)
             results = study.replay(on_progress=show)
         _report(study, results, simulate, videos)
 
@@ -134,9 +137,8 @@ def _announce(study: "RecoveryStudy") -> None:
     settings, waiting, cores = study.settings, study.waiting(), study.threads
     seconds = study.table_seconds(waiting)
     for plan in waiting:
-        work = (
-            f"{1 + len(plan.damages)} conditions x {len(study.repertoire):,} gaits x {plan.episodes} episodes"
-        )
+        conditions, gaits = 1 + len(plan.damages), len(study.repertoire)
+        work = f"{conditions} conditions x {gaits:,} gaits x {plan.episodes} episodes"
         console.print(f"table {plan.name}: {work}, {duration(seconds[plan.name])}")
     replays = study.replay_seconds()
     console.print(
@@ -168,6 +170,7 @@ def _report(study: "RecoveryStudy", results: "Results", simulate: int, videos: b
     simulated, lines = [], []
     if simulate:
         with ProgressBar("simulated recoveries") as show:
+            show(0.0)
             simulated = simulate_recoveries(study, results, simulate, on_progress=show)
     if videos:
         try:
