@@ -3,10 +3,12 @@
 import os
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from functools import partial
 
 import numpy as np
 from pydantic import BaseModel
 
+from repertoire.archives.archive import Archive
 from repertoire.emitters.arborescence import ArborescenceSettings, EstimatedArborescenceSettings
 from repertoire.emitters.emitter import EmitterSettings
 from repertoire.emitters.evolution_strategy import EvolutionStrategySettings
@@ -15,10 +17,10 @@ from repertoire.emitters.variation import VariationSettings
 from repertoire.problems.problem import Problem
 from repertoire.search import Search
 from repertoire.strategies.strategy import StrategySettings
-from repertoire.strategies.table import STRATEGIES, find_strategy
+from repertoire.strategies.table import STRATEGIES
 from repertoire.training.settings import Settings, ThresholdSettings
 from robots.errors import InvalidValueError, UnknownNameError
-from robots.records import validate
+from robots.records import find_kind, validate
 
 # the settings of a search whatever its algorithm
 COMMON = ("evaluations", "seed", "archive", "min_objective")
@@ -117,14 +119,14 @@ class Algorithm:
             settings.emitter.make(problem, initial, np.random.Generator(np.random.SFC64(child)))
             for child in others
         ]
-        result = settings.archive.make(solution_dim=initial.size, ranges=problem.measure_ranges)
-        soft = result
+        make = partial(Archive, settings.archive, solution_dim=initial.size, ranges=problem.measure_ranges)
+        soft = result = make()
         if settings.thresholds is not None:
-            soft = settings.archive.make(
-                solution_dim=initial.size,
-                ranges=problem.measure_ranges,
+            thresholds = settings.thresholds
+            soft = make(
                 min_objective=settings.min_objective,
-                **dict(settings.thresholds),
+                learning_rate=thresholds.learning_rate,
+                rule=thresholds.rule,
             )
         return Search(soft=soft, result=result, emitters=emitters)
 
@@ -132,9 +134,8 @@ class Algorithm:
         """Return the settings of its strategy, or of the one that was chosen; empty if it follows none."""
         if not self.strategies:
             return []
-        if name is not None and name not in self.strategies:
-            raise UnknownNameError("strategy", name, self.strategies)
-        return [find_strategy(str(name or self.strategies[0]))]
+        known = {kind: STRATEGIES[kind] for kind in self.strategies}
+        return [find_kind(known, "strategy", str(name or self.strategies[0]))]
 
     def _check_memory(self, settings: Settings, n: int) -> None:
         """Refuse what this machine cannot hold."""

@@ -10,10 +10,11 @@ from dataclasses import asdict, dataclass, replace
 
 import numpy as np
 
-from repertoire.archives.competition import check_shape
+from repertoire.archives.archive import Archive
 from repertoire.evaluation import Evaluation, Evaluator
 from repertoire.metrics import Metrics
 from repertoire.repertoire import Repertoire, Spread
+from repertoire.state import check_shape
 from robots.errors import InvalidValueError
 from robots.seeds import SeedFamily
 
@@ -105,8 +106,10 @@ def correct_from_episodes(
     elites, n = repertoire.elites, np.shape(objectives)[-1]
     check_shape("objectives", objectives, (len(repertoire), n))
     check_shape("measures", measures, (len(repertoire), n, len(repertoire.problem.measure_names)))
-    archive = repertoire.settings.archive.make(
-        solution_dim=elites.solutions.shape[1], ranges=repertoire.problem.measure_ranges
+    archive = Archive(
+        repertoire.settings.archive,
+        solution_dim=elites.solutions.shape[1],
+        ranges=repertoire.problem.measure_ranges,
     )
     cells = np.full(objectives.shape, -1)  # of each episode; none if it diverged
     known = np.isfinite(objectives)

@@ -5,11 +5,11 @@ from dataclasses import asdict, replace
 
 import numpy as np
 
-from repertoire.archives.archive import ArchiveSpec
-from repertoire.archives.table import parse_archive
+from repertoire.archives.archive import Archive, ArchiveSpec
 from repertoire.metrics import measure_objectives
 from repertoire.provenance import software_versions
 from repertoire.repertoire import Repertoire
+from repertoire.training.settings import parse_archive
 from robots.errors import InvalidValueError
 
 _COUNTS = ("evaluations", "steps", "diverged")
@@ -47,7 +47,7 @@ def merge(
     spec = first.settings.archive if archive is None else parse_archive(archive)
     changes = {"archive": spec, "evaluations": max(1, counts["evaluations"])}
     settings = first.settings.model_copy(update=changes)
-    together = spec.make(solution_dim=first.problem.solution_dim, ranges=first.problem.measure_ranges)
+    together = Archive(spec, solution_dim=first.problem.solution_dim, ranges=first.problem.measure_ranges)
     for one in repertoires:
         together.add(one.elites.solutions, one.elites.objectives, one.elites.measures)
     elites = together.elites()

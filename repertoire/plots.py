@@ -209,8 +209,7 @@ def _draw_archive(
 
 def _centroids(repertoire: Repertoire) -> np.ndarray | None:
     """Centroids of the cells, (cells, m); None if cells are arranged along the measures."""
-    spec, ranges = repertoire.settings.archive, repertoire.problem.measure_ranges
-    return spec.make(solution_dim=1, ranges=ranges).centroids
+    return repertoire.settings.archive.centroids(repertoire.problem.measure_ranges)
 
 
 def _regions(repertoire: Repertoire) -> list[np.ndarray] | None:

@@ -259,8 +259,15 @@ class Repertoire:
         """Name the occupied cells nearest to a cell."""
         if not len(self):
             return "so is every other cell"
-        cells = np.stack(np.unravel_index(self.elites.cells, self.grid), axis=1)  # (k, m)
-        nearest = np.argsort(np.abs(cells - np.array(cell)).sum(axis=1), kind="stable")[:3]
+        centroids = self.settings.archive.centroids(self.problem.measure_ranges)
+        if centroids is None:  # cells are as near as their indices
+            cells = np.stack(np.unravel_index(self.elites.cells, self.grid), axis=1)  # (k, m)
+            distances = np.abs(cells - np.array(cell)).sum(axis=1)
+        else:
+            widths = np.diff(self.problem.measure_ranges, axis=1)[:, 0]
+            steps = (centroids[self.elites.cells] - centroids[cell[0]]) / widths  # (k, m)
+            distances = (steps**2).sum(axis=1)
+        nearest = np.argsort(distances, kind="stable")[:3]
         return "the nearest that are not: " + " ".join(format_cell(self.cell(row)) for row in nearest)
 
 

@@ -7,10 +7,9 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from repertoire.archives.archive import Archive
-from repertoire.archives.competition import check_shape
 from repertoire.emitters.emitter import EVERYTHING, Emitter, Outcomes
 from repertoire.problems.problem import Evaluations, Request
-from repertoire.state import select
+from repertoire.state import check_shape, nested, select
 from robots.errors import InvalidValueError
 
 
@@ -143,10 +142,8 @@ class Search:
         Raises:
             RuntimeError: between ask and tell.
         """
-        state = {f"soft/{name}": value for name, value in self.soft.state().items()}
-        for number, emitter in enumerate(self.emitters):
-            state |= {f"emitter_{number}/{name}": value for name, value in emitter.state().items()}
-        return state
+        emitters = {f"emitter_{number}": emitter.state() for number, emitter in enumerate(self.emitters)}
+        return nested(soft=self.soft.state(), **emitters)
 
     def restore(self, state: Mapping[str, np.ndarray]) -> None:
         """Become the search that a state was taken from; the elites of the result archive are not in it."""

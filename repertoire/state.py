@@ -1,10 +1,76 @@
-"""States: flat dictionaries of arrays, in whose names "/" parts groups."""
+"""States: flat dictionaries of arrays, in whose names "/" parts groups; and checks of arrays."""
 
 from collections.abc import Mapping
 
 import numpy as np
 
+from robots.errors import InvalidValueError
+
+
+def nested(**parts: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
+    """Return the state whose groups are the states of parts."""
+    return {f"{part}/{name}": value for part, state in parts.items() for name, value in state.items()}
+
 
 def select(state: Mapping[str, np.ndarray], prefix: str) -> dict[str, np.ndarray]:
-    """The part of a state whose names start with a prefix, without it."""
+    """Return the part of a state whose names start with a prefix, without it."""
     return {name.removeprefix(prefix): value for name, value in state.items() if name.startswith(prefix)}
+
+
+def read(state: Mapping[str, np.ndarray], name: str) -> np.ndarray:
+    """Return an entry of a state as it is.
+
+    Raises:
+        InvalidValueError: there is none of that name.
+    """
+    if name not in state:
+        raise InvalidValueError(f"the state lacks {name}")
+    return np.asarray(state[name])
+
+
+def read_floats(state: Mapping[str, np.ndarray], name: str, shape: tuple[int, ...]) -> np.ndarray:
+    """Return a float64 copy of an entry of a state.
+
+    Raises:
+        InvalidValueError: there is none, its shape is another, or it is not finite.
+    """
+    return checked_floats(name, read(state, name), shape)
+
+
+def read_count(state: Mapping[str, np.ndarray], name: str) -> int:
+    """Return an entry of a state that counts something.
+
+    Raises:
+        InvalidValueError: there is none, or it is not a whole number of at least 0.
+    """
+    value = float(read_floats(state, name, ()))
+    if value < 0 or value != int(value):
+        raise InvalidValueError(f"{name} must be a whole number, got {value}")
+    return int(value)
+
+
+def checked_floats(name: str, values: object, shape: tuple[int, ...]) -> np.ndarray:
+    """Return a float64 copy of finite values of a shape.
+
+    Raises:
+        InvalidValueError: the shape is another, or not all of them are finite.
+    """
+    array = np.array(values, np.float64)
+    check_shape(name, array, shape)
+    if not np.isfinite(array).all():
+        raise InvalidValueError(f"{name} must be finite")
+    return array
+
+
+def check_shape(name: str, array: np.ndarray, expected: tuple[int, ...]) -> None:
+    """Refuse an array of another shape."""
+    if array.shape != expected:
+        raise InvalidValueError(f"{name} must have shape {expected}, got {array.shape}")
+
+
+def check_finite(name: str, array: np.ndarray) -> None:
+    """Refuse an array (n, ...) that is not finite everywhere, with the indices where it is not."""
+    finite = np.isfinite(array).all(axis=tuple(range(1, array.ndim)))  # (n,)
+    if not finite.all():
+        indices = ", ".join(map(str, np.flatnonzero(~finite)))
+        raise InvalidValueError(f"{name} must be finite, but are not at index {indices}")

@@ -1,29 +1,29 @@
-"""What every archive shares: its specification, the contract, and the checks of what enters it."""
+"""`Archive`, the elites of which compete for cells, and `ArchiveSpec`, which says what the cells are."""
 
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, fields
-from typing import ClassVar, Self, Unpack
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import ClassVar, Self
 
 import numpy as np
 
 from repertoire.archives.competition import (
     Batch,
     Rule,
-    ThresholdOptions,
     add_sequentially,
     add_together,
     all_finite,
-    check_finite,
-    check_rule,
-    check_shape,
     gather,
     make_store,
 )
+from repertoire.state import check_finite, check_shape, read, read_floats
 from robots.errors import InvalidValueError
 
 MAX_CELLS = 1_000_000
+Locate = Callable[
+    [np.ndarray], np.ndarray
+]  # from measures (n, m), finite and contiguous, to cells (n,) int64
 
 
 @dataclass(frozen=True)
@@ -52,9 +52,10 @@ class Elites:
 
 @dataclass(frozen=True)
 class ArchiveSpec(ABC):
-    """How measure space is divided into cells: the part of a run's settings that makes its archives.
+    """How measure space is divided into cells.
 
-    A specification is written as text, `KIND:ARGUMENTS`; two with the same text are equal.
+    A specification is part of a run's settings, where it is written as text, `KIND:ARGUMENTS`; two with the
+    same text are equal.
 
     Attributes:
         kind: the name in the table and in the text.
@@ -73,6 +74,10 @@ class ArchiveSpec(ABC):
             InvalidValueError: it is not of this form, or a number is out of range.
         """
 
+    @abstractmethod
+    def __str__(self) -> str:
+        """The text that `parse_archive` reads."""
+
     @property
     @abstractmethod
     def shape(self) -> tuple[int, ...]:
@@ -84,39 +89,31 @@ class ArchiveSpec(ABC):
         return math.prod(self.shape)
 
     @property
+    @abstractmethod
     def measure_dim(self) -> int | None:
         """The number of measures that it divides; None if it can divide any number of them."""
-        return None
 
     @abstractmethod
-    def __str__(self) -> str:
-        """The text that `parse_archive` reads."""
-
-    @abstractmethod
-    def make(
-        self,
-        *,
-        solution_dim: int,
-        ranges: Sequence[tuple[float, float]],
-        **thresholds: Unpack[ThresholdOptions],
-    ) -> "Archive":
-        """Make an archive without elites; see `Archive` for the arguments.
+    def divide(self, bounds: np.ndarray) -> Locate:
+        """Return what finds the cells of measures.
 
         Args:
-            solution_dim: number of parameters of a solution.
-            ranges: (low, high) of each measure, in units of the measure.
-            **thresholds: see `Archive`.
+            bounds: (m, 2) float64, the low and high of each measure, checked.
 
         Raises:
-            InvalidValueError: an argument is wrong, or does not fit the specification.
+            InvalidValueError: the specification is of another number of measures.
         """
 
+    @abstractmethod
+    def centroids(self, ranges: Sequence[tuple[float, float]]) -> np.ndarray | None:
+        """Return the centroids of the cells, (cells, m); None if cells are arranged along the measures."""
 
-class Archive(ABC):
+
+class Archive:
     """At most one elite a cell; a threshold in each cell says what counts as an improvement.
 
-    A subclass says which cell a measure belongs to, nothing else. Thresholds start at `min_objective`, and
-    `rule` says how a call of `add` moves them (Fontaine & Nikolaidis 2023, CMA-MAE):
+    Thresholds start at `min_objective`, and `rule` says how a call of `add` moves them (Fontaine & Nikolaidis
+    2023, CMA-MAE):
 
     * "sequential": solution by solution, as in the paper's Algorithm 1. The improvement is f - t. If f > t,
       then t <- (1 - α) t + α f. A solution is stored if f > t, and also if its cell is empty or it beats the
@@ -130,35 +127,40 @@ class Archive(ABC):
     fills an empty cell is its objective, since there is nothing to compare it with.
 
     Args:
-        solution_dim: parameters a solution has.
-        cells: number of cells.
-        bounds: (measure_dim, 2) float64, the low and high of each measure, checked.
+        spec: which cell a measure belongs to.
+        solution_dim: number of parameters of a solution.
+        ranges: (low, high) of each measure, in units of the measure.
         learning_rate: α in [0, 1]; 0 never moves a threshold, 1 moves it onto what was accepted.
         min_objective: where thresholds start, in units of the objective; -inf only with a learning rate of 1.
         rule: how thresholds move, see above.
 
     Raises:
-        InvalidValueError: if a value is outside what is said here.
+        InvalidValueError: a range is empty or not finite, the specification is of another number of measures,
+            or the threshold could never rise.
     """
 
     def __init__(
         self,
+        spec: ArchiveSpec,
         *,
         solution_dim: int,
-        cells: int,
-        bounds: np.ndarray,
+        ranges: Sequence[tuple[float, float]],
         learning_rate: float = 1.0,
         min_objective: float = -np.inf,
         rule: Rule = "sequential",
     ) -> None:
-        check_rule(learning_rate, min_objective, rule)
-        self.solution_dim = checked_count("solution_dim", solution_dim)
-        self.cells = checked_count("cells", cells)
+        if min_objective == -np.inf and learning_rate < 1:
+            # (1 - α)(-inf) + α f is -inf whatever f is: such a threshold could never rise
+            raise InvalidValueError(f"a learning_rate of {learning_rate} needs a finite min_objective")
+        bounds = _checked_ranges(ranges)
+        self.cells = spec.cells
+        self.solution_dim = solution_dim
         self.measure_dim = len(bounds)
         self.ranges = tuple((low, high) for low, high in bounds.tolist())
         self.learning_rate = float(learning_rate)
         self.min_objective = float(min_objective)
         self.rule = rule
+        self._locate = spec.divide(bounds)
         self._store = make_store(self.cells, self.solution_dim, self.measure_dim, self.min_objective)
 
     def __len__(self) -> int:
@@ -176,11 +178,6 @@ class Archive(ABC):
         gather(self._store.objectives, self._store.occupied, gathered)
         return gathered[:-1]
 
-    @property
-    def centroids(self) -> np.ndarray | None:
-        """Centroids of the cells, (cells, m); None if cells are arranged along the measures instead."""
-        return None
-
     def cells_of(self, measures: np.ndarray) -> np.ndarray:
         """Return the cells that measures belong to.
 
@@ -197,10 +194,6 @@ class Archive(ABC):
         check_shape("measures", measures, (len(measures), self.measure_dim))
         check_finite("measures", measures)
         return self._locate(measures)
-
-    @abstractmethod
-    def _locate(self, measures: np.ndarray) -> np.ndarray:
-        """Return the cells (n,) int64 of checked measures, (n, measure_dim) float64, contiguous."""
 
     def add(
         self,
@@ -271,14 +264,13 @@ class Archive(ABC):
         Raises:
             InvalidValueError: if something is missing or does not fit; the archive is then as it was before.
         """
-        self._check_state(state)
-        cells = state["cells"]
-        self._store.thresholds[:] = state["thresholds"]
+        elites, thresholds = self._checked_state(state)
+        self._store.thresholds[:] = thresholds
         self._store.occupied[:] = False
-        self._store.occupied[cells] = True
-        self._store.solutions[cells] = state["solutions"]
-        self._store.objectives[cells] = state["objectives"]
-        self._store.measures[cells] = state["measures"]
+        self._store.occupied[elites.cells] = True
+        self._store.solutions[elites.cells] = elites.solutions
+        self._store.objectives[elites.cells] = elites.objectives
+        self._store.measures[elites.cells] = elites.measures
 
     def _checked_batch(self, solutions: np.ndarray, objectives: np.ndarray, measures: np.ndarray) -> Batch:
         solutions = np.ascontiguousarray(solutions, np.float32)
@@ -294,31 +286,22 @@ class Archive(ABC):
             check_finite("solutions", solutions)
         return Batch(self._locate(measures), solutions, objectives, measures)
 
-    def _check_state(self, state: Mapping[str, np.ndarray]) -> None:
-        missing = {"thresholds", *(field.name for field in fields(Elites))} - state.keys()
-        if missing:
-            raise InvalidValueError(f"the archive state lacks {', '.join(sorted(missing))}")
-        cells, thresholds = state["cells"], state["thresholds"]
-        k = cells.size
-        check_shape("cells", cells, (k,))
+    def _checked_state(self, state: Mapping[str, np.ndarray]) -> tuple[Elites, np.ndarray]:
+        """Return the elites and the thresholds of a state."""
+        cells, thresholds, solutions = (read(state, name) for name in ("cells", "thresholds", "solutions"))
+        check_shape("cells", cells, (cells.size,))
         check_shape("thresholds", thresholds, (self.cells,))
-        check_shape("solutions", state["solutions"], (k, self.solution_dim))
-        check_shape("objectives", state["objectives"], (k,))
-        for name in ("objectives", "solutions"):
-            check_finite(name, state[name])
+        check_shape("solutions", solutions, (cells.size, self.solution_dim))
+        check_finite("solutions", solutions)
+        objectives = read_floats(state, "objectives", cells.shape)
+        measures = read_floats(state, "measures", (cells.size, self.measure_dim))
         if not (np.isfinite(thresholds) | (thresholds == self.min_objective)).all():
             raise InvalidValueError("thresholds must be finite, or what they started at")
         if cells.dtype.kind not in "iu" or not (cells[:-1] < cells[1:]).all():
             raise InvalidValueError("cells must be integers in ascending order")
-        if not np.array_equal(self.cells_of(state["measures"]), cells):
+        if not np.array_equal(self._locate(measures), cells):
             raise InvalidValueError("cells must be those that the measures belong to")
-
-
-def checked_count(name: str, count: int) -> int:
-    """Return a whole number that is at least 1."""
-    if not isinstance(count, int | np.integer) or isinstance(count, bool) or count < 1:
-        raise InvalidValueError(f"{name} must be a whole number of at least 1, got {count!r}")
-    return int(count)
+        return Elites(cells, solutions, objectives, measures), thresholds
 
 
 def parse_count(text: str, *, least: int = 1) -> int:
@@ -337,20 +320,13 @@ def parse_count(text: str, *, least: int = 1) -> int:
     return int(digits)
 
 
-def checked_ranges(ranges: Sequence[tuple[float, float]] | np.ndarray) -> np.ndarray:
+def _checked_ranges(ranges: Sequence[tuple[float, float]]) -> np.ndarray:
     """Return the (low, high) of each measure as (m, 2) float64."""
-    bounds = as_floats("ranges", ranges)
-    if bounds.ndim != 2 or bounds.shape[1] != 2 or not len(bounds):
-        raise InvalidValueError(f"ranges must hold a (low, high) for each measure, got {ranges!r}")
+    if not len(ranges):
+        raise InvalidValueError("ranges must hold a (low, high) for each measure, got none")
+    bounds = np.array(ranges, np.float64)
+    check_shape("ranges", bounds, (len(bounds), 2))
     for i, (low, high) in enumerate(bounds.tolist()):
         if not (low < high and np.isfinite(high - low)):  # infinities, nans and too wide a range included
             raise InvalidValueError(f"ranges[{i}] must be finite with low < high, got ({low}, {high})")
     return bounds
-
-
-def as_floats(name: str, values: object) -> np.ndarray:
-    """Return values as a float64 array of whatever shape."""
-    try:
-        return np.asarray(values, np.float64)
-    except (TypeError, ValueError):  # text, or rows of different lengths
-        raise InvalidValueError(f"{name} must hold numbers in rows of equal length, got {values!r}") from None

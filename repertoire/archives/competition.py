@@ -1,21 +1,12 @@
 """The competition for cells: what an archive stores, and the two rules that move its thresholds, compiled."""
 
-from typing import Literal, NamedTuple, TypedDict, get_args
+from typing import Literal, NamedTuple
 
 import numpy as np
 
 from robots.compilation import compiled
-from robots.errors import InvalidValueError
 
 Rule = Literal["sequential", "batch"]
-
-
-class ThresholdOptions(TypedDict, total=False):
-    """How the thresholds of an archive behave; see `Archive`, which has the defaults."""
-
-    learning_rate: float
-    min_objective: float
-    rule: Rule
 
 
 class Store(NamedTuple):
@@ -49,33 +40,6 @@ def make_store(cells: int, solution_dim: int, measure_dim: int, threshold: float
         occupied=np.zeros(cells, np.bool_),
         groups=np.zeros(cells, np.int32),
     )
-
-
-def check_rule(learning_rate: float, min_objective: float, rule: str) -> None:
-    """Refuse settings that thresholds cannot follow."""
-    if not 0 <= learning_rate <= 1:
-        raise InvalidValueError(f"learning_rate must be in [0, 1], got {learning_rate}")
-    if np.isnan(min_objective) or min_objective == np.inf:
-        raise InvalidValueError(f"min_objective must be finite or -inf, got {min_objective}")
-    if min_objective == -np.inf and learning_rate < 1:
-        # (1 - α)(-inf) + α f is -inf whatever f is: such a threshold could never rise
-        raise InvalidValueError(f"a learning_rate of {learning_rate} needs a finite min_objective")
-    if rule not in get_args(Rule):
-        raise InvalidValueError(f"rule must be one of {', '.join(get_args(Rule))}, got {rule!r}")
-
-
-def check_shape(name: str, array: np.ndarray, expected: tuple[int, ...]) -> None:
-    """Refuse an array of another shape."""
-    if array.shape != expected:
-        raise InvalidValueError(f"{name} must have shape {expected}, got {array.shape}")
-
-
-def check_finite(name: str, array: np.ndarray) -> None:
-    """Refuse an array (n, ...) that is not finite everywhere, with the indices where it is not."""
-    finite = np.isfinite(array).all(axis=tuple(range(1, array.ndim)))  # (n,)
-    if not finite.all():
-        indices = ", ".join(map(str, np.flatnonzero(~finite)))
-        raise InvalidValueError(f"{name} must be finite, but are not at index {indices}")
 
 
 @compiled()

@@ -1,14 +1,12 @@
-"""An archive whose cells are the equal boxes of a grid over measure space."""
+"""A grid: measure space is cut into equal boxes along each measure."""
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import ClassVar, Self, Unpack
+from typing import ClassVar, Self
 
 import numpy as np
 
-from repertoire.archives.archive import Archive, ArchiveSpec, checked_count, checked_ranges, parse_count
-from repertoire.archives.competition import ThresholdOptions
+from repertoire.archives.archive import ArchiveSpec, Locate, parse_count
 from robots.compilation import compiled
 from robots.errors import InvalidValueError
 
@@ -19,7 +17,7 @@ _BOUNDARY_SLACK = 1e-6
 
 @dataclass(frozen=True)
 class GridSpec(ArchiveSpec):
-    """Specification of a `GridArchive`, written `6,6,6,6` or `grid:6,6,6,6`.
+    """Specification of a grid, written `6,6,6,6` or `grid:6,6,6,6`.
 
     Attributes:
         sizes: number of cells along each measure.
@@ -47,66 +45,28 @@ class GridSpec(ArchiveSpec):
     def __str__(self) -> str:
         return ",".join(map(str, self.sizes))
 
-    def make(
-        self,
-        *,
-        solution_dim: int,
-        ranges: Sequence[tuple[float, float]],
-        **thresholds: Unpack[ThresholdOptions],
-    ) -> "GridArchive":
-        """See `ArchiveSpec.make`."""
-        if len(ranges) != len(self.sizes):
+    def divide(self, bounds: np.ndarray) -> Locate:
+        """See `ArchiveSpec.divide`; what lies outside the ranges belongs to the nearest box.
+
+        A cell includes its lower boundary, and the last cell of a measure its upper one too.
+        """
+        if len(bounds) != len(self.sizes):
             along = "1 measure" if len(self.sizes) == 1 else f"{len(self.sizes)} measures"
             raise InvalidValueError(
-                f"the archive {self} has cells along {along}, but there are {len(ranges)}"
+                f"the archive {self} has cells along {along}, but there are {len(bounds)}"
             )
-        return GridArchive(
-            solution_dim=solution_dim,
-            shape=self.sizes,
-            ranges=ranges,
-            **thresholds,
-        )
+        lows, highs = np.ascontiguousarray(bounds.T)
+        dims = np.array(self.sizes)
 
+        def locate(measures: np.ndarray) -> np.ndarray:
+            cells = np.empty(len(measures), np.int64)
+            _locate(measures, lows, highs, dims, cells)
+            return cells
 
-class GridArchive(Archive):
-    """Measure space cut into `shape` boxes; what lies outside the ranges belongs to the nearest box.
+        return locate
 
-    A cell includes its lower boundary, and the last cell of a dimension its upper one too. Cells are numbered
-    in row-major order, the last measure varying fastest.
-
-    Args:
-        solution_dim: parameters a solution has.
-        shape: number of cells along each measure.
-        ranges: (low, high) of each measure, in units of the measure.
-        **thresholds: see `Archive`.
-
-    Raises:
-        InvalidValueError: if shape and ranges do not describe a grid, and as `Archive` says.
-    """
-
-    def __init__(
-        self,
-        *,
-        solution_dim: int,
-        shape: Sequence[int],
-        ranges: Sequence[tuple[float, float]],
-        **thresholds: Unpack[ThresholdOptions],
-    ) -> None:
-        bounds = checked_ranges(ranges)
-        self.shape = _checked_shape(shape, len(bounds))
-        self._dims = np.array(self.shape)
-        self._lows, self._highs = np.ascontiguousarray(bounds.T)
-        super().__init__(
-            solution_dim=solution_dim,
-            cells=math.prod(self.shape),
-            bounds=bounds,
-            **thresholds,
-        )
-
-    def _locate(self, measures: np.ndarray) -> np.ndarray:
-        cells = np.empty(len(measures), np.int64)
-        _locate(measures, self._lows, self._highs, self._dims, cells)
-        return cells
+    def centroids(self, ranges: Sequence[tuple[float, float]]) -> None:
+        """There are none: see `ArchiveSpec.centroids`."""
 
 
 @compiled()
@@ -123,9 +83,3 @@ def _locate(
             index = min(int(position + _BOUNDARY_SLACK), dims[j] - 1)
             cell = cell * dims[j] + index
         cells[i] = cell
-
-
-def _checked_shape(shape: Sequence[int], measure_dim: int) -> tuple[int, ...]:
-    if np.ndim(shape) != 1 or len(shape) != measure_dim:
-        raise InvalidValueError(f"shape must have an entry for each of {measure_dim} ranges, got {shape!r}")
-    return tuple(checked_count(f"shape[{i}]", n) for i, n in enumerate(shape))

@@ -22,14 +22,12 @@ from repertoire.emitters.emitter import (
     Outcomes,
     Ranking,
     RankingName,
-    Telemetry,
     accepted,
 )
 from repertoire.problems.problem import Problem, Request
-from repertoire.state import select
-from repertoire.strategies.adaptation import add_scaled, logarithmic
-from repertoire.strategies.cma_es import CMAESSettings
-from repertoire.strategies.mirrored import MirroredSamples
+from repertoire.state import nested, read, read_count, read_floats, select
+from repertoire.strategies.cma_es import CMAESSettings, add_scaled, logarithmic
+from repertoire.strategies.openai_es import MirroredSamples
 from repertoire.strategies.strategy import StepSize, Strategy
 from robots.compilation import compiled
 from robots.errors import InvalidValueError
@@ -55,9 +53,8 @@ class ArborescenceSettings(EmitterSettings):
 
     def make(self, problem: Problem, initial: np.ndarray, rng: np.random.Generator) -> "ArborescenceEmitter":
         """See `EmitterSettings.make`."""
-        coefficients = np.zeros(
-            1 + len(problem.measure_ranges)
-        )  # of the objective's gradient and each measure's
+        # of the gradients of the objective and of each measure
+        coefficients = np.zeros(1 + len(problem.measure_ranges))
         return ArborescenceEmitter(
             initial,
             coefficients=self.strategy.make(coefficients, rng),
@@ -109,12 +106,7 @@ class ArborescenceEmitter(Emitter):
         samples: around θ, to estimate gradients from; None to ask the problem for them.
         ranking: of branches.
         restart_unchanged: whether to restart when no branch changed the archive.
-
-    Raises:
-        InvalidValueError: if the initial solution is not a finite vector.
     """
-
-    _state_names = frozenset({"point", "gradients", "restarts"})
 
     def __init__(
         self,
@@ -126,20 +118,14 @@ class ArborescenceEmitter(Emitter):
         restart_unchanged: bool,
     ) -> None:
         self._initial = np.array(initial, np.float64)
-        if self._initial.ndim != 1 or not np.isfinite(self._initial).all():
-            raise InvalidValueError("initial must be a vector of finite numbers")
         self.coefficients = coefficients
         self._samples = samples
-        if samples is not None:
-            self._state_names |= {"samples/key", "samples/draws"}
         self._ranking = ranking
         self._restart_unchanged = restart_unchanged
-        self._weights = logarithmic(coefficients.batch_size).weights
+        self._weights, _ = logarithmic(coefficients.batch_size)
         self._drawn = np.empty((coefficients.batch_size, coefficients.solution_dim), np.float32)
         self._point = self._initial.copy()
         self._gradients: np.ndarray | None = None  # (1 + m, n) of length 1, when branches are next
-        self._restarts = 0
-        self._stop: str | None = None
         self._plan()
 
     def _plan(self) -> None:
@@ -155,16 +141,9 @@ class ArborescenceEmitter(Emitter):
         """A copy of θ, (n,) float64."""
         return self._point.copy()
 
-    @property
-    def telemetry(self) -> Telemetry:
-        """See `Emitter.telemetry`; of the coefficients, which are lengths, as gradients have length 1."""
-        return Telemetry(
-            sigma=self.coefficients.sigma,
-            condition_number=self.coefficients.condition_number,
-            improvements=self._improved,
-            restarts=self._restarts,
-            stop=self._stop,
-        )
+    def _width(self) -> tuple[float, float]:
+        # of the coefficients, which are lengths, as gradients have length 1
+        return self.coefficients.sigma, self.coefficients.condition_number
 
     def _fill(self, solutions: np.ndarray, archive: Archive) -> None:
         """Sample around the point, or branch off it."""
@@ -216,28 +195,23 @@ class ArborescenceEmitter(Emitter):
             self._restarts += 1
 
     def _current_state(self) -> dict[str, np.ndarray]:
-        state = {f"coefficients/{name}": value for name, value in self.coefficients.state().items()}
+        state = nested(coefficients=self.coefficients.state())
         if self._samples:
-            state |= {f"samples/{name}": value for name, value in self._samples.state().items()}
+            state |= nested(samples=self._samples.state())
         gradients = np.empty((0, self._point.size)) if self._gradients is None else self._gradients
         restarts = np.array(self._restarts)
         return {**state, "point": self.point, "gradients": gradients.copy(), "restarts": restarts}
 
     def _restore(self, state: Mapping[str, np.ndarray]) -> None:
-        point, gradients = np.array(state["point"], np.float64), np.array(state["gradients"], np.float64)
-        known = (self.coefficients.solution_dim, self._point.size)
-        if point.shape != known[1:] or gradients.shape not in ((0, self._point.size), known):
-            raise InvalidValueError(
-                f"point and gradients must have shapes {known[1:]} and {known}, or 0 gradients, "
-                f"got {point.shape} and {gradients.shape}"
-            )
-        if not (np.isfinite(point).all() and np.isfinite(gradients).all()):
-            raise InvalidValueError("point and gradients must be finite")
+        point, restarts = read_floats(state, "point", self._point.shape), read_count(state, "restarts")
+        known = len(read(state, "gradients")) > 0
+        shape = (self.coefficients.solution_dim if known else 0, self._point.size)
+        gradients = read_floats(state, "gradients", shape)
         self.coefficients.restore(select(state, "coefficients/"))
         if self._samples:
             self._samples.restore(select(state, "samples/"))
-        self._point, self._gradients = point, gradients if len(gradients) else None
-        self._restarts = int(state["restarts"])
+        self._point, self._gradients = point, gradients if known else None
+        self._restarts = restarts
         self._plan()
 
 

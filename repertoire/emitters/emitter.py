@@ -9,7 +9,7 @@ import numpy as np
 
 from repertoire.archives.archive import Archive
 from repertoire.problems.problem import OBJECTIVES_AND_MEASURES, Problem, Request
-from robots.errors import InvalidValueError
+from repertoire.state import check_shape
 from robots.records import Kind
 from robots.simulation.episodes import ObservationMoments
 
@@ -77,7 +77,7 @@ class EmitterSettings(Kind, ABC):
 
         Args:
             problem: to be solved.
-            initial: (n,), finite, the solution to start from.
+            initial: (n,) float32, finite, the solution to start from.
             rng: its only source of randomness; driven by `numpy.random.SFC64`.
 
         Raises:
@@ -112,7 +112,8 @@ class Emitter(ABC):
     offered: np.ndarray | slice = EVERYTHING
     _asked = False
     _improved = 0  # solutions of the last batch that improved the archive
-    _state_names: frozenset[str] = frozenset()  # that a state must have, beyond those that its parts check
+    _restarts = 0
+    _stop: str | None = None  # why it restarted after the last batch
 
     def ask(self, archive: Archive, out: np.ndarray | None = None) -> np.ndarray:
         """Return the solutions to evaluate next, (batch_size, solution_dim) float32.
@@ -145,10 +146,7 @@ class Emitter(ABC):
         """
         if not self._asked:
             raise RuntimeError("tell was called before ask: there are no solutions to tell of")
-        if outcomes.improvements.shape != (self.batch_size,):
-            raise InvalidValueError(
-                f"improvements must have shape ({self.batch_size},), got {outcomes.improvements.shape}"
-            )
+        check_shape("improvements", outcomes.improvements, (self.batch_size,))
         self._improved = int(np.count_nonzero(outcomes.improvements > 0))
         self._learn(outcomes, archive)
         self._asked = False
@@ -169,16 +167,17 @@ class Emitter(ABC):
         Raises:
             InvalidValueError: if something is missing or has the wrong shape.
         """
-        missing = self._state_names - state.keys()
-        if missing:
-            raise InvalidValueError(f"the emitter state lacks {', '.join(sorted(missing))}")
         self._restore(state)
         self._asked = False
 
     @property
-    @abstractmethod
     def telemetry(self) -> Telemetry:
         """Its state in numbers, after the last `tell`."""
+        return Telemetry(*self._width(), self._improved, self._restarts, self._stop)
+
+    @abstractmethod
+    def _width(self) -> tuple[float, float]:
+        """Return the step size and the condition number of `Telemetry`."""
 
     @abstractmethod
     def _fill(self, solutions: np.ndarray, archive: Archive) -> None:
@@ -194,7 +193,7 @@ class Emitter(ABC):
 
     @abstractmethod
     def _restore(self, state: Mapping[str, np.ndarray]) -> None:
-        """Take back a state that has all `_state_names`."""
+        """`restore` of a state that may lack something or not fit."""
 
 
 Ranking = Callable[[Outcomes], np.ndarray]

@@ -5,9 +5,9 @@ from collections.abc import Mapping
 import numpy as np
 
 from repertoire.archives.archive import Archive
-from repertoire.emitters.emitter import Emitter, EmitterSettings, Outcomes, Telemetry, by_improvement
+from repertoire.emitters.emitter import Emitter, EmitterSettings, Outcomes, by_improvement
 from repertoire.problems.problem import Problem
-from repertoire.state import select
+from repertoire.state import nested, read_count, select
 from repertoire.strategies.strategy import Strategy
 from repertoire.strategies.table import AnyStrategy
 
@@ -49,24 +49,12 @@ class EvolutionStrategyEmitter(Emitter):
         strategy: the strategy to follow; from here on the emitter's own.
     """
 
-    _state_names = frozenset({"restarts"})
-
     def __init__(self, strategy: Strategy) -> None:
         self.strategy = strategy
         self.batch_size = strategy.batch_size
-        self._restarts = 0
-        self._stop: str | None = None
 
-    @property
-    def telemetry(self) -> Telemetry:
-        """See `Emitter.telemetry`."""
-        return Telemetry(
-            sigma=self.strategy.sigma,
-            condition_number=self.strategy.condition_number,
-            improvements=self._improved,
-            restarts=self._restarts,
-            stop=self._stop,
-        )
+    def _width(self) -> tuple[float, float]:
+        return self.strategy.sigma, self.strategy.condition_number
 
     def _fill(self, solutions: np.ndarray, archive: Archive) -> None:
         self.strategy.ask(out=solutions)
@@ -81,9 +69,9 @@ class EvolutionStrategyEmitter(Emitter):
             self._restarts += 1
 
     def _current_state(self) -> dict[str, np.ndarray]:
-        strategy = {f"strategy/{name}": value for name, value in self.strategy.state().items()}
-        return {**strategy, "restarts": np.array(self._restarts)}
+        return {**nested(strategy=self.strategy.state()), "restarts": np.array(self._restarts)}
 
     def _restore(self, state: Mapping[str, np.ndarray]) -> None:
+        restarts = read_count(state, "restarts")
         self.strategy.restore(select(state, "strategy/"))
-        self._restarts = int(state["restarts"])
+        self._restarts = restarts

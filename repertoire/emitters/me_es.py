@@ -9,11 +9,10 @@ from typing import Literal
 
 import numpy as np
 
-from repertoire.archives.archive import Archive
-from repertoire.emitters.emitter import Emitter, EmitterSettings, Outcomes, Telemetry
-from repertoire.emitters.parents import Goal, Parents, novelty
+from repertoire.archives.archive import Archive, Elites
+from repertoire.emitters.emitter import Emitter, EmitterSettings, Outcomes
 from repertoire.problems.problem import Normaliser, Problem, Request
-from repertoire.state import select
+from repertoire.state import nested, read, read_count, select
 from repertoire.strategies.openai_es import AdamRates, OpenAIES, OpenAIESSettings
 from robots.errors import InvalidValueError
 from robots.simulation.episodes import ObservationMoments
@@ -22,7 +21,12 @@ STEPS = 10  # from each parent
 # The observations of one in so many samples are requested: of two episodes of 200. A hundred steps then see
 # 200,000 observations, enough for any mean, and no step moves the statistics by much.
 OBSERVED_EVERY = 100
+NEIGHBOURS = 10  # of which novelty is the mean distance, as in Colas 2020
+_RECENT = 5  # cells that count as updated last
+_BEST = 2  # elites to choose from for their objective
+_NOVEL = 5  # and for their novelty
 
+Goal = Literal["explore", "exploit"]
 Mode = Literal["explore", "exploit", "explore-exploit"]
 # What successive parents are improved in; which is first is as in the experiments of Tjanaka et al. 2023
 _GOALS: dict[Mode, tuple[Goal, ...]] = {
@@ -31,7 +35,94 @@ _GOALS: dict[Mode, tuple[Goal, ...]] = {
     "explore-exploit": ("exploit", "explore"),
 }
 
-_STATISTICS = {"normalisation/count", "normalisation/sums", "normalisation/squares"}
+
+class Parents:
+    """Remembers every mean that was evaluated, and chooses the elite to improve next (Colas 2020).
+
+    To exploit, that is one of the two best elites or, every other time, of the two best in the five cells
+    updated last. To explore, it is one of the five elites that are most novel compared with everything seen.
+
+    Args:
+        measure_dim: number of measures, m.
+
+    Attributes:
+        seen: measures of all means evaluated, (k, m).
+    """
+
+    def __init__(self, measure_dim: int) -> None:
+        self.seen = np.empty((0, measure_dim))
+        self._updated = np.empty(0, np.int64)  # cells, distinct, the latest last
+
+    def remember(self, measures: np.ndarray, cell: int | None) -> None:
+        """Count a mean as seen.
+
+        Args:
+            measures: (m,), finite.
+            cell: where it became the elite, if it did.
+        """
+        self.seen = np.concatenate([self.seen, measures[None]])
+        if cell is not None:
+            self._updated = np.append(self._updated[self._updated != cell], cell)[-_RECENT:]
+
+    def choose(self, goal: Goal, archive: Archive, rng: np.random.Generator) -> np.ndarray | None:
+        """Return a copy of an elite's solution, (solution_dim,) float32; None if the archive is empty."""
+        elites = archive.elites()
+        if not len(elites):
+            return None
+        candidates = self._promising(elites, rng) if goal == "exploit" else self._novel(elites)
+        return elites.solutions[rng.choice(candidates)]
+
+    def _promising(self, elites: Elites, rng: np.random.Generator) -> np.ndarray:
+        candidates = np.arange(len(elites))
+        if rng.random() < 0.5:
+            updated = np.flatnonzero(np.isin(elites.cells, self._updated))
+            candidates = updated if len(updated) else candidates
+        return candidates[np.argsort(-elites.objectives[candidates], kind="stable")[:_BEST]]
+
+    def _novel(self, elites: Elites) -> np.ndarray:
+        return np.argsort(-novelty(elites.measures, self.seen), kind="stable")[:_NOVEL]
+
+    def state(self) -> dict[str, np.ndarray]:
+        """What a checkpoint must hold."""
+        return {"seen": self.seen, "updated": self._updated}
+
+    def restore(self, state: Mapping[str, np.ndarray]) -> None:
+        """Take back what `state` returned.
+
+        Raises:
+            InvalidValueError: something is missing, or has the wrong shape or type.
+        """
+        seen, updated = np.array(read(state, "seen"), np.float64), read(state, "updated")
+        if seen.ndim != 2 or seen.shape[1] != self.seen.shape[1] or not np.isfinite(seen).all():
+            raise InvalidValueError(
+                f"seen must be finite with shape (k, {self.seen.shape[1]}), got {seen.shape}"
+            )
+        if updated.ndim != 1 or updated.dtype.kind not in "iu" or len(updated) > _RECENT:
+            raise InvalidValueError(f"updated must be at most {_RECENT} cells, got shape {updated.shape}")
+        self.seen, self._updated = seen, updated.astype(np.int64)
+
+
+def novelty(measures: np.ndarray, seen: np.ndarray) -> np.ndarray:
+    """Return the mean distance of measures to their nearest neighbours among those seen before.
+
+    This is the novelty of J. Lehman, K. Stanley, "Abandoning Objectives", 2011.
+
+    Args:
+        measures: (n, m), in the units of the problem; NaN is as new as NaN.
+        seen: (k, m).
+
+    Returns:
+        (n,), in the same units; over all of `seen` while it holds less than 10, and 0 while it is empty.
+    """
+    if not len(seen):
+        return np.zeros(len(measures))
+    squares = np.zeros((len(measures), len(seen)))
+    for new, old in zip(measures.T, seen.T, strict=True):
+        squares += (new[:, None] - old) ** 2
+    count = min(NEIGHBOURS, len(seen))
+    nearest = np.partition(squares, count - 1, axis=1)[:, :count]
+    nearest.sort(axis=1)  # sums then do not depend on how this machine's NumPy partitions
+    return np.sqrt(nearest).mean(axis=1)
 
 
 class Normalisation:
@@ -67,7 +158,7 @@ class Normalisation:
 
     def restore(self, state: Mapping[str, np.ndarray]) -> None:
         """Take back what `state` returned; see `ObservationMoments.restored`."""
-        self._moments = self._moments.restored(state)
+        self._moments = self._moments.restored({name: read(state, name) for name in self.state()})
 
 
 class MEESSettings(EmitterSettings):
@@ -85,15 +176,7 @@ class MEESSettings(EmitterSettings):
 
     def make(self, problem: Problem, initial: np.ndarray, rng: np.random.Generator) -> "MEESEmitter":
         """See `EmitterSettings.make`."""
-        return MEESEmitter(
-            initial,
-            mode=self.mode,
-            sigma0=self.strategy.sigma0,
-            batch_size=self.strategy.batch_size,
-            rng=rng,
-            measure_dim=len(problem.measure_ranges),
-            normaliser=problem.normaliser,
-        )
+        return MEESEmitter(self, problem, initial, rng)
 
 
 class MEESEmitter(Emitter):
@@ -111,39 +194,24 @@ class MEESEmitter(Emitter):
     folded into every solution.
 
     Args:
+        settings: see `MEESSettings`.
+        problem: its number of measures, and how its solutions take up statistics of observations.
         initial: (n,), finite.
-        mode: what to climb towards, by turns where it names both.
-        sigma0: standard deviation of the samples, in units of the parameters.
-        batch_size: samples a step; even, half of them mirrored.
         rng: the only source of randomness; driven by `numpy.random.SFC64`.
-        measure_dim: number of measures, m.
-        normaliser: how solutions take up statistics of observations; None if the problem has none.
 
     Raises:
-        InvalidValueError: if an argument is outside what is said here.
+        InvalidValueError: the batch size is odd.
     """
 
-    _state_names = frozenset({"turns", "step", "parents/seen", "parents/updated"})
-
     def __init__(
-        self,
-        initial: np.ndarray,
-        *,
-        mode: Mode,
-        sigma0: float,
-        batch_size: int,
-        rng: np.random.Generator,
-        measure_dim: int,
-        normaliser: Normaliser | None,
+        self, settings: MEESSettings, problem: Problem, initial: np.ndarray, rng: np.random.Generator
     ) -> None:
-        self.strategy = OpenAIES(initial, sigma0=sigma0, batch_size=batch_size, rng=rng, adam=_rates(sigma0))
-        self._goals = _GOALS[mode]
-        self._parents = Parents(measure_dim)
+        self.strategy = OpenAIES(settings.strategy, initial, rng, adam=_rates(settings.strategy.sigma0))
+        self._goals = _GOALS[settings.mode]
+        self._parents = Parents(len(problem.measure_ranges))
         self._turns = 0  # to another parent so far
         self._step = STEPS  # from the parent; at first there is none, and the initial solution comes alone
-        self._normalisation = None if normaliser is None else Normalisation(normaliser)
-        if normaliser is not None:
-            self._state_names |= _STATISTICS
+        self._normalisation = None if problem.normaliser is None else Normalisation(problem.normaliser)
         self._plan()
 
     def _plan(self) -> None:
@@ -161,12 +229,8 @@ class MEESEmitter(Emitter):
         """What the present parent is improved in; before the first, what that will be."""
         return self._goals[max(self._turns - 1, 0) % len(self._goals)]
 
-    @property
-    def telemetry(self) -> Telemetry:
-        """See `Emitter.telemetry`; to turn to another parent is no restart."""
-        return Telemetry(
-            self.strategy.sigma, self.strategy.condition_number, self._improved, restarts=0, stop=None
-        )
+    def _width(self) -> tuple[float, float]:
+        return self.strategy.sigma, self.strategy.condition_number
 
     def _fill(self, solutions: np.ndarray, archive: Archive) -> None:
         samples = solutions[self.offered.stop :]
@@ -215,20 +279,19 @@ class MEESEmitter(Emitter):
         self.strategy.restart(parent)
 
     def _current_state(self) -> dict[str, np.ndarray]:
-        parts = {"strategy": self.strategy.state(), "parents": self._parents.state()}
+        state = nested(strategy=self.strategy.state(), parents=self._parents.state())
         if self._normalisation is not None:
-            parts["normalisation"] = self._normalisation.state()
-        state = {f"{part}/{name}": value for part, one in parts.items() for name, value in one.items()}
+            state |= nested(normalisation=self._normalisation.state())
         return {**state, "turns": np.array(self._turns), "step": np.array(self._step)}
 
     def _restore(self, state: Mapping[str, np.ndarray]) -> None:
+        turns, step = read_count(state, "turns"), read_count(state, "step")
+        if step > STEPS:
+            raise InvalidValueError(f"step must be 0 to {STEPS}, got {step}")
         self.strategy.restore(select(state, "strategy/"))
         self._parents.restore(select(state, "parents/"))
         if self._normalisation is not None:
             self._normalisation.restore(select(state, "normalisation/"))
-        turns, step = int(state["turns"]), int(state["step"])
-        if not (turns >= 0 and 0 <= step <= STEPS):
-            raise InvalidValueError(f"turns must not be negative, and step be 0 to {STEPS}: {turns}, {step}")
         self._turns, self._step = turns, step
         self._plan()
 

@@ -13,13 +13,12 @@ import numpy as np
 from pydantic import Field
 
 from repertoire.archives.archive import Archive
-from repertoire.emitters.emitter import Emitter, EmitterSettings, Outcomes, Telemetry
+from repertoire.emitters.emitter import Emitter, EmitterSettings, Outcomes
 from repertoire.problems.problem import Problem
-from repertoire.state import select
-from repertoire.strategies.noise import Noise, check_generator, generator_state, restore_generator
+from repertoire.state import nested, read, select
+from repertoire.strategies.noise import Noise, generator_state, restore_generator
 from repertoire.strategies.strategy import BatchSize, StepSize
 from robots.compilation import compiled
-from robots.errors import InvalidValueError
 
 LineStep = Annotated[float, Field(ge=0, le=1000, allow_inf_nan=False)]
 
@@ -42,9 +41,7 @@ class VariationSettings(EmitterSettings):
 
     def make(self, problem: Problem, initial: np.ndarray, rng: np.random.Generator) -> "VariationEmitter":
         """See `EmitterSettings.make`."""
-        return VariationEmitter(
-            initial, iso_sigma=self.sigma0, line_sigma=self.line_sigma, batch_size=self.batch_size, rng=rng
-        )
+        return VariationEmitter(self, initial, rng)
 
 
 class VariationEmitter(Emitter):
@@ -53,48 +50,21 @@ class VariationEmitter(Emitter):
     While the archive is empty, the initial solution takes the elites' place.
 
     Args:
+        settings: see `VariationSettings`.
         initial: (n,), finite.
-        iso_sigma: standard deviation of the noise of every parameter, in units of the parameters; positive.
-        line_sigma: standard deviation of the step along the line, as a fraction of the distance to the other
-            elite; 0 for Gaussian variation alone.
-        batch_size: solutions a generation; at least 1.
         rng: the only source of randomness; driven by `numpy.random.SFC64`.
-
-    Raises:
-        InvalidValueError: if an argument is outside what is said here.
     """
 
-    _state_names = frozenset({"noise/key", "noise/draws", "generator"})
-
-    def __init__(
-        self,
-        initial: np.ndarray,
-        *,
-        iso_sigma: float,
-        line_sigma: float,
-        batch_size: int,
-        rng: np.random.Generator,
-    ) -> None:
-        if not 0 < iso_sigma < math.inf:
-            raise InvalidValueError(f"iso_sigma must be positive and finite, got {iso_sigma}")
-        if not 0 <= line_sigma < math.inf:
-            raise InvalidValueError(f"line_sigma must be finite and not negative, got {line_sigma}")
-        if batch_size < 1:
-            raise InvalidValueError(f"batch_size must be at least 1, got {batch_size}")
-        check_generator(rng)
-        self.batch_size = int(batch_size)
+    def __init__(self, settings: VariationSettings, initial: np.ndarray, rng: np.random.Generator) -> None:
+        self.batch_size = settings.batch_size
         self._initial = np.array(initial, np.float32)
-        if self._initial.ndim != 1 or not np.isfinite(self._initial).all():
-            raise InvalidValueError("initial must be a vector of finite numbers")
-        self._iso_sigma, self._line_sigma = float(iso_sigma), float(line_sigma)
+        self._iso_sigma, self._line_sigma = settings.sigma0, settings.line_sigma
         self._rng = rng
         self._random = Noise(rng)
-        self._steps = np.empty(batch_size, np.float32)  # along the lines
+        self._steps = np.empty(self.batch_size, np.float32)  # along the lines
 
-    @property
-    def telemetry(self) -> Telemetry:
-        """See `Emitter.telemetry`; the step size is that of the Gaussian noise."""
-        return Telemetry(self._iso_sigma, math.nan, self._improved, restarts=0, stop=None)
+    def _width(self) -> tuple[float, float]:
+        return self._iso_sigma, math.nan
 
     def _fill(self, solutions: np.ndarray, archive: Archive) -> None:
         draw, half = self._random.next_draw(), self.batch_size // 2
@@ -114,12 +84,12 @@ class VariationEmitter(Emitter):
         """There is nothing to learn."""
 
     def _current_state(self) -> dict[str, np.ndarray]:
-        noise = {f"noise/{name}": value for name, value in self._random.state().items()}
-        return {**noise, "generator": generator_state(self._rng)}
+        return {**nested(noise=self._random.state()), "generator": generator_state(self._rng)}
 
     def _restore(self, state: Mapping[str, np.ndarray]) -> None:
+        generator = read(state, "generator")
         self._random.restore(select(state, "noise/"))
-        restore_generator(self._rng, state["generator"])
+        restore_generator(self._rng, generator)
 
 
 @compiled()

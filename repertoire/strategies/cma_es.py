@@ -1,24 +1,14 @@
-"""CMA-ES: a Gaussian with a full covariance matrix, in time and memory quadratic in n.
+"""CMA-ES: a Gaussian with a full covariance matrix, in quadratic time and memory; what its variants share.
 
 Source: N. Hansen, "The CMA Evolution Strategy: A Tutorial", 2016, arXiv:1604.00772 (Hansen below), without
-    negative weights.
+    negative weights, and with squared path lengths for lengths as in pycma's option `CSA_squared`.
 """
 
 import math
-from collections.abc import Mapping
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
-from repertoire.strategies.adaptation import (
-    Constants,
-    adapt_step_size,
-    add_scaled,
-    damping,
-    logarithmic,
-    path_rate,
-    path_stalls,
-)
 from repertoire.strategies.strategy import Strategy, StrategySettings
 from robots.compilation import compiled
 
@@ -26,21 +16,41 @@ _MAX_CONDITION = 1e14
 _MIN_STEP = 1e-11  # in units of the parameters
 
 
-@dataclass
-class _Search:
-    """What changes."""
+class Constants(NamedTuple):
+    """Weights, learning rates and damping, which follow from the dimension and the batch size alone.
+
+    A named tuple because kernels take it whole. CMA-ES and its separable variant use this one class: numba's
+    dispatcher tells two classes with fields of the same types apart only slowly, which costs more than the
+    update.
+
+    Attributes:
+        weights: (parents,) float64, positive, falling, sum 1.
+        mu_eff: variance effective selection mass.
+        c_sigma: learning rate of the step size's path.
+        damping: of the step size.
+        c_c: learning rate of the covariance matrix's path.
+        c_1: learning rate of the rank-one update.
+        c_mu: learning rate of the rank-μ update.
+    """
+
+    weights: np.ndarray
+    mu_eff: float
+    c_sigma: float
+    damping: float
+    c_c: float
+    c_1: float
+    c_mu: float
+
+
+class _Search(NamedTuple):
+    """The arrays that change, float64."""
 
     mean: np.ndarray  # (n,)
     path_sigma: np.ndarray  # (n,)
     path_c: np.ndarray  # (n,)
-    covariance: (
-        np.ndarray
-    )  # (n, n), Fortran order, of which the lower triangle holds C, without the step size
-    basis: np.ndarray  # (n, n), eigenvectors of an earlier C in its columns
+    covariance: np.ndarray  # (n, n), Fortran order; its lower triangle holds C, without the step size
+    basis: np.ndarray  # (n, n), Fortran order, eigenvectors of an earlier C in its columns
     deviations: np.ndarray  # (n,), square roots of its eigenvalues, ascending
-    sigma: float
-    generation: int = 0
-    decomposed: int = 0  # the generation that basis and deviations are of
 
 
 class CMAESSettings(StrategySettings):
@@ -51,7 +61,7 @@ class CMAESSettings(StrategySettings):
 
     def make(self, mean: np.ndarray, rng: np.random.Generator) -> "CMAES":
         """See `StrategySettings.make`."""
-        return CMAES(mean, sigma0=self.sigma0, batch_size=self.batch_size, rng=rng)
+        return CMAES(self, mean, rng)
 
     def memory(self, n: int) -> int:
         """Four matrices of float64, two of them while decomposing."""
@@ -59,25 +69,19 @@ class CMAESSettings(StrategySettings):
 
 
 class CMAES(Strategy):
-    """CMA-ES with positive weights for the better half of a batch.
+    """CMA-ES with positive weights for the better half of a batch, rounded down.
 
     Learning rates are the tutorial's; the step size follows the squared length of its path. The
     eigendecomposition is done only when C may have changed noticeably, after 0.5 λ / (n (c_1 + c_μ))
     evaluations, as in pycma's purecma. It stops on a condition number of C above 1e14, on a largest standard
-    deviation below 1e-11, and on flat values.
-
-    Args:
-        mean: (n,), the mean to start from, finite.
-        sigma0: initial standard deviation of every parameter, in units of the parameters.
-        batch_size: see `Strategy`; half of it, rounded down, are parents.
-        rng: see `Strategy`.
-
-    Raises:
-        InvalidValueError: if an argument is outside what is said here.
+    deviation below 1e-11, and on flat values. See `Strategy` for arguments and errors.
     """
 
-    def __init__(self, mean: np.ndarray, *, sigma0: float, batch_size: int, rng: np.random.Generator) -> None:
-        super().__init__(mean, sigma0=sigma0, batch_size=batch_size, rng=rng)
+    _search: _Search
+    _numbers = ("sigma", "generation", "decomposed")
+
+    def __init__(self, settings: CMAESSettings, mean: np.ndarray, rng: np.random.Generator) -> None:
+        super().__init__(settings, mean, rng)
         n = self.solution_dim
         self._constants = _constants(n, self.batch_size)
         rates = self._constants.c_1 + self._constants.c_mu
@@ -90,20 +94,10 @@ class CMAES(Strategy):
         self._reset(self.initial.copy())
 
     @property
-    def sigma(self) -> float:
-        """The step size, in units of the parameters."""
-        return self._search.sigma
-
-    @property
     def condition_number(self) -> float:
         """Largest over smallest eigenvalue at the last decomposition, inf if C was not positive definite."""
         smallest, largest = self._search.deviations[0], self._search.deviations[-1]
         return float(largest / smallest) ** 2 if smallest > 0 else math.inf
-
-    @property
-    def mean(self) -> np.ndarray:
-        """A copy of the mean, (n,) float64."""
-        return self._search.mean.copy()
 
     @property
     def covariance(self) -> np.ndarray:
@@ -113,74 +107,43 @@ class CMAES(Strategy):
 
     def _reset(self, mean: np.ndarray) -> None:
         n = self.solution_dim
-        self._search = _Search(
-            mean=mean,
-            path_sigma=np.zeros(n),
-            path_c=np.zeros(n),
-            covariance=np.eye(n, order="F"),
-            basis=np.eye(n, order="F"),
-            deviations=np.ones(n),
-            sigma=self.sigma0,
-        )
+        identity = np.eye(n, order="F")
+        self._search = _Search(mean, np.zeros(n), np.zeros(n), identity, identity.copy("F"), np.ones(n))
+        self._decomposed = 0  # the generation that the basis and the deviations are of
 
     def _sample(self, solutions: np.ndarray) -> None:
         search = self._search
         self._draw(self._noise)
         np.matmul(search.deviations * self._noise, search.basis.T, out=self._steps)  # Hansen 2016, eq. 38, 39
-        _place(search.mean, search.sigma, self._steps, solutions)
+        _place(search.mean, self._sigma, self._steps, solutions)
 
     def _update(self, ranking: np.ndarray) -> None:
-        search, constants, n = self._search, self._constants, self.solution_dim
-        search.generation += 1
-        _recombine(self._noise, self._steps, ranking, constants.weights, self._recombined, self._factors)
-        z, y = self._recombined
-        length = _advance_path_sigma(search.path_sigma, search.basis @ z, constants)
-        stalled = path_stalls(length, n, constants.c_sigma, search.generation)
-        kept = _advance_path_c(search.path_c, y, constants, stalled, self._factors)
         from scipy.linalg.blas import dsyrk  # here, as it takes long to import
 
+        search, constants, n = self._search, self._constants, self.solution_dim
+        self._generation += 1
+        _recombine(self._noise, self._steps, ranking, constants.weights, self._recombined, self._factors)
+        z, y = self._recombined
+        # (m' - m) / σ is B D z, so that C^(-1/2) times that is B z
+        length = _advance_path_sigma(search.path_sigma, search.basis @ z, constants)
+        stalled = path_stalls(length, n, constants.c_sigma, self._generation)
+        kept = _advance_path_c(search.path_c, y, constants, stalled, self._factors)
         # Hansen 2016, eq. 47, both updates as one product; Fortran order spares BLAS a copy of C
         dsyrk(1.0, self._factors.T, beta=kept, c=search.covariance, lower=1, overwrite_c=1)
-        search.mean += search.sigma * y  # Hansen 2016, eq. 42
-        search.sigma = adapt_step_size(search.sigma, length, n, constants.c_sigma, constants.damping)
-        if search.generation > search.decomposed + self._patience:
+        np.add(search.mean, self._sigma * y, out=search.mean)  # Hansen 2016, eq. 42
+        self._sigma = adapt_step_size(self._sigma, length, n, constants.c_sigma, constants.damping)
+        if self._generation > self._decomposed + self._patience:
             self._decompose()
 
     def _decompose(self) -> None:
-        search = self._search
         # of SciPy's drivers and this one, this is the fastest at 100 and 1000 parameters
-        eigenvalues, basis = np.linalg.eigh(search.covariance)
-        search.basis = np.asfortranarray(basis)
-        search.deviations = np.sqrt(np.maximum(eigenvalues, 0))
-        search.decomposed = search.generation
+        eigenvalues, self._search.basis[:] = np.linalg.eigh(self._search.covariance)
+        np.sqrt(np.maximum(eigenvalues, 0), out=self._search.deviations)
+        self._decomposed = self._generation
 
     def _degenerate(self) -> str | None:
         smallest, largest = self._search.deviations[0], self._search.deviations[-1]
-        if largest**2 > _MAX_CONDITION * smallest**2:
-            return "condition number too large"
-        if self._search.sigma * largest < _MIN_STEP:
-            return "step size too small"
-        return None
-
-    def _search_state(self) -> dict[str, np.ndarray]:
-        return {name: np.array(value) for name, value in vars(self._search).items()}
-
-    def _restore_search(self, state: Mapping[str, np.ndarray]) -> None:
-        n = self.solution_dim
-        vectors = {
-            name: self._vector(name, state[name]) for name in ("mean", "path_sigma", "path_c", "deviations")
-        }
-        matrices = {
-            name: np.asfortranarray(self._array(name, state[name], (n, n)))
-            for name in ("covariance", "basis")
-        }
-        counts = {name: self._count(name, state) for name in ("generation", "decomposed")}
-        self._search = _Search(
-            **vectors,  # type: ignore[arg-type]
-            **matrices,  # type: ignore[arg-type]
-            **counts,  # type: ignore[arg-type]
-            sigma=self._size("sigma", state),
-        )
+        return degenerate(smallest**2, largest**2, self._sigma)
 
 
 def _constants(n: int, batch_size: int) -> Constants:
@@ -195,6 +158,75 @@ def _constants(n: int, batch_size: int) -> Constants:
         c_1=c_1,
         c_mu=min(1 - c_1, 2 * (mu_eff - 2 + 1 / mu_eff) / ((n + 2) ** 2 + mu_eff)),  # Hansen 2016, eq. 58
     )
+
+
+def logarithmic(batch_size: int) -> tuple[np.ndarray, float]:
+    """Return weights that fall with the logarithm of the rank, and their variance effective selection mass.
+
+    Half of the batch, rounded down, are parents; their weights, (parents,), sum to 1.
+    """
+    parents = batch_size // 2
+    weights = math.log((batch_size + 1) / 2) - np.log(np.arange(1, parents + 1))  # Hansen 2016, eq. 49
+    weights /= weights.sum()
+    return weights, 1 / float(np.sum(weights**2))  # Hansen 2016, eq. 8
+
+
+def path_rate(n: int, mu_eff: float) -> float:
+    """Learning rate c_σ of the step size's path."""
+    return (mu_eff + 2) / (n + mu_eff + 5)  # Hansen 2016, eq. 55
+
+
+def damping(n: int, mu_eff: float) -> float:
+    """Damping d_σ of the step size."""
+    return (
+        1 + 2 * max(0.0, math.sqrt((mu_eff - 1) / (n + 1)) - 1) + path_rate(n, mu_eff)
+    )  # Hansen 2016, eq. 55
+
+
+def degenerate(smallest: float, largest: float, sigma: float) -> str | None:
+    """Return why to stop, given the extremes of the variances before they are scaled by σ², or None."""
+    if largest > _MAX_CONDITION * smallest:
+        return "condition number too large"
+    if sigma * math.sqrt(largest) < _MIN_STEP:
+        return "step size too small"
+    return None
+
+
+@compiled(fastmath={"contract"})
+def add_scaled(source: np.ndarray, factor: float, target: np.ndarray) -> None:
+    """Add a multiple of one vector to another, in place; a float32 source is converted first."""
+    for j in range(source.size):
+        target[j] += factor * np.float64(source[j])
+
+
+@compiled()
+def path_stalls(length: float, n: int, c_sigma: float, generation: int) -> bool:
+    """Whether the path, of a squared length, is so long that the path of C must not grow with it."""
+    # h of Hansen 2016, eq. 45, on squared lengths
+    rest = 1 - (1 - c_sigma) ** (2 * generation)
+    return length / n / rest >= 2 + 4 / (n + 1)
+
+
+@compiled()
+def adapt_step_size(sigma: float, length: float, n: int, c_sigma: float, d_sigma: float) -> float:
+    """Return the next step size, given the squared length of the path."""
+    # Hansen 2016, eq. 44, with (‖p‖²/n - 1)/2 for ‖p‖/E‖N(0, I)‖ - 1
+    return sigma * math.exp(min(1.0, c_sigma / d_sigma * (length / n - 1) / 2))
+
+
+@compiled()
+def advance_path(path: np.ndarray, step: np.ndarray, rate: float, mu_eff: float) -> None:
+    """Let a path forget at a rate, and add a step, of a variance effective selection mass, to it in place."""
+    gain = math.sqrt(rate * (2 - rate) * mu_eff)
+    for j in range(path.size):
+        path[j] = (1 - rate) * path[j] + gain * step[j]  # Hansen 2016, eq. 43 and 45
+
+
+@compiled()
+def kept_share(constants: Constants, stalled: bool) -> float:
+    """Return what the update keeps of C: also what a stalled path does not add to it."""
+    c_c, c_1, c_mu = constants.c_c, constants.c_1, constants.c_mu
+    return 1 - c_mu - c_1 * (1 - c_c * (2 - c_c) if stalled else 1.0)  # Hansen 2016, eq. 47
 
 
 @compiled()
@@ -223,14 +255,8 @@ def _recombine(
 
 @compiled()
 def _advance_path_sigma(path: np.ndarray, step: np.ndarray, constants: Constants) -> float:
-    """Update the path of the step size and return its squared length.
-
-    The step is C^(-1/2) (m' - m) / σ, which is B z because (m' - m) / σ is B D z.
-    """
-    c_sigma = constants.c_sigma
-    gain = math.sqrt(c_sigma * (2 - c_sigma) * constants.mu_eff)
-    for j in range(path.size):
-        path[j] = (1 - c_sigma) * path[j] + gain * step[j]  # Hansen 2016, eq. 43
+    """Update the path of the step size, given C^(-1/2) (m' - m) / σ, and return its squared length."""
+    advance_path(path, step, constants.c_sigma, constants.mu_eff)
     return np.dot(path, path)
 
 
@@ -240,11 +266,8 @@ def _advance_path_c(
 ) -> float:
     """Update the path of C, turn the y in `factors` into what C grows by, and return what C keeps."""
     c_c, c_1, c_mu = constants.c_c, constants.c_1, constants.c_mu
-    gain = 0.0 if stalled else math.sqrt(c_c * (2 - c_c) * constants.mu_eff)
-    for j in range(path.size):
-        path[j] = (1 - c_c) * path[j] + gain * y[j]  # Hansen 2016, eq. 45
+    advance_path(path, y, c_c, 0.0 if stalled else constants.mu_eff)
     for rank in range(constants.weights.size):
         factors[rank] *= math.sqrt(c_mu * constants.weights[rank])
     factors[-1] = math.sqrt(c_1) * path
-    # what a stalled path does not add, C keeps
-    return 1 - c_mu - c_1 * (1 - c_c * (2 - c_c) if stalled else 1.0)
+    return kept_share(constants, stalled)

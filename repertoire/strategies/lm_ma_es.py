@@ -6,13 +6,12 @@ Source: I. Loshchilov, T. Glasmachers, H.-G. Beyer, "Large Scale Black-Box Optim
 """
 
 import math
-from collections.abc import Mapping
 from typing import Annotated, NamedTuple
 
 import numpy as np
 from pydantic import Field
 
-from repertoire.strategies.adaptation import add_scaled, logarithmic
+from repertoire.strategies.cma_es import add_scaled, logarithmic
 from repertoire.strategies.strategy import Strategy, StrategySettings
 from robots.compilation import compiled
 from robots.errors import InvalidValueError
@@ -61,17 +60,14 @@ class LMMAESSettings(StrategySettings):
 
     def make(self, mean: np.ndarray, rng: np.random.Generator) -> "LMMAES":
         """See `StrategySettings.make`."""
-        return LMMAES(mean, sigma0=self.sigma0, batch_size=self.batch_size, rng=rng, vectors=self._wanted)
+        return LMMAES(self, mean, rng)
 
     def remark(self, n: int) -> str | None:
         """See `StrategySettings.remark`."""
-        if self._wanted <= n:
+        wanted = self.vectors or self.batch_size
+        if wanted <= n:
             return None
-        return f"{self.kind} can use no more vectors than there are parameters: {n} instead of {self._wanted}"
-
-    @property
-    def _wanted(self) -> int:
-        return self.vectors or self.batch_size
+        return f"{self.kind} can use no more vectors than there are parameters: {n} instead of {wanted}"
 
 
 class LMMAES(Strategy):
@@ -82,36 +78,21 @@ class LMMAES(Strategy):
     plus a combination of the M_i whose coefficients follow from the products M z and M Mᵀ alone, so that a
     batch takes two matrix products instead of a pass over it for every vector; see `_mixing`.
 
-    It stops on a step size below 1e-12, and on flat values.
+    It stops on a step size below 1e-12, and on flat values. See `Strategy` for arguments and errors; the mean
+    must have at least 2 parameters.
 
-    Args:
-        mean: (n,), the mean to start from, finite; n at least 2.
-        sigma0: initial standard deviation of every parameter, in units of the parameters.
-        batch_size: see `Strategy`; half of it, rounded down, are parents.
-        rng: see `Strategy`.
-        vectors: number of direction vectors; the paper's 4 + ⌊3 ln n⌋ by default. More than n are of no use,
-            so that is the most it takes.
-
-    Raises:
-        InvalidValueError: if an argument is outside what is said here.
+    Attributes:
+        vectors: number of direction vectors; more than n are of no use, so that is the most it takes.
     """
 
-    def __init__(
-        self,
-        mean: np.ndarray,
-        *,
-        sigma0: float,
-        batch_size: int,
-        rng: np.random.Generator,
-        vectors: int | None = None,
-    ) -> None:
-        super().__init__(mean, sigma0=sigma0, batch_size=batch_size, rng=rng)
+    _search: _Search
+
+    def __init__(self, settings: LMMAESSettings, mean: np.ndarray, rng: np.random.Generator) -> None:
+        super().__init__(settings, mean, rng)
         n = self.solution_dim
         if n < 2:
             raise InvalidValueError("LM-MA-ES needs a mean of at least 2 parameters")
-        if vectors is not None and vectors < 1:
-            raise InvalidValueError(f"vectors must be at least 1, got {vectors}")
-        self.vectors = min(n, 4 + int(3 * math.log(n)) if vectors is None else vectors)
+        self.vectors = min(n, settings.vectors or self.batch_size)
         self._weights, mu_eff = logarithmic(self.batch_size)
         self._constants = _constants(n, self.batch_size, self.vectors, mu_eff)
         self._noise = np.empty((self.batch_size, n), np.float32)
@@ -120,30 +101,17 @@ class LMMAES(Strategy):
         self._reset(self.initial.copy())
 
     @property
-    def sigma(self) -> float:
-        """The step size, in units of the parameters."""
-        return self._sigma
-
-    @property
     def condition_number(self) -> float:
         """It is not known: nan."""
         return math.nan
 
-    @property
-    def mean(self) -> np.ndarray:
-        """A copy of the mean, (n,) float64."""
-        return self._search.mean.copy()
-
     def _reset(self, mean: np.ndarray) -> None:
         n, m = self.solution_dim, self.vectors
         self._search = _Search(mean, np.zeros(n), np.zeros((m, n)), np.zeros((m, m)))
-        self._sigma = self.sigma0
-        self._generation = 0
-        self._transform = self._compose()
 
     def _sample(self, solutions: np.ndarray) -> None:
         self._draw(self._noise)
-        scale, mixing = self._transform
+        scale, mixing = self._transform = self._compose()
         vectors = self._search.vectors[: len(mixing)]
         self._directions[:] = self._noise
         coefficients = (self._directions @ vectors.T) @ mixing  # (batch_size, active)
@@ -166,7 +134,6 @@ class LMMAES(Strategy):
         # Loshchilov 2019, Algorithm 1, line 18
         self._sigma *= math.exp(self._constants.c_sigma / 2 * (length / self.solution_dim - 1))
         self._generation += 1
-        self._transform = self._compose()
 
     def _compose(self) -> _Transform:
         """Work out what the transformations of all vectors that were updated so far amount to.
@@ -186,22 +153,6 @@ class LMMAES(Strategy):
 
     def _degenerate(self) -> str | None:
         return "step size too small" if self._sigma < _MIN_STEP else None
-
-    def _search_state(self) -> dict[str, np.ndarray]:
-        arrays = {name: array.copy() for name, array in self._search._asdict().items()}
-        return {**arrays, "sigma": np.array(self._sigma), "generation": np.array(self._generation)}
-
-    def _restore_search(self, state: Mapping[str, np.ndarray]) -> None:
-        n, m = self.solution_dim, self.vectors
-        self._search = _Search(
-            mean=self._vector("mean", state["mean"]),
-            path=self._vector("path", state["path"]),
-            vectors=self._array("vectors", state["vectors"], (m, n)),
-            products=self._array("products", state["products"], (m, m)),
-        )
-        self._sigma = self._size("sigma", state)
-        self._generation = self._count("generation", state)
-        self._transform = self._compose()
 
 
 def _constants(n: int, batch_size: int, vectors: int, mu_eff: float) -> _Constants:

@@ -1,14 +1,15 @@
 """`Noise`: standard normal numbers that are a pure function of a key and a counter.
 
 The generator is Philox4x32-10 (J. Salmon et al., "Parallel random numbers: as easy as 1, 2, 3", SC 2011),
-followed by the transform of G. Box and M. Muller (1958). Any part of any draw can be made at any time by any
-thread, and all that a checkpoint must hold is the key and the number of draws.
+followed by the transform of G. Box and M. Muller (1958). Any part of any draw can be made at any time, and
+all that a checkpoint must hold is the key and the number of draws.
 """
 
 from collections.abc import Mapping
 
 import numpy as np
 
+from repertoire.state import check_shape, read
 from robots.compilation import compiled
 from robots.errors import InvalidValueError
 
@@ -26,10 +27,15 @@ class Noise:
     Numbers have 24 significant bits and at most 5.9 as their absolute value.
 
     Args:
-        rng: gives the key.
+        rng: gives the key; driven by `numpy.random.SFC64`, whose state a checkpoint can hold.
+
+    Raises:
+        InvalidValueError: it is driven by another bit generator.
     """
 
     def __init__(self, rng: np.random.Generator) -> None:
+        if not isinstance(rng.bit_generator, np.random.SFC64):
+            raise InvalidValueError(f"rng must be driven by SFC64, got {type(rng.bit_generator).__name__}")
         self._key = rng.integers(0, 2**64, dtype=np.uint64)
         self._draws = 0
 
@@ -39,7 +45,7 @@ class Noise:
         return self._draws
 
     def fill(self, out: np.ndarray, *, draw: int, stream: int = 0) -> None:
-        """Write the numbers of a stream of a draw; threads may write different streams at once.
+        """Write the numbers of a stream of a draw.
 
         Args:
             out: float32 of any shape, contiguous.
@@ -47,6 +53,12 @@ class Noise:
             stream: which of its streams, below 2^32.
         """
         _fill(self._key, draw, stream, out.reshape(-1))
+
+    def draw(self, out: np.ndarray, *, split: int, stream: int) -> None:
+        """Write the next draw: rows (n, ...) before the split from stream 0, the others from another."""
+        draw = self.next_draw()
+        self.fill(out[:split], draw=draw, stream=0)
+        self.fill(out[split:], draw=draw, stream=stream)
 
     def state(self) -> dict[str, np.ndarray]:
         """What a checkpoint must hold."""
@@ -58,20 +70,10 @@ class Noise:
         Raises:
             InvalidValueError: if something has the wrong shape or type.
         """
-        key, draws = np.asarray(state["key"]), np.asarray(state["draws"])
+        key, draws = read(state, "key"), read(state, "draws")
         if key.shape != () or key.dtype != np.uint64 or draws.shape != () or draws.dtype.kind not in "iu":
             raise InvalidValueError("the noise's key and number of draws must be integers")
         self._key, self._draws = np.uint64(key), int(draws)
-
-
-def check_generator(rng: np.random.Generator) -> None:
-    """Raise if a generator's state is not known here: it must be driven by SFC64.
-
-    Raises:
-        InvalidValueError: if it is not.
-    """
-    if not isinstance(rng.bit_generator, np.random.SFC64):
-        raise InvalidValueError(f"rng must be driven by SFC64, got {type(rng.bit_generator).__name__}")
 
 
 def generator_state(rng: np.random.Generator) -> np.ndarray:
@@ -87,8 +89,7 @@ def restore_generator(rng: np.random.Generator, words: np.ndarray) -> None:
         InvalidValueError: if it has the wrong shape.
     """
     words = np.asarray(words, np.uint64)
-    if words.shape != (6,):
-        raise InvalidValueError(f"generator must have shape (6,), got {words.shape}")
+    check_shape("generator", words, (6,))
     rng.bit_generator.state = {
         "bit_generator": "SFC64",
         "state": {"state": words[:4]},

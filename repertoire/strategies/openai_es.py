@@ -1,4 +1,4 @@
-"""OpenAI-ES: an isotropic Gaussian of constant width whose mean follows a gradient estimate with Adam.
+"""OpenAI-ES: a Gaussian of constant width whose mean follows, with Adam, what mirrored samples estimate.
 
 Sources: T. Salimans, J. Ho, X. Chen, S. Sidor, I. Sutskever, "Evolution Strategies as a Scalable Alternative
     to Reinforcement Learning", 2017, arXiv:1703.03864 (Salimans below); D. Kingma, J. Ba, "Adam: A Method
@@ -11,7 +11,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from repertoire.strategies.mirrored import mirror, weigh
+from repertoire.strategies.cma_es import add_scaled
+from repertoire.strategies.noise import Noise
 from repertoire.strategies.strategy import Strategy, StrategySettings
 from robots.compilation import compiled
 from robots.errors import InvalidValueError
@@ -48,38 +49,34 @@ class OpenAIESSettings(StrategySettings):
 
     def make(self, mean: np.ndarray, rng: np.random.Generator) -> "OpenAIES":
         """See `StrategySettings.make`."""
-        return OpenAIES(mean, sigma0=self.sigma0, batch_size=self.batch_size, rng=rng)
+        return OpenAIES(self, mean, rng)
 
 
 class OpenAIES(Strategy):
     """OpenAI-ES with mirrored samples, centred ranks, and Adam.
 
     Rows 2i and 2i + 1 of a batch are mean + σ ε and mean - σ ε. It stops on a step shorter than 1e-9 of the
-    mean's length, and on flat values.
+    mean's length, and on flat values. See `Strategy` for arguments and errors; the batch size must be even.
 
     Args:
-        mean: (n,), the mean to start from, finite.
-        sigma0: standard deviation of every parameter, constant, in units of the parameters.
-        batch_size: see `Strategy`; even.
-        rng: see `Strategy`.
         adam: settings of the optimiser.
-
-    Raises:
-        InvalidValueError: if an argument is outside what is said here.
     """
+
+    _search: _Search
+    _numbers = ("generation",)
 
     def __init__(
         self,
+        settings: OpenAIESSettings,
         mean: np.ndarray,
-        *,
-        sigma0: float,
-        batch_size: int,
         rng: np.random.Generator,
         adam: AdamRates | None = None,
     ) -> None:
-        super().__init__(mean, sigma0=sigma0, batch_size=batch_size, rng=rng)
-        if batch_size % 2:
-            raise InvalidValueError(f"batch_size must be even, since samples are mirrored, got {batch_size}")
+        super().__init__(settings, mean, rng)
+        if self.batch_size % 2:
+            raise InvalidValueError(
+                f"batch_size must be even, since samples are mirrored, got {self.batch_size}"
+            )
         self._adam = adam or AdamRates()
         self._noise = np.empty((self.batch_size // 2, self.solution_dim), np.float32)
         self._gradient = np.empty(self.solution_dim)
@@ -88,24 +85,13 @@ class OpenAIES(Strategy):
         self._reset(self.initial.copy())
 
     @property
-    def sigma(self) -> float:
-        """The standard deviation of the samples, constant."""
-        return self.sigma0
-
-    @property
     def condition_number(self) -> float:
         """Of the identity."""
         return 1.0
 
-    @property
-    def mean(self) -> np.ndarray:
-        """A copy of the mean, (n,) float64."""
-        return self._search.mean.copy()
-
     def _reset(self, mean: np.ndarray) -> None:
         n = self.solution_dim
         self._search = _Search(mean, np.zeros(n), np.zeros(n))
-        self._generation = 0
         self._relative_step = math.inf
 
     def _sample(self, solutions: np.ndarray) -> None:
@@ -124,13 +110,105 @@ class OpenAIES(Strategy):
     def _degenerate(self) -> str | None:
         return "step too small" if self._relative_step < _MIN_STEP else None
 
-    def _search_state(self) -> dict[str, np.ndarray]:
-        vectors = {name: vector.copy() for name, vector in self._search._asdict().items()}
-        return {**vectors, "generation": np.array(self._generation)}
 
-    def _restore_search(self, state: Mapping[str, np.ndarray]) -> None:
-        self._search = _Search(*(self._vector(name, state[name]) for name in _Search._fields))
-        self._generation = self._count("generation", state)
+class MirroredSamples:
+    """Gaussian samples whose rows 2i and 2i + 1 are point + σ ε and point - σ ε.
+
+    Args:
+        count: samples a draw; even, at least 2.
+        sigma: standard deviation of every parameter, in units of the parameters.
+        solution_dim: number of parameters, n.
+        rng: gives the key of the noise.
+
+    Attributes:
+        count: see above.
+
+    Raises:
+        InvalidValueError: the count is odd.
+    """
+
+    def __init__(self, count: int, *, sigma: float, solution_dim: int, rng: np.random.Generator) -> None:
+        if count < 2 or count % 2:
+            raise InvalidValueError(f"gradient_samples must be even and at least 2, got {count}")
+        self.count = int(count)
+        self._sigma = float(sigma)
+        self._random = Noise(rng)
+        self._noise = np.empty((self.count // 2, solution_dim), np.float32)
+
+    def draw(self, point: np.ndarray, solutions: np.ndarray) -> None:
+        """Draw samples.
+
+        Args:
+            point: (n,) float64, to sample around.
+            solutions: (count, n) float32, contiguous, to be filled.
+        """
+        half = self.count // 4
+        self._random.draw(self._noise, split=half, stream=half)
+        mirror(point, self._sigma, self._noise, solutions)
+
+    def gradients(self, values: np.ndarray) -> np.ndarray:
+        """Estimate the gradients of several functions from their values at the samples drawn last.
+
+        Args:
+            values: (count, k), a function in each column; NaN where unknown.
+
+        Returns:
+            (k, n) float64, of the centred ranks rather than of the values.
+        """
+        gradients = np.empty((values.shape[1], self._noise.shape[1]))
+        for gradient, column in zip(gradients, values.T, strict=True):
+            ranks = centred_ranks(column)
+            # Salimans 2017, Algorithm 1, over `count` samples of which two share an ε
+            weigh(self._noise, (ranks[0::2] - ranks[1::2]) / (self.count * self._sigma), gradient)
+        return gradients
+
+    def state(self) -> dict[str, np.ndarray]:
+        """What a checkpoint must hold between draws."""
+        return self._random.state()
+
+    def restore(self, state: Mapping[str, np.ndarray]) -> None:
+        """Take back what `state` returned; see `Noise.restore`."""
+        self._random.restore(state)
+
+
+def centred_ranks(values: np.ndarray) -> np.ndarray:
+    """Return the ranks of values (k,), centred to [-1/2, 1/2], the largest value having the largest.
+
+    Equal values share the mean of their ranks, as any order among them would be a direction without reason:
+    contact shares of 0 and 1 are frequent. A NaN has rank 0, which says neither large nor small.
+    """
+    known = ~np.isnan(values)
+    ranks, count = np.zeros(len(values)), np.count_nonzero(known)
+    if count > 1:
+        _, groups, sizes = np.unique(values[known], return_inverse=True, return_counts=True)
+        means = np.cumsum(sizes) - (sizes + 1) / 2  # of the ranks from 0 of equal values
+        ranks[known] = means[groups] / (count - 1) - 0.5  # Salimans 2017, Section 2.1
+    return ranks
+
+
+@compiled()
+def mirror(mean: np.ndarray, sigma: float, noise: np.ndarray, solutions: np.ndarray) -> None:
+    """Write mean ± σ ε to solutions (2k, n) float32, from noise (k, n)."""
+    for i in range(noise.shape[0]):
+        _mirror_row(mean, sigma, noise[i], solutions[2 * i], solutions[2 * i + 1])
+
+
+@compiled(fastmath={"contract"})
+def _mirror_row(
+    mean: np.ndarray, sigma: float, noise: np.ndarray, ahead: np.ndarray, behind: np.ndarray
+) -> None:
+    for j in range(noise.size):
+        step = sigma * noise[j]
+        ahead[j] = np.float32(mean[j] + step)
+        behind[j] = np.float32(mean[j] - step)
+
+
+@compiled()
+def weigh(noise: np.ndarray, weights: np.ndarray, total: np.ndarray) -> None:
+    """Write Σ w ε to `total`, (n,)."""
+    total[:] = 0
+    for i in range(weights.size):
+        add_scaled(noise[i], weights[i], total)
 
 
 @compiled()

@@ -6,24 +6,23 @@ Sources: R. Ros, N. Hansen, "A simple modification in CMA-ES achieving linear ti
 """
 
 import math
-from collections.abc import Mapping
 from typing import NamedTuple
 
 import numpy as np
 
-from repertoire.strategies.adaptation import (
+from repertoire.strategies.cma_es import (
     Constants,
     adapt_step_size,
+    advance_path,
     damping,
+    degenerate,
+    kept_share,
     logarithmic,
     path_rate,
     path_stalls,
 )
 from repertoire.strategies.strategy import Strategy, StrategySettings
 from robots.compilation import compiled
-
-_MAX_CONDITION = 1e14
-_MIN_STEP = 1e-11  # in units of the parameters
 
 
 class _Search(NamedTuple):
@@ -43,7 +42,7 @@ class SepCMAESSettings(StrategySettings):
 
     def make(self, mean: np.ndarray, rng: np.random.Generator) -> "SepCMAES":
         """See `StrategySettings.make`."""
-        return SepCMAES(mean, sigma0=self.sigma0, batch_size=self.batch_size, rng=rng)
+        return SepCMAES(self, mean, rng)
 
 
 class SepCMAES(Strategy):
@@ -52,20 +51,14 @@ class SepCMAES(Strategy):
     Learning rates are those of pycma's `c1_sep`, `cc_sep` and `cmu_sep` (the last without its later offset of
     1/4 in μ_eff), which replaced the (n + 2)/3-fold rates of Ros & Hansen; the step size follows the squared
     length of its path, as in pycma's purecma, rather than the length. It stops on a condition number of C
-    above 1e14, on a largest standard deviation σ √C below 1e-11, and on flat values.
-
-    Args:
-        mean: (n,), the mean to start from, finite.
-        sigma0: initial standard deviation of every parameter, in units of the parameters.
-        batch_size: see `Strategy`; half of it, rounded down, are parents.
-        rng: see `Strategy`.
-
-    Raises:
-        InvalidValueError: if an argument is outside what is said here.
+    above 1e14, on a largest standard deviation σ √C below 1e-11, and on flat values. See `Strategy` for
+    arguments and errors.
     """
 
-    def __init__(self, mean: np.ndarray, *, sigma0: float, batch_size: int, rng: np.random.Generator) -> None:
-        super().__init__(mean, sigma0=sigma0, batch_size=batch_size, rng=rng)
+    _search: _Search
+
+    def __init__(self, settings: SepCMAESSettings, mean: np.ndarray, rng: np.random.Generator) -> None:
+        super().__init__(settings, mean, rng)
         n = self.solution_dim
         self._constants = _constants(n, self.batch_size)
         self._noise = np.empty((self.batch_size, n), np.float32)
@@ -73,20 +66,10 @@ class SepCMAES(Strategy):
         self._reset(self.initial.copy())
 
     @property
-    def sigma(self) -> float:
-        """The step size, in units of the parameters."""
-        return self._sigma
-
-    @property
     def condition_number(self) -> float:
         """Largest over smallest variance."""
         smallest, largest = _extent(self._search.variances)
         return largest / smallest
-
-    @property
-    def mean(self) -> np.ndarray:
-        """A copy of the mean, (n,) float64."""
-        return self._search.mean.copy()
 
     @property
     def variances(self) -> np.ndarray:
@@ -96,8 +79,6 @@ class SepCMAES(Strategy):
     def _reset(self, mean: np.ndarray) -> None:
         n = self.solution_dim
         self._search = _Search(mean, np.ones(n), np.zeros(n), np.zeros(n))
-        self._sigma = self.sigma0
-        self._generation = 0
 
     def _sample(self, solutions: np.ndarray) -> None:
         # Noise of 24 significant bits is drawn in half the time and kept in half the memory; the sample
@@ -111,21 +92,7 @@ class SepCMAES(Strategy):
         self._sigma = _adapt(self._search, self._recombined, self._constants, self._sigma, self._generation)
 
     def _degenerate(self) -> str | None:
-        smallest, largest = _extent(self._search.variances)
-        if largest > _MAX_CONDITION * smallest:
-            return "condition number too large"
-        if self._sigma * math.sqrt(largest) < _MIN_STEP:
-            return "step size too small"
-        return None
-
-    def _search_state(self) -> dict[str, np.ndarray]:
-        vectors = {name: vector.copy() for name, vector in self._search._asdict().items()}
-        return {**vectors, "sigma": np.array(self._sigma), "generation": np.array(self._generation)}
-
-    def _restore_search(self, state: Mapping[str, np.ndarray]) -> None:
-        self._search = _Search(*(self._vector(name, state[name]) for name in _Search._fields))
-        self._sigma = self._size("sigma", state)
-        self._generation = self._count("generation", state)
+        return degenerate(*_extent(self._search.variances), self._sigma)
 
 
 def _constants(n: int, batch_size: int) -> Constants:
@@ -191,22 +158,13 @@ def _adapt(
     """Update the search in place and return the new step size."""
     n = search.mean.size
     c_sigma = constants.c_sigma
-    length = _advance_path_sigma(search.path_sigma, recombined[0], constants)
+    advance_path(search.path_sigma, recombined[0], c_sigma, constants.mu_eff)
+    length = 0.0
+    for j in range(n):
+        length += search.path_sigma[j] * search.path_sigma[j]
     stalled = path_stalls(length, n, c_sigma, generation)
     _advance_covariance(search, recombined, constants, sigma, stalled)
     return adapt_step_size(sigma, length, n, c_sigma, constants.damping)
-
-
-@compiled()
-def _advance_path_sigma(path: np.ndarray, step: np.ndarray, constants: Constants) -> float:
-    """Update the path of the step size and return its squared length."""
-    c_sigma = constants.c_sigma
-    gain = math.sqrt(c_sigma * (2 - c_sigma) * constants.mu_eff)
-    length = 0.0
-    for j in range(path.size):
-        path[j] = (1 - c_sigma) * path[j] + gain * step[j]  # Hansen 2016, eq. 43
-        length += path[j] * path[j]
-    return length
 
 
 @compiled()
@@ -216,8 +174,7 @@ def _advance_covariance(
     """Update the path and the diagonal of C, and move the mean."""
     c_c, c_1, c_mu = constants.c_c, constants.c_1, constants.c_mu
     gain = 0.0 if stalled else math.sqrt(c_c * (2 - c_c) * constants.mu_eff)
-    # Hansen 2016, eq. 47: what a stalled path does not add, C keeps
-    kept = 1 - c_mu - c_1 * (1 - c_c * (2 - c_c) if stalled else 1.0)
+    kept = kept_share(constants, stalled)
     for j in range(search.mean.size):
         variance = search.variances[j]
         step = math.sqrt(variance) * recombined[0, j]  # (m' - m) / σ

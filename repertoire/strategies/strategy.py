@@ -1,15 +1,14 @@
 """What every evolution strategy promises: ask, tell, converged, restart, state."""
 
-import math
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
-from typing import Annotated, ClassVar
+from typing import Annotated, Any, ClassVar
 
 import numpy as np
 from pydantic import Field
 
-from repertoire.state import select
-from repertoire.strategies.noise import Noise, check_generator, generator_state, restore_generator
+from repertoire.state import checked_floats, nested, read, read_count, read_floats, select
+from repertoire.strategies.noise import Noise, generator_state, restore_generator
 from robots.compilation import compiled
 from robots.errors import InvalidValueError
 from robots.records import Kind
@@ -49,15 +48,7 @@ class StrategySettings(Kind, ABC):
 
     @abstractmethod
     def make(self, mean: np.ndarray, rng: np.random.Generator) -> "Strategy":
-        """Make a strategy.
-
-        Args:
-            mean: (n,), finite, the mean to start from.
-            rng: its only source of randomness; driven by `numpy.random.SFC64`.
-
-        Raises:
-            InvalidValueError: a setting does not suit the strategy or the mean.
-        """
+        """Make a strategy; see `Strategy` for the arguments and errors."""
 
     def memory(self, n: int) -> int:
         """Return the bytes that it takes in addition to a few batches, for n parameters."""
@@ -78,10 +69,12 @@ class Strategy(ABC):
     once the step size nears the spacing of float32 numbers. What was evaluated differs from the sample by at
     most half that spacing.
 
+    Everything that changes is in the float64 arrays of `_search`, a named tuple that `_reset` makes anew, and
+    in the attributes that `_numbers` names.
+
     Args:
-        mean: (n,), the mean to start from.
-        sigma0: initial standard deviation of every parameter, in units of the parameters.
-        batch_size: solutions a generation; at least 2.
+        settings: of the strategy.
+        mean: (n,), finite, the mean to start from.
         rng: the only source of randomness: it gives the key of the noise, and an emitter draws its restarts
             from it, so that one generator's state resumes both. Must be driven by `numpy.random.SFC64`.
 
@@ -90,29 +83,35 @@ class Strategy(ABC):
         solution_dim: n.
 
     Raises:
-        InvalidValueError: if an argument is outside what is said here.
+        InvalidValueError: an argument is not as said here, or a setting does not suit the strategy.
     """
 
-    def __init__(self, mean: np.ndarray, *, sigma0: float, batch_size: int, rng: np.random.Generator) -> None:
+    _search: Any
+    _numbers: ClassVar[tuple[str, ...]] = ("sigma", "generation")
+
+    def __init__(self, settings: StrategySettings, mean: np.ndarray, rng: np.random.Generator) -> None:
         self.solution_dim = np.size(mean)
-        self.initial = self._vector("mean", mean)
+        self.initial = checked_floats("mean", mean, (self.solution_dim,))
         if self.solution_dim < 1:
             raise InvalidValueError("mean must have at least 1 parameter")
-        if not 0 < sigma0 < math.inf:
-            raise InvalidValueError(f"sigma0 must be positive and finite, got {sigma0}")
-        if batch_size < 2:
-            raise InvalidValueError(f"batch_size must be at least 2, got {batch_size}")
-        check_generator(rng)
-        self.sigma0 = float(sigma0)
-        self.batch_size = int(batch_size)
+        self.sigma0 = settings.sigma0
+        self.batch_size = settings.batch_size
         self.rng = rng
         self._random = Noise(rng)
+        self._sigma = self.sigma0
+        self._generation = 0
         self._asked = False
 
     @property
-    @abstractmethod
     def sigma(self) -> float:
         """The step size, in units of the parameters."""
+        return self._sigma
+
+    @property
+    def mean(self) -> np.ndarray:
+        """A copy of the mean, (n,) float64."""
+        copy: np.ndarray = self._search.mean.copy()
+        return copy
 
     @property
     @abstractmethod
@@ -175,8 +174,11 @@ class Strategy(ABC):
         Raises:
             InvalidValueError: if its shape is wrong, or it is not finite.
         """
-        self._reset(self._vector("mean", mean))
+        mean = checked_floats("mean", mean, (self.solution_dim,))
+        self._sigma = self.sigma0
+        self._generation = 0
         self._asked = False
+        self._reset(mean)
 
     def state(self) -> dict[str, np.ndarray]:
         """Return what a checkpoint must hold, copied; every value is an array, a scalar one of shape ().
@@ -186,8 +188,10 @@ class Strategy(ABC):
         """
         if self._asked:
             raise RuntimeError("the state was asked for between ask and tell: tell the ranking first")
-        noise = {f"noise/{name}": value for name, value in self._random.state().items()}
-        return {**self._search_state(), **noise, "generator": generator_state(self.rng)}
+        arrays = {name: array.copy(order="K") for name, array in self._search._asdict().items()}
+        numbers = {name: np.array(getattr(self, f"_{name}")) for name in self._numbers}
+        noise = nested(noise=self._random.state())
+        return {**arrays, **numbers, **noise, "generator": generator_state(self.rng)}
 
     def restore(self, state: Mapping[str, np.ndarray]) -> None:
         """Become the strategy that `state` was taken from, its generator included.
@@ -198,43 +202,27 @@ class Strategy(ABC):
         Raises:
             InvalidValueError: if something is missing or has the wrong shape.
         """
-        missing = {*self._search_state(), "noise/key", "noise/draws", "generator"} - state.keys()
-        if missing:
-            raise InvalidValueError(f"the strategy state lacks {', '.join(sorted(missing))}")
-        self._restore_search(state)
+        known = self._search._asdict()
+        arrays = {name: read_floats(state, name, array.shape) for name, array in known.items()}
+        numbers = {name: self._read_number(state, name) for name in self._numbers}
+        generator = read(state, "generator")
         self._random.restore(select(state, "noise/"))
-        restore_generator(self.rng, state["generator"])
+        restore_generator(self.rng, generator)
+        for name, array in known.items():
+            array[...] = arrays[name]
+        for name, number in numbers.items():
+            setattr(self, f"_{name}", number)
         self._asked = False
 
-    def _vector(self, name: str, value: np.ndarray) -> np.ndarray:
-        """Return a float64 copy of a finite vector over the parameters, (n,)."""
-        return self._array(name, value, (self.solution_dim,))
-
     @staticmethod
-    def _array(name: str, value: np.ndarray, shape: tuple[int, ...]) -> np.ndarray:
-        """Return a float64 copy of a finite array of a shape."""
-        array = np.array(value, np.float64)
-        if array.shape != shape:
-            raise InvalidValueError(f"{name} must have shape {shape}, got {array.shape}")
-        if not np.isfinite(array).all():
-            raise InvalidValueError(f"{name} must be finite")
-        return array
-
-    @classmethod
-    def _size(cls, name: str, state: Mapping[str, np.ndarray]) -> float:
-        """Return a positive number of a state."""
-        value = float(cls._array(name, state[name], ()))
-        if value <= 0:
-            raise InvalidValueError(f"{name} must be positive, got {value}")
-        return value
-
-    @classmethod
-    def _count(cls, name: str, state: Mapping[str, np.ndarray]) -> int:
-        """Return a number of a state that counts something."""
-        value = float(cls._array(name, state[name], ()))
-        if value < 0 or value != int(value):
-            raise InvalidValueError(f"{name} must be a whole number, got {value}")
-        return int(value)
+    def _read_number(state: Mapping[str, np.ndarray], name: str) -> float:
+        """Return the step size or a count."""
+        if name != "sigma":
+            return read_count(state, name)
+        sigma = float(read_floats(state, name, ()))
+        if sigma <= 0:
+            raise InvalidValueError(f"sigma must be positive, got {sigma}")
+        return sigma
 
     def _draw(self, noise: np.ndarray) -> None:
         """Fill an array of as many rows as the batch, or half as many, with standard normal numbers.
@@ -242,10 +230,8 @@ class Strategy(ABC):
         Each half of the rows comes from a stream of its own, whose number is the first row of the batch that
         it is for.
         """
-        draw, half = self._random.next_draw(), self.batch_size // 4 * 2
-        split = half * len(noise) // self.batch_size
-        self._random.fill(noise[:split], draw=draw, stream=0)
-        self._random.fill(noise[split:], draw=draw, stream=half)
+        half = self.batch_size // 4 * 2
+        self._random.draw(noise, split=half * len(noise) // self.batch_size, stream=half)
 
     @abstractmethod
     def _sample(self, solutions: np.ndarray) -> None:
@@ -261,15 +247,7 @@ class Strategy(ABC):
 
     @abstractmethod
     def _reset(self, mean: np.ndarray) -> None:
-        """Make everything but the generator as new, with a mean that may be kept."""
-
-    @abstractmethod
-    def _search_state(self) -> dict[str, np.ndarray]:
-        """Return copies of everything that changes, but for the generator."""
-
-    @abstractmethod
-    def _restore_search(self, state: Mapping[str, np.ndarray]) -> None:
-        """Take back what `_search_state` returned, checking shapes."""
+        """Make `_search` anew, with a mean that may be kept."""
 
 
 @compiled()

@@ -9,17 +9,10 @@ from repertoire.strategies.lm_ma_es import LMMAESSettings
 from repertoire.strategies.openai_es import OpenAIESSettings
 from repertoire.strategies.sep_cma_es import SepCMAESSettings
 from repertoire.strategies.strategy import StrategySettings
-from robots.records import by_kind, find_kind, reader
+from robots.records import by_kind, reader
 
-STRATEGIES = by_kind(CMAESSettings, LMMAESSettings, SepCMAESSettings, OpenAIESSettings)
+STRATEGIES: dict[str, type[StrategySettings]] = by_kind(
+    CMAESSettings, LMMAESSettings, SepCMAESSettings, OpenAIESSettings
+)
 
 AnyStrategy = Annotated[StrategySettings, BeforeValidator(reader(STRATEGIES, "strategy")), SerializeAsAny()]
-
-
-def find_strategy(name: str) -> type[StrategySettings]:
-    """Look a strategy up.
-
-    Raises:
-        UnknownNameError: there is none of that name.
-    """
-    return find_kind(STRATEGIES, "strategy", name)

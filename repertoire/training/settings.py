@@ -1,17 +1,76 @@
-"""`Settings` of a search: with the problem and the versions of the software, they decide its result."""
+"""`Settings` of a search: with the problem and the versions of the software, they decide its result.
 
-from collections.abc import Iterator, Mapping
+Here are the tables of the archives and emitters that settings can name.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Annotated
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, InstanceOf, PlainSerializer
+from pydantic import (
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    InstanceOf,
+    PlainSerializer,
+    SerializeAsAny,
+)
 
-from repertoire.archives.archive import ArchiveSpec
+from repertoire.archives.archive import MAX_CELLS, ArchiveSpec
 from repertoire.archives.competition import Rule
-from repertoire.archives.table import parse_archive
-from repertoire.emitters.table import AnyEmitter
-from robots.records import validate
+from repertoire.archives.cvt import CVTSpec
+from repertoire.archives.grid import GridSpec
+from repertoire.emitters.arborescence import ArborescenceSettings, EstimatedArborescenceSettings
+from repertoire.emitters.emitter import EmitterSettings
+from repertoire.emitters.evolution_strategy import EvolutionStrategySettings
+from repertoire.emitters.me_es import MEESSettings
+from repertoire.emitters.variation import VariationSettings
+from robots.errors import InvalidValueError, UnknownNameError
+from robots.records import by_kind, reader, validate
+
+ARCHIVES: dict[str, type[ArchiveSpec]] = {spec.kind: spec for spec in (GridSpec, CVTSpec)}
+EMITTERS: dict[str, type[EmitterSettings]] = by_kind(
+    EvolutionStrategySettings,
+    VariationSettings,
+    MEESSettings,
+    ArborescenceSettings,
+    EstimatedArborescenceSettings,
+)
+
+
+def parse_archive(spec: ArchiveSpec | str | Sequence[int]) -> ArchiveSpec:
+    """Return the specification of an archive.
+
+    Args:
+        spec: a text such as `6,6,6,6` or `cvt:1000`, the cells of a grid along each measure, or a
+            specification, which is returned as it is.
+
+    Raises:
+        UnknownNameError: there is no such kind of archive.
+        InvalidValueError: the text is not of the form that the kind has, or there are too many cells.
+    """
+    if isinstance(spec, ArchiveSpec):
+        return spec
+    text = spec if isinstance(spec, str) else ",".join(map(str, spec))
+    kind, colon, arguments = text.partition(":")
+    if not colon:
+        kind, arguments = GridSpec.kind, text
+    if kind not in ARCHIVES:
+        raise UnknownNameError("archive", kind, ARCHIVES)
+    try:
+        parsed = ARCHIVES[kind].parse(arguments)
+    except InvalidValueError as error:
+        forms = " or ".join(known.form for known in ARCHIVES.values())
+        raise InvalidValueError(f"the archive {text!r} cannot be read: {error}; write {forms}") from error
+    if parsed.cells > MAX_CELLS:
+        raise InvalidValueError(
+            f"the archive must have at most {MAX_CELLS:,} cells in all, not {parsed.cells:,}"
+        )
+    return parsed
+
 
 AnyArchive = Annotated[InstanceOf[ArchiveSpec], BeforeValidator(parse_archive), PlainSerializer(str)]
+AnyEmitter = Annotated[EmitterSettings, BeforeValidator(reader(EMITTERS, "emitter")), SerializeAsAny()]
 
 
 class ThresholdSettings(BaseModel):

@@ -21,8 +21,8 @@ from adapt.selectors.catalogue import Entry, selector_entries
 from adapt.selectors.selector import Selector
 from repertoire import evaluation as repertoire_evaluation
 from repertoire.algorithms import find_algorithm
-from repertoire.archives.archive import Elites
-from repertoire.archives.grid import GridArchive
+from repertoire.archives.archive import Archive, Elites
+from repertoire.archives.grid import GridSpec
 from repertoire.problems.locomotion import walking_record
 from repertoire.repertoire import Repertoire
 from robots.errors import InvalidValueError, UnknownNameError
@@ -47,7 +47,7 @@ def repertoire():
         rng = np.random.default_rng(0)
         solutions = np.stack([simulation.controller.initial(rng) for _ in range(60)])
         episodes = simulation.evaluate(solutions, np.arange(60))
-    archive = GridArchive(solution_dim=solutions.shape[1], shape=(6, 6, 6, 6), ranges=[(0, 1)] * 4)
+    archive = Archive(GridSpec((6, 6, 6, 6)), solution_dim=solutions.shape[1], ranges=[(0, 1)] * 4)
     archive.add(solutions, episodes.objectives, episodes.measures)
     assert len(archive) >= 8
     return Repertoire(walking_record(short), SETTINGS, archive.elites(), archive.thresholds)

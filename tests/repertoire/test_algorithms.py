@@ -8,8 +8,10 @@ from typing import Any
 
 import numpy as np
 import pytest
+from search_tools import assert_same_state
 
 from repertoire.algorithms import ALGORITHMS, Algorithm, find_algorithm
+from repertoire.emitters.emitter import Outcomes
 from repertoire.emitters.evolution_strategy import EvolutionStrategySettings
 from repertoire.problems.arm import Arm
 from repertoire.problems.maze import Maze
@@ -97,13 +99,8 @@ def offered(search: Search) -> np.ndarray:
 
 
 def assert_same(actual: Search, expected: Search) -> None:
-    for found, wanted in (
-        (actual.state(), expected.state()),
-        (actual.result.state(), expected.result.state()),
-    ):
-        assert found.keys() == wanted.keys()
-        for name, value in wanted.items():
-            np.testing.assert_array_equal(found[name], value, err_msg=name)
+    assert_same_state(actual.state(), expected.state())
+    assert_same_state(actual.result.state(), expected.result.state())
 
 
 def test_solutions_are_finite_and_the_archive_fills(algorithm, archive):
@@ -145,6 +142,36 @@ def test_a_search_resumes_bit_for_bit_wherever_it_stopped(algorithm, archive):
         assert_same(resumed, whole)
         for one, other in zip(resumed.emitters, whole.emitters, strict=True):
             np.testing.assert_equal(vars(one.telemetry), vars(other.telemetry))
+
+
+def test_misuse_of_an_emitter_raises_and_leaves_no_trace(algorithm):
+    search = start(algorithm, emitters=1)
+    (emitter,), archive = search.emitters, search.soft
+    for _ in range(3):  # batches of some emitters differ
+        rows = np.zeros(emitter.batch_size)
+        outcomes = Outcomes(rows, rows[:, None], rows > 0, rows, rows > 0)
+        with pytest.raises(RuntimeError, match="tell was called before ask"):
+            emitter.tell(outcomes, archive)
+        solutions = search.ask()
+        with pytest.raises(RuntimeError, match="ask was called twice"):
+            emitter.ask(archive)
+        with pytest.raises(RuntimeError, match="between ask and tell"):
+            emitter.state()
+        with pytest.raises(InvalidValueError, match=r"improvements must have shape \(\d+,\), got \(99,\)"):
+            emitter.tell(outcomes._replace(improvements=np.zeros(99)), archive)
+        search.tell(evaluate(search, solutions))
+    other = start(algorithm, emitters=1)
+    advance(other, 3)
+    assert_same(search, other)
+
+
+def test_a_state_that_lacks_something_is_refused(algorithm):
+    search = start(algorithm, emitters=1)
+    advance(search, 2)
+    state = search.state()
+    for name in state:
+        with pytest.raises(InvalidValueError, match=f"^the state lacks {name.split('/')[-1]}$"):
+            search.restore({other: value for other, value in state.items() if other != name})
 
 
 def test_equal_seeds_give_equal_searches(algorithm, archive):

@@ -160,7 +160,7 @@ def test_in_a_cvt_archive_the_cell_is_that_of_the_nearest_centroid() -> None:
     )
     objectives, measures = rng.normal(size=(8, 3)), rng.random((8, 3, 4))
     correction = correct_from_episodes(replace(original, settings=settings), objectives, measures, seed=0)
-    centroids = settings.archive.make(solution_dim=1, ranges=[(0, 1)] * 4).centroids
+    centroids = settings.archive.centroids([(0, 1)] * 4)
     nearest = np.linalg.norm(measures[..., None, :] - centroids, axis=-1).argmin(axis=-1)  # (8, 3)
     homes = np.linalg.norm(measures.mean(axis=1)[:, None] - centroids, axis=-1).argmin(axis=-1)  # (8,)
     best = {home: max(np.flatnonzero(homes == home), key=objectives.mean(axis=1).take) for home in set(homes)}

@@ -3,9 +3,10 @@ from types import SimpleNamespace
 
 import numpy as np
 
-from repertoire.archives.grid import GridArchive
+from repertoire.archives.archive import Archive
+from repertoire.archives.grid import GridSpec
 from repertoire.resources import array_bytes
-from repertoire.strategies.sep_cma_es import SepCMAES
+from repertoire.strategies.sep_cma_es import SepCMAESSettings
 
 
 def test_arrays_are_found_wherever_objects_hold_them():
@@ -29,8 +30,8 @@ def test_objects_may_refer_to_each_other():
 
 
 def test_an_archive_and_a_strategy_take_what_their_sizes_say():
-    archive = GridArchive(solution_dim=100, shape=(30, 30), ranges=[(0, 1)] * 2)
+    archive = Archive(GridSpec((30, 30)), solution_dim=100, ranges=[(0, 1)] * 2)
     assert 900 * 400 < array_bytes(archive) < 1.2 * 900 * 400
     rng = np.random.Generator(np.random.SFC64(0))
-    strategy = SepCMAES(np.zeros(1000), sigma0=1.0, batch_size=40, rng=rng)
+    strategy = SepCMAESSettings(sigma0=1.0, batch_size=40).make(np.zeros(1000), rng)
     assert 40 * 4000 < array_bytes(strategy) < 40 * 4000 + 10 * 8000

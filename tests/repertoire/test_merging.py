@@ -7,7 +7,8 @@ import numpy as np
 import pytest
 
 from repertoire.algorithms import find_algorithm
-from repertoire.archives.grid import GridArchive
+from repertoire.archives.archive import Archive
+from repertoire.archives.grid import GridSpec
 from repertoire.correction import keep_best
 from repertoire.merging import merge
 from repertoire.problems.locomotion import walking_record
@@ -23,7 +24,7 @@ P = HOPPER.controller.parameter_count
 
 def made(objectives: list[float], places: list[float], *, first: float = 0.0) -> Repertoire:
     """Hopper's gaits with one measure; the first parameter of the i-th is `first` + i."""
-    archive = GridArchive(solution_dim=P, shape=(10,), ranges=((0, 1),))
+    archive = Archive(GridSpec((10,)), solution_dim=P, ranges=((0, 1),))
     solutions = np.zeros((len(objectives), P), np.float32)
     solutions[:, 0] = first + np.arange(len(objectives))
     archive.add(solutions, np.array(objectives, float), np.array(places, float)[:, None])

@@ -8,12 +8,12 @@ from matplotlib.figure import Figure
 from PIL import Image
 
 from repertoire.algorithms import find_algorithm
-from repertoire.archives.archive import Elites
-from repertoire.archives.table import parse_archive
+from repertoire.archives.archive import Archive, Elites
 from repertoire.plots import draw_history, draw_repertoire, objective_grid, save_figure, stack
 from repertoire.problems.locomotion import walking_record
 from repertoire.problems.record import ProblemRecord
 from repertoire.repertoire import Repertoire
+from repertoire.training.settings import parse_archive
 from robots.errors import InvalidFileError, InvalidValueError
 from robots.robot import load_robot
 
@@ -120,9 +120,9 @@ def with_centroids(measures: int, k: int) -> Repertoire:
     """A repertoire whose elites, of which the i-th has the objective i, fill all or the first cells."""
     ranges = ((0.0, 1.0), (-2.0, 2.0), (0.0, 5.0))[:measures]
     settings = {"evaluations": 100, "seed": 0, "archive": "cvt:40", "min_objective": 0.0}
-    archive = parse_archive("cvt:40").make(solution_dim=2, ranges=ranges)
-    assert archive.centroids is not None
-    archive.add(np.zeros((k, 2)), np.arange(k, dtype=float), archive.centroids[:k])
+    spec = parse_archive("cvt:40")
+    archive = Archive(spec, solution_dim=2, ranges=ranges)
+    archive.add(np.zeros((k, 2)), np.arange(k, dtype=float), spec.centroids(ranges)[:k])
     return Repertoire(
         problem=ProblemRecord(name="made up", solution_dim=2, measure_ranges=ranges),
         settings=find_algorithm("cma-mae").settings(settings),

@@ -6,16 +6,17 @@ from collections.abc import Mapping
 
 import numpy as np
 import pytest
+from search_tools import assert_same_state, generator
+from search_tools import grid as make_grid
 
 from repertoire.archives.archive import Archive
-from repertoire.archives.grid import GridArchive
-from repertoire.emitters.emitter import Emitter, Outcomes, Telemetry
+from repertoire.emitters.emitter import Emitter, Outcomes
 from repertoire.emitters.evolution_strategy import EvolutionStrategyEmitter
-from repertoire.emitters.variation import VariationEmitter
+from repertoire.emitters.variation import VariationEmitter, VariationSettings
 from repertoire.problems.problem import Evaluations, Request
 from repertoire.problems.sphere import Sphere
 from repertoire.search import Search
-from repertoire.strategies.sep_cma_es import SepCMAES
+from repertoire.strategies.sep_cma_es import SepCMAESSettings
 from robots.errors import InvalidValueError
 
 N = 4
@@ -36,9 +37,8 @@ class Numbered(Emitter):
         self.told.append(outcomes.improvements.tolist())
         self.elites.append(len(archive))
 
-    @property
-    def telemetry(self) -> Telemetry:
-        return Telemetry(1.0, math.nan, 0, 0, None)
+    def _width(self) -> tuple[float, float]:
+        return 1.0, math.nan
 
     def _current_state(self) -> dict[str, np.ndarray]:
         return {"number": np.array(self.number)}
@@ -47,11 +47,11 @@ class Numbered(Emitter):
         self.number = int(state["number"])
 
 
-def grid(dim: int = N, **settings) -> GridArchive:
-    return GridArchive(solution_dim=dim, shape=(50,), ranges=[(0, 50)], **settings)
+def grid(dim: int = N, **settings) -> Archive:
+    return make_grid(50, dim=dim, ranges=[(0, 50)], **settings)
 
 
-def soft(dim: int = N) -> GridArchive:
+def soft(dim: int = N) -> Archive:
     return grid(dim, learning_rate=0.1, min_objective=-100.0)
 
 
@@ -137,8 +137,8 @@ def test_one_archive_for_both_purposes_gets_each_solution_once(monkeypatch):
 
 
 def test_solutions_are_the_callers_own():
-    rng = np.random.Generator(np.random.SFC64(0))
-    emitter = VariationEmitter(np.zeros(N), iso_sigma=1.0, line_sigma=0.0, batch_size=3, rng=rng)
+    settings = VariationSettings(sigma0=1.0, line_sigma=0.0, batch_size=3)
+    emitter = VariationEmitter(settings, np.zeros(N), generator(0))
     search = Search(soft=grid(), result=grid(), emitters=[emitter])
     first = search.ask()
     kept = first.copy()
@@ -181,8 +181,8 @@ def test_wrong_evaluations_are_refused_and_can_be_told_again(changes, message):
 
 
 def test_misuse_of_the_order_raises_and_leaves_the_archives_alone():
-    rng = np.random.Generator(np.random.SFC64(0))
-    emitter = VariationEmitter(np.zeros(N), iso_sigma=1.0, line_sigma=0.0, batch_size=3, rng=rng)
+    settings = VariationSettings(sigma0=1.0, line_sigma=0.0, batch_size=3)
+    emitter = VariationEmitter(settings, np.zeros(N), generator(0))
     search = Search(soft=grid(), result=grid(), emitters=[emitter])
     with pytest.raises(RuntimeError, match="tell was called before ask"):
         search.tell(evaluations([1.0, 2, 3]))
@@ -275,12 +275,11 @@ def test_each_emitter_is_told_all_that_is_known_of_its_own():
 
 def big(dim: int = 3000) -> Search:
     """Emitters of two kinds."""
-    generators = [np.random.Generator(np.random.SFC64(seed)) for seed in range(4)]
-    mean = np.zeros(dim)
+    mean, settings = np.zeros(dim), SepCMAESSettings(sigma0=0.5, batch_size=24)
     emitters: list[Emitter] = [
-        EvolutionStrategyEmitter(SepCMAES(mean, sigma0=0.5, batch_size=24, rng=rng)) for rng in generators[1:]
+        EvolutionStrategyEmitter(settings.make(mean, generator(seed))) for seed in (1, 2, 3)
     ]
-    emitters.append(VariationEmitter(mean, iso_sigma=0.1, line_sigma=0.2, batch_size=24, rng=generators[0]))
+    emitters.append(VariationEmitter(VariationSettings(batch_size=24, sigma0=0.1), mean, generator(0)))
     return Search(soft=soft(dim), result=grid(dim), emitters=emitters)
 
 
@@ -290,15 +289,6 @@ def advance(search: Search, batches: int) -> None:
     for _ in range(batches):
         found = problem.evaluate(search.ask(), seeds)
         search.tell(Evaluations(found.objectives, found.measures[:, :1] + 25, found.failed, found.steps))
-
-
-def assert_same(actual: Search, expected: Search) -> None:
-    state = actual.state()
-    assert state.keys() == expected.state().keys()
-    for name, value in expected.state().items():
-        np.testing.assert_array_equal(state[name], value, err_msg=name)
-    for name, value in actual.result.state().items():
-        np.testing.assert_array_equal(value, expected.result.state()[name], err_msg=name)
 
 
 def test_a_restored_search_goes_on_as_the_original():
@@ -311,7 +301,8 @@ def test_a_restored_search_goes_on_as_the_original():
     restored.result.add(elites.solutions, elites.objectives, elites.measures)
     for search in (original, restored):
         advance(search, 5)
-    assert_same(restored, original)
+    assert_same_state(restored.state(), original.state())
+    assert_same_state(restored.result.state(), original.result.state())
 
 
 def test_the_state_of_each_part_has_a_name_of_its_own():

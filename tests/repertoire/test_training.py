@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 
 from repertoire.algorithms import ALGORITHMS
-from repertoire.archives.grid import GridArchive
+from repertoire.archives.archive import Archive
+from repertoire.archives.grid import GridSpec
 from repertoire.repertoire import Repertoire
 from repertoire.storage.repertoires import read_repertoire, read_search
 from repertoire.strategies.strategy import STOPS
@@ -209,8 +210,10 @@ def test_elites_are_the_best_ever_evaluated_and_repeat_with_their_seeds(start, t
 
     monkeypatch.setattr(training.problem, "evaluate", watch)
     training.run(tmp_path / FILE_NAME)
-    expected = GridArchive(
-        solution_dim=training.problem.solution_dim, shape=(6, 6, 6, 6), ranges=training.problem.measure_ranges
+    expected = Archive(
+        GridSpec((6, 6, 6, 6)),
+        solution_dim=training.problem.solution_dim,
+        ranges=training.problem.measure_ranges,
     )
     for batch in everything:
         expected.add(*batch)

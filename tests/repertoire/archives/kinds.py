@@ -5,8 +5,7 @@ from typing import Any
 import numpy as np
 
 from repertoire.archives.archive import Archive
-from repertoire.archives.cvt import CVTArchive, make_centroids
-from repertoire.archives.grid import GridArchive
+from repertoire.training.settings import ARCHIVES, parse_archive
 
 P = 3  # parameters of a solution
 RANGES = ((0.0, 1.0), (-1.0, 2.0))
@@ -14,16 +13,12 @@ RULES = ("sequential", "batch")
 Candidates = tuple[np.ndarray, np.ndarray, np.ndarray]
 
 
-def make_grid(**settings: Any) -> GridArchive:
-    return GridArchive(**{"solution_dim": P, "shape": (4, 3), "ranges": RANGES} | settings)
+SPECS = {"grid": "4,3", "cvt": "cvt:12"}  # an archive of 12 cells of each kind in the table
+assert SPECS.keys() == ARCHIVES.keys(), "add an archive of 12 cells over two measures for the contract tests"
 
 
-def make_cvt(**settings: Any) -> CVTArchive:
-    centroids = make_centroids(12, RANGES, seed=0, samples=500)
-    return CVTArchive(**{"solution_dim": P, "centroids": centroids, "ranges": RANGES} | settings)
-
-
-KINDS = {GridArchive: make_grid, CVTArchive: make_cvt}
+def make(kind: str = "grid", **settings: Any) -> Archive:
+    return Archive(parse_archive(SPECS[kind]), **{"solution_dim": P, "ranges": RANGES} | settings)
 
 
 def candidates(seed: int, n: int = 60) -> Candidates:
@@ -37,9 +32,3 @@ def add_to_one_cell(archive: Archive, objectives: list[float]) -> np.ndarray:
     n = len(objectives)
     solutions = np.arange(n * P, dtype=np.float32).reshape(n, P)
     return archive.add(solutions, np.array(objectives), np.full((n, 2), 0.1))
-
-
-def assert_same_state(actual: dict[str, np.ndarray], expected: dict[str, np.ndarray]) -> None:
-    assert actual.keys() == expected.keys()
-    for name, value in expected.items():
-        np.testing.assert_array_equal(actual[name], value, err_msg=name)

@@ -2,31 +2,31 @@
 
 import math
 from collections.abc import Callable
+from functools import partial
 
 import numpy as np
 import pytest
-from kinds import KINDS, RULES, P, add_to_one_cell, assert_same_state, candidates
+from kinds import RANGES, RULES, SPECS, P, add_to_one_cell, candidates
+from kinds import make as make_archive
+from search_tools import assert_same_state
 from transcription import TRANSCRIPTIONS
 
 from repertoire.archives.archive import Archive
-from robots.errors import InvalidValueError
+from repertoire.training.settings import ARCHIVES, parse_archive
+from robots.errors import InvalidValueError, SurefootError
 
 Make = Callable[..., Archive]
 SOFT = {"learning_rate": 0.3, "min_objective": 0.5}
 
 
-@pytest.fixture(params=KINDS, ids=lambda kind: kind.__name__)
-def kind(request) -> Make:
-    return KINDS[request.param]
+@pytest.fixture(params=SPECS)
+def kind(request) -> str:
+    return request.param
 
 
 @pytest.fixture(params=RULES)
 def make(request, kind) -> Make:
-    return lambda **settings: kind(rule=request.param, **settings)
-
-
-def test_every_kind_is_covered():
-    assert set(Archive.__subclasses__()) == set(KINDS)
+    return partial(make_archive, kind, rule=request.param)
 
 
 @pytest.mark.parametrize(
@@ -253,22 +253,14 @@ def test_every_measure_has_a_cell(make):
 @pytest.mark.parametrize(
     ("settings", "message"),
     [
-        ({"learning_rate": 1.5}, r"learning_rate must be in \[0, 1\], got 1.5"),
-        ({"learning_rate": -0.1}, r"learning_rate must be in \[0, 1\], got -0.1"),
-        ({"learning_rate": math.nan}, r"learning_rate must be in \[0, 1\], got nan"),
         ({"learning_rate": 0.5}, "needs a finite min_objective"),
-        ({"min_objective": math.nan}, "min_objective must be finite or -inf, got nan"),
-        ({"min_objective": math.inf}, "min_objective must be finite or -inf, got inf"),
-        ({"solution_dim": 0}, "solution_dim must be a whole number of at least 1, got 0"),
-        ({"solution_dim": 2.5}, "solution_dim must be a whole number of at least 1, got 2.5"),
         ({"ranges": [(0, 1), (1, 1)]}, r"ranges\[1\] must be finite with low < high, got \(1.0, 1.0\)"),
         ({"ranges": [(1, 0), (0, 1)]}, r"ranges\[0\] must be finite with low < high, got \(1.0, 0.0\)"),
         ({"ranges": [(0, 1), (0, math.nan)]}, r"ranges\[1\] must be finite"),
         ({"ranges": [(0, math.inf), (0, 1)]}, r"ranges\[0\] must be finite"),
         ({"ranges": [(-1.7e308, 1.7e308), (0, 1)]}, r"ranges\[0\] must be finite"),
-        ({"ranges": [(0, 1, 2), (0, 1, 2)]}, r"\(low, high\) for each measure"),
+        ({"ranges": [(0, 1, 2), (0, 1, 2)]}, r"ranges must have shape \(2, 2\), got \(2, 3\)"),
         ({"ranges": []}, r"\(low, high\) for each measure"),
-        ({"ranges": [(0, 1), (2,)]}, "ranges must hold numbers in rows of equal length"),
     ],
 )
 def test_impossible_settings_are_refused(make, settings, message):
@@ -276,6 +268,54 @@ def test_impossible_settings_are_refused(make, settings, message):
         make(**settings)
 
 
-def test_an_unknown_rule_is_refused(kind):
-    with pytest.raises(InvalidValueError, match="rule must be one of sequential, batch, got 'parallel'"):
-        kind(rule="parallel")
+def test_the_archive_and_its_text_are_functions_of_the_specification(kind):
+    spec = parse_archive(SPECS[kind])
+    assert parse_archive(str(spec)) == spec == parse_archive(spec)
+    assert spec.cells == np.prod(spec.shape) == 12
+    assert ARCHIVES[spec.kind] is type(spec)
+    assert spec.form
+    first, second = make_archive(kind), make_archive(kind)
+    measures = np.random.default_rng(0).uniform((0, -1), (1, 2), (200, 2))
+    cells = first.cells_of(measures)
+    np.testing.assert_array_equal(cells, second.cells_of(measures))
+    assert len(np.unique(cells)) > 8
+    centroids = spec.centroids(RANGES)
+    if centroids is not None:
+        np.testing.assert_array_equal(first.cells_of(centroids), np.arange(12))
+
+
+@pytest.mark.parametrize(
+    ("given", "text", "shape", "measure_dim"),
+    [
+        ("grid: 6, 5", "6,5", (6, 5), 2),
+        ((7,), "7", (7,), 1),
+        ("cvt:1000", "cvt:1000", (1000,), None),
+        ("cvt:5,seed=3", "cvt:5,seed=3", (5,), None),
+    ],
+)
+def test_texts(given, text, shape, measure_dim):
+    spec = parse_archive(given)
+    assert (str(spec), spec.shape, spec.measure_dim) == (text, shape, measure_dim)
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("", "the archive '' cannot be read: '' is not a whole number from 1 to 1,000,000; write 6,6"),
+        ("6,x", "'x' is not a whole number"),
+        ("0,3", "'0' is not a whole number"),
+        ("cvt:", "the archive 'cvt:' cannot be read"),
+        ("cvt:5,seed=", "'' is not a whole number from 0"),
+        ("cvt:5,colour=1", "'5,colour=1' is not a whole number"),
+        ("1001,1000", "at most 1,000,000 cells in all, not 1,001,000"),
+        ("voronoi:5", "unknown archive 'voronoi'; available: grid, cvt"),
+    ],
+)
+def test_what_is_no_specification_is_refused(text, message):
+    with pytest.raises(SurefootError, match=message):
+        parse_archive(text)
+
+
+def test_a_grid_of_other_measures_is_refused():
+    with pytest.raises(SurefootError, match=r"^the archive 4 has cells along 1 measure, but there are 2$"):
+        Archive(parse_archive("4"), solution_dim=1, ranges=RANGES)

@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 import pytest
-from kinds import RULES, P, add_to_one_cell, candidates, make_grid
+from kinds import RULES, P, add_to_one_cell, candidates, make
 
 from repertoire.archives import competition
 from repertoire.archives.competition import Batch, Store, all_finite, gather, make_store
@@ -50,7 +50,7 @@ def test_the_batch_rule_leaves_its_scratch_clean():
 
 
 def test_the_worked_example_of_three_solutions_in_a_cell():
-    sequential, together = (make_grid(learning_rate=0.5, min_objective=0.0, rule=rule) for rule in RULES)
+    sequential, together = (make(learning_rate=0.5, min_objective=0.0, rule=rule) for rule in RULES)
     np.testing.assert_allclose(add_to_one_cell(together, [4, 2, 8]), [4, 2, 8])
     assert together.thresholds.max() == pytest.approx(49 / 12)  # 4.0833
     np.testing.assert_allclose(add_to_one_cell(sequential, [4, 2, 8]), [4, 0, 6])
@@ -58,7 +58,7 @@ def test_the_worked_example_of_three_solutions_in_a_cell():
 
 
 def test_a_learning_rate_of_one_moves_the_threshold_onto_the_best_or_the_mean():
-    sequential, together = (make_grid(learning_rate=1.0, min_objective=0.0, rule=rule) for rule in RULES)
+    sequential, together = (make(learning_rate=1.0, min_objective=0.0, rule=rule) for rule in RULES)
     add_to_one_cell(sequential, [4, 2, 8])
     assert sequential.thresholds.max() == 8
     add_to_one_cell(together, [3, 2, 10])
@@ -66,7 +66,7 @@ def test_a_learning_rate_of_one_moves_the_threshold_onto_the_best_or_the_mean():
 
 
 def test_what_an_empty_cell_does_below_the_floor_depends_on_the_rule():
-    sequential, together = (make_grid(learning_rate=0.1, min_objective=0.0, rule=rule) for rule in RULES)
+    sequential, together = (make(learning_rate=0.1, min_objective=0.0, rule=rule) for rule in RULES)
     for archive in (sequential, together):
         np.testing.assert_array_equal(add_to_one_cell(archive, [-2, -1, -3, 0]), [-2, -1, -3, 0])
         assert (archive.thresholds == 0).all()
@@ -76,7 +76,7 @@ def test_what_an_empty_cell_does_below_the_floor_depends_on_the_rule():
 
 @pytest.mark.parametrize("rule", RULES)
 def test_an_elite_may_give_way_to_a_worse_one_above_the_threshold(rule):
-    archive = make_grid(learning_rate=0.1, min_objective=0.0, rule=rule)
+    archive = make(learning_rate=0.1, min_objective=0.0, rule=rule)
     add_to_one_cell(archive, [10])
     add_to_one_cell(archive, [5])
     assert archive.elites().objectives.tolist() == [5]
@@ -113,7 +113,7 @@ def test_the_largest_numbers_are_finite():
 @pytest.mark.parametrize(("rule", "expected"), [("sequential", [1, 0, 0, 1, 0]), ("batch", [1, 1, 0, 1, 1])])
 def test_what_opens_a_cell_is_told(rule, expected):
     """One after the other only the first of a cell does; at once all that a cell accepts do."""
-    archive, measures = make_grid(rule=rule), np.array([[0.1, 0.1]] * 3 + [[0.9, 0.9]] * 2)
+    archive, measures = make(rule=rule), np.array([[0.1, 0.1]] * 3 + [[0.9, 0.9]] * 2)
     archive.add(np.zeros((1, P)), np.array([5.0]), np.array([[0.5, 0.5]]))
     measures[2] = 0.5
     opened = np.empty(5, bool)
@@ -125,7 +125,7 @@ def test_what_opens_a_cell_is_told(rule, expected):
 
 def test_what_a_cell_refuses_does_not_open_it():
     for rule, expected in (("sequential", True), ("batch", False)):
-        archive = make_grid(rule=rule, learning_rate=0.5, min_objective=0.0)
+        archive = make(rule=rule, learning_rate=0.5, min_objective=0.0)
         opened = np.empty(1, bool)
         archive.add(np.zeros((1, P)), np.array([-1.0]), np.array([[0.1, 0.1]]), opened=opened)
         assert opened[0] == expected == bool(len(archive))

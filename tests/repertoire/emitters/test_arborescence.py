@@ -5,14 +5,15 @@ from typing import Any
 
 import numpy as np
 import pytest
+from search_tools import assert_same_state, generator
+from search_tools import grid as make_grid
 
 from repertoire.archives.archive import Archive
-from repertoire.archives.grid import GridArchive
 from repertoire.emitters.arborescence import ArborescenceEmitter
 from repertoire.emitters.emitter import Outcomes, by_discovery, by_improvement
 from repertoire.problems.sphere import Sphere
-from repertoire.strategies.cma_es import CMAES
-from repertoire.strategies.mirrored import MirroredSamples
+from repertoire.strategies.cma_es import CMAESSettings
+from repertoire.strategies.openai_es import MirroredSamples
 from robots.errors import InvalidValueError
 
 N = 10
@@ -20,22 +21,18 @@ BRANCHES = 12
 SPHERE = Sphere(N)
 
 
-def generator(seed: int) -> np.random.Generator:
-    return np.random.Generator(np.random.SFC64(seed))
-
-
 def make(seed: int = 1, *, samples: int = 0, n: int = N, **settings: Any) -> ArborescenceEmitter:
     rng = generator(seed)
-    coefficients = CMAES(np.zeros(3), sigma0=settings.pop("sigma0", 2.0), batch_size=BRANCHES, rng=rng)
+    strategy = CMAESSettings(sigma0=settings.pop("sigma0", 2.0), batch_size=BRANCHES)
+    coefficients = strategy.make(np.zeros(3), rng)
     sampling = MirroredSamples(samples, sigma=0.02, solution_dim=n, rng=rng) if samples else None
     rules = {"ranking": by_discovery, "restart_unchanged": True, **settings}
     initial = rules.pop("initial", np.zeros(n))
     return ArborescenceEmitter(initial, coefficients=coefficients, samples=sampling, **rules)
 
 
-def grid(n: int = N, **settings: Any) -> GridArchive:
-    ranges = Sphere(n).measure_ranges
-    return GridArchive(solution_dim=n, shape=(20, 20), ranges=ranges, **settings)
+def grid(n: int = N, **settings: Any) -> Archive:
+    return make_grid(20, 20, dim=n, ranges=Sphere(n).measure_ranges, **settings)
 
 
 def outcomes_of(emitter: ArborescenceEmitter, solutions: np.ndarray, archive: Archive) -> Outcomes:
@@ -85,7 +82,7 @@ def test_exact_generations_equal_the_published_algorithm(ranking):
     emitter, archive, twin = (
         make(ranking=ranking, sigma0=0.3),
         grid(),
-        CMAES(np.zeros(3), sigma0=0.3, batch_size=BRANCHES, rng=generator(1)),
+        CMAESSettings(sigma0=0.3, batch_size=BRANCHES).make(np.zeros(3), generator(1)),
     )
     theta = np.zeros(N)
     weights = np.log(BRANCHES // 2 + 0.5) - np.log(np.arange(1, BRANCHES // 2 + 1))
@@ -230,36 +227,18 @@ def test_a_restored_emitter_goes_on_as_the_original_from_either_batch(samples, s
     for _ in range(5):
         np.testing.assert_array_equal(batch(restored, other)[0], batch(original, archive)[0])
         np.testing.assert_equal(restored.telemetry, original.telemetry)
-    for name, value in original.state().items():
-        np.testing.assert_array_equal(restored.state()[name], value)
+    assert_same_state(restored.state(), original.state())
 
 
 @pytest.mark.parametrize("samples", [0, 6])
 def test_states_that_do_not_fit_are_refused(samples):
     emitter = make(samples=samples)
     state = emitter.state()
-    for name in state:
-        rest = {other: value for other, value in state.items() if other != name}
-        with pytest.raises(InvalidValueError, match="state lacks "):
-            emitter.restore(rest)
     for name, wrong in (("gradients", np.ones((2, N))), ("point", np.ones(3))):
-        with pytest.raises(InvalidValueError, match="point and gradients must have shapes"):
+        with pytest.raises(InvalidValueError, match=f"{name} must have shape"):
             emitter.restore({**state, name: wrong})
-    with pytest.raises(InvalidValueError, match="point and gradients must be finite"):
+    with pytest.raises(InvalidValueError, match="point must be finite"):
         emitter.restore({**state, "point": np.full(N, np.nan)})
-
-
-def test_misuse_of_the_order_raises():
-    emitter, archive = make(), grid()
-    for _ in range(2):
-        with pytest.raises(RuntimeError, match="tell was called before ask"):
-            emitter.tell(barren(emitter), archive)
-        solutions = emitter.ask(archive)
-        with pytest.raises(RuntimeError, match="ask was called twice"):
-            emitter.ask(archive)
-        with pytest.raises(RuntimeError, match="between ask and tell"):
-            emitter.state()
-        emitter.tell(outcomes_of(emitter, solutions, archive), archive)
 
 
 def test_outcomes_that_do_not_fit_are_refused_and_can_be_told_again():
@@ -273,9 +252,3 @@ def test_outcomes_that_do_not_fit_are_refused_and_can_be_told_again():
         emitter.tell(outcomes._replace(improvements=np.zeros(3)), archive)
     emitter.tell(outcomes, archive)
     assert emitter.batch_size == BRANCHES
-
-
-@pytest.mark.parametrize("initial", [np.zeros((2, 2)), [0.0, np.nan]])
-def test_an_impossible_initial_solution_is_refused(initial):
-    with pytest.raises(InvalidValueError, match="initial must be a vector of finite numbers"):
-        make(initial=initial)

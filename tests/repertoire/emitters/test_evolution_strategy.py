@@ -4,14 +4,14 @@ import math
 
 import numpy as np
 import pytest
+from search_tools import assert_same_state, generator, grid
 from telling import improved
 
-from repertoire.archives.grid import GridArchive
+from repertoire.archives.archive import Archive
 from repertoire.emitters.emitter import Telemetry
 from repertoire.emitters.evolution_strategy import EvolutionStrategyEmitter
-from repertoire.strategies.sep_cma_es import SepCMAES
+from repertoire.strategies.sep_cma_es import SepCMAESSettings
 from repertoire.strategies.strategy import Strategy
-from robots.errors import InvalidValueError
 
 N = 6
 BATCH = 8
@@ -21,13 +21,8 @@ class Scripted(Strategy):
     """A strategy that remembers what it is told, and stops when the test says so."""
 
     def __init__(self, seed: int = 0) -> None:
-        rng = np.random.Generator(np.random.SFC64(seed))
-        super().__init__(np.arange(N), sigma0=0.5, batch_size=BATCH, rng=rng)
+        super().__init__(SepCMAESSettings(sigma0=0.5, batch_size=BATCH), np.arange(N), generator(seed))
         self.rankings, self.means, self.reason = [], [], None
-
-    @property
-    def sigma(self):
-        return self.sigma0
 
     @property
     def condition_number(self):
@@ -45,26 +40,20 @@ class Scripted(Strategy):
     def _reset(self, mean):
         self.means.append(mean)
 
-    def _search_state(self):
-        return {"mean": np.zeros(N)}
 
-    def _restore_search(self, state):
-        pass
-
-
-def archive_of(solutions: int) -> GridArchive:
-    archive = GridArchive(solution_dim=N, shape=(10,), ranges=[(0, 1)])
+def archive_of(solutions: int) -> Archive:
+    archive = grid(10, dim=N, ranges=[(0, 1)])
     rows = np.arange(1, solutions + 1)
     archive.add(np.repeat(rows[:, None], N, axis=1), rows * 1.0, rows[:, None] / 10)
     return archive
 
 
 def sep_emitter(seed: int) -> EvolutionStrategyEmitter:
-    rng = np.random.Generator(np.random.SFC64(seed))
-    return EvolutionStrategyEmitter(SepCMAES(np.full(N, 0.5), sigma0=0.1, batch_size=BATCH, rng=rng))
+    settings = SepCMAESSettings(sigma0=0.1, batch_size=BATCH)
+    return EvolutionStrategyEmitter(settings.make(np.full(N, 0.5), generator(seed)))
 
 
-def step(emitter: EvolutionStrategyEmitter, archive: GridArchive) -> None:
+def step(emitter: EvolutionStrategyEmitter, archive: Archive) -> None:
     """Maximise -sum x², with the first parameter as the measure."""
     solutions = emitter.ask(archive)
     x = solutions.astype(np.float64)
@@ -82,18 +71,9 @@ def test_the_largest_improvement_ranks_first_and_ties_keep_their_order():
     strategy, archive = Scripted(), archive_of(1)
     emitter = EvolutionStrategyEmitter(strategy)
     emitter.ask(archive)
-    emitter.tell(improved(np.array([0.0, 3, -1, 3, 0, 5, -1, 0])), archive)
+    emitter.tell(improved(np.array([0.0, 3, -np.inf, 3, 0, 5, -np.inf, 0])), archive)
     assert strategy.rankings == [[5, 1, 3, 0, 4, 7, 2, 6]]
     assert emitter.telemetry.restarts == 0
-
-
-def test_failures_rank_last():
-    strategy, archive = Scripted(), archive_of(1)
-    emitter = EvolutionStrategyEmitter(strategy)
-    emitter.ask(archive)
-    emitter.tell(improved(np.array([-np.inf, -3, 1, -np.inf, 0, -9, 2, 3])), archive)
-    assert strategy.rankings == [[7, 6, 2, 4, 1, 5, 0, 3]]
-    assert emitter.telemetry.stop is None
 
 
 def test_a_converged_strategy_restarts_from_an_elite_and_says_why():
@@ -146,34 +126,9 @@ def test_telemetry_is_that_of_the_strategy():
     assert telemetry.condition_number == emitter.strategy.condition_number > 1
 
 
-def test_improvements_of_the_wrong_shape_are_refused():
-    emitter, archive = EvolutionStrategyEmitter(Scripted()), archive_of(1)
-    emitter.ask(archive)
-    for wrong in (np.zeros(7), np.zeros((8, 1)), 0.0):
-        with pytest.raises(InvalidValueError, match=r"improvements must have shape \(8,\), got \("):
-            emitter.tell(improved(wrong), archive)
-    emitter.tell(improved(np.zeros(8)), archive)
-
-
-def test_misuse_of_the_order_raises():
-    emitter, archive = sep_emitter(0), archive_of(1)
-    with pytest.raises(RuntimeError, match="tell was called before ask"):
-        emitter.tell(improved(np.arange(8.0)), archive)
-    emitter.ask(archive)
-    with pytest.raises(RuntimeError, match="ask was called twice"):
-        emitter.ask(archive)
-    with pytest.raises(RuntimeError, match="between ask and tell"):
-        emitter.state()
-    emitter.tell(improved(np.arange(8.0)), archive)
-    with pytest.raises(RuntimeError, match="tell was called before ask"):
-        emitter.tell(improved(np.arange(8.0)), archive)
-
-
 def test_improvement_drives_the_strategy_uphill():
     emitter = sep_emitter(0)
-    archive = GridArchive(
-        solution_dim=N, shape=(10,), ranges=[(-1, 1)], learning_rate=0.01, min_objective=-2.0, rule="batch"
-    )
+    archive = grid(10, dim=N, ranges=[(-1, 1)], learning_rate=0.01, min_objective=-2.0, rule="batch")
     step(emitter, archive)
     before = archive.objectives.max()
     for _ in range(60):
@@ -192,12 +147,6 @@ def test_only_the_order_of_improvements_matters():
     assert_same_state(transformed.state(), plain.state())
 
 
-def assert_same_state(actual, expected) -> None:
-    assert actual.keys() == expected.keys()
-    for name, value in expected.items():
-        np.testing.assert_array_equal(actual[name], value, err_msg=name)
-
-
 def test_a_restored_emitter_goes_on_as_the_original_restarts_included():
     original, restored = sep_emitter(1), sep_emitter(2)
     archive = archive_of(5)
@@ -213,12 +162,3 @@ def test_a_restored_emitter_goes_on_as_the_original_restarts_included():
         assert restored.telemetry == original.telemetry
     assert_same_state(restored.state(), original.state())
     assert restored.telemetry.restarts == 2
-
-
-def test_a_state_that_lacks_something_is_refused():
-    emitter = sep_emitter(0)
-    state = emitter.state()
-    for name in state:
-        rest = {other: value for other, value in state.items() if other != name}
-        with pytest.raises(InvalidValueError, match=f"lacks {name.removeprefix('strategy/')}$"):
-            emitter.restore(rest)

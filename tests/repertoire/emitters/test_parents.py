@@ -1,27 +1,28 @@
-"""Which elites ME-ES starts from: the laws of the choice, and what it remembers."""
+"""Which elites ME-ES starts from: the laws of the choice, what it remembers, and novelty."""
 
 from collections import Counter
 
 import numpy as np
 import pytest
+from search_tools import grid
 
-from repertoire.archives.grid import GridArchive
-from repertoire.emitters.parents import Parents, novelty
+from repertoire.archives.archive import Archive
+from repertoire.emitters.me_es import Parents, novelty
 from robots.errors import InvalidValueError
 
 CELLS = 20
 DRAWS = 4000
 
 
-def archive_of(elites: int) -> GridArchive:
+def archive_of(elites: int) -> Archive:
     """In each of so many cells an elite whose parameter is its cell; objectives are highest in the middle."""
-    archive = GridArchive(solution_dim=1, shape=(CELLS,), ranges=[(0, CELLS)])
+    archive = grid(CELLS, dim=1, ranges=[(0, CELLS)])
     cells = np.arange(elites, dtype=np.float64)
     archive.add(cells[:, None], -np.abs(cells - 6.1), cells[:, None] + 0.5)
     return archive
 
 
-def shares(parents: Parents, goal: str, archive: GridArchive) -> dict[int, float]:
+def shares(parents: Parents, goal: str, archive: Archive) -> dict[int, float]:
     """How often each cell is chosen."""
     rng = np.random.default_rng(0)
     chosen = Counter(int(parents.choose(goal, archive, rng)[0]) for _ in range(DRAWS))
@@ -110,3 +111,29 @@ def test_states_that_cannot_be_are_refused(change, message):
     parents = Parents(1)
     with pytest.raises(InvalidValueError, match=message):
         parents.restore(parents.state() | change)
+
+
+def brute_force(measures: np.ndarray, seen: np.ndarray) -> list[float]:
+    result = []
+    for row in measures:
+        distances = sorted(np.sqrt(sum((a - b) ** 2 for a, b in zip(row, one, strict=True))) for one in seen)
+        result.append(np.mean(distances[:10]))
+    return result
+
+
+@pytest.mark.parametrize(("seen", "dim"), [(1, 2), (9, 4), (10, 1), (11, 3), (200, 4)])
+def test_it_is_the_mean_distance_to_the_ten_nearest(seen, dim):
+    rng = np.random.default_rng(seen)
+    past, measures = rng.normal(size=(seen, dim)), rng.normal(size=(30, dim))
+    measures[:2] = past[0]
+    np.testing.assert_allclose(novelty(measures, past), brute_force(measures, past), rtol=1e-12)
+
+
+def test_nothing_is_novel_before_anything_was_seen():
+    assert novelty(np.ones((3, 2)), np.empty((0, 2))).tolist() == [0, 0, 0]
+
+
+def test_what_failed_is_not_a_number():
+    values = novelty(np.array([[np.nan, np.nan], [0.0, 3.0]]), np.array([[4.0, 0.0]]))
+    assert np.isnan(values[0])
+    assert values[1] == 5

@@ -13,13 +13,13 @@ import numpy as np
 class LoshchilovLMMAES:
     """Algorithm 1 of Loshchilov et al.; rates above 1 become 1, and more vectors than n become n."""
 
-    def __init__(self, mean: np.ndarray, sigma: float, batch_size: int, vectors: int | None = None) -> None:
+    def __init__(self, mean: np.ndarray, sigma: float, batch_size: int, vectors: int) -> None:
         self.n = n = len(mean)
         mu = batch_size // 2
         w = [math.log((batch_size + 1) / 2) - math.log(i) for i in range(1, mu + 1)]
         self.w = [w_i / sum(w) for w_i in w]
         self.mu_w = 1 / sum(w_i**2 for w_i in self.w)
-        self.m = min(n, 4 + math.floor(3 * math.log(n)) if vectors is None else vectors)
+        self.m = min(n, vectors)
         self.c_sigma = min(1, 2 * batch_size / n)
         self.c_d = [1 / (1.5 ** (i - 1) * n) for i in range(1, self.m + 1)]
         self.c_c = [min(1, batch_size / (4 ** (i - 1) * n)) for i in range(1, self.m + 1)]

@@ -1,16 +1,12 @@
 """Objectives to minimise, and searches for their minima, that the tests of this folder share."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 
 import numpy as np
 
 from repertoire.strategies.strategy import Strategy
 
 Objective = Callable[[np.ndarray], np.ndarray]
-
-
-def generator(seed: int) -> np.random.Generator:
-    return np.random.Generator(np.random.SFC64(seed))
 
 
 def sphere(x: np.ndarray) -> np.ndarray:
@@ -40,9 +36,3 @@ def assert_rounded(solutions: np.ndarray, samples: np.ndarray) -> None:
     """Solutions are the float32 numbers nearest to the samples, which are known to 1e-11 or so."""
     assert solutions.dtype == np.float32
     np.testing.assert_allclose(solutions, samples, rtol=1.01 * 2.0**-24, atol=1e-10)
-
-
-def assert_same_state(actual: Mapping[str, np.ndarray], expected: Mapping[str, np.ndarray]) -> None:
-    assert actual.keys() == expected.keys()
-    for name, value in expected.items():
-        np.testing.assert_array_equal(actual[name], value, err_msg=name)

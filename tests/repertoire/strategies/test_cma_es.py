@@ -5,10 +5,11 @@ import math
 import cma
 import numpy as np
 import pytest
-from searching import assert_rounded, ellipsoid, generator, linear, minimise, rosenbrock, sphere
+from search_tools import generator
+from searching import assert_rounded, ellipsoid, linear, minimise, rosenbrock, sphere
 
 from repertoire.strategies import cma_es
-from repertoire.strategies.cma_es import CMAES
+from repertoire.strategies.cma_es import CMAES, CMAESSettings
 
 
 def tutorial_rates(n: int, mu_eff: float) -> dict[str, float]:
@@ -59,7 +60,7 @@ def test_updates_equal_pycmas(n, batch_size, objective, gap, monkeypatch):
     # pycma would otherwise move part of a diverging step size into the covariance matrix
     monkeypatch.setattr(cma.evolution_strategy, "_redistribute_sigma_above", math.inf)
     monkeypatch.setattr(cma.evolution_strategy, "_record_hsig", True)
-    es = CMAES(np.ones(n), sigma0=0.3, batch_size=batch_size, rng=generator(5))
+    es = CMAESSettings(sigma0=0.3, batch_size=batch_size).make(np.ones(n), generator(5))
     twin = pycma_twin(n, batch_size, 0.3, gap)
     for generation in range(50):
         twin.ask()  # pycma decomposes when it is asked; what it samples is not used
@@ -96,7 +97,7 @@ def test_constants_are_pycmas_where_it_has_them(n, batch_size):
     [(10, 40, [1, 2, 3, 4, 5, 6, 7]), (10, 12, [0, 2, 2, 4, 4, 6, 6]), (100, 40, [0, 0, 3, 3, 3, 6, 6])],
 )
 def test_decompositions_wait_for_half_of_the_published_number_of_evaluations(n, batch_size, decomposed):
-    es = CMAES(np.ones(n), sigma0=0.3, batch_size=batch_size, rng=generator(1))
+    es = CMAESSettings(sigma0=0.3, batch_size=batch_size).make(np.ones(n), generator(1))
     generations = []
     for _ in range(7):
         minimise(es, sphere, 1)
@@ -105,7 +106,7 @@ def test_decompositions_wait_for_half_of_the_published_number_of_evaluations(n, 
 
 
 def test_the_decomposition_is_one_of_the_covariance_matrix():
-    es = CMAES(np.ones(10), sigma0=0.3, batch_size=40, rng=generator(1))
+    es = CMAESSettings(sigma0=0.3, batch_size=40).make(np.ones(10), generator(1))
     minimise(es, ellipsoid, 60)
     state = es.state()
     basis, deviations = state["basis"], state["deviations"]

@@ -2,46 +2,42 @@
 
 import math
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
 import pytest
-from searching import assert_same_state, ellipsoid, generator, linear, minimise, sphere
+from search_tools import assert_same_state, generator
+from searching import ellipsoid, linear, minimise, sphere
 
-from repertoire.strategies import adaptation, cma_es, lm_ma_es, openai_es, sep_cma_es, strategy
-from repertoire.strategies.cma_es import CMAES
-from repertoire.strategies.lm_ma_es import LMMAES
-from repertoire.strategies.openai_es import AdamRates, OpenAIES
-from repertoire.strategies.sep_cma_es import SepCMAES
+from repertoire.strategies import cma_es, lm_ma_es, openai_es, sep_cma_es, strategy
+from repertoire.strategies.openai_es import AdamRates, OpenAIES, OpenAIESSettings
 from repertoire.strategies.strategy import STOPS, Strategy
 from repertoire.strategies.table import STRATEGIES
 from robots.errors import InvalidValueError
 
-BY_NAME = {name: type(record().make(np.ones(5), generator(0))) for name, record in STRATEGIES.items()}
-KINDS = {kind.__name__: kind for kind in BY_NAME.values()}
 Make = Callable[..., Strategy]
+ADAPTIVE = ("cma-es", "sep-cma-es", "lm-ma-es")
 
 
-def constructor(kind: type[Strategy]) -> Make:
-    def make(
-        n: int = 10,
-        *,
-        mean: Any = 1.0,
-        sigma0: float = 0.5,
-        batch_size: int = 12,
-        seed: int = 1,
-        **settings: Any,
-    ) -> Strategy:
-        start = np.full(n, mean)
-        return kind(start, sigma0=sigma0, batch_size=batch_size, rng=generator(seed), **settings)
-
-    return make
+def construct(
+    name: str,
+    n: Any = 10,
+    *,
+    mean: Any = 1.0,
+    sigma0: float = 0.5,
+    batch_size: int = 12,
+    seed: int = 1,
+    **settings: Any,
+) -> Strategy:
+    record = STRATEGIES[name](sigma0=sigma0, batch_size=batch_size, **settings)
+    return record.make(np.full(n, mean), generator(seed))
 
 
-@pytest.fixture(params=KINDS)
+@pytest.fixture(params=STRATEGIES)
 def make(request: pytest.FixtureRequest) -> Make:
-    """Constructs a strategy, of each class in turn."""
-    return constructor(KINDS[request.param])
+    """Constructs a strategy, of each kind in the table in turn."""
+    return partial(construct, request.param)
 
 
 def apart_from_randomness(state: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
@@ -68,8 +64,8 @@ def test_solutions_are_float32_and_the_callers_own(make):
 
 @pytest.mark.parametrize("batch_size", [2, 3, 4, 5, 6, 13, 14])
 def test_every_row_of_a_batch_of_any_size_is_a_sample(batch_size):
-    for kind in KINDS.values() if batch_size % 2 == 0 else (CMAES, SepCMAES, LMMAES):
-        es = constructor(kind)(100, batch_size=batch_size)
+    for name in STRATEGIES if batch_size % 2 == 0 else ADAPTIVE:
+        es = construct(name, 100, batch_size=batch_size)
         for _ in range(3):
             solutions = es.ask()
             assert np.isfinite(solutions).all()
@@ -78,8 +74,8 @@ def test_every_row_of_a_batch_of_any_size_is_a_sample(batch_size):
 
 
 def test_one_parameter_is_enough_but_for_lm_ma_es():
-    for kind in (CMAES, SepCMAES, OpenAIES):
-        es = constructor(kind)(1, sigma0=0.05)
+    for name in ("cma-es", "sep-cma-es", "openai-es"):
+        es = construct(name, 1, sigma0=0.05)
         minimise(es, sphere, 100)
         assert abs(es.mean[0]) < 0.5
 
@@ -91,10 +87,13 @@ def test_the_search_is_invariant_under_increasing_transformations_of_the_objecti
     assert_same_state(transformed.state(), plain.state())
 
 
-@pytest.mark.parametrize("kind", KINDS.values(), ids=KINDS)
-def test_the_search_is_invariant_under_translation(kind):
-    settings = {"adam": AdamRates(l2=0)} if kind is OpenAIES else {}
-    here, there = (constructor(kind)(mean=mean, **settings) for mean in (1.0, 4.0))
+@pytest.mark.parametrize("name", STRATEGIES)
+def test_the_search_is_invariant_under_translation(name):
+    if name == "openai-es":  # but for the regularisation
+        settings, adam = OpenAIESSettings(sigma0=0.5, batch_size=12), AdamRates(l2=0)
+        here, there = (OpenAIES(settings, np.full(10, mean), generator(1), adam) for mean in (1.0, 4.0))
+    else:
+        here, there = (construct(name, mean=mean) for mean in (1.0, 4.0))
     minimise(here, ellipsoid, 30)
     minimise(there, lambda x: ellipsoid(np.float64(x) - 3), 30)
     expected, actual = (apart_from_randomness(es.state()) for es in (here, there))
@@ -126,14 +125,6 @@ def test_an_array_to_fill_can_be_given(make):
     np.testing.assert_array_equal(out, own.ask())
 
 
-@pytest.mark.parametrize("name", STRATEGIES)
-def test_settings_make_the_strategy_that_they_are_of(name):
-    settings = STRATEGIES[name](batch_size=6, sigma0=0.3)
-    es = settings.make(np.ones(5), generator(1))
-    assert (type(es).__name__, es.batch_size, es.sigma) == (BY_NAME[name].__name__, 6, 0.3)
-    assert settings.summary
-
-
 def test_a_restored_strategy_goes_on_as_the_original(make):
     original, restored = make(seed=1), make(seed=2)
     minimise(original, ellipsoid, 7)
@@ -156,7 +147,7 @@ def test_a_state_that_lacks_something_is_refused(make):
     es = make()
     state = es.state()
     for name in state:
-        with pytest.raises(InvalidValueError, match=f"the strategy state lacks {name}$"):
+        with pytest.raises(InvalidValueError, match=f"the state lacks {name.removeprefix('noise/')}$"):
             es.restore({other: value for other, value in state.items() if other != name})
 
 
@@ -182,7 +173,7 @@ def test_a_state_that_is_not_finite_is_refused(make):
 
 
 def test_the_state_of_lm_ma_es_with_other_vectors_is_refused():
-    make = constructor(LMMAES)
+    make = partial(construct, "lm-ma-es")
     with pytest.raises(InvalidValueError, match=r"vectors must have shape \(4, 10\), got \(5, 10\)"):
         make(vectors=4).restore(make(vectors=5).state())
 
@@ -260,11 +251,6 @@ def test_a_ranking_must_be_a_permutation(make, ranking):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ({"sigma0": 0.0}, "sigma0 must be positive and finite, got 0.0"),
-        ({"sigma0": -1.0}, "sigma0 must be positive and finite, got -1.0"),
-        ({"sigma0": math.inf}, "sigma0 must be positive and finite, got inf"),
-        ({"sigma0": math.nan}, "sigma0 must be positive and finite, got nan"),
-        ({"batch_size": 1}, "batch_size must be at least 2, got 1"),
         ({"mean": math.nan}, "mean must be finite"),
         ({"n": 0}, "mean must have at least 1 parameter"),
         ({"n": (2, 3)}, r"mean must have shape \(6,\), got \(2, 3\)"),
@@ -275,23 +261,18 @@ def test_impossible_arguments_are_refused(make, arguments, message):
         make(**arguments)
 
 
-@pytest.mark.parametrize(
-    ("kind", "arguments", "message"),
-    [
-        (LMMAES, {"n": 1}, "LM-MA-ES needs a mean of at least 2 parameters"),
-        (LMMAES, {"vectors": 0}, "vectors must be at least 1, got 0"),
-        (OpenAIES, {"batch_size": 13}, "batch_size must be even, since samples are mirrored, got 13"),
-    ],
-)
-def test_arguments_impossible_for_one_strategy_are_refused(kind, arguments, message):
-    with pytest.raises(InvalidValueError, match=f"^{message}$"):
-        constructor(kind)(**arguments)
+def test_arguments_impossible_for_one_strategy_are_refused():
+    with pytest.raises(InvalidValueError, match=r"^LM-MA-ES needs a mean of at least 2 parameters$"):
+        construct("lm-ma-es", 1)
+    message = r"^batch_size must be even, since samples are mirrored, got 13$"
+    with pytest.raises(InvalidValueError, match=message):
+        construct("openai-es", batch_size=13)
 
 
-@pytest.mark.parametrize("kind", KINDS.values(), ids=KINDS)
-def test_only_a_generator_whose_state_is_known_is_accepted(kind):
+@pytest.mark.parametrize("name", STRATEGIES)
+def test_only_a_generator_whose_state_is_known_is_accepted(name):
     with pytest.raises(InvalidValueError, match="rng must be driven by SFC64, got PCG64"):
-        kind(np.zeros(3), sigma0=1, batch_size=4, rng=np.random.default_rng())
+        STRATEGIES[name]().make(np.zeros(3), np.random.default_rng())
 
 
 def test_flat_values_are_a_reason_to_stop_and_all_others_are_not(make):
@@ -309,17 +290,16 @@ def steep(x: np.ndarray) -> np.ndarray:
 
 
 REASONS = [
-    *((kind, {"n": 5}, sphere, "step size too small") for kind in (CMAES, SepCMAES, LMMAES)),
-    *((kind, {"n": 5}, linear, "step size too large") for kind in (CMAES, SepCMAES, LMMAES)),
-    *((kind, {"n": 5}, steep, "condition number too large") for kind in (CMAES, SepCMAES)),
-    (OpenAIES, {"sigma0": 1e20}, sphere, "step size too large"),
-    (OpenAIES, {"mean": 1e8, "sigma0": 1e3}, sphere, "step too small"),
+    *((name, {"n": 5}, sphere, "step size too small") for name in ADAPTIVE),
+    *((name, {"n": 5}, linear, "step size too large") for name in ADAPTIVE),
+    *((name, {"n": 5}, steep, "condition number too large") for name in ("cma-es", "sep-cma-es")),
+    ("openai-es", {"mean": 1e8, "sigma0": 1e3}, sphere, "step too small"),
 ]
 
 
-@pytest.mark.parametrize(("kind", "arguments", "objective", "expected"), REASONS)
-def test_each_reason_to_stop(kind, arguments, objective, expected):
-    es = constructor(kind)(**arguments)
+@pytest.mark.parametrize(("name", "arguments", "objective", "expected"), REASONS)
+def test_each_reason_to_stop(name, arguments, objective, expected):
+    es = construct(name, **arguments)
     different = np.arange(12.0, 0, -1)
     reason = None
     for _ in range(3000):
@@ -334,26 +314,18 @@ def test_the_reasons_that_histories_number_are_those_there_are():
     assert set(STOPS) == {"flat values", "archive unchanged", *(reason for *_, reason in REASONS)}
 
 
-def test_telemetry_starts_from_the_arguments(make):
-    es = make(sigma0=0.25)
-    assert es.sigma == 0.25
-    assert es.condition_number == 1 or isinstance(es, LMMAES)
-    assert isinstance(es.sigma, float)
-    assert isinstance(es.condition_number, float)
-
-
 def test_telemetry_follows_the_search():
-    for kind in (CMAES, SepCMAES):
-        es = constructor(kind)(batch_size=40)
+    for name in ("cma-es", "sep-cma-es"):
+        es = construct(name, batch_size=40)
+        assert (es.sigma, es.condition_number) == (0.5, 1)
         minimise(es, lambda x: ellipsoid(x, 1e4), 150)
         assert 1e3 < es.condition_number < 1e5
         assert 0 < es.sigma < 0.1
-    lm = constructor(LMMAES)()
-    minimise(lm, sphere, 100)
+    lm, openai = construct("lm-ma-es"), construct("openai-es")
+    for es in (lm, openai):
+        minimise(es, sphere, 100)
     assert math.isnan(lm.condition_number)
     assert 0 < lm.sigma < 0.1
-    openai = constructor(OpenAIES)()
-    minimise(openai, sphere, 100)
     assert (openai.sigma, openai.condition_number) == (0.5, 1)
 
 
@@ -367,7 +339,7 @@ def test_means_are_copies(make):
 def test_the_compiled_kernels_equal_their_python(make, objective, monkeypatch):
     compiled, interpreted = make(seed=3), make(seed=3)
     minimise(compiled, objective, 5)
-    for module in (strategy, adaptation, cma_es, sep_cma_es, lm_ma_es, openai_es):
+    for module in (strategy, cma_es, sep_cma_es, lm_ma_es, openai_es):
         for name, kernel in list(vars(module).items()):
             if hasattr(kernel, "py_func"):
                 monkeypatch.setattr(module, name, kernel.py_func)

@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 from scipy import stats
-from searching import generator
+from search_tools import generator
 
 from repertoire.strategies import noise
 from repertoire.strategies.noise import Noise

@@ -5,10 +5,11 @@ import math
 import cma
 import numpy as np
 import pytest
-from searching import assert_rounded, ellipsoid, generator, linear, rosenbrock, sphere
+from search_tools import generator
+from searching import assert_rounded, ellipsoid, linear, rosenbrock, sphere
 
 from repertoire.strategies import sep_cma_es
-from repertoire.strategies.sep_cma_es import SepCMAES
+from repertoire.strategies.sep_cma_es import SepCMAES, SepCMAESSettings
 
 
 def pycma_twin(n: int, batch_size: int, sigma0: float) -> cma.CMAEvolutionStrategy:
@@ -60,7 +61,7 @@ def test_updates_equal_pycmas(n, batch_size, objective, monkeypatch):
     # pycma would otherwise move part of a diverging step size into the variances
     monkeypatch.setattr(cma.evolution_strategy, "_redistribute_sigma_above", math.inf)
     monkeypatch.setattr(cma.evolution_strategy, "_record_hsig", True)
-    es = SepCMAES(np.ones(n), sigma0=0.3, batch_size=batch_size, rng=generator(5))
+    es = SepCMAESSettings(sigma0=0.3, batch_size=batch_size).make(np.ones(n), generator(5))
     twin = pycma_twin(n, batch_size, 0.3)
     for generation in range(50):
         solutions = es.ask()

@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from repertoire.strategies.adaptation import adapt_step_size, damping, logarithmic, path_rate, path_stalls
+from repertoire.strategies.cma_es import adapt_step_size, damping, logarithmic, path_rate, path_stalls
 
 
 def test_weights_of_a_batch_of_40():
@@ -30,7 +30,7 @@ def test_half_of_a_batch_rounded_down_are_parents(batch_size, parents):
     [(100, 0.11443, 1.1144), (1000, 0.013096, 1.0131), (21256, 6.2567e-4, 1.0006), (4, 0.65533, 2.52719)],
 )
 def test_rates_for_a_batch_of_40(n, c_sigma, d_sigma):
-    mu_eff = logarithmic(40).mu_eff
+    mu_eff = logarithmic(40)[1]
     assert path_rate(n, mu_eff) == pytest.approx(c_sigma, rel=5e-4)
     assert damping(n, mu_eff) == pytest.approx(d_sigma, rel=5e-5)
 

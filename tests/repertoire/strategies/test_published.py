@@ -1,0 +1,76 @@
+"""The updates of LM-MA-ES and OpenAI-ES against the published algorithms."""
+
+import numpy as np
+import pytest
+from published import LoshchilovLMMAES, SalimansES
+from search_tools import generator
+from searching import Objective, assert_rounded, ellipsoid, linear, rosenbrock, sphere
+
+from repertoire.strategies.lm_ma_es import LMMAESSettings
+from repertoire.strategies.openai_es import AdamRates, OpenAIES, OpenAIESSettings
+from repertoire.strategies.strategy import Strategy
+
+
+def advance(es: Strategy, published: LoshchilovLMMAES | SalimansES, objective: Objective) -> None:
+    """Run a generation of both, with the same noise and ranking."""
+    solutions = es.ask()
+    assert_rounded(solutions, published.samples(es._noise))
+    ranking = np.argsort(objective(solutions), kind="stable")
+    es.tell(ranking)
+    published.update(ranking)
+
+
+def assert_state(es: Strategy, atol: float, **expected: object) -> None:
+    state = es.state()
+    for name, value in expected.items():
+        scale = max(1.0, float(np.max(np.abs(value)))) if atol > 1e-12 else 1.0
+        np.testing.assert_allclose(state[name], value, rtol=1e-10, atol=atol * scale, err_msg=name)
+
+
+@pytest.mark.parametrize(
+    ("n", "batch_size", "vectors", "objective"),
+    [
+        (10, 12, 10, sphere),  # c_sigma would be 2.4: capped
+        (10, 40, 10, rosenbrock),  # the first two c_c are capped as well
+        (10, 13, 4, linear),
+        (100, 40, 17, ellipsoid),
+        (100, 24, 40, rosenbrock),
+        (1000, 40, 24, ellipsoid),
+        (1000, 40, 40, linear),
+        (2, 4, 6, sphere),
+    ],
+)
+def test_lm_ma_es(n, batch_size, vectors, objective):
+    settings = LMMAESSettings(sigma0=0.3, batch_size=batch_size, vectors=vectors)
+    es, published = (
+        settings.make(np.ones(n), generator(5)),
+        LoshchilovLMMAES(np.ones(n), 0.3, batch_size, vectors),
+    )
+    for generation in range(50):
+        advance(es, published, objective)
+        if generation in (0, 49):
+            vectors = np.array(published.M)
+            assert_state(es, 1e-10, mean=published.y, sigma=published.sigma, path=published.p)
+            assert_state(es, 1e-10, vectors=vectors, products=vectors @ vectors.T, generation=published.t)
+
+
+@pytest.mark.parametrize(
+    ("n", "batch_size", "adam", "objective"),
+    [
+        (10, 12, AdamRates(), sphere),
+        (10, 2, AdamRates(), linear),
+        (10, 40, AdamRates(learning_rate=0.1, l2=0.5), rosenbrock),
+        (100, 40, AdamRates(l2=0), ellipsoid),
+        (1000, 40, AdamRates(), ellipsoid),
+        (1000, 14, AdamRates(learning_rate=0.001), linear),
+    ],
+)
+def test_openai_es(n, batch_size, adam, objective):
+    settings = OpenAIESSettings(sigma0=0.02, batch_size=batch_size)
+    es = OpenAIES(settings, np.ones(n), generator(5), adam=adam)
+    published = SalimansES(np.ones(n), 0.02, adam.learning_rate, adam.l2)
+    for generation in range(50):
+        advance(es, published, objective)
+        if generation in (0, 49):
+            moments = {"first_moment": published.m, "second_moment": published.v}
+            assert_state(es, 1e-13, mean=published.theta, generation=published.t, **moments)
