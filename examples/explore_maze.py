@@ -4,12 +4,35 @@ import sys
 from pathlib import Path
 
 import numpy as np
+from matplotlib.collections import LineCollection
+from matplotlib.figure import Figure
 
 from repertoire.algorithms import find_algorithm
 from repertoire.metrics import measure
-from repertoire.problems.maze import Maze, draw_maze
+from repertoire.plots import save_figure
+from repertoire.problems.maze import Maze
 
 SEED = 1
+
+
+def draw_maze(maze: Maze, solutions: np.ndarray, path: Path) -> None:
+    """Draw each robot's way in the colour of its objective, with a dot where it ends."""
+    figure = Figure(figsize=(7.6, 6.6), layout="constrained")
+    axes = figure.add_subplot()
+    axes.add_collection(LineCollection(list(maze.walls), colors="#222222", linewidths=2.5, zorder=4))
+    objectives = maze.evaluate(solutions, np.zeros(len(solutions), np.int64)).objectives
+    order = np.argsort(objectives)  # the best on top
+    ways = maze.trajectories(solutions[order])
+    colors = {"cmap": "viridis", "array": objectives[order]}
+    axes.add_collection(LineCollection(list(ways), linewidths=0.8, alpha=0.9, zorder=2, **colors))
+    x, y = ways[:, -1].T
+    ends = axes.scatter(x, y, c=objectives[order], cmap="viridis", s=14, zorder=3)
+    axes.plot(*maze.start, marker="o", ms=8, mfc="white", mec="#d62728", mew=2, zorder=5)
+    axes.set(aspect="equal", xlabel=maze.measure_names[0], ylabel=maze.measure_names[1])
+    figure.colorbar(ends, ax=axes).set_label("objective [100 for turning no wheel]")
+    figure.suptitle(f"Maze: the ways of {len(solutions):,} robots in {maze.steps} steps")
+    save_figure(figure, path)
+
 
 out = Path(sys.argv[1] if len(sys.argv) > 1 else "maze")
 batches = int(sys.argv[2]) if len(sys.argv) > 2 else 500
