@@ -27,16 +27,10 @@ def film(
     video: Path | None,
     caption: str | None = None,
 ) -> Telemetry:
-    """Deploy a controller, and film it where a video is asked for.
+    """Deploy a controller as `deploy` does, and film it where a `video` to write, .mp4 or .gif, is asked for.
 
-    Args:
-        robot: whole or damaged.
-        parameters: of the controller, (p,).
-        seconds: how long to run it at most.
-        seed: of the episode.
-        video: an .mp4 or .gif to write, or None.
-        caption: a line for the overlay that tells how it goes; without one there is no overlay, and feet
-            that touch the floor do not light up.
+    The caption is the first line of an overlay that tells how it goes; without one there is no overlay, and
+    feet that touch the floor do not light up.
 
     Raises:
         RenderingError: no video can be encoded here.

@@ -11,12 +11,7 @@ EPISODES = 4  # of every controller in `true_objectives`
 
 
 def true_objectives(evaluator: Evaluator, *, seed: int) -> np.ndarray:
-    """Mean objective of every controller over `EPISODES` episodes, (k,).
-
-    Args:
-        evaluator: of a single condition.
-        seed: from which the seeds of the episodes derive.
-    """
+    """Mean objective of every controller over `EPISODES` episodes under the only condition, (k,)."""
     evaluation = Evaluation(evaluator, episodes=EPISODES, seed=seed, family=SeedFamily.ORACLE)
     evaluation.run()
     objectives = evaluator.objectives(evaluation.results())

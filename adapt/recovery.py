@@ -112,10 +112,6 @@ def find_incumbent(evaluator: Evaluator, *, seed: int) -> int:
 
     Of the 20 with the highest objectives in the repertoire it is the one with the highest mean over ten fresh
     episodes, the same for all: the highest objective may be that of a single lucky episode.
-
-    Args:
-        evaluator: of the intact robot.
-        seed: from which the seeds of the episodes derive.
     """
     objectives = evaluator.repertoire.elites.objectives
     candidates = np.argsort(-objectives, kind="stable")[:_CANDIDATES]

@@ -51,10 +51,6 @@ def save_recovery(recovery: Recovery, folder: Path) -> list[Path]:
 def draw_recovery(recovery: Recovery, path: Path) -> None:
     """Draw the trials of a recovery and the levels to compare them with, and below them the diagnosis if any.
 
-    Args:
-        recovery: what to draw.
-        path: of the PNG.
-
     Raises:
         InvalidValueError: the path does not end in .png.
         InvalidFileError: the file cannot be written.
@@ -161,12 +157,7 @@ def draw_diagnosis(axes: Axes, diagnoses: Sequence[Mapping[str, float]]) -> None
 
 
 def leading_causes(diagnoses: Sequence[Mapping[str, float]], count: int) -> list[str]:
-    """The causes that are the most probable after any trial, those of the end first.
-
-    Args:
-        diagnoses: probabilities of causes by their texts.
-        count: how many at most.
-    """
+    """At most so many causes that are the most probable after any trial, those of the end first."""
     highest: dict[str, float] = {}
     for diagnosis in diagnoses:
         for cause, p in diagnosis.items():

@@ -56,12 +56,7 @@ def reevaluation(
 ) -> Evaluation:
     """Prepare the episodes of a correction: every elite on the intact robot; `Evaluation.run` runs them.
 
-    Args:
-        repertoire: not empty.
-        episodes: of each elite, from 1 to `evaluation.MOST_EPISODES`.
-        seed: from which the seeds of the episodes derive; from 0 to `evaluation.MOST_SEED`.
-        threads: of the simulation; all cores by default. The result does not depend on it.
-        block: see `Evaluation`.
+    The arguments are those of `Evaluator` and `Evaluation`.
 
     Raises:
         InvalidValueError: the repertoire is empty, or a number is out of range.

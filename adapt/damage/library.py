@@ -60,11 +60,7 @@ def _locked(joint: str, parts: RobotParts) -> list[Damage]:
 
 
 def family(text: str) -> frozenset[str]:
-    """The families of the damages in a text, and "pair" where more than one leg is lost, dead or short.
-
-    Args:
-        text: of a damage, as `parse_damage` takes it.
-    """
+    """The families of the damages in a text, and "pair" where more than one leg is lost, dead or short."""
     kinds, named = damage_kinds(), [part.partition(":")[2].partition("@")[0] for part in text.split("+")]
     families = [kinds[kind.strip()].family for kind in named if kind]
     several = sum(name in LIMB_LOSS for name in families) > 1

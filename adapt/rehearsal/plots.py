@@ -18,11 +18,6 @@ _GUIDE = "#555555"
 def draw_rehearsal(table: Table, title: str, path: Path) -> None:
     """Draw what a repertoire can still do under each condition of its rehearsal.
 
-    Args:
-        table: of the rehearsal.
-        title: of the picture.
-        path: of the PNG.
-
     Raises:
         InvalidValueError: the path does not end in .png.
         InvalidFileError: the file cannot be written.

@@ -30,11 +30,11 @@ def rehearsal(
     Args:
         repertoire: not empty.
         damages: all different; the healthy robot comes first whether it is among them or not.
-        episodes: of each elite under each condition, from 1 to `evaluation.MOST_EPISODES`.
-        seed: from which the seeds of the episodes derive; from 0 to `evaluation.MOST_SEED`.
         robot: to be damaged instead of the repertoire's, for example one that differs from it as a real one
             does.
-        threads: of the simulation; all cores by default. The result does not depend on it.
+        threads: see `Evaluator`.
+        episodes: of each elite under each condition, see `Evaluation`.
+        seed: see `Evaluation`.
         block: see `Evaluation`.
 
     Raises:

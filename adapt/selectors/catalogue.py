@@ -37,14 +37,9 @@ _SELECTORS: dict[str, Entry] = {}
 def register(
     name: str, summary: str, *, needs_table: bool = False, needs_truth: bool = False, **settings: Any
 ) -> Callable[[_Class], _Class]:
-    """Class decorator that enters a selector in the table.
+    """Class decorator that enters a selector in the table under a name, see `Entry`.
 
-    Args:
-        name: as on the command line.
-        summary: what it is, in a line.
-        needs_table: whether it needs a rehearsal.
-        needs_truth: whether it needs the true objectives.
-        **settings: keyword arguments of its constructor, which takes a `Context` first.
+    The settings are keyword arguments of its constructor, which takes a `Context` first.
 
     Raises:
         ValueError: the name is taken.

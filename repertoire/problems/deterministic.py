@@ -115,10 +115,6 @@ class DeterministicProblem(Problem):
 def check_dim(problem: str, dim: int) -> int:
     """Return the dimension of a problem that can have any from 2 to a million.
 
-    Args:
-        problem: what to call it in the error.
-        dim: to be checked.
-
     Raises:
         InvalidValueError: it is outside that.
     """

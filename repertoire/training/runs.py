@@ -49,9 +49,9 @@ def start_training(
         algorithm: name of the algorithm.
         out: folder of the run, made if it is missing.
         overwrite: whether to replace a run that the folder already holds.
-        threads: of a robot's simulation; all cores by default.
-        hidden: units of the hidden layers of networks to drive a robot; its own controllers by default.
-        episode_steps: control steps that a robot's episode has at most; the robot's own number by default.
+        threads: see `find_problem`.
+        hidden: see `find_problem`.
+        episode_steps: see `find_problem`.
         **settings: of `Settings`; what is left out takes its default, or that of the problem or algorithm.
 
     Raises:

@@ -5,8 +5,7 @@ import pytest
 from damaged_walks import walk
 from odd_robot import odd_robot
 
-from adapt.damage.defect import damage_kinds
-from adapt.damage.library import LIMB_LOSS, damage_library, family
+from adapt.damage.library import damage_library, family
 from adapt.damage.text import parse_damage
 from robots.catalogue import robot_names
 from robots.robot import load_robot
@@ -67,7 +66,3 @@ def test_damages_of_the_library_can_be_simulated():
 )
 def test_families(text, expected):
     assert family(text) == expected
-
-
-def test_limb_loss_is_made_of_families():
-    assert {kind.family for kind in damage_kinds().values()} | {"pair"} >= LIMB_LOSS

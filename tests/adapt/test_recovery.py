@@ -74,9 +74,6 @@ class InOrder(Selector):
     def _learn(self, row, outcome):
         self.outcomes.append(outcome)
 
-    def _satisfied(self):
-        return None
-
 
 class FakeSimulation:
     """Controller i scores what its first parameter says, plus noise of the seed, minus 5 on a damaged robot.
@@ -127,6 +124,16 @@ def made_up(repertoire, monkeypatch):
     return dataclasses.replace(repertoire, elites=elites)
 
 
+@pytest.fixture
+def go(made_up):
+    """Recovers the made-up repertoire from a lost leg, with the selector that goes from last to first."""
+
+    def recovered(**settings):
+        return recover(made_up, Lost("front_left"), **{"seed": 3, "selector": "in-order"} | settings)
+
+    return recovered
+
+
 def test_a_recovery_from_start_to_end(repertoire):
     told = []
     recovery = recover(repertoire, Lost("front_left"), seed=1, trials=6, oracle=True, on_trial=told.append)
@@ -175,34 +182,26 @@ def test_json(repertoire):
     assert set(record["trials"][0]) == {field.name for field in dataclasses.fields(Trial)}
 
 
-def test_the_loop_tells_the_selector_what_was_measured(made_up):
-    recovery = recover(made_up, Lost("front_left"), seed=3, trials=9, selector="in-order", confirmations=1)
+def test_the_loop_tells_the_selector_what_was_measured(made_up, go):
+    recovery = go(trials=9, confirmations=1)
     assert [trial.row for trial in recovery.trials] == [4, 3, 2, 1, 0]
     assert [trial.predicted for trial in recovery.trials] == [40, 30, 20, 10, 0]
     for trial in recovery.trials[:-1]:
         assert trial.measured == pytest.approx(trial.row - 5 + np.random.default_rng(trial.seed).normal())
         assert (trial.steps, trial.distance) == (7, 0.5)
     assert recovery.trials[-1].measured == SETTINGS.min_objective  # it diverged
-    assert recovery.stop == "every controller was tried"
-    assert (
-        recover(made_up, Lost("front_left"), seed=3, trials=2, selector="in-order").stop
-        == "all 2 trials are used up"
-    )
-
-
-def test_selectors_are_told_of_falls_and_evidence(made_up):
-    recovery = recover(made_up, Lost("front_left"), seed=3, trials=9, selector="in-order", confirmations=1)
     outcomes = InOrder.outcomes
-    assert [trial.row for trial in recovery.trials] == [4, 3, 2, 1, 0]
     assert [outcome.fell for outcome in outcomes] == [False, True, False, False, True]  # the last diverged
     assert [trial.fell for trial in recovery.trials] == [outcome.fell for outcome in outcomes]
     assert recovery.falls == 2
     midway = evidence_names(made_up.robot).index("midway [m]")
     assert [outcome.evidence[midway] for outcome in outcomes] == [0.2, 0.2, 0.2, 0.2, 0.0]
+    assert recovery.stop == "every controller was tried"
+    assert go(trials=2).stop == "all 2 trials are used up"
 
 
-def test_levels_are_means_on_common_seeds_that_no_trial_saw(made_up):
-    recovery = recover(made_up, Lost("front_left"), seed=3, trials=5, selector="in-order", oracle=True)
+def test_levels_are_means_on_common_seeds_that_no_trial_saw(go):
+    recovery = go(trials=5, oracle=True)
     trials = {trial.seed for trial in recovery.trials}
     levels = [
         (damaged, seeds) for damaged, seeds in FakeSimulation.seeds if len(seeds) == PERFORMANCE_EPISODES
@@ -236,8 +235,8 @@ def test_levels_are_means_on_common_seeds_that_no_trial_saw(made_up):
     assert recovery.oracle.objective == pytest.approx(4 - 5 + np.mean(noise))
 
 
-def test_the_best_is_tried_again_before_the_search_ends_with_it(made_up):
-    recovery = recover(made_up, Lost("front_left"), seed=3, trials=9, selector="in-order", confirmations=3)
+def test_the_best_is_tried_again_before_the_search_ends_with_it(go):
+    recovery = go(trials=9, confirmations=3)
     rows = [trial.row for trial in recovery.trials]
     means = {row: np.mean([t.measured for t in recovery.trials if t.row == row]) for row in set(rows)}
     assert rows[:5] == [4, 3, 2, 1, 0]
@@ -249,17 +248,14 @@ def test_the_best_is_tried_again_before_the_search_ends_with_it(made_up):
         assert rows[n - 1] == max(led, key=led.get)
 
 
-def test_the_last_trials_are_kept_to_prove_the_best(made_up):
-    recovery = recover(made_up, Lost("front_left"), seed=3, trials=4, selector="in-order", confirmations=3)
+def test_the_last_trials_are_kept_to_prove_the_best(go):
+    recovery = go(trials=4, confirmations=3)
     rows = [trial.row for trial in recovery.trials]
     assert rows[:3] == [4, 3, 2]
     assert rows[3] in rows[:3]
-
-
-def test_one_trial_is_the_gait_incumbent(made_up):
-    recovery = recover(made_up, Lost("front_left"), seed=0, trials=1)
-    assert [trial.row for trial in recovery.trials] == [recovery.row] == [recovery.incumbent]
-    assert recovery.broken == recovery.recovered
+    once = go(trials=1, selector=None)
+    assert [trial.row for trial in once.trials] == [once.row] == [once.incumbent]
+    assert once.broken == once.recovered
 
 
 def made_up_table(repertoire):
@@ -277,26 +273,22 @@ def made_up_table(repertoire):
     return tabulate(objectives, fell, evidence, conditions=tuple(conditions), evidence_names=names)
 
 
-def test_a_rehearsal_is_used_if_there_is_one(made_up):
+def test_a_rehearsal_is_used_if_there_is_one(made_up, go):
     table = made_up_table(made_up)
-    recovery = recover(made_up, Lost("front_left"), seed=3, trials=4, table=table)
+    recovery = go(trials=4, selector=None, table=table)
     assert recovery.selector == "rehearsed"
+    rows = [trial.row for trial in recovery.trials]
+    assert len(set(rows)) == len(rows), "a selector that weighs noise repeats no trial"
     for trial in recovery.trials:
         assert set(trial.diagnosis) <= {*table.conditions, "all:weak@0.5+front_left:lost", "unknown"}
         assert list(trial.diagnosis.values()) == sorted(trial.diagnosis.values(), reverse=True)
         assert all(p >= 0.01 for p in trial.diagnosis.values())
     assert recovery.diagnosis == recovery.trials[-1].diagnosis
-    assert recover(made_up, Lost("front_left"), seed=3, trials=4).selector == "map-bo-tuned"
+    assert go(trials=4, selector=None).selector == "map-bo-tuned"
 
 
-def test_selectors_that_weigh_noise_repeat_no_trial(made_up):
-    recovery = recover(made_up, Lost("front_left"), seed=3, trials=9, table=made_up_table(made_up))
-    rows = [trial.row for trial in recovery.trials]
-    assert len(set(rows)) == len(rows)
-
-
-def test_the_record_tells_what_was_thought_to_be_wrong(made_up):
-    recovery = recover(made_up, Lost("front_left"), seed=3, trials=2, selector="in-order")
+def test_the_record_tells_what_was_thought_to_be_wrong(go):
+    recovery = go(trials=2)
     assert recovery.diagnosis == {"worn out": 0.7, "tired": 0.291}
     record = json.loads(json.dumps(recovery.to_json()))
     assert record["selector"] == "in-order"
@@ -304,39 +296,29 @@ def test_the_record_tells_what_was_thought_to_be_wrong(made_up):
     assert [list(trial["diagnosis"]) for trial in record["trials"]] == [["worn out", "tired"]] * 2
 
 
-def test_no_trial_follows_the_last_fall_that_is_allowed(made_up):
+def test_no_trial_follows_the_last_fall_that_is_allowed(go):
     for allowed, rows in ((1, [4, 3]), (2, [4, 3, 2, 1, 0]), (3, [4, 3, 2, 1, 0])):
-        recovery = recover(
-            made_up,
-            Lost("front_left"),
-            seed=3,
-            trials=9,
-            selector="in-order",
-            max_falls=allowed,
-            confirmations=1,
-        )
+        recovery = go(trials=9, max_falls=allowed, confirmations=1)
         assert [trial.row for trial in recovery.trials] == rows
-    again = recover(
-        made_up, Lost("front_left"), seed=3, trials=9, selector="in-order", max_falls=1, confirmations=3
-    )
+    again = go(trials=9, max_falls=1, confirmations=3)
     assert [trial.row for trial in again.trials] == [4, 3]
     assert again.stop == "the robot fell 1 times, and more is not allowed"
 
 
-def test_the_oracle_is_told_the_truth(made_up):
-    recovery = recover(made_up, Lost("front_left"), seed=3, trials=5, selector="oracle", oracle=True)
+def test_the_oracle_is_told_the_truth(go):
+    recovery = go(trials=5, selector="oracle", oracle=True)
     assert recovery.row == recovery.oracle_row
     assert recovery.stop == "it knew the best gait from the start"
 
 
 @pytest.mark.parametrize("name", sorted(set(selector_entries()) - {"rehearsed"}))
-def test_every_selector_recovers(made_up, name):
-    recovery = recover(made_up, Lost("front_left"), seed=3, trials=4, selector=name)
+def test_every_selector_recovers(go, name):
+    recovery = go(trials=4, selector=name)
     assert recovery.selector == name
     assert 1 <= len(recovery.trials) <= 4
 
 
-def test_selectors_and_tables_that_do_not_go_together(made_up):
+def test_selectors_and_tables_that_do_not_go_together(made_up, go):
     table = made_up_table(made_up)
     wrong = [
         ({"selector": "magic"}, UnknownNameError, "unknown selector 'magic'; available: best-first"),
@@ -354,7 +336,7 @@ def test_selectors_and_tables_that_do_not_go_together(made_up):
     ]
     for arguments, error, message in wrong:
         with pytest.raises(error, match=message):
-            recover(made_up, Lost("front_left"), seed=0, **arguments)
+            go(**{"selector": None} | arguments)
 
 
 @pytest.mark.parametrize(

@@ -59,6 +59,8 @@ def where(path: Path, color: tuple[int, int, int]) -> np.ndarray:
 @pytest.mark.parametrize("count", [1, 6, 20])
 def test_each_trial_and_level_is_drawn(tmp_path: Path, count: int) -> None:
     path = tmp_path / "recovery.png"
+    draw_recovery(made(list(np.linspace(300, 900, count))), path)
+    assert len(where(path, PURPLE)) == 0, "there is no oracle"
     draw_recovery(made(list(np.linspace(300, 900, count)), oracle=1700), path)
     assert len(where(path, BLUE)) >= 100 * (count - 1)  # the star hides the chosen one
     healthy, best, recovered = (where(path, color)[:, 0].mean() for color in (GREEN, PURPLE, VERMILLION))
@@ -75,11 +77,6 @@ def test_the_best_trial_is_marked(tmp_path: Path) -> None:
         line = np.median(spots[:, 0])
         columns.append(spots[spots[:, 0] > line + 20, 1].mean())
     assert columns[0] < columns[1] - 100 < columns[2] - 200
-
-
-def test_without_an_oracle_there_is_no_such_line(tmp_path: Path) -> None:
-    draw_recovery(made([500.0, 700.0]), tmp_path / "recovery.png")
-    assert len(where(tmp_path / "recovery.png", PURPLE)) == 0
 
 
 def test_falls_are_crossed_out(tmp_path: Path) -> None:

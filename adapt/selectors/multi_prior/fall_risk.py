@@ -46,11 +46,7 @@ class FallRisk:
         self._fallen += outcome.fell * near
 
     def of(self, believed: np.ndarray) -> np.ndarray:
-        """Probability of a fall of every controller, (k,).
-
-        Args:
-            believed: the probability according to the posterior, (k,).
-        """
+        """Probability of a fall of every controller, (k,), given that according to the posterior, (k,)."""
         logs = sum(self._logs.values(), np.zeros(len(self._rehearsed)))
         weights = np.exp(logs - logs.max())
         by_falls = (weights / weights.sum()) @ self._rehearsed

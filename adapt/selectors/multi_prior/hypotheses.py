@@ -142,20 +142,13 @@ def hypotheses_of(table: Table, prior: Prior, *, unit: float, pairs: bool) -> Hy
 
 
 def pair_up(conditions: Sequence[str]) -> np.ndarray:
-    """Pairs of the single damages that are at different parts and were not rehearsed together.
-
-    Args:
-        conditions: texts of damages.
-
-    Returns:
-        Indices of the two, (p, 2).
-    """
+    """Indices, (p, 2), of single damages at different parts that were not rehearsed together."""
     together = {frozenset(text.split("+")) for text in conditions if "+" in text}
     single = [i for i, text in enumerate(conditions) if text != HEALTHY and "+" not in text]
     pairs = [
         (i, j)
         for i, j in combinations(single, 2)
-        if _place(conditions[i]) != _place(conditions[j])
+        if conditions[i].partition(":")[0] != conditions[j].partition(":")[0]
         and frozenset((conditions[i], conditions[j])) not in together
     ]
     return np.array(pairs, np.int64).reshape(-1, 2)
@@ -182,21 +175,8 @@ def variance_of_both(a: np.ndarray, b: np.ndarray, _: np.ndarray) -> np.ndarray:
     return np.maximum(a, b)
 
 
-def _place(text: str) -> str:
-    """The part that a damage happens to."""
-    return text.partition(":")[0]
-
-
 def mean_of_nearest(values: np.ndarray, points: np.ndarray) -> np.ndarray:
-    """Mean of some values over the 16 points nearest to each, itself included, or over all if they are fewer.
-
-    Args:
-        values: n at each of k points, (n, k).
-        points: (k, m).
-
-    Returns:
-        (n, k).
-    """
+    """Means of n values, (n, k), over the 16 of the points, (k, m), nearest to each, itself included."""
     count = min(_NEIGHBOURS, len(points))
     _, nearest = cKDTree(points).query(points, k=np.arange(1, count + 1))
     return np.asarray(sum(values[:, nearest[:, i]] for i in range(count)) / count)

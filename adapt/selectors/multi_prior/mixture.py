@@ -95,13 +95,7 @@ class Mixture:
         return np.asarray(np.sqrt(self._posteriors[part.level].variance))
 
     def learn(self, row: int, objective: float, outcome: Outcome) -> None:
-        """Take in a trial.
-
-        Args:
-            row: of the controller.
-            objective: of the trial, normalised.
-            outcome: the rest of it.
-        """
+        """Take in a trial of a controller, whose normalised objective is given."""
         expected = self.hypotheses.at(row)
         outcomes = self._outcomes.setdefault(row, [])
         outcomes.append(outcome)

@@ -19,6 +19,7 @@ from adapt.suite.replay import Truth, replay
 from robots.errors import InvalidValueError
 
 LEVELS = (ResidualLevel(0.1, 0.3, 0.2, 0.1), ResidualLevel(0.4, 0.6, 0.5, 0.3))
+LEVEL = partial(ResidualLevel, residual=1, length_scale=1, evidence=1, fall=0.1)
 EXACT = Tolerances(noise_share=0.0, noise_offset=0.05, common=0.3, surprise=0.0, channels=3.0)
 TRIALS = [(4, 0.7, False), (9, 1.1, True), (30, 0.2, False), (4, 0.9, True), (21, 1.3, False)]
 
@@ -290,27 +291,26 @@ def test_units_and_zero_of_the_objective_do_not_matter(world, table):
 
 
 @pytest.mark.parametrize(
-    ("settings", "message"),
+    ("kind", "settings", "message"),
     [
-        ({"levels": ()}, r"at least two, of ascending residuals, not of \[\]"),
-        ({"levels": LEVELS[:1]}, "levels must be at least two"),
-        ({"levels": LEVELS[::-1]}, "of ascending residuals"),
-        ({"healthy": 1.5}, "healthy must be a probability below 1, not 1.5"),
-        ({"healthy": 0.0}, "healthy must be positive"),
-        ({"unknown": 1.0}, "unknown must be a probability below 1, not 1.0"),
-        ({"pairs": -0.1}, "pairs must be a probability below 1, not -0.1"),
+        (RehearsedSettings, {"levels": ()}, r"at least two, of ascending residuals, not of \[\]"),
+        (RehearsedSettings, {"levels": LEVELS[:1]}, "levels must be at least two"),
+        (RehearsedSettings, {"levels": LEVELS[::-1]}, "of ascending residuals"),
+        (RehearsedSettings, {"healthy": 1.5}, "healthy must be a probability below 1, not 1.5"),
+        (RehearsedSettings, {"healthy": 0.0}, "healthy must be positive"),
+        (RehearsedSettings, {"unknown": 1.0}, "unknown must be a probability below 1, not 1.0"),
+        (RehearsedSettings, {"pairs": -0.1}, "pairs must be a probability below 1, not -0.1"),
+        (LEVEL, {"residual": 0}, "residual must be positive and finite, not 0"),
+        (LEVEL, {"fall": 2}, "fall must be a probability below 1, not 2"),
+        (Caution, {"cost": -0.1}, "cost must be at least 0 and finite, not -0.1"),
+        (Caution, {"exponent": float("nan")}, "exponent must be at least 0 and finite, not nan"),
+        (Caution, {"by_falls": 1.1}, "by_falls must be from 0 to 1, not 1.1"),
+        (Caution, {"memory": 0.0}, "memory must be positive and finite, not 0"),
     ],
 )
-def test_settings_out_of_range(settings, message):
+def test_settings_out_of_range(kind, settings, message):
     with pytest.raises(InvalidValueError, match=message):
-        RehearsedSettings(**settings)
-
-
-def test_levels_out_of_range():
-    with pytest.raises(InvalidValueError, match="residual must be positive and finite, not 0"):
-        ResidualLevel(residual=0, length_scale=1, evidence=1, fall=0.1)
-    with pytest.raises(InvalidValueError, match="fall must be a probability below 1, not 2"):
-        ResidualLevel(residual=1, length_scale=1, evidence=1, fall=2)
+        kind(**settings)
 
 
 def test_what_does_not_fit_is_refused(world, table):
@@ -321,17 +321,3 @@ def test_what_does_not_fit_is_refused(world, table):
     with pytest.raises(InvalidValueError, match="must be 12 numbers, as in the rehearsal, or none, not 3"):
         selector.tell(0, Outcome(1.0, False, np.zeros(3)))
     assert selector.rows == []
-
-
-@pytest.mark.parametrize(
-    ("caution", "message"),
-    [
-        ({"cost": -0.1}, "cost must be at least 0 and finite, not -0.1"),
-        ({"exponent": float("nan")}, "exponent must be at least 0 and finite, not nan"),
-        ({"by_falls": 1.1}, "by_falls must be from 0 to 1, not 1.1"),
-        ({"memory": 0.0}, "memory must be positive and finite, not 0"),
-    ],
-)
-def test_wrong_caution_is_refused(caution, message):
-    with pytest.raises(InvalidValueError, match=message):
-        Caution(**caution)

@@ -108,14 +108,9 @@ def test_falls_are_limited(make, name):
     selector.tell(rows[2], Outcome(0.0, True, evidence))
     assert selector.falls == 2
     assert selector.done() == "the robot fell 2 times, and more is not allowed"
-    with pytest.raises(InvalidValueError, match="max_falls must be at least 1, not 0"):
-        make(name, max_falls=0)
-
-
-@pytest.mark.parametrize("name", selector_entries())
-def test_a_budget_of_0_is_refused(make, name):
-    with pytest.raises(InvalidValueError, match="trials must be at least 1, not 0"):
-        make(name, trials=0)
+    for limit in ("max_falls", "trials"):
+        with pytest.raises(InvalidValueError, match=f"{limit} must be at least 1, not 0"):
+            make(name, **{limit: 0})
 
 
 @pytest.mark.parametrize("name", selector_entries())
@@ -183,6 +178,8 @@ def test_names_and_needs(world, make):
 
 
 @pytest.mark.parametrize("wrong", [np.array([np.nan]), np.zeros((2, 2)), np.array(1.0)])
-def test_evidence_must_be_finite_numbers(wrong):
+def test_trials_measure_finite_numbers(wrong):
     with pytest.raises(InvalidValueError, match="the evidence of a trial must be finite numbers"):
         Outcome(1.0, evidence=wrong)
+    with pytest.raises(InvalidValueError, match="objective of a trial must be finite, not nan"):
+        Outcome(np.nan)
