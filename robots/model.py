@@ -2,7 +2,6 @@
 
 import math
 from collections.abc import Mapping
-from typing import NamedTuple
 
 import mujoco
 import numpy as np
@@ -24,27 +23,24 @@ _DYNAMICS = [
     int(kind)
     for kind in (mujoco.mjtDyn.mjDYN_NONE, mujoco.mjtDyn.mjDYN_FILTER, mujoco.mjtDyn.mjDYN_FILTEREXACT)
 ]
+_SCALAR = [int(mujoco.mjtJoint.mjJNT_HINGE), int(mujoco.mjtJoint.mjJNT_SLIDE)]
 _BEYOND = 1.1  # a servo that can be told more than this times its joint's range goes far outside it
 _GAINS = [int(mujoco.mjtGain.mjGAIN_FIXED)]
 _BIASES = [int(mujoco.mjtBias.mjBIAS_NONE), int(mujoco.mjtBias.mjBIAS_AFFINE)]
 
 
-class Compiled(NamedTuple):
-    """What comes of a whole robot's MJCF; see `robots.robot.Robot`."""
-
-    model: mujoco.MjModel
-    physics: mujoco.MjModel
-    joint_ranges: np.ndarray
-    start: dict[str, np.ndarray]
-
-
-def compile_robot(xml: str, description: Description, origin: str) -> Compiled:
+def compile_robot(
+    xml: str, description: Description, origin: str
+) -> tuple[mujoco.MjModel, mujoco.MjModel, np.ndarray, dict[str, np.ndarray]]:
     """Check that an MJCF has what a description names, and compile it.
 
     Args:
         xml: the MJCF.
         description: of the robot.
         origin: what to call the robot in errors.
+
+    Returns:
+        The `model`, `physics`, `joint_ranges` and `start` of a `robots.robot.Robot`.
 
     Raises:
         InvalidRobotError: it does not compile, an element is missing, the torso does not move as it should,
@@ -59,7 +55,7 @@ def compile_robot(xml: str, description: Description, origin: str) -> Compiled:
     model, physics = compile_models(spec, description, origin)
     _check_actuators(model, description.joints, origin)
     ranges = _joint_ranges(model, description, origin)
-    return Compiled(model, physics, ranges, keyframe_positions(model, description.keyframe))
+    return model, physics, ranges, keyframe_positions(model, description.keyframe)
 
 
 def _check_elements(spec: mujoco.MjSpec, description: Description, origin: str) -> None:
@@ -102,10 +98,9 @@ def _check_actuators(model: mujoco.MjModel, joints: tuple[str, ...], origin: str
 
 def _joint_ranges(model: mujoco.MjModel, description: Description, origin: str) -> np.ndarray:
     """Ranges of the actuated joints [rad or m], (j, 2), which must be limited hinges or slides."""
-    kinds = (int(mujoco.mjtJoint.mjJNT_HINGE), int(mujoco.mjtJoint.mjJNT_SLIDE))
     joints = [model.joint(name) for name in description.joints]
     for joint in joints:
-        if model.jnt_type[joint.id] not in kinds:
+        if model.jnt_type[joint.id] not in _SCALAR:
             raise InvalidRobotError(f"{origin}: the joint {joint.name!r} must be a hinge or a slide")
     free = [
         joint.name
@@ -208,10 +203,15 @@ def goes_beyond(model: mujoco.MjModel, joint: str) -> bool:
 
 
 def standing_data(model: mujoco.MjModel, positions: Mapping[str, np.ndarray]) -> mujoco.MjData:
-    """Data of a model in which some joints have these positions and all others are inside their ranges."""
+    """Data of a model with joints at these positions; those outside their ranges are put in the middle."""
     data = mujoco.MjData(model)
     put_joints(model, data.qpos, positions)
-    _put_within_ranges(model, data)
+    scalar = np.isin(model.jnt_type, _SCALAR)
+    for joint in np.flatnonzero(scalar & (model.jnt_limited != 0)):
+        low, high = model.jnt_range[joint]
+        address = model.jnt_qposadr[joint]
+        if not low <= data.qpos[address] <= high:
+            data.qpos[address] = (low + high) / 2
     mujoco.mj_forward(model, data)
     return data
 
@@ -292,13 +292,3 @@ def _is_servo(actuator: mujoco.MjsActuator) -> bool:
         and actuator.biasprm[1] != 0
         and actuator.gainprm[0] != 0
     )
-
-
-def _put_within_ranges(model: mujoco.MjModel, data: mujoco.MjData) -> None:
-    """Put every joint that is outside its range in the middle of its range."""
-    scalar = np.isin(model.jnt_type, [int(mujoco.mjtJoint.mjJNT_HINGE), int(mujoco.mjtJoint.mjJNT_SLIDE)])
-    for joint in np.flatnonzero(scalar & (model.jnt_limited != 0)):
-        low, high = model.jnt_range[joint]
-        address = model.jnt_qposadr[joint]
-        if not low <= data.qpos[address] <= high:
-            data.qpos[address] = (low + high) / 2

@@ -101,7 +101,7 @@ class Simulation:
         )
 
     def _checked(self, parameters: np.ndarray, seeds: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Bring the arguments into the form that the workers use."""
+        """Bring the arguments into the form that steppers use."""
         parameters = np.ascontiguousarray(parameters, np.float32)
         expected = self.controller.parameter_count
         if parameters.ndim != 2 or parameters.shape[1] != expected:
@@ -206,8 +206,7 @@ def available_cores() -> int:
 def _one_each(name: str, values: np.ndarray, n: int, kind: Literal["integers", "booleans"]) -> np.ndarray:
     """Check that there is one value of a kind for each of n pairs."""
     values = np.asarray(values)
-    letters = {"integers": "iu", "booleans": "b"}[kind]
-    if values.shape != (n,) or values.dtype.kind not in letters:
+    if values.shape != (n,) or values.dtype.kind not in {"integers": "iu", "booleans": "b"}[kind]:
         raise InvalidValueError(f"{name} must be {n} {kind}, not {values.dtype} of shape {values.shape}")
     return values
 
