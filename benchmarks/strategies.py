@@ -15,8 +15,8 @@ from repertoire.problems.sphere import Sphere
 from repertoire.provenance import processor_name, software_versions
 from repertoire.resources import array_bytes, one_blas_thread
 from repertoire.strategies.noise import Noise
-from repertoire.suites.studies import OPTIMIZATION
-from repertoire.suites.study import Study
+from repertoire.suites.published import published_study
+from repertoire.suites.study import Study, algorithm_variants, paper_settings
 from robots.simulation.simulation import available_cores
 
 Figures = dict[str, Any]
@@ -72,8 +72,9 @@ class _Ours:
 
     def __init__(self, algorithm: str, n: int) -> None:
         self.problem = Sphere(n)
-        variants = OPTIMIZATION.algorithm_variants([algorithm])
-        settings = OPTIMIZATION.settings(domains=[self.problem.name], variants=variants, trials=1)
+        paper = published_study("optimization")
+        variants = algorithm_variants(paper, [algorithm])
+        settings = paper_settings(paper, domains=[self.problem.name], variants=variants, trials=1)
         (trial,) = settings.plan(Path())
         self.search = trial.training().search
         self._seeds = np.zeros(self.search.batch_size, np.int64)
@@ -236,7 +237,8 @@ def _generations_between_decompositions(n: int) -> int:
 def measure_study(*, trials: int = 10) -> Figures:
     """Wall clock of the paper's Sphere 100 domain: trials of all variants, on all cores."""
     with tempfile.TemporaryDirectory() as folder:
-        study = Study(OPTIMIZATION.settings(domains=["sphere-100"], trials=trials), Path(folder))
+        settings = paper_settings(published_study("optimization"), domains=["sphere-100"], trials=trials)
+        study = Study(settings, Path(folder))
         started = time.perf_counter()
         study.run(processes=available_cores())
         return {

@@ -40,16 +40,11 @@ class MeanInterval:
 
 @dataclass(frozen=True)
 class Anova:
-    """A test of whether any groups differ.
+    """A test of whether any groups differ: F with its degrees of freedom, p, and two sizes of the effect.
 
-    Attributes:
-        method: which test; "Welch" where variances may not be taken as equal.
-        statistic: F.
-        df_between: degrees of freedom of the numerator.
-        df_within: degrees of freedom of the denominator; not a whole number for Welch's test.
-        p: probability of an F at least this large if all means were equal.
-        eta_squared: sum of squares between groups as a fraction of the total.
-        omega_squared: the same fraction estimated for the population from F; negative where F < 1.
+    `eta_squared` is the sum of squares between groups as a fraction of the total, `omega_squared` the same
+    fraction estimated for the population; it is negative where F < 1. `df_within` is not a whole number for
+    Welch's test, which is used where variances may not be taken as equal.
     """
 
     method: Literal["one-way", "Welch"]
@@ -65,15 +60,9 @@ class Anova:
 class Pair:
     """Whether and by how much two groups differ.
 
-    Attributes:
-        first: name of a group.
-        second: name of another group.
-        difference: mean of the first - mean of the second.
-        low: lower end of the interval of the difference, of confidence 1 - alpha for all pairs together.
-        high: upper end.
-        p: adjusted for the number of groups.
-        hedges_g: difference in pooled standard deviations, with the exact bias correction of Hedges 1981.
-        sign: "<" or ">" between first and second where p <= alpha, else "-".
+    `difference` is the mean of the first - the mean of the second. Its interval, from `low` to `high`, holds
+    for all pairs together, and `p` is adjusted for the number of groups. `hedges_g` is the difference in
+    pooled standard deviations, with the exact bias correction of Hedges 1981. `sign` is "-" where p > alpha.
     """
 
     first: str
@@ -117,13 +106,12 @@ class Comparison:
         Raises:
             UnknownNameError: this pair of groups was not compared.
         """
-        for pair in self.pairs:
-            if (pair.first, pair.second) == (first, second):
-                return pair.sign
-            if (pair.second, pair.first) == (first, second):
-                return MIRRORED[pair.sign]
-        known = (f"{pair.first} and {pair.second}" for pair in self.pairs)
-        raise UnknownNameError("pair of groups", f"{first} and {second}", known)
+        signs = {(pair.first, pair.second): pair.sign for pair in self.pairs}
+        if (first, second) in signs:
+            return signs[first, second]
+        if (second, first) in signs:
+            return MIRRORED[signs[second, first]]
+        raise UnknownNameError("pair of groups", f"{first} and {second}", map(" and ".join, signs))
 
 
 @dataclass(frozen=True)
@@ -187,16 +175,9 @@ def compare(groups: Mapping[str, Sequence[float] | np.ndarray], alpha: float = 0
     levene = _levene_p(list(samples.values()))
     equal = levene is not None and levene > alpha
     residuals = np.concatenate([sample - sample.mean() for sample in samples.values()])
-    return Comparison(
-        groups=tuple(samples),
-        alpha=alpha,
-        normality=normality,
-        residual_normality=_shapiro_p(residuals) if equal else None,
-        levene=levene,
-        anova=_analyse_variance(list(samples.values()), equal),
-        pairs=_compare_pairs(samples, equal, alpha),
-        untested=None,
-    )
+    left = _shapiro_p(residuals) if equal else None
+    anova, pairs = _analyse_variance(list(samples.values()), equal), _compare_pairs(samples, equal, alpha)
+    return Comparison(tuple(samples), alpha, normality, left, levene, anova, pairs, untested=None)
 
 
 def judge_expectation(comparison: Comparison, pairs: Sequence[tuple[str, str]]) -> Expectation:
@@ -244,10 +225,8 @@ def _obstacle(samples: Mapping[str, np.ndarray]) -> str | None:
     if len(samples) < 2:
         return f"{next(iter(samples))} is the only group"
     for name, sample in samples.items():
-        if len(sample) < 2:
-            return f"{name} has a single value"
         if _is_constant(sample):
-            return f"all values of {name} are equal"
+            return f"all values of {name} are equal" if len(sample) > 1 else f"{name} has a single value"
     return None
 
 
@@ -258,7 +237,7 @@ def _shapiro_p(sample: np.ndarray) -> float | None:
 
 def _levene_p(samples: Sequence[np.ndarray]) -> float | None:
     """Return p of Levene's test about the medians (Brown and Forsythe 1974), None where it is undefined."""
-    if min(len(sample) for sample in samples) < 3:
+    if min(map(len, samples)) < 3:
         return None
     with np.errstate(divide="ignore", invalid="ignore"):  # where all values are equally far from their median
         p = float(stats.levene(*samples, center="median").pvalue)

@@ -191,7 +191,11 @@ def test_bad_input_ends_in_one_sentence_and_code_2(run, trained, tmp_path) -> No
     for name, evaluations in (("study", 400), ("other", 5)):
         (tmp_path / name / "trials" / "sphere-10").mkdir(parents=True)
         (tmp_path / name / "trials" / "sphere-10" / "sep-cma-mae-00.h5").write_text("not a trial")
-        identity = {"study": "optimization", "evaluations": evaluations, "seed": 1}
+        identity = {
+            "study": "optimization",
+            "seed": 1,
+            "evaluations": dict.fromkeys(("sphere-10", "arm-10"), evaluations),
+        }
         (tmp_path / name / "study.json").write_text(json.dumps(identity))
     small = ["suite", "optimization", "--trials", 1, "--evaluations", 400, "--out", tmp_path / "x"]
     choice = ["train", "ant", "--out", tmp_path / "x", "--algorithm"]
@@ -245,7 +249,7 @@ def test_bad_input_ends_in_one_sentence_and_code_2(run, trained, tmp_path) -> No
         ([*small, "--domains", "arm-10", "--out", tmp_path / "file"], "it is a file"),
         (
             [*small, "--domains", "arm-10", "--out", tmp_path / "other"],
-            "evaluations 5, seed 1), not this one",
+            "(sphere-10 5, arm-10 5)), not this one",
         ),
         ([*small, "--domains", "sphere-10", "--out", tmp_path / "study"], "sep-cma-mae-00.h5"),
         (["train", "ant", "--evaluations", "0"], "0 is not in the range"),

@@ -13,7 +13,8 @@ import numpy as np
 import pytest
 
 from repertoire.suites.files import read_trial
-from repertoire.suites.studies import LOCOMOTION as PAPER
+from repertoire.suites.published import published_study
+from repertoire.suites.study import algorithm_variants, paper_settings
 
 SMALL = ["--trials", 2, "--episodes", 2, "--episode-steps", 30, "--no-videos"]
 LOCOMOTION = ["suite", "locomotion", "--algorithms", "sep-cma-mae, map-elites", *SMALL]
@@ -65,7 +66,7 @@ def test_the_ablation_varies_the_learning_rate(run, tmp_path) -> None:
     choice = ["--learning-rates", "0, 0.5", "--robots", "hopper", "--evaluations", 200]
     code, out, err = run(*ABLATION, *choice, "--parallel", "episodes", "--out", tmp_path)
     assert (code, err) == (0, "")
-    assert f"saved {tmp_path / 'learning_rates.png'}" in out
+    assert f"saved {tmp_path / 'report.md'}" in out
     assert [(row["algorithm"], row["learning_rate"]) for row in rows(tmp_path)] == [
         ("alpha-0", "0.0"),
         ("alpha-0", "0.0"),
@@ -120,9 +121,11 @@ def test_a_stopped_study_keeps_what_is_saved_and_the_same_command_continues_it(t
     assert not list(tmp_path.rglob("*.partial*"))
     subprocess.run([*command, "--out", study], check=True, capture_output=True, timeout=120)
     assert all(path.read_bytes() == content for path, content in kept.items())
-    whole = PAPER.settings(
+    paper = published_study("locomotion")
+    whole = paper_settings(
+        paper,
         domains=["hopper"],
-        variants=PAPER.algorithm_variants(["map-elites"]),
+        variants=algorithm_variants(paper, ["map-elites"]),
         evaluations={"hopper": 4000},
         trials=2,
         episodes=2,

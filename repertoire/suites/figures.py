@@ -1,8 +1,7 @@
-"""Pictures of a study: QD score over evaluations and over learning rates, and archives."""
+"""Pictures of a study: QD score over evaluations, and archives."""
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 import matplotlib
@@ -22,25 +21,20 @@ from repertoire.suites.results import StudyResults, TrialResult
 # The palette of Okabe and Ito, which colour-blind people can tell apart; lines also differ in dashes
 _COLORS = ("#0072b2", "#e69f00", "#009e73", "#d55e00", "#cc79a7", "#56b4e9", "#000000")
 _DASHES = ("-", "--", "-.", ":")
-_EMPTY, _QUIET, _PAPER = "#e4e4e4", "#555555", "#777777"
+_EMPTY, _QUIET = "#e4e4e4", "#555555"
 _MILLIONTH = 1e-6
 _POINTS = 200  # of a curve
 _PROFILE_WIDTH = 150  # of all lines of a profile together [points]
 _BAR = "objective (grey: empty cell)"
 
 
-@dataclass(frozen=True, eq=False)
-class Curve:
-    """Mean QD score of trials over evaluations and its 95% interval, arrays of equal length [10⁶]."""
+def mean_curve(results: Sequence[TrialResult]) -> np.ndarray | None:
+    """Average the histories of trials over the range that all of them cover.
 
-    evaluations: np.ndarray
-    means: np.ndarray
-    lows: np.ndarray
-    highs: np.ndarray
-
-
-def mean_curve(results: Sequence[TrialResult]) -> Curve | None:
-    """Average the histories of trials over the range that all of them cover; None if there is no history."""
+    Returns:
+        Evaluations, the mean QD score and both ends of its 95% interval [10⁶], (4, points); None if there is
+        no history.
+    """
     histories = [one.history for one in results if len(one.history.get("evaluations", ()))]
     if not histories:
         return None
@@ -49,8 +43,7 @@ def mean_curve(results: Sequence[TrialResult]) -> Curve | None:
     evaluations = np.linspace(first, last, _POINTS)
     scores = [np.interp(evaluations, history["evaluations"], history["qd_score"]) for history in histories]
     intervals = [mean_interval(values) for values in _MILLIONTH * np.transpose(scores)]
-    means, lows, highs = np.transpose([(one.mean, one.low, one.high) for one in intervals])
-    return Curve(evaluations, means, lows, highs)
+    return np.array([evaluations, *np.transpose([(one.mean, one.low, one.high) for one in intervals])])
 
 
 def draw_curves(results: StudyResults, path: Path) -> None:
@@ -101,30 +94,11 @@ def draw_archives(results: StudyResults, path: Path) -> None:
     save_figure(figure, path)
 
 
-def draw_learning_rates(results: StudyResults, path: Path) -> None:
-    """Draw mean QD score and its 95% interval over the archive learning rate, one panel per domain.
-
-    Learning rates are evenly spaced whatever their values, because a logarithmic axis has no place for 0. The
-    paper's means have an axis of their own, because its scores are not comparable.
-
-    Raises:
-        InvalidValueError: the path does not end in .png.
-        InvalidFileError: the file cannot be written.
-    """
-    columns = len(results.domains)
-    figure = Figure(figsize=(4.0 * columns + 0.4, 3.3), layout="constrained")
-    panels = figure.subplots(1, columns, squeeze=False)[0]
-    for axes, domain in zip(panels, results.domains, strict=True):
-        _draw_rates_of(axes, results, domain)
-    panels[0].set_ylabel("QD score [10⁶]", color=_COLORS[0])
-    save_figure(figure, path)
-
-
 def _draw_curves_of(axes: Axes, results: StudyResults, domain: str) -> None:
     """Draw the curves of a domain, the one that ends highest first."""
     found = {name: mean_curve(results.of(domain, name)) for name in results.algorithms_in(domain)}
     curves = {name: curve for name, curve in found.items() if curve is not None}
-    for name in sorted(curves, key=lambda name: -curves[name].means[-1]):
+    for name in sorted(curves, key=lambda name: -curves[name][1, -1]):
         _draw_curve(axes, results, domain, name, curves[name])
     axes.set_title(domain, loc="left", fontsize=11)
     axes.set_xlabel("evaluations")
@@ -149,21 +123,17 @@ def _draw_curves_of(axes: Axes, results: StudyResults, domain: str) -> None:
         )
 
 
-def _draw_curve(axes: Axes, results: StudyResults, domain: str, algorithm: str, curve: Curve) -> None:
+def _draw_curve(axes: Axes, results: StudyResults, domain: str, algorithm: str, curve: np.ndarray) -> None:
     """Draw a curve with its interval and the paper's mean."""
     number = [*dict.fromkeys((*results.published.algorithms, *results.algorithms))].index(algorithm)
     color, dashes = _COLORS[number % len(_COLORS)], _DASHES[number % len(_DASHES)]
-    axes.fill_between(curve.evaluations, curve.lows, curve.highs, color=color, alpha=0.25, linewidth=0)
-    axes.plot(
-        curve.evaluations,
-        curve.means,
-        color=color,
-        linestyle=dashes,
-        marker="" if np.ptp(curve.evaluations) else "o",  # a single point would have no line
-        label=f"{algorithm} {format_number(curve.means[-1])}",
-    )
+    evaluations, means, lows, highs = curve
+    marker = "" if np.ptp(evaluations) else "o"  # a single point would have no line
+    label = f"{algorithm} {format_number(means[-1])}"
+    axes.fill_between(evaluations, lows, highs, color=color, alpha=0.25, linewidth=0)
+    axes.plot(evaluations, means, color=color, linestyle=dashes, marker=marker, label=label)
     if results.is_comparable(domain, algorithm):
-        end, printed = curve.evaluations[-1], results.published.means[domain, algorithm]["qd_score"]
+        end, printed = evaluations[-1], results.published.means[domain, algorithm]["qd_score"]
         axes.plot(end, printed, marker=CARETLEFT, ms=7, color=color, mec="none", clip_on=False, zorder=3)
 
 
@@ -192,27 +162,3 @@ def _draw_archive(
         cells = stack(shown.objectives)
         axes.imshow(cells, norm=norm, cmap=colors, aspect="auto", origin="lower", interpolation="nearest")
     axes.set_xlabel(f"trial {shown.trial}: {shown.coverage:.1%} filled", fontsize=8, color=_QUIET)
-
-
-def _draw_rates_of(axes: Axes, results: StudyResults, domain: str) -> None:
-    """Draw the scores of a domain over learning rates."""
-    rates = {name: results.values(domain, name, "learning_rate")[0] for name in results.algorithms_in(domain)}
-    names = sorted(rates, key=rates.__getitem__)
-    found = [mean_interval(_MILLIONTH * np.array(results.values(domain, name, "qd_score"))) for name in names]
-    errors = [np.nan_to_num(one.half_width) for one in found]
-    means = [one.mean for one in found]
-    axes.errorbar(range(len(names)), means, yerr=errors, color=_COLORS[0], marker="o", capsize=3)
-    axes.set_xticks(range(len(names)), [f"{rates[name]:g}" for name in names])
-    axes.set_title(domain, loc="left", fontsize=11)
-    axes.set_xlabel("archive learning rate α")  # noqa: RUF001
-    axes.set_ylim(bottom=0)
-    axes.grid(color=_EMPTY)
-    published = results.published.means
-    known = [position for position, name in enumerate(names) if (domain, name) in published]
-    if known:
-        right = axes.twinx()
-        scores = [published[domain, names[position]]["qd_score"] for position in known]
-        right.plot(known, scores, color=_PAPER, linestyle="--", marker="s", ms=4)
-        right.set_ylim(bottom=0)
-        right.tick_params(axis="y", labelcolor=_PAPER)
-        right.set_ylabel(results.published.label, color=_PAPER, fontsize=9)

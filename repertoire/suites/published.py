@@ -1,13 +1,13 @@
 """Studies that somebody else published, read from YAML, with which ours are compared."""
 
 import dataclasses
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cache
 from itertools import combinations, product
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import yaml
 
@@ -76,15 +76,7 @@ class Quantity:
 
 @dataclass(frozen=True)
 class Hypothesis:
-    """The hypothesis that in each of some pairs of algorithms the first is below the second.
-
-    Attributes:
-        name: as published.
-        statement: in words.
-        quantity: that is compared.
-        pairs: the first is expected to be below the second.
-        verdict: the published one.
-    """
+    """The published hypothesis that in each of some pairs of algorithms the first is below the second."""
 
     name: str
     statement: str
@@ -98,35 +90,11 @@ class Hypothesis:
 
 
 @dataclass(frozen=True)
-class Words:
-    """Texts of a report that only hold for one study.
-
-    Attributes:
-        settings: how the algorithms were set.
-        results: heading of the tables of results.
-        tests: heading of the tests.
-        supported: when a domain supports a hypothesis.
-        reading: paragraphs on how to read the results.
-        costs: how to read the tables of costs.
-        curves: caption of the picture of curves.
-        archives: caption of the picture of archives.
-    """
-
-    settings: str
-    results: str
-    tests: str
-    supported: str
-    reading: tuple[str, ...]
-    costs: str
-    curves: str
-    archives: str
-
-
-@dataclass(frozen=True)
 class PublishedStudy:
-    """A published study.
+    """A published study: what it ran, what it found, and how a report compares with it.
 
     Attributes:
+        name: as on the command line.
         title: of a report that compares with it.
         domains: in the order of the tables.
         algorithms: in the order of the tables.
@@ -137,7 +105,11 @@ class PublishedStudy:
         means: printed mean of each metric, by domain and algorithm and then by the metric's field.
         quantities: that are tested.
         hypotheses: about these.
-        words: of the report.
+        words: other texts of the report that only hold for this study, by their place in it.
+        reading: paragraphs on how to read the results.
+        rule: how thresholds are updated within a batch.
+        episodes: of each elite, for the correction; 0 for benchmarks.
+        learning_rates: of the archive, which the study compares; empty where it compares algorithms.
         objectives: range of the objective in every domain; None where each domain has its own.
         label: heading of the published numbers.
         incomparable: why agreement with the means is not judged; empty where it is.
@@ -145,6 +117,7 @@ class PublishedStudy:
         rows: algorithms in the rows of the tables of pairs, one table per domain; empty for one list.
     """
 
+    name: str
     title: str
     domains: tuple[str, ...]
     algorithms: tuple[str, ...]
@@ -155,7 +128,11 @@ class PublishedStudy:
     means: Mapping[Pair, Mapping[str, float]]
     quantities: tuple[Quantity, ...]
     hypotheses: tuple[Hypothesis, ...]
-    words: Words
+    words: Mapping[str, str]
+    reading: tuple[str, ...]
+    rule: Literal["sequential", "batch"] = "sequential"
+    episodes: int = 0
+    learning_rates: tuple[float, ...] = ()
     objectives: tuple[float, float] | None = None
     label: str = "paper"
     incomparable: str = ""
@@ -167,6 +144,11 @@ class PublishedStudy:
         """The metrics whose agreement can be judged."""
         return tuple(metric for metric in self.metrics if metric.judged)
 
+    @property
+    def available(self) -> tuple[str, ...]:
+        """The algorithms that can be run here."""
+        return tuple(name for name in self.algorithms if name not in self.unavailable)
+
 
 @cache
 def published_study(name: str) -> PublishedStudy:
@@ -174,19 +156,10 @@ def published_study(name: str) -> PublishedStudy:
     studies: dict[str, Any] = {}
     for path in sorted(_FOLDER.glob("*.yaml")):
         studies |= yaml.safe_load(path.read_text(encoding="utf-8"))
-    return _study(studies[name])
-
-
-def _study(found: dict[str, Any]) -> PublishedStudy:
-    """Build a study from its part of the YAML."""
+    found = studies[name] | {"name": name}
     metrics = tuple(Metric(**_scaled(one)) for one in found["metrics"])
-    order = tuple(found["order"])
-    quantities = {one["name"]: _quantity(one, order) for one in found["quantities"]}
-    words = found["words"] | {"reading": tuple(found["words"]["reading"])}
-    names = ("domains", "algorithms", "rows", "objectives")
-    built: dict[str, Any] = {name: tuple(found[name]) for name in names if name in found}
-    built |= {
-        "order": order,
+    quantities = {one["name"]: _quantity(one, found["order"]) for one in found["quantities"]}
+    built = {key: tuple(value) for key, value in found.items() if isinstance(value, list)} | {
         "metrics": metrics,
         "means": {
             (domain, algorithm): dict(zip((metric.field for metric in metrics), row, strict=True))
@@ -195,18 +168,17 @@ def _study(found: dict[str, Any]) -> PublishedStudy:
         },
         "quantities": tuple(quantities.values()),
         "hypotheses": tuple(_hypothesis(one, quantities) for one in found["hypotheses"]),
-        "words": Words(**words),
     }
     return PublishedStudy(**found | built)
 
 
-def _quantity(found: dict[str, Any], order: tuple[str, ...]) -> Quantity:
+def _quantity(found: dict[str, Any], order: Sequence[str]) -> Quantity:
     """Build a quantity; `findings` has a row of signs per algorithm and a column per algorithm of `order`."""
     findings = {domain: _signs(rows, order) for domain, rows in found.get("findings", {}).items()}
     return Quantity(**_scaled(found) | {"findings": findings})
 
 
-def _signs(rows: Mapping[str, str], order: tuple[str, ...]) -> dict[Pair, Sign]:
+def _signs(rows: Mapping[str, str], order: Sequence[str]) -> dict[Pair, Sign]:
     """Read a table of signs, every pair once."""
     known: dict[str, Sign] = {"<": "<", "-": "-", ">": ">"}
     found: dict[Pair, Sign] = {}

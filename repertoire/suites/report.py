@@ -64,13 +64,18 @@ def table(
     return f"{body}\n\n{_escape_start(caption)}" if caption else body
 
 
+def join(blocks: Iterable[str]) -> str:
+    """Return blocks as one; empty ones are left out."""
+    return "\n\n".join(filter(None, blocks))
+
+
 def write_document(path: Path, blocks: Iterable[str]) -> None:
     """Write blocks to a Markdown file.
 
     Raises:
         InvalidFileError: the file cannot be written.
     """
-    write_text(path, "\n\n".join(block for block in blocks if block) + "\n")
+    write_text(path, join(blocks) + "\n")
 
 
 def write_csv(path: Path, header: Sequence[str], rows: Iterable[Sequence[object]]) -> None:

@@ -1,20 +1,27 @@
 """`Study`: many trials in a folder, run in parallel processes; finished trials are never run again."""
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+import time
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from concurrent.futures import FIRST_COMPLETED, wait
+from dataclasses import dataclass, field, replace
+from multiprocessing import get_context
+from multiprocessing.queues import Queue
 from pathlib import Path
 from typing import Any, Literal
 
+from repertoire.algorithms import ALGORITHMS
 from repertoire.evaluation import check_episodes
 from repertoire.suites.files import keep_identity, read_trial, write_trial
+from repertoire.suites.published import PublishedStudy
 from repertoire.suites.results import Key, TrialResult
 from repertoire.suites.trial import Trial, trial_seed
-from repertoire.suites.workers import StudyProgress, Workers
-from robots.errors import InvalidFileError
+from repertoire.workers import interrupts_blocked, worker_pool
+from robots.errors import InvalidFileError, InvalidValueError
 from robots.files import file_exists, make_folder, write_text
 from robots.locks import locked
 from robots.robot import load_robot
 
+_REPORT_SECONDS = 0.5
 _IGNORED = "# Working folders of trials are large and can be made again; results lie next to them.\n*/*/\n"
 
 
@@ -136,6 +143,39 @@ class StudySettings:
         return self.episode_steps or own
 
 
+@dataclass
+class StudyProgress:
+    """How far a study is.
+
+    Attributes:
+        trials: number of all trials.
+        ended: trials that are done, including those of earlier commands.
+        running: share done of each trial that runs.
+        last: result of the trial that finished last.
+    """
+
+    trials: int
+    ended: set[Key]
+    running: dict[Key, float] = field(default_factory=dict)
+    last: TrialResult | None = None
+
+    @property
+    def done(self) -> float:
+        """Number of trials done, where a running trial counts with its share."""
+        return len(self.ended) + sum(self.running.values())
+
+    def update(self, key: Key, share: float) -> None:
+        """Note how far a trial is; a message may arrive after its trial has finished."""
+        if key not in self.ended:
+            self.running[key] = share
+
+    def finish(self, result: TrialResult) -> None:
+        """Note a trial's result."""
+        self.running.pop(result.key, None)
+        self.ended.add(result.key)
+        self.last = result
+
+
 class Study:
     """A study in a folder: `study.json` describes it, `trials/` holds the results of finished trials.
 
@@ -165,7 +205,7 @@ class Study:
         Raises:
             InvalidFileError: a trial's file is damaged, or holds another trial.
         """
-        return [self._read(_result_path(trial)) for trial in self.trials if _is_finished(trial)]
+        return [self._read(_result_path(trial.folder)) for trial in self.trials if _is_finished(trial)]
 
     def all_results(self) -> list[TrialResult]:
         """Return all finished trials in the folder, also of earlier settings.
@@ -196,26 +236,117 @@ class Study:
             InUseError: another process runs a study in the folder.
         """
         with locked(self.folder):
-            progress = StudyProgress(self.trials, processes)
-            for result in self.results():
-                progress.finish(result)
-            progress.last = None
+            progress = StudyProgress(len(self.trials), {result.key for result in self.results()})
             remaining = self.remaining()
             if remaining:
-                Workers(processes).run(remaining, self._save, progress, on_progress or (lambda _: None))
+                self._run(remaining, processes, progress, on_progress or (lambda _: None))
+
+    def _run(
+        self,
+        trials: Sequence[Trial],
+        processes: int,
+        progress: StudyProgress,
+        on_progress: Callable[[StudyProgress], None],
+    ) -> None:
+        """Run trials, and save each result as soon as it is there."""
+        shares: Queue[tuple[Key, float]] = get_context("spawn").Queue()
+        advice = "finished trials are saved, and the same command runs the others"
+        with worker_pool(processes, _prepare, shares, advice=advice) as pool:
+            with interrupts_blocked():
+                pending = {pool.submit(_work, trial) for trial in trials}
+            while pending:
+                done, pending = wait(pending, timeout=_REPORT_SECONDS, return_when=FIRST_COMPLETED)
+                while not shares.empty():
+                    progress.update(*shares.get())
+                # results first: a process that died must not discard what others finished at the same time
+                for future in sorted(done, key=lambda future: future.exception() is not None):
+                    result = future.result()
+                    self._save(result)
+                    progress.finish(result)
+                    on_progress(progress)
+                on_progress(progress)
 
     def _read(self, path: Path) -> TrialResult:
         """Read a result; raise if it is that of another trial than the file's name says."""
         result = read_trial(path)
-        own = _with_suffix(trial_folder(self.folder, result.key))
+        own = _result_path(trial_folder(self.folder, result.key))
         if own != path or result.seed != trial_seed(self.settings.seed, result.key):
             raise InvalidFileError(f"{path} holds another trial: remove it to run the trial again")
         return result
 
     def _save(self, result: TrialResult) -> None:
-        path = _with_suffix(trial_folder(self.folder, result.key))
+        path = _result_path(trial_folder(self.folder, result.key))
         make_folder(path.parent)
         write_trial(path, result)
+
+
+def paper_settings(
+    published: PublishedStudy,
+    *,
+    domains: Sequence[str] | None = None,
+    variants: Sequence[Variant] | None = None,
+    evaluations: Mapping[str, int] | None = None,
+    trials: int | None = None,
+    episodes: int | None = None,
+    episode_steps: int | None = None,
+    seed: int = 1,
+) -> StudySettings:
+    """Return the settings of a published study; what is None is as in the paper.
+
+    Args:
+        published: the study.
+        domains: benchmark problems or robots.
+        variants: of algorithms; those of the paper that are available by default.
+        evaluations: of each trial by domain, rounded up to whole batches; "" stands for all others.
+        trials: of each variant in each domain.
+        episodes: of each elite, for the correction.
+        episode_steps: limit of an episode [control steps]; each robot's own by default.
+        seed: from which every trial's seed derives.
+
+    Raises:
+        InvalidValueError: evaluations are given for a domain that is not among the domains.
+    """
+    budgets, chosen = evaluations or {}, tuple(domains or published.domains)
+    for name in budgets:
+        if name and name not in chosen:
+            raise InvalidValueError(
+                f"evaluations are given for {name}, which is not among {', '.join(chosen)}"
+            )
+    default = budgets.get("", published.evaluations)
+    rates = published.learning_rates
+    own = learning_rate_variants(rates) if rates else algorithm_variants(published, published.available)
+    return StudySettings(
+        name=published.name,
+        variants=tuple(variants or own),
+        evaluations={name: budgets.get(name, default) for name in chosen},
+        trials=published.trials if trials is None else trials,
+        seed=seed,
+        rule=published.rule,
+        episodes=published.episodes if episodes is None else episodes,
+        episode_steps=episode_steps,
+    )
+
+
+def algorithm_variants(published: PublishedStudy, algorithms: Iterable[str]) -> tuple[Variant, ...]:
+    """Return algorithms with their own settings.
+
+    Raises:
+        InvalidValueError: an algorithm is one of the paper's that is not available.
+    """
+    for name in algorithms:
+        if name in published.unavailable and name not in ALGORITHMS:
+            raise InvalidValueError(
+                f"{name} cannot be run: {published.unavailable[name]}; of the paper's algorithms these can: "
+                f"{', '.join(published.available)}"
+            )
+    return tuple(Variant(name, name) for name in algorithms)
+
+
+def learning_rate_variants(learning_rates: Iterable[float]) -> tuple[Variant, ...]:
+    """Return sep-CMA-MAE with each of some archive learning rates, named for example `alpha-0.001`."""
+    return tuple(
+        Variant(f"alpha-{rate!r}".removesuffix(".0"), "sep-cma-mae", rate) for rate in learning_rates
+    )
 
 
 def trial_folder(folder: Path, key: Key) -> Path:
@@ -224,13 +355,36 @@ def trial_folder(folder: Path, key: Key) -> Path:
     return folder / "trials" / domain / f"{algorithm}-{number:02d}"
 
 
-def _with_suffix(folder: Path) -> Path:
-    return folder.with_name(f"{folder.name}.h5")  # a name may contain a dot
-
-
-def _result_path(trial: Trial) -> Path:
-    return _with_suffix(trial.folder)
+def _result_path(folder: Path) -> Path:
+    """Return the file of the result of the trial that works in a folder, whose name may contain a dot."""
+    return folder.with_name(f"{folder.name}.h5")
 
 
 def _is_finished(trial: Trial) -> bool:
-    return file_exists(_result_path(trial))
+    return file_exists(_result_path(trial.folder))
+
+
+_shares: "Queue[tuple[Key, float]] | None" = (
+    None  # of a worker process, to tell its parent how far trials are
+)
+
+
+def _prepare(shares: "Queue[tuple[Key, float]]") -> None:
+    """Prepare a worker process."""
+    global _shares
+    _shares = shares
+
+
+def _work(trial: Trial) -> TrialResult:
+    """Run a trial in a worker process."""
+    assert _shares is not None
+    shares, reported = _shares, 0.0
+
+    def report(share: float) -> None:
+        nonlocal reported
+        if time.monotonic() - reported >= _REPORT_SECONDS:
+            reported = time.monotonic()
+            shares.put((trial.key, share))
+
+    report(0.0)
+    return trial.run(report)

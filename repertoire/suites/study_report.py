@@ -1,9 +1,11 @@
 """The report of a study: tables, tests and verdicts in Markdown, two pictures, and every trial in a CSV."""
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import fields
 from itertools import chain
 from pathlib import Path
+from string import Template
 
 from repertoire.suites.comparisons import (
     DomainTest,
@@ -20,15 +22,18 @@ from repertoire.suites.comparisons import (
     verdicts_table,
 )
 from repertoire.suites.figures import draw_archives, draw_curves
-from repertoire.suites.report import bullets, heading, paragraph, picture, write_csv, write_document
+from repertoire.suites.report import bullets, heading, join, paragraph, picture, write_csv
 from repertoire.suites.results import StudyResults, TrialResult
 from repertoire.suites.tables import agreements, correction_table, cost_table, results_table, trials_table
-from robots.files import make_folder
+from repertoire.suites.videos import videos_section
+from robots.files import make_folder, write_text
 
 Tests = Mapping[str, Sequence[DomainTest]]  # by the name of the quantity
+_TEMPLATE = Path(__file__).parent / "tjanaka2023" / "report.md"
+_NO_PAIRS = "There are no two algorithms to compare."
 
 
-def write_report(results: StudyResults, folder: Path, *, extras: Sequence[str] = ()) -> list[Path]:
+def write_report(results: StudyResults, folder: Path) -> list[Path]:
     """Write `trials.csv`, `curves.png`, `archives.png` and `report.md` to a folder.
 
     The same results give the same files, in whatever order they come. A study need be neither complete nor
@@ -36,8 +41,7 @@ def write_report(results: StudyResults, folder: Path, *, extras: Sequence[str] =
 
     Args:
         results: of the study.
-        folder: made if it is missing.
-        extras: further Markdown blocks, after the results.
+        folder: made if it is missing; the report lists the videos there.
 
     Returns:
         The files, in the order above.
@@ -52,62 +56,59 @@ def write_report(results: StudyResults, folder: Path, *, extras: Sequence[str] =
     write_csv(trials, scalars, ([getattr(one, name) for name in scalars] for one in results.results))
     draw_curves(results, curves)
     draw_archives(results, archives)
-    write_document(report, _blocks(results, curves, archives, extras))
+    words = results.published.words
+    blocks = {
+        **_blocks(results),
+        "curves": picture(curves, words["curves"]),
+        "archives": picture(archives, words["archives"]),
+        "videos": join(videos_section(folder)),
+    }
+    text = Template(_TEMPLATE.read_text(encoding="utf-8")).substitute(blocks)
+    write_text(report, re.sub(r"\n{3,}", "\n\n", text))
     return paths
 
 
-def _blocks(results: StudyResults, curves: Path, archives: Path, extras: Sequence[str]) -> Iterator[str]:
-    """Return the report from top to bottom."""
-    published = results.published
+def _blocks(results: StudyResults) -> dict[str, str]:
+    """Return the computed parts of the report by their place in the template."""
+    published, domains = results.published, results.domains
+    words = published.words
     tests = {one.name: compare_in_domains(results, one) for one in published.quantities}
     judgements = [judge(one, tests[one.quantity.name]) for one in published.hypotheses]
-    yield heading(published.title, 1)
-    yield bullets(_notes(results))
-    yield heading("Summary")
     verdicts = (_verdict(results, each) for each in judgements)
-    yield bullets([_completeness(results), _agreement(results, tests), *verdicts])
-    yield heading("Trials")
-    yield trials_table(results)
-    yield bullets(_gaps(results))
-    yield heading(published.words.results)
-    yield from map(paragraph, published.words.reading)
-    yield from (results_table(results, domain) for domain in results.domains)
-    yield picture(curves, published.words.curves)
-    yield picture(archives, published.words.archives)
-    yield from _correction(results)
-    yield from extras
-    yield heading("Time and memory")
-    yield paragraph(published.words.costs)
-    yield from (cost_table(results, domain) for domain in results.domains)
-    yield from _tests(results, tests)
-    yield heading("Hypotheses", 3)
-    yield paragraph(published.words.supported)
-    yield verdicts_table(list(chain.from_iterable(judgements)))
-    yield heading("All pairs", 3)
-    yield paragraph(
-        "Difference of means (first - second) ± half the width of its 95% interval, which holds for all "
-        "pairs together; p adjusted for the number of algorithms; and Hedges' g, the difference in pooled "
-        "standard deviations."
-    )
-    yield from (pairs_table(each) or _NO_PAIRS for each in tests.values())
-
-
-_NO_PAIRS = "There are no two algorithms to compare."
+    everything = list(chain.from_iterable(tests.values()))
+    costs = (cost_table(results, domain) for domain in domains)
+    return {
+        "title": published.title,
+        "notes": bullets(_notes(results)),
+        "summary": bullets([_completeness(results), _agreement(results, tests), *verdicts]),
+        "trials": trials_table(results),
+        "gaps": bullets(_gaps(results)),
+        "results_heading": words["results"],
+        "reading": join(map(paragraph, published.reading)),
+        "results": join(results_table(results, domain) for domain in domains),
+        "correction": join(_correction(results)),
+        "costs": join([paragraph(words["costs"]), *costs]),
+        "tests_heading": words["tests"],
+        "anovas": anova_table(everything),
+        "assumptions": assumptions_table(everything, results.algorithms),
+        "signs": join(chain.from_iterable(_signs(results, each) for each in tests.values())),
+        "verdicts": join([paragraph(words["supported"]), verdicts_table([*chain.from_iterable(judgements)])]),
+        "pairs": join(pairs_table(each) or _NO_PAIRS for each in tests.values()),
+    }
 
 
 def _notes(results: StudyResults) -> Iterator[str]:
     """Return how the study was run."""
-    trials = results.results
 
     def list_of(field: str) -> str:
-        return "; ".join(str(value) for value in sorted({getattr(one, field) for one in trials}))
+        return "; ".join(str(value) for value in sorted({getattr(one, field) for one in results.results}))
 
     yield (
         f"Trials ran on: {list_of('machine')}. Threads of each trial: {list_of('threads')}. "
         f"Software: {list_of('versions')}."
     )
-    yield results.published.words.settings
-    corrected = [one for one in trials if one.episodes]
+    yield results.published.words["settings"]
+    corrected = [one for one in results.results if one.episodes]
     if corrected:
         limits = {(one.domain, one.min_objective): one.episode_steps for one in corrected}
         minimum = ", ".join(
@@ -141,17 +142,20 @@ def _agreement(results: StudyResults, tests: Tests) -> str:
     """Return how much of the published results is reproduced here."""
     published = results.published
     if published.incomparable:
-        kept = {name: findings_reproduced(each) for name, each in tests.items()}
-        counts = ", ".join(f"{name} {sum(found)} of {len(found)}" for name, found in kept.items() if found)
+        counts = _counts({name: findings_reproduced(each) for name, each in tests.items()})
         pairs = (
             f" Of its findings on pairs of algorithms, these are found here too: {counts}." if counts else ""
         )
         return f"Agreement with the paper's means is not judged, because {published.incomparable}.{pairs}"
-    judged = {metric.name: agreements(results, metric) for metric in published.judged}
-    if not any(judged.values()):
+    counts = _counts({metric.name: agreements(results, metric) for metric in published.judged})
+    if not counts:
         return "None of the paper's means can be compared: no trial has its number of evaluations."
-    counts = ", ".join(f"{name} {sum(agree)} of {len(agree)}" for name, agree in judged.items())
     return f"Of the paper's means that can be compared, these agree with ours: {counts}."
+
+
+def _counts(found: Mapping[str, Sequence[bool]]) -> str:
+    """Return how often something holds, by name; empty if there is nothing to count."""
+    return ", ".join(f"{name} {sum(held)} of {len(held)}" for name, held in found.items() if held)
 
 
 def _verdict(results: StudyResults, judgements: Sequence[Judgement]) -> str:
@@ -168,22 +172,20 @@ def _verdict(results: StudyResults, judgements: Sequence[Judgement]) -> str:
 def _gaps(results: StudyResults) -> Iterator[str]:
     """Return what the study lacks, and what it has that the published one has not."""
     published, size = results.published, f"{results.published.evaluations:,}"
-    other_budget = [
-        f"{algorithm} in {domain}"
-        for domain, algorithm in published.means
-        if results.of(domain, algorithm) and not results.has_published_budget(domain, algorithm)
-    ]
-    reduced = [_reduced_budget(results, domain) for domain in results.domains]
+    if published.incomparable:
+        budget = f"Less than the paper's {published.trials} trials of {size} evaluations"
+        reduced = [_reduced_budget(results, domain) for domain in results.domains]
+    else:
+        budget = f"Not of {size} evaluations, so that agreement with the paper is not judged"
+        reduced = [
+            f"{algorithm} in {domain}"
+            for domain, algorithm in published.means
+            if results.of(domain, algorithm) and not results.has_published_budget(domain, algorithm)
+        ]
+    missing = [_missing(results, domain) for domain in published.domains]
     gaps = {
-        "Missing, so that nothing can be said about it": [
-            _missing(results, one) for one in published.domains
-        ],
-        f"Not of {size} evaluations, so that agreement with the paper is not judged": (
-            [] if published.incomparable else other_budget
-        ),
-        f"Less than the paper's {published.trials} trials of {size} evaluations": (
-            reduced if published.incomparable else []
-        ),
+        "Missing, so that nothing can be said about it": missing,
+        budget: reduced,
         "Domains not in the paper": [name for name in results.domains if name not in published.domains],
         "Algorithms not in the paper, which the tests include, so that F has other degrees of freedom": [
             name for name in results.algorithms if name not in published.algorithms
@@ -197,18 +199,17 @@ def _gaps(results: StudyResults) -> Iterator[str]:
 
 def _missing(results: StudyResults, domain: str) -> str:
     """Return a domain, with the algorithms that did not run there unless none did; empty if all ran."""
-    algorithms = [name for name in results.published.algorithms if name not in results.published.unavailable]
-    names = [name for name in algorithms if not results.of(domain, name)]
-    if len(names) == len(algorithms):
+    names = [name for name in results.published.available if not results.of(domain, name)]
+    if len(names) == len(results.published.available):
         return domain
     return f"{domain} ({', '.join(names)})" if names else ""
 
 
 def _reduced_budget(results: StudyResults, domain: str) -> str:
     """Return a domain with its trials and evaluations; empty if they are at least the published ones."""
-    names, published = results.algorithms_in(domain), results.published
-    numbers = sorted({len(results.of(domain, name)) for name in names})
-    sizes = sorted({int(size) for name in names for size in results.values(domain, name, "evaluations")})
+    published, names = results.published, results.algorithms_in(domain)
+    numbers = sorted(len(results.of(domain, name)) for name in names)
+    sizes = sorted(int(size) for name in names for size in results.values(domain, name, "evaluations"))
     if numbers[0] >= published.trials and sizes[0] >= published.evaluations:
         return ""
     number, size = (
@@ -231,29 +232,16 @@ def _correction(results: StudyResults) -> Iterator[str]:
         yield from (correction_table(results, domain) for domain in results.domains)
 
 
-def _tests(results: StudyResults, tests: Tests) -> Iterator[str]:
-    """Return whether there are differences, and between which algorithms."""
-    published, everything = results.published, list(chain.from_iterable(tests.values()))
-    yield heading(published.words.tests)
-    yield paragraph(
-        "As in the paper: where Levene's test (about the medians) finds no difference between variances, a "
-        "one-way ANOVA and Tukey's HSD; otherwise Welch's ANOVA and the Games-Howell test. The level is 0.05 "
-        "for all pairs of a quantity in a domain together; there is no further correction for the number of "
-        "domains."
-    )
-    yield anova_table(everything)
-    yield heading("Assumptions", 3)
-    yield assumptions_table(everything, results.algorithms)
-    yield heading("Pairs of algorithms", 3)
-    for each in tests.values():
-        quantity = each[0].quantity
-        if quantity.words:
-            yield paragraph(f"The paper on {quantity.name}: {quantity.words}")
-        if published.rows:
-            yield paragraph(
-                "< or >: the row is significantly below or above the column. -: there is no significant "
-                "difference. After the slash: the paper's finding; bold where that differs."
-            )
-            yield from (matrix_table(one, published.rows) for one in each)
-        else:
-            yield signs_table(each, published) or _NO_PAIRS
+def _signs(results: StudyResults, tests: Sequence[DomainTest]) -> Iterator[str]:
+    """Return between which algorithms a quantity differs."""
+    published, quantity = results.published, tests[0].quantity
+    if quantity.words:
+        yield paragraph(f"The paper on {quantity.name}: {quantity.words}")
+    if published.rows:
+        yield paragraph(
+            "< or >: the row is significantly below or above the column. -: there is no significant "
+            "difference. After the slash: the paper's finding; bold where that differs."
+        )
+        yield from (matrix_table(one, published.rows) for one in tests)
+    else:
+        yield signs_table(tests, published) or _NO_PAIRS

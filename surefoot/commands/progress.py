@@ -16,7 +16,7 @@ from robots.words import short
 from surefoot.commands.console import console
 
 if TYPE_CHECKING:
-    from repertoire.suites.workers import StudyProgress
+    from repertoire.suites.study import StudyProgress
     from repertoire.training.training import Progress as TrainingProgress
 
 _LINE_SECONDS = 10.0  # between two lines where there is no terminal
@@ -189,15 +189,15 @@ def training_bar(total: int) -> Iterator[Callable[["TrainingProgress"], None]]:
 @contextmanager
 def study_bar() -> Iterator[Callable[["StudyProgress"], None]]:
     """The progress of a study, with a line for every trial that finishes."""
-    finished = 0
+    finished: object = None
     with ProgressBar("trials", line_seconds=60.0) as bar:
 
         def show(progress: "StudyProgress") -> None:
             nonlocal finished
-            bar(progress.done, total=progress.trials, seconds_left=progress.seconds_left())
+            bar(progress.done, total=progress.trials)
             result = progress.last
-            if progress.finished > finished and result is not None:
-                finished = progress.finished
+            if result is not None and result is not finished:
+                finished = result
                 console.print(
                     f"{result.domain:<12} {result.algorithm:<16} trial {result.trial:<3} "
                     f"QD {result.qd_score:>11,.0f}  coverage {result.coverage:>6.1%}  "

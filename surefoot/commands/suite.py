@@ -14,7 +14,6 @@ from surefoot.commands.progress import study_bar
 from surefoot.commands.recovery_suite import recovery
 
 if TYPE_CHECKING:
-    from repertoire.suites.studies import PaperStudy
     from repertoire.suites.study import Study, StudySettings, Variant
 
 
@@ -174,16 +173,19 @@ def optimization(
 
     The same command continues a study that was stopped; finished trials are never run again.
     """
-    from repertoire.suites.studies import OPTIMIZATION
+    from repertoire.suites.published import published_study
+    from repertoire.suites.study import algorithm_variants, paper_settings
 
-    settings = OPTIMIZATION.settings(
+    published = published_study("optimization")
+    settings = paper_settings(
+        published,
         domains=domains,
-        variants=OPTIMIZATION.algorithm_variants(algorithms) if algorithms else None,
+        variants=algorithm_variants(published, algorithms) if algorithms else None,
         evaluations=options["evaluations"],
         trials=options["trials"],
         seed=options["seed"],
     )
-    _run(OPTIMIZATION, settings, options, parallel="trials")
+    _run(settings, options, parallel="trials")
 
 
 @suite.command()
@@ -198,10 +200,11 @@ def locomotion(algorithms: tuple[str, ...] | None, **options: Unpack[_RobotOptio
 
     The same command continues a study that was stopped, also within a trial.
     """
-    from repertoire.suites.studies import LOCOMOTION
+    from repertoire.suites.published import published_study
+    from repertoire.suites.study import algorithm_variants
 
-    variants = LOCOMOTION.algorithm_variants(algorithms) if algorithms else None
-    _run_robots(LOCOMOTION, variants, options)
+    variants = algorithm_variants(published_study("locomotion"), algorithms) if algorithms else None
+    _run_robots("locomotion", variants, options)
 
 
 @suite.command()
@@ -216,15 +219,19 @@ def ablation(learning_rates: tuple[float, ...] | None, **options: Unpack[_RobotO
 
     The same command continues a study that was stopped, also within a trial.
     """
-    from repertoire.suites.studies import ABLATION, learning_rate_variants
+    from repertoire.suites.study import learning_rate_variants
 
     variants = learning_rate_variants(learning_rates) if learning_rates else None
-    _run_robots(ABLATION, variants, options)
+    _run_robots("ablation", variants, options)
 
 
-def _run_robots(paper: "PaperStudy", variants: "tuple[Variant, ...] | None", options: _RobotOptions) -> None:
+def _run_robots(name: str, variants: "tuple[Variant, ...] | None", options: _RobotOptions) -> None:
     """Run a study that trains robots."""
-    settings = paper.settings(
+    from repertoire.suites.published import published_study
+    from repertoire.suites.study import paper_settings
+
+    settings = paper_settings(
+        published_study(name),
         domains=options["robots"],
         variants=variants,
         evaluations=options["evaluations"],
@@ -233,19 +240,15 @@ def _run_robots(paper: "PaperStudy", variants: "tuple[Variant, ...] | None", opt
         episode_steps=options["episode_steps"],
         seed=options["seed"],
     )
-    _run(paper, settings, options, parallel=options["parallel"], videos=options["videos"])
+    _run(settings, options, parallel=options["parallel"], videos=options["videos"])
 
 
-def _run(
-    paper: "PaperStudy",
-    settings: "StudySettings",
-    options: _Options,
-    *,
-    parallel: str | None,
-    videos: bool = False,
-) -> None:
+def _run(settings: "StudySettings", options: _Options, *, parallel: str | None, videos: bool = False) -> None:
     """Print how long the study will take, run what is not done, film and report."""
+    from repertoire.suites.published import published_study
+    from repertoire.suites.results import collect_results
     from repertoire.suites.study import Study
+    from repertoire.suites.study_report import write_report
     from repertoire.suites.videos import film_study
     from robots.simulation.simulation import available_cores
 
@@ -265,13 +268,13 @@ def _run(
     except KeyboardInterrupt:
         console.print("Stopped. What is saved is kept; the same command continues the study.")
         raise
-    results = paper.collect(study.all_results())
+    results = collect_results(study.all_results(), published_study(settings.name))
     if videos:
         try:
             film_study(results, out, say=console.print)
         except RenderingError as error:
             console.print(f"note: no videos, because {error}")
-    for path in paper.report(results, out):
+    for path in write_report(results, out):
         console.print(f"saved {path}")
 
 

@@ -7,14 +7,13 @@ from made_results import make_results, make_robot_results
 from made_studies import benchmark_settings, robot_settings
 
 from repertoire.suites import estimate as module
-from repertoire.suites.estimate import estimate, measured_pace, measured_rate
+from repertoire.suites.estimate import estimate, measured_pace
 
 
 @pytest.fixture(autouse=True)
 def _machine(monkeypatch):
     """A machine that simulates 1,000 control steps per second, and needs 2 ms for an evaluation."""
-    monkeypatch.setattr(module, "measured_rate", lambda *_: 1000.0)
-    monkeypatch.setattr(module, "measured_pace", lambda *_: 0.002)
+    monkeypatch.setattr(module, "measured_pace", lambda _: (500.0, 1000.0))
     monkeypatch.setattr(module, "_MEASURING_SECONDS", 0.05)
 
 
@@ -61,5 +60,9 @@ def test_nothing_left_takes_no_time():
 
 
 def test_the_pace_is_measured():
-    assert 100 < measured_rate(robot_settings().plan(Path())[0], 1) < 1e7
-    assert 1e-7 < measured_pace(benchmark_settings().plan(Path())[0]) < 0.1
+    evaluations, steps = measured_pace(robot_settings().plan(Path())[0])
+    assert 10 < steps / evaluations <= 30
+    assert 100 < steps < 1e7
+    evaluations, steps = measured_pace(benchmark_settings().plan(Path())[0])
+    assert 10 < evaluations < 1e7
+    assert steps == 0

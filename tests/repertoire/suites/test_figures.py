@@ -35,11 +35,12 @@ def test_curves_average_what_all_trials_have():
             make_result("maze", "cma-mae", 1, history=history([200, 400], [4e6, 4e6])),
         ]
     )
-    assert (curve.evaluations[0], curve.evaluations[-1]) == (200, 400)
-    assert (curve.means[0], curve.means[-1]) == (pytest.approx(3), pytest.approx(4))
+    evaluations, means, lows, highs = curve
+    assert (evaluations[0], evaluations[-1]) == (200, 400)
+    assert (means[0], means[-1]) == (pytest.approx(3), pytest.approx(4))
     # t(0.975, 1) = 12.706, of 2 and 4 with a deviation of sqrt(2)
-    assert curve.highs[0] - curve.means[0] == pytest.approx(12.706, abs=1e-3)
-    assert curve.lows[-1] == curve.highs[-1] == pytest.approx(4)
+    assert highs[0] - means[0] == pytest.approx(12.706, abs=1e-3)
+    assert lows[-1] == highs[-1] == pytest.approx(4)
 
 
 def test_no_history_is_no_curve():

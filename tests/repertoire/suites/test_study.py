@@ -1,7 +1,6 @@
 """Studies: results depend on nothing but the settings, and finished trials are neither lost nor run again."""
 
 import json
-import math
 import multiprocessing
 import os
 import re
@@ -13,19 +12,18 @@ from pathlib import Path
 
 import pytest
 from made_results import make_result
-from made_studies import assert_same, benchmark_settings, benchmark_trial, robot_settings, silent, variants
+from made_studies import assert_same, benchmark_settings, robot_settings, silent, variants
 
 from repertoire.suites import study as study_module
-from repertoire.suites import workers as workers_module
 from repertoire.suites.files import keep_identity, read_trial, write_trial
+from repertoire.suites.published import published_study
 from repertoire.suites.results import TrialResult
-from repertoire.suites.studies import ABLATION, LOCOMOTION, OPTIMIZATION
-from repertoire.suites.study import Study
+from repertoire.suites.study import Study, StudyProgress, algorithm_variants, paper_settings
 from repertoire.suites.trial import Trial
-from repertoire.suites.workers import StudyProgress, Workers
 from robots.errors import InUseError, InvalidFileError, InvalidValueError, SurefootError, UnknownNameError
 from robots.locks import locked
 
+OPTIMIZATION, LOCOMOTION, ABLATION = map(published_study, ("optimization", "locomotion", "ablation"))
 ALGORITHMS, DOMAINS = ("sep-cma-mae", "map-elites-line"), ("sphere-10", "arm-10")
 IDENTITY = {"study": "small", "seed": 1, "evaluations": {"hopper": 400}}
 
@@ -47,7 +45,7 @@ def finished(tmp_path_factory) -> tuple[Study, list[tuple]]:
     study, told = Study(benchmark_settings(), tmp_path_factory.mktemp("finished") / "new" / "study"), []
     study.run(
         processes=2,
-        on_progress=lambda p: told.append((p.trials, p.finished, p.done, p.seconds_left(), p.last)),
+        on_progress=lambda p: told.append((p.trials, len(p.ended), p.done, p.last)),
     )
     return study, told
 
@@ -63,19 +61,15 @@ def in_process(monkeypatch) -> list[Trial]:
     """Runs trials one after the other in this process, which saves the start of others, and lists them."""
     ran: list[Trial] = []
 
-    class InProcess:
-        def __init__(self, processes: int) -> None:
-            pass
+    def run(study: Study, trials, _processes, progress, on_progress) -> None:
+        for trial in trials:
+            ran.append(trial)
+            result = trial.run(silent)
+            study._save(result)
+            progress.finish(result)
+            on_progress(progress)
 
-        def run(self, trials, save, progress, on_progress) -> None:
-            for trial in trials:
-                ran.append(trial)
-                result = trial.run(silent)
-                save(result)
-                progress.finish(result)
-                on_progress(progress)
-
-    monkeypatch.setattr(study_module, "Workers", InProcess)
+    monkeypatch.setattr(Study, "_run", run)
     return ran
 
 
@@ -106,13 +100,12 @@ def test_the_folder_says_what_the_study_is(finished):
 
 
 def test_progress_is_reported(finished):
-    trials, counts, done, left, last = zip(*finished[1], strict=True)
+    trials, counts, done, last = zip(*finished[1], strict=True)
     assert set(trials) == {8}
     assert sorted(set(counts) | {0}) == list(range(9))
     assert list(counts) == sorted(counts)
     assert all(count <= share <= 8 for count, share in zip(counts, done, strict=True))
-    assert all(math.isnan(seconds) or 0 <= seconds < 600 for seconds in left)
-    assert (done[-1], left[-1]) == (8, 0)
+    assert done[-1] == 8
     assert len({one.key for one in last if one}) == 8
 
 
@@ -177,11 +170,11 @@ def test_a_process_that_dies_ends_in_one_sentence_and_finished_trials_are_kept(t
     study = Study(benchmark_settings(evaluations={"sphere-10": 40_000}, trials=8), tmp_path)
 
     def kill(progress: StudyProgress) -> None:
-        if progress.finished:
+        if progress.ended:
             for process in multiprocessing.active_children():
                 os.kill(process.pid, signal.SIGKILL)
 
-    with pytest.raises(SurefootError, match=r"^the process of a trial died, perhaps because there was too"):
+    with pytest.raises(SurefootError, match=r"^a worker process died.*: finished trials are saved"):
         study.run(processes=1, on_progress=kill)
     assert 1 <= len(study.results()) < 16
     for process in multiprocessing.active_children():
@@ -204,17 +197,18 @@ class Ready:
         return self.outcome
 
 
-def test_what_finishes_at_the_same_time_as_a_failure_is_kept(monkeypatch):
-    plan = benchmark_settings(trials=4).plan(Path())
-    outcomes = [make_result(*one.key) if i % 2 else InvalidValueError("no") for i, one in enumerate(plan)]
-    workers = Workers(1)
-    ready = {trial: Ready(outcome) for trial, outcome in zip(plan, outcomes, strict=True)}
-    monkeypatch.setattr(workers._pool, "submit", lambda _, trial: ready[trial])
-    monkeypatch.setattr(workers_module, "wait", lambda pending, **_: (pending, set()))
-    saved: list[TrialResult] = []
+def test_what_finishes_at_the_same_time_as_a_failure_is_kept(monkeypatch, tmp_path):
+    study = Study(benchmark_settings(trials=4), tmp_path)
+    outcomes = [
+        InvalidValueError("no") if i % 2 else make_result(*trial.key, seed=trial.seed)
+        for i, trial in enumerate(study.trials)
+    ]
+    monkeypatch.setattr(
+        study_module, "wait", lambda *_, **__: ({Ready(outcome) for outcome in outcomes}, set())
+    )
     with pytest.raises(InvalidValueError, match=r"^no$"):
-        workers.run(plan, saved.append, StudyProgress(plan, 1), lambda _: None)
-    assert len(saved) == 8
+        study.run(processes=1)
+    assert len(files(tmp_path)) == 8
 
 
 # What studies consist of
@@ -222,23 +216,23 @@ def test_what_finishes_at_the_same_time_as_a_failure_is_kept(monkeypatch):
 
 def test_by_default_they_are_the_papers():
     for paper, count in ((OPTIMIZATION, 5 * 4), (LOCOMOTION, 4 * 6), (ABLATION, 4 * 5)):
-        published, plan = paper.published, paper.settings().plan(Path())
+        plan = paper_settings(paper).plan(Path())
         assert len(plan) == 10 * count
-        assert tuple(dict.fromkeys(trial.domain for trial in plan)) == published.domains
-        assert {trial.algorithm for trial in plan} <= set(published.algorithms)
-        assert {trial.evaluations for trial in plan} == {published.evaluations}
+        assert tuple(dict.fromkeys(trial.domain for trial in plan)) == paper.domains
+        assert {trial.algorithm for trial in plan} <= set(paper.algorithms)
+        assert {trial.evaluations for trial in plan} == {paper.evaluations}
         episodes = (0, None) if paper is OPTIMIZATION else (10, 1000)
         assert {(trial.episodes, trial.episode_steps) for trial in plan} == {episodes}
-    assert {trial.method for trial in ABLATION.settings().plan(Path())} == {"sep-cma-mae"}
-    names = [one.name for one in LOCOMOTION.variants]
+    assert {trial.method for trial in paper_settings(ABLATION).plan(Path())} == {"sep-cma-mae"}
+    names = [one.name for one in paper_settings(LOCOMOTION).variants]
     assert names == ["lm-ma-mae", "sep-cma-mae", "openai-mae", "cma-mega-es", "me-es", "map-elites"]
 
 
 def test_evaluations_are_those_of_the_domain_or_of_all():
-    settings = LOCOMOTION.settings(domains=["hopper", "walker"], evaluations={"": 5, "walker": 7})
+    settings = paper_settings(LOCOMOTION, domains=["hopper", "walker"], evaluations={"": 5, "walker": 7})
     assert settings.evaluations == {"hopper": 5, "walker": 7}
     with pytest.raises(InvalidValueError, match="given for ant, which is not among hopper"):
-        LOCOMOTION.settings(domains=["hopper"], evaluations={"ant": 7})
+        paper_settings(LOCOMOTION, domains=["hopper"], evaluations={"ant": 7})
 
 
 @pytest.mark.parametrize("name", ["pga-me", "cma-mega-td3-es"])
@@ -246,7 +240,7 @@ def test_what_needs_deep_learning_is_named(name: str):
     with pytest.raises(
         InvalidValueError, match=rf"^{name} cannot be run: .*TD3.*: lm-ma-mae, .*, map-elites"
     ):
-        LOCOMOTION.algorithm_variants(["sep-cma-mae", name])
+        algorithm_variants(LOCOMOTION, ["sep-cma-mae", name])
 
 
 @pytest.mark.parametrize(
@@ -375,42 +369,10 @@ def test_what_cannot_be_read_or_made_is_named(tmp_path):
         keep_identity(tmp_path / "file" / "study", IDENTITY)
 
 
-# Progress
-
-
-def progress(*, trials: int, processes: int, finished: int = 0, seconds: float = 10.0) -> StudyProgress:
-    """Of a study of one algorithm in one domain."""
-    plan = [benchmark_trial("sphere-10", "cma-mae", number=number) for number in range(trials)]
-    progress = StudyProgress(plan, processes)
-    for number in range(finished):
-        progress.finish(make_result("sphere-10", "cma-mae", number, seconds=seconds))
-    return progress
-
-
-@pytest.mark.parametrize(
-    ("trials", "finished", "processes", "expected"),
-    [(4, 1, 1, 30), (4, 2, 1, 20), (5, 1, 2, 20), (5, 4, 8, 10), (4, 4, 2, 0), (1, 1, 1, 0)],
-)
-def test_time_left_follows_from_finished_trials(trials, finished, processes, expected):
-    assert progress(trials=trials, processes=processes, finished=finished).seconds_left() == expected
-    assert math.isnan(progress(trials=4, processes=2).seconds_left())
-
-
-def test_time_left_counts_what_is_done_of_running_trials():
-    p = progress(trials=5, processes=2, finished=1)
-    p.update(("sphere-10", "cma-mae", 1), 0.5)
-    p.update(("sphere-10", "cma-mae", 2), 0.9)
-    assert p.seconds_left() == pytest.approx((5 + 1 + 20) / 2)
-    p.update(("sphere-10", "cma-mae", 0), 0.8)  # a message may arrive after its trial has finished
-    assert (p.done, p.finished) == (pytest.approx(2.4), 1)
-
-
-def test_time_left_is_estimated_from_a_running_trial():
-    p = progress(trials=2, processes=1)
-    p.update(("sphere-10", "cma-mae", 0), 0.0)
-    assert math.isnan(p.seconds_left())
-    p.began["sphere-10", "cma-mae", 0] -= 30
-    p.update(("sphere-10", "cma-mae", 0), 0.25)
-    assert p.seconds_left() == pytest.approx((0.75 + 1) * 120, rel=0.01)
-    p.plan = [*p.plan, benchmark_trial("arm-10", "cma-mae")]
-    assert math.isnan(p.seconds_left())  # not known for all
+def test_progress_counts_what_is_done_of_running_trials():
+    progress = StudyProgress(5, set())
+    progress.update(("sphere-10", "cma-mae", 0), 0.9)
+    progress.update(("sphere-10", "cma-mae", 1), 0.5)
+    progress.finish(make_result("sphere-10", "cma-mae", 0))
+    progress.update(("sphere-10", "cma-mae", 0), 0.95)  # a message may arrive after its trial has finished
+    assert progress.done == pytest.approx(1.5)

@@ -12,7 +12,8 @@ from repertoire.archives.archive import Elites
 from repertoire.problems.locomotion import Locomotion
 from repertoire.repertoire import Repertoire
 from repertoire.suites import videos
-from repertoire.suites.studies import LOCOMOTION
+from repertoire.suites.published import published_study
+from repertoire.suites.results import collect_results
 from repertoire.suites.videos import film_regions, film_study, nine_regions, videos_section
 from repertoire.training.runs import configure
 from robots.errors import InvalidValueError
@@ -105,7 +106,9 @@ def test_the_median_trial_is_filmed_once(tmp_path, monkeypatch):
 
     monkeypatch.setattr(videos, "read_repertoire", lambda path: path)
     monkeypatch.setattr(videos, "film_regions", film)
-    results = LOCOMOTION.collect(make_robot_results(["hopper"], {"me-es": 0.1, "map-elites": 0.2}, 3))
+    results = collect_results(
+        make_robot_results(["hopper"], {"me-es": 0.1, "map-elites": 0.2}, 3), published_study("locomotion")
+    )
     for trial in range(3):
         (tmp_path / "trials" / "hopper" / f"me-es-{trial:02d}").mkdir(parents=True)
         (tmp_path / "trials" / "hopper" / f"me-es-{trial:02d}" / "corrected.h5").touch()

@@ -1,0 +1,73 @@
+"""`worker_pool`: processes that know the user's plugins, never see Ctrl-C, and end with their parent."""
+
+import multiprocessing
+import os
+import signal
+import threading
+from collections.abc import Callable, Iterator
+from concurrent.futures import ProcessPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
+from contextlib import contextmanager
+from functools import partial
+
+from robots.errors import SurefootError
+from robots.plugins import load_plugins
+
+
+@contextmanager
+def worker_pool(
+    processes: int, prepare: Callable[..., None], *arguments: object, advice: str
+) -> Iterator[ProcessPoolExecutor]:
+    """Yield a pool of processes; whatever ends the body early, such as an interruption, ends them too.
+
+    Submit all work within `interrupts_blocked`, which is when the processes start.
+
+    Args:
+        processes: how many.
+        prepare: called in each process before its first task.
+        arguments: of that call.
+        advice: what a user can do if a process dies, perhaps because there was too little memory.
+
+    Raises:
+        SurefootError: a process died.
+    """
+    context = multiprocessing.get_context("spawn")
+    initializer = partial(_start, prepare, *arguments)
+    pool = ProcessPoolExecutor(processes, mp_context=context, initializer=initializer)
+    try:
+        yield pool
+    except BaseException as error:
+        for process in list((pool._processes or {}).values()):
+            process.terminate()
+        if isinstance(error, BrokenProcessPool):
+            raise SurefootError(
+                f"a worker process died, perhaps because there was too little memory: {advice}"
+            ) from error
+        raise
+    finally:
+        pool.shutdown(wait=False, cancel_futures=True)
+
+
+@contextmanager
+def interrupts_blocked() -> Iterator[None]:
+    """Block Ctrl-C meanwhile; processes that start here inherit that for good: their parent ends them."""
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
+def _start(prepare: Callable[..., None], *arguments: object) -> None:
+    """Prepare a process of the pool."""
+    threading.Thread(target=_end_with_parent, daemon=True).start()
+    load_plugins()
+    prepare(*arguments)
+
+
+def _end_with_parent() -> None:
+    """End this process as soon as its parent has ended, however that happened."""
+    parent = multiprocessing.parent_process()
+    if parent is not None:
+        parent.join()
+        os._exit(1)
