@@ -63,6 +63,4 @@ def test_the_pace_is_measured():
     evaluations, steps = measured_pace(robot_settings().plan(Path())[0])
     assert 10 < steps / evaluations <= 30
     assert 100 < steps < 1e7
-    evaluations, steps = measured_pace(benchmark_settings().plan(Path())[0])
-    assert 10 < evaluations < 1e7
-    assert steps == 0
+    assert 10 < measured_pace(benchmark_settings().plan(Path())[0])[0] < 1e7
