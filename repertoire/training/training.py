@@ -101,6 +101,7 @@ class Training:
         self._clock = clock
         self._evaluations = self._steps = self._diverged = 0
         self._metrics = self._measure()
+        self._solutions: np.ndarray | None = None  # of the last ask, whose memory the next one takes
 
     def __enter__(self) -> "Training":
         return self
@@ -142,15 +143,15 @@ class Training:
         self.tell(evaluations)
 
     def ask(self) -> np.ndarray:
-        """Return the solutions to evaluate next, (batch, solution_dim) float32.
+        """Return the solutions to evaluate next, (batch, solution_dim) float32, good until the next `ask`.
 
         Raises:
             RuntimeError: the previous solutions were not told.
         """
         started = self._clock()
-        solutions = self.search.ask()
+        self._solutions = self.search.ask(reuse=self._solutions)
         self.timing.search += self._clock() - started
-        return solutions
+        return self._solutions
 
     def tell(self, evaluations: Evaluations) -> None:
         """Take in what evaluating the solutions of the last `ask` gave.

@@ -148,6 +148,10 @@ def test_solutions_are_the_callers_own():
     assert (second != kept).all()
     first[:] = np.nan
     np.testing.assert_array_equal(search.result.elites().solutions, kept)
+    search.tell(evaluations([1.0, 2, 3]))
+    assert search.ask(reuse=second) is second  # unless they are offered for reuse
+    search.tell(evaluations([1.0, 2, 3]))
+    assert search.ask(reuse=second[:2]) is not second  # which are too few
 
 
 @pytest.mark.parametrize("failed", [[0, 1, 0], [0.0, 1.0, 0.0], [False, True, False]])
