@@ -174,13 +174,6 @@ def test_a_state_that_lacks_something_is_refused(algorithm):
             search.restore({other: value for other, value in state.items() if other != name})
 
 
-def test_equal_seeds_give_equal_searches(algorithm, archive):
-    searches = [start(algorithm, archive=archive) for _ in range(2)]
-    for search in searches:
-        advance(search, 4)
-    assert_same(*searches)
-
-
 def test_other_seeds_give_other_searches(algorithm):
     first, second = (start(algorithm, seed=seed) for seed in (1, 2))
     for search in (first, second):

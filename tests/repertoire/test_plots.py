@@ -131,6 +131,17 @@ def with_centroids(measures: int, k: int) -> Repertoire:
     )
 
 
+@pytest.mark.parametrize("measures", [1, 2, 3])
+def test_the_occupied_cells_named_next_to_an_empty_one_are_those_with_the_nearest_centroids(measures) -> None:
+    repertoire = with_centroids(measures, 20)
+    ranges = np.array(repertoire.problem.measure_ranges)
+    centroids = parse_archive("cvt:40").centroids(ranges) / np.diff(ranges, axis=1).T
+    nearest = sorted(range(20), key=lambda cell: float(np.linalg.norm(centroids[cell] - centroids[30])))[:3]
+    message = f"^cell 30 is empty; the nearest that are not: {' '.join(map(str, nearest))}$"
+    with pytest.raises(InvalidValueError, match=message):
+        repertoire.row((30,))
+
+
 def test_the_regions_of_two_measures_fill_the_picture(tmp_path: Path) -> None:
     draw_repertoire(with_centroids(2, 40), tmp_path / "full.png")
     draw_repertoire(with_centroids(2, 20), tmp_path / "half.png")

@@ -6,17 +6,14 @@ from collections.abc import Mapping
 
 import numpy as np
 import pytest
-from search_tools import assert_same_state, generator
+from search_tools import generator
 from search_tools import grid as make_grid
 
 from repertoire.archives.archive import Archive
 from repertoire.emitters.emitter import Emitter, Outcomes
-from repertoire.emitters.evolution_strategy import EvolutionStrategyEmitter
 from repertoire.emitters.variation import VariationEmitter, VariationSettings
 from repertoire.problems.problem import Evaluations, Request
-from repertoire.problems.sphere import Sphere
 from repertoire.search import Search
-from repertoire.strategies.sep_cma_es import SepCMAESSettings
 from robots.errors import InvalidValueError
 
 N = 4
@@ -111,15 +108,6 @@ def test_failures_rank_last_and_enter_no_archive():
     assert search.emitters[1].told == [[-math.inf, 105]]
     for archive in (search.soft, search.result):
         assert archive.elites().cells.tolist() == [0, 2, 4]
-
-
-def test_a_batch_may_fail_as_a_whole():
-    search = numbered(2, 1)
-    search.ask()
-    search.tell(evaluations([1.0, 2, 3], failed=[0, 1, 2]))
-    assert search.emitters[0].told == [[-math.inf, -math.inf]]
-    assert (len(search.soft), len(search.result)) == (0, 0)
-    search.ask()
 
 
 def test_one_archive_for_both_purposes_gets_each_solution_once(monkeypatch):
@@ -275,38 +263,6 @@ def test_each_emitter_is_told_all_that_is_known_of_its_own():
     assert search.emitters[0].outcomes[0].opened.tolist() == [True]
     assert search.emitters[0].outcomes[1].opened.tolist() == [False, False, False]
     assert search.emitters[1].outcomes[1].opened.tolist() == [True, False, False]
-
-
-def big(dim: int = 3000) -> Search:
-    """Emitters of two kinds."""
-    mean, settings = np.zeros(dim), SepCMAESSettings(sigma0=0.5, batch_size=24)
-    emitters: list[Emitter] = [
-        EvolutionStrategyEmitter(settings.make(mean, generator(seed))) for seed in (1, 2, 3)
-    ]
-    emitters.append(VariationEmitter(VariationSettings(batch_size=24, sigma0=0.1), mean, generator(0)))
-    return Search(soft=soft(dim), result=grid(dim), emitters=emitters)
-
-
-def advance(search: Search, batches: int) -> None:
-    problem = Sphere(search.soft.solution_dim)
-    seeds = np.zeros(search.batch_size, np.int64)
-    for _ in range(batches):
-        found = problem.evaluate(search.ask(), seeds)
-        search.tell(Evaluations(found.objectives, found.measures[:, :1] + 25, found.failed, found.steps))
-
-
-def test_a_restored_search_goes_on_as_the_original():
-    original, restored = big(dim=30), big(dim=30)
-    advance(original, 5)
-    advance(restored, 1)
-    state = {name: value.copy() for name, value in original.state().items()}
-    restored.restore(state)
-    elites = original.result.elites()
-    restored.result.add(elites.solutions, elites.objectives, elites.measures)
-    for search in (original, restored):
-        advance(search, 5)
-    assert_same_state(restored.state(), original.state())
-    assert_same_state(restored.result.state(), original.result.state())
 
 
 def test_the_state_of_each_part_has_a_name_of_its_own():

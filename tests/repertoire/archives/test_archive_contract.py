@@ -6,7 +6,7 @@ from functools import partial
 
 import numpy as np
 import pytest
-from kinds import RANGES, RULES, SPECS, P, add_to_one_cell, candidates
+from kinds import RANGES, RULES, SPECS, P, candidates
 from kinds import make as make_archive
 from search_tools import assert_same_state
 from transcription import TRANSCRIPTIONS
@@ -67,32 +67,6 @@ def test_a_plain_archive_keeps_the_first_best_of_each_cell(make, parts):
     assert (np.delete(archive.thresholds, elites.cells) == -np.inf).all()
 
 
-def test_a_plain_archive_reports_new_cells_by_objective_and_others_by_gain(make):
-    archive = make()
-    assert [add_to_one_cell(archive, [f]).item() for f in (-3, -3, 2)] == [-3, 0, 5]
-
-
-def test_a_learning_rate_of_zero_never_moves_a_threshold(make):
-    archive = make(learning_rate=0.0, min_objective=-1.0)
-    for seed in range(2):
-        solutions, objectives, measures = candidates(seed)
-        np.testing.assert_array_equal(archive.add(solutions, objectives, measures), objectives + 1)
-    assert (archive.thresholds == -1).all()
-
-
-def test_the_first_of_equally_good_solutions_is_stored(make):
-    archive = make()
-    add_to_one_cell(archive, [1, 5, 5, 2])
-    np.testing.assert_array_equal(archive.elites().solutions, [[3, 4, 5]])
-
-
-def test_adding_is_deterministic(make):
-    first, second = make(**SOFT), make(**SOFT)
-    for seed in range(3):
-        np.testing.assert_array_equal(first.add(*candidates(seed)), second.add(*candidates(seed)))
-    assert_same_state(first.state(), second.state())
-
-
 def test_candidates_of_any_layout_and_type_are_taken(make):
     archive, expected = make(**SOFT), make(**SOFT)
     solutions, objectives, measures = candidates(0)
@@ -144,11 +118,6 @@ def test_elites_are_sampled_uniformly_as_copies(make):
     assert abs(counts - 100).max() < 50  # five standard deviations
     draws[:] = 0
     np.testing.assert_array_equal(archive.elites().solutions, solutions)
-
-
-def test_nothing_is_sampled_from_an_empty_archive(make):
-    draws = make(**SOFT).sample_elites(4, np.random.default_rng(0))
-    assert (draws.shape, draws.dtype) == ((0, P), np.float32)
 
 
 def test_a_restored_archive_goes_on_as_the_original(make):

@@ -7,7 +7,7 @@ import pytest
 from kinds import RULES, P, add_to_one_cell, candidates, make
 
 from repertoire.archives import competition
-from repertoire.archives.competition import Batch, Store, all_finite, gather, make_store
+from repertoire.archives.competition import Batch, Store, all_finite, make_store
 
 CELLS = 5
 KERNELS = ("add_sequentially", "add_together", "_improvement", "_settle", "_copy")
@@ -45,24 +45,12 @@ def test_the_compiled_rules_equal_their_python(rule, alpha, floor, monkeypatch):
         np.testing.assert_array_equal(actual, expected)
 
 
-def test_the_batch_rule_leaves_its_scratch_clean():
-    assert not compete("batch", 0.3, 0.5)[0].groups.any()
-
-
 def test_the_worked_example_of_three_solutions_in_a_cell():
     sequential, together = (make(learning_rate=0.5, min_objective=0.0, rule=rule) for rule in RULES)
     np.testing.assert_allclose(add_to_one_cell(together, [4, 2, 8]), [4, 2, 8])
     assert together.thresholds.max() == pytest.approx(49 / 12)  # 4.0833
     np.testing.assert_allclose(add_to_one_cell(sequential, [4, 2, 8]), [4, 0, 6])
     assert sequential.thresholds.max() == pytest.approx(5)
-
-
-def test_a_learning_rate_of_one_moves_the_threshold_onto_the_best_or_the_mean():
-    sequential, together = (make(learning_rate=1.0, min_objective=0.0, rule=rule) for rule in RULES)
-    add_to_one_cell(sequential, [4, 2, 8])
-    assert sequential.thresholds.max() == 8
-    add_to_one_cell(together, [3, 2, 10])
-    assert together.thresholds.max() == 5
 
 
 def test_what_an_empty_cell_does_below_the_floor_depends_on_the_rule():
@@ -72,26 +60,6 @@ def test_what_an_empty_cell_does_below_the_floor_depends_on_the_rule():
         assert (archive.thresholds == 0).all()
     assert sequential.elites().objectives.tolist() == [0]
     assert len(together) == 0
-
-
-@pytest.mark.parametrize("rule", RULES)
-def test_an_elite_may_give_way_to_a_worse_one_above_the_threshold(rule):
-    archive = make(learning_rate=0.1, min_objective=0.0, rule=rule)
-    add_to_one_cell(archive, [10])
-    add_to_one_cell(archive, [5])
-    assert archive.elites().objectives.tolist() == [5]
-
-
-@pytest.mark.parametrize("interpreted", [False, True])
-def test_objectives_are_gathered_in_order_of_cell(interpreted):
-    rng = np.random.default_rng(0)
-    for share in (0, 0.5, 1):
-        objectives, occupied = rng.normal(size=50), rng.random(50) < share
-        gathered = np.empty(occupied.sum() + 1)
-        (gather.py_func if interpreted and hasattr(gather, "py_func") else gather)(
-            objectives, occupied, gathered
-        )
-        np.testing.assert_array_equal(gathered[:-1], objectives[occupied])
 
 
 @pytest.mark.parametrize("value", [np.nan, np.inf, -np.inf])

@@ -55,14 +55,6 @@ def test_while_nothing_was_updated_lately_all_elites_count():
     assert shares(parents_that_updated(19), "exploit", archive_of(10)) == {6: about(0.5), 7: about(0.5)}
 
 
-def test_a_single_updated_cell_is_half_of_the_choice():
-    assert shares(parents_that_updated(3), "exploit", archive_of(20)) == {
-        3: about(0.5),
-        6: about(0.25),
-        7: about(0.25),
-    }
-
-
 def test_a_cell_updated_again_does_not_push_others_out():
     parents = parents_that_updated(0, 1, 2, 3, 4, 4, 4)
     assert parents.state()["updated"].tolist() == [0, 1, 2, 3, 4]
@@ -88,14 +80,6 @@ def test_few_elites_are_enough(goal, elites):
 @pytest.mark.parametrize("goal", ["explore", "exploit"])
 def test_an_empty_archive_has_no_parent(goal):
     assert Parents(1).choose(goal, archive_of(0), np.random.default_rng(0)) is None
-
-
-def test_all_means_count_as_seen():
-    parents = Parents(2)
-    for place in ([0.0, 1.0], [2.0, 3.0], [0.0, 1.0]):
-        parents.remember(np.array(place), None)
-    assert parents.seen.tolist() == [[0, 1], [2, 3], [0, 1]]
-    assert parents.state()["updated"].tolist() == []
 
 
 @pytest.mark.parametrize(

@@ -109,13 +109,6 @@ def test_lengths_are_right_near_nought_where_the_logarithm_cancels():
     np.testing.assert_allclose(actual, np.hypot(*normals(lengths, turns)), rtol=1e-6)
 
 
-def test_turns_go_all_around_and_evenly():
-    turns = (np.arange(1 << 16, dtype=np.uint32) << 16) | (1 << 15)
-    cosines, sines = transform(np.full(turns.size, 1 << 30, np.uint32), turns)
-    angles = np.sort(np.arctan2(sines, cosines).astype(np.float64))
-    np.testing.assert_allclose(np.diff(angles), 2 * np.pi / turns.size, rtol=0.02)
-
-
 def test_moments(sample):
     assert abs(sample.mean()) < 4 / math.sqrt(COUNT)
     assert abs(sample.var() - 1) < 4 * math.sqrt(2 / COUNT)
@@ -160,16 +153,6 @@ def test_draws_streams_and_keys_are_independent(sample, other):
     assert_independent(sample, numbers(**other).astype(np.float64))
 
 
-def test_few_numbers_of_many_draws_and_streams_are_normal():
-    draws, streams = 500, 20
-    source, out = Noise(generator(1)), np.empty((draws, streams, 3), np.float32)
-    for draw in range(draws):
-        for stream in range(streams):
-            source.fill(out[draw, stream], draw=draw + 1, stream=stream)
-    assert stats.kstest(out.ravel(), "norm").pvalue > 0.01
-    assert len(np.unique(out)) > 0.99 * out.size
-
-
 def test_the_numbers_do_not_depend_on_the_shape_nor_on_what_was_made_before():
     source = Noise(generator(1))
     square, flat = np.empty((30, 100), np.float32), np.empty(3000, np.float32)
@@ -186,38 +169,6 @@ def test_every_number_is_written_and_none_beyond(size):
     assert np.isfinite(out[:size]).all()
     assert np.isnan(out[size:]).all()
     assert len(np.unique(out[:size])) == size
-
-
-def test_draws_are_numbered_from_one():
-    source = Noise(generator(1))
-    assert [source.next_draw() for _ in range(3)] == [1, 2, 3]
-
-
-def test_restored_noise_goes_on_as_the_original():
-    original, restored = Noise(generator(1)), Noise(generator(2))
-    original.next_draw()
-    state = original.state()
-    restored.restore(state)
-    assert restored.next_draw() == original.next_draw() == 2
-    first, second = np.empty(50, np.float32), np.empty(50, np.float32)
-    original.fill(first, draw=2)
-    restored.fill(second, draw=2)
-    np.testing.assert_array_equal(second, first)
-    assert state["draws"] == 1
-
-
-def test_the_compiled_kernels_equal_their_python():
-    compiled, interpreted = np.empty((4, 9), np.uint32), np.empty((4, 9), np.uint32)
-    arguments = np.uint64(0xA409382229F31D0B), 2**32 - 3, 2**32 - 1, 3**35
-    noise._philox(*arguments, *compiled, 9)
-    getattr(noise._philox, "py_func", noise._philox)(*arguments, *interpreted, 9)
-    np.testing.assert_array_equal(compiled, interpreted)
-    lengths, turns = random_words(60)
-    # compiled code may fuse products with sums, which rounds once instead of twice
-    for fused, plain in zip(
-        transform(lengths, turns), transform(lengths, turns, compiled=False), strict=True
-    ):
-        np.testing.assert_allclose(fused, plain, rtol=0, atol=1e-6)
 
 
 def test_filling_equals_its_python(monkeypatch):
