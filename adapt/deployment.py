@@ -120,11 +120,7 @@ def deploy(
     """
     limit = _whole_steps(robot, seconds)
     limited = robot.with_episode_steps(limit)
-    parameters, count = np.ascontiguousarray(parameters, np.float32), limited.controller.parameter_count
-    if parameters.shape != (count,):
-        raise InvalidValueError(
-            f"parameters must have shape ({count},) for the robot's controller, not {parameters.shape}"
-        )
+    parameters = limited.controller.checked_parameters(parameters)
     if not np.isfinite(parameters).all():
         raise InvalidValueError("parameters must be finite")
     if seed < 0 or frame_every < 1:

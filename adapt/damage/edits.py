@@ -8,7 +8,7 @@ from collections.abc import Collection, Iterable, Sequence
 import mujoco
 import numpy as np
 
-from robots.errors import InvalidRobotError, InvalidValueError
+from robots.errors import InvalidRobotError, InvalidValueError, one_line
 from robots.robot import Robot
 
 RED = (0.83, 0.05, 0.12, 1.0)  # darker than the vermilion that some feet have
@@ -68,8 +68,7 @@ def compiled(spec: mujoco.MjSpec) -> mujoco.MjModel:
     try:
         return spec.compile()
     except ValueError as error:
-        complaint = " ".join(str(error).split())
-        raise InvalidRobotError(f"the damaged MJCF does not compile: {complaint}") from error
+        raise InvalidRobotError(f"the damaged MJCF does not compile: {one_line(error)}") from error
 
 
 def settle_gains(spec: mujoco.MjSpec) -> None:

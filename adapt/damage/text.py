@@ -1,6 +1,5 @@
 """Damage as text: `parse_damage` reads one, `read_damages` a list, `damage_facts` explains them."""
 
-import textwrap
 from pathlib import Path
 
 import yaml
@@ -12,8 +11,7 @@ from adapt.damage.library import damage_library
 from adapt.damage.parts import RobotParts, sort_words
 from robots.errors import InvalidFileError, InvalidValueError, SurefootError, UnknownNameError
 from robots.robot import Robot
-
-_WIDTH = 92  # of a line [characters]
+from robots.words import wrapped
 
 
 def parse_damage(text: str, robot: Robot) -> Damage:
@@ -100,16 +98,16 @@ def damage_facts(robot: Robot) -> dict[str, list[str]]:
     description, parts = robot.description, RobotParts(robot)
     return {
         "robot": [f"{robot.name}: {description.title}"],
-        "LEG": _wrapped(", ".join(description.legs)),
+        "LEG": wrapped(", ".join(description.legs)),
         "JOINT": ["{}: {:.3g} to {:.3g} rad".format(name, *parts.range(name)) for name in description.joints],
-        "FOOT": _wrapped(", ".join(description.feet)),
-        "a damage": _wrapped(
+        "FOOT": wrapped(", ".join(description.feet)),
+        "a damage": wrapped(
             "PART:KIND or PART:KIND@STRENGTH, where PART is LEG, joint=JOINT, foot=FOOT, all (legs), torso "
             "or floor; several of these joined by +; or healthy"
         ),
         **{name: _kind_words(kind) for name, kind in damage_kinds().items()},
         "examples": damage_examples(robot),
-        "library": _wrapped(
+        "library": wrapped(
             f"{len(damage_library(robot))} damages are rehearsed by default; --library lists them"
         ),
     }
@@ -133,9 +131,4 @@ def _kind_words(kind: type[Defect]) -> list[str]:
     lines = [kind.title, f"PART: {', '.join(sort_words(sort) for sort in kind.sorts)}"]
     if kind.scale is not None:
         lines += [f"STRENGTH: {kind.scale.words()}"]
-    return [part for line in lines for part in _wrapped(line)]
-
-
-def _wrapped(text: str) -> list[str]:
-    """A text in lines."""
-    return textwrap.wrap(text, _WIDTH, break_long_words=False, break_on_hyphens=False)
+    return [part for line in lines for part in wrapped(line)]

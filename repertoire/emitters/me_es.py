@@ -12,7 +12,7 @@ import numpy as np
 from repertoire.archives.archive import Archive, Elites
 from repertoire.emitters.emitter import Emitter, EmitterSettings, Outcomes
 from repertoire.problems.problem import Normaliser, Problem, Request
-from repertoire.state import nested, read, read_count, select
+from repertoire.state import nested, read, read_count, read_floats, select
 from repertoire.strategies.openai_es import AdamRates, OpenAIES, OpenAIESSettings
 from robots.errors import InvalidValueError
 from robots.simulation.episodes import ObservationMoments
@@ -154,11 +154,18 @@ class Normalisation:
 
     def state(self) -> dict[str, np.ndarray]:
         """What a checkpoint must hold."""
-        return self._moments.state()
+        moments = self._moments
+        return {"count": np.array(moments.count), "sums": moments.sums, "squares": moments.squares}
 
     def restore(self, state: Mapping[str, np.ndarray]) -> None:
-        """Take back what `state` returned; see `ObservationMoments.restored`."""
-        self._moments = self._moments.restored({name: read(state, name) for name in self.state()})
+        """Take back what `state` returned.
+
+        Raises:
+            InvalidValueError: an entry is missing, of the wrong shape or not finite.
+        """
+        shape = self._moments.sums.shape
+        sums, squares = (read_floats(state, name, shape) for name in ("sums", "squares"))
+        self._moments = ObservationMoments(read_count(state, "count"), sums, squares)
 
 
 class MEESSettings(EmitterSettings):

@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
-
-from robots.errors import InvalidValueError
 
 MIN_STD = 0.1  # a smaller spread is hardly information, and to divide by it would amplify whatever is new
 
@@ -101,26 +98,3 @@ class ObservationMoments:
             return np.ones(len(self.sums))
         variance = self.squares / self.count - self.mean**2
         return np.sqrt(np.maximum(variance, MIN_STD**2))
-
-    def state(self) -> dict[str, np.ndarray]:
-        """What a checkpoint must hold."""
-        return {"count": np.array(self.count), "sums": self.sums, "squares": self.squares}
-
-    def restored(self, state: Mapping[str, np.ndarray]) -> ObservationMoments:
-        """The moments that `state` was taken from, of observations as long as these.
-
-        Raises:
-            InvalidValueError: an array has the wrong shape, or values that no observations have.
-        """
-        count = np.asarray(state["count"])
-        sums, squares = (np.array(state[name], np.float64) for name in ("sums", "squares"))
-        if count.shape != () or count.dtype.kind not in "iu" or count < 0:
-            raise InvalidValueError("the count of observations must be an integer and not negative")
-        if sums.shape != self.sums.shape or squares.shape != self.sums.shape:
-            raise InvalidValueError(
-                f"the sums over observations must have shape {self.sums.shape}, "
-                f"got {sums.shape} and {squares.shape}"
-            )
-        if not (np.isfinite(sums).all() and np.isfinite(squares).all()):
-            raise InvalidValueError("the sums over observations must be finite")
-        return ObservationMoments(int(count), sums, squares)

@@ -172,7 +172,7 @@ def test_a_film_goes_on_after_a_fall(ant, parameters):
         ({"frame_every": 0}, "frame_every at least 1"),
         (
             {"parameters": np.zeros(3)},
-            r"parameters must have shape \(21256,\) for the robot's controller, not \(3,\)",
+            r"parameters must have shape \(21256,\), not \(3,\)",
         ),
         ({"parameters": np.full(21256, np.nan)}, "parameters must be finite"),
     ],

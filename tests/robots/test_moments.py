@@ -1,9 +1,8 @@
-"""Moments of observations: sums, floors, states."""
+"""Moments of observations: sums, floors."""
 
 import numpy as np
 import pytest
 
-from robots.errors import InvalidValueError
 from robots.simulation.episodes import ObservationMoments
 
 
@@ -28,25 +27,3 @@ def test_no_observations_change_nothing() -> None:
     for merged in (none.merge(some), some.merge(none)):
         assert np.array_equal(merged.mean, some.mean)
         assert np.array_equal(merged.std, some.std)
-
-
-def test_a_state_restores_them() -> None:
-    some = moments_of(np.random.default_rng(0).normal(size=(9, 4)))
-    restored = ObservationMoments.none(4).restored(some.state())
-    assert restored.count == 9
-    assert np.array_equal(restored.std, some.std)
-
-
-@pytest.mark.parametrize(
-    ("change", "message"),
-    [
-        ({"count": np.array(-1)}, "must be an integer and not negative"),
-        ({"count": np.array(1.5)}, "must be an integer and not negative"),
-        ({"sums": np.zeros(3)}, r"must have shape \(4,\), got \(3,\) and \(4,\)"),
-        ({"squares": np.full(4, np.nan)}, "must be finite"),
-    ],
-)
-def test_states_that_cannot_be_are_refused(change, message) -> None:
-    none = ObservationMoments.none(4)
-    with pytest.raises(InvalidValueError, match=message):
-        none.restored(none.state() | change)

@@ -275,7 +275,16 @@ def test_a_restored_emitter_goes_on_as_the_original(stop_after):
     assert_same_state(restored.state(), original.state())
 
 
-def test_a_step_beyond_the_last_is_refused():
-    emitter = make()
-    with pytest.raises(InvalidValueError, match=f"step must be 0 to {STEPS}, got {STEPS + 1}"):
-        emitter.restore(emitter.state() | {"step": np.array(STEPS + 1)})
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"step": np.array(STEPS + 1)}, f"step must be 0 to {STEPS}, got {STEPS + 1}"),
+        ({"normalisation/count": np.array(-1)}, "count must be a whole number, got -1.0"),
+        ({"normalisation/sums": np.zeros(3)}, r"sums must have shape \(6,\), got \(3,\)"),
+        ({"normalisation/squares": np.full(N, np.nan)}, "squares must be finite"),
+    ],
+)
+def test_states_that_cannot_be_are_refused(change, message):
+    emitter = make(normaliser=SEES)
+    with pytest.raises(InvalidValueError, match=message):
+        emitter.restore(emitter.state() | change)
