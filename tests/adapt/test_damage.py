@@ -126,6 +126,17 @@ def test_contradictory_damages(one, other, shared):
         parse_damage(other, ant).apply(parse_damage(one, ant).apply(ant))
 
 
+def test_what_earlier_changes_leave_is_damaged_and_no_more():
+    ant = load_robot("ant")
+    locked = parse_damage("joint=front_left_ankle:locked", ant).apply(ant)
+    with pytest.raises(
+        InvalidValueError, match=r"front_left_ankle is locked or lost already: combine .* by \+"
+    ):
+        parse_damage("front_left:short", ant).apply(locked)
+    labelled = ant.modified("front_left:dead", lambda spec: None)  # no damage, whatever its label says
+    assert Dead("front_left").apply(labelled).model.nu == ant.model.nu - 2
+
+
 @pytest.mark.parametrize(
     "text", ["all:weak+front_left:lost", "all:dead+front_left:locked", "all:slip+front_left:lost"]
 )
@@ -134,20 +145,6 @@ def test_damage_to_all_legs_applies_to_the_remaining_legs(text):
     damaged = parse_damage(text, ant).apply(ant)
     walk(damaged)
     assert len(damaged.modifications) == 2
-
-
-def test_a_limb_whose_joint_is_locked_already_is_not_found():
-    ant = load_robot("ant")
-    locked = parse_damage("joint=front_left_ankle:locked", ant).apply(ant)
-    with pytest.raises(
-        InvalidValueError, match=r"front_left_ankle is locked or lost already: combine .* by \+"
-    ):
-        parse_damage("front_left:short", ant).apply(locked)
-
-
-def test_other_modifications_are_no_damages():
-    ant = load_robot("ant").modified("front_left:dead", lambda spec: None)
-    assert Dead("front_left").apply(ant).model.nu == ant.model.nu - 2
 
 
 def test_kinds_say_what_they_are():

@@ -83,6 +83,8 @@ def test_metrics_and_losses_are_of_the_repertoires() -> None:
     assert correction.after.qd_score == 40 + 10
     assert correction.after == correction.repertoire.metrics
     assert correction.losses == {"elites": 1, "coverage": 0.25, "qd_score": 270, "best": 160, "mean": 110}
+    single = corrected([0], [[5]], [[LOW, LOW]]).repertoire
+    assert (single.elites.objectives.tolist(), single.spread.objective_std.tolist()) == ([5], [0])
 
 
 def test_of_equals_the_first_stays() -> None:
@@ -113,12 +115,6 @@ def test_when_everything_diverged_nothing_is_left_and_that_is_saved(tmp_path: Pa
     assert len(read) == 0
     assert read.facts()["spread"] == "none"
     assert all(math.isnan(median) for median, _ in read.spread.summaries().values())
-
-
-def test_a_single_episode_has_no_spread() -> None:
-    correction = corrected([0], [[5]], [[LOW, LOW]])
-    assert correction.repertoire.elites.objectives.tolist() == [5]
-    assert correction.repertoire.spread.objective_std.tolist() == [0]
 
 
 def test_agrees_with_a_reference_that_goes_one_by_one() -> None:
@@ -182,15 +178,6 @@ def test_summaries_tell_the_median_and_the_worst_decile() -> None:
     )
     summaries = spread.summaries()
     assert list(summaries.values()) == [(5, 9), (5, 9), (0.5, 0.1)]
-
-
-def test_everything_else_is_kept_and_the_original_is_untouched() -> None:
-    original = repertoire([0, 1])
-    correction = corrected([0, 1], [[1, 2]] * 2, [[LOW] * 4] * 2)
-    assert correction.repertoire.settings == original.settings
-    assert correction.repertoire.history.keys() == original.history.keys()
-    assert original.spread is None
-    assert original.elites.objectives.tolist() == [100, 200]
 
 
 def test_other_shapes_are_refused() -> None:

@@ -14,7 +14,7 @@ from repertoire.archives.archive import Elites
 from repertoire.correction import correct, reevaluation
 from repertoire.evaluation import Evaluation, Evaluator
 from repertoire.repertoire import Repertoire
-from repertoire.storage.repertoires import fingerprint, read_repertoire, write_repertoire
+from repertoire.storage.repertoires import fingerprint, write_repertoire
 from robots.errors import InvalidFileError, InvalidValueError
 from robots.robot import Robot
 from robots.seeds import SeedFamily
@@ -267,11 +267,6 @@ def test_an_unfinished_file_that_is_unsound_is_refused(start, repertoire, tmp_pa
     evaluation = start(block=4)
     evaluation.step()
     evaluation.save(unfinished)
-    whole = unfinished.read_bytes()
-    unfinished.write_bytes(whole[:-9])
-    with pytest.raises(InvalidFileError, match="is damaged or incomplete"):
-        evaluation.restore(unfinished)
-    unfinished.write_bytes(whole)
     with h5py.File(unfinished, "r+") as file:
         file["objectives"][0] += 1
     with pytest.raises(InvalidFileError, match="does not match its checksum"):

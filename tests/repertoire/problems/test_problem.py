@@ -53,7 +53,13 @@ def test_the_initial_solution(problem: Problem) -> None:
 
 
 def test_evaluations(problem: Problem) -> None:
-    evaluations = problem.evaluate(solutions_of(problem, 7), np.arange(7))
+    numbers: list[int] = []
+    evaluations = problem.evaluate(solutions_of(problem, 7), np.arange(7), on_finished=numbers.append)
+    assert numbers[-1] == 7
+    if not problem.stochastic:
+        assert_equal(problem.evaluate(solutions_of(problem, 7), np.zeros(7, int)), evaluations)
+    nothing = problem.evaluate(np.empty((0, problem.solution_dim)), np.empty(0, int))
+    assert nothing.measures.shape == (0, len(problem.measure_ranges))
     assert evaluations.objectives.shape == evaluations.failed.shape == evaluations.steps.shape == (7,)
     assert evaluations.measures.shape == (7, len(problem.measure_ranges))
     assert evaluations.failed.dtype == bool
@@ -71,17 +77,6 @@ def test_the_rest_of_the_batch_does_not_matter(problem: Problem) -> None:
     assert_equal(problem.evaluate(solutions[order], seeds[order]), everything, order)
     for row in range(0, 45, 4):
         assert_equal(problem.evaluate(solutions[[row]], seeds[[row]]), everything, [row])
-
-
-def test_none_to_evaluate(problem: Problem) -> None:
-    evaluations = problem.evaluate(np.empty((0, problem.solution_dim)), np.empty(0, int))
-    assert evaluations.measures.shape == (0, len(problem.measure_ranges))
-
-
-def test_finishing_is_reported(problem: Problem) -> None:
-    numbers: list[int] = []
-    problem.evaluate(solutions_of(problem, 5), np.arange(5), on_finished=numbers.append)
-    assert numbers[-1] == 5
 
 
 def test_any_layout_and_type_of_solutions(problem: Problem) -> None:
@@ -104,15 +99,6 @@ def test_wrong_solutions_are_refused(problem: Problem) -> None:
         solutions[[1, 3], -1] = value
         with pytest.raises(InvalidValueError, match=r"must be finite, but are not at rows \[1, 3\]$"):
             problem.evaluate(solutions, seeds)
-
-
-@pytest.mark.parametrize("name", BENCHMARKS)
-def test_benchmarks_ignore_seeds(name: str) -> None:
-    problem = make_problem(name)
-    solutions = solutions_of(problem, 3)
-    assert_equal(
-        problem.evaluate(solutions, np.array([5, 6, 7])), problem.evaluate(solutions, np.zeros(3, int))
-    )
 
 
 def test_locomotion_takes_its_settings_from_the_robot() -> None:
