@@ -14,7 +14,7 @@ from repertoire.archives.archive import Elites
 from repertoire.correction import correct, reevaluation
 from repertoire.evaluation import Evaluation, Evaluator
 from repertoire.repertoire import Repertoire
-from repertoire.storage.repertoires import fingerprint, write_repertoire
+from repertoire.storage.repertoires import fingerprint, read_repertoire, write_repertoire
 from robots.errors import InvalidFileError, InvalidValueError
 from robots.robot import Robot
 from robots.seeds import SeedFamily
