@@ -138,8 +138,7 @@ def mean_interval(values: Sequence[float] | np.ndarray, confidence: float = 0.95
     Raises:
         InvalidValueError: there are no values, some are not finite, or the confidence is not within (0, 1).
     """
-    if not 0 < confidence < 1:
-        raise InvalidValueError(f"confidence must be between 0 and 1, not {confidence}")
+    _check_level("confidence", confidence)
     sample = _as_sample("values", values)
     mean, n = float(sample.mean()), len(sample)
     if n == 1:
@@ -165,19 +164,18 @@ def compare(groups: Mapping[str, Sequence[float] | np.ndarray], alpha: float = 0
     """
     if not groups:
         raise InvalidValueError("there are no groups to compare")
-    if not 0 < alpha < 1:
-        raise InvalidValueError(f"alpha must be between 0 and 1, not {alpha}")
+    _check_level("alpha", alpha)
     samples = {name: _as_sample(name, values) for name, values in groups.items()}
+    names, values = tuple(samples), list(samples.values())
     normality = {name: _shapiro_p(sample) for name, sample in samples.items()}
     untested = _obstacle(samples)
     if untested:
-        return Comparison(tuple(samples), alpha, normality, None, None, None, (), untested)
-    levene = _levene_p(list(samples.values()))
+        return Comparison(names, alpha, normality, None, None, None, (), untested)
+    levene = _levene_p(values)
     equal = levene is not None and levene > alpha
-    residuals = np.concatenate([sample - sample.mean() for sample in samples.values()])
-    left = _shapiro_p(residuals) if equal else None
-    anova, pairs = _analyse_variance(list(samples.values()), equal), _compare_pairs(samples, equal, alpha)
-    return Comparison(tuple(samples), alpha, normality, left, levene, anova, pairs, untested=None)
+    left = _shapiro_p(np.concatenate([sample - sample.mean() for sample in values])) if equal else None
+    anova, pairs = _analyse_variance(values, equal), _compare_pairs(samples, equal, alpha)
+    return Comparison(names, alpha, normality, left, levene, anova, pairs, untested=None)
 
 
 def judge_expectation(comparison: Comparison, pairs: Sequence[tuple[str, str]]) -> Expectation:
@@ -203,6 +201,11 @@ def judge_expectation(comparison: Comparison, pairs: Sequence[tuple[str, str]]) 
         undecided=tuple(pair for pair, sign in signs.items() if sign == "-"),
         missing=missing,
     )
+
+
+def _check_level(name: str, level: float) -> None:
+    if not 0 < level < 1:
+        raise InvalidValueError(f"{name} must be between 0 and 1, not {level}")
 
 
 def _as_sample(name: str, values: Sequence[float] | np.ndarray) -> np.ndarray:
@@ -246,9 +249,7 @@ def _levene_p(samples: Sequence[np.ndarray]) -> float | None:
 
 def _analyse_variance(samples: Sequence[np.ndarray], equal: bool) -> Anova:
     """Test all groups at once: one-way ANOVA if variances may be taken as equal, else Welch's."""
-    sizes = np.array([len(sample) for sample in samples])
-    means = np.array([sample.mean() for sample in samples])
-    variances = np.array([sample.var(ddof=1) for sample in samples])
+    sizes, means, variances = np.transpose([(len(x), x.mean(), x.var(ddof=1)) for x in samples])
     total, k = int(sizes.sum()), len(samples)
     between = np.sum(sizes * (means - np.concatenate(samples).mean()) ** 2)
     within = np.sum((sizes - 1) * variances)
@@ -270,14 +271,13 @@ def _analyse_variance(samples: Sequence[np.ndarray], equal: bool) -> Anova:
 def _compare_pairs(samples: Mapping[str, np.ndarray], equal: bool, alpha: float) -> tuple[Pair, ...]:
     """Test every two groups: Tukey's HSD if variances may be taken as equal, else Games-Howell."""
     test = stats.tukey_hsd(*samples.values(), equal_var=equal)
-    interval = test.confidence_interval(1 - alpha)
-    names, pairs = list(samples), []
-    for i, j in combinations(range(len(names)), 2):
+    interval, pairs = test.confidence_interval(1 - alpha), []
+    for (i, first), (j, second) in combinations(enumerate(samples), 2):
         difference, p = float(test.statistic[i, j]), float(np.clip(test.pvalue[i, j], 0, 1))
         sign: Sign = "-" if p > alpha else "<" if difference < 0 else ">"
         low, high = float(interval.low[i, j]), float(interval.high[i, j])
-        g = _hedges_g(samples[names[i]], samples[names[j]])
-        pairs.append(Pair(names[i], names[j], difference, low=low, high=high, p=p, hedges_g=g, sign=sign))
+        g = _hedges_g(samples[first], samples[second])
+        pairs.append(Pair(first, second, difference, low=low, high=high, p=p, hedges_g=g, sign=sign))
     return tuple(pairs)
 
 

@@ -83,15 +83,6 @@ def test_a_dry_run_only_says_how_long(run, tmp_path) -> None:
     assert list(tmp_path.iterdir()) == []
 
 
-def test_a_dry_run_of_the_benchmarks_only_says_how_long(run, tmp_path) -> None:
-    command = ["suite", "optimization", "--algorithms", "sep-cma-mae", "--domains", "sphere-10"]
-    code, out, err = run(*command, "--trials", 2, "--evaluations", 9000, "--dry-run", "--out", tmp_path / "x")
-    assert (code, err) == (0, "")
-    assert out.startswith("sphere-10: 2 trials of 9,000 evaluations, about ")
-    assert " QD " not in out
-    assert list(tmp_path.iterdir()) == []
-
-
 @pytest.mark.parametrize("stop", [signal.SIGINT, signal.SIGTERM])
 def test_a_stopped_study_keeps_what_is_saved_and_the_same_command_continues_it(tmp_path, stop) -> None:
     small = ["suite", "locomotion", "--algorithms", "map-elites", *SMALL]

@@ -42,8 +42,9 @@ def bullets(items: Iterable[str]) -> str:
     return "\n".join(f"* {_escape_start(item)}" for item in items)
 
 
-def picture(path: Path, caption: str) -> str:
+def picture(name: str | Path, caption: str) -> str:
     """Return a link to a picture in the document's folder, and its caption."""
+    path = Path(name)
     return f"![{path.stem}]({path.name})\n\n{_escape_start(caption)}"
 
 

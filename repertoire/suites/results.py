@@ -29,15 +29,12 @@ class TrialResult:
         qd_score: sum over elites of objective - min_objective.
         coverage: occupied cells as a fraction of all cells.
         best: largest objective.
-        seconds: wall clock [s].
+        seconds: wall clock [s], of which `search_seconds` were spent in ask, add and tell,
+            `evaluation_seconds` in evaluating solutions, and `saving_seconds` in writing checkpoints.
         cpu_seconds: processor time of all threads [s].
-        search_seconds: time spent in ask, add and tell [s].
-        evaluation_seconds: time spent evaluating solutions [s].
-        saving_seconds: wall clock spent writing checkpoints [s].
         search_bytes: memory of emitters and archives [bytes].
         restarts: of all emitters together.
-        machine: the processor it ran on.
-        versions: of the software, in words.
+        machine: the processor it ran on; `versions` are those of the software, in words.
         threads: of the simulation, when the trial ended.
         learning_rate: of the archive's thresholds.
         min_objective: from which the QD score counts.
@@ -45,9 +42,7 @@ class TrialResult:
         episode_steps: limit of an episode [control steps]; 0 where there are no episodes.
         episodes: of each elite, for the correction; 0 where there was none.
         left_out: elites that the correction left out because one of their episodes diverged.
-        raw_qd_score: before the correction.
-        raw_coverage: before the correction.
-        raw_best: before the correction.
+        raw_qd_score: before the correction, as are `raw_coverage` and `raw_best`.
         history: columns of equal length, at most 100 rows: `evaluations`, `qd_score`, `coverage`, `best`.
         objectives: objective of each cell of the result archive, in the archive's shape, nan where empty.
     """

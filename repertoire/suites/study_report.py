@@ -56,16 +56,15 @@ def write_report(results: StudyResults, folder: Path) -> list[Path]:
     write_csv(trials, scalars, ([getattr(one, name) for name in scalars] for one in results.results))
     draw_curves(results, curves)
     draw_archives(results, archives)
-    words = results.published.words
-    blocks = {
-        **_blocks(results),
-        "curves": picture(curves, words["curves"]),
-        "archives": picture(archives, words["archives"]),
-        "videos": join(videos_section(folder)),
-    }
-    text = Template(_TEMPLATE.read_text(encoding="utf-8")).substitute(blocks)
-    write_text(report, re.sub(r"\n{3,}", "\n\n", text))
+    write_text(report, report_text(results, folder))
     return paths
+
+
+def report_text(results: StudyResults, folder: Path) -> str:
+    """Return `report.md` of a study in a folder, whose pictures and videos it shows."""
+    blocks = _blocks(results) | {"videos": join(videos_section(folder))}
+    text = Template(_TEMPLATE.read_text(encoding="utf-8")).substitute(blocks)
+    return re.sub(r"\n{3,}", "\n\n", text)
 
 
 def _blocks(results: StudyResults) -> dict[str, str]:
@@ -86,6 +85,8 @@ def _blocks(results: StudyResults) -> dict[str, str]:
         "results_heading": words["results"],
         "reading": join(map(paragraph, published.reading)),
         "results": join(results_table(results, domain) for domain in domains),
+        "curves": picture("curves.png", words["curves"]),
+        "archives": picture("archives.png", words["archives"]),
         "correction": join(_correction(results)),
         "costs": join([paragraph(words["costs"]), *costs]),
         "tests_heading": words["tests"],

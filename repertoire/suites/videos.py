@@ -5,7 +5,6 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-import mujoco
 import numpy as np
 from PIL import Image, ImageDraw, ImageFont
 
@@ -135,42 +134,32 @@ def film_regions(repertoire: Repertoire, path: Path, *, seconds: float = _SECOND
         InvalidFileError: the file cannot be written.
         RenderingError: frames cannot be drawn, or a video cannot be encoded, on this machine.
     """
-    robot, regions = repertoire.robot, nine_regions(repertoire)
+    robot, width, height = repertoire.robot, *_TILE
     fps = 1 / (_FRAME_EVERY * robot.control_step)
-    with (
-        VideoWriter(path, fps=fps) as writer,
-        Camera(robot.model, width=_TILE[0], height=_TILE[1]) as camera,
-    ):
-        tiles = [_empty_tile(repertoire, region) for region in regions]
-        rows = {number: region.row for number, region in enumerate(regions) if region.row is not None}
-        labels = {number: _label(repertoire, row) for number, row in rows.items()}
-        walkers = {number: _Walker(repertoire, row) for number, row in rows.items()}
+    with VideoWriter(path, fps=fps) as writer, Camera(robot.model, width=width, height=height) as camera:
+        draws = [_tile(repertoire, region, camera) for region in nine_regions(repertoire)]
         for _ in range(round(seconds * fps)):
-            for number, walker in walkers.items():
-                tiles[number] = _labelled(camera.frame(walker.state()), labels[number])
-            writer.add(_arranged(tiles))
-            for walker in walkers.values():
-                walker.walk(_FRAME_EVERY)
+            writer.add(_arranged([draw() for draw in draws]))
 
 
-class _Walker:
-    """One of a repertoire's gaits, walking."""
+def _tile(repertoire: Repertoire, region: Region, camera: Camera) -> Callable[[], np.ndarray]:
+    """Return what draws the next frame of a region."""
+    if region.row is None:
+        empty = _empty_tile(repertoire, region)
+        return lambda: empty
+    stepper = Stepper(repertoire.robot)  # no limit ends an episode here
+    parameters = np.ascontiguousarray(repertoire.elites.solutions[region.row], np.float32)
+    label = _label(repertoire, region.row)
+    stepper.reset(0)
 
-    def __init__(self, repertoire: Repertoire, row: int) -> None:
-        self._stepper = Stepper(repertoire.robot)  # no limit ends an episode here
-        self._parameters = np.ascontiguousarray(repertoire.elites.solutions[row], np.float32)
-        self._stepper.reset(0)
+    def draw() -> np.ndarray:
+        frame = _labelled(camera.frame(stepper.posed_data()), label)
+        for _ in range(_FRAME_EVERY):
+            if not stepper.tally.diverged:  # otherwise the robot stands still
+                stepper.drive(parameters)
+        return frame
 
-    def walk(self, steps: int) -> None:
-        """Simulate control steps; a robot whose simulation diverged stands still."""
-        for _ in range(steps):
-            if self._stepper.tally.diverged:
-                return
-            self._stepper.drive(self._parameters)
-
-    def state(self) -> mujoco.MjData:
-        """Return the robot as it stands."""
-        return self._stepper.posed_data()
+    return draw
 
 
 def _read_index(folder: Path) -> dict[str, str]:

@@ -157,27 +157,12 @@ def test_welch_and_games_howell_follow_their_formulas():
         assert pair.high - pair.difference == pytest.approx(reach, rel=1e-6)
 
 
-def test_normality_is_of_groups_and_of_what_is_left():
-    comparison = compare(HANDBOOK)
-    for name, values in HANDBOOK.items():
-        assert comparison.normality[name] == stats.shapiro(values).pvalue
-    left = np.concatenate([np.array(values) - np.mean(values) for values in HANDBOOK.values()])
-    assert comparison.residual_normality == pytest.approx(stats.shapiro(left).pvalue, rel=1e-9)
-    assert compare(UNEQUAL).residual_normality is None
-
-
 def test_signs_can_be_read_both_ways():
     comparison = compare(UNEQUAL)
     assert (comparison.sign("a", "c"), comparison.sign("c", "a")) == ("<", ">")
     assert comparison.sign("a", "b") == comparison.sign("b", "a") == "-"
     with pytest.raises(UnknownNameError, match="a and d"):
         comparison.sign("a", "d")
-
-
-def test_alpha_decides_what_is_significant():
-    strict = compare(HANDBOOK, alpha=0.001)
-    assert {pair.sign for pair in strict.pairs} == {"-"}
-    assert strict.pairs[0].high - strict.pairs[0].low > 4.47 - 0.29
 
 
 def test_the_mean_has_students_interval():
@@ -212,23 +197,6 @@ def test_what_cannot_be_tested_says_why(groups: dict[str, list[float]], reason: 
     assert comparison.untested == reason
     assert (comparison.anova, comparison.levene, comparison.pairs) == (None, None, ())
     assert set(comparison.normality) == set(groups)
-
-
-def test_two_values_a_group_are_tested_without_their_assumptions():
-    comparison = compare({"a": [1.0, 2.0], "b": [11.0, 12.0]})
-    assert (comparison.levene, comparison.normality) == (None, {"a": None, "b": None})
-    assert comparison.anova.method == "Welch"
-    assert comparison.pairs[0].difference == -10
-
-
-@pytest.mark.parametrize("spread", [1.0, 1e-2, 1e-4])
-def test_large_differences_keep_their_sign(spread: float):
-    rng = np.random.default_rng(0)
-    groups = {str(mean): rng.normal(mean, spread * 0.01, 10) for mean in (1, 2, 3)}
-    comparison = compare(groups)
-    assert [pair.sign for pair in comparison.pairs] == ["<"] * 3
-    assert comparison.anova.p < 1e-20
-    assert all(0 <= pair.p <= 1 for pair in comparison.pairs)
 
 
 def test_equally_far_from_the_median_counts_as_unknown_variances():
@@ -278,11 +246,6 @@ def test_pairs_of_a_missing_group_do_not_count():
     assert judge_expectation(compare(ladder), [("c", "a"), ("a", "b")]).verdict == "not supported"
     nothing = judge_expectation(compare(ladder), [("a", "b"), ("d", "c")])
     assert (nothing.verdict, nothing.missing) == ("not tested", ("b", "d"))
-
-
-def test_what_was_not_compared_is_not_tested():
-    nothing = judge_expectation(compare({"a": [1.0], "b": [2.0]}), [("a", "b")])
-    assert (nothing.verdict, nothing.contradicted, nothing.undecided) == ("not tested", (), ())
 
 
 @pytest.mark.parametrize("pairs", [[], [("a", "a")], [("a", "b"), ("b", "b")]])

@@ -28,14 +28,6 @@ def test_without_finished_trials_lengths_are_assumed():
     assert str(hopper) == f"hopper: 6 trials of 400 evaluations, about 3 min ({how})"
 
 
-def test_cores_without_a_trial_do_not_count():
-    plan = robot_settings().plan(Path())
-    (few,) = estimate(plan[:1], [], cores=4, processes=4)
-    assert few.seconds == pytest.approx((400 + 1024) * 18 / 250)
-    (episodes,) = estimate(plan[:1], [], cores=4, processes=1)
-    assert episodes.seconds == pytest.approx((400 + 1024) * 18 / 1000)
-
-
 def test_finished_trials_say_how_it_goes():
     done = make_robot_results(
         ["hopper"], {"me-es": 0.5}, 2, steps=40_000, evaluations=2000, seconds=8.0, threads=2
@@ -53,10 +45,6 @@ def test_benchmarks_are_estimated_from_their_own_trials_or_a_measurement():
     assert sphere.seconds == pytest.approx((2 * 2000 * 0.01 + 2 * 2000 * 0.002) / 2)
     assert sphere.basis == "measured with map-elites-line"
     assert arm.seconds == pytest.approx(4 * 2000 * 0.002 / 2)
-
-
-def test_nothing_left_takes_no_time():
-    assert estimate([], make_robot_results(["hopper"], {"me-es": 0.5}), cores=2, processes=2) == []
 
 
 def test_the_pace_is_measured():

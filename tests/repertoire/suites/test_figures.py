@@ -10,7 +10,6 @@ from made_results import PAPER, collect, make_result, make_results
 from PIL import Image
 
 from repertoire.suites.figures import draw_archives, draw_curves, mean_curve
-from robots.errors import InvalidValueError
 
 EMPTY = (228, 228, 228)
 
@@ -43,11 +42,6 @@ def test_curves_average_what_all_trials_have():
     assert lows[-1] == highs[-1] == pytest.approx(4)
 
 
-def test_no_history_is_no_curve():
-    assert mean_curve([make_result("maze", "cma-mae", 0, history={})]) is None
-    assert mean_curve([make_result("maze", "cma-mae", 0, history=history([], []))]) is None
-
-
 def test_each_algorithm_has_its_color_in_every_study(tmp_path: Path):
     blue, vermilion = (0, 114, 178), (213, 94, 0)
     draw_curves(collect(make_results(["maze"], ["openai-mae"])), tmp_path / "one.png")
@@ -55,14 +49,6 @@ def test_each_algorithm_has_its_color_in_every_study(tmp_path: Path):
     assert share(tmp_path / "one.png", blue) == 0
     draw_curves(collect(make_results(["maze"], PAPER.algorithms)), tmp_path / "all.png")
     assert min(share(tmp_path / "all.png", color) for color in (vermilion, blue)) > 0.001
-
-
-@pytest.mark.parametrize("number", [1, 2, 5])
-def test_curves_have_a_panel_a_domain(tmp_path: Path, number: int):
-    results = make_results(PAPER.domains[:number], ["cma-mae"], trials=1)
-    draw_curves(collect(results), tmp_path / "curves.png")
-    height, width, _ = pixels(tmp_path / "curves.png").shape
-    assert (width, height) == (150 * 5.8 * min(number, 2), 150 * 3.1 * -(-number // 2))
 
 
 def test_curves_of_a_single_record_or_none_can_be_drawn(tmp_path: Path):
@@ -82,34 +68,9 @@ def test_archives_share_a_scale_from_0_to_100(tmp_path: Path):
     )
 
 
-def test_what_did_not_run_has_an_empty_place(tmp_path: Path):
-    results = [make_result("maze", "cma-mae", 0), make_result("arm-100", "openai-mae", 0)]
-    draw_archives(collect(results), tmp_path / "archives.png")
-    height, width, _ = pixels(tmp_path / "archives.png").shape
-    assert (width, height) == (round(150 * 5.9), round(150 * 5.2))
-
-
 @pytest.mark.parametrize("shape", [(12,), (3, 4, 2), (2, 3, 2, 3)])
 def test_archives_of_any_number_of_measures_can_be_drawn(tmp_path: Path, shape: tuple[int, ...]):
     result = make_result("maze", "cma-mae", 0, objectives=np.full(shape, 100.0))
     draw_archives(collect([result]), tmp_path / "archives.png")
     highest = [int(part) for part in matplotlib.colormaps["viridis"](1.0, bytes=True)[:3]]
     assert share(tmp_path / "archives.png", highest) > 0.3
-
-
-def test_a_thousand_cells_of_one_measure_are_all_seen(tmp_path: Path):
-    inks = []
-    for every in (1024, 8, 4):
-        objectives = np.full(1024, np.nan)
-        objectives[every // 2 :: every] = 50.0
-        trials = collect([make_result("maze", "cma-mae", 0, objectives=objectives)])
-        draw_archives(trials, tmp_path / "archives.png")
-        inks.append(float((255 - pixels(tmp_path / "archives.png")).mean()))
-    nearly_none, eighth, quarter = inks
-    assert quarter - nearly_none == pytest.approx(2 * (eighth - nearly_none), rel=0.1)
-
-
-@pytest.mark.parametrize("draw", [draw_curves, draw_archives])
-def test_pictures_are_png(tmp_path: Path, draw):
-    with pytest.raises(InvalidValueError, match=r"\.png"):
-        draw(collect([make_result("maze", "cma-mae", 0)]), tmp_path / "picture.pdf")

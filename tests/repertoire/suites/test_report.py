@@ -10,16 +10,13 @@ from markdown_it import MarkdownIt
 from repertoire.statistics import Anova, MeanInterval, compare, mean_interval
 from repertoire.suites.report import (
     Bold,
-    bold_if,
     bullets,
     duration,
     format_anova,
     format_mean,
     format_number,
-    format_p,
     heading,
     paragraph,
-    picture,
     table,
     write_csv,
     write_document,
@@ -88,26 +85,6 @@ def test_texts_are_not_taken_for_markup(text: str, tmp_path):
     ]
 
 
-def test_texts_are_one_line():
-    assert paragraph("two\n\n# lines") == "two # lines"
-
-
-def test_numbers_are_aligned_to_the_right():
-    text = table(("a", "b", "c"), [("x", "y", "1")], caption="how to read it", text_columns=2)
-    assert "| --- | --- | ---: |" in text
-    assert Texts(text).found[-1] == ("p", "how to read it")
-
-
-def test_pictures_are_links(tmp_path):
-    found = Texts(picture(tmp_path / "curves.png", "what it shows"))
-    assert (found.sources, found.found) == (["curves.png"], [("p", "what it shows")])
-
-
-def test_only_what_should_be_is_bold():
-    assert isinstance(bold_if(True, "a"), Bold)
-    assert not isinstance(bold_if(None, "a"), Bold)
-
-
 def test_a_csv_keeps_floats_in_full(tmp_path):
     write_csv(tmp_path / "a.csv", ("name", "value"), [("x,y", 0.1 + 0.2)])
     with (tmp_path / "a.csv").open(newline="") as file:
@@ -147,11 +124,6 @@ def test_means_have_as_many_digits_as_their_interval_supports(mean: float, reach
 )
 def test_numbers_keep_three_digits(value: float, text: str):
     assert format_number(value) == text
-
-
-@pytest.mark.parametrize(("p", "text"), [(None, "-"), (0.0004, "<0.001"), (0.0416, "0.042"), (1.0, "1.000")])
-def test_probabilities(p: float | None, text: str):
-    assert format_p(p) == text
 
 
 def test_tests_are_written_as_in_the_paper():

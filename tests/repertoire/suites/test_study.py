@@ -18,7 +18,7 @@ from repertoire.suites import study as study_module
 from repertoire.suites.files import keep_identity, read_trial, write_trial
 from repertoire.suites.published import published_study
 from repertoire.suites.results import TrialResult
-from repertoire.suites.study import Study, StudyProgress, algorithm_variants, paper_settings
+from repertoire.suites.study import Study, StudyProgress, paper_settings
 from repertoire.suites.trial import Trial
 from robots.errors import InUseError, InvalidFileError, InvalidValueError, SurefootError, UnknownNameError
 from robots.locks import locked
@@ -144,17 +144,6 @@ def test_another_process_may_not_run_a_study_in_the_same_folder(copy):
     study.run(processes=1)
 
 
-def test_a_damaged_trial_is_named_before_anything_is_run(copy, in_process):
-    damaged = copy / "trials" / "sphere-10" / "sep-cma-mae-01.h5"
-    damaged.write_bytes(damaged.read_bytes()[:-10])
-    (copy / "trials" / "arm-10" / "sep-cma-mae-00.h5").unlink()
-    study = Study(benchmark_settings(), copy)
-    for read in (study.results, lambda: study.run(processes=1)):
-        with pytest.raises(InvalidFileError, match=rf"^{re.escape(str(damaged))} is damaged or incomplete"):
-            read()
-    assert in_process == []
-
-
 @pytest.mark.parametrize("other", ["sphere-10/sep-cma-mae-01.h5", "arm-10/sep-cma-mae-00.h5", "seed"])
 def test_the_file_of_another_trial_is_not_taken_for_this_one(copy, other):
     path = copy / "trials" / "sphere-10" / "sep-cma-mae-00.h5"
@@ -235,14 +224,6 @@ def test_evaluations_are_those_of_the_domain_or_of_all():
         paper_settings(LOCOMOTION, domains=["hopper"], evaluations={"ant": 7})
 
 
-@pytest.mark.parametrize("name", ["pga-me", "cma-mega-td3-es"])
-def test_what_needs_deep_learning_is_named(name: str):
-    with pytest.raises(
-        InvalidValueError, match=rf"^{name} cannot be run: .*TD3.*: lm-ma-mae, .*, map-elites"
-    ):
-        algorithm_variants(LOCOMOTION, ["sep-cma-mae", name])
-
-
 @pytest.mark.parametrize(
     ("settings", "error", "message"),
     [
@@ -267,13 +248,6 @@ def test_what_needs_deep_learning_is_named(name: str):
 def test_what_cannot_be_run_is_found_before_anything_is(settings, error, message):
     with pytest.raises(error, match=message):
         settings.check()
-
-
-def test_remarks_are_made_once():
-    remark = "lm-ma-es can use no more vectors than there are parameters: 12 instead of 40"
-    settings = benchmark_settings(variants=variants("lm-ma-mae"), evaluations={"arm-12": 9, "arm-50": 9})
-    assert settings.check() == [remark]
-    assert robot_settings().check() == []
 
 
 @pytest.mark.parametrize(

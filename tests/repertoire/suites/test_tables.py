@@ -55,18 +55,6 @@ def test_the_best_of_a_column_is_bold():
     assert "**" not in results_table(collect(make_results(["arm-100"], ["cma-mae"])), "arm-100")
 
 
-def test_what_is_printed_as_zero_is_still_compared():
-    results = [make_result("tiny", name, 0, qd_score=score) for name, score in {"a": 10.0, "b": 20.0}.items()]
-    table = results_table(collect(results), "tiny")
-    assert [row(table, name)[0].startswith("*") for name in ("a", "b")] == [False, True]
-
-
-def test_another_number_of_evaluations_is_not_judged():
-    study = collect(make_results(["arm-100"], ["cma-mae"], evaluations=20_000))
-    assert row(results_table(study, "arm-100"), "cma-mae")[1::2] == ["0.787", "0.79", "99.98", "2.00"]
-    assert all(agreements(study, metric) == [] for metric in JUDGED)
-
-
 def test_what_there_is_not_is_a_dash():
     study = collect(make_results(["sphere-20"], ["map-elites"]))
     assert row(results_table(study, "sphere-20"), "map-elites")[1::2] == ["-"] * 4

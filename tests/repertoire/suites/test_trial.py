@@ -21,7 +21,6 @@ from made_studies import (
 from repertoire.algorithms import ALGORITHMS
 from repertoire.evaluation import Evaluation
 from repertoire.metrics import measure_objectives
-from repertoire.problems.catalogue import make_problem
 from repertoire.storage.repertoires import read_repertoire, read_search
 from repertoire.suites import trial as trial_module
 from repertoire.suites.results import TrialResult
@@ -62,16 +61,6 @@ def test_a_trial_is_a_function_of_what_it_is_to_do(result):
     assert (result.learning_rate, result.episodes, result.steps) == (0.001, 0, 0)
 
 
-def test_warming_up_leaves_no_trace(result):
-    with benchmark_trial().training() as training:
-        problem, search = make_problem("sphere-10"), training.search
-        for _ in range(10):
-            search.tell(problem.evaluate(search.ask(), np.zeros(200, np.int64)))
-        elites = search.result.elites()
-    np.testing.assert_array_equal(result.objectives.ravel()[elites.cells], np.float32(elites.objectives))
-    assert np.count_nonzero(~np.isnan(result.objectives)) == len(elites)
-
-
 def test_scores_are_those_of_the_final_archive(result):
     assert (result.objectives.dtype, result.objectives.shape) == (np.float32, (100, 100))
     elites = result.objectives[~np.isnan(result.objectives)]
@@ -94,14 +83,6 @@ def test_times_are_parts_of_each_other(result):
     assert result.search_seconds + result.evaluation_seconds <= result.cpu_seconds * 1.05
     assert result.cpu_seconds <= result.seconds * 1.05
     assert result.search_bytes > 2 * 10_000 * 10 * 4  # both archives
-
-
-@pytest.mark.parametrize(("evaluations", "done"), [(1, 200), (200, 200), (201, 400)])
-def test_evaluations_are_rounded_up_to_whole_batches(evaluations, done):
-    reported: list[float] = []
-    result = benchmark_trial(evaluations=evaluations).run(reported.append)
-    assert result.evaluations == result.history["evaluations"][-1] == done
-    assert reported[-1] == 1
 
 
 @pytest.mark.parametrize("batches", [99, 100, 101, 250])
@@ -208,14 +189,6 @@ def test_metrics_are_those_of_the_saved_repertoires(uninterrupted):
     assert 0 < result.coverage <= result.raw_coverage
 
 
-def test_times_with_a_robot_are_parts_of_each_other(uninterrupted):
-    _, result, _ = uninterrupted
-    parts = result.search_seconds + result.evaluation_seconds + result.saving_seconds
-    assert 0 < parts <= result.seconds * 1.01
-    assert result.cpu_seconds > 0
-    assert result.search_bytes > 2 * 1024 * 18_947 * 4
-
-
 @pytest.mark.parametrize("share", [0.3, 0.7, 0.96])
 def test_a_trial_that_was_killed_goes_on_bit_for_bit(uninterrupted, tmp_path, share):
     _, expected, _ = uninterrupted
@@ -263,13 +236,6 @@ def test_the_folder_of_another_run_is_refused(uninterrupted, changes, words):
     message = rf"holds another run \({words}.*\): remove it to run the trial again"
     with pytest.raises(InvalidFileError, match=message):
         replace(uninterrupted[0], **changes).run(silent)
-
-
-def test_a_learning_rate_of_its_own_is_used(tmp_path):
-    changed = robot_trial(tmp_path, algorithm="alpha-1", learning_rate=1.0)
-    result = changed.run(silent)
-    assert (result.algorithm, result.learning_rate) == ("alpha-1", 1.0)
-    assert read_repertoire(changed.folder / "repertoire.h5").settings.algorithm == "sep-cma-mae"
 
 
 @pytest.mark.parametrize("text", [None, "", "{", "[]", '{"200": 3}', '{"400": {}}', "[" * 10**5])

@@ -16,7 +16,6 @@ from repertoire.suites.published import published_study
 from repertoire.suites.results import collect_results
 from repertoire.suites.videos import film_regions, film_study, nine_regions, videos_section
 from repertoire.training.runs import configure
-from robots.errors import InvalidValueError
 from robots.robot import load_robot
 
 
@@ -62,17 +61,6 @@ def test_two_measures_are_cut_into_three_each():
     assert regions[1].bounds == ((1 / 3, 2 / 3), (2 / 3, 1.0))
 
 
-def test_of_more_measures_the_first_two_count():
-    measures = [(0.1, 0.1, 0.2, 0.9), (0.2, 0.3, 0.9, 0.1)]
-    regions = nine_regions(repertoire_of("ant", measures, [1, 2]))
-    assert [one.row for one in regions] == [None] * 6 + [1, None, None]
-
-
-def test_an_empty_repertoire_has_empty_places():
-    repertoire = repertoire_of("hopper", [], [])
-    assert [one.row for one in nine_regions(repertoire)] == [None] * 9
-
-
 def test_gaits_move_and_empty_places_stay_grey(tmp_path):
     film_regions(repertoire_of("walker", [(0.1, 0.1), (0.9, 0.9)], [1, 2]), tmp_path / "x.mp4", seconds=0.5)
     frames = frames_of(tmp_path / "x.mp4")
@@ -90,11 +78,6 @@ def test_gaits_move_and_empty_places_stay_grey(tmp_path):
 def test_an_empty_repertoire_can_be_filmed(tmp_path):
     film_regions(repertoire_of("hopper", [], []), tmp_path / "x.mp4", seconds=0.2)
     assert len(frames_of(tmp_path / "x.mp4")) == 2
-
-
-def test_what_is_no_video_is_refused(tmp_path):
-    with pytest.raises(InvalidValueError, match=r"x\.png must end in \.mp4 or \.gif"):
-        film_regions(repertoire_of("hopper", [], []), tmp_path / "x.png")
 
 
 def test_the_median_trial_is_filmed_once(tmp_path, monkeypatch):
