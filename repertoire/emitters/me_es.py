@@ -11,7 +11,7 @@ import numpy as np
 
 from repertoire.archives.archive import Archive, Elites
 from repertoire.emitters.emitter import Emitter, EmitterSettings, Outcomes
-from repertoire.problems.problem import Normaliser, Problem, Request
+from repertoire.problems.problem import Problem, Request
 from repertoire.state import nested, read, read_count, read_floats, select
 from repertoire.strategies.openai_es import AdamRates, OpenAIES, OpenAIESSettings
 from robots.errors import InvalidValueError
@@ -125,49 +125,6 @@ def novelty(measures: np.ndarray, seen: np.ndarray) -> np.ndarray:
     return np.sqrt(nearest).mean(axis=1)
 
 
-class Normalisation:
-    """Turns controllers that are meant to see normalised observations into solutions, and back.
-
-    The statistics become part of each solution, so that wherever it goes it sees what it saw when it was
-    made. They start as those that change nothing.
-
-    Args:
-        normaliser: how solutions take them up.
-    """
-
-    def __init__(self, normaliser: Normaliser) -> None:
-        self._normaliser = normaliser
-        self._moments = ObservationMoments.none(normaliser.observation_dim)
-
-    def fold(self, controllers: np.ndarray) -> np.ndarray:
-        """Return the solutions (n, d) that do with observations what controllers do with normalised ones."""
-        return self._normaliser.fold(controllers, self._moments.mean, self._moments.std)
-
-    def unfold(self, solutions: np.ndarray) -> np.ndarray:
-        """Return the controllers (n, d) that become these solutions once folded."""
-        return self._normaliser.unfold(solutions, self._moments.mean, self._moments.std)
-
-    def learn(self, moments: ObservationMoments | None) -> None:
-        """Take further observations into account, if there are any."""
-        if moments is not None:
-            self._moments = self._moments.merge(moments)
-
-    def state(self) -> dict[str, np.ndarray]:
-        """What a checkpoint must hold."""
-        moments = self._moments
-        return {"count": np.array(moments.count), "sums": moments.sums, "squares": moments.squares}
-
-    def restore(self, state: Mapping[str, np.ndarray]) -> None:
-        """Take back what `state` returned.
-
-        Raises:
-            InvalidValueError: an entry is missing, of the wrong shape or not finite.
-        """
-        shape = self._moments.sums.shape
-        sums, squares = (read_floats(state, name, shape) for name in ("sums", "squares"))
-        self._moments = ObservationMoments(read_count(state, "count"), sums, squares)
-
-
 class MEESSettings(EmitterSettings):
     """Settings of `MEESEmitter`.
 
@@ -197,8 +154,9 @@ class MEESEmitter(Emitter):
     parent depends on what becomes of it. Samples around that parent come without a mean: it was evaluated
     before. While the archive is empty the initial solution takes an elite's place.
 
-    Where the problem has observations, controllers see them normalised by running statistics, which are
-    folded into every solution.
+    Where the problem has observations, controllers see them normalised by running statistics, which start as
+    those that change nothing. They are folded into every solution, so that wherever it goes it sees what it
+    saw when it was made.
 
     Args:
         settings: see `MEESSettings`.
@@ -218,7 +176,9 @@ class MEESEmitter(Emitter):
         self._parents = Parents(len(problem.measure_ranges))
         self._turns = 0  # to another parent so far
         self._step = STEPS  # from the parent; at first there is none, and the initial solution comes alone
-        self._normalisation = None if problem.normaliser is None else Normalisation(problem.normaliser)
+        self._normaliser = problem.normaliser
+        if self._normaliser is not None:
+            self._moments = ObservationMoments.none(self._normaliser.observation_dim)
         self._plan()
 
     def _plan(self) -> None:
@@ -226,7 +186,7 @@ class MEESEmitter(Emitter):
         means = int(self._step > 0)
         self.batch_size = means + (self.strategy.batch_size if self._step < STEPS else 0)
         self.offered: slice = slice(0, means)
-        if self._normalisation is not None:
+        if self._normaliser is not None:
             observed = np.zeros(self.batch_size, np.bool_)
             observed[means::OBSERVED_EVERY] = True
             self.request = Request(observed=observed)
@@ -244,13 +204,13 @@ class MEESEmitter(Emitter):
         solutions[self.offered] = self.strategy.mean
         if len(samples):
             self.strategy.ask(out=samples)
-        if self._normalisation is not None:
-            solutions[:] = self._normalisation.fold(solutions)
+        if self._normaliser is not None:
+            solutions[:] = self._normaliser.fold(solutions, self._moments.mean, self._moments.std)
 
     def _learn(self, outcomes: Outcomes, archive: Archive) -> None:
         """Remember what became of the mean, and take a step or turn to another parent."""
-        if self._normalisation is not None:
-            self._normalisation.learn(outcomes.moments)
+        if self._normaliser is not None and outcomes.moments is not None:
+            self._moments = self._moments.merge(outcomes.moments)
         if self._step > 0 and not outcomes.failed[0]:
             self._remember(outcomes, archive)
         if self._step < STEPS:
@@ -281,14 +241,16 @@ class MEESEmitter(Emitter):
         self._step = 0
         chosen = self._parents.choose(self.goal, archive, self.strategy.rng)
         parent = self.strategy.initial if chosen is None else chosen.astype(np.float64)
-        if self._normalisation is not None:
-            parent = self._normalisation.unfold(parent[None])[0]
+        if self._normaliser is not None:
+            parent = self._normaliser.unfold(parent[None], self._moments.mean, self._moments.std)[0]
         self.strategy.restart(parent)
 
     def _current_state(self) -> dict[str, np.ndarray]:
         state = nested(strategy=self.strategy.state(), parents=self._parents.state())
-        if self._normalisation is not None:
-            state |= nested(normalisation=self._normalisation.state())
+        if self._normaliser is not None:
+            moments = self._moments
+            count = np.array(moments.count)
+            state |= nested(normalisation={"count": count, "sums": moments.sums, "squares": moments.squares})
         return {**state, "turns": np.array(self._turns), "step": np.array(self._step)}
 
     def _restore(self, state: Mapping[str, np.ndarray]) -> None:
@@ -297,8 +259,10 @@ class MEESEmitter(Emitter):
             raise InvalidValueError(f"step must be 0 to {STEPS}, got {step}")
         self.strategy.restore(select(state, "strategy/"))
         self._parents.restore(select(state, "parents/"))
-        if self._normalisation is not None:
-            self._normalisation.restore(select(state, "normalisation/"))
+        if self._normaliser is not None:
+            moments, shape = select(state, "normalisation/"), self._moments.sums.shape
+            sums, squares = (read_floats(moments, name, shape) for name in ("sums", "squares"))
+            self._moments = ObservationMoments(read_count(moments, "count"), sums, squares)
         self._turns, self._step = turns, step
         self._plan()
 

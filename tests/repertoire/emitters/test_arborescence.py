@@ -103,15 +103,6 @@ def test_exact_generations_equal_the_published_algorithm(ranking):
     assert emitter.telemetry.sigma == twin.sigma
 
 
-def test_coefficients_of_either_sign_are_taken_as_drawn():
-    emitter, archive = make(), grid()
-    (point,), _ = batch(emitter, archive)
-    solutions, _ = batch(emitter, archive)
-    climbs = (solutions - point) @ sphere_gradients(point)[0]
-    assert (climbs > 0).any()
-    assert (climbs < 0).any()
-
-
 def test_batches_take_turns_and_say_what_they_need():
     for samples, first in ((0, 1), (8, 9)):
         emitter, archive = make(samples=samples), grid()

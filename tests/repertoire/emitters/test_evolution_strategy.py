@@ -48,18 +48,6 @@ def archive_of(solutions: int) -> Archive:
     return archive
 
 
-def sep_emitter(seed: int) -> EvolutionStrategyEmitter:
-    settings = SepCMAESSettings(sigma0=0.1, batch_size=BATCH)
-    return EvolutionStrategyEmitter(settings.make(np.full(N, 0.5), generator(seed)))
-
-
-def step(emitter: EvolutionStrategyEmitter, archive: Archive) -> None:
-    """Maximise -sum x², with the first parameter as the measure."""
-    solutions = emitter.ask(archive)
-    x = solutions.astype(np.float64)
-    emitter.tell(improved(archive.add(solutions, -np.sum(x**2, axis=1), x[:, :1])), archive)
-
-
 def test_the_largest_improvement_ranks_first_and_ties_keep_their_order():
     strategy, archive = Scripted(), archive_of(1)
     emitter = EvolutionStrategyEmitter(strategy)
@@ -108,12 +96,3 @@ def test_telemetry_is_that_of_the_last_batch():
         emitter.ask(archive)
         emitter.tell(improved(np.array(improvements)), archive)
         assert emitter.telemetry.improvements == improving
-
-
-def test_telemetry_is_that_of_the_strategy():
-    emitter, archive = sep_emitter(0), archive_of(1)
-    assert (emitter.telemetry.sigma, emitter.telemetry.condition_number) == (0.1, 1)
-    step(emitter, archive)
-    telemetry = emitter.telemetry
-    assert telemetry.sigma == emitter.strategy.sigma != 0.1
-    assert telemetry.condition_number == emitter.strategy.condition_number > 1

@@ -1,6 +1,5 @@
 """The variation emitter: the published formula, where parents come from, and resuming."""
 
-import math
 from typing import Any
 
 import numpy as np
@@ -10,7 +9,6 @@ from search_tools import generator, grid
 from telling import improved
 
 from repertoire.archives.archive import Archive
-from repertoire.emitters.emitter import Telemetry
 from repertoire.emitters.variation import VariationEmitter, VariationSettings
 from repertoire.strategies.noise import Noise
 
@@ -64,10 +62,3 @@ def test_the_first_batch_varies_the_initial_solution():
     assert (solutions.dtype, solutions.shape) == (np.float32, (BATCH, N))
     assert stats.kstest(((solutions - INITIAL) / ISO).ravel(), "norm").pvalue > 1e-3
     assert len(np.unique(solutions, axis=0)) == BATCH
-
-
-def test_telemetry_counts_improvements():
-    emitter, archive = make(), archive_of(2)
-    emitter.ask(archive)
-    emitter.tell(improved(np.where(np.arange(BATCH) < 7, 0.5, -np.inf)), archive)
-    assert emitter.telemetry == Telemetry(ISO, pytest.approx(math.nan, nan_ok=True), 7, 0, None)

@@ -144,12 +144,6 @@ def test_a_state_that_is_not_finite_is_refused(make):
         es.restore({**es.state(), "mean": np.full(10, math.nan)})
 
 
-def test_the_state_of_lm_ma_es_with_other_vectors_is_refused():
-    make = partial(construct, "lm-ma-es")
-    with pytest.raises(InvalidValueError, match=r"vectors must have shape \(4, 10\), got \(5, 10\)"):
-        make(vectors=4).restore(make(vectors=5).state())
-
-
 def test_a_restart_is_a_fresh_start_elsewhere(make):
     es, fresh = make(seed=1), make(mean=3.0)
     minimise(es, sphere, 10)

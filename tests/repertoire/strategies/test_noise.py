@@ -153,15 +153,6 @@ def test_draws_streams_and_keys_are_independent(sample, other):
     assert_independent(sample, numbers(**other).astype(np.float64))
 
 
-def test_the_numbers_do_not_depend_on_the_shape_nor_on_what_was_made_before():
-    source = Noise(generator(1))
-    square, flat = np.empty((30, 100), np.float32), np.empty(3000, np.float32)
-    source.fill(square, draw=9, stream=2)
-    source.fill(flat, draw=3, stream=7)
-    source.fill(flat, draw=9, stream=2)
-    np.testing.assert_array_equal(square.ravel(), flat)
-
-
 @pytest.mark.parametrize("size", [0, 1, 2, 3, 4, 5, 7, 2047, 2048, 2049, 4099])
 def test_every_number_is_written_and_none_beyond(size):
     out = np.full(size + 8, np.nan, np.float32)
