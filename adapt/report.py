@@ -55,10 +55,13 @@ def draw_recovery(recovery: Recovery, path: Path) -> None:
         InvalidValueError: the path does not end in .png.
         InvalidFileError: the file cannot be written.
     """
-    figure, axes, below = _panels(bool(recovery.diagnosis))
+    two = bool(recovery.diagnosis)
+    figure = Figure(figsize=(9.2, 6.4) if two else (8.2, 4.6), layout="constrained")
+    panels = figure.subplots(1 + two, sharex=True, height_ratios=(3, 2)[: 1 + two], squeeze=False)
+    axes, below = panels[0, 0], panels[-1, 0]  # one and the same without a diagnosis
     _draw_trials(axes, recovery)
     _draw_levels(axes, recovery)
-    if recovery.diagnosis:
+    if two:
         draw_diagnosis(below, [trial.diagnosis for trial in recovery.trials])
     _label_trials(below, [format_cell(trial.cell) for trial in recovery.trials])
     title = f"{recovery.robot} with {recovery.damage}\n{recovery.effort}, {recovery.selector}"
@@ -66,17 +69,6 @@ def draw_recovery(recovery: Recovery, path: Path) -> None:
     handles, labels = axes.get_legend_handles_labels()
     figure.legend(handles, labels, loc="outside lower left", ncols=4, frameon=False, fontsize=9)
     save_figure(figure, path)
-
-
-def _panels(two: bool) -> tuple[Figure, Axes, Axes]:
-    """A figure, the axes for the trials, and the lowest ones, which are the same unless there are two."""
-    if not two:
-        figure = Figure(figsize=(8.2, 4.6), layout="constrained")
-        axes = figure.add_subplot()
-        return figure, axes, axes
-    figure = Figure(figsize=(9.2, 6.4), layout="constrained")
-    axes, below = figure.subplots(2, sharex=True, height_ratios=(3, 2))
-    return figure, axes, below
 
 
 def _draw_trials(axes: Axes, recovery: Recovery) -> None:

@@ -1,9 +1,5 @@
 """Every elite runs the same episodes under every condition, and interruptions change nothing."""
 
-import signal
-import subprocess
-import sys
-import time
 from dataclasses import replace
 
 import h5py
@@ -116,43 +112,6 @@ def test_seed_episodes_and_family_matter(start, expected, changes: dict) -> None
     found = evaluation.results()
     assert len(found) == evaluation.total
     assert not np.array_equal(found.objectives, expected.objectives)
-
-
-def test_a_killed_evaluation_goes_on_bit_for_bit(repertoire, tmp_path) -> None:
-    """SIGKILL at later and later moments, until it has finished."""
-    file, unfinished = tmp_path / "gaits.h5", tmp_path / "unfinished.h5"
-    write_repertoire(file, repertoire)
-    code = (
-        "from pathlib import Path; from repertoire.correction import reevaluation\n"
-        "from repertoire.storage.repertoires import read_repertoire\n"
-        f"repertoire = read_repertoire(Path({str(file)!r}))\n"
-        "evaluation = reevaluation(repertoire, episodes=60, seed=5, block=1)\n"
-        f"unfinished = Path({str(unfinished)!r})\n"
-        "if unfinished.exists(): evaluation.restore(unfinished)\n"
-        "print('ready', flush=True)\n"
-        "evaluation.run(unfinished, checkpoint_seconds=0)\n"
-        "evaluation.close()\n"
-    )
-    kills, done = 0, 0
-    with reevaluation(repertoire, episodes=60, seed=5, threads=1) as evaluation:
-        evaluation.run()
-        expected = correct(evaluation).repertoire
-        for attempt in range(60):
-            with subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE) as process:
-                assert process.stdout is not None
-                process.stdout.readline()
-                time.sleep(0.25 * attempt)
-                process.send_signal(signal.SIGKILL)
-                kills += process.wait() == -signal.SIGKILL
-            if unfinished.exists():
-                evaluation.restore(unfinished)  # whole at every instant
-                assert evaluation.done >= done, "it lost what it had finished"
-                done = evaluation.done
-                if evaluation.finished:
-                    break
-        assert evaluation.finished, "it never got to its end"
-        assert kills >= 2, "it was never interrupted"
-        assert fingerprint(correct(evaluation).repertoire) == fingerprint(expected)
 
 
 def test_progress_counts_up_and_goes_on_after_a_stop(start, tmp_path) -> None:
