@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from adapt.damage.defect import Combination, Defect, damage_kinds, format_strength, register
+from adapt.damage.defect import Combination, Defect, damage_kinds, register
 from adapt.damage.kinds.dead import Dead
 from adapt.damage.kinds.locked import Locked
 from adapt.damage.kinds.lost import Lost
@@ -45,17 +45,6 @@ def test_texts_and_what_they_mean(ant, text, damage, written):
     assert parse_damage(text, ant) == damage
     assert str(damage) == written
     assert parse_damage(written, ant) == damage
-
-
-@pytest.mark.parametrize("strength", [0.5, 1 / 3, 0.1234567890123, 0.25])
-def test_strengths_read_back_exactly(ant, strength):
-    assert parse_damage(str(Weak("all", strength)), ant).strength == strength
-    assert float(format_strength(strength)) == strength
-
-
-def test_healthy_is_a_robot_as_it_was(ant):
-    assert Combination().apply(ant) is ant
-    assert Combination().summary == "nothing is wrong"
 
 
 @pytest.mark.parametrize(
@@ -125,6 +114,10 @@ def test_a_damage_made_in_python_is_checked_too(ant):
         Lost("tail").apply(ant)
     with pytest.raises(InvalidValueError, match="weak takes"):
         Weak("all", 2.0)
+    assert Combination().apply(ant) is ant
+    assert Combination().summary == "nothing is wrong"
+    for strength in (0.5, 1 / 3, 0.1234567890123):
+        assert parse_damage(str(Weak("all", strength)), ant).strength == strength
 
 
 def test_a_kind_is_registered_once():
@@ -135,6 +128,11 @@ def test_a_kind_is_registered_once():
 
 def test_lists_in_files(ant, tmp_path):
     path = tmp_path / "damages.yaml"
+    with pytest.raises(InvalidFileError, match=r"cannot read .*: No such file"):
+        read_damages(path, ant)
+    path.write_bytes(b"\xff\xfe\x00")
+    with pytest.raises(InvalidFileError, match="is not a text file"):
+        read_damages(path, ant)
     path.write_text("# two\n- healthy\n- front_left:lost + all:weak\n- joint=back_left_hip:locked@0.3\n")
     damages = read_damages(path, ant)
     assert list(map(str, damages)) == [
@@ -163,11 +161,3 @@ def test_lists_that_are_none(ant, tmp_path, content, message):
     path.write_text(content)
     with pytest.raises(InvalidFileError, match=re.escape(str(path)) + ".*" + re.escape(message)):
         read_damages(path, ant)
-
-
-def test_files_that_cannot_be_read(ant, tmp_path):
-    with pytest.raises(InvalidFileError, match=r"cannot read .*: No such file"):
-        read_damages(tmp_path / "none.yaml", ant)
-    (tmp_path / "bytes.yaml").write_bytes(b"\xff\xfe\x00")
-    with pytest.raises(InvalidFileError, match="is not a text file"):
-        read_damages(tmp_path / "bytes.yaml", ant)

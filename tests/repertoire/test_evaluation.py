@@ -6,7 +6,6 @@ import h5py
 import numpy as np
 import pytest
 
-from repertoire.archives.archive import Elites
 from repertoire.correction import correct, reevaluation
 from repertoire.evaluation import Evaluation, Evaluator
 from repertoire.repertoire import Repertoire
@@ -263,6 +262,6 @@ def test_wrong_numbers_are_refused(start, changes: dict, message: str) -> None:
 
 
 def test_an_empty_repertoire_is_refused(repertoire, conditions) -> None:
-    empty = replace(repertoire, elites=Elites(*(column[:0] for column in vars(repertoire.elites).values())))
+    empty = replace(repertoire, elites=repertoire.elites.take(np.zeros(0, int)))
     with pytest.raises(InvalidValueError, match="the repertoire is empty: there is nothing to evaluate"):
         Evaluator(empty, conditions)

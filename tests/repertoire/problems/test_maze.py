@@ -127,15 +127,6 @@ def test_what_a_robot_feels_near_walls() -> None:
     assert len(np.unique(expected, axis=0)) == 4
 
 
-def test_trajectories(kheperax: dict[str, np.ndarray]) -> None:
-    controllers = kheperax["controllers"][:40]
-    paths = MAZE.trajectories(controllers)
-    assert paths.shape == (40, 250, 2)
-    assert (paths[:, 0] == 0.15).all()
-    assert np.array_equal(paths[:, -1], evaluate(controllers).measures)
-    assert np.hypot(*np.diff(paths, axis=1).T).max() <= 0.025 + 1e-9
-
-
 def test_settings_of_the_paper() -> None:
     assert MAZE.solution_dim == 138
     assert MAZE.measure_ranges == ((0.0, 1.0), (0.0, 1.0))

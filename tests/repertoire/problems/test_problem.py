@@ -111,7 +111,10 @@ def test_locomotion_takes_its_settings_from_the_robot() -> None:
     assert locomotion.learning_rate == 0.001
     feet = ("front left", "back left", "back right", "front right")
     assert locomotion.measure_names == tuple(f"{foot} foot" for foot in feet)
-    assert locomotion.record().measure_labels[0] == "front left foot: share of time on the ground"
+    record = locomotion.record()
+    assert record.measure_labels[0] == "front left foot: share of time on the ground"
+    assert f"{0.25:{record.measure_format}}" == "25%"
+    assert f"{0.25:{make_problem('maze').record().measure_format}}" == "0.25"
 
 
 def test_observations_are_summed_if_requested_and_there_are_any(problem: Problem) -> None:
