@@ -16,7 +16,8 @@ from repertoire.provenance import processor_name, software_versions
 from repertoire.resources import array_bytes, one_blas_thread
 from repertoire.strategies.noise import Noise
 from repertoire.suites.published import published_study
-from repertoire.suites.study import Study, algorithm_variants, paper_settings
+from repertoire.suites.settings import algorithm_variants, paper_settings
+from repertoire.suites.study import Study
 from robots.simulation.simulation import available_cores
 
 Figures = dict[str, Any]

@@ -20,6 +20,7 @@ Sign = Literal["<", "-", ">"]
 Verdict = Literal["supported", "supported as far as tested", "not supported", "not tested"]
 MIRRORED: dict[Sign, Sign] = {"<": ">", "-": "-", ">": "<"}
 
+ALPHA = 0.05  # level of significance
 # Values whose relative spread is smaller count as equal: sums of squares have no correct digits left there
 _EQUAL = 1e-7
 
@@ -62,7 +63,7 @@ class Pair:
 
     `difference` is the mean of the first - the mean of the second. Its interval, from `low` to `high`, holds
     for all pairs together, and `p` is adjusted for the number of groups. `hedges_g` is the difference in
-    pooled standard deviations, with the exact bias correction of Hedges 1981. `sign` is "-" where p > alpha.
+    pooled standard deviations, with the exact bias correction of Hedges 1981. `sign` is "-" where p > ALPHA.
     """
 
     first: str
@@ -81,7 +82,6 @@ class Comparison:
 
     Attributes:
         groups: names, in the order given.
-        alpha: level of significance.
         normality: p of the Shapiro-Wilk test of each group; None for fewer than three values or equal ones.
         residual_normality: p of the same test of all deviations from their group's mean; None where
             variances differ, since the deviations then have no common distribution.
@@ -92,7 +92,6 @@ class Comparison:
     """
 
     groups: tuple[str, ...]
-    alpha: float
     normality: dict[str, float | None]
     residual_normality: float | None
     levene: float | None
@@ -132,50 +131,46 @@ class Expectation:
     missing: tuple[str, ...] = ()
 
 
-def mean_interval(values: Sequence[float] | np.ndarray, confidence: float = 0.95) -> MeanInterval:
-    """Return the mean of values and Student's confidence interval for it.
+def mean_interval(values: Sequence[float] | np.ndarray) -> MeanInterval:
+    """Return the mean of values and Student's 95% confidence interval for it.
 
     Raises:
-        InvalidValueError: there are no values, some are not finite, or the confidence is not within (0, 1).
+        InvalidValueError: there are no values, or some are not finite.
     """
-    _check_level("confidence", confidence)
     sample = _as_sample("values", values)
     mean, n = float(sample.mean()), len(sample)
     if n == 1:
         return MeanInterval(mean, math.nan, math.nan)
-    reach = float(stats.t.ppf((1 + confidence) / 2, n - 1) * sample.std(ddof=1) / math.sqrt(n))
+    reach = float(stats.t.ppf((2 - ALPHA) / 2, n - 1) * sample.std(ddof=1) / math.sqrt(n))
     return MeanInterval(mean, mean - reach, mean + reach)
 
 
-def compare(groups: Mapping[str, Sequence[float] | np.ndarray], alpha: float = 0.05) -> Comparison:
-    """Test whether groups differ, and which.
+def compare(groups: Mapping[str, Sequence[float] | np.ndarray]) -> Comparison:
+    """Test at the level `ALPHA` whether groups differ, and which.
 
-    Variances are taken as equal where Levene's test about the medians gives p > alpha, and as different where
+    Variances are taken as equal where Levene's test about the medians gives p > ALPHA, and as different where
     it cannot be computed. Nothing is tested, and `untested` gives the reason, if there is only one group or a
     group has a single value or equal values.
 
     Args:
         groups: values by the name of the group, for example one value per trial by algorithm.
-        alpha: level of significance.
 
     Raises:
-        InvalidValueError: there is no group, a group has no values, a value is not finite, or alpha is not
-            within (0, 1).
+        InvalidValueError: there is no group, a group has no values, or a value is not finite.
     """
     if not groups:
         raise InvalidValueError("there are no groups to compare")
-    _check_level("alpha", alpha)
     samples = {name: _as_sample(name, values) for name, values in groups.items()}
     names, values = tuple(samples), list(samples.values())
     normality = {name: _shapiro_p(sample) for name, sample in samples.items()}
     untested = _obstacle(samples)
     if untested:
-        return Comparison(names, alpha, normality, None, None, None, (), untested)
+        return Comparison(names, normality, None, None, None, (), untested)
     levene = _levene_p(values)
-    equal = levene is not None and levene > alpha
+    equal = levene is not None and levene > ALPHA
     left = _shapiro_p(np.concatenate([sample - sample.mean() for sample in values])) if equal else None
-    anova, pairs = _analyse_variance(values, equal), _compare_pairs(samples, equal, alpha)
-    return Comparison(names, alpha, normality, left, levene, anova, pairs, untested=None)
+    anova, pairs = _analyse_variance(values, equal), _compare_pairs(samples, equal)
+    return Comparison(names, normality, left, levene, anova, pairs, untested=None)
 
 
 def judge_expectation(comparison: Comparison, pairs: Sequence[tuple[str, str]]) -> Expectation:
@@ -201,11 +196,6 @@ def judge_expectation(comparison: Comparison, pairs: Sequence[tuple[str, str]]) 
         undecided=tuple(pair for pair, sign in signs.items() if sign == "-"),
         missing=missing,
     )
-
-
-def _check_level(name: str, level: float) -> None:
-    if not 0 < level < 1:
-        raise InvalidValueError(f"{name} must be between 0 and 1, not {level}")
 
 
 def _as_sample(name: str, values: Sequence[float] | np.ndarray) -> np.ndarray:
@@ -268,13 +258,13 @@ def _analyse_variance(samples: Sequence[np.ndarray], equal: bool) -> Anova:
     )
 
 
-def _compare_pairs(samples: Mapping[str, np.ndarray], equal: bool, alpha: float) -> tuple[Pair, ...]:
+def _compare_pairs(samples: Mapping[str, np.ndarray], equal: bool) -> tuple[Pair, ...]:
     """Test every two groups: Tukey's HSD if variances may be taken as equal, else Games-Howell."""
     test = stats.tukey_hsd(*samples.values(), equal_var=equal)
-    interval, pairs = test.confidence_interval(1 - alpha), []
+    interval, pairs = test.confidence_interval(1 - ALPHA), []
     for (i, first), (j, second) in combinations(enumerate(samples), 2):
         difference, p = float(test.statistic[i, j]), float(np.clip(test.pvalue[i, j], 0, 1))
-        sign: Sign = "-" if p > alpha else "<" if difference < 0 else ">"
+        sign: Sign = "-" if p > ALPHA else "<" if difference < 0 else ">"
         low, high = float(interval.low[i, j]), float(interval.high[i, j])
         g = _hedges_g(samples[first], samples[second])
         pairs.append(Pair(first, second, difference, low=low, high=high, p=p, hedges_g=g, sign=sign))

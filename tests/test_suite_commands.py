@@ -14,7 +14,7 @@ import pytest
 
 from repertoire.suites.files import read_trial
 from repertoire.suites.published import published_study
-from repertoire.suites.study import algorithm_variants, paper_settings
+from repertoire.suites.settings import algorithm_variants, paper_settings
 
 SMALL = ["--trials", 2, "--episodes", 2, "--episode-steps", 30, "--no-videos"]
 LOCOMOTION = ["suite", "locomotion", "--algorithms", "sep-cma-mae, map-elites", *SMALL]

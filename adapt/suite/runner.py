@@ -1,13 +1,7 @@
 """`replay_all`: every selector recovers from every damage in every track, replayed in parallel processes."""
 
 import math
-import multiprocessing
-import os
-import signal
-import threading
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import ProcessPoolExecutor
-from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
@@ -20,8 +14,7 @@ from adapt.suite.cases import Track
 from adapt.suite.replay import Truth, replay
 from adapt.suite.results import Case, ReplaySetting, Results, Runs, SelectorRuns, stack_runs
 from repertoire.resources import one_blas_thread
-from robots.errors import SurefootError
-from robots.plugins import load_plugins
+from repertoire.workers import interrupts_blocked, worker_pool
 
 _NOISE, _SELECTOR = 0, 1  # spawn keys of the seeds
 _Map = Callable[[Sequence["ReplayTask"]], Iterator[Runs]]
@@ -146,48 +139,22 @@ def _mapping(setting: ReplaySetting, processes: int) -> Iterator[_Map]:
         with one_blas_thread():
             yield lambda tasks: (replay_task(setting, task) for task in tasks)
         return
-    context = multiprocessing.get_context("spawn")
-    pool = ProcessPoolExecutor(processes, mp_context=context, initializer=_prepare, initargs=(setting,))
-    try:
-        yield partial(_start, pool, processes)
-    except BrokenProcessPool as error:
-        raise SurefootError(
-            "a process of the replays died, perhaps for lack of memory: use fewer --processes"
-        ) from error
-    except BaseException:  # an interruption
-        for process in list((pool._processes or {}).values()):
-            process.terminate()
-        raise
-    finally:
-        pool.shutdown(wait=True, cancel_futures=True)
+    with worker_pool(processes, _prepare, setting, advice="use fewer --processes") as pool:
 
+        def mapped(tasks: Sequence[ReplayTask]) -> Iterator[Runs]:
+            with interrupts_blocked():
+                return pool.map(_work, tasks, chunksize=max(1, math.isqrt(len(tasks)) // processes))
 
-def _start(pool: ProcessPoolExecutor, processes: int, tasks: Sequence[ReplayTask]) -> Iterator[Runs]:
-    """Start tasks in a pool, whose processes never see Ctrl-C: their parent ends them."""
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
-    try:
-        return pool.map(_work, tasks, chunksize=max(1, math.isqrt(len(tasks)) // processes))
-    finally:
-        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+        yield mapped
 
 
 _setting: ReplaySetting | None = None
 
 
 def _prepare(setting: ReplaySetting) -> None:
-    """Prepare a process of the pool: it has the user's plugins, and ends with its parent."""
+    """Prepare a process of the pool."""
     global _setting
-    threading.Thread(target=_end_with_parent, daemon=True).start()
-    load_plugins()
     _setting = setting
-
-
-def _end_with_parent() -> None:
-    """End this process as soon as its parent has ended, however that happened."""
-    parent = multiprocessing.parent_process()
-    if parent is not None:
-        parent.join()
-        os._exit(1)
 
 
 def _work(task: ReplayTask) -> Runs:

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import combinations
 
-from repertoire.statistics import Comparison, Expectation, MeanInterval, compare, judge_expectation
+from repertoire.statistics import ALPHA, Comparison, Expectation, MeanInterval, compare, judge_expectation
 from repertoire.suites.published import Hypothesis, PublishedStudy, Quantity
 from repertoire.suites.report import (
     NOTHING,
@@ -132,7 +132,7 @@ def assumptions_table(tests: Sequence[DomainTest], algorithms: Sequence[str]) ->
     for one in tests:
         found = one.comparison
         probabilities = [*map(found.normality.get, algorithms), found.residual_normality, found.levene]
-        cells = [bold_if(p is not None and p <= found.alpha, format_p(p)) for p in probabilities]
+        cells = [bold_if(p is not None and p <= ALPHA, format_p(p)) for p in probabilities]
         rows.append((one.quantity.name, one.domain, *cells))
     return table(
         ("quantity", "domain", *algorithms, "residuals", "Levene"),

@@ -111,15 +111,16 @@ class Trial:
         Raises:
             SurefootError: the trial cannot be run, or its folder holds another run or cannot be written to.
         """
-        if not self.episodes:
-            return self._run_in_memory(report)
+        if not self.episodes:  # takes minutes at most, so that there are no checkpoints
+            with self.training() as training:
+                costs = self._train(training, Costs(), report, None)
+                return self._result(training.repertoire(), costs, None)
         make_folder(self.folder)
         path = self.folder / FILE_NAME
         started = file_exists(path)
-        training: Training | None
-        training = resume_training(self.folder, threads=self.threads) if started else self.training()
-        if training is not None:
-            with training:
+        unfinished = resume_training(self.folder, threads=self.threads) if started else self.training()
+        if unfinished is not None:
+            with unfinished as training:
                 self._check(training.repertoire())
                 before = self._read_costs(training.evaluations) if started else Costs()
                 self._train(training, before, report, path)
@@ -127,12 +128,6 @@ class Trial:
         self._check(repertoire)
         costs = self._read_costs(repertoire.evaluations)
         return self._result(repertoire, costs, self._correct(repertoire, report))
-
-    def _run_in_memory(self, report: Callable[[float], None]) -> TrialResult:
-        """Run a trial without a correction; it takes minutes at most, so that there are no checkpoints."""
-        with self.training() as training:
-            costs = self._train(training, Costs(), report, None)
-            return self._result(training.repertoire(), costs, None)
 
     def _settings(self) -> dict[str, Any]:
         """Return the settings that are not defaults of the algorithm or the problem."""
@@ -180,7 +175,8 @@ class Trial:
             *_, last = history.items()
             history.clear()
             history.update([last, (training.evaluations, costs())])
-            self._write_costs(history)
+            table = {str(evaluations): asdict(spent) for evaluations, spent in history.items()}
+            write_text(self.folder / _COSTS, json.dumps(table, indent=2) + "\n")
 
         share = _TRAINING if self.episodes else 1.0
         training.run(
@@ -190,10 +186,6 @@ class Trial:
             before_saving=keep_costs,
         )
         return costs()
-
-    def _write_costs(self, history: Mapping[int, Costs]) -> None:
-        table = {evaluations: asdict(costs) for evaluations, costs in history.items()}
-        write_text(self.folder / _COSTS, json.dumps(table, indent=2) + "\n")
 
     def _read_costs(self, evaluations: int) -> Costs:
         """Read what training took until a checkpoint; raise if that is not known."""

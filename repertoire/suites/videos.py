@@ -12,7 +12,7 @@ from repertoire.repertoire import Repertoire
 from repertoire.storage.repertoires import read_repertoire
 from repertoire.suites.report import bullets, heading, paragraph
 from repertoire.suites.results import StudyResults
-from repertoire.suites.study import trial_folder
+from repertoire.suites.settings import trial_folder
 from repertoire.suites.trial import CORRECTED
 from robots.files import file_exists, make_folder, write_text
 from robots.rendering.camera import Camera

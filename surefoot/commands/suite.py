@@ -14,7 +14,8 @@ from surefoot.commands.progress import study_bar
 from surefoot.commands.recovery_suite import recovery
 
 if TYPE_CHECKING:
-    from repertoire.suites.study import Study, StudySettings, Variant
+    from repertoire.suites.settings import StudySettings, Variant
+    from repertoire.suites.study import Study
 
 
 class Budgets(click.ParamType):
@@ -174,7 +175,7 @@ def optimization(
     The same command continues a study that was stopped; finished trials are never run again.
     """
     from repertoire.suites.published import published_study
-    from repertoire.suites.study import algorithm_variants, paper_settings
+    from repertoire.suites.settings import algorithm_variants, paper_settings
 
     published = published_study("optimization")
     settings = paper_settings(
@@ -201,7 +202,7 @@ def locomotion(algorithms: tuple[str, ...] | None, **options: Unpack[_RobotOptio
     The same command continues a study that was stopped, also within a trial.
     """
     from repertoire.suites.published import published_study
-    from repertoire.suites.study import algorithm_variants
+    from repertoire.suites.settings import algorithm_variants
 
     variants = algorithm_variants(published_study("locomotion"), algorithms) if algorithms else None
     _run_robots("locomotion", variants, options)
@@ -219,7 +220,7 @@ def ablation(learning_rates: tuple[float, ...] | None, **options: Unpack[_RobotO
 
     The same command continues a study that was stopped, also within a trial.
     """
-    from repertoire.suites.study import learning_rate_variants
+    from repertoire.suites.settings import learning_rate_variants
 
     variants = learning_rate_variants(learning_rates) if learning_rates else None
     _run_robots("ablation", variants, options)
@@ -228,7 +229,7 @@ def ablation(learning_rates: tuple[float, ...] | None, **options: Unpack[_RobotO
 def _run_robots(name: str, variants: "tuple[Variant, ...] | None", options: _RobotOptions) -> None:
     """Run a study that trains robots."""
     from repertoire.suites.published import published_study
-    from repertoire.suites.study import paper_settings
+    from repertoire.suites.settings import paper_settings
 
     settings = paper_settings(
         published_study(name),

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from repertoire.suites.results import TrialResult
-from repertoire.suites.study import StudySettings, Variant
+from repertoire.suites.settings import StudySettings, Variant
 from repertoire.suites.trial import Trial
 
 TIMES = {"seconds", "cpu_seconds", "search_seconds", "evaluation_seconds", "saving_seconds"}

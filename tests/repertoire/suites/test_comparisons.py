@@ -3,16 +3,14 @@
 from collections.abc import Sequence
 
 import pytest
-from made_results import PAPER, cells, collect, make_result, make_results, row
+from made_results import PAPER, cells, collect, make_result, make_results
 
 from repertoire.suites.comparisons import (
     DomainTest,
     Judgement,
     anova_table,
     compare_in_domains,
-    findings_reproduced,
     judge,
-    matrix_table,
     overall_verdict,
     pairs_table,
     signs_table,
@@ -71,17 +69,6 @@ def test_a_hypothesis_is_judged_by_the_pairs_that_ran():
     assert none.reason == "did not run: openai-mae, sep-cma-mae, lm-ma-mae"
 
 
-def test_one_trial_each_is_not_tested():
-    results = make_results(["arm-100"], PAPER.algorithms, trials=1)
-    (judgement,), (one,) = judged(results), domain_tests(results)
-    assert judgement.expectation.verdict == "not tested"
-    assert judgement.reason == "openai-mae has a single value"
-    assert row(anova_table([one]), "QD score")[1] == "not tested: openai-mae has a single value"
-    found = {line[1] for line in cells(signs_table([one], PAPER))[1:]}
-    assert found == {"not tested / <", "not tested / -"}
-    assert pairs_table([one]) == ""
-
-
 def test_as_a_whole_a_hypothesis_must_hold_in_every_domain():
     rising, falling = [1, 2, 3, 4], [4, 3, 2, 1]
     everywhere = [one for domain in PAPER.domains for one in ladder(domain, rising)]
@@ -109,16 +96,6 @@ def test_signs_that_differ_from_the_papers_are_bold():
         "sep-cma-mae vs cma-mae": "**< / >**",
         "lm-ma-mae vs cma-mae": "**< / -**",
     }
-
-
-def test_a_matrix_has_the_same_signs_in_its_rows():
-    (one,) = domain_tests(ladder("sphere-100", [1, 3, 2, 4]))
-    assert cells(matrix_table(one, ["cma-mae", "sep-cma-mae", "novelty"])) == [
-        ["QD score, sphere-100", "openai-mae", "sep-cma-mae", "lm-ma-mae", "cma-mae"],
-        ["cma-mae", "> / >", "**> / <**", "**> / -**", "∅"],
-        ["sep-cma-mae", "> / >", "∅", "**> / -**", "**< / >**"],
-    ]
-    assert findings_reproduced([one]) == [True, True, True, False, False, False]
 
 
 def test_pairs_are_given_in_full():

@@ -51,13 +51,6 @@ def test_each_algorithm_has_its_color_in_every_study(tmp_path: Path):
     assert min(share(tmp_path / "all.png", color) for color in (vermilion, blue)) > 0.001
 
 
-def test_curves_of_a_single_record_or_none_can_be_drawn(tmp_path: Path):
-    single = make_result("maze", "cma-mae", 0, history=history([200], [1e5]))
-    for name, result in {"single": single, "none": make_result("maze", "cma-mae", 0, history={})}.items():
-        draw_curves(collect([result]), tmp_path / f"{name}.png")
-    assert share(tmp_path / "single.png", (0, 114, 178)) > share(tmp_path / "none.png", (0, 114, 178)) == 0
-
-
 def test_archives_share_a_scale_from_0_to_100(tmp_path: Path):
     half = np.full((2, 2), 50.0)
     half[0, 0] = np.nan

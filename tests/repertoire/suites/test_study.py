@@ -18,7 +18,8 @@ from repertoire.suites import study as study_module
 from repertoire.suites.files import keep_identity, read_trial, write_trial
 from repertoire.suites.published import published_study
 from repertoire.suites.results import TrialResult
-from repertoire.suites.study import Study, StudyProgress, paper_settings
+from repertoire.suites.settings import paper_settings
+from repertoire.suites.study import Study, StudyProgress
 from repertoire.suites.trial import Trial
 from robots.errors import InUseError, InvalidFileError, InvalidValueError, SurefootError, UnknownNameError
 from robots.locks import locked

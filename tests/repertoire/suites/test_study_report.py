@@ -116,23 +116,6 @@ def test_a_whole_study_is_called_complete(tmp_path: Path):
     assert "QD score 20 of 20, coverage 20 of 20, best 20 of 20" in text
 
 
-def test_the_papers_means_are_those_of_another_engine(robots: str):
-    # Half width t(0.975, 4) * 0.006 * sqrt(0.625 / 5)
-    found = row(robots, "lm-ma-mae", "| hopper | QD score")
-    assert found[:2] == ["**0.9000 ± 0.0059**", "1.135"]
-    assert found[3] == "0.54"
-    assert found[6:] == ["**2.000 ± 0.016**", "4.45", "**112 ± 0**", "77"]
-    assert robots.count("| paper (PyBullet) |") == 2 * 5
-    assert "agrees" not in robots
-    assert "means is not judged, because they were measured in PyBullet, another" in robots
-
-
-def test_pairs_are_compared_with_the_papers(robots: str):
-    assert "these are found here too: QD score 16 of 24, execution time 4 of 6." in robots
-    found = row(robots, "sep-cma-mae", "| QD score, hopper |")
-    assert found == ["**< / -**", "∅", "**> / -**", "> / >", "> / >", "> / >"]
-
-
 def test_hypotheses_are_judged_by_what_ran(robots: str, tmp_path: Path):
     short = {line[2:4]: line for line in robots.splitlines() if line.startswith("* H")}
     assert ": supported in the 2 of 4 domains tested. In the paper: not supported." in short["H3"]
@@ -143,14 +126,6 @@ def test_hypotheses_are_judged_by_what_ran(robots: str, tmp_path: Path):
     text = robots_markdown(make_robot_results(["hopper"], LADDER | {"cma-mega-es": 0.5}), tmp_path)
     assert "supported in the 1 of 4 domains tested, as far as its algorithms ran. It cannot be" in text
     assert "| H4 | hopper | **supported as far as tested** | supported | did not run: pga-me," in text
-
-
-def test_losses_stand_next_to_uncorrected_metrics(robots: str):
-    found = row(robots, "me-es", "### Before correction")
-    # 0.6 of the cells before, 0.5 after
-    assert found[2:] == ["0.60 ± 0.00", "16.7", "1,000.00 ± 0.00", "10.0", "0"]
-    assert "corrected with 10 episodes of every elite" in robots
-    assert "hopper -300.00 (episodes of at most 1,000 control steps)" in robots
 
 
 def test_the_ablation_has_table_7(tmp_path: Path):

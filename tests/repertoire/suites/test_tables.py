@@ -77,18 +77,6 @@ def test_numbers_of_trials_that_are_not_the_papers_are_bold():
     assert row(table, "map-elites")[0] == "none"  # the paper has none there either
 
 
-def test_costs_are_split_and_compared_within_the_study():
-    study = collect(
-        make_results(["sphere-1000"], PAPER.algorithms, seconds=120.0, cpu_seconds=90.0, search_seconds=30.0)
-    )
-    table = cost_table(study, "sphere-1000")
-    assert cells(table)[0][5:7] == ["time / openai-mae", "paper"]
-    found = row(table, "cma-mae")
-    assert found[:3] == ["2.00 ± 0.00", "1.50 ± 0.00", "0.50 ± 0.00"]
-    assert found[4:] == ["1.00", "73.3", "3.00", "2.00"]  # 195.60 / 2.67
-    assert study.measured("sphere-1000", "cma-mae", TIME) == pytest.approx([1.5] * 5)
-
-
 def test_results_are_put_in_order():
     results = make_results(["zoo", "maze", "arm-100"], ["map-elites", "openai-mae", "cma-mae"], trials=2)
     study = collect(reversed(results))

@@ -61,14 +61,6 @@ def test_a_trial_is_a_function_of_what_it_is_to_do(result):
     assert (result.learning_rate, result.episodes, result.steps) == (0.001, 0, 0)
 
 
-def test_scores_are_those_of_the_final_archive(result):
-    assert (result.objectives.dtype, result.objectives.shape) == (np.float32, (100, 100))
-    elites = result.objectives[~np.isnan(result.objectives)]
-    assert result.coverage == len(elites) / 10_000
-    assert result.qd_score == pytest.approx(elites.sum(dtype=np.float64), rel=1e-6)
-    assert result.best == pytest.approx(elites.max(), rel=1e-6)
-
-
 def test_the_history_ends_with_the_result(result):
     assert list(result.history) == ["evaluations", "qd_score", "coverage", "best"]
     assert result.history["evaluations"].tolist() == list(range(200, 2001, 200))
@@ -76,13 +68,6 @@ def test_the_history_ends_with_the_result(result):
     for name in ("qd_score", "coverage", "best"):
         assert (np.diff(result.history[name]) >= 0).all()
         assert result.history[name][-1] == getattr(result, name)
-
-
-def test_times_are_parts_of_each_other(result):
-    assert min(result.search_seconds, result.evaluation_seconds) > 0
-    assert result.search_seconds + result.evaluation_seconds <= result.cpu_seconds * 1.05
-    assert result.cpu_seconds <= result.seconds * 1.05
-    assert result.search_bytes > 2 * 10_000 * 10 * 4  # both archives
 
 
 @pytest.mark.parametrize("batches", [99, 100, 101, 250])

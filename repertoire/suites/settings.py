@@ -1,0 +1,206 @@
+"""`StudySettings`: what a study runs, by default what the paper ran."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, Literal
+
+from repertoire.algorithms import ALGORITHMS
+from repertoire.evaluation import check_episodes
+from repertoire.suites.published import PublishedStudy
+from repertoire.suites.results import Key
+from repertoire.suites.trial import Trial
+from robots.errors import InvalidValueError
+from robots.robot import load_robot
+
+
+@dataclass(frozen=True)
+class Variant:
+    """An algorithm under the name that it has in a study.
+
+    Attributes:
+        name: in tables and files.
+        method: name of the algorithm.
+        learning_rate: of the archive's thresholds; None for the algorithm's or the problem's own.
+    """
+
+    name: str
+    method: str
+    learning_rate: float | None = None
+
+
+@dataclass(frozen=True)
+class StudySettings:
+    """What decides the results of a study, and how its trials share the machine.
+
+    Attributes:
+        name: of the study, for example `locomotion`.
+        variants: of algorithms, in the order of the tables.
+        evaluations: of each trial by domain, in the order of the tables.
+        trials: of each variant in each domain.
+        seed: from which every trial's seed derives.
+        rule: how thresholds are updated within a batch.
+        episodes: of each elite, for the correction of trials with robots; 0 for benchmarks.
+        episode_steps: limit of an episode [control steps]; None for each robot's own.
+        threads: of each trial.
+    """
+
+    name: str
+    variants: tuple[Variant, ...]
+    evaluations: Mapping[str, int]
+    trials: int
+    seed: int = 1
+    rule: Literal["sequential", "batch"] = "sequential"
+    episodes: int = 0
+    episode_steps: int | None = None
+    threads: int = 1
+
+    def identity(self) -> dict[str, Any]:
+        """Return what all trials in a folder have in common; a mapping says that of each domain by itself."""
+        evaluations = dict(self.evaluations)
+        common = {"study": self.name, "seed": self.seed}
+        if not self.episodes:
+            return common | {"evaluations": evaluations}
+        return common | {
+            "episodes": self.episodes,
+            "evaluations": evaluations,
+            "episode_steps": {name: self._steps_of(name) for name in evaluations},
+            "min_objective": {name: load_robot(name).description.min_objective.value for name in evaluations},
+        }
+
+    def plan(self, folder: Path) -> list[Trial]:
+        """Return all trials: the first of every variant in every domain, then the second, and so on.
+
+        Args:
+            folder: of the study.
+        """
+        return [
+            Trial(
+                domain=domain,
+                algorithm=variant.name,
+                number=number,
+                method=variant.method,
+                learning_rate=variant.learning_rate,
+                rule=self.rule,
+                evaluations=evaluations,
+                episodes=self.episodes,
+                episode_steps=self._steps_of(domain),
+                study_seed=self.seed,
+                folder=trial_folder(folder, (domain, variant.name, number)),
+                threads=self.threads,
+            )
+            for number in range(self.trials)
+            for domain, evaluations in self.evaluations.items()
+            for variant in self.variants
+        ]
+
+    def check(self) -> list[str]:
+        """Find what cannot be run before anything is, and return remarks that a user should know.
+
+        Raises:
+            UnknownNameError: there is no such domain or algorithm.
+            InvalidValueError: a setting is wrong, or an algorithm does not suit a domain.
+        """
+        if self.episodes:
+            check_episodes(self.episodes)
+        remarks: dict[str, None] = {}
+        for trial in replace(self, trials=1, threads=1).plan(Path()):
+            with trial.training() as training:
+                remarks |= dict.fromkeys(training.remarks)
+        return list(remarks)
+
+    def share_cores(self, parallel: str | None, cores: int) -> tuple["StudySettings", int]:
+        """Decide how trials share the cores: several with one thread each, or one on all of them.
+
+        Args:
+            parallel: `trials` or `episodes`, what runs in parallel; None for trials if there is one per core.
+            cores: to use.
+
+        Returns:
+            The settings with their threads, and the number of trials at a time.
+        """
+        if parallel is None:
+            number = self.trials * len(self.evaluations) * len(self.variants)
+            parallel = "trials" if number >= cores or not self.episodes else "episodes"
+        return (self, cores) if parallel == "trials" else (replace(self, threads=cores), 1)
+
+    def _steps_of(self, domain: str) -> int | None:
+        """Return the limit of an episode [control steps]; None where there are no episodes."""
+        if not self.episodes:
+            return None
+        return self.episode_steps or load_robot(domain).description.episode_steps
+
+
+def paper_settings(
+    published: PublishedStudy,
+    *,
+    domains: Sequence[str] | None = None,
+    variants: Sequence[Variant] | None = None,
+    evaluations: Mapping[str, int] | None = None,
+    trials: int | None = None,
+    episodes: int | None = None,
+    episode_steps: int | None = None,
+    seed: int = 1,
+) -> StudySettings:
+    """Return the settings of a published study; what is None is as in the paper.
+
+    Args:
+        published: the study.
+        domains: benchmark problems or robots.
+        variants: of algorithms; those of the paper that are available by default.
+        evaluations: of each trial by domain, rounded up to whole batches; "" stands for all others.
+        trials: of each variant in each domain.
+        episodes: of each elite, for the correction.
+        episode_steps: limit of an episode [control steps]; each robot's own by default.
+        seed: from which every trial's seed derives.
+
+    Raises:
+        InvalidValueError: evaluations are given for a domain that is not among the domains.
+    """
+    budgets, chosen = evaluations or {}, tuple(domains or published.domains)
+    for name in budgets:
+        if name and name not in chosen:
+            raise InvalidValueError(
+                f"evaluations are given for {name}, which is not among {', '.join(chosen)}"
+            )
+    default = budgets.get("", published.evaluations)
+    rates = published.learning_rates
+    own = learning_rate_variants(rates) if rates else algorithm_variants(published, published.available)
+    return StudySettings(
+        name=published.name,
+        variants=tuple(variants or own),
+        evaluations={name: budgets.get(name, default) for name in chosen},
+        trials=published.trials if trials is None else trials,
+        seed=seed,
+        rule=published.rule,
+        episodes=published.episodes if episodes is None else episodes,
+        episode_steps=episode_steps,
+    )
+
+
+def algorithm_variants(published: PublishedStudy, algorithms: Iterable[str]) -> tuple[Variant, ...]:
+    """Return algorithms with their own settings.
+
+    Raises:
+        InvalidValueError: an algorithm is one of the paper's that is not available.
+    """
+    for name in algorithms:
+        if name in published.unavailable and name not in ALGORITHMS:
+            raise InvalidValueError(
+                f"{name} cannot be run: {published.unavailable[name]}; of the paper's algorithms these can: "
+                f"{', '.join(published.available)}"
+            )
+    return tuple(Variant(name, name) for name in algorithms)
+
+
+def learning_rate_variants(learning_rates: Iterable[float]) -> tuple[Variant, ...]:
+    """Return sep-CMA-MAE with each of some archive learning rates, named for example `alpha-0.001`."""
+    return tuple(
+        Variant(f"alpha-{rate!r}".removesuffix(".0"), "sep-cma-mae", rate) for rate in learning_rates
+    )
+
+
+def trial_folder(folder: Path, key: Key) -> Path:
+    """Return the working folder of a trial of a study; its result lies next to it, with the suffix `.h5`."""
+    domain, algorithm, number = key
+    return folder / "trials" / domain / f"{algorithm}-{number:02d}"
