@@ -128,7 +128,8 @@ class StudySettings:
         """Return the limit of an episode [control steps]; None where there are no episodes."""
         if not self.episodes:
             return None
-        return self.episode_steps or load_robot(domain).description.episode_steps
+        own = load_robot(domain).description.episode_steps  # there must be such a robot in any case
+        return self.episode_steps or own
 
 
 def paper_settings(
