@@ -114,7 +114,6 @@ class ProgressBar:
         *,
         total: float | None = None,
         note: str = "",
-        seconds_left: float = math.nan,
         timed: bool = True,
     ) -> None:
         """Report progress, from any thread.
@@ -123,7 +122,6 @@ class ProgressBar:
             done: of the total.
             total: if it has changed.
             note: to be shown too.
-            seconds_left: if that is known better than from the speed [s].
             timed: whether the speed counts from here on; False while the work still compiles.
         """
         now = time.monotonic()
@@ -132,18 +130,16 @@ class ProgressBar:
         done = min(done, self._total or 1.0)
         if timed:
             self._speed.report(now, done)
-        text = self._text(done, note, seconds_left)
+        text = self._text(done, note)
         self._bar.update(self._task, completed=done, total=self._total or 1.0, description=text)
         if not self._drawn and now - self._last_line >= self._line_seconds:
             self._last_line = now
             console.print(text)
 
-    def _text(self, done: float, note: str, seconds_left: float) -> str:
+    def _text(self, done: float, note: str) -> str:
         """Progress in words."""
         rate, total = self._speed.per_second, self._total or 1.0
-        if math.isnan(seconds_left) and rate > 0:
-            seconds_left = (total - done) / rate
-        left = "" if math.isnan(seconds_left) else f"{duration(seconds_left)} left"
+        left = f"{duration((total - done) / rate)} left" if rate > 0 else ""
         if self._total is None:
             return "  ".join(filter(None, (f"{self._unit}: {done:.0%}", note, left)))
         count = f"{done:,.0f}" if done == int(done) else f"{done:,.1f}"
