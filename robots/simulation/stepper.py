@@ -20,7 +20,7 @@ from robots.compilation import INTERPRETED, compiled
 from robots.errors import InvalidValueError
 from robots.model import ABSENT
 from robots.robot import Robot
-from robots.simulation.state import EpisodeState, Task, make_state, make_task, start_positions
+from robots.simulation.state import EpisodeState, Task, make_state, make_task, read_tally, start_positions
 from robots.simulation.task import apply_action, begin, score
 
 _NOT_WATCHED = np.zeros((2, 0))  # the sums of observations that nobody asked for
@@ -145,8 +145,8 @@ class Stepper:
 
     @property
     def tally(self) -> Any:
-        """What the episode has added up so far: a record, see `robots.simulation.state`."""
-        return self.state.tally[0]
+        """What the episode has added up so far, as named Python numbers; see `robots.simulation.state`."""
+        return read_tally(self.state)
 
     @property
     def over(self) -> bool:
