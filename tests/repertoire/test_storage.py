@@ -4,10 +4,8 @@ import dataclasses
 import json
 import os
 import re
-import signal
 import subprocess
 import sys
-import time
 from contextlib import suppress
 from pathlib import Path
 from unittest import mock
@@ -536,32 +534,3 @@ def test_a_disk_that_fills_up_at_any_point_leaves_the_old_file(path, repertoire)
     assert result.stdout.splitlines() == [f"{path} cannot be written: file too large"] * 29
     assert path.read_bytes() == before
     assert sorted(entry.name for entry in path.parent.iterdir()) == ["measure.h5", "repertoire.h5"]
-
-
-WRITE_FOREVER = """
-import sys
-from dataclasses import replace
-from pathlib import Path
-from repertoire.storage.repertoires import read_repertoire, write_repertoire
-path = Path(sys.argv[1])
-repertoire, turn = read_repertoire(path), 0
-while True:
-    turn += 1
-    write_repertoire(path, replace(repertoire, thresholds=repertoire.thresholds * 0 + turn))
-    if turn == 1:
-        print("begun", flush=True)
-"""
-
-
-@pytest.mark.parametrize("delay", [0.001, 0.03])
-def test_a_process_killed_while_writing_leaves_a_whole_file(path, repertoire, delay):
-    write_repertoire(path, dataclasses.replace(repertoire, thresholds=np.zeros(12)))
-    with subprocess.Popen([sys.executable, "-c", WRITE_FOREVER, path], stdout=subprocess.PIPE) as process:
-        assert process.stdout.readline() == b"begun\n"
-        time.sleep(delay)
-        process.send_signal(signal.SIGKILL)
-    left = read_repertoire(path).thresholds
-    assert left[0] >= 1
-    assert (left == left[0]).all()
-    write_repertoire(path, repertoire)
-    assert list(path.parent.iterdir()) == [path]

@@ -1,11 +1,9 @@
 """Files that are replaced in one step."""
 
 import os
-import resource
 import signal
 import subprocess
 import sys
-from pathlib import Path
 
 import pytest
 
@@ -22,11 +20,6 @@ def target(tmp_path):
 
 def names(folder):
     return sorted(path.name for path in folder.iterdir())
-
-
-def write_in_vain(path):
-    path.touch()
-    raise InvalidFileError
 
 
 def dead_process():
@@ -47,43 +40,6 @@ def test_the_old_file_stays_until_the_body_ends(target):
         temporary.write_text("new")
         assert target.read_text() == "old"
     assert target.read_text() == "new"
-
-
-@pytest.mark.parametrize("error", [ValueError, KeyboardInterrupt])
-def test_a_body_that_raises_leaves_the_old_file_and_no_temporary(target, error):
-    def body():
-        with replace_file(target) as temporary:
-            temporary.write_text("half")
-            raise error
-
-    with pytest.raises(error):
-        body()
-    assert target.read_text() == "old"
-    assert names(target.parent) == ["results.json"]
-
-
-def test_a_full_disk_leaves_the_old_file_and_is_named(target):
-    def body():
-        with replace_file(target) as temporary:
-            temporary.write_text("half")
-            Path("/dev/full").write_text("x")
-
-    with pytest.raises(InvalidFileError, match=r"results\.json cannot be written: no space left on device$"):
-        body()
-    assert target.read_text() == "old"
-    assert names(target.parent) == ["results.json"]
-
-
-def test_a_limit_on_file_size_leaves_the_old_file(target):
-    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
-    resource.setrlimit(resource.RLIMIT_FSIZE, (1000, hard))
-    try:
-        with pytest.raises(InvalidFileError, match=r"results\.json cannot be written: file too large$"):
-            write_text(target, "x" * 2000)
-    finally:
-        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
-    assert target.read_text() == "old"
-    assert names(target.parent) == ["results.json"]
 
 
 def test_what_cannot_be_replaced_is_refused(target):
@@ -137,20 +93,30 @@ def test_a_process_killed_while_writing_leaves_the_old_file(target):
     assert names(target.parent) == ["results.json"]
 
 
-def test_a_new_folder_stays_if_all_goes_well_or_something_is_in_it(tmp_path):
+@pytest.mark.parametrize(
+    "error", [ValueError("no"), KeyboardInterrupt(), OSError(28, "No space left on device")]
+)
+def test_a_body_that_raises_leaves_the_old_file_and_no_temporary(target, error):
+    def body():
+        with replace_file(target) as temporary:
+            temporary.write_text("half")
+            raise error
+
+    wanted = InvalidFileError if isinstance(error, OSError) else type(error)
+    with pytest.raises(wanted, match=r"json cannot be written: no space left on device$|^no$|^$"):
+        body()
+    assert target.read_text() == "old"
+    assert names(target.parent) == ["results.json"]
+
+
+def test_a_new_folder_goes_if_its_body_fails_and_leaves_it_empty(tmp_path):
     with new_folder(tmp_path / "a" / "b"):
         pass
-    assert (tmp_path / "a" / "b").is_dir()
-    with pytest.raises(InvalidFileError), new_folder(tmp_path / "a" / "c" / "d"):
-        write_in_vain(tmp_path / "a" / "c" / "file")
+    with pytest.raises(KeyboardInterrupt), new_folder(tmp_path / "a" / "c" / "d"):
+        (tmp_path / "a" / "c" / "file").touch()
+        raise KeyboardInterrupt
+    with pytest.raises(KeyboardInterrupt), new_folder(tmp_path / "e" / "f"):
+        raise KeyboardInterrupt
+    assert names(tmp_path) == ["a"]
     assert names(tmp_path / "a") == ["b", "c"]
     assert names(tmp_path / "a" / "c") == ["file"]
-
-
-def test_a_new_folder_goes_if_its_body_fails(tmp_path):
-    (tmp_path / "old").mkdir()
-    for folder in (tmp_path / "a" / "b", tmp_path / "old", tmp_path / "old" / "c"):
-        with pytest.raises(KeyboardInterrupt), new_folder(folder):
-            raise KeyboardInterrupt
-    assert names(tmp_path) == ["old"]
-    assert names(tmp_path / "old") == []

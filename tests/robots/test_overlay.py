@@ -38,14 +38,6 @@ def test_it_keeps_to_the_upper_corners(ant: Robot, width: int, height: int) -> N
     assert (frame[rows, columns].sum(axis=1) > 700).sum() > 100, "white text"
 
 
-def test_it_leaves_the_frame_that_it_is_given_alone(ant: Robot) -> None:
-    frame = grey(320, 240)
-    drawing = Overlay(ant, caption="", width=320, height=240).draw(frame, CALM)
-    assert (frame == 128).all()
-    assert (drawing.shape, drawing.dtype) == (frame.shape, np.uint8)
-    assert drawing.flags.writeable
-
-
 @pytest.mark.parametrize(("width", "height"), SIZES)
 def test_a_bar_is_as_long_as_the_share_and_shines_while_the_foot_touches(
     ant: Robot, width: int, height: int

@@ -1,6 +1,5 @@
 """A first YAML for an MJCF that has none."""
 
-import re
 from pathlib import Path
 
 import numpy as np
@@ -62,20 +61,16 @@ def test_joints_without_a_useful_range_get_one(tmp_path: Path) -> None:
     assert robot.physics.actuator_ctrlrange[1] == pytest.approx((-1.7, -0.1))
 
 
-def test_arms_are_driven_but_are_no_legs(tmp_path: Path) -> None:
+def test_arms_are_driven_but_are_no_legs_and_odd_names_survive(tmp_path: Path) -> None:
     arm = '<body name="arm"><joint name="arm"/><geom size="0.02" pos="0 0 0.2" mass="0.1"/></body>'
     first = '<body name="front_left_thigh"'
     xml = dog().replace(first, arm + first).replace("0 0 0.365 1 0 0 0 ", "0 0 0.365 1 0 0 0 0 ")
     xml = xml.replace("</actuator>", '<position joint="arm"/></actuator>')
+    xml = xml.replace("front_left_hip", "yes: [hip]").replace("back_left_knee", "12")
     description = read_robot(draft_robot(write_dog(tmp_path, xml))).description
     assert description.joints[-1] == "arm"
-    assert list(description.legs) == list(LEGS)
-
-
-def test_odd_names_survive(tmp_path: Path) -> None:
-    xml = dog().replace("front_left_hip", "yes: [hip]").replace("back_left_knee", "12")
-    description = read_robot(draft_robot(write_dog(tmp_path, xml))).description
     assert {"yes: [hip]", "12"} < set(description.joints)
+    assert list(description.legs) == list(LEGS)
 
 
 @pytest.mark.parametrize(
@@ -113,30 +108,6 @@ def test_a_draft_is_not_written_over_what_is_there(tmp_path: Path) -> None:
     assert path.read_text() != "mine"
 
 
-def test_a_model_without_a_torso_is_refused(tmp_path: Path) -> None:
-    xml = dog().replace("<freejoint/>", '<joint name="root" type="slide" range="-1 1"/>')
-    xml = xml.replace("0 0 0.365 1 0 0 0 ", "0 ")
-    with pytest.raises(InvalidRobotError, match=r"no body moves freely: .*joints: root, front_left_hip"):
-        draft_robot(write_dog(tmp_path, xml))
-
-
-def test_a_model_without_feet_is_refused(tmp_path: Path) -> None:
-    xml = dog().replace('size="0.02" mass', 'size="0.02" contype="0" conaffinity="0" mass')
-    xml = xml.replace('size="0.015"', 'size="0.015" contype="0" conaffinity="0"')
-    with pytest.raises(
-        InvalidRobotError, match="no feet: no limb has a geom that can touch the floor 'floor'"
-    ):
-        draft_robot(write_dog(tmp_path, xml))
-
-
-def test_a_model_without_motors_is_refused(tmp_path: Path) -> None:
-    xml = re.sub("<actuator>.*</actuator>", "", dog(), flags=re.DOTALL)
-    with pytest.raises(
-        InvalidRobotError, match="no motor drives a joint below the torso 'trunk'; joints: trunk_joint_0"
-    ):
-        draft_robot(write_dog(tmp_path, xml))
-
-
 def test_a_model_without_a_floor_is_refused_with_what_includes_it(tmp_path: Path) -> None:
     write_dog(tmp_path)
     with pytest.raises(InvalidRobotError, match=r"there is no floor; .*draft scene\.xml"):
@@ -144,3 +115,31 @@ def test_a_model_without_a_floor_is_refused_with_what_includes_it(tmp_path: Path
     (tmp_path / "scene.xml").unlink()
     with pytest.raises(InvalidRobotError, match="add to its worldbody <geom"):
         draft_robot(tmp_path / "dog.xml")
+
+
+UNFIT = {
+    "torso": (
+        [("<freejoint/>", '<joint name="root" type="slide" range="-1 1"/>'), ("0 0 0.365 1 0 0 0 ", "0 ")],
+        r"no body moves freely: .*joints: root, front_left_hip",
+    ),
+    "feet": (
+        [
+            ('size="0.02" mass', 'size="0.02" contype="0" conaffinity="0" mass'),
+            ('size="0.015"', 'size="0.015" contype="0" conaffinity="0"'),
+        ],
+        "no feet: no limb has a geom that can touch the floor 'floor'",
+    ),
+    "motors": (
+        [(dog().partition("<actuator>")[2].partition("</actuator>")[0], "")],
+        "no motor drives a joint below the torso 'trunk'; joints: trunk_joint_0",
+    ),
+}
+
+
+@pytest.mark.parametrize("lacking", UNFIT)
+def test_a_model_that_lacks_a_part_is_refused(tmp_path: Path, lacking: str) -> None:
+    (changes, message), xml = UNFIT[lacking], dog()
+    for old, new in changes:
+        xml = xml.replace(old, new)
+    with pytest.raises(InvalidRobotError, match=message):
+        draft_robot(write_dog(tmp_path, xml))

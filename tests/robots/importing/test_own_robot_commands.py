@@ -53,23 +53,6 @@ def test_a_check_says_what_was_understood_and_draws_it(run, scene: Path, tmp_pat
     assert "note: Its lowest foot" in run("robots", "ant", "--check")[1]
 
 
-def test_facts_are_told_without_a_trial(run, scene: Path, tmp_path: Path) -> None:
-    run("robots", "--draft", scene)
-    code, out, _ = run("robots", tmp_path / "robo_dog.yaml")
-    assert code == 0
-    assert "robo_dog: Robo Dog" in out
-    assert "episodes start in the pose 'home' of the MJCF" in out
-    assert "random controllers" not in out
-    assert not (tmp_path / "robo_dog.png").exists()
-
-
-def test_a_run_is_named_after_the_yaml(run, scene: Path, tmp_path: Path, monkeypatch) -> None:
-    run("robots", "--draft", scene)
-    monkeypatch.chdir(tmp_path)
-    assert run("train", "robo_dog.yaml", *SMALL)[0] == 0
-    assert (tmp_path / "runs" / "robo_dog" / "repertoire.h5").exists()
-
-
 def test_mistakes_end_in_one_sentence(run, scene: Path, tmp_path: Path) -> None:
     for arguments, message in (
         (["robots", "--draft", tmp_path / "cat.xml"], "MJCF files in its folder: dog.xml, scene.xml"),
