@@ -9,7 +9,7 @@ import numpy as np
 from adapt.deployment import Telemetry, deploy
 from robots.rendering.camera import Camera
 from robots.rendering.overlay import Moment, Overlay
-from robots.rendering.video import VideoWriter
+from robots.rendering.video import open_video
 from robots.robot import Robot
 
 _Draw = Callable[[mujoco.MjData, Moment], np.ndarray]
@@ -43,7 +43,7 @@ def film(
     width, height = _GIF_SIZE if gif else _VIDEO_SIZE
     fps = 1 / (robot.control_step * every)
     with (
-        VideoWriter(video, fps=fps) as writer,
+        open_video(video, fps=fps) as writer,
         Camera(robot.model, width=width, height=height) as camera,
     ):
         draw = _annotated(camera, robot, caption) if caption else lambda data, _: camera.frame(data)

@@ -13,7 +13,7 @@ from adapt.suite.study import RecoveryStudy
 from robots.files import make_folder
 from robots.rendering.camera import Camera
 from robots.rendering.overlay import Moment, Overlay
-from robots.rendering.video import VideoWriter
+from robots.rendering.video import open_video
 from robots.robot import Robot
 
 _FOLDER = "videos"
@@ -94,7 +94,7 @@ def _film(robot: Robot, solutions: np.ndarray, path: Path) -> None:
         for solution, caption in zip(solutions, ("before", "after"), strict=True)
     ]
     space = np.full((_SIZE[1], _SPACE, 3), 255, np.uint8)
-    with VideoWriter(path, fps=1 / (every * robot.control_step)) as writer:
+    with open_video(path, fps=1 / (every * robot.control_step)) as writer:
         for number in range(max(len(half) for half in halves)):
             left, right = (half[min(number, len(half) - 1)] for half in halves)
             writer.add(np.hstack([left, space, right]))

@@ -16,7 +16,7 @@ from repertoire.suites.settings import trial_folder
 from repertoire.suites.trial import CORRECTED
 from robots.files import file_exists, make_folder, write_text
 from robots.rendering.camera import Camera
-from robots.rendering.video import VideoWriter
+from robots.rendering.video import open_video
 from robots.simulation.stepper import Stepper
 
 _FOLDER = "videos"
@@ -136,7 +136,7 @@ def film_regions(repertoire: Repertoire, path: Path, *, seconds: float = _SECOND
     """
     robot, width, height = repertoire.robot, *_TILE
     fps = 1 / (_FRAME_EVERY * robot.control_step)
-    with VideoWriter(path, fps=fps) as writer, Camera(robot.model, width=width, height=height) as camera:
+    with open_video(path, fps=fps) as writer, Camera(robot.model, width=width, height=height) as camera:
         draws = [_tile(repertoire, region, camera) for region in nine_regions(repertoire)]
         for _ in range(round(seconds * fps)):
             writer.add(_arranged([draw() for draw in draws]))

@@ -116,7 +116,11 @@ def _start_remarks(robot: Robot) -> list[str]:
     data.qpos[[model.joint(joint).qposadr[0] for joint in description.joints]] = 0
     put_joints(model, data.qpos, robot.start)
     mujoco.mj_forward(model, data)
-    remarks = _height_remarks(robot, data)
+    remarks, gap = [], floor_gap(robot, data)
+    if gap > _ABOVE:
+        remarks.append(f"Its lowest foot starts {gap:.2g} m above the ground.")
+    if gap < -_BELOW:
+        remarks.append(f"Its lowest foot starts {-gap:.2g} m deep in the ground, which throws it up.")
     outside = [
         joint
         for joint, (low, high) in zip(description.joints, robot.joint_ranges, strict=True)
@@ -146,9 +150,8 @@ def _model_remarks(robot: Robot) -> list[str]:
             "give the joints narrower ranges under ranges in the YAML."
         )
     if obstacles := _obstacles(robot):
-        remarks.append(
-            f"Its feet can touch other fixed geoms than the floor ({len(obstacles)}): {_few(obstacles)}."
-        )
+        first = ", ".join(obstacles[:3]) + ", ..." * (len(obstacles) > 3)
+        remarks.append(f"Its feet can touch other fixed geoms than the floor ({len(obstacles)}): {first}.")
     in_legs = {joint for leg in robot.description.legs.values() for joint in leg.joints}
     if others := [joint for joint in joints if joint not in in_legs]:
         remarks.append(f"These joints belong to no leg: {', '.join(others)}.")
@@ -177,16 +180,6 @@ def _episode_remarks(robot: Robot, episodes: Episodes) -> list[str]:
     return remarks
 
 
-def _height_remarks(robot: Robot, data: mujoco.MjData) -> list[str]:
-    """Whether the lowest sole starts on the ground."""
-    gap = floor_gap(robot, data)
-    if gap > _ABOVE:
-        return [f"Its lowest foot starts {gap:.2g} m above the ground."]
-    if gap < -_BELOW:
-        return [f"Its lowest foot starts {-gap:.2g} m deep in the ground, which throws it up."]
-    return []
-
-
 def _obstacles(robot: Robot) -> list[str]:
     """Names of the fixed geoms other than the floor that a sole can touch."""
     model = robot.model
@@ -194,8 +187,3 @@ def _obstacles(robot: Robot) -> list[str]:
     still = np.flatnonzero(model.body_weldid[model.geom_bodyid] == 0)
     names = [model.geom(geom).name for geom in still if can_touch(model, int(geom), sole)]
     return [name for name in names if name != robot.description.floor]
-
-
-def _few(names: list[str]) -> str:
-    """The first three names, in a line."""
-    return ", ".join(names[:3]) + (", ..." if len(names) > 3 else "")

@@ -93,30 +93,36 @@ def test_a_process_killed_while_writing_leaves_the_old_file(target):
     assert names(target.parent) == ["results.json"]
 
 
-@pytest.mark.parametrize(
-    "error", [ValueError("no"), KeyboardInterrupt(), OSError(28, "No space left on device")]
-)
+FULL = OSError(28, "No space left on device")
+
+
+@pytest.mark.parametrize("error", [ValueError("no"), KeyboardInterrupt(), FULL])
 def test_a_body_that_raises_leaves_the_old_file_and_no_temporary(target, error):
     def body():
         with replace_file(target) as temporary:
             temporary.write_text("half")
             raise error
 
-    wanted = InvalidFileError if isinstance(error, OSError) else type(error)
+    wanted = InvalidFileError if error is FULL else type(error)
     with pytest.raises(wanted, match=r"json cannot be written: no space left on device$|^no$|^$"):
         body()
     assert target.read_text() == "old"
     assert names(target.parent) == ["results.json"]
 
 
+def interrupted(folder, *files):
+    with new_folder(folder):
+        for file in files:
+            (folder / file).touch()
+        raise KeyboardInterrupt
+
+
 def test_a_new_folder_goes_if_its_body_fails_and_leaves_it_empty(tmp_path):
     with new_folder(tmp_path / "a" / "b"):
         pass
-    with pytest.raises(KeyboardInterrupt), new_folder(tmp_path / "a" / "c" / "d"):
-        (tmp_path / "a" / "c" / "file").touch()
-        raise KeyboardInterrupt
-    with pytest.raises(KeyboardInterrupt), new_folder(tmp_path / "e" / "f"):
-        raise KeyboardInterrupt
+    for folder, *files in ((tmp_path / "a" / "c", "file"), (tmp_path / "e" / "f",)):
+        with pytest.raises(KeyboardInterrupt):
+            interrupted(folder, *files)
     assert names(tmp_path) == ["a"]
     assert names(tmp_path / "a") == ["b", "c"]
     assert names(tmp_path / "a" / "c") == ["file"]

@@ -5,7 +5,6 @@ import dataclasses
 import numpy as np
 import pytest
 
-from robots.errors import InvalidValueError
 from robots.rendering.overlay import Moment, Overlay
 from robots.robot import Robot
 
@@ -95,11 +94,3 @@ def test_a_lost_foot_is_grey(ant: Robot) -> None:
     assert len(rows) > 100
     assert (np.ptp(one[rows, columns], axis=1) > 50).all()
     assert (np.ptp(other[rows, columns], axis=1) == 0).all()
-
-
-def test_what_does_not_fit_is_refused(ant: Robot) -> None:
-    overlay = Overlay(ant, caption="", width=320, height=240)
-    with pytest.raises(InvalidValueError, match=r"\(240, 320, 3\) uint8, not \(100, 320, 3\)"):
-        overlay.draw(grey(320, 100), CALM)
-    with pytest.raises(InvalidValueError, match="shares must be of 4 feet, not 3"):
-        overlay.draw(grey(320, 240), CALM._replace(shares=np.zeros(3)))

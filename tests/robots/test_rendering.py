@@ -13,7 +13,7 @@ from PIL import Image
 from robots.errors import InvalidFileError, InvalidValueError
 from robots.rendering import video
 from robots.rendering.camera import Camera, CanvasKind, RenderingError, rendering_problem
-from robots.rendering.video import VideoWriter
+from robots.rendering.video import open_video
 from robots.robot import load_robot
 
 SIZE = {"width": 160, "height": 120}
@@ -171,7 +171,7 @@ def frames(count: int, height: int = 48, width: int = 64) -> np.ndarray:
 
 
 def write(path: Path, pixels: Iterable[np.ndarray], **settings: float) -> None:
-    with VideoWriter(path, **settings) as video:  # type: ignore[arg-type]
+    with open_video(path, **settings) as video:  # type: ignore[arg-type]
         for frame in pixels:
             video.add(frame)
 
@@ -245,7 +245,7 @@ def test_a_missing_encoder_is_reported(tmp_path: Path, monkeypatch: pytest.Monke
 )
 def test_bad_arguments(tmp_path: Path, name: str, settings: dict[str, float], message: str) -> None:
     with pytest.raises(InvalidValueError, match=message):
-        VideoWriter(tmp_path / name, **settings)  # type: ignore[arg-type]
+        write(tmp_path / name, [], **settings)  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize(
