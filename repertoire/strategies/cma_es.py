@@ -5,7 +5,7 @@ Source: N. Hansen, "The CMA Evolution Strategy: A Tutorial", 2016, arXiv:1604.00
 """
 
 import math
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 import numpy as np
 
@@ -14,6 +14,8 @@ from robots.compilation import compiled
 
 _MAX_CONDITION = 1e14
 _MIN_STEP = 1e-11  # in units of the parameters
+
+RankOne = Literal["textbook", "published"]
 
 
 class Constants(NamedTuple):
@@ -31,6 +33,7 @@ class Constants(NamedTuple):
         c_c: learning rate of the covariance matrix's path.
         c_1: learning rate of the rank-one update.
         c_mu: learning rate of the rank-μ update.
+        published: whether the rank-one update is that of published code, see `CMAESSettings`.
     """
 
     weights: np.ndarray
@@ -40,6 +43,7 @@ class Constants(NamedTuple):
     c_c: float
     c_1: float
     c_mu: float
+    published: bool
 
 
 class _Search(NamedTuple):
@@ -54,10 +58,17 @@ class _Search(NamedTuple):
 
 
 class CMAESSettings(StrategySettings):
-    """Settings of `CMAES`, whose time and memory are quadratic in the number of parameters."""
+    """Settings of `CMAES`, whose time and memory are quadratic in the number of parameters.
+
+    Attributes:
+        rank_one: the rank-one update of C. "textbook" is Hansen's. "published" is that of the code with which
+            Tjanaka et al. 2023 made their tables, and of pyribs: its path is not divided by σ, and grows C
+            with weight c_1² while C forgets with c_1, so that with small steps it has no effect.
+    """
 
     kind = "cma-es"
     summary = "a full covariance matrix"
+    rank_one: RankOne = "textbook"
 
     def make(self, mean: np.ndarray, rng: np.random.Generator) -> "CMAES":
         """See `StrategySettings.make`."""
@@ -83,7 +94,7 @@ class CMAES(Strategy):
     def __init__(self, settings: CMAESSettings, mean: np.ndarray, rng: np.random.Generator) -> None:
         super().__init__(settings, mean, rng)
         n = self.solution_dim
-        self._constants = _constants(n, self.batch_size)
+        self._constants = _constants(n, self.batch_size, settings.rank_one)
         rates = self._constants.c_1 + self._constants.c_mu
         self._patience = 0.5 / (n * rates)  # generations
         self._noise = np.empty((self.batch_size, n), np.float32)
@@ -127,7 +138,7 @@ class CMAES(Strategy):
         # (m' - m) / σ is B D z, so that C^(-1/2) times that is B z
         length = _advance_path_sigma(search.path_sigma, search.basis @ z, constants)
         stalled = path_stalls(length, n, constants.c_sigma, self._generation)
-        kept = _advance_path_c(search.path_c, y, constants, stalled, self._factors)
+        kept = _advance_path_c(search.path_c, y, constants, self._sigma, stalled, self._factors)
         # Hansen 2016, eq. 47, both updates as one product; Fortran order spares BLAS a copy of C
         dsyrk(1.0, self._factors.T, beta=kept, c=search.covariance, lower=1, overwrite_c=1)
         np.add(search.mean, self._sigma * y, out=search.mean)  # Hansen 2016, eq. 42
@@ -146,9 +157,9 @@ class CMAES(Strategy):
         return degenerate(smallest**2, largest**2, self._sigma)
 
 
-def _constants(n: int, batch_size: int) -> Constants:
+def _constants(n: int, batch_size: int, rank_one: RankOne) -> Constants:
     weights, mu_eff = logarithmic(batch_size)
-    c_1 = 2 / ((n + 1.3) ** 2 + mu_eff)  # Hansen 2016, eq. 57
+    c_1 = full_rank_one_rate(n, mu_eff)
     return Constants(
         weights=weights,
         mu_eff=mu_eff,
@@ -157,6 +168,7 @@ def _constants(n: int, batch_size: int) -> Constants:
         c_c=(4 + mu_eff / n) / (n + 4 + 2 * mu_eff / n),  # Hansen 2016, eq. 56
         c_1=c_1,
         c_mu=min(1 - c_1, 2 * (mu_eff - 2 + 1 / mu_eff) / ((n + 2) ** 2 + mu_eff)),  # Hansen 2016, eq. 58
+        published=rank_one == "published",
     )
 
 
@@ -174,6 +186,11 @@ def logarithmic(batch_size: int) -> tuple[np.ndarray, float]:
 def path_rate(n: int, mu_eff: float) -> float:
     """Learning rate c_σ of the step size's path."""
     return (mu_eff + 2) / (n + mu_eff + 5)  # Hansen 2016, eq. 55
+
+
+def full_rank_one_rate(n: int, mu_eff: float) -> float:
+    """Learning rate c_1 of the rank-one update of a full matrix."""
+    return 2 / ((n + 1.3) ** 2 + mu_eff)  # Hansen 2016, eq. 57
 
 
 def damping(n: int, mu_eff: float) -> float:
@@ -223,6 +240,15 @@ def advance_path(path: np.ndarray, step: np.ndarray, rate: float, mu_eff: float)
 
 
 @compiled()
+def rank_one_terms(constants: Constants, sigma: float, stalled: bool) -> tuple[float, float]:
+    """Return the selection mass with which the path of C takes up (m' - m) / σ, and its weight in C."""
+    mass = 0.0 if stalled else constants.mu_eff
+    if constants.published:
+        return mass * sigma**2, constants.c_1**2
+    return mass, constants.c_1
+
+
+@compiled()
 def kept_share(constants: Constants, stalled: bool) -> float:
     """Return what the update keeps of C: also what a stalled path does not add to it."""
     c_c, c_1, c_mu = constants.c_c, constants.c_1, constants.c_mu
@@ -262,12 +288,12 @@ def _advance_path_sigma(path: np.ndarray, step: np.ndarray, constants: Constants
 
 @compiled()
 def _advance_path_c(
-    path: np.ndarray, y: np.ndarray, constants: Constants, stalled: bool, factors: np.ndarray
+    path: np.ndarray, y: np.ndarray, constants: Constants, sigma: float, stalled: bool, factors: np.ndarray
 ) -> float:
     """Update the path of C, turn the y in `factors` into what C grows by, and return what C keeps."""
-    c_c, c_1, c_mu = constants.c_c, constants.c_1, constants.c_mu
-    advance_path(path, y, c_c, 0.0 if stalled else constants.mu_eff)
+    mass, weight = rank_one_terms(constants, sigma, stalled)
+    advance_path(path, y, constants.c_c, mass)
     for rank in range(constants.weights.size):
-        factors[rank] *= math.sqrt(c_mu * constants.weights[rank])
-    factors[-1] = math.sqrt(c_1) * path
+        factors[rank] *= math.sqrt(constants.c_mu * constants.weights[rank])
+    factors[-1] = math.sqrt(weight) * path
     return kept_share(constants, stalled)

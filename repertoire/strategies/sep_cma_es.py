@@ -12,14 +12,17 @@ import numpy as np
 
 from repertoire.strategies.cma_es import (
     Constants,
+    RankOne,
     adapt_step_size,
     advance_path,
     damping,
     degenerate,
+    full_rank_one_rate,
     kept_share,
     logarithmic,
     path_rate,
     path_stalls,
+    rank_one_terms,
 )
 from repertoire.strategies.strategy import Strategy, StrategySettings
 from robots.compilation import compiled
@@ -35,10 +38,16 @@ class _Search(NamedTuple):
 
 
 class SepCMAESSettings(StrategySettings):
-    """Settings of `SepCMAES`."""
+    """Settings of `SepCMAES`.
+
+    Attributes:
+        rank_one: the rank-one update of C, see `CMAESSettings`. "published" also multiplies c_1 by the c_1 of
+            a full matrix.
+    """
 
     kind = "sep-cma-es"
     summary = "a diagonal covariance matrix"
+    rank_one: RankOne = "textbook"
 
     def make(self, mean: np.ndarray, rng: np.random.Generator) -> "SepCMAES":
         """See `StrategySettings.make`."""
@@ -60,7 +69,7 @@ class SepCMAES(Strategy):
     def __init__(self, settings: SepCMAESSettings, mean: np.ndarray, rng: np.random.Generator) -> None:
         super().__init__(settings, mean, rng)
         n = self.solution_dim
-        self._constants = _constants(n, self.batch_size)
+        self._constants = _constants(n, self.batch_size, settings.rank_one)
         self._noise = np.empty((self.batch_size, n), np.float32)
         self._recombined = np.empty((2, n))
         self._reset(self.initial.copy())
@@ -95,9 +104,11 @@ class SepCMAES(Strategy):
         return degenerate(*_extent(self._search.variances), self._sigma)
 
 
-def _constants(n: int, batch_size: int) -> Constants:
+def _constants(n: int, batch_size: int, rank_one: RankOne) -> Constants:
     weights, mu_eff = logarithmic(batch_size)
     c_1 = 1 / (n + 2 * math.sqrt(n) + mu_eff / n)  # pycma, c1_sep
+    if rank_one == "published":
+        c_1 *= full_rank_one_rate(n, mu_eff)
     return Constants(
         weights=weights,
         mu_eff=mu_eff,
@@ -106,6 +117,7 @@ def _constants(n: int, batch_size: int) -> Constants:
         c_c=(1 + 1 / n + mu_eff / n) / (math.sqrt(n) + 1 / n + 2 * mu_eff / n),  # pycma, cc_sep
         c_1=c_1,
         c_mu=min(1 - c_1, (mu_eff + 1 / mu_eff - 2) / (n + 4 * math.sqrt(n) + mu_eff / 2)),  # pycma, cmu_sep
+        published=rank_one == "published",
     )
 
 
@@ -172,8 +184,9 @@ def _advance_covariance(
     search: _Search, recombined: np.ndarray, constants: Constants, sigma: float, stalled: bool
 ) -> None:
     """Update the path and the diagonal of C, and move the mean."""
-    c_c, c_1, c_mu = constants.c_c, constants.c_1, constants.c_mu
-    gain = 0.0 if stalled else math.sqrt(c_c * (2 - c_c) * constants.mu_eff)
+    c_c, c_mu = constants.c_c, constants.c_mu
+    mass, weight = rank_one_terms(constants, sigma, stalled)
+    gain = math.sqrt(c_c * (2 - c_c) * mass)
     kept = kept_share(constants, stalled)
     for j in range(search.mean.size):
         variance = search.variances[j]
@@ -182,4 +195,4 @@ def _advance_covariance(
         search.path_c[j] = (1 - c_c) * search.path_c[j] + gain * step  # Hansen 2016, eq. 45
         rank_one = search.path_c[j] * search.path_c[j]
         rank_mu = variance * recombined[1, j]
-        search.variances[j] = kept * variance + c_1 * rank_one + c_mu * rank_mu  # Hansen 2016, eq. 47
+        search.variances[j] = kept * variance + weight * rank_one + c_mu * rank_mu  # Hansen 2016, eq. 47

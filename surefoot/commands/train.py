@@ -65,6 +65,12 @@ _DEFAULT = "[default: the algorithm's]"
     "--vectors", type=Positive, help="Number of direction vectors of lm-ma-es.  [default: the batch size]"
 )
 @click.option(
+    "--rank-one",
+    type=click.Choice(["textbook", "published"]),
+    help="Rank-one update of cma-es and sep-cma-es: Hansen's, or that of the code of Tjanaka et al. 2023, "
+    f"which has no effect.  {_DEFAULT}",
+)
+@click.option(
     "--learning-rate",
     type=Number(),
     help="Learning rate of the archive's thresholds, from 0 to 1.  "

@@ -31,7 +31,13 @@ SMALL = {
     "archive": (8, 8),
     "min_objective": 0.0,
 }
-OTHERS = {"gradient_samples": 6, "gradient_sigma": 0.5, "learning_rate": 0.5, "vectors": 7}
+OTHERS = {
+    "gradient_samples": 6,
+    "gradient_sigma": 0.5,
+    "learning_rate": 0.5,
+    "vectors": 7,
+    "rank_one": "published",
+}
 STRATEGIES = {
     "cma-mae": "cma-es",
     "lm-ma-mae": "lm-ma-es",
@@ -288,12 +294,13 @@ def test_what_the_problem_suggests_comes_before_common_defaults_and_after_the_al
 
 def test_defaults_are_the_algorithms_and_then_the_papers():
     paper = {"emitters": 5, "batch_size": 40, "sigma0": 0.02, "learning_rate": 0.001, "rule": "sequential"}
-    mega = {"emitters": 1, "batch_size": 35, "sigma0": 10.0}
+    full = {**paper, "rank_one": "textbook"}
+    mega = {"emitters": 1, "batch_size": 35, "sigma0": 10.0, "rank_one": "textbook"}
     sampled = {"batch_size": 99, "sigma0": 1.0, "gradient_samples": 100, "gradient_sigma": 0.02}
     for name, expected in (
-        ("cma-mae", paper),
+        ("cma-mae", full),
         ("lm-ma-mae", {**paper, "vectors": None}),
-        ("cma-me", {**paper, "learning_rate": 1.0}),
+        ("cma-me", {**full, "learning_rate": 1.0}),
         ("map-elites", {"emitters": 1, "batch_size": 100, "sigma0": 0.02, "line_sigma": 0.0}),
         ("map-elites-line", {"emitters": 1, "batch_size": 100, "sigma0": 0.01, "line_sigma": 0.2}),
         ("me-es", {"emitters": 1, "batch_size": 200, "sigma0": 0.02, "mode": "explore-exploit"}),

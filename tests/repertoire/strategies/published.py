@@ -1,5 +1,7 @@
 """LM-MA-ES and OpenAI-ES as published: plain transcriptions that the strategies are compared with.
 
+Also CMA-ES and its separable variant as in the code of Tjanaka et al. 2023, whose equations pyribs shares.
+
 Sources: I. Loshchilov, T. Glasmachers, H.-G. Beyer, "Large Scale Black-Box Optimization by Limited-Memory
 Matrix Adaptation", 2019, Algorithm 1; T. Salimans et al., "Evolution Strategies as a Scalable Alternative to
 Reinforcement Learning", 2017, Algorithm 1 and Section 2.1; D. Kingma, J. Ba, "Adam", 2015, Algorithm 1.
@@ -69,3 +71,45 @@ class SalimansES:
         self.v = 0.999 * self.v + (1 - 0.999) * g**2
         m_hat, v_hat = self.m / (1 - 0.9**self.t), self.v / (1 - 0.999**self.t)
         self.theta = self.theta - self.alpha * m_hat / (np.sqrt(v_hat) + 1e-8)
+
+
+class CodedCMAES:
+    """CMA-ES, or its separable variant, as published code has it: in x rather than in z."""
+
+    def __init__(self, mean: np.ndarray, sigma: float, batch_size: int, *, separable: bool) -> None:
+        n, mu = len(mean), batch_size // 2
+        w = np.log(mu + 0.5) - np.log(np.arange(1, mu + 1))
+        self.w = w / w.sum()
+        self.mu_eff = mu_eff = 1 / np.sum(self.w**2)
+        self.c_s = (mu_eff + 2) / (n + mu_eff + 5)
+        self.d = 1 + 2 * max(0, math.sqrt((mu_eff - 1) / (n + 1)) - 1) + self.c_s
+        self.c_1 = 2 / ((n + 1.3) ** 2 + mu_eff)
+        if separable:
+            self.c_c = (1 + 1 / n + mu_eff / n) / (math.sqrt(n) + 1 / n + 2 * mu_eff / n)
+            self.c_1 *= 1 / (n + 2 * math.sqrt(n) + mu_eff / n)
+            c_mu = (mu_eff + 1 / mu_eff - 2) / (n + 4 * math.sqrt(n) + mu_eff / 2)
+        else:
+            self.c_c = (4 + mu_eff / n) / (n + 4 + 2 * mu_eff / n)
+            c_mu = 2 * (mu_eff + 1 / mu_eff - 2) / ((n + 2) ** 2 + mu_eff)
+        self.c_mu = min(1 - self.c_1, c_mu)
+        self.separable, self.m, self.sigma, self.t = separable, np.array(mean, np.float64), sigma, 0
+        self.C, self.p_s, self.p_c = np.eye(n), np.zeros(n), np.zeros(n)
+
+    def update(self, x: np.ndarray, ranking: np.ndarray, whitening: np.ndarray) -> None:
+        """Learn from samples (batch_size, n), given C^(-1/2) as it was when it was last decomposed."""
+        n, old, parents = len(self.m), self.m, x[ranking[: len(self.w)]]
+        self.t += 1
+        self.m = self.w @ parents
+        step, c_c = self.m - old, self.c_c
+        self.p_s = (1 - self.c_s) * self.p_s + math.sqrt(self.c_s * (2 - self.c_s) * self.mu_eff) * (
+            whitening @ step / self.sigma
+        )
+        length = self.p_s @ self.p_s / n
+        h = length / (1 - (1 - self.c_s) ** (2 * self.t)) < 2 + 4 / (n + 1)
+        self.p_c = (1 - c_c) * self.p_c + h * math.sqrt(c_c * (2 - c_c) * self.mu_eff) * step
+        rank_mu = sum(w * np.outer(y, y) for w, y in zip(self.w, (parents - old) / self.sigma, strict=True))
+        kept = 1 - self.c_1 * (1 - (1 - h) * c_c * (2 - c_c)) - self.c_mu
+        self.C = kept * self.C + self.c_1**2 * np.outer(self.p_c, self.p_c) + self.c_mu * rank_mu
+        if self.separable:
+            self.C = np.diag(np.diag(self.C))
+        self.sigma *= math.exp(min(1, self.c_s / self.d * (length - 1) / 2))

@@ -1,13 +1,15 @@
-"""The updates of LM-MA-ES and OpenAI-ES against the published algorithms."""
+"""The updates against the published algorithms, and those of CMA-ES against published code."""
 
 import numpy as np
 import pytest
-from published import LoshchilovLMMAES, SalimansES
+from published import CodedCMAES, LoshchilovLMMAES, SalimansES
 from search_tools import generator
 from searching import Objective, assert_rounded, ellipsoid, linear, rosenbrock, sphere
 
+from repertoire.strategies.cma_es import CMAESSettings
 from repertoire.strategies.lm_ma_es import LMMAESSettings
 from repertoire.strategies.openai_es import AdamRates, OpenAIES, OpenAIESSettings
+from repertoire.strategies.sep_cma_es import SepCMAESSettings
 from repertoire.strategies.strategy import Strategy
 
 
@@ -74,3 +76,28 @@ def test_openai_es(n, batch_size, adam, objective):
         if generation in (0, 49):
             moments = {"first_moment": published.m, "second_moment": published.v}
             assert_state(es, 1e-13, mean=published.theta, generation=published.t, **moments)
+
+
+@pytest.mark.parametrize("sigma", [0.02, 10.0])  # with the larger step, the rank-one term counts
+@pytest.mark.parametrize(
+    ("n", "batch_size", "objective"), [(10, 12, rosenbrock), (40, 40, ellipsoid), (6, 40, linear)]
+)
+@pytest.mark.parametrize("record", [CMAESSettings, SepCMAESSettings])
+def test_the_published_rank_one_update(record, n, batch_size, objective, sigma):
+    es = record(sigma0=sigma, batch_size=batch_size, rank_one="published").make(np.ones(n), generator(5))
+    coded = CodedCMAES(np.ones(n), sigma, batch_size, separable=record is SepCMAESSettings)
+    for _ in range(40):
+        state = es.state()
+        solutions = es.ask()
+        if coded.separable:
+            basis, deviations = np.eye(n), np.sqrt(np.diag(coded.C))
+        else:
+            basis, deviations = state["basis"], state["deviations"]
+        x = coded.m + coded.sigma * (es._noise * deviations) @ basis.T
+        ranking = np.argsort(objective(solutions), kind="stable")
+        es.tell(ranking)
+        coded.update(x, ranking, (basis / deviations) @ basis.T)
+    expected = {"mean": coded.m, "sigma": coded.sigma, "path_c": coded.p_c, "path_sigma": coded.p_s}
+    assert_state(es, 1e-9, **expected)
+    actual = np.diag(es.variances) if coded.separable else es.covariance
+    np.testing.assert_allclose(actual, coded.C, rtol=1e-9, atol=1e-9 * coded.C.max())

@@ -138,8 +138,8 @@ def test_constants_are_pycmas_where_it_has_them(n, batch_size):
     options = {"popsize": batch_size, "CMA_active": False, "verbose": -9}
     theirs = cma.CMAEvolutionStrategy(np.zeros(n), 1, {**options, "CMA_diagonal": n > 1000}).sp
     for ours, c_1, c_c, c_mu in (
-        (cma_es._constants(n, batch_size), theirs.c1, theirs.cc, theirs.cmu),
-        (sep_cma_es._constants(n, batch_size), theirs.c1_sep, theirs.cc_sep, theirs.cmu_sep),
+        (cma_es._constants(n, batch_size, "textbook"), theirs.c1, theirs.cc, theirs.cmu),
+        (sep_cma_es._constants(n, batch_size, "textbook"), theirs.c1_sep, theirs.cc_sep, theirs.cmu_sep),
     ):
         mu_eff = theirs.weights.mueff
         np.testing.assert_allclose(ours.weights, theirs.weights.positive_weights, rtol=1e-13)
