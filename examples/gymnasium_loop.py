@@ -1,13 +1,13 @@
-"""The same task through Gymnasium, with random actions: `python examples/gymnasium_loop.py`."""
+"""A damaged Ant through Gymnasium, with random actions: `python examples/gymnasium_loop.py`."""
 
 import gymnasium
 
-from robots.catalogue import robot_names
+import surefoot.environments  # noqa: F401 (registers them)
 
 
 def main() -> None:
     """Run one episode."""
-    environment = gymnasium.make("surefoot/QDAnt-v0")
+    environment = gymnasium.make("surefoot/QDAnt-v0", damage="front_left:dead")
     environment.action_space.seed(0)
     _observation, info = environment.reset(seed=0)
     total, over = 0.0, False
@@ -16,7 +16,6 @@ def main() -> None:
             environment.action_space.sample()
         )
         total, over = total + float(reward), terminated or truncated
-    print(f"robots: {', '.join(robot_names())}")
     print(f"return {total:.1f}, {info['distance']:.2f} m, feet on the ground {info['measures'].round(2)}")
 
 

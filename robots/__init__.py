@@ -1,9 +1,6 @@
 """What moves: robot models, controllers and closed-loop simulation.
 
-Importing the package loads nothing heavy. It registers the environments where Gymnasium was imported before;
-after `import robots.simulation.environment` they are registered in any case.
-
-* `catalogue`: the robots that come with it, and the ids of their Gymnasium environments.
+* `catalogue`: the robots that come with it.
 * `description`: a robot's YAML; `model`: its MJCF, checked and compiled; `robot`: `Robot`, both together.
 * `controllers`: what turns observations into actions.
 * `simulation`: `stepper` simulates one robot, `simulation` many episodes on all cores; `environment` is the
@@ -11,10 +8,3 @@ after `import robots.simulation.environment` they are registered in any case.
 * `rendering`: pictures and videos; `importing`: what it takes to bring a robot of your own.
 * `compilation`, `errors`, `files`, `plugins`, `records`, `seeds`, `words`: the ground of all else.
 """
-
-import sys
-
-from robots.catalogue import register_environments
-
-if "gymnasium" in sys.modules:
-    register_environments()

@@ -4,6 +4,7 @@
 * `train`: train a repertoire for a robot or a benchmark problem.
 * `recover`: break a robot and find a gait that still works.
 * `Search`: quality-diversity optimisation of a function of one's own by `ask` and `tell`.
+* `surefoot.environments`: the walking task for Gymnasium; importing it registers the environments.
 * `load_plugins`: add kinds of damage, selectors and other things of one's own.
 """
 

@@ -6,17 +6,14 @@ from typing import Any
 import gymnasium
 import numpy as np
 
-from robots.catalogue import register_environments
 from robots.errors import InvalidValueError
 from robots.robot import Robot, find_robot
 from robots.simulation.stepper import Stepper
 from robots.simulation.task import OBSERVATION_LIMIT
 
-register_environments()  # for `gymnasium.make("robots.simulation.environment:surefoot/QDAnt-v0")`
-
 
 class WalkingEnvironment(gymnasium.Env[np.ndarray, np.ndarray]):
-    """One robot walking, for any code that speaks Gymnasium.
+    """One robot walking, for any code that speaks Gymnasium; `surefoot.environments` registers it.
 
     An episode is a pure function of the seed given to `reset` and of the actions. A `reset` without a seed
     draws the next episode's seed from the environment's own generator. `info` holds "measures",

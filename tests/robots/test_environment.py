@@ -1,35 +1,14 @@
 import copy
 import pickle
-import subprocess
-import sys
 from collections.abc import Callable
 
-import gymnasium
 import numpy as np
 import pytest
-from gymnasium.utils.env_checker import check_env
 
-from robots.catalogue import environment_id, robot_names
 from robots.errors import InvalidValueError, UnknownNameError
 from robots.robot import Faults, Robot
 from robots.simulation.environment import WalkingEnvironment
 from robots.simulation.simulation import Simulation
-
-
-@pytest.mark.parametrize("name", robot_names())
-def test_it_is_registered_and_passes_gymnasiums_check(name: str) -> None:
-    environment = gymnasium.make(environment_id(name))
-    check_env(environment.unwrapped, skip_render_check=True)
-
-
-def test_the_ids() -> None:
-    assert [environment_id(name) for name in robot_names()] == [
-        "surefoot/QDAnt-v0",
-        "surefoot/QDHalfCheetah-v0",
-        "surefoot/QDHexapod-v0",
-        "surefoot/QDHopper-v0",
-        "surefoot/QDWalker-v0",
-    ]
 
 
 def test_it_equals_simulation_bit_for_bit(robot: Robot) -> None:
@@ -111,16 +90,3 @@ def test_copies_go_on_where_the_original_was(ant: Robot, copied: Callable) -> No
         assert one[1:4] == two[1:4]
         assert one[4]["energy"] == two[4]["energy"]
     assert np.array_equal(environment.reset()[0], other.reset()[0]), "their generators differ"
-
-
-@pytest.mark.parametrize(
-    "code",
-    [
-        "import gymnasium, robots; gymnasium.make('surefoot/QDAnt-v0')",
-        "import robots; import gymnasium, robots.simulation.environment; gymnasium.make('surefoot/QDAnt-v0')",
-        "import gymnasium, robots; gymnasium.make('surefoot/QDAnt-v0', robot='robots/models/ant/ant.yaml')",
-        "import sys, robots; assert not {'numpy', 'numba', 'mujoco', 'gymnasium'} & set(sys.modules)",
-    ],
-)
-def test_importing_registers_where_gymnasium_is_there_and_loads_nothing_else(code: str) -> None:
-    subprocess.run([sys.executable, "-c", code], check=True)

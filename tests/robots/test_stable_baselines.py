@@ -3,8 +3,8 @@
 import gymnasium
 import pytest
 
-from robots.catalogue import environment_id
 from robots.robot import Robot
+from surefoot.environments import environment_id
 
 stable_baselines3 = pytest.importorskip("stable_baselines3")
 

@@ -1,0 +1,50 @@
+"""The walking task for Gymnasium: importing this module registers an environment of every included robot.
+
+import gymnasium
+import surefoot.environments
+
+gymnasium.make("surefoot/QDAnt-v0", damage="front_left:lost")
+gymnasium.make("surefoot/QDAnt-v0", robot="my_robot.yaml", damage="left:dead")
+"""
+
+from typing import Any
+
+import gymnasium
+
+from adapt.damage.damage import Damage
+from adapt.damage.text import parse_damage
+from robots.catalogue import robot_names
+from robots.robot import Robot, find_robot
+from robots.simulation.environment import WalkingEnvironment
+
+
+def environment_id(robot: str) -> str:
+    """The Gymnasium id of a robot's environment, e.g. `surefoot/QDAnt-v0`."""
+    return f"surefoot/QD{robot.replace('_', ' ').title().replace(' ', '')}-v0"
+
+
+def make_environment(
+    robot: Robot | str, *, damage: Damage | str | None = None, **options: Any
+) -> WalkingEnvironment:
+    """Make the environment of a robot, broken or whole.
+
+    Args:
+        robot: the robot, or the name of one, or the path of a YAML.
+        damage: what is broken, e.g. `front_left:lost`; nothing by default.
+        **options: the other arguments of `WalkingEnvironment`.
+
+    Raises:
+        UnknownNameError: there is no such robot, or it has no such part.
+        InvalidRobotError: the path is not that of a robot's YAML.
+        InvalidValueError: the damage or an option is wrong.
+    """
+    found = find_robot(robot) if isinstance(robot, str) else robot
+    if isinstance(damage, str):
+        damage = parse_damage(damage, found)
+    return WalkingEnvironment(found if damage is None else damage.apply(found), **options)
+
+
+for _name in robot_names():
+    gymnasium.register(
+        environment_id(_name), entry_point=f"{__name__}:{make_environment.__name__}", kwargs={"robot": _name}
+    )
