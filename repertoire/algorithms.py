@@ -11,7 +11,7 @@ from pydantic import BaseModel
 from repertoire.archives.archive import Archive
 from repertoire.emitters.arborescence import ArborescenceSettings, EstimatedArborescenceSettings
 from repertoire.emitters.emitter import EmitterSettings
-from repertoire.emitters.evolution_strategy import EvolutionStrategySettings
+from repertoire.emitters.evolution_strategy import EvolutionStrategySettings, ImprovementSettings
 from repertoire.emitters.me_es import MEESSettings
 from repertoire.emitters.variation import VariationSettings
 from repertoire.problems.problem import Problem
@@ -152,7 +152,7 @@ class Algorithm:
         """Say what takes less memory."""
         thrifty = [name for name, record in STRATEGIES.items() if not record().memory(n)]
         if len(self.strategies) > 1:
-            return f"the strategy {' or '.join(thrifty)}"
+            return f"the strategy {' or '.join(name for name in thrifty if name in self.strategies)}"
         similar = [other for other in ALGORITHMS.values() if other.emitter is self.emitter]
         names = [other.name for other in similar if other.strategies in [(name,) for name in thrifty]]
         return f"the algorithm {' or '.join(names)}"
@@ -163,6 +163,7 @@ def _pick(values: Mapping[str, object], names: Iterable[str]) -> dict[str, objec
 
 
 _ANY = ("cma-es", *(name for name in STRATEGIES if name != "cma-es"))
+_SELECTIVE = ("cma-es", "lm-ma-es", "sep-cma-es")
 _PAIRS = {"emitters": 1, "batch_size": 200}  # 100 pairs of mirrored samples, as in Tjanaka et al. 2023
 _MEGA = {"ranking": "discovery", "restart_unchanged": True}
 _MAEGA = {"ranking": "improvement", "restart_unchanged": False}
@@ -202,11 +203,9 @@ ALGORITHMS = {
         ),
         Algorithm(
             "cma-me",
-            "CMA-MAE with learning rate 1: every threshold is the elite's objective; any strategy",
-            EvolutionStrategySettings,
-            _ANY,
-            annealed=True,
-            fixed={"learning_rate": 1.0},
+            "new cells first, then better elites; only these are learned from (Fontaine et al. 2020)",
+            ImprovementSettings,
+            _SELECTIVE,
         ),
         Algorithm(
             "cma-es",

@@ -271,8 +271,8 @@ def _rates(sigma0: float) -> AdamRates:
     """Adam's settings for a gradient in the units of `OpenAIES`.
 
     The mean over all pairs of (r+ - r-) ε, r the centred ranks, is the gradient that L2 and epsilon are meant
-    for in the experiments of Tjanaka et al. 2023. `OpenAIES` divides it by 2 σ, and Adam takes the same steps
+    for in the experiments of Tjanaka et al. 2023. `OpenAIES` divides it by σ, and Adam takes the same steps
     if these two are divided as well.
     """
     rates = AdamRates()
-    return rates._replace(l2=rates.l2 / (2 * sigma0), epsilon=rates.epsilon / (2 * sigma0))
+    return rates._replace(l2=rates.l2 / sigma0, epsilon=rates.epsilon / sigma0)

@@ -5,6 +5,7 @@ Source: N. Hansen, "The CMA Evolution Strategy: A Tutorial", 2016, arXiv:1604.00
 """
 
 import math
+from functools import lru_cache
 from typing import Literal, NamedTuple
 
 import numpy as np
@@ -94,14 +95,14 @@ class CMAES(Strategy):
     def __init__(self, settings: CMAESSettings, mean: np.ndarray, rng: np.random.Generator) -> None:
         super().__init__(settings, mean, rng)
         n = self.solution_dim
-        self._constants = _constants(n, self.batch_size, settings.rank_one)
-        rates = self._constants.c_1 + self._constants.c_mu
-        self._patience = 0.5 / (n * rates)  # generations
+        self._rank_one = settings.rank_one
+        rates = _constants(n, self.batch_size, self._rank_one)
+        self._patience = 0.5 / (n * (rates.c_1 + rates.c_mu))  # generations
         self._noise = np.empty((self.batch_size, n), np.float32)
         self._steps = np.empty((self.batch_size, n))  # (x - mean) / σ
         self._recombined = np.empty((2, n))
         # C grows by the product of this with itself
-        self._factors = np.empty((self._constants.weights.size + 1, n))
+        self._factors = np.empty((self.batch_size + 1, n))
         self._reset(self.initial.copy())
 
     @property
@@ -128,19 +129,21 @@ class CMAES(Strategy):
         np.matmul(search.deviations * self._noise, search.basis.T, out=self._steps)  # Hansen 2016, eq. 38, 39
         _place(search.mean, self._sigma, self._steps, solutions)
 
-    def _update(self, ranking: np.ndarray) -> None:
+    def _update(self, ranking: np.ndarray, population: int) -> None:
         from scipy.linalg.blas import dsyrk  # here, as it takes long to import
 
-        search, constants, n = self._search, self._constants, self.solution_dim
+        search, n = self._search, self.solution_dim
+        constants = _constants(n, population, self._rank_one)
+        factors = self._factors[: constants.weights.size + 1]
         self._generation += 1
-        _recombine(self._noise, self._steps, ranking, constants.weights, self._recombined, self._factors)
+        _recombine(self._noise, self._steps, ranking, constants.weights, self._recombined, factors)
         z, y = self._recombined
         # (m' - m) / σ is B D z, so that C^(-1/2) times that is B z
         length = _advance_path_sigma(search.path_sigma, search.basis @ z, constants)
         stalled = path_stalls(length, n, constants.c_sigma, self._generation)
-        kept = _advance_path_c(search.path_c, y, constants, self._sigma, stalled, self._factors)
+        kept = _advance_path_c(search.path_c, y, constants, self._sigma, stalled, factors)
         # Hansen 2016, eq. 47, both updates as one product; Fortran order spares BLAS a copy of C
-        dsyrk(1.0, self._factors.T, beta=kept, c=search.covariance, lower=1, overwrite_c=1)
+        dsyrk(1.0, factors.T, beta=kept, c=search.covariance, lower=1, overwrite_c=1)
         np.add(search.mean, self._sigma * y, out=search.mean)  # Hansen 2016, eq. 42
         self._sigma = adapt_step_size(self._sigma, length, n, constants.c_sigma, constants.damping)
         if self._generation > self._decomposed + self._patience:
@@ -157,8 +160,9 @@ class CMAES(Strategy):
         return degenerate(smallest**2, largest**2, self._sigma)
 
 
-def _constants(n: int, batch_size: int, rank_one: RankOne) -> Constants:
-    weights, mu_eff = logarithmic(batch_size)
+@lru_cache(maxsize=256)
+def _constants(n: int, population: int, rank_one: RankOne) -> Constants:
+    weights, mu_eff = logarithmic(population)
     c_1 = full_rank_one_rate(n, mu_eff)
     return Constants(
         weights=weights,
@@ -172,6 +176,7 @@ def _constants(n: int, batch_size: int, rank_one: RankOne) -> Constants:
     )
 
 
+@lru_cache(maxsize=256)
 def logarithmic(batch_size: int) -> tuple[np.ndarray, float]:
     """Return weights that fall with the logarithm of the rank, and their variance effective selection mass.
 

@@ -25,7 +25,6 @@ Vectors = Annotated[int, Field(gt=0, le=10_000, strict=True)]
 class _Constants(NamedTuple):
     """Learning rates, from the dimension, the batch size and the number of vectors alone."""
 
-    mu_eff: float
     c_sigma: float
     c_d: np.ndarray  # (vectors,)
     c_c: np.ndarray  # (vectors,)
@@ -93,8 +92,7 @@ class LMMAES(Strategy):
         if n < 2:
             raise InvalidValueError("LM-MA-ES needs a mean of at least 2 parameters")
         self.vectors = min(n, settings.vectors or self.batch_size)
-        self._weights, mu_eff = logarithmic(self.batch_size)
-        self._constants = _constants(n, self.batch_size, self.vectors, mu_eff)
+        self._constants = _constants(n, self.batch_size, self.vectors)
         self._noise = np.empty((self.batch_size, n), np.float32)
         self._directions = np.empty((self.batch_size, n))
         self._recombined = np.empty(n)
@@ -118,8 +116,9 @@ class LMMAES(Strategy):
         np.matmul(coefficients, vectors, out=self._directions)
         _place(self._search.mean, self._sigma, scale, self._noise, self._directions, solutions)
 
-    def _update(self, ranking: np.ndarray) -> None:
-        _recombine(self._noise, ranking, self._weights, self._recombined)
+    def _update(self, ranking: np.ndarray, population: int) -> None:
+        weights, mu_eff = logarithmic(population)
+        _recombine(self._noise, ranking, weights, self._recombined)
         along = self._search.vectors @ self._recombined  # (vectors,)
         active = len(self._transform.mixing)
         coefficients = along[:active] @ self._transform.mixing
@@ -129,6 +128,7 @@ class LMMAES(Strategy):
             along,
             self._sigma * self._transform.scale,
             self._sigma * coefficients,
+            mu_eff,
             self._constants,
         )
         # Loshchilov 2019, Algorithm 1, line 18
@@ -155,10 +155,9 @@ class LMMAES(Strategy):
         return "step size too small" if self._sigma < _MIN_STEP else None
 
 
-def _constants(n: int, batch_size: int, vectors: int, mu_eff: float) -> _Constants:
+def _constants(n: int, batch_size: int, vectors: int) -> _Constants:
     i = np.arange(vectors)
     return _Constants(
-        mu_eff=mu_eff,
         # Loshchilov 2019, Algorithm 1, line 2. The rates are meant for batches much smaller than n: at
         # larger ones they would exceed 1, and a path with a negative memory would swing instead of cumulate.
         c_sigma=min(1.0, 2 * batch_size / n),
@@ -223,6 +222,7 @@ def _advance(
     along: np.ndarray,
     scale: float,
     coefficients: np.ndarray,
+    mu_eff: float,
     constants: _Constants,
 ) -> float:
     """Update the search in place, and return the squared length of the path.
@@ -233,9 +233,10 @@ def _advance(
         along: (vectors,), M z.
         scale: how much of z the mean moves by.
         coefficients: (active,), how much of each vector the mean moves by.
+        mu_eff: variance effective selection mass.
         constants: the learning rates.
     """
-    c_sigma, c_c, mu_eff = constants.c_sigma, constants.c_c, constants.mu_eff
+    c_sigma, c_c = constants.c_sigma, constants.c_c
     mean, path, vectors, products = search
     mean += scale * z
     path *= 1 - c_sigma

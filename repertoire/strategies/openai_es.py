@@ -55,13 +55,16 @@ class OpenAIESSettings(StrategySettings):
 class OpenAIES(Strategy):
     """OpenAI-ES with mirrored samples, centred ranks, and Adam.
 
-    Rows 2i and 2i + 1 of a batch are mean + σ ε and mean - σ ε. It stops on a step shorter than 1e-9 of the
-    mean's length, and on flat values. See `Strategy` for arguments and errors; the batch size must be even.
+    Rows 2i and 2i + 1 of a batch are mean + σ ε and mean - σ ε. The gradient is the mean over these pairs of
+    (r+ - r-) ε / σ, r the centred ranks: twice the estimate of Salimans, as in the code of Tjanaka et al.
+    2023, whose coefficient of L2 is meant for that. It stops on a step shorter than 1e-9 of the mean's
+    length, and on flat values. See `Strategy` for arguments and errors; the batch size must be even.
 
     Args:
         adam: settings of the optimiser.
     """
 
+    selective = False
     _search: _Search
     _numbers = ("generation",)
 
@@ -98,12 +101,12 @@ class OpenAIES(Strategy):
         self._draw(self._noise)
         mirror(self._search.mean, self.sigma0, self._noise, solutions)
 
-    def _update(self, ranking: np.ndarray) -> None:
+    def _update(self, ranking: np.ndarray, population: int) -> None:
         self._generation += 1
         utilities = np.empty(self.batch_size)
         utilities[ranking] = self._utilities
-        # Salimans 2017, Algorithm 1, over batch_size samples of which two share an ε
-        weights = (utilities[0::2] - utilities[1::2]) / (self.batch_size * self.sigma0)
+        # Salimans 2017, Algorithm 1, but divided by the number of pairs rather than of samples
+        weights = (utilities[0::2] - utilities[1::2]) / (self.batch_size // 2 * self.sigma0)
         weigh(self._noise, weights, self._gradient)
         self._relative_step = _adam_step(self._search, self._gradient, self._adam, self._generation)
 

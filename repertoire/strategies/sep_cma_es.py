@@ -6,6 +6,7 @@ Sources: R. Ros, N. Hansen, "A simple modification in CMA-ES achieving linear ti
 """
 
 import math
+from functools import lru_cache
 from typing import NamedTuple
 
 import numpy as np
@@ -69,7 +70,7 @@ class SepCMAES(Strategy):
     def __init__(self, settings: SepCMAESSettings, mean: np.ndarray, rng: np.random.Generator) -> None:
         super().__init__(settings, mean, rng)
         n = self.solution_dim
-        self._constants = _constants(n, self.batch_size, settings.rank_one)
+        self._rank_one = settings.rank_one
         self._noise = np.empty((self.batch_size, n), np.float32)
         self._recombined = np.empty((2, n))
         self._reset(self.initial.copy())
@@ -95,17 +96,19 @@ class SepCMAES(Strategy):
         self._draw(self._noise)
         _scale(self._search.mean, self._search.variances, self._sigma, self._noise, solutions)
 
-    def _update(self, ranking: np.ndarray) -> None:
+    def _update(self, ranking: np.ndarray, population: int) -> None:
+        constants = _constants(self.solution_dim, population, self._rank_one)
         self._generation += 1
-        _recombine(self._noise, ranking, self._constants.weights, self._recombined)
-        self._sigma = _adapt(self._search, self._recombined, self._constants, self._sigma, self._generation)
+        _recombine(self._noise, ranking, constants.weights, self._recombined)
+        self._sigma = _adapt(self._search, self._recombined, constants, self._sigma, self._generation)
 
     def _degenerate(self) -> str | None:
         return degenerate(*_extent(self._search.variances), self._sigma)
 
 
-def _constants(n: int, batch_size: int, rank_one: RankOne) -> Constants:
-    weights, mu_eff = logarithmic(batch_size)
+@lru_cache(maxsize=256)
+def _constants(n: int, population: int, rank_one: RankOne) -> Constants:
+    weights, mu_eff = logarithmic(population)
     c_1 = 1 / (n + 2 * math.sqrt(n) + mu_eff / n)  # pycma, c1_sep
     if rank_one == "published":
         c_1 *= full_rank_one_rate(n, mu_eff)

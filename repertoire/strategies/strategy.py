@@ -79,6 +79,7 @@ class Strategy(ABC):
             from it, so that one generator's state resumes both. Must be driven by `numpy.random.SFC64`.
 
     Attributes:
+        selective: whether it learns from the best of a batch alone, its parents.
         initial: (n,) float64, the mean that the strategy was constructed with.
         solution_dim: n.
 
@@ -86,6 +87,7 @@ class Strategy(ABC):
         InvalidValueError: an argument is not as said here, or a setting does not suit the strategy.
     """
 
+    selective: ClassVar[bool] = True
     _search: Any
     _numbers: ClassVar[tuple[str, ...]] = ("sigma", "generation")
 
@@ -134,14 +136,16 @@ class Strategy(ABC):
         self._sample(solutions)
         return solutions
 
-    def tell(self, ranking: np.ndarray) -> None:
+    def tell(self, ranking: np.ndarray, *, parents: int | None = None) -> None:
         """Learn from how the solutions of the last `ask` rank.
 
         Args:
             ranking: (batch_size,) indices of these solutions, best first.
+            parents: how many of the best to learn from, at least 1; half of the batch, rounded down, by
+                default. A strategy that learns from every solution by its rank has no parents to be chosen.
 
         Raises:
-            InvalidValueError: if it is not a permutation of all of them.
+            InvalidValueError: if it is not a permutation of all of them, or parents cannot be chosen.
             RuntimeError: if there was no `ask`, or its ranking was told already.
         """
         if not self._asked:
@@ -153,7 +157,9 @@ class Strategy(ABC):
                 f"ranking must be a permutation of 0 to {self.batch_size - 1} with shape "
                 f"({self.batch_size},), got shape {ranking.shape}: {ranking}"
             )
-        self._update(order)
+        if parents is not None and not (self.selective and 1 <= parents <= self.batch_size):
+            raise InvalidValueError(f"{type(self).__name__} cannot learn from {parents} parents")
+        self._update(order, self.batch_size if parents is None else 2 * parents)
         self._asked = False
 
     def converged(self, values: np.ndarray) -> str | None:
@@ -238,8 +244,11 @@ class Strategy(ABC):
         """Fill (batch_size, n) float32, and remember what `_update` needs: `ask` after its checks."""
 
     @abstractmethod
-    def _update(self, ranking: np.ndarray) -> None:
-        """Learn from a permutation (batch_size,) int64 of the batch drawn last: `tell` after its checks."""
+    def _update(self, ranking: np.ndarray, population: int) -> None:
+        """Learn from a permutation (batch_size,) int64 of the batch drawn last: `tell` after its checks.
+
+        Parents are as many, and weigh as much, as if they were the better half of a batch of `population`.
+        """
 
     @abstractmethod
     def _degenerate(self) -> str | None:

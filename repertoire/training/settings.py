@@ -22,7 +22,7 @@ from repertoire.archives.cvt import CVTSpec
 from repertoire.archives.grid import GridSpec
 from repertoire.emitters.arborescence import ArborescenceSettings, EstimatedArborescenceSettings
 from repertoire.emitters.emitter import EmitterSettings
-from repertoire.emitters.evolution_strategy import EvolutionStrategySettings
+from repertoire.emitters.evolution_strategy import EvolutionStrategySettings, ImprovementSettings
 from repertoire.emitters.me_es import MEESSettings
 from repertoire.emitters.variation import VariationSettings
 from robots.errors import InvalidValueError, UnknownNameError
@@ -31,6 +31,7 @@ from robots.records import by_kind, reader, validate
 ARCHIVES: dict[str, type[ArchiveSpec]] = {spec.kind: spec for spec in (GridSpec, CVTSpec)}
 EMITTERS: dict[str, type[EmitterSettings]] = by_kind(
     EvolutionStrategySettings,
+    ImprovementSettings,
     VariationSettings,
     MEESSettings,
     ArborescenceSettings,

@@ -55,7 +55,7 @@ STRATEGIES = {
     "cma-mega-es": "cma-es",
 }
 CLIMBING = {"me-es", "me-es-exploit", "me-es-explore"}
-ELITIST = {"map-elites", "map-elites-line", "cma-mega", "cma-mega-es", *CLIMBING}
+ELITIST = {"cma-me", "map-elites", "map-elites-line", "cma-mega", "cma-mega-es", *CLIMBING}
 NO_COVARIANCE = {"lm-ma-mae", "map-elites", "map-elites-line"}
 GRADIENTS = {"cma-mega", "cma-maega", "cma-mega-es"}
 
@@ -300,7 +300,7 @@ def test_defaults_are_the_algorithms_and_then_the_papers():
     for name, expected in (
         ("cma-mae", full),
         ("lm-ma-mae", {**paper, "vectors": None}),
-        ("cma-me", {**full, "learning_rate": 1.0}),
+        ("cma-me", {name: full[name] for name in ("emitters", "batch_size", "sigma0", "rank_one")}),
         ("map-elites", {"emitters": 1, "batch_size": 100, "sigma0": 0.02, "line_sigma": 0.0}),
         ("map-elites-line", {"emitters": 1, "batch_size": 100, "sigma0": 0.01, "line_sigma": 0.2}),
         ("me-es", {"emitters": 1, "batch_size": 200, "sigma0": 0.02, "mode": "explore-exploit"}),
@@ -326,22 +326,18 @@ def watch(search: Search) -> list[np.ndarray]:
     return returned
 
 
-def test_cma_me_is_cma_mae_with_learning_rate_1():
-    me, mae = start(find_algorithm("cma-me")), start(find_algorithm("cma-mae"), learning_rate=1.0)
-    for search in (me, mae):
-        advance(search, 6)
-    assert_same(me, mae)
-    elites = me.soft.elites()
-    np.testing.assert_array_equal(me.soft.thresholds[elites.cells], elites.objectives)
+def test_with_learning_rate_1_thresholds_are_the_elites_objectives():
+    mae = start(find_algorithm("cma-mae"), learning_rate=1.0)
+    advance(mae, 6)
+    elites = mae.soft.elites()
+    np.testing.assert_array_equal(mae.soft.thresholds[elites.cells], elites.objectives)
 
 
-@pytest.mark.parametrize("name", ["cma-me", "cma-es"])
 @pytest.mark.parametrize("strategy", ["lm-ma-es", "sep-cma-es", "openai-es"])
-def test_cma_me_and_cma_es_take_any_strategy(name, strategy):
-    free = start(find_algorithm(name), strategy=strategy)
+def test_cma_es_takes_any_strategy(strategy):
+    free = start(find_algorithm("cma-es"), strategy=strategy)
     mae = {"lm-ma-es": "lm-ma-mae", "sep-cma-es": "sep-cma-mae", "openai-es": "openai-mae"}[strategy]
-    rate = find_algorithm(name).fixed["learning_rate"]
-    same = start(find_algorithm(mae), learning_rate=rate)
+    same = start(find_algorithm(mae), learning_rate=0.0)
     for search in (free, same):
         advance(search, 4)
     assert_same(free, same)
@@ -379,7 +375,11 @@ def test_map_elites_uses_the_line_only_if_its_name_says_so():
     ("name", "given", "message"),
     [
         ("openai-mae", {"batch_size": 7}, "batch_size must be even, since samples are mirrored, got 7"),
-        ("cma-me", {"strategy": "magic"}, "unknown strategy 'magic'; available: cma-es, lm-ma-es, .*"),
+        (
+            "cma-me",
+            {"strategy": "magic"},
+            "unknown strategy 'magic'; available: cma-es, lm-ma-es, sep-cma-es",
+        ),
         ("cma-me", {"vectors": 5}, "cma-me has no setting vectors: it has emitters, batch_size, .*"),
         ("cma-es", {"strategy": "sep-cma-es", "vectors": 5}, "cma-es has no setting vectors: .*"),
         ("cma-mae", {"min_objective": -math.inf}, "min_objective: .*"),
@@ -407,7 +407,8 @@ def test_problems_without_gradients_are_refused(name):
     ("name", "alternative"),
     [
         ("cma-mae", "the algorithm lm-ma-mae or sep-cma-mae or openai-mae"),
-        ("cma-me", "the strategy lm-ma-es or sep-cma-es or openai-es"),
+        ("cma-me", "the strategy lm-ma-es or sep-cma-es"),
+        ("cma-es", "the strategy lm-ma-es or sep-cma-es or openai-es"),
     ],
 )
 def test_matrices_that_no_machine_holds_are_refused(name, alternative):

@@ -31,7 +31,7 @@ class Scripted(Strategy):
     def _sample(self, solutions):
         solutions[:] = np.arange(len(solutions))[:, None]
 
-    def _update(self, ranking):
+    def _update(self, ranking, population):
         self.rankings.append(ranking.tolist())
 
     def _degenerate(self):

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from published import CodedCMAES, LoshchilovLMMAES, SalimansES
+from published import CodedCMAES, LoshchilovLMMAES, SalimansES, samples_of
 from search_tools import generator
 from searching import Objective, assert_rounded, ellipsoid, linear, rosenbrock, sphere
 
@@ -78,25 +78,25 @@ def test_openai_es(n, batch_size, adam, objective):
             assert_state(es, 1e-13, mean=published.theta, generation=published.t, **moments)
 
 
-@pytest.mark.parametrize("sigma", [0.02, 10.0])  # with the larger step, the rank-one term counts
+@pytest.mark.parametrize("published", [False, True])
+@pytest.mark.parametrize("sigma", [0.02, 10.0])  # with the larger step, the published rank-one term counts
 @pytest.mark.parametrize(
     ("n", "batch_size", "objective"), [(10, 12, rosenbrock), (40, 40, ellipsoid), (6, 40, linear)]
 )
 @pytest.mark.parametrize("record", [CMAESSettings, SepCMAESSettings])
-def test_the_published_rank_one_update(record, n, batch_size, objective, sigma):
-    es = record(sigma0=sigma, batch_size=batch_size, rank_one="published").make(np.ones(n), generator(5))
-    coded = CodedCMAES(np.ones(n), sigma, batch_size, separable=record is SepCMAESSettings)
-    for _ in range(40):
-        state = es.state()
-        solutions = es.ask()
-        if coded.separable:
-            basis, deviations = np.eye(n), np.sqrt(np.diag(coded.C))
-        else:
-            basis, deviations = state["basis"], state["deviations"]
-        x = coded.m + coded.sigma * (es._noise * deviations) @ basis.T
+def test_cma_es_with_either_rank_one_update_and_any_number_of_parents(
+    record, n, batch_size, objective, sigma, published
+):
+    rank_one = "published" if published else "textbook"
+    es = record(sigma0=sigma, batch_size=batch_size, rank_one=rank_one).make(np.ones(n), generator(5))
+    coded = CodedCMAES(np.ones(n), sigma, separable=record is SepCMAESSettings, published=published)
+    for generation in range(40):
+        state, solutions = es.state(), es.ask()
+        x, whitening = samples_of(es, state)
         ranking = np.argsort(objective(solutions), kind="stable")
-        es.tell(ranking)
-        coded.update(x, ranking, (basis / deviations) @ basis.T)
+        parents = None if generation % 3 == 0 else 1 + (7 * generation) % batch_size
+        es.tell(ranking, parents=parents)
+        coded.update(x[ranking[: parents or batch_size // 2]], whitening)
     expected = {"mean": coded.m, "sigma": coded.sigma, "path_c": coded.p_c, "path_sigma": coded.p_s}
     assert_state(es, 1e-9, **expected)
     actual = np.diag(es.variances) if coded.separable else es.covariance
