@@ -26,7 +26,7 @@ def alone(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def file(alone: Path) -> Path:
-    """A small repertoire with its rehearsal beside it."""
+    """A small repertoire with its rehearsal next to it."""
     save_rehearsal(rehearsal_path(alone), read_repertoire(alone), CONDITIONS, episodes=2)
     return alone
 

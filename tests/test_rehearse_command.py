@@ -16,7 +16,7 @@ from tests.adapt.rehearsal.small import small_repertoire, small_robot
 
 @pytest.fixture
 def file(tmp_path: Path) -> Path:
-    """A small repertoire, and a short list of damages beside it."""
+    """A small repertoire, and a short list of damages next to it."""
     write_repertoire(tmp_path / "gaits.h5", small_repertoire())
     (tmp_path / "few.yaml").write_text("- front_left:lost\n- back_right:dead\n")
     return tmp_path / "gaits.h5"

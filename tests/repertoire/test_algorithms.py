@@ -122,7 +122,7 @@ def test_solutions_are_finite_and_the_archive_fills(algorithm, archive):
     seen = np.concatenate(seen)
     assert len(np.unique(seen, axis=0)) > 0.9 * len(seen)
     assert all(before <= after for before, after in pairwise(cells))
-    assert len(cells[-1]) > 1 or algorithm.name in CLIMBING  # whose steps are short beside these cells
+    assert len(cells[-1]) > 1 or algorithm.name in CLIMBING  # whose steps are short compared with these cells
     assert all(np.isfinite(values).all() for values in vars(search.result.elites()).values())
 
 

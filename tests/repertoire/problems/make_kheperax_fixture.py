@@ -7,7 +7,7 @@ environment of their own:
     kheperax-env/bin/pip install kheperax jax
     kheperax-env/bin/python tests/repertoire/problems/make_kheperax_fixture.py
 
-The file beside this script was made with kheperax 0.2.0, qdax 0.5.0, flax 0.12.8, jax 0.10.2 and numpy
+The file next to this script was made with kheperax 0.2.0, qdax 0.5.0, flax 0.12.8, jax 0.10.2 and numpy
 2.4.6 on a CPU. Maze, robot and dynamics are Kheperax' defaults, which include an action scale of 0.025 and
 no noise. As in the benchmark of Tjanaka et al. 2023, episodes have 250 steps instead of 1,000, and the
 network has hidden layers of 8 and 8 units instead of one of 8.

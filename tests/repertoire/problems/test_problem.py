@@ -69,7 +69,7 @@ def test_evaluations(problem: Problem) -> None:
 
 
 def test_the_rest_of_the_batch_does_not_matter(problem: Problem) -> None:
-    """To the last bit: neither which solutions are evaluated beside one, nor where it stands among them."""
+    """To the last bit: neither which solutions are evaluated with one, nor where it stands among them."""
     solutions, seeds = solutions_of(problem, 45), np.arange(45)
     everything = problem.evaluate(solutions, seeds)
     assert_equal(problem.evaluate(solutions, seeds), everything)
