@@ -93,4 +93,5 @@ def _identity(repertoire: Repertoire) -> dict[str, object]:
         "measures": ", ".join(repertoire.problem.measure_names),
         "ranges of measures": repertoire.problem.measure_ranges,
         "minimum objective": repertoire.settings.min_objective,
+        "share of damaged episodes": repertoire.problem.damage_share,
     }

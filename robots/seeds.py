@@ -19,6 +19,7 @@ class SeedFamily(IntEnum):
     INCUMBENT = 5  # the gait that a robot walked with before it was damaged
     EVALUATION = 6  # further episodes of a repertoire's elites
     REHEARSAL = 7  # a repertoire's elites on damaged robots
+    DAMAGE = 8  # which episodes of a training run on damaged robots
 
 
 def search_seed(seed: int) -> np.random.SeedSequence:

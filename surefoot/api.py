@@ -47,13 +47,15 @@ def train(
         threads: of a robot's simulation; all cores by default. The result does not depend on it.
         on_progress: called with a `repertoire.training.training.Progress` after every batch and, from other
             threads, within it.
-        **settings: such as `archive`, `sigma0`, `emitters`, `batch_size`, `episode_steps` or `hidden`.
+        **settings: such as `archive`, `sigma0`, `emitters`, `batch_size`, `episode_steps`, `hidden` or
+            `damage_share`.
 
     Raises:
         UnknownNameError: there is no such problem or algorithm.
         InvalidValueError: a setting is wrong, or the folder already holds a run.
         InvalidFileError: the folder cannot be written to.
     """
+    from adapt.damage.text import damaged_robots
     from repertoire.training.runs import FILE_NAME, start_training
 
     folder = Path(out)
@@ -65,6 +67,7 @@ def train(
         threads=threads,
         evaluations=evaluations,
         seed=int(seed),
+        breaker=damaged_robots,
         **settings,  # type: ignore[arg-type]
     )
     with training:

@@ -1,5 +1,6 @@
 """Damage as text: `parse_damage` reads one, `read_damages` a list, `damage_facts` explains them."""
 
+from collections.abc import Sequence
 from pathlib import Path
 
 import yaml
@@ -54,6 +55,27 @@ def _parse_defect(part: str, text: str, robot: Robot) -> Defect:
     except ValueError:
         raise InvalidValueError(f"the strength in {part!r} must be a number, not {strength!r}") from None
     return kinds[kind](target, value)
+
+
+def damaged_robots(robot: Robot, texts: Sequence[str] = ()) -> dict[str, Robot]:
+    """Break a robot in several ways, to train on.
+
+    Args:
+        robot: as it is before.
+        texts: of damages; by default every leg lost and every leg dead.
+
+    Returns:
+        The damaged robots by the texts.
+
+    Raises:
+        InvalidValueError: a text is no damage of the robot, or none was given for a one-legged robot.
+        UnknownNameError: the robot has no such part, or there is no such kind.
+    """
+    legs = robot.description.legs
+    if not texts and len(legs) < 2:
+        raise InvalidValueError(f"{robot.name} cannot be trained with lost and dead legs: it has {len(legs)}")
+    texts = texts or [f"{leg}:{kind}" for kind in ("lost", "dead") for leg in legs]
+    return {text: parse_damage(text, robot).apply(robot) for text in texts}
 
 
 def read_damages(path: str | Path, robot: Robot) -> list[Damage]:

@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from repertoire.problems.arm import Arm
-from repertoire.problems.locomotion import Locomotion
+from repertoire.problems.locomotion import Breaker, Locomotion
 from repertoire.problems.maze import Maze
 from repertoire.problems.problem import Problem
 from repertoire.problems.record import ProblemRecord
@@ -42,6 +42,8 @@ def find_problem(
     threads: int | None = None,
     hidden: tuple[int, ...] | None = None,
     episode_steps: int | None = None,
+    damage_share: float = 0.0,
+    breaker: Breaker | None = None,
 ) -> Problem:
     """Find a problem: a benchmark, or to walk with a robot.
 
@@ -51,6 +53,8 @@ def find_problem(
         threads: of a robot's simulation; all cores by default.
         hidden: units of the hidden layers of the networks that drive a robot; its own controllers by default.
         episode_steps: control steps that a robot's episode has at most; the robot's own number by default.
+        damage_share: share of a robot's episodes, from 0 to 1, in which it is damaged.
+        breaker: damages the robot.
 
     Raises:
         UnknownNameError: there is nothing of that name.
@@ -58,9 +62,16 @@ def find_problem(
         InvalidValueError: an argument is out of range, or the problem has no use for it.
     """
     if _look_up(name)[0] is not None:
-        if hidden is not None or episode_steps is not None:
-            given = "hidden layers" if hidden is not None else "a number of episode steps"
-            raise InvalidValueError(f"{name} is not a robot, so it cannot be given {given}: leave it out")
+        options = {
+            "hidden layers": hidden,
+            "a number of episode steps": episode_steps,
+            "a share of damage": damage_share or None,
+        }
+        for option, value in options.items():
+            if value is not None:
+                raise InvalidValueError(
+                    f"{name} is not a robot, so it cannot be given {option}: leave it out"
+                )
         return make_problem(name)
     try:
         robot = find_robot(name)
@@ -74,16 +85,22 @@ def find_problem(
                 f"episode_steps must be at least 1 and at most {_MOST_STEPS}, not {episode_steps}"
             )
         robot = robot.with_episode_steps(episode_steps)
-    return Locomotion(robot, threads=threads)
+    damaged = breaker(robot, ()) if breaker and damage_share else {}
+    return Locomotion(robot, threads=threads, damage_share=damage_share, damaged=damaged)
 
 
-def recorded_problem(record: ProblemRecord, *, threads: int | None = None) -> Problem:
-    """Make the problem that a repertoire was trained on, to go on with it.
+def recorded_problem(
+    record: ProblemRecord, *, threads: int | None = None, breaker: Breaker | None = None
+) -> Problem:
+    """Make the problem that a repertoire was trained on, to go on with it; see `find_problem`.
 
     Raises:
         UnknownNameError: it is neither that of a robot nor one of the table, but a user's own.
     """
-    return make_problem(record.name) if record.robot is None else Locomotion(record.robot, threads=threads)
+    if record.robot is None:
+        return make_problem(record.name)
+    damaged = breaker(record.robot, record.damages) if breaker and record.damages else {}
+    return Locomotion(record.robot, threads=threads, damage_share=record.damage_share, damaged=damaged)
 
 
 def _look_up(name: str) -> tuple[Callable[..., Problem] | None, tuple[Any, ...]]:

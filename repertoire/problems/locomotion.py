@@ -1,16 +1,22 @@
 """`Locomotion`: a robot learns to walk in as many ways as its feet can share the work."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 
 import numpy as np
 
 from repertoire.problems.problem import OBJECTIVES_AND_MEASURES, Evaluations, Normaliser, Problem, Request
 from repertoire.problems.record import ProblemRecord
+from robots.errors import InvalidValueError
 from robots.robot import Robot
+from robots.seeds import SeedFamily
 from robots.simulation.simulation import Simulation
 from robots.words import foot_words
 
 _SHORT_STEPS = 2  # of an episode that only compiles the simulation
+
+# from a robot and texts of damages, or none for default ones, to the damaged robots by these texts
+Breaker = Callable[[Robot, Sequence[str]], Mapping[str, Robot]]
 
 
 class Locomotion(Problem):
@@ -19,14 +25,32 @@ class Locomotion(Problem):
     Args:
         robot: the robot that walks.
         threads: of the simulation; all cores by default.
+        damage_share: share of episodes, from 0 to 1, that run on one of the damaged robots.
+        damaged: the robot with damages, by their texts; each is as likely as the others.
+
+    Raises:
+        InvalidValueError: the share is out of range, there is no damaged robot for it, or no share for these.
     """
 
     learning_rate = 0.001
 
-    def __init__(self, robot: Robot, *, threads: int | None = None) -> None:
-        self.simulation = Simulation(robot, threads=threads)
+    def __init__(
+        self,
+        robot: Robot,
+        *,
+        threads: int | None = None,
+        damage_share: float = 0.0,
+        damaged: Mapping[str, Robot] | None = None,
+    ) -> None:
+        damaged = damaged or {}
+        if not 0 <= damage_share <= 1:
+            raise InvalidValueError(f"damage_share must be from 0 to 1, not {damage_share}")
+        if bool(damage_share) != bool(damaged):
+            raise InvalidValueError("damaged robots and a damage_share above 0 need each other")
+        self.simulation = Simulation(robot, *damaged.values(), threads=threads)
         controller = self.simulation.controller
-        vars(self).update(vars(walking_record(robot)))
+        record = replace(walking_record(robot), damage_share=damage_share, damages=tuple(damaged))
+        vars(self).update(vars(record))
         self.normaliser = Normaliser(robot.observation_dim, controller.fold, controller.unfold)
         self.sigma0 = controller.sigma0
         self.archive = robot.description.archive
@@ -55,8 +79,9 @@ class Locomotion(Problem):
     ) -> Evaluations:
         """See `Problem.evaluate`; steps are control steps simulated."""
         self._check_request(request)
+        variants = self._choose_robots(seeds) if self.damages else None
         episodes = self.simulation.evaluate(
-            solutions, seeds, watched=request.observed, on_finished=on_finished
+            solutions, seeds, variants=variants, watched=request.observed, on_finished=on_finished
         )
         return Evaluations(
             episodes.objectives,
@@ -65,6 +90,16 @@ class Locomotion(Problem):
             episodes.steps,
             moments=episodes.moments,
         )
+
+    def _choose_robots(self, seeds: np.ndarray) -> np.ndarray:
+        """Which robot runs each episode, (n,) int64: 0, the whole one, or a random damaged one."""
+        variants = np.zeros(len(seeds), np.int64)
+        for row, seed in enumerate(seeds):
+            sequence = np.random.SeedSequence(int(seed), spawn_key=(int(SeedFamily.DAMAGE),))
+            rng = np.random.default_rng(sequence)
+            if rng.random() < self.damage_share:
+                variants[row] = rng.integers(1, 1 + len(self.damages))
+        return variants
 
 
 def walking_record(robot: Robot) -> ProblemRecord:

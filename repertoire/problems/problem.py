@@ -91,6 +91,8 @@ class Problem(ABC):
             without observations, of which none can be requested.
         robot: the robot whose controllers the solutions are; None for a problem without a robot.
         controller: shape of these controllers; "" without a robot.
+        damage_share: see `ProblemRecord`.
+        damages: see `ProblemRecord`.
     """
 
     name: str
@@ -108,6 +110,8 @@ class Problem(ABC):
     normaliser: Normaliser | None = None
     robot: "Robot | None" = None
     controller: str = ""
+    damage_share: float = 0.0
+    damages: tuple[str, ...] = ()
 
     @final
     def record(self) -> ProblemRecord:

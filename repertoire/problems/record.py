@@ -23,6 +23,8 @@ class ProblemRecord:
         robot: the robot whose controllers the solutions are, with the episode length of the run; None for a
             problem without a robot.
         controller: shape of the robot's controllers, e.g. `mlp-28-128-128-8`; "" without a robot.
+        damage_share: share of the episodes of a training that run on a damaged robot.
+        damages: texts of these damages; each such episode has one of them.
 
     Raises:
         InvalidValueError: there is no measure, or not one name for each of them.
@@ -36,6 +38,8 @@ class ProblemRecord:
     objective_name: str = ""
     robot: "Robot | None" = None
     controller: str = ""
+    damage_share: float = 0.0
+    damages: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         if not self.measure_names:
@@ -75,6 +79,10 @@ class ProblemRecord:
             }
         meaning = f"{self.measure_meaning}: " if self.measure_meaning else ""
         objective = {"objective": self.objective_name} if self.objective_name else {}
+        if self.damages:
+            objective["training"] = (
+                f"{self.damage_share:.0%} of episodes with one of {', '.join(self.damages)}"
+            )
         return subject | objective | {"measures": meaning + ", ".join(self.measure_names)}
 
     @property

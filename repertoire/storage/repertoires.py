@@ -44,7 +44,10 @@ FORMAT = Format(
 
 
 class _ProblemFacts(BaseModel):
-    """The JSON text of a problem's facts; `episode_steps` is that of its robot, and missing without one."""
+    """The JSON text of a problem's facts.
+
+    `episode_steps` is that of its robot, and missing without one; damages are missing where there are none.
+    """
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
@@ -55,6 +58,8 @@ class _ProblemFacts(BaseModel):
     measure_meaning: str
     objective_name: str
     episode_steps: Steps | None = None
+    damage_share: Annotated[float, Field(ge=0, le=1)] = 0.0
+    damages: tuple[str, ...] = ()
 
 
 def write_repertoire(
@@ -138,6 +143,8 @@ def _contents(repertoire: Repertoire) -> Contents:
 def _problem_texts(problem: ProblemRecord) -> dict[str, str]:
     """The texts that a file holds of a problem: its facts, and its robot if it has one."""
     names = {field.name for field in fields(ProblemRecord)} - {"robot", "controller"}
+    if not problem.damages:
+        names -= {"damage_share", "damages"}
     facts = {name: getattr(problem, name) for name in sorted(names)}
     robot = problem.robot
     if robot is None:

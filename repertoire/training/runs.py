@@ -5,6 +5,7 @@ from pathlib import Path
 
 from repertoire.algorithms import find_algorithm
 from repertoire.problems.catalogue import find_problem, recorded_problem
+from repertoire.problems.locomotion import Breaker
 from repertoire.problems.problem import Problem
 from repertoire.storage.repertoires import read_repertoire, read_search
 from repertoire.training.settings import Settings
@@ -40,6 +41,8 @@ def start_training(
     threads: int | None = None,
     hidden: tuple[int, ...] | None = None,
     episode_steps: int | None = None,
+    damage_share: float = 0.0,
+    breaker: Breaker | None = None,
     **settings: object,
 ) -> Training:
     """Set up a new run.
@@ -49,9 +52,11 @@ def start_training(
         algorithm: name of the algorithm.
         out: folder of the run, made if it is missing.
         overwrite: whether to replace a run that the folder already holds.
-        threads: see `find_problem`.
-        hidden: see `find_problem`.
-        episode_steps: see `find_problem`.
+        threads: see `find_problem`, as for the next four.
+        hidden: of a robot's networks.
+        episode_steps: of a robot.
+        damage_share: of a robot's episodes.
+        breaker: damages the robot.
         **settings: of `Settings`; what is left out takes its default, or that of the problem or algorithm.
 
     Raises:
@@ -64,18 +69,28 @@ def start_training(
         raise InvalidValueError(
             f"{out} already holds a run: use --resume {out} to go on with it, or --overwrite"
         )
-    found = find_problem(problem, threads=threads, hidden=hidden, episode_steps=episode_steps)
+    found = find_problem(
+        problem,
+        threads=threads,
+        hidden=hidden,
+        episode_steps=episode_steps,
+        damage_share=damage_share,
+        breaker=breaker,
+    )
     training = Training(found, configure(found, algorithm, settings))  # so that a refusal leaves no folder
     make_folder(out)
     return training
 
 
-def resume_training(out: Path, *, threads: int | None = None) -> Training | None:
+def resume_training(
+    out: Path, *, threads: int | None = None, breaker: Breaker | None = None
+) -> Training | None:
     """Take a run up where it was last saved.
 
     Args:
         out: folder of the run.
         threads: of a robot's simulation; all cores by default.
+        breaker: damages the robot, if part of the episodes have it damaged.
 
     Returns:
         The run, or None if it had finished.
@@ -91,7 +106,8 @@ def resume_training(out: Path, *, threads: int | None = None) -> Training | None
     state = read_search(path)
     if state is None:
         return None
-    training = Training(recorded_problem(repertoire.problem, threads=threads), repertoire.settings)
+    problem = recorded_problem(repertoire.problem, threads=threads, breaker=breaker)
+    training = Training(problem, repertoire.settings)
     if len(repertoire) and not len(repertoire.history.get("evaluations", ())):
         raise InvalidFileError(f"{path}: there are elites, but no history of how they came about")
     try:

@@ -87,6 +87,11 @@ _DEFAULT = "[default: the algorithm's]"
     help="Only for robots: most control steps of an episode.  [default: the robot's]",
 )
 @click.option(
+    "--damage-share",
+    type=Number(),
+    help="Only for robots: share of episodes, 0 to 1, in which a random leg is lost or dead.  [default: 0]",
+)
+@click.option(
     "--hidden",
     type=Sizes(),
     help="Only for robots: drive the robot by networks with hidden layers of these sizes, e.g. 64,64.  "
@@ -108,19 +113,21 @@ def train(ctx: click.Context, problem: str | None, **options: Any) -> None:
     benchmark: sphere-N or arm-N with N parameters, e.g. sphere-100, or maze. Ctrl-C or SIGTERM saves the run,
     which can then be resumed.
     """
+    from adapt.damage.text import damaged_robots
     from repertoire.training.runs import FILE_NAME, resume_training, start_training
 
     checkpoint, threads, resume = (options.pop(key) for key in ("checkpoint_seconds", "threads", "resume"))
     if resume is not None:
         _refuse_with_resume(ctx)
         out = resume
-        training = resume_training(out, threads=threads)
+        training = resume_training(out, threads=threads, breaker=damaged_robots)
     elif problem is None:
         raise click.UsageError("name a robot or another problem to train, or a run to --resume")
     else:
         out = options.pop("out") or Path("runs") / Path(problem).stem
         settings = {key: value for key, value in options.items() if value is not None}
-        training = start_training(problem, settings.pop("algorithm"), out=out, threads=threads, **settings)
+        settings |= {"out": out, "threads": threads, "breaker": damaged_robots}
+        training = start_training(problem, settings.pop("algorithm"), **settings)
     if training is None:
         console.print(f"{out} has finished already; see it with: surefoot show {out}")
         return

@@ -8,9 +8,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from adapt.damage.text import damaged_robots
 from repertoire.algorithms import ALGORITHMS
 from repertoire.archives.archive import Archive
 from repertoire.archives.grid import GridSpec
+from repertoire.merging import merge
 from repertoire.repertoire import Repertoire
 from repertoire.storage.repertoires import read_repertoire, read_search
 from repertoire.strategies.strategy import STOPS
@@ -100,6 +102,28 @@ def test_a_stopped_run_of_each_algorithm_resumes_bit_for_bit(start, tmp_path, na
         resumed.run(part)
     assert same_runs(read_repertoire(part), read_repertoire(whole))
     assert len(read_repertoire(part)) > 1
+
+
+def test_a_run_with_damaged_episodes_resumes_bit_for_bit(start, tmp_path, uninterrupted: Repertoire) -> None:
+    settings = {"damage_share": 0.5, "breaker": damaged_robots}
+    whole, part = tmp_path / "whole" / FILE_NAME, tmp_path / "part" / FILE_NAME
+    with start("whole", **settings) as training:
+        training.run(whole)
+    steps = iter(range(100))
+    with start("part", **settings) as training:
+        training.run(part, stop=lambda: next(steps) >= 2)
+    with pytest.raises(InvalidValueError, match="damaged robots and a damage_share above 0 need each other"):
+        resume_training(part.parent)
+    resumed = resume_training(part.parent, breaker=damaged_robots)
+    assert resumed is not None
+    with resumed:
+        resumed.run(part)
+    saved = read_repertoire(part)
+    assert same_runs(saved, read_repertoire(whole))
+    assert not same_runs(saved, uninterrupted)
+    assert saved.problem.facts()["training"].startswith("50% of episodes with one of front_left:lost, ")
+    with pytest.raises(InvalidValueError, match=r"has the share of damaged episodes 0.5, but .* has 0.0"):
+        merge([uninterrupted, saved])
 
 
 @pytest.mark.parametrize("name", ["cma-mae", "cma-me", "cma-es"])
@@ -253,6 +277,7 @@ def test_a_folder_with_a_run_is_not_overwritten_unasked(start, tmp_path) -> None
         ({"algorithm": "cma-me", "strategy": "cma"}, "unknown strategy 'cma'"),
         ({"algorithm": "openai-mae", "batch_size": 9}, "batch_size must be even"),
         ({"algorithm": "cma-mega"}, "cma-mega needs gradients, which ant does not know"),
+        ({"damage_share": 1.5, "breaker": damaged_robots}, "damage_share must be from 0 to 1, not 1.5"),
         ({"threads": 10**5}, "threads must be at least 1 and at most 1024, not 100000"),
     ],
 )

@@ -1,12 +1,17 @@
 """Walking as a problem: what it passes on of the simulation, and normalised observations end to end."""
 
+from contextlib import closing
+
 import numpy as np
 import pytest
 
+from adapt.damage.text import damaged_robots
 from repertoire.algorithms import find_algorithm
 from repertoire.problems.locomotion import Locomotion
 from repertoire.problems.problem import Request
+from robots.errors import InvalidValueError
 from robots.robot import load_robot
+from robots.simulation.simulation import Simulation
 
 
 @pytest.fixture(scope="module")
@@ -56,3 +61,44 @@ def test_me_es_normalises_what_the_ant_sees(ant):
     assert abs(elites - parent).max(axis=1).min() < 1e-4
     mean = search.emitters[0].strategy.mean
     assert abs(elites - mean).max(axis=1).min() > 0.1
+
+
+def test_a_share_of_the_episodes_runs_on_damaged_robots(ant, solutions):
+    robot = ant.simulation.robot
+    damaged = damaged_robots(robot)
+    assert list(damaged) == [f"{leg}:{kind}" for kind in ("lost", "dead") for leg in robot.description.legs]
+    seeds = np.arange(400)
+    same = np.repeat(solutions[:1], len(seeds), axis=0)
+    with (
+        closing(Locomotion(robot, threads=2, damage_share=0.3, damaged=damaged)) as problem,
+        closing(Simulation(robot, *damaged.values(), threads=1)) as simulation,
+    ):
+        found = problem.evaluate(same, seeds).objectives
+        by_robot = [
+            simulation.evaluate(same, seeds, variants=np.full(400, i)).objectives
+            for i in range(1 + len(damaged))
+        ]
+        later = problem.evaluate(same[:50], seeds[100:150]).objectives
+    chosen = [
+        np.flatnonzero(column == value) for column, value in zip(np.transpose(by_robot), found, strict=True)
+    ]
+    counts = np.bincount([robots[0] for robots in chosen], minlength=1 + len(damaged))
+    assert 0.6 < counts[0] / 400 < 0.8
+    assert (counts[1:] > 3).all()
+    np.testing.assert_array_equal(later, found[100:150])  # whatever else is in the batch
+    assert (problem.record().damage_share, problem.record().damages) == (0.3, tuple(damaged))
+
+
+@pytest.mark.parametrize(
+    ("share", "damaged", "message"),
+    [
+        (1.5, True, r"^damage_share must be from 0 to 1, not 1.5$"),
+        (np.nan, True, r"^damage_share must be from 0 to 1, not nan$"),
+        (0.5, False, r"^damaged robots and a damage_share above 0 need each other$"),
+        (0.0, True, r"^damaged robots and a damage_share above 0 need each other$"),
+    ],
+)
+def test_an_impossible_share_is_refused(ant, share, damaged, message):
+    robot = ant.simulation.robot
+    with pytest.raises(InvalidValueError, match=message):
+        Locomotion(robot, damage_share=share, damaged={"front_left:lost": robot} if damaged else {})
