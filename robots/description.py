@@ -17,6 +17,7 @@ from robots.records import Count, Finite, Names, Positive, Record, Steps, by_kin
 # the kinds of controllers by name: each brings its part of the YAML
 CONTROLLERS: dict[str, type[ControllerDescription]] = by_kind(MLPDescription, PeriodicDescription)
 _MOST_CELLS = 1_000_000
+Point = tuple[Finite, Finite, Finite]
 
 
 def _read_controller(value: Any) -> Any:
@@ -96,6 +97,9 @@ class Description(Record):
         torso: body with the root joints: one free joint, or for a robot that moves in the x-z plane a slide
             along x, a slide along z and a hinge about y, in this order.
         floor: geom that is the ground.
+        position: points of bodies, in each body's frame [m]: the mean x and y of all of them is where the robot
+            is, from which its bearing and progress follow. A point of `world` never moves. None for the torso's
+            origin alone. What a damaged robot has lost does not count.
         keyframe: of the MJCF, the pose that episodes start in; None for that in which it is built, with the
             actuated joints at 0.
         joints: actuated joints in the order of observations and actions.
@@ -119,6 +123,7 @@ class Description(Record):
     model: str
     torso: str
     floor: str
+    position: dict[str, Annotated[tuple[Point, ...], Field(min_length=1)]] | None = None
     keyframe: str | None = None
     joints: Names
     ranges: dict[str, tuple[Finite, Finite]] = Field(default={})

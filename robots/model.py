@@ -64,7 +64,7 @@ def _check_elements(spec: mujoco.MjSpec, description: Description, origin: str) 
     joints, motors = _names(spec.joints), [actuator.target for actuator in spec.actuators]
     soles = [sole for soles in description.feet.values() for sole in soles]
     for kind, wanted, known in (
-        ("body", [description.torso], bodies),
+        ("body", [description.torso, *(description.position or ())], bodies),
         ("geom", [description.floor, *soles], geoms),
         ("joint", description.joints, joints),
         ("motor on the joint", description.joints, motors),

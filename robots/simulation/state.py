@@ -27,7 +27,7 @@ _TALLY = np.dtype(
         ("steps", _INT),  # control steps survived
         ("energy", _FLOAT),  # mechanical work of the motors, both signs counted [J]
         ("initial_height", _FLOAT),  # of the torso at reset [m]
-        ("initial_distance", _FLOAT),  # of the torso to the target at reset [m]
+        ("initial_distance", _FLOAT),  # of the robot's position to the target at reset [m]
         ("target_distance", _FLOAT),  # and now
         ("midway", _FLOAT),  # progress after two fifths of the longest episode, or now if that is to come [m]
         ("lateral", _FLOAT),  # displacement of the torso to the left when the episode ended [m]
@@ -50,6 +50,8 @@ class Task(NamedTuple):
         soles: sensor-data columns of each foot's soles, padded with ABSENT, (f, s).
         untouched: feet that a robot that is alive does not touch the floor with, (f,) bool.
         sensors: a record for each observation, (o,).
+        parts: a record for each body whose place counts for the robot's position, (p,); none where the torso
+            alone does, whose place is known without them.
     """
 
     constants: np.ndarray
@@ -57,13 +59,14 @@ class Task(NamedTuple):
     soles: np.ndarray
     untouched: np.ndarray
     sensors: np.ndarray
+    parts: np.ndarray
 
 
 class EpisodeState(NamedTuple):
     """What the kernels read and write during an episode.
 
     Attributes:
-        row: MuJoCo's positions, velocities and controls, (n,) float64.
+        row: MuJoCo's positions, velocities, controls and places of bodies, (n,) float64.
         sensordata: MuJoCo's.
         warnings: how often MuJoCo raised each kind of warning.
         observation: what the robot's controller sees now, (o,) float32.
@@ -92,7 +95,8 @@ def make_task(robot: Robot, data: mujoco.MjData) -> Task:
     sensors.stuck = _by_observation(robot, faults.stuck, np.nan)
     sensors.noise = _by_observation(robot, faults.noisy, 0.0)
     untouched = np.array([foot in description.alive.untouched for foot in description.feet])
-    return Task(_constants(robot, data), _joints(robot, data), _soles(robot), untouched, sensors)
+    parts = _parts(robot, data)
+    return Task(_constants(robot, data), _joints(robot, data), _soles(robot), untouched, sensors, parts)
 
 
 def make_state(task: Task, data: mujoco.MjData) -> EpisodeState:
@@ -190,6 +194,25 @@ def _joints(robot: Robot, data: mujoco.MjData) -> np.ndarray:
     return _records(len(joints), values)
 
 
+def _parts(robot: Robot, data: mujoco.MjData) -> np.ndarray:
+    """A record of each body that has points of the robot's position, (p,)."""
+    model, position = robot.physics, robot.description.position or {}
+    bodies = {name: mujoco.mj_name2id(model, mujoco.mjtObj.mjOBJ_BODY, name) for name in position}
+    present = {index: np.array(position[name]) for name, index in bodies.items() if index != ABSENT}
+    places, turns = _column(data, data.xpos), _column(data, data.xmat)
+    shares = np.array([len(points) for points in present.values()], _FLOAT)
+    means = np.array([points.mean(axis=0) for points in present.values()]).reshape(-1, 3)
+    values = {
+        "xpos": places + 3 * np.array(list(present), _INT),  # columns of a row of state
+        "xmat": turns + 9 * np.array(list(present), _INT),
+        "share": shares / max(shares.sum(), 1.0),  # of the points of all bodies
+        "x": means[:, 0],  # mean of its points in its frame [m]
+        "y": means[:, 1],
+        "z": means[:, 2],
+    }
+    return _records(len(present), values)
+
+
 def _records(count: int, values: Mapping[str, object]) -> np.ndarray:
     """Records with a value or `count` values in each field, of types that are the same for every robot."""
     columns = {name: np.asarray(value) for name, value in values.items()}
@@ -206,8 +229,9 @@ def _column(data: mujoco.MjData, part: np.ndarray) -> int:
 
 
 def _row(data: mujoco.MjData) -> np.ndarray:
-    """MuJoCo's data from the positions to the controls as one live row."""
-    length = max(_column(data, part) + part.size for part in (data.qpos, data.qvel, data.ctrl))
+    """MuJoCo's data from the positions to the orientations of bodies as one live row."""
+    parts = (data.qpos, data.qvel, data.ctrl, data.xpos, data.xmat)
+    length = max(_column(data, part) + part.size for part in parts)
     return np.ctypeslib.as_array((ctypes.c_double * length).from_address(data.qpos.ctypes.data))
 
 

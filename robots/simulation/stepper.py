@@ -58,7 +58,9 @@ class Stepper:
         self._task = make_task(robot, self.data)
         self.state = make_state(self._task, self.data)
         self._start = start_positions(robot)
-        self._physics = _Physics(_mj_step_address(), robot.physics._address, self.data._address)
+        self._physics = _Physics(
+            *_addresses("mj_step", "mj_kinematics"), robot.physics._address, self.data._address
+        )
         self._sizes, self._memory = self.controller.arguments()
         feet = list(robot.description.feet)
         self._measured = np.array([feet.index(foot) for foot in robot.description.measures])
@@ -193,20 +195,22 @@ class Stepper:
         present = joints != ABSENT
         self.data.qpos[:] = self._start
         self.state.row[joints[present]] += angles[present]
+        mujoco.mj_kinematics(self.robot.physics, self.data)  # the places of its bodies
         self._begun = True
 
 
 class _Physics(NamedTuple):
-    """What it takes to simulate: the addresses of MuJoCo's step and of its arguments."""
+    """What it takes to simulate: the addresses of MuJoCo's functions and of their arguments."""
 
     step: int
+    kinematics: int
     model: int
     data: int
 
 
 @cache
-def _mj_step_address() -> int:
-    """Address of `mj_step` in the library that the Python bindings have loaded already.
+def _addresses(*functions: str) -> tuple[int, ...]:
+    """Addresses of MuJoCo's functions in the library that the Python bindings have loaded already.
 
     Raises:
         OSError: there is no such library.
@@ -214,7 +218,8 @@ def _mj_step_address() -> int:
     folder = Path(mujoco.__file__).parent
     for pattern in ("libmujoco.so*", "libmujoco*.dylib", "mujoco.dll"):
         for path in sorted(folder.glob(pattern)):
-            return ctypes.cast(ctypes.CDLL(str(path)).mj_step, ctypes.c_void_p).value or 0
+            library = ctypes.CDLL(str(path))
+            return tuple(ctypes.cast(library[name], ctypes.c_void_p).value or 0 for name in functions)
     raise OSError(f"{folder} holds no library of MuJoCo")
 
 
@@ -266,6 +271,8 @@ def _advance(physics: _Physics, task: Task, state: EpisodeState) -> bool:
     apply_action(task, state)
     for _ in range(task.constants[0].substeps):
         _call(physics.step, physics.model, physics.data)
+    if task.parts.size:  # a step leaves the places of bodies as they were at its beginning
+        _call(physics.kinematics, physics.model, physics.data)
     return score(task, state)
 
 

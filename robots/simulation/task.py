@@ -30,7 +30,8 @@ def begin(task: Task, episode: EpisodeState, seed: np.uint64) -> None:
     tally.steps = 0
     tally.energy = 0.0
     tally.initial_height = pose[2]
-    tally.initial_distance = _target_distance(task, episode.row)
+    position = _position(task, episode.row)
+    tally.initial_distance = _target_distance(position)
     tally.target_distance = tally.initial_distance
     tally.midway = 0.0
     tally.lateral = 0.0
@@ -44,7 +45,7 @@ def begin(task: Task, episode: EpisodeState, seed: np.uint64) -> None:
     for step in range(episode.pending.shape[0]):
         for j in range(episode.pending.shape[1]):
             episode.pending[step, j] = 0.0
-    _observe(task, episode, pose)
+    _observe(task, episode, pose, position)
 
 
 @compiled()
@@ -78,9 +79,9 @@ def score(task: Task, episode: EpisodeState) -> bool:
         pose = _pose(task, episode.row)
     else:
         _feel(task, episode)
-        pose = _pose(task, episode.row)
-        _reward(task, episode, pose)
-        _observe(task, episode, pose)
+        pose, position = _pose(task, episode.row), _position(task, episode.row)
+        _reward(task, episode, pose, position)
+        _observe(task, episode, pose, position)
     ended = tally.terminated or tally.steps == task.constants[0].max_steps
     if ended:
         tally.lateral = pose[1]
@@ -117,7 +118,7 @@ def _feel(task: Task, episode: EpisodeState) -> None:
 
 
 @compiled()
-def _reward(task: Task, episode: EpisodeState, pose: _Pose) -> None:
+def _reward(task: Task, episode: EpisodeState, pose: _Pose, position: tuple[float, float]) -> None:
     """Add up the reward of a control step."""
     constants, tally, row = task.constants[0], episode.tally[0], episode.row
     joints = task.joints.size
@@ -134,7 +135,7 @@ def _reward(task: Task, episode: EpisodeState, pose: _Pose) -> None:
         effort += a * a
         power += abs(torque * velocity)
         at_limit += abs(_rescaled(task, row, j)) > _NEAR_LIMIT
-    distance = _target_distance(task, row)
+    distance = _target_distance(position)
     alive = _alive(task, episode, pose)
     reward = constants.alive_weight if alive else -constants.alive_weight
     reward += constants.progress_weight * (tally.target_distance - distance) / constants.control_step
@@ -166,16 +167,16 @@ def _alive(task: Task, episode: EpisodeState, pose: _Pose) -> bool:
 
 
 @compiled()
-def _observe(task: Task, episode: EpisodeState, pose: _Pose) -> None:
+def _observe(task: Task, episode: EpisodeState, pose: _Pose, position: tuple[float, float]) -> None:
     """Write what the controller sees, clipped."""
     constants, tally, row = task.constants[0], episode.tally[0], episode.row
     observation = episode.observation
-    x, y, z, roll, pitch, yaw = pose
+    _, _, z, roll, pitch, yaw = pose
     root = constants.root_qvel
     vx, vy, vz = row[root], row[root + 1], row[root + 2]
     if constants.planar:
         vy, vz = 0.0, vy
-    bearing = np.arctan2(-y, TARGET_X - x) - yaw
+    bearing = np.arctan2(-position[1], TARGET_X - position[0]) - yaw
     cos, sin = np.cos(yaw), np.sin(yaw)
     observation[0] = z - tally.initial_height
     observation[1] = np.sin(bearing)
@@ -222,13 +223,27 @@ def _rescaled(task: Task, row: np.ndarray, j: int) -> float:
 
 
 @compiled()
-def _target_distance(task: Task, row: np.ndarray) -> float:
-    """Horizontal distance of the torso to the target [m]."""
+def _target_distance(position: tuple[float, float]) -> float:
+    """Horizontal distance of a position to the target [m]."""
+    return float(np.hypot(TARGET_X - position[0], position[1]))
+
+
+@compiled()
+def _position(task: Task, row: np.ndarray) -> tuple[float, float]:
+    """Where the robot is, x and y [m]: the mean of the points that its description names, or the torso."""
     constants = task.constants[0]
     root = constants.root_qpos
-    if constants.planar:
-        return abs(TARGET_X - constants.origin_x - row[root])
-    return np.hypot(TARGET_X - row[root], row[root + 1])
+    if task.parts.size == 0:
+        return constants.origin_x + row[root], 0.0 if constants.planar else row[root + 1]
+    x, y = 0.0, 0.0
+    for i in range(task.parts.size):
+        part = task.parts[i]
+        at, turn = part.xpos, part.xmat
+        x += part.share * (row[at] + row[turn] * part.x + row[turn + 1] * part.y + row[turn + 2] * part.z)
+        y += part.share * (
+            row[at + 1] + row[turn + 3] * part.x + row[turn + 4] * part.y + row[turn + 5] * part.z
+        )
+    return x, y
 
 
 @compiled()

