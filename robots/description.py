@@ -97,9 +97,9 @@ class Description(Record):
         torso: body with the root joints: one free joint, or for a robot that moves in the x-z plane a slide
             along x, a slide along z and a hinge about y, in this order.
         floor: geom that is the ground.
-        position: points of bodies, in each body's frame [m]: the mean x and y of all of them is where the robot
-            is, from which its bearing and progress follow. A point of `world` never moves. None for the torso's
-            origin alone. What a damaged robot has lost does not count.
+        position: points of bodies, in each body's frame [m]. The mean x and y of all of them is where the
+            robot is, from which its bearing and progress follow. A point of `world` never moves. None for the
+            torso's origin alone. What a damaged robot has lost does not count.
         keyframe: of the MJCF, the pose that episodes start in; None for that in which it is built, with the
             actuated joints at 0.
         joints: actuated joints in the order of observations and actions.

@@ -59,7 +59,10 @@ class Stepper:
         self.state = make_state(self._task, self.data)
         self._start = start_positions(robot)
         self._physics = _Physics(
-            *_addresses("mj_step", "mj_kinematics"), robot.physics._address, self.data._address
+            _address_of("mj_step"),
+            _address_of("mj_kinematics"),
+            robot.physics._address,
+            self.data._address,
         )
         self._sizes, self._memory = self.controller.arguments()
         feet = list(robot.description.feet)
@@ -209,8 +212,8 @@ class _Physics(NamedTuple):
 
 
 @cache
-def _addresses(*functions: str) -> tuple[int, ...]:
-    """Addresses of MuJoCo's functions in the library that the Python bindings have loaded already.
+def _address_of(function: str) -> int:
+    """Address of one of MuJoCo's functions in the library that the Python bindings have loaded already.
 
     Raises:
         OSError: there is no such library.
@@ -218,8 +221,7 @@ def _addresses(*functions: str) -> tuple[int, ...]:
     folder = Path(mujoco.__file__).parent
     for pattern in ("libmujoco.so*", "libmujoco*.dylib", "mujoco.dll"):
         for path in sorted(folder.glob(pattern)):
-            library = ctypes.CDLL(str(path))
-            return tuple(ctypes.cast(library[name], ctypes.c_void_p).value or 0 for name in functions)
+            return ctypes.cast(ctypes.CDLL(str(path))[function], ctypes.c_void_p).value or 0
     raise OSError(f"{folder} holds no library of MuJoCo")
 
 
