@@ -8,7 +8,7 @@ import numpy as np
 from robots.errors import InvalidValueError
 
 FORMAT = "surefoot-recovery"
-VERSION = 3
+VERSION = 4
 _NEGLIGIBLE = 0.005  # probability that rounds to 0.00
 
 
@@ -69,6 +69,7 @@ class Trial:
         distance: progress towards the target [m].
         diagnosis: what the selector then holds to be wrong, the most probable first: texts of damages, or
             "unknown", with their probabilities, those below a hundredth left out; empty if it does not ask.
+        confirms: whether it is a confirmation trial, see `Confirmation`.
     """
 
     number: int
@@ -81,6 +82,44 @@ class Trial:
     steps: int
     distance: float
     diagnosis: dict[str, float] = field(default_factory=dict)
+    confirms: bool = False
+
+
+@dataclass(frozen=True)
+class Confirmation:
+    """How the controller that a search recommends compares with the incumbent in confirmation trials.
+
+    Attributes:
+        row: of the recommended controller, which is not the incumbent.
+        trials: numbers of confirmation trials of it and of the incumbent.
+        difference: of their mean objectives in these trials; None if either has none.
+        standard_error: of that difference.
+    """
+
+    row: int
+    trials: tuple[int, int]
+    difference: float | None = None
+    standard_error: float | None = None
+
+    @property
+    def passed(self) -> bool:
+        """Whether the recommended controller replaces the incumbent."""
+        if self.difference is None or self.standard_error is None:
+            return False
+        return self.difference > self.standard_error
+
+    @property
+    def words(self) -> str:
+        """What the trials showed, in words."""
+        if self.difference is None or self.standard_error is None:
+            return "too few trials were left to confirm that the new gait is better than the old one"
+        sense = "better" if self.difference > 0 else "worse"
+        within = "" if self.passed or self.difference <= 0 else ", which may be chance"
+        return (
+            f"the new gait did {format_objective(abs(self.difference))} ± "
+            f"{format_objective(self.standard_error)} {sense} than the old one in {self.trials[0]} and "
+            f"{self.trials[1]} confirmation trials{within}"
+        )
 
 
 @dataclass(frozen=True)
@@ -135,7 +174,9 @@ class Recovery:
         oracle: the best controller of the repertoire on the damaged robot; None if it was not asked for.
         oracle_row: row of that controller.
         trials: in order; the first is of the incumbent.
-        row: of the chosen controller in the repertoire.
+        confirmation: of the controller that the search recommended; None if that is the incumbent, or if no
+            confirmation was asked for.
+        row: of the chosen controller in the repertoire: the incumbent unless another one was confirmed.
         cell: of the chosen controller in the archive.
         stop: why the search stopped.
     """
@@ -151,6 +192,7 @@ class Recovery:
     oracle: Performance | None
     oracle_row: int | None
     trials: tuple[Trial, ...]
+    confirmation: Confirmation | None
     row: int
     cell: tuple[int, ...]
     stop: str
@@ -175,7 +217,8 @@ class Recovery:
     def verdict(self) -> str:
         """Whether a better gait than the incumbent was found, in a sentence."""
         if self.row == self.incumbent:
-            return "no better gait was found: the old gait is still the best of those tried"
+            reason = self.confirmation.words if self.confirmation else "it is still the best of those tried"
+            return f"no better gait was confirmed, the old one stays: {reason}"
         if self.recovered.objective <= self.broken.objective:
             return "not recovered: the new gait does no better than the old one, measured afresh"
         if 2 * self.recovered.falls > self.recovered.episodes or self.recovered.distance <= 0:

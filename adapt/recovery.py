@@ -5,13 +5,14 @@ from numbers import Integral
 
 import numpy as np
 
+from adapt.confirmation import CONFIRMATIONS, ConfirmedSearch
 from adapt.damage.damage import Damage
 from adapt.evidence import evidence_of
 from adapt.oracle import find_oracle, true_objectives
 from adapt.records import Outcome, Performance, Recovery, Trial
 from adapt.rehearsal.table import Table
 from adapt.selectors.catalogue import choose_selector, find_selector, make_selector
-from adapt.selectors.selector import Context, Prior, Selector
+from adapt.selectors.selector import Context, Prior
 from repertoire.evaluation import Evaluator
 from repertoire.repertoire import Repertoire
 from robots.errors import InvalidValueError
@@ -31,7 +32,7 @@ def recover(
     selector: str | None = None,
     table: Table | None = None,
     max_falls: int | None = None,
-    confirmations: int | None = None,
+    confirmations: int = CONFIRMATIONS,
     threads: int | None = None,
     oracle: bool = False,
     on_trial: Callable[[Trial], None] | None = None,
@@ -42,14 +43,13 @@ def recover(
         repertoire: of the intact robot.
         damage: what broke.
         seed: at least 0; the result depends on nothing else that is not in the other arguments.
-        trials: how many controllers to try at most, at least 1.
+        trials: how many there may be at most, at least 1, confirmation trials included.
         selector: name of what chooses the trials, by default `rehearsed` if there is a
             table, and `map-bo-tuned` if there is none.
         table: the repertoire's rehearsal.
         max_falls: how many trials may end in a fall, at least 1; any number by default.
-        confirmations: how often a controller must have been tried before the search ends with it, at least
-            1; by default what the selector needs, see `Selector.confirmations`. The last trials are kept for
-            this.
+        confirmations: trials of the recommended controller, and as many of the incumbent, by which it must
+            be better, see `ConfirmedSearch`; 0 to hand it over as it is.
         threads: of the simulation; all cores by default. The result does not depend on it.
         oracle: whether to find the repertoire's best by trying all of it, many times.
         on_trial: called after each trial.
@@ -61,7 +61,7 @@ def recover(
     """
     _check_whole("trials", trials, 1)
     _check_whole("max_falls", 1 if max_falls is None else max_falls, 1)
-    _check_whole("confirmations", 1 if confirmations is None else confirmations, 1)
+    _check_whole("confirmations", confirmations, 0)
     _check_whole("seed", seed, 0)
     _check_repertoire(repertoire)
     name = choose_selector(selector, table)
@@ -82,10 +82,13 @@ def recover(
             truth=truth if needs_truth else None,
             max_falls=max_falls,
         )
-        search = make_selector(name, context)
         incumbent = find_incumbent(intact, seed=seed)
-        confirmations = confirmations or search.confirmations
-        tried = _search(damaged, seed, search, incumbent, confirmations, on_trial)
+        search = ConfirmedSearch(make_selector(name, context), incumbent, confirmations=confirmations)
+        tried: list[Trial] = []
+        while (row := search.ask()) is not None:
+            tried.append(_try(damaged, seed, search, len(tried) + 1, row))
+            if on_trial:
+                on_trial(tried[-1])
         chosen = search.recommendation()
         best = find_oracle(damaged, truth, seed=seed, row=chosen) if oracle and truth is not None else None
         return Recovery(
@@ -100,10 +103,10 @@ def recover(
             oracle=None if best is None else _performance(damaged, best, seed),
             oracle_row=best,
             trials=tuple(tried),
+            confirmation=search.confirmation(),
             row=chosen,
             cell=repertoire.cell(chosen),
-            stop=search.done()
-            or f"the best gait was tried {confirmations} times, and too few trials remain to confirm another",
+            stop=search.stop,
         )
 
 
@@ -132,44 +135,9 @@ def _performance(evaluator: Evaluator, row: int, seed: int) -> Performance:
     )
 
 
-def _search(
-    evaluator: Evaluator,
-    seed: int,
-    search: Selector,
-    incumbent: int,
-    confirmations: int,
-    on_trial: Callable[[Trial], None] | None,
-) -> list[Trial]:
-    """Try the incumbent, which is how damage is noticed, and then what a selector proposes.
-
-    Before the search ends, the recommended controller is tried again until one has had its confirmations.
-    """
-    tried: list[Trial] = []
-    kept = min(2 * (confirmations - 1), search.trials // 4)  # enough to find a lucky first leader out
-    while not search.spent():
-        ending = search.done() is not None or len(tried) >= search.trials - kept
-        row = _next(search, incumbent, confirmations, ending)
-        if row is None:
-            break
-        tried.append(_try(evaluator, seed, search, len(tried) + 1, row))
-        if on_trial:
-            on_trial(tried[-1])
-    return tried
-
-
-def _next(search: Selector, incumbent: int, confirmations: int, ending: bool) -> int | None:
-    """Row to try next, or None to stop."""
-    if not search.rows:
-        return incumbent
-    if not ending:
-        return search.ask()
-    leader = search.recommendation()
-    return leader if search.rows.count(leader) < confirmations else None
-
-
-def _try(evaluator: Evaluator, seed: int, search: Selector, number: int, row: int) -> Trial:
-    """Try a controller once, and tell the selector."""
-    predicted = float(search.predicted[row])
+def _try(evaluator: Evaluator, seed: int, search: ConfirmedSearch, number: int, row: int) -> Trial:
+    """Try a controller once, and tell the search."""
+    predicted, confirms = float(search.selector.predicted[row]), search.confirms
     seeds = derive_seeds(seed, SeedFamily.TRIALS, number, 1)
     episodes = evaluator.run(np.array([row]), seeds)
     outcome = Outcome(
@@ -188,7 +156,8 @@ def _try(evaluator: Evaluator, seed: int, search: Selector, number: int, row: in
         fell=outcome.fell,
         steps=int(episodes.steps[0]),
         distance=float(episodes.distances[0]),
-        diagnosis={cause: p for cause, p in search.diagnosis() if p >= _NEGLIGIBLE},
+        diagnosis={cause: p for cause, p in search.selector.diagnosis() if p >= _NEGLIGIBLE},
+        confirms=confirms,
     )
 
 

@@ -93,7 +93,8 @@ def recover(
         source: a repertoire, or what `load` takes.
         damage: what breaks, e.g. `front_left:lost`.
         seed: from which every random number derives.
-        trials: how many gaits to try at most.
+        trials: how many there may be at most. The last ones confirm that the gait found is better than the
+            old one, which it otherwise does not replace; see `adapt.confirmation`.
         selector: name of what chooses the trials; by default `rehearsed` if there is a rehearsal, and
             `map-bo-tuned` if there is none.
         rehearsal: file of the rehearsal; by default the one next to the repertoire's file, if the selector

@@ -1,7 +1,5 @@
 """Selectors to compare with: those that learn nothing of one controller from another, and the oracle."""
 
-from typing import ClassVar
-
 import numpy as np
 
 from adapt.selectors.catalogue import register
@@ -52,8 +50,6 @@ class Oracle(Selector):
     Raises:
         InvalidValueError: the truth is missing or has another shape.
     """
-
-    confirmations: ClassVar[int] = 1
 
     def __init__(self, context: Context) -> None:
         super().__init__(context)

@@ -2,7 +2,6 @@
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from typing import ClassVar
 
 import numpy as np
 
@@ -85,14 +84,10 @@ class Selector(ABC):
 
     Attributes:
         prior, trials, max_falls: of the context.
-        confirmations: how many trials of the recommended controller a recovery ends with. Single trials are
-            noisy, and the best of many is likely to have been lucky; 1 for selectors that allow for that.
         rows: tried so far, in order.
         objectives: what each of these trials measured.
         falls: how many of them ended in a fall.
     """
-
-    confirmations: ClassVar[int] = 3
 
     def __init__(self, context: Context) -> None:
         self.prior = context.prior

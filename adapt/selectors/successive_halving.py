@@ -1,7 +1,5 @@
 """`SuccessiveHalving`: tries many once, the better half again, and so on."""
 
-from typing import ClassVar
-
 import numpy as np
 
 from adapt.selectors.baselines import ModelFree
@@ -19,8 +17,6 @@ class SuccessiveHalving(ModelFree):
     episode, and more of them take the place of longer ones. Trials that are left over, or asked for after the
     end, go to controllers not yet tried, best first.
     """
-
-    confirmations: ClassVar[int] = 1  # it repeats trials itself
 
     def __init__(self, context: Context) -> None:
         super().__init__(context)

@@ -5,12 +5,13 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from adapt.suite.cases import Track
-from adapt.suite.metrics import interquartile_mean, summarise
-from adapt.suite.results import Results
+from adapt.suite.metrics import by_damage, interquartile_mean, summarise
+from adapt.suite.recoveries import Results
 from repertoire.plots import save_figure
 
 # The palette of Okabe and Ito, which colour-blind people can tell apart; lines also differ in dashes
@@ -44,17 +45,15 @@ def draw_curves(results: Results, path: Path) -> None:
 def _draw_track(axes: Axes, results: Results, track: Track) -> None:
     """Draw the curves of a track for binding damages, each with its name at its end."""
     trials, ends = np.arange(1, results.trials + 1), {}
-    for name in results.selectors:
-        runs = results.select(track, name, "binding")
-        if runs is None:
-            continue
-        points = [summarise(runs.ratios[..., trial - 1], interquartile_mean) for trial in trials]
-        middles, lows, highs = np.transpose([(one.value, one.low, one.high) for one in points])
-        color, dashes = _style(results.selectors, name)
+    recoveries = results.of(track)
+    for name, runs in recoveries[recoveries["binding"] == 1].groupby("selector", sort=False):
+        points = [summarise(by_damage(runs, f"rr_{trial}"), interquartile_mean) for trial in trials]
+        middles, lows, highs = np.transpose(points)
+        color, dashes = _style(results.selectors, str(name))
         axes.fill_between(trials, lows, highs, color=color, alpha=0.15, linewidth=0)
         width = 2.6 if name == _FIRST else 1.4
         axes.plot(trials, middles, color=color, linestyle=dashes, linewidth=width)
-        ends[name] = float(middles[-1])
+        ends[str(name)] = float(middles[-1])
     axes.axhline(0.9, color="black", linewidth=0.8, linestyle=(0, (1, 3)))
     axes.set_title(f"{track.name}: {track.title}", loc="left", fontsize=9)
     axes.set(xlabel="trials", ylabel="recovery ratio", ylim=(0, 1 + _MARGIN), xlim=(1, results.trials))
@@ -87,25 +86,27 @@ def _style(selectors: Sequence[str], name: str) -> tuple[str, str]:
     return _COLORS[number % len(_COLORS)], _DASHES[number % len(_DASHES)]
 
 
-def draw_damages(results: Results, path: Path, *, gap: bool, after: int) -> None:
-    """Draw the mean recovery ratios after some trials, of every selector and damage, as a heat map.
+def draw_damages(ratios: pd.DataFrame, path: Path, *, after: int) -> None:
+    """Draw mean recovery ratios after some trials, of every selector and damage, as a heat map.
+
+    Args:
+        ratios: a row for each damage and a column for each selector, the first of them without adaptation.
+        path: to draw to.
+        after: how many trials.
 
     Raises:
         InvalidFileError: the file cannot be written.
     """
-    case_set, found = results.setting.case_sets[gap], results.across(gap)
-    order = np.argsort(case_set.unadapted, kind="stable")
-    columns = [one.runs.ratios[..., after - 1].mean(axis=1) for one in found]
-    values = np.column_stack([case_set.unadapted, *columns])[order]  # (d, 1 + found)
-    figure = Figure(figsize=(0.62 * values.shape[1] + 4.4, 0.28 * len(values) + 1.9), layout="constrained")
+    ratios = ratios.sort_values(ratios.columns[0], kind="stable")
+    d, columns = ratios.shape
+    figure = Figure(figsize=(0.62 * columns + 4.4, 0.28 * d + 1.9), layout="constrained")
     axes = figure.add_subplot()
-    image = axes.imshow(values, cmap="viridis", vmin=0, vmax=1, aspect="auto")
-    for (row, column), value in np.ndenumerate(values):
+    image = axes.imshow(ratios, cmap="viridis", vmin=0, vmax=1, aspect="auto")
+    for (row, column), value in np.ndenumerate(ratios):
         color = "white" if value < _DARK else "black"
         axes.text(column, row, f"{value:.2f}", ha="center", va="center", fontsize=7.5, color=color)
-    labels = ["no adaptation", *(one.label for one in found)]
-    axes.set_xticks(range(values.shape[1]), labels, rotation=40, ha="right", fontsize=8)
-    axes.set_yticks(range(len(values)), [case_set.cases[row].damage for row in order], fontsize=8)
+    axes.set_xticks(range(columns), ratios.columns, rotation=40, ha="right", fontsize=8)
+    axes.set_yticks(range(d), ratios.index, fontsize=8)
     axes.set_title(f"mean recovery ratio after {after} trials", loc="left", fontsize=10)
     figure.colorbar(image, ax=axes, fraction=0.04)
     save_figure(figure, path)

@@ -1,14 +1,17 @@
 """`replay`: a recovery that reads its trials from a table of true outcomes instead of simulating them."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 import numpy as np
 
+from adapt.damage import HEALTHY
 from adapt.records import Outcome
 from adapt.rehearsal.table import Table
 from adapt.selectors.selector import Selector
 from robots.errors import InvalidValueError
+
+BINDING = 0.9  # a damage is binding if the incumbent has less than this share of the oracle's score
 
 
 @dataclass(frozen=True)
@@ -57,6 +60,74 @@ class Truth:
 
 
 @dataclass(frozen=True, eq=False)
+class Case:
+    """A damage to recover from, and the true outcomes of every controller under it.
+
+    There are two sets of episodes with different seeds. Trials show the first one. Recommended controllers
+    and the oracle, which is chosen by episodes of its own, are scored by the second one: so no score is
+    flattered by the noise that its controller was selected by. Scores are objectives minus the minimum
+    objective.
+
+    Attributes:
+        damage: its text.
+        truth: what trials show.
+        scores: mean of every controller in the second set, (k,).
+        oracle: score of the best controller, see `find_oracle`; ratios are defined if it is positive.
+        intact: score of the best controller of the intact robot.
+        incumbent: row of the controller that the intact robot uses: the best objective of the repertoire.
+    """
+
+    damage: str
+    truth: Truth
+    scores: np.ndarray
+    oracle: float
+    intact: float
+    incumbent: int
+
+    def ratio(self, rows: np.ndarray | int) -> np.ndarray:
+        """Recovery ratios of some controllers: scores as shares of the oracle's, clipped to [0, 1]."""
+        return np.clip(self.scores[rows] / self.oracle, 0.0, 1.0)
+
+    @property
+    def unadapted(self) -> float:
+        """Recovery ratio of the incumbent, RR_0."""
+        return float(self.ratio(self.incumbent))
+
+    @property
+    def binding(self) -> bool:
+        """Whether the damage needs adaptation: RR_0 is below 0.9."""
+        return self.unadapted < BINDING
+
+
+def make_cases(
+    shown: Table, scored: Table, oracles: Mapping[str, int], *, min_objective: float, incumbent: int
+) -> list[Case]:
+    """The cases of two tables with the same conditions, of which the first is the healthy robot.
+
+    Args:
+        shown: what trials show.
+        scored: what recommendations are scored by.
+        oracles: row of the best controller by condition.
+        min_objective: of the repertoire.
+        incumbent: see `Case`.
+    """
+    scores = scored.objectives.astype(float) - min_objective  # (1 + d, k)
+    intact = float(scores[0, oracles[HEALTHY]])
+    return [
+        Case(
+            damage,
+            Truth.of(shown, damage),
+            own,
+            float(own[oracles[damage]]),
+            intact=intact,
+            incumbent=incumbent,
+        )
+        for damage, own in zip(shown.conditions, scores, strict=True)
+        if damage != HEALTHY
+    ]
+
+
+@dataclass(frozen=True, eq=False)
 class Replay:
     """A replayed recovery of B trials.
 
@@ -82,8 +153,9 @@ def replay(
 ) -> Replay:
     """Let a selector recover, for all trials even if it would have stopped earlier.
 
-    The noise of a trial depends on the seed and the number of the trial alone, so that it is the same for all
-    selectors.
+    It is the selector that is compared here: it begins as it likes, not with the incumbent, and nothing that
+    it recommends is confirmed as by `ConfirmedSearch` on a robot. The noise of a trial depends on the seed
+    and the number of the trial alone, so that it is the same for all selectors.
 
     Args:
         make: starts the selector, for at least as many trials.

@@ -1,77 +1,44 @@
 """`write_report`: every recovery in a CSV file, pictures, and a report in Markdown."""
 
+import math
+import re
 from collections.abc import Iterator, Sequence
 from pathlib import Path
+from string import Template
+from typing import Any
 
-import numpy as np
+import pandas as pd
+import yaml
 
 from adapt.oracle import FINAL_EPISODES, FINALISTS
 from adapt.selectors.catalogue import find_selector
 from adapt.suite.cases import Track
 from adapt.suite.figures import draw_curves, draw_damages
-from adapt.suite.metrics import compare_paired, metrics
+from adapt.suite.metrics import Metric, Summary, compare_paired, metrics
 from adapt.suite.reality_gap import FRICTION, LATENCY, MASS, STRENGTH
-from adapt.suite.results import CaseSet, Results, SelectorRuns
-from adapt.suite.simulation import Simulated
+from adapt.suite.recoveries import Results
 from adapt.suite.study import RecoveryStudy
-from adapt.suite.tables import (
-    SUBJECT,
-    TARGETS,
-    damages_table,
-    paired_table,
-    selectors_table,
-    simulated_table,
-    targets_table,
-)
 from repertoire.provenance import processor_name, software_versions
-from repertoire.suites.report import bullets, heading, paragraph, picture, write_csv, write_document
-from robots.files import make_folder
+from repertoire.suites.report import (
+    NOTHING,
+    Bold,
+    bold_if,
+    bullets,
+    format_p,
+    heading,
+    join,
+    picture,
+    table,
+)
+from robots.files import make_folder, write_text
 
+SUBJECT = "rehearsed"  # the selector that is compared with the others
 _RATIOS = ("RR@1", "RR@3", "RR@5", "RR@10", "RR@20", "AURC", "CVaR10")
 _COUNTS = ("T90", "T95", "solved@5", "solved@10", "solved@20", "falls@10", "stop", "RR@stop")
 _ALL = ("mean RR@1", "mean RR@3", "mean RR@5", "mean RR@10", "mean RR@20", "falls@10", "stop", "RR@stop")
 _TESTED = ("RR@5", "RR@10", "RR@20")
-_TARGETED = "hexapod"
 _SHOWN_TRIALS = 10  # after which damages are compared
-
-_TARGETS = (
-    f"What {SUBJECT} should reach. The values of the pilot study are from another repertoire, and from the "
-    "same damages that its methods were tuned on."
-)
-_TRACKS = (
-    "All selectors get the same repertoire, number of trials and trial noise. Tracks differ in the library "
-    "of rehearsed damages, which only some methods use; the other methods have the same results in all "
-    "tracks with the same robot."
-)
-_PAIRED = (
-    "The unit is a damage, and its value the mean over seeds; all damages count. The columns are: the mean "
-    f"difference of {SUBJECT} and the rival, with Student's 95% interval; Hedges' g of the paired "
-    "differences; the matched-pairs rank-biserial correlation; the share of damages in which it is better, "
-    "ties counted as half; and p of the Wilcoxon signed-rank test, adjusted for the number of rivals (Holm)."
-)
-_SIMULATED = (
-    "The same recoveries on the simulated robot, trial by trial and up to the method's own stop, next to the "
-    "mean of the replays from the same damage. A simulated recovery begins with the incumbent, and the only "
-    "noise of its trials is the variation between episodes."
-)
-_DEFINITIONS = (
-    "Oracle: the controller of the repertoire that does best on the damaged robot. It is found by running "
-    "all controllers, and then the most promising ones again; its score comes from other episodes.",
-    "Recovery ratio, RR@t: the true score of the controller recommended after t trials as a share of the "
-    "oracle's, from 0 to 1. It comes from episodes that no selector saw, never from what a trial measured.",
-    "RR_0: the recovery ratio without adaptation, of the controller that the intact robot uses. A damage is "
-    "binding if RR_0 is below 0.9. Tables are of binding damages unless they say otherwise.",
-    "T90, T95: the first trial with an RR of at least 0.9 or 0.95; the median over all recoveries, or - if "
-    "half of them never reach it. solved@t: the share of recoveries with an RR@t of at least 0.9.",
-    "AURC: the mean of RR over all trials. CVaR10: the mean of the worst tenth of the last RR. falls@10: the "
-    "number of falls in the first ten trials.",
-    "stop, RR@stop: the number of trials after which the method would have stopped by its own rule, and the "
-    "ratio there. All recoveries are continued to the last trial.",
-    "Headroom: the oracle's score as a share of that of the intact robot's oracle, which the repertoire "
-    "limits. Retention: the same share for the controller recommended last, which a user would notice.",
-    "RR@t and AURC are interquartile means. Intervals are 95% bootstrap intervals over seeds within each "
-    "damage.",
-)
+_TEMPLATE = Path(__file__).with_name("report.md")
 
 
 def write_report(
@@ -79,7 +46,7 @@ def write_report(
     folder: Path,
     *,
     notes: Sequence[str],
-    simulated: Sequence[Simulated] = (),
+    simulated: pd.DataFrame | None = None,
     videos: Sequence[str] = (),
 ) -> list[Path]:
     """Write `recoveries.csv`, pictures and `report.md` to a folder.
@@ -88,7 +55,7 @@ def write_report(
         results: of the benchmark.
         folder: made if it is missing.
         notes: sentences on how it was run, see `study_notes`.
-        simulated: recoveries on the simulated robot.
+        simulated: see `simulate_recoveries`.
         videos: a line for each video.
 
     Returns:
@@ -100,28 +67,27 @@ def write_report(
     make_folder(folder)
     csv, curves, report = (folder / name for name in ("recoveries.csv", "curves.png", "report.md"))
     damages = {gap: folder / ("damages-gap.png" if gap else "damages.png") for gap in results.gaps}
-    _write_recoveries(csv, results)
+    write_text(csv, results.recoveries.to_csv(index=False, float_format="%.4f"))
     draw_curves(results, curves)
-    for gap, path in damages.items():
-        draw_damages(results, path, gap=gap, after=min(_SHOWN_TRIALS, results.trials))
-    blocks = [
-        heading(f"Recovery of the {results.robot}", 1),
-        bullets(notes),
-        *_targets(results),
-        heading("Tracks"),
-        paragraph(_TRACKS),
-        bullets(_track_line(results, track) for track in results.tracks),
-        picture(curves, "Recovery ratio over trials, binding damages: interquartile mean and its interval."),
-        *(block for track in results.tracks for block in _track(results, track)),
-        *_damages(results, list(damages.values())),
-        *_paired(results),
-        *([heading("Simulated recoveries"), paragraph(_SIMULATED)] if simulated else []),
-        *([simulated_table(simulated)] if simulated else []),
-        *([heading("Videos"), bullets(videos)] if videos else []),
-        heading("Definitions"),
-        bullets(_DEFINITIONS),
-    ]
-    write_document(report, blocks)
+    blocks = {
+        "robot": results.robot,
+        "subject": SUBJECT,
+        "notes": bullets(notes),
+        "targets": _targets(results),
+        "tracks": bullets(_track_line(results, track) for track in results.tracks),
+        "curves": picture(
+            curves, "Recovery ratio over trials, binding damages: interquartile mean and its interval."
+        ),
+        "tables": join(block for track in results.tracks for block in _track(results, track)),
+        "damages": join(block for gap, path in damages.items() for block in _damages(results, gap, path)),
+        "paired": _paired(results),
+        "simulated": "" if simulated is None or simulated.empty else _simulated(simulated),
+        "videos": bullets(videos),
+    }
+    sections = map(Template, re.split(r"^(?=## )", _TEMPLATE.read_text(encoding="utf-8"), flags=re.MULTILINE))
+    # a section is left out where something in it is empty
+    full = (one for one in sections if all(blocks[name] for name in one.get_identifiers()))
+    write_text(report, "".join(section.substitute(blocks) for section in full))
     return [csv, curves, *damages.values(), report]
 
 
@@ -159,87 +125,173 @@ def _episodes(count: int) -> str:
     return "one episode" if count == 1 else f"{count} episodes"
 
 
-def _targets(results: Results) -> Iterator[str]:
-    """Targets and results; there are targets for one robot only."""
-    if results.robot == _TARGETED and SUBJECT in results.selectors:
-        yield heading("Targets")
-        yield paragraph(_TARGETS)
-        yield targets_table(results, TARGETS)
+def _targets(results: Results) -> str:
+    """Targets next to what was reached, as far as there are results for them; few robots have targets."""
+    path = Path(__file__).with_name(f"{results.robot}-targets.yaml")
+    if SUBJECT not in results.selectors or not path.is_file():
+        return ""
+    known, tracks = metrics(results.trials), {track.name: track for track in results.tracks}
+    rows = [
+        _target_row(results.of(tracks[target["track"]]), known[target["metric"]], target)
+        for target in yaml.safe_load(path.read_text())
+        if target["track"] in tracks and target["metric"] in known
+    ]
+    header = ("quantity", "map-bo 2015 in the pilot", "best in the pilot", "target", "here", "reached")
+    return table(header, rows)
+
+
+def _target_row(recoveries: pd.DataFrame, metric: Metric, target: dict[str, Any]) -> tuple[str, ...]:
+    """A target, and what was reached in its track."""
+    found = _summaries(recoveries, metric, target["scope"])
+    here, sense = found.get(SUBJECT), "at least" if metric.higher else "at most"
+    goal, words = target.get("goal"), f"{sense} {target.get('goal')}"
+    if goal is None:
+        rival = found.get(target["rival"])
+        goal = rival.value if rival else None
+        words = f"{sense} {_number(rival.value, metric.decimals) if rival else NOTHING} ({target['rival']})"
+    reached = NOTHING
+    if here is not None and goal is not None:
+        reached = "yes" if is_reached(here.value, goal, metric) else "no"
+    quantity = f"{target['track']}, {target['metric']}, {target['scope']} damages"
+    return quantity, target["pilot"], target["best"], words, Bold(_interval(here, metric)), reached
+
+
+def is_reached(value: float, goal: float, metric: Metric) -> bool:
+    """Whether a value is as good as a goal, both rounded to the decimals that are printed."""
+    value, goal = round(value, metric.decimals), round(goal, metric.decimals)
+    return value >= goal if metric.higher else value <= goal
 
 
 def _track_line(results: Results, track: Track) -> str:
     """A track in a line."""
-    case_set = results.case_set(track)
-    excluded = f"; excluded, because no controller scores above 0: {', '.join(case_set.excluded)}"
+    damages = results.of(track).drop_duplicates("damage")
+    names = ", ".join(results.excluded[track.gap])
+    excluded = f"; excluded, because no controller scores above 0: {names}" if names else ""
     return (
-        f"{track.name}, {track.title}: {len(case_set.cases)} damages, {int(case_set.binding.sum())} of them "
-        f"binding{excluded if case_set.excluded else ''}."
+        f"{track.name}, {track.title}: {len(damages)} damages, {damages['binding'].sum()} of them "
+        f"binding{excluded}."
     )
 
 
 def _track(results: Results, track: Track) -> Iterator[str]:
     """The tables of a track."""
     yield heading(f"{track.name}: {track.title}", 3)
-    if results.case_set(track).binding.any():
-        yield selectors_table(results, track, "binding", _RATIOS)
-        yield selectors_table(results, track, "binding", _COUNTS)
-    yield selectors_table(results, track, "all", _ALL)
+    recoveries = results.of(track)
+    if recoveries["binding"].any():
+        yield _selectors(recoveries, track, "binding", _RATIOS)
+        yield _selectors(recoveries, track, "binding", _COUNTS)
+    yield _selectors(recoveries, track, "all", _ALL)
 
 
-def _damages(results: Results, pictures: Sequence[Path]) -> Iterator[str]:
-    """Results for each damage."""
-    yield heading("Damages")
-    for gap, path in zip(results.gaps, pictures, strict=True):
-        where = "Robots that differ from the rehearsed one. " if gap else ""
-        yield picture(path, f"{where}Means over seeds; damages with the lowest RR_0 first.")
-        yield damages_table(results, gap=gap, after=min(_SHOWN_TRIALS, results.trials))
-
-
-def _paired(results: Results) -> Iterator[str]:
-    """How `rehearsed` compares with each rival."""
-    rivals = [name for name in results.selectors if name != SUBJECT]
-    if SUBJECT not in results.selectors or not rivals:
-        return
-    yield heading(f"{SUBJECT} and each rival")
-    yield paragraph(_PAIRED)
-    known = metrics(results.trials)
-    for track in results.tracks:
-        for metric in (known[name] for name in _TESTED if name in known):
-            own, *others = (
-                metric.values(results.runs(track, name)).mean(axis=1) for name in (SUBJECT, *rivals)
-            )
-            yield paired_table(track, metric, compare_paired(own, dict(zip(rivals, others, strict=True))))
-
-
-def _write_recoveries(path: Path, results: Results) -> None:
-    """Write every recovery: its damage, the selector's own stop, falls, and the ratio after each trial.
-
-    A selector without a library has the same recoveries in several tracks: they are written once, with all of
-    these tracks.
-    """
-    ratios = [f"rr_{trial}" for trial in range(1, results.trials + 1)]
-    header = ("track", "selector", "damage", "seed", "binding", "rr_0", "stop", "falls", *ratios)
+def _selectors(recoveries: pd.DataFrame, track: Track, scope: str, names: Sequence[str]) -> str:
+    """Metrics by name, as far as they are defined, of every selector in a track; the best of each is bold."""
+    known = metrics(recoveries.filter(regex=r"^rr_[1-9]").shape[1])
+    chosen = {name: known[name] for name in names if name in known}
+    found = {name: _summaries(recoveries, metric, scope) for name, metric in chosen.items()}
+    best = {name: _best(list(found[name].values()), metric) for name, metric in chosen.items()}
     rows = [
-        row
-        for gap in results.gaps
-        for one in results.across(gap)
-        for row in _csv_rows(one, results.setting.case_sets[gap])
-    ]
-    write_csv(path, header, rows)
-
-
-def _csv_rows(found: SelectorRuns, case_set: CaseSet) -> Iterator[tuple[object, ...]]:
-    """A row for each recovery of a selector."""
-    runs, tracks = found.runs, " ".join(track.name for track in found.tracks)
-    for damage, seed in np.ndindex(runs.stops.shape):
-        yield (
-            tracks,
-            found.selector,
-            case_set.cases[damage].damage,
-            seed,
-            int(case_set.binding[damage]),
-            f"{case_set.unadapted[damage]:.4f}",
-            runs.stops[damage, seed],
-            int(runs.falls[damage, seed].sum()),
-            *(f"{ratio:.3f}" for ratio in runs.ratios[damage, seed]),
+        (
+            selector,
+            *(
+                bold_if(found[name][selector].value == best[name], _interval(found[name][selector], metric))
+                for name, metric in chosen.items()
+            ),
         )
+        for selector in recoveries["selector"].unique()
+    ]
+    caption = "Binding damages." if scope == "binding" else "All damages."
+    return table((track.name, *chosen), rows, caption=caption)
+
+
+def _summaries(recoveries: pd.DataFrame, metric: Metric, scope: str) -> dict[str, Summary]:
+    """A metric of each selector's recoveries from binding or all damages."""
+    chosen = recoveries[recoveries["binding"] == 1] if scope == "binding" else recoveries
+    return {str(name): metric.of(own) for name, own in chosen.groupby("selector", sort=False)}
+
+
+def _best(summaries: Sequence[Summary], metric: Metric) -> float | None:
+    """The best value of a metric; None where there is none, or all are the same."""
+    values = {one.value for one in summaries if math.isfinite(one.value)}
+    if not metric.ranked or len(values) < 2:
+        return None
+    return max(values) if metric.higher else min(values)
+
+
+def _damages(results: Results, gap: bool, path: Path) -> Iterator[str]:
+    """Draw and list each damage, and the mean ratio of each selector after some trials."""
+    after = min(_SHOWN_TRIALS, results.trials)
+    found = results.across(gap)
+    ratios = _mean_by_damage(found, f"rr_{after}", "label")
+    damages = found.drop_duplicates("damage").set_index("damage")
+    draw_damages(pd.concat([damages["rr_0"].rename("no adaptation"), ratios], axis=1), path, after=after)
+    where = "Robots that differ from the rehearsed one. " if gap else ""
+    yield picture(path, f"{where}Means over seeds; damages with the lowest RR_0 first.")
+    own = found[found["selector"] == SUBJECT]["label"]
+    last = (own if len(own) else found["label"]).iloc[-1]
+    retention = found[found["label"] == last].groupby("damage", sort=False)["retention"].median()
+    numbers = pd.concat([damages[["headroom", "rr_0"]], ratios, retention], axis=1)
+    rows = [
+        (str(damage), "yes" if damages["binding"][damage] else "no", *(_number(value) for value in values))
+        for damage, values in zip(numbers.index, numbers.to_numpy(), strict=True)
+    ]
+    columns = ("headroom", "RR_0", *(f"{label} RR@{after}" for label in ratios.columns))
+    name = "damage across the reality gap" if gap else "damage"
+    yield table((name, "binding", *columns, f"retention of {last}"), rows, text_columns=2)
+
+
+def _mean_by_damage(recoveries: pd.DataFrame, values: str, columns: str) -> pd.DataFrame:
+    """Means over seeds: a row for each damage, in their order, and a column for each selector or label."""
+    return recoveries.pivot_table(values, index="damage", columns=columns, aggfunc="mean", sort=False)
+
+
+def _paired(results: Results) -> str:
+    """How `rehearsed` compares with each rival over the damages of each track."""
+    tables: list[str] = []
+    if SUBJECT not in results.selectors or len(results.selectors) < 2:
+        return ""
+    for track in results.tracks:
+        for metric in (name for name in _TESTED if name in metrics(results.trials)):
+            values = _mean_by_damage(results.of(track), metric, "selector")
+            rows = [
+                (
+                    str(pair.Index),
+                    f"{pair.difference:+.3f} [{pair.low:+.3f}, {pair.high:+.3f}]",
+                    _number(pair.hedges_g),
+                    _number(pair.rank_biserial),
+                    f"{pair.better:.0%}",
+                    bold_if(pair.p <= 0.05, format_p(pair.p)),
+                )
+                for pair in compare_paired(values, SUBJECT).itertuples()
+            ]
+            columns = ("difference", "Hedges' g", "rank-biserial", "damages in favour", "p")
+            tables.append(table((f"{track.name}, {metric}", *columns), rows))
+    return join(tables)
+
+
+def _simulated(simulated: pd.DataFrame) -> str:
+    """Simulated recoveries next to replays, and their means for each selector."""
+    means = simulated.groupby("selector", sort=False).mean(numeric_only=True).reset_index()
+    rows = [
+        (
+            one.selector,
+            one.damage,
+            *(f"{value:.1f}" for value in (one.trials, one.replayed_trials)),
+            *(f"{value:.2f}" for value in (one.ratio, one.replayed_ratio)),
+        )
+        for one in pd.concat([simulated, means.assign(damage="mean of these")]).itertuples()
+    ]
+    header = ("selector", "damage", "trials", "replayed", "RR at the stop", "replayed")
+    return table(header, rows, text_columns=2)
+
+
+def _interval(summary: Summary | None, metric: Metric) -> str:
+    """A statistic with its interval, e.g. `0.93 [0.91, 0.95]`; a dash where there is none."""
+    if summary is None:
+        return NOTHING
+    value, low, high = (_number(number, metric.decimals) for number in summary)
+    return f"{value} [{low}, {high}]"
+
+
+def _number(value: float, decimals: int = 2) -> str:
+    """A number; a dash where it is not finite."""
+    return f"{value:.{decimals}f}" if math.isfinite(value) else NOTHING

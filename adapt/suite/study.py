@@ -5,10 +5,8 @@ import json
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
-
-import numpy as np
 
 from adapt.damage import HEALTHY
 from adapt.damage.damage import Damage
@@ -19,9 +17,16 @@ from adapt.rehearsal.table import Table, join
 from adapt.selectors.selector import Prior
 from adapt.suite.cases import TRACKS, Track, check_damages, find_tracks
 from adapt.suite.plans import TablePlan, plan_tables
-from adapt.suite.replay import Noise
-from adapt.suite.results import Case, CaseSet, ReplaySetting, Results, make_cases
-from adapt.suite.runner import ReplayTask, find_selectors, plan_runs, replay_all, replay_task
+from adapt.suite.recoveries import (
+    ReplaySetting,
+    ReplayTask,
+    Results,
+    find_selectors,
+    plan_runs,
+    replay_all,
+    replay_task,
+)
+from adapt.suite.replay import Case, Noise, Truth, make_cases
 from repertoire.evaluation import Evaluator
 from repertoire.repertoire import Repertoire
 from repertoire.storage.repertoires import fingerprint
@@ -153,24 +158,13 @@ class RecoveryStudy:
 
     def replay_seconds(self) -> float:
         """Estimate how long the replays take [s] from one recovery of each selector on the intact robot."""
-        settings = self.settings
-        healthy, prior = self.library.take([HEALTHY]), self._prior()
-        objectives, best = healthy.objectives[0].astype(float), int(np.argmax(prior.objectives))
-        case = Case(HEALTHY, healthy, objectives, best, float(objectives.min()) - 1, 1.0)
-        setting = ReplaySetting(
-            prior=prior,
-            rehearsed=self.library,
-            library=self.library.conditions,
-            case_sets={False: CaseSet((case,), (), best)},
-            trials=settings.trials,
-            seeds=1,
-            noise=settings.noise,
-            seed=settings.seed,
-        )
+        settings, healthy = self.settings, Truth.of(self.library, HEALTHY)
+        case = Case(HEALTHY, healthy, healthy.objectives, oracle=1.0, intact=1.0, incumbent=0)
+        setting = replace(self._setting({False: [case]}, self.library), seeds=1)
         (largest,) = find_tracks(["T2"])  # the track with the most conditions
         seconds = {}
         for name in settings.selectors:
-            task = ReplayTask(largest, name, 0)
+            task = ReplayTask((largest,), name, 0)
             replay_task(setting, task)  # compiles and loads what is needed
             started = time.perf_counter()
             replay_task(setting, task)
@@ -246,36 +240,59 @@ class RecoveryStudy:
         write_text(path, json.dumps(oracles, indent=2) + "\n")
         return oracles
 
-    def replay_setting(self) -> ReplaySetting:
-        """Read the tables, which must all be made, and find the oracles.
+    def rehearsed(self) -> Table:
+        """The library, and what it lacks of the damages to recover from."""
+        more = self.read(self.plans[0])
+        missing = [text for text in more.conditions if text not in self.library.conditions]
+        return join([self.library, more.take(missing)])
+
+    def cases(self, gap: bool) -> list[Case]:
+        """The cases of the rehearsed robot or across the reality gap, in the order of the damages.
+
+        Raises:
+            InvalidFileError: a table is not made, or cannot be read.
+        """
+        found: dict[str, Case] = {}
+        for shown, scored in zip(self.plans[1::2], self.plans[2::2], strict=True):
+            if gap != (shown.gap is not None):
+                continue
+            table = self.read(shown)
+            made = make_cases(
+                table,
+                self.read(scored),
+                self.oracles(shown, table),
+                min_objective=self.repertoire.settings.min_objective,
+                incumbent=self.repertoire.best(),
+            )
+            found |= {case.damage: case for case in made}
+        return [found[text] for text in self.settings.texts]
+
+    def replay(self, *, on_progress: Callable[[float], None] | None = None) -> Results:
+        """Run all recoveries, see `replay_all`, by the tables, which must all be made.
 
         Raises:
             InvalidValueError: under no damage any controller is better than the minimum objective.
             InvalidFileError: a table cannot be read.
         """
         settings = self.settings
-        case_sets = {gap: self._case_set(gap) for gap in ((False, True) if settings.gap else (False,))}
-        return ReplaySetting(
-            prior=self._prior(),
-            rehearsed=self._rehearsed(),
-            library=self.library.conditions,
-            case_sets=case_sets,
-            trials=settings.trials,
-            seeds=settings.seeds,
-            noise=settings.noise,
-            seed=settings.seed,
-        )
-
-    def replay(self, *, on_progress: Callable[[float], None] | None = None) -> Results:
-        """Run all recoveries, see `replay_setting` and `replay_all`."""
-        return replay_all(
-            self.replay_setting(),
-            robot=self.repertoire.robot.name,
-            tracks=self.settings.tracks,
-            selectors=self.settings.selectors,
+        known = {gap: self.cases(gap) for gap in ((False, True) if settings.gap else (False,))}
+        solvable = {gap: [case for case in cases if case.oracle > 0] for gap, cases in known.items()}
+        if not all(solvable.values()):
+            raise InvalidValueError(
+                "no gait is better than the minimum objective "
+                f"{self.repertoire.settings.min_objective:g} under any damage: there is nothing to compare"
+            )
+        recoveries = replay_all(
+            self._setting(solvable, self.rehearsed()),
+            tracks=settings.tracks,
+            selectors=settings.selectors,
             processes=self.threads,
             on_progress=on_progress,
         )
+        excluded = {
+            gap: tuple(case.damage for case in cases if case.oracle <= 0) for gap, cases in known.items()
+        }
+        return Results(self.repertoire.robot.name, settings.tracks, excluded, recoveries)
 
     def _identity(self) -> dict[str, object]:
         """What all tables in a folder have in common."""
@@ -291,37 +308,18 @@ class RecoveryStudy:
             "damages": f"{len(self.settings.damages)} of checksum {digest}",
         }
 
-    def _prior(self) -> Prior:
-        elites = self.repertoire.elites
-        return Prior(elites.objectives, elites.measures, self.repertoire.settings.min_objective)
-
-    def _rehearsed(self) -> Table:
-        """The library, and what it lacks of the damages to recover from."""
-        more = self.read(self.plans[0])
-        missing = [text for text in more.conditions if text not in self.library.conditions]
-        return join([self.library, more.take(missing)])
-
-    def _case_set(self, gap: bool) -> CaseSet:
-        """The cases of the rehearsed robot or across the reality gap, in the order of the damages."""
-        least = self.repertoire.settings.min_objective
-        found: dict[str, Case] = {}
-        for shown, scores in zip(self.plans[1::2], self.plans[2::2], strict=True):
-            if gap != (shown.gap is not None):
-                continue
-            table = self.read(shown)
-            oracles = self.oracles(shown, table)
-            made = make_cases(table, self.read(scores), oracles, min_objective=least)
-            found |= {case.damage: case for case in made}
-        cases = [found[text] for text in self.settings.texts]
-        if not any(case.solvable for case in cases):
-            raise InvalidValueError(
-                f"no gait is better than the minimum objective {least:g} under any damage: there is nothing "
-                "to compare"
-            )
-        return CaseSet(
-            cases=tuple(case for case in cases if case.solvable),
-            excluded=tuple(case.damage for case in cases if not case.solvable),
-            incumbent=self.repertoire.best(),
+    def _setting(self, cases: Mapping[bool, Sequence[Case]], rehearsed: Table) -> ReplaySetting:
+        """What replays of some cases read."""
+        elites, settings = self.repertoire.elites, self.settings
+        return ReplaySetting(
+            prior=Prior(elites.objectives, elites.measures, self.repertoire.settings.min_objective),
+            rehearsed=rehearsed,
+            library=self.library.conditions,
+            cases=cases,
+            trials=settings.trials,
+            seeds=settings.seeds,
+            noise=settings.noise,
+            seed=settings.seed,
         )
 
 

@@ -8,7 +8,7 @@ import mujoco
 import numpy as np
 
 from adapt.deployment import deploy
-from adapt.suite.results import Results
+from adapt.suite.recoveries import Results
 from adapt.suite.study import RecoveryStudy
 from robots.files import make_folder
 from robots.rendering.camera import Camera
@@ -57,7 +57,7 @@ def film_best(
     robot, settings = study.repertoire.robot, study.settings
     make_folder(study.folder / _FOLDER)
     lines = []
-    for number, scene in enumerate(_best_scenes(results)[:count], start=1):
+    for number, scene in enumerate(_best_scenes(results, study.repertoire.best())[:count], start=1):
         path = study.folder / _FOLDER / f"{robot.name}-{number}.mp4"
         damaged = settings.damages[settings.texts.index(scene.damage)].apply(robot)
         _film(damaged, study.repertoire.elites.solutions[list(scene.rows)], path)
@@ -70,19 +70,16 @@ def film_best(
     return lines
 
 
-def _best_scenes(results: Results) -> list[Scene]:
+def _best_scenes(results: Results, incumbent: int) -> list[Scene]:
     """The median recovery from each damage, the largest gain first."""
     track = results.main_track
     if track is None:
         return []
     selector = _SELECTOR if _SELECTOR in results.selectors else results.selectors[0]
-    case_set, runs = results.case_set(track), results.runs(track, selector)
-    scenes = []
-    for index, case in enumerate(case_set.cases):
-        last = runs.ratios[index, :, -1]
-        seed = int(np.argsort(last, kind="stable")[(len(last) - 1) // 2])
-        rows = case_set.incumbent, int(runs.recommended[index, seed, -1])
-        scenes.append(Scene(case.damage, rows, (float(case_set.unadapted[index]), float(last[seed]))))
+    last, scenes = f"rr_{results.trials}", []
+    for damage, runs in results.of(track, selector).groupby("damage", sort=False):
+        median = runs.sort_values(last, kind="stable").iloc[(len(runs) - 1) // 2]
+        scenes.append(Scene(str(damage), (incumbent, int(median["gait"])), (median["rr_0"], median[last])))
     return sorted(scenes, key=lambda scene: scene.ratios[0] - scene.ratios[1])
 
 

@@ -4,10 +4,19 @@ from pathlib import Path
 
 import click
 
+from adapt.confirmation import CONFIRMATIONS
 from adapt.records import Recovery, Trial, diagnosis_words, format_objective
 from adapt.rehearsal.table import Table
 from repertoire.repertoire import Repertoire, format_cell
-from surefoot.commands.console import AnyPath, Positive, RepertoireFile, console, seed_option, threads_option
+from surefoot.commands.console import (
+    AnyPath,
+    Positive,
+    RepertoireFile,
+    Whole,
+    console,
+    seed_option,
+    threads_option,
+)
 
 
 class SelectorOption(click.Option):
@@ -39,7 +48,18 @@ class SelectorOption(click.Option):
     metavar="TABLE",
     help="What `surefoot rehearse` found.  [default: FILE-rehearsal if it is there]",
 )
-@click.option("--trials", type=Positive, default=20, show_default=True, help="Trials at most.")
+@click.option(
+    "--trials", type=Positive, default=20, show_default=True, help="Trials at most, confirmation included."
+)
+@click.option(
+    "--confirmations",
+    type=Whole(min=0),
+    default=CONFIRMATIONS,
+    show_default=True,
+    help="Confirmation trials of the gait found, and as many of the old one, at most a quarter of --trials. "
+    "The robot changes to the new gait only if its mean in them exceeds that of the old one by more than the "
+    "standard error. With 0 it changes without.",
+)
 @click.option("--max-falls", type=Positive, help="Stop after so many falls.  [default: any number]")
 @seed_option(1, "the seeds of all episodes")
 @click.option("--oracle", is_flag=True, help="Also find the best gait there is, by trying all.")
@@ -53,6 +73,7 @@ def recover(
     selector: str | None,
     rehearsal: Path | None,
     trials: int,
+    confirmations: int,
     max_falls: int | None,
     seed: int,
     oracle: bool,
@@ -88,6 +109,7 @@ def recover(
             selector=name,
             table=table,
             max_falls=max_falls,
+            confirmations=confirmations,
             threads=threads,
             oracle=oracle,
             on_trial=show,
@@ -120,15 +142,18 @@ def print_trial(trial: Trial) -> None:
     predicted, measured = (format_objective(value) for value in (trial.predicted, trial.measured))
     fell = "  fell" if trial.fell else "      " if trial.diagnosis else ""
     diagnosis = f"  {diagnosis_words(trial.diagnosis.items())}" if trial.diagnosis else ""
+    kind = "  confirmation" if trial.confirms else ""
     console.print(
         f"trial {trial.number:2d}  cell {format_cell(trial.cell)}  predicted {predicted:>8}  "
-        f"measured {measured:>8}  {trial.distance:6.2f} m{fell}{diagnosis}"
+        f"measured {measured:>8}  {trial.distance:6.2f} m{fell}{kind}{diagnosis}"
     )
 
 
 def print_performances(recovery: Recovery) -> None:
     """Say how the search ended, what the gaits are worth before and after the damage, and the verdict."""
     console.print(f"stopped after {recovery.effort}: {recovery.stop}")
+    if recovery.confirmation:
+        console.print(f"confirmation: {recovery.confirmation.words}")
     for name, performance in recovery.performances().items():
         console.print(
             f"{name:>10} {format_objective(performance.objective):>8} ± "

@@ -22,7 +22,7 @@ from surefoot.commands.console import (
 from surefoot.commands.progress import ProgressBar, interrupt_flag
 
 if TYPE_CHECKING:
-    from adapt.suite.results import Results
+    from adapt.suite.recoveries import Results
     from adapt.suite.study import RecoveryStudy
 
 _VIDEOS = 3
@@ -90,8 +90,8 @@ def recovery(
     """
     from adapt.rehearsal.storage import find_table, rehearsal_path
     from adapt.suite.cases import benchmark_damages, find_tracks
+    from adapt.suite.recoveries import find_selectors
     from adapt.suite.replay import Noise
-    from adapt.suite.runner import find_selectors
     from adapt.suite.study import RecoverySettings, RecoveryStudy
     from repertoire.storage.repertoires import read_repertoire
     from robots.simulation.simulation import available_cores
@@ -167,7 +167,7 @@ def _report(study: "RecoveryStudy", results: "Results", simulate: int, videos: b
     from adapt.suite.simulation import simulate_recoveries
     from adapt.suite.videos import film_best
 
-    simulated, lines = [], []
+    simulated, lines = None, []
     if simulate:
         with ProgressBar("simulated recoveries") as show:
             show(0.0)

@@ -175,7 +175,7 @@ def test_json(repertoire):
     recovery = recover(repertoire, Lost("back_right"), seed=0, trials=2)
     record = json.loads(json.dumps(recovery.to_json(), allow_nan=False))
     assert list(record)[:2] == ["format", "version"]
-    assert (record["format"], record["version"]) == ("surefoot-recovery", 3)
+    assert (record["format"], record["version"]) == ("surefoot-recovery", 4)
     assert record["oracle"] is None
     assert record["healthy"]["objective"] == recovery.healthy.objective
     assert [tuple(trial["cell"]) for trial in record["trials"]] == [trial.cell for trial in recovery.trials]
@@ -183,7 +183,7 @@ def test_json(repertoire):
 
 
 def test_the_loop_tells_the_selector_what_was_measured(made_up, go):
-    recovery = go(trials=9, confirmations=1)
+    recovery = go(trials=9, confirmations=0)
     assert [trial.row for trial in recovery.trials] == [4, 3, 2, 1, 0]
     assert [trial.predicted for trial in recovery.trials] == [40, 30, 20, 10, 0]
     for trial in recovery.trials[:-1]:
@@ -197,11 +197,11 @@ def test_the_loop_tells_the_selector_what_was_measured(made_up, go):
     midway = evidence_names(made_up.robot).index("midway [m]")
     assert [outcome.evidence[midway] for outcome in outcomes] == [0.2, 0.2, 0.2, 0.2, 0.0]
     assert recovery.stop == "every controller was tried"
-    assert go(trials=2).stop == "all 2 trials are used up"
+    assert go(trials=2, confirmations=0).stop == "all 2 trials are used up"
 
 
 def test_levels_are_means_on_common_seeds_that_no_trial_saw(go):
-    recovery = go(trials=5, oracle=True)
+    recovery = go(trials=5, confirmations=0, oracle=True)
     trials = {trial.seed for trial in recovery.trials}
     levels = [
         (damaged, seeds) for damaged, seeds in FakeSimulation.seeds if len(seeds) == PERFORMANCE_EPISODES
@@ -235,24 +235,21 @@ def test_levels_are_means_on_common_seeds_that_no_trial_saw(go):
     assert recovery.oracle.objective == pytest.approx(4 - 5 + np.mean(noise))
 
 
-def test_the_best_is_tried_again_before_the_search_ends_with_it(go):
-    recovery = go(trials=9, confirmations=3)
+def test_the_gait_found_must_beat_the_incumbent_in_trials_that_are_in_the_record(go):
+    recovery = go(trials=20)
     rows = [trial.row for trial in recovery.trials]
-    means = {row: np.mean([t.measured for t in recovery.trials if t.row == row]) for row in set(rows)}
     assert rows[:5] == [4, 3, 2, 1, 0]
-    assert recovery.row == max(means, key=means.get)
-    assert len(rows) == 9 or rows.count(recovery.row) >= 3
-    for n in range(6, len(rows) + 1):  # whoever led then was tried next
-        before = recovery.trials[: n - 1]
-        led = {row: np.mean([t.measured for t in before if t.row == row]) for row in {t.row for t in before}}
-        assert rows[n - 1] == max(led, key=led.get)
+    assert not any(trial.confirms for trial in recovery.trials[:5])
+    assert all(trial.confirms for trial in recovery.trials[5:])
+    assert recovery.row == recovery.incumbent == 4
+    unsearched = go(trials=20, confirmations=0)
+    assert (unsearched.confirmation, len(unsearched.trials)) == (None, 5)
 
 
-def test_the_last_trials_are_kept_to_prove_the_best(go):
-    recovery = go(trials=4, confirmations=3)
-    rows = [trial.row for trial in recovery.trials]
-    assert rows[:3] == [4, 3, 2]
-    assert rows[3] in rows[:3]
+def test_too_few_trials_confirm_nothing(go):
+    recovery = go(trials=3, selector="best-first")
+    assert [trial.row for trial in recovery.trials] == [4, 2, 3]
+    assert recovery.row == recovery.incumbent
     once = go(trials=1, selector=None)
     assert [trial.row for trial in once.trials] == [once.row] == [once.incumbent]
     assert once.broken == once.recovered
@@ -298,7 +295,7 @@ def test_the_record_tells_what_was_thought_to_be_wrong(go):
 
 def test_no_trial_follows_the_last_fall_that_is_allowed(go):
     for allowed, rows in ((1, [4, 3]), (2, [4, 3, 2, 1, 0]), (3, [4, 3, 2, 1, 0])):
-        recovery = go(trials=9, max_falls=allowed, confirmations=1)
+        recovery = go(trials=9, max_falls=allowed, confirmations=0)
         assert [trial.row for trial in recovery.trials] == rows
     again = go(trials=9, max_falls=1, confirmations=3)
     assert [trial.row for trial in again.trials] == [4, 3]
@@ -346,7 +343,7 @@ def test_selectors_and_tables_that_do_not_go_together(made_up, go):
         ({"trials": 2.0}, "trials must be a whole number of at least 1, not 2.0"),
         ({"trials": True}, "trials must be a whole number of at least 1, not True"),
         ({"max_falls": 0}, "max_falls must be a whole number of at least 1, not 0"),
-        ({"confirmations": 0}, "confirmations must be a whole number of at least 1, not 0"),
+        ({"confirmations": -1}, "confirmations must be a whole number of at least 0, not -1"),
         ({"seed": -1}, "seed must be a whole number of at least 0, not -1"),
         ({"threads": 0}, "threads must be at least 1 and at most 1024, not 0"),
     ],

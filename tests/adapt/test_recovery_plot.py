@@ -43,7 +43,18 @@ def made(
         None if value is None else Performance(value, 1.0, 1.0, 0, 10) for value in (2000, 100, 1200, oracle)
     ]
     return Recovery(
-        "ant", "front_left:lost", "rehearsed", 0, 0, *levels, None, trials, best, trials[best].cell, "so"
+        "ant",
+        "front_left:lost",
+        "rehearsed",
+        0,
+        0,
+        *levels,
+        None,
+        trials,
+        None,
+        best,
+        trials[best].cell,
+        "so",
     )
 
 

@@ -1,7 +1,5 @@
 """`Rehearsed`: infers what is wrong from all that a trial shows, and expects what was rehearsed under it."""
 
-from typing import ClassVar
-
 import numpy as np
 
 from adapt.damage import HEALTHY
@@ -49,8 +47,6 @@ class Rehearsed(Selector):
     Raises:
         InvalidValueError: there is no table, or it is of another number of controllers.
     """
-
-    confirmations: ClassVar[int] = 1  # its expectations allow for the noise of trials
 
     def __init__(self, context: Context, *, settings: RehearsedSettings | None = None) -> None:
         super().__init__(context)

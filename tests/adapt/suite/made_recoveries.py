@@ -1,15 +1,16 @@
 """Tables and results of benchmarks that never ran, with known numbers."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 import numpy as np
+import pandas as pd
 
 from adapt.damage import HEALTHY
 from adapt.rehearsal.table import Table
 from adapt.selectors.selector import Prior
 from adapt.suite.cases import find_tracks
-from adapt.suite.replay import Noise
-from adapt.suite.results import CaseSet, ReplaySetting, Results, Runs, SelectorRuns, make_cases
+from adapt.suite.recoveries import ReplaySetting, Results
+from adapt.suite.replay import Case, Noise, make_cases
 
 NAMES = ("a contact [share]", "midway [m]")
 DAMAGES = ("left:lost", "right:lost", "left:dead", "all:weak@0.5", "floor:friction@0.4", "right:short@0.5")
@@ -49,14 +50,13 @@ def best_of(table: Table) -> dict[str, int]:
     return dict(zip(table.conditions, map(int, table.objectives.argmax(axis=1)), strict=True))
 
 
-def make_case_set(table: Table) -> CaseSet:
+def cases_of(table: Table) -> list[Case]:
     """The cases of a table whose two sets of episodes are the same; row 0 is the incumbent."""
-    cases = make_cases(table, table, best_of(table), min_objective=0.0)
-    return CaseSet(cases=tuple(cases), excluded=(), incumbent=0)
+    return make_cases(table, table, best_of(table), min_objective=0.0, incumbent=0)
 
 
 def make_setting(
-    table: Table, case_sets: Mapping[bool, CaseSet], *, trials: int, seeds: int
+    table: Table, cases: Mapping[bool, Sequence[Case]], *, trials: int, seeds: int
 ) -> ReplaySetting:
     """What replays read, with a library of four damages."""
     k = table.objectives.shape[1]
@@ -64,7 +64,7 @@ def make_setting(
         prior=Prior(table.objectives[0], np.random.default_rng(0).random((k, 2)), 0.0),
         rehearsed=table,
         library=(HEALTHY, *DAMAGES[:4]),
-        case_sets=case_sets,
+        cases=cases,
         trials=trials,
         seeds=seeds,
         noise=Noise(0.01, 0.0),
@@ -72,29 +72,54 @@ def make_setting(
     )
 
 
-def make_runs(good: float, *, seeds: int = 4, trials: int = 20, seed: int = 0) -> Runs:
-    """Recoveries that end at about a ratio."""
+def make_runs(ratios, *, stops=None, falls=None, **columns) -> pd.DataFrame:
+    """Recoveries with given ratios, (d, s, B), which stop after the last trial and never fall by default."""
+    ratios = np.asarray(ratios, float)
+    d, s, trials = ratios.shape
+    falls = np.zeros((d, s, trials), bool) if falls is None else np.asarray(falls)
+    stops = np.full((d, s), trials) if stops is None else np.asarray(stops)
+    fixed = {
+        "damage": np.repeat(DAMAGES[:d], s),
+        "seed": np.tile(np.arange(s), d),
+        "stop": stops.ravel(),
+        "falls": falls.sum(axis=2).ravel(),
+        "falls_10": falls[..., :10].sum(axis=2).ravel(),
+    }
+    climbs = {f"rr_{trial + 1}": ratios[..., trial].ravel() for trial in range(trials)}
+    return pd.DataFrame(columns | fixed | climbs)
+
+
+def climb_to(good: float, *, seeds: int = 4, trials: int = 20, seed: int = 0, **columns) -> pd.DataFrame:
+    """Recoveries from all damages that end at about a ratio."""
     rng, shape = np.random.default_rng(seed), (len(DAMAGES), seeds, trials)
     climb = good * (1 - np.exp(-np.arange(1, trials + 1) / 3)) + rng.normal(0, 0.02, shape)
-    return Runs(
-        ratios=np.clip(np.maximum.accumulate(climb, axis=2), 0, 1),
+    cases = cases_of(make_table(make_objectives()))
+    of_cases = {
+        "binding": [int(case.binding) for case in cases],
+        "rr_0": [case.unadapted for case in cases],
+        "headroom": [case.oracle / case.intact for case in cases],
+        "oracle": [case.oracle for case in cases],
+        "gait": range(5, 11),
+        "retention": [case.scores[row] / case.intact for row, case in enumerate(cases, start=5)],
+    }
+    return make_runs(
+        np.clip(np.maximum.accumulate(climb, axis=2), 0, 1),
         falls=rng.random(shape) < 0.1,
         stops=rng.integers(2, 6, shape[:2]),
-        recommended=np.broadcast_to(np.arange(5, 11)[:, None, None], shape),
+        **columns,
+        **{name: np.repeat(values, seeds) for name, values in of_cases.items()},
     )
 
 
 def make_results(robot: str = "hexapod") -> Results:
     """A benchmark of four selectors in two tracks, T0 and T3; all damages but the fourth are binding."""
-    t0, t3 = tracks = find_tracks(["T0", "T3"])
-    recoveries = [
-        SelectorRuns(name, name, tracks, make_runs(_GOOD[name], seed=number))
+    parts = [
+        climb_to(_GOOD[name], seed=number, track="T0 T3", selector=name)
         for number, name in enumerate(SELECTORS[:3])
     ]
-    recoveries += [
-        SelectorRuns(f"rehearsed {track.name}", "rehearsed", (track,), make_runs(good, seed=seed))
-        for track, good, seed in ((t0, _GOOD["rehearsed"], 3), (t3, 0.99, 9))
+    parts += [
+        climb_to(good, seed=seed, track=track, selector="rehearsed")
+        for track, good, seed in (("T0", _GOOD["rehearsed"], 3), ("T3", 0.99, 9))
     ]
-    table = make_table(make_objectives())
-    setting = make_setting(table, {False: make_case_set(table)}, trials=20, seeds=4)
-    return Results(robot, setting, tuple(recoveries), tracks, SELECTORS)
+    recoveries = pd.concat(parts, ignore_index=True)
+    return Results(robot, find_tracks(["T0", "T3"]), {False: ()}, recoveries)

@@ -4,37 +4,31 @@ import itertools
 import math
 
 import numpy as np
+import pandas as pd
 import pytest
+from made_recoveries import make_runs
 from scipy import stats
 
 from adapt.suite.metrics import (
-    at_stop,
     compare_paired,
     first_reaching,
-    holm,
     interquartile_mean,
     mean,
+    measured,
     metrics,
     summarise,
     upper_median,
     worst_tenth,
 )
-from adapt.suite.results import Runs, stack_runs
 from robots.errors import InvalidValueError
 
 RNG = np.random.default_rng(3)
 BASE = RNG.uniform(0.4, 0.8, 12)
 
 
-def make_runs(ratios, stops=None, falls=None):
-    ratios = np.asarray(ratios, float)
-    d, s, trials = ratios.shape
-    return Runs(
-        ratios=ratios,
-        falls=np.zeros((d, s, trials), bool) if falls is None else np.asarray(falls),
-        stops=np.full((d, s), trials) if stops is None else np.asarray(stops),
-        recommended=np.zeros((d, s, trials), int),
-    )
+def compared(values, **rivals):
+    """How a selector compares with each of its rivals."""
+    return list(compare_paired(pd.DataFrame({"own": values} | rivals), "own").itertuples())
 
 
 CLIMB = np.linspace(0.05, 1.0, 20)  # reaches 0.9 in trial 18, 0.95 in trial 19
@@ -49,7 +43,7 @@ def test_every_metric_of_one_climb():
     falls = np.zeros((1, 1, 20), bool)
     falls[0, 0, [2, 9, 10]] = True
     runs = make_runs([[CLIMB]], stops=[[4]], falls=falls)
-    found = {name: metric.of(runs).value for name, metric in metrics(20).items()}
+    found = {name: metric.of(measured(runs)).value for name, metric in metrics(20).items()}
     assert found == pytest.approx(
         {
             "RR@1": 0.05,
@@ -79,9 +73,9 @@ def test_every_metric_of_one_climb():
 def test_means_and_interquartile_means_differ():
     runs = make_runs([[[0.0]], [[0.5]], [[0.6]], [[0.7]]])
     found = metrics(1)
-    assert found["RR@1"].of(runs).value == pytest.approx(0.55)
-    assert found["mean RR@1"].of(runs).value == pytest.approx(0.45)
-    assert found["CVaR10"].of(runs).value == 0.0
+    assert found["RR@1"].of(measured(runs)).value == pytest.approx(0.55)
+    assert found["mean RR@1"].of(measured(runs)).value == pytest.approx(0.45)
+    assert found["CVaR10"].of(measured(runs)).value == 0.0
 
 
 def test_few_trials_have_fewer_metrics():
@@ -92,14 +86,7 @@ def test_few_trials_have_fewer_metrics():
 
 def test_the_ratio_at_the_own_stop():
     runs = make_runs([[[0.1, 0.2], [0.3, 0.4]]], stops=[[1, 2]])
-    np.testing.assert_array_equal(at_stop(runs), [[0.1, 0.4]])
-
-
-def test_some_damages_and_damages_put_together():
-    runs = make_runs(np.arange(12.0).reshape(3, 2, 2))
-    again = stack_runs([runs.take(np.array([True, False, False])), runs.take(np.array([1, 2]))])
-    for name, values in vars(runs).items():
-        np.testing.assert_array_equal(getattr(again, name), values)
+    np.testing.assert_array_equal(measured(runs)["RR@stop"], [0.1, 0.4])
 
 
 @pytest.mark.parametrize("n", [1, 2, 3, 4, 7, 8, 41, 100])
@@ -162,10 +149,10 @@ def test_wrong_values_to_summarise(wrong):
 
 def test_a_clear_difference():
     rival = BASE - np.linspace(0.05, 0.16, 12)
-    (pair,) = compare_paired(BASE, {"other": rival})
-    assert pair.difference.mean == pytest.approx(0.105)
+    (pair,) = compared(BASE, other=rival)
+    assert pair.difference == pytest.approx(0.105)
     low, high = stats.t.interval(0.95, 11, 0.105, np.linspace(0.05, 0.16, 12).std(ddof=1) / math.sqrt(12))
-    assert (pair.difference.low, pair.difference.high) == pytest.approx((low, high))
+    assert (pair.low, pair.high) == pytest.approx((low, high))
     assert (pair.rank_biserial, pair.better) == (1, 1)
     assert pair.p == pytest.approx(2 / 2**12)  # every sign the same
     d = 0.105 / np.linspace(0.05, 0.16, 12).std(ddof=1)
@@ -173,34 +160,32 @@ def test_a_clear_difference():
 
 
 def test_the_rank_biserial_correlation_of_three_differences():
-    (pair,) = compare_paired(np.array([0.3, 0.0, 0.0, 0.5]), {"other": np.array([0.0, 0.1, 0.2, 0.5])})
+    (pair,) = compared([0.3, 0.0, 0.0, 0.5], other=[0.0, 0.1, 0.2, 0.5])
     assert pair.rank_biserial == pytest.approx((3 - 1 - 2) / 6)
     assert pair.better == pytest.approx((1 + 0.5) / 4)
 
 
 def test_no_difference():
-    (pair,) = compare_paired(BASE, {"other": BASE + 1e-15})
+    (pair,) = compared(BASE, other=BASE + 1e-15)
     assert (pair.p, pair.rank_biserial, pair.better) == (1, 0, 0.5)
     assert math.isnan(pair.hedges_g)
 
 
 def test_swapping_the_selectors_turns_the_signs():
     other = BASE + RNG.normal(0.02, 0.1, 12)
-    (pair,), (mirror,) = compare_paired(BASE, {"o": other}), compare_paired(other, {"o": BASE})
+    (pair,), (mirror,) = compared(BASE, o=other), compared(other, o=BASE)
     assert mirror.hedges_g == pytest.approx(-pair.hedges_g)
     assert mirror.rank_biserial == pytest.approx(-pair.rank_biserial)
     assert mirror.p == pytest.approx(pair.p)
     assert mirror.better == pytest.approx(1 - pair.better)
 
 
-def test_adjusted_probabilities():
-    assert holm([0.01, 0.04, 0.03, 0.5]) == pytest.approx([0.04, 0.09, 0.09, 0.5])
-    assert holm([0.9, 0.8]) == [1.0, 1.0]
+def test_probabilities_are_adjusted_for_the_number_of_rivals():
     rivals = {str(n): BASE - shift for n, shift in enumerate(np.linspace(0.05, 0.16, 12) * np.ones((3, 1)))}
-    assert [pair.p for pair in compare_paired(BASE, rivals)] == pytest.approx([3 * 2 / 2**12] * 3)
-
-
-@pytest.mark.parametrize("wrong", [np.ones(11), np.full(12, np.nan)])
-def test_wrong_values_to_compare(wrong):
-    with pytest.raises(InvalidValueError, match="other"):
-        compare_paired(BASE, {"other": wrong})
+    assert [pair.p for pair in compared(BASE, **rivals)] == pytest.approx([3 * 2 / 2**12] * 3)
+    others = {str(n): BASE + RNG.normal(shift, 0.1, 12) for n, shift in enumerate((0.02, 0.1, 0.0, 0.05))}
+    single = [stats.wilcoxon(BASE - other).pvalue for other in others.values()]
+    least, second, *_ = np.argsort(single)
+    adjusted = [pair.p for pair in compared(BASE, **others)]
+    assert adjusted[least] == pytest.approx(min(1, 4 * single[least]))
+    assert adjusted[second] == pytest.approx(min(1, max(4 * single[least], 3 * single[second])))

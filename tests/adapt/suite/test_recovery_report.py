@@ -1,17 +1,27 @@
 """The report of a benchmark with known numbers."""
 
 import csv
+import re
+from dataclasses import replace
 
 import numpy as np
+import pandas as pd
 import pytest
 from made_recoveries import DAMAGES, SELECTORS, make_results
 
 from adapt.suite.metrics import metrics
-from adapt.suite.report import write_report
-from adapt.suite.simulation import Simulated
-from adapt.suite.tables import is_reached
+from adapt.suite.report import is_reached, write_report
 
-SIMULATED = [Simulated("left:lost", "rehearsed", 0, 5, 0.91, 4.5, 0.94)]
+SIMULATED = pd.DataFrame(
+    {
+        "selector": "rehearsed",
+        "damage": ["left:lost", "left:dead"],
+        "trials": [5, 6],
+        "replayed_trials": [4.5, 5],
+        "ratio": [0.91, 0.93],
+        "replayed_ratio": 0.94,
+    }
+)
 
 
 @pytest.fixture(scope="module")
@@ -48,21 +58,19 @@ def test_every_recovery_is_in_the_csv_once(report):
     assert {one["track"] for one in rows if one["selector"] == "map-bo"} == {"T0 T3"}
     assert {one["track"] for one in rows if one["selector"] == "rehearsed"} == {"T0", "T3"}
     results = make_results()
-    runs = results.runs(results.main_track, "rehearsed")
+    runs = results.of(results.main_track, "rehearsed")
     found = [one for one in rows if (one["track"], one["selector"]) == ("T3", "rehearsed")]
     assert [one["damage"] for one in found[::4]] == list(DAMAGES)
-    np.testing.assert_allclose(
-        [float(one["rr_10"]) for one in found], runs.ratios[..., 9].reshape(-1), atol=6e-4
-    )
-    assert [int(one["falls"]) for one in found] == runs.falls.sum(axis=2).reshape(-1).tolist()
+    np.testing.assert_allclose([float(one["rr_10"]) for one in found], runs["rr_10"], atol=6e-5)
+    assert [int(one["falls"]) for one in found] == runs["falls"].tolist()
     assert [one["binding"] for one in found[::4]] == ["1", "1", "1", "0", "1", "1"]
 
 
 def test_a_track_in_numbers(report):
     _, _, text = report
     results = make_results()
-    runs = results.runs(results.main_track, "rehearsed").take(np.array([0, 1, 2, 4, 5]))
-    found = metrics(20)["RR@10"].of(runs)
+    runs = results.of(results.main_track, "rehearsed")
+    found = metrics(20)["RR@10"].of(runs[runs["binding"] == 1])
     cell = row(text, "rehearsed", "| T3 | RR@1 |")[3]
     assert cell == f"**{found.value:.2f} [{found.low:.2f}, {found.high:.2f}]**"
     assert row(text, "random", "| T3 | T90 |")[0] == "- [-, -]"
@@ -97,6 +105,19 @@ def test_damages_rivals_and_simulation(report):
     assert rival[0].startswith("+0.5")
     assert rival[2:4] == ["1.00", "100%"]
     assert row(text, "rehearsed", "| selector | damage |") == ["left:lost", "5.0", "4.5", "0.91", "0.94"]
+    assert "| rehearsed | mean of these | 5.5 | 4.8 | 0.92 | 0.94 |" in text
+
+
+def test_a_report_can_be_made_from_its_csv(report, tmp_path):
+    folder, _, text = report
+    results = replace(make_results(), recoveries=pd.read_csv(folder / "recoveries.csv"))
+    write_report(
+        results, tmp_path, notes=["A note."], simulated=SIMULATED, videos=["videos/a.mp4: something"]
+    )
+    again = (tmp_path / "report.md").read_text()
+    metric_tables = [one[: one.index("## Damages")] for one in (text, again)]
+    numbers = [np.array(re.findall(r"-?\d+\.\d+", one), float) for one in metric_tables]
+    np.testing.assert_allclose(*numbers, rtol=2e-3, atol=0.011)  # by the digits that the CSV has
 
 
 def test_a_target_is_reached_to_the_digits_that_are_shown():

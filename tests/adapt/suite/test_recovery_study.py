@@ -130,25 +130,22 @@ def test_each_condition_has_its_oracle_which_is_found_once(fresh, monkeypatch):
 
 
 def test_cases_come_in_the_order_of_the_damages(study):
-    setting = study.replay_setting()
-    for case_set in setting.case_sets.values():
-        assert tuple(case.damage for case in case_set.cases) == BROKEN
-        assert case_set.excluded == ()
+    found = {gap: study.cases(gap) for gap in (False, True)}
+    for cases in found.values():
+        assert tuple(case.damage for case in cases) == BROKEN
     shown, scores = (study.read(plan) for plan in study.plans[1:3])
-    rehearsed, real = (setting.case_sets[gap].cases[2] for gap in (False, True))
-    np.testing.assert_allclose(rehearsed.objectives, scores.objectives[3])
-    np.testing.assert_array_equal(rehearsed.shown.objectives, shown.objectives[3:])
-    assert (real.objectives != rehearsed.objectives).all()
+    rehearsed, real = (found[gap][2] for gap in (False, True))
+    np.testing.assert_allclose(rehearsed.scores, scores.objectives[3] + 300, rtol=1e-6)
+    np.testing.assert_array_equal(rehearsed.truth.objectives, shown.objectives[3])
+    assert (real.scores != rehearsed.scores).all()
     # what the library lacks is rehearsed too, for the track whose library holds the damage
-    assert setting.rehearsed.conditions == (HEALTHY, *BROKEN)
-    assert setting.library == (HEALTHY, BROKEN[0])
-    np.testing.assert_array_equal(setting.prior.objectives, study.repertoire.elites.objectives)
+    assert study.rehearsed().conditions == (HEALTHY, *BROKEN)
 
 
 def test_tracks_without_a_reality_gap_need_fewer_tables(study, repertoire, library):
     settings = replace(SETTINGS, tracks=find_tracks(["T3"]))
     same = RecoveryStudy(repertoire, library, settings, study.folder, threads=1)
-    assert list(same.replay_setting().case_sets) == [False]
+    assert list(same.replay().excluded) == [False]
     assert 0 < same.replay_seconds() < replace_seeds(same, 10_000).replay_seconds()
 
 
@@ -172,15 +169,15 @@ def sink(study, monkeypatch, rows):
 
 def test_damages_that_nothing_recovers_from_are_excluded_and_named(study, monkeypatch):
     sink(study, monkeypatch, 1)
-    case_set = study.replay_setting().case_sets[False]
-    assert case_set.excluded == BROKEN[:1]
-    assert [case.damage for case in case_set.cases] == list(BROKEN[1:])
+    results = study.replay()
+    assert results.excluded[False] == BROKEN[:1]
+    assert results.across(False)["damage"].unique().tolist() == list(BROKEN[1:])
 
 
 def test_a_benchmark_of_such_damages_alone_is_refused(study, monkeypatch):
     sink(study, monkeypatch, slice(None))
     with pytest.raises(InvalidValueError, match="no gait is better than the minimum objective -300"):
-        study.replay_setting()
+        study.replay()
 
 
 def test_one_process_works_in_a_folder(fresh):
@@ -191,7 +188,8 @@ def test_one_process_works_in_a_folder(fresh):
 def test_results_are_those_of_the_settings(study):
     results = study.replay()
     assert (results.robot, results.tracks) == ("ant", TRACKS)
-    assert {one.runs.ratios.shape for one in results.recoveries} == {(3, 2, 3)}
+    assert len(results.recoveries) == (2 + len(TRACKS)) * 3 * 2
+    assert results.trials == 3
     settings = replace(SETTINGS, trials=6)
     with pytest.raises(InvalidValueError, match="at most the 5 gaits of the repertoire, not 6"):
         RecoveryStudy(study.repertoire, study.library, settings, study.folder, threads=1)

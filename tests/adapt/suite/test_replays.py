@@ -10,11 +10,12 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from made_recoveries import DAMAGES, make_case_set, make_objectives, make_setting, make_table
+from made_recoveries import DAMAGES, cases_of, make_objectives, make_setting, make_table
 
 from adapt.suite.cases import TRACKS, find_tracks
+from adapt.suite.metrics import by_damage, ratios_of
+from adapt.suite.recoveries import ReplayTask, Results, find_selectors, plan_runs, replay_all, replay_task
 from adapt.suite.replay import Noise
-from adapt.suite.runner import ReplayTask, find_selectors, plan_runs, replay_all, replay_task
 from robots.errors import UnknownNameError
 
 TRIALS, SEEDS = 6, 3
@@ -22,8 +23,8 @@ TRIALS, SEEDS = 6, 3
 
 def made_setting():
     table, other = (make_table(make_objectives(k=40, seed=seed)) for seed in (0, 5))
-    case_sets = {False: make_case_set(table), True: make_case_set(other)}
-    return make_setting(table, case_sets, trials=TRIALS, seeds=SEEDS)
+    cases = {False: cases_of(table), True: cases_of(other)}
+    return make_setting(table, cases, trials=TRIALS, seeds=SEEDS)
 
 
 @pytest.fixture(scope="module")
@@ -36,7 +37,6 @@ def results(setting):
     shares = []
     found = replay_all(
         setting,
-        robot="made up",
         tracks=TRACKS,
         selectors=("random", "best-first", "rehearsed", "oracle"),
         processes=1,
@@ -44,39 +44,41 @@ def results(setting):
     )
     assert shares[-1] == 1
     assert shares == sorted(shares)
-    return found
+    return Results("made up", TRACKS, {False: (), True: ()}, found)
 
 
 def runs(results, track, selector):
     (found,) = find_tracks([track])
-    return results.runs(found, selector)
-
-
-def same(first, second):
-    return all(np.array_equal(value, getattr(second, name)) for name, value in vars(first).items())
+    return results.of(found, selector)
 
 
 def test_the_shape_of_the_results(results):
-    assert len(results.recoveries) == 3 * 2 + len(TRACKS)
+    assert len(results.recoveries) == (3 * 2 + len(TRACKS)) * len(DAMAGES) * SEEDS
     assert results.gaps == [False, True]
-    for one in results.recoveries:
-        shape = (len(DAMAGES), SEEDS, TRIALS)
-        assert one.runs.ratios.shape == one.runs.falls.shape == one.runs.recommended.shape == shape
-        assert one.runs.stops.shape == shape[:2]
-        assert ((one.runs.stops >= 1) & (one.runs.stops <= TRIALS)).all()
+    assert results.trials == TRIALS
+    assert results.recoveries["stop"].between(1, TRIALS).all()
+    assert (results.recoveries["falls"] == 0).all()
+    for track in TRACKS:
+        for selector in results.selectors:
+            found = runs(results, track.name, selector)
+            assert by_damage(found, "seed").tolist() == [list(range(SEEDS))] * len(DAMAGES)
+            assert found["damage"].unique().tolist() == list(DAMAGES)
 
 
 def test_the_oracle_is_right_at_once(results):
     for track in results.tracks:
-        assert (results.runs(track, "oracle").ratios == 1).all()
+        assert (ratios_of(results.of(track, "oracle")) == 1).all()
 
 
 def test_selectors_without_a_library_run_once_for_the_same_robots(results):
     for name in ("random", "best-first", "oracle"):
-        assert runs(results, "T0", name) is runs(results, "T3", name) is runs(results, "T2", name)
-    assert not same(runs(results, "T0", "best-first"), runs(results, "T1", "best-first"))
-    assert runs(results, "T0", "rehearsed") is not runs(results, "T3", "rehearsed")
-    labels = {one.label for one in results.across(True)}
+        assert runs(results, "T0", name).equals(runs(results, "T3", name))
+    t0, t1 = (ratios_of(runs(results, track, "best-first")) for track in ("T0", "T1"))
+    assert (t0 != t1).any()
+    assert (
+        not runs(results, "T0", "rehearsed").index.intersection(runs(results, "T3", "rehearsed").index).size
+    )
+    labels = set(results.across(True)["label"])
     assert labels == {"random", "best-first", "oracle", "rehearsed T1", "rehearsed T1-family"}
     plan = plan_runs(find_tracks(["T0", "T1", "T3"]), ("random", "rehearsed"))
     assert [(name, [track.name for track in tracks]) for name, tracks in plan] == [
@@ -86,32 +88,38 @@ def test_selectors_without_a_library_run_once_for_the_same_robots(results):
 
 
 def test_a_library_that_holds_the_damage_helps(results):
-    with_it, without = (runs(results, name, "rehearsed").ratios[..., 2].mean() for name in ("T2", "T0"))
+    with_it, without = (runs(results, name, "rehearsed")["rr_3"].mean() for name in ("T2", "T0"))
     assert with_it > 0.9
     assert with_it > without + 0.1
 
 
 def test_ratios_are_those_of_what_was_recommended(setting, results):
     found = runs(results, "T1", "random")
-    for index, case in enumerate(setting.case_sets[True].cases):
-        expected = case.objectives[found.recommended[index]] / case.objectives.max()
-        np.testing.assert_allclose(found.ratios[index], expected)
+    for case in setting.cases[True]:
+        own = found[found["damage"] == case.damage]
+        np.testing.assert_allclose(own[f"rr_{TRIALS}"], case.scores[own["gait"]] / case.scores.max())
+        np.testing.assert_allclose(own["retention"], case.scores[own["gait"]] / case.intact)
+        assert (own["binding"] == int(case.unadapted < 0.9)).all()
 
 
 def test_trial_noise_is_the_same_for_all_selectors(setting):
-    noisy = replace(setting, noise=Noise(0.5, 0.0))
-    first, second = (replay_task(noisy, ReplayTask(TRACKS[0], name, 0)) for name in ("best-first", "map-bo"))
-    assert (first.recommended[..., 0] == second.recommended[..., 0]).all()  # both begin with the best
-    assert same(first, replay_task(noisy, ReplayTask(TRACKS[0], "best-first", 0)))
+    noisy = replace(setting, noise=Noise(0.5, 0.0), trials=1)
+    first, second, again = (
+        replay_task(noisy, ReplayTask(TRACKS[:1], name, 0)) for name in ("best-first", "map-bo", "best-first")
+    )
+    assert [row["gait"] for row in first] == [row["gait"] for row in second]  # both begin with the best
+    assert first == again
 
 
 def test_processes_change_nothing(setting, results):
     tracks = find_tracks(["T0", "T2"])
     selectors = ("random", "rehearsed")
-    found = replay_all(setting, robot="made up", tracks=tracks, selectors=selectors, processes=2)
+    found = replay_all(setting, tracks=tracks, selectors=selectors, processes=2)
+    found = Results("made up", tracks, {False: ()}, found)
     for track in tracks:
         for name in selectors:
-            assert same(found.runs(track, name), results.runs(track, name))
+            some, all_of_it = (one.of(track, name).drop(columns="track") for one in (found, results))
+            assert some.reset_index(drop=True).equals(all_of_it.reset_index(drop=True))
 
 
 PLUGIN = """
@@ -132,7 +140,7 @@ from robots.plugins import load_plugins
 from test_replays import TRACKS, made_setting, replay_all
 if __name__ == "__main__":
     load_plugins(["slow.py"])
-    replay_all(made_setting(), robot="made up", tracks=TRACKS[:1], selectors=("slow",), processes=2)
+    replay_all(made_setting(), tracks=TRACKS[:1], selectors=("slow",), processes=2)
 """
 
 

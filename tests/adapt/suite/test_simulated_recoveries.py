@@ -4,15 +4,22 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from made_recoveries import DAMAGES, make_results
+from made_recoveries import DAMAGES, make_objectives, make_results, make_table
 
 import adapt.suite.simulation
-from adapt.suite.metrics import at_stop
+from adapt.damage import HEALTHY
 from adapt.suite.simulation import simulate_recoveries
 
 RESULTS = make_results()
 SETTINGS = SimpleNamespace(damages=DAMAGES, texts=DAMAGES)
-STUDY = SimpleNamespace(repertoire=None, settings=SETTINGS, threads=1)
+TABLE = make_table(make_objectives())
+STUDY = SimpleNamespace(
+    repertoire=SimpleNamespace(settings=SimpleNamespace(min_objective=0.0)),
+    settings=SETTINGS,
+    library=TABLE.take((HEALTHY, *DAMAGES[:4])),
+    rehearsed=lambda: TABLE,
+    threads=1,
+)
 
 
 @pytest.fixture
@@ -35,16 +42,19 @@ def test_recoveries_are_spread_over_the_damages(asked):
     np.testing.assert_allclose(shares, np.arange(1, 7) / 6)
     assert [options["seed"] for _, options in asked] == [0, 1, 2, 0, 1, 2]
     for damage, options in asked[:3]:
-        library = RESULTS.setting.table(RESULTS.main_track, damage).conditions
-        assert options["table"].conditions == library
+        assert options["table"].conditions == RESULTS.main_track.library(damage, STUDY.library.conditions)
     assert all(options["table"] is None for _, options in asked[3:])
-    for selector, some in (("rehearsed", found[:3]), ("map-bo", found[3:])):
-        runs = RESULTS.runs(RESULTS.main_track, selector)
-        for one, index in zip(some, (0, 2, 5), strict=True):
-            assert (one.selector, one.damage, one.trials) == (selector, DAMAGES[index], 7)
-            assert one.ratio == pytest.approx(0.9 / 1.2)
-            assert one.replayed_trials == pytest.approx(runs.stops[index].mean())
-            assert one.replayed_ratio == pytest.approx(at_stop(runs)[index].mean())
+    assert all(options["confirmations"] == 0 for _, options in asked)
+    for selector, some in found.groupby("selector"):
+        runs = RESULTS.of(RESULTS.main_track, selector)
+        assert some["damage"].tolist() == [DAMAGES[0], DAMAGES[2], DAMAGES[5]]
+        assert (some["trials"] == 7).all()
+        np.testing.assert_allclose(some["ratio"], 0.9 / 1.2)
+        for one in some.itertuples():
+            own = runs[runs["damage"] == one.damage]
+            at_stop = [run[f"rr_{run['stop']}"] for _, run in own.iterrows()]
+            assert one.replayed_trials == pytest.approx(own["stop"].mean())
+            assert one.replayed_ratio == pytest.approx(np.mean(at_stop))
 
 
 def test_no_damage_twice(asked):

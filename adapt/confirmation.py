@@ -1,0 +1,118 @@
+"""`ConfirmedSearch`: a selector's search, whose result must prove itself against the incumbent."""
+
+import numpy as np
+
+from adapt.records import Confirmation, Outcome
+from adapt.selectors.selector import Selector
+
+CONFIRMATIONS = 3
+
+
+class ConfirmedSearch:
+    """Searches by a selector, and hands over what it recommends only if that is better than the incumbent.
+
+    The incumbent, the gait that the robot walks with, is tried first: this is how damage is noticed. Then the
+    selector chooses. Single trials are noisy: the best of many is likely to have been lucky, and the
+    incumbent may have been unlucky in its only one. Once the search ends, the recommended gait and the
+    incumbent are therefore tried n more times each, in turn. The incumbent is replaced only if
+
+        mean(recommended) - mean(incumbent) > √(s_r² / n_r + s_i² / n_i)
+
+    where the means are of these confirmation trials alone, which decided nothing before; s² are the variances
+    of all trials of either gait, and the right-hand side is the standard error of the difference.
+
+    A gait that falls behind the incumbent in its confirmation trials makes way for what the selector, which
+    is told of these trials too, recommends by then. Confirmation trials count like all others and take at
+    most half of them: n is at most a quarter of the trials. With fewer than four trials nothing can be
+    confirmed, and the incumbent stays.
+
+    Args:
+        selector: that was told nothing yet.
+        incumbent: row of the controller that the robot walks with.
+        confirmations: n; 0 for none, so that what the selector recommends is handed over as it is.
+    """
+
+    def __init__(self, selector: Selector, incumbent: int, *, confirmations: int = CONFIRMATIONS) -> None:
+        self.selector = selector
+        self.incumbent = incumbent
+        self._asked = confirmations
+        self._needed = min(confirmations, selector.trials // 4)
+        self._confirming: dict[int, list[float]] = {}  # objectives of confirmation trials by row
+        self._candidate: int | None = None  # that is being confirmed
+
+    @property
+    def confirms(self) -> bool:
+        """Whether the next trial is a confirmation trial."""
+        selector = self.selector
+        kept = self._needed + max(0, self._needed - self._count(self.incumbent))
+        return bool(selector.rows) and bool(
+            selector.done() or len(selector.rows) >= selector.trials - (kept if self._needed else 0)
+        )
+
+    def ask(self) -> int | None:
+        """Row of the controller to try next, or None to stop."""
+        selector = self.selector
+        if selector.spent():
+            return None
+        if not self.confirms:
+            return selector.ask() if selector.rows else self.incumbent
+        found = self.found
+        if found == self.incumbent:
+            return None
+        row = min(found, self.incumbent, key=self._count)  # the first of equals
+        return row if self._count(row) < self._needed else None
+
+    def tell(self, row: int, outcome: Outcome) -> None:
+        """Learn what the controller did on the damaged robot."""
+        self._candidate = self.found if self.confirms else None
+        self.selector.tell(row, outcome)
+        if self._candidate is None:
+            return
+        self._confirming.setdefault(row, []).append(float(outcome.objective))
+        confirmation = self.confirmation()
+        if confirmation and confirmation.difference is not None and confirmation.difference < 0:
+            self._candidate = None  # whatever seems best by now gets its chance
+
+    @property
+    def found(self) -> int:
+        """Row of the controller that the search found, the incumbent itself if none is better."""
+        return self.selector.recommendation() if self._candidate is None else self._candidate
+
+    def confirmation(self) -> Confirmation | None:
+        """How the controller that was found compares with the incumbent; None if it is the incumbent."""
+        found = self.found
+        if found == self.incumbent or not self._asked:
+            return None
+        counts = self._count(found), self._count(self.incumbent)
+        if not all(counts):
+            return Confirmation(found, counts)
+        means = tuple(float(np.mean(self._confirming[row])) for row in (found, self.incumbent))
+        variance = sum(
+            self._variance(row) / n for row, n in zip((found, self.incumbent), counts, strict=True)
+        )
+        return Confirmation(found, counts, means[0] - means[1], float(np.sqrt(variance)))
+
+    def recommendation(self) -> int:
+        """Row to walk with from now on."""
+        confirmation = self.confirmation()
+        if confirmation is None:
+            return self.selector.recommendation()
+        return confirmation.row if confirmation.passed else self.incumbent
+
+    @property
+    def stop(self) -> str:
+        """Why the search stopped, in words."""
+        return (
+            self.selector.done()
+            or "no gait seems better than the old one that trials kept for this could confirm"
+        )
+
+    def _count(self, row: int) -> int:
+        """Number of its confirmation trials."""
+        return len(self._confirming.get(row, ()))
+
+    def _variance(self, row: int) -> float:
+        """Variance of a single trial, from all trials of a controller, of which there are at least two."""
+        selector = self.selector
+        trials = zip(selector.rows, selector.objectives, strict=True)
+        return float(np.var([objective for tried, objective in trials if tried == row], ddof=1))

@@ -1,0 +1,117 @@
+"""What a search recommends replaces the incumbent only if confirmation trials say that it is better."""
+
+import numpy as np
+import pytest
+
+from adapt.confirmation import ConfirmedSearch
+from adapt.records import Outcome
+from adapt.selectors.catalogue import make_selector, selector_entries
+from adapt.selectors.selector import Context, Prior
+
+K = 40
+INCUMBENT = 7
+
+
+def search(name="best-first", *, trials=20, k=K, **settings):
+    """A search for the best of k controllers whose objectives in the repertoire fall from k to 1."""
+    rng = np.random.default_rng(0)
+    prior = Prior(np.arange(k, 0, -1.0), rng.random((k, 2)), 0.0)
+    context = Context(prior, trials=trials, truth=prior.objectives[::-1], **settings)
+    return ConfirmedSearch(make_selector(name, context), INCUMBENT)
+
+
+def run(search, measure):
+    """Rows tried, and whether each trial was a confirmation; `measure` takes a row and the trial's number."""
+    tried = []
+    while (row := search.ask()) is not None:
+        tried.append((row, search.confirms))
+        search.tell(row, Outcome(float(measure(row, len(tried)))))
+    return tried
+
+
+def test_a_better_gait_is_tried_in_turn_with_the_incumbent_and_handed_over():
+    one = search()
+    tried = run(one, lambda row, number: {3: 9.0, INCUMBENT: 1.0}.get(row, 0.0) + 0.01 * number)
+    assert [row for row, _ in tried[:5]] == [INCUMBENT, 0, 1, 2, 3]
+    assert tried[14:] == [(3, True), (INCUMBENT, True)] * 3
+    assert not any(confirms for _, confirms in tried[:14])
+    confirmation = one.confirmation()
+    assert (confirmation.row, confirmation.trials) == (3, (3, 3))
+    assert confirmation.difference == pytest.approx(8 - 0.01)
+    lucky = [0.05, 0.15, 0.17, 0.19]  # all of its trials count for the variance
+    unlucky = [0.01, 0.16, 0.18, 0.20]
+    expected = np.sqrt((np.var(lucky, ddof=1) + np.var(unlucky, ddof=1)) / 3)
+    assert confirmation.standard_error == pytest.approx(expected)
+    assert confirmation.passed
+    assert one.recommendation() == 3
+
+
+def test_one_unlucky_trial_does_not_drop_the_incumbent():
+    one = search()
+    run(one, lambda row, number: {3: 5.0, INCUMBENT: 8.0 if number > 1 else 0.0}.get(row, 0.0))
+    assert one.recommendation() == INCUMBENT
+
+
+def test_a_lucky_gait_makes_way_for_the_next_which_needs_trials_of_its_own():
+    one = search()
+
+    def measure(row, number):
+        if row == 2:
+            return 6.0 if number < 6 else 0.0
+        return {5: 4.0, INCUMBENT: 1.0}.get(row, 0.0)
+
+    tried = run(one, measure)
+    assert [row for row, confirms in tried if confirms] == [2, INCUMBENT, 5, 5, INCUMBENT, 5]
+    assert one.recommendation() == 5
+    assert len(tried) == 20
+
+
+@pytest.mark.parametrize(("better", "passed"), [(0.5, False), (1.2, True)])
+def test_a_difference_within_its_standard_error_is_chance(better, passed):
+    one = search()
+    swing = {3: iter([9.0, 5.0, 7.0, 6.0]), INCUMBENT: iter([5.0, 5.0, 7.0, 6.0])}
+    run(one, lambda row, _: next(swing[row]) + better * (row == 3) if row in swing else 0.0)
+    confirmation = one.confirmation()
+    assert confirmation.difference == pytest.approx(better)
+    assert confirmation.passed == (confirmation.difference > confirmation.standard_error) == passed
+    assert one.recommendation() == (3 if passed else INCUMBENT)
+
+
+@pytest.mark.parametrize(("trials", "each"), [(20, 3), (12, 3), (8, 2), (7, 1), (4, 1), (3, 0), (1, 0)])
+def test_confirmation_takes_at_most_half_of_the_trials(trials, each):
+    one = search(trials=trials)
+    tried = run(one, lambda row, _: {0: 9.0}.get(row, 0.0))
+    assert len(tried) == trials
+    assert sum(confirms for _, confirms in tried) == 2 * each
+    assert one.recommendation() == (0 if each else INCUMBENT)
+    assert "too few trials" in one.confirmation().words if not each and trials > 1 else True
+
+
+def test_falls_end_it_and_what_was_confirmed_by_then_counts():
+    one = search(max_falls=2)
+    for objective, fell in ((0.0, True), *[(9.0, False)] * 14, (0.0, True)):
+        one.tell(one.ask(), Outcome(objective, fell))
+    assert one.ask() is None
+    assert "fell 2 times" in one.stop
+    assert one.confirmation().trials == (1, 1)
+    assert one.recommendation() == one.confirmation().row != INCUMBENT
+
+
+def test_a_worse_gait_is_hardly_ever_handed_over():
+    """Though all others are worse than the incumbent by a standard deviation of a trial."""
+    rng = np.random.default_rng(5)
+    worse = 0
+    for _ in range(300):
+        one = search()
+        run(one, lambda row, _: rng.normal(1.0 if row == INCUMBENT else 0.0))
+        worse += one.recommendation() != INCUMBENT
+    assert worse < 0.08 * 300
+
+
+@pytest.mark.parametrize("name", sorted(set(selector_entries()) - {"rehearsed"}))
+def test_every_selector_can_be_confirmed(name):
+    one = search(name)
+    tried = run(one, lambda row, _: -abs(row - 3.0))
+    assert tried[0] == (INCUMBENT, False)
+    assert one.recommendation() in {row for row, _ in tried}
+    assert one.stop
