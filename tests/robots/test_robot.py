@@ -16,16 +16,16 @@ def _described(**changes: object) -> str:
 
 
 @pytest.mark.parametrize(
-    ("name", "sizes", "parameters", "archive", "gears"),
+    ("name", "sizes", "parameters", "archive"),
     [
-        ("ant", (28, 8, 4), 21_256, (6, 6, 6, 6), [250] * 8),
-        ("half_cheetah", (26, 6, 2), 20_742, (32, 32), [108, 81, 54, 126, 54, 27]),
-        ("hopper", (15, 3, 1), 18_947, (1024,), [200] * 3),
-        ("walker", (22, 6, 2), 20_230, (32, 32), [40, 40, 12] * 2),
+        ("ant", (28, 8, 4), 21_256, (6, 6, 6, 6)),
+        ("half_cheetah", (26, 6, 2), 20_742, (32, 32)),
+        ("hopper", (15, 3, 1), 18_947, (1024,)),
+        ("walker", (22, 6, 2), 20_230, (32, 32)),
     ],
 )
 def test_robots_have_the_sizes_of_the_paper(
-    name: str, sizes: tuple[int, ...], parameters: int, archive: tuple[int, ...], gears: list[int]
+    name: str, sizes: tuple[int, ...], parameters: int, archive: tuple[int, ...]
 ) -> None:
     robot = load_robot(name)
     assert (robot.observation_dim, robot.action_dim, robot.measure_dim) == sizes
@@ -33,7 +33,6 @@ def test_robots_have_the_sizes_of_the_paper(
     assert robot.description.archive == archive
     assert robot.control_step == pytest.approx(0.0165)
     assert robot.description.episode_steps == 1000
-    assert robot.model.actuator_gear[:, 0].tolist() == gears
     assert robot.model.opt.gravity[2] == pytest.approx(-9.8)
 
 
@@ -43,7 +42,6 @@ def test_a_half_cheetah_is_measured_by_two_of_its_six_contacts() -> None:
         f"{leg}_{part}" for leg in ("front", "back") for part in ("foot", "shin", "thigh")
     ]
     assert description.measures == ("front_foot", "back_foot")
-    assert load_robot("half_cheetah").model.body_subtreemass[0] == pytest.approx(14, abs=0.01)
 
 
 @pytest.mark.parametrize("name", robot_names())
