@@ -1,6 +1,6 @@
 """Videos of deployments: a controller's walk, with an overlay that tells how it goes."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
 import mujoco
@@ -15,6 +15,9 @@ from robots.robot import Robot
 _Draw = Callable[[mujoco.MjData, Moment], np.ndarray]
 _VIDEO_SIZE = (640, 480)
 _GIF_SIZE = (360, 270)
+_HALF_SIZE = (400, 300)
+_SPACE = 4  # between halves [pixels]
+_FRAMES = 20  # per second of a video in halves, approximately
 _FRAME_EVERY = {".mp4": 3, ".gif": 4}  # control steps; an Ant's is 16.5 ms, so 20 and 15 frames a second
 
 
@@ -56,6 +59,38 @@ def film(
             frame_every=every,
             stop_at_fall=False,
         )
+
+
+def film_next_to_each_other(
+    robot: Robot, gaits: Mapping[str, np.ndarray], *, seconds: float, seed: int, video: Path
+) -> None:
+    """Film the same episode with several controllers, given by captions; a half that ends early stands still.
+
+    Raises:
+        RenderingError: no video can be encoded here.
+        InvalidFileError: the video cannot be written.
+    """
+    every = max(1, round(1 / (_FRAMES * robot.control_step)))
+    width, height = _HALF_SIZE
+    halves: list[list[np.ndarray]] = []
+    for caption, parameters in gaits.items():
+        overlay, frames = Overlay(robot, caption=caption, width=width, height=height), []
+        with Camera(robot.model, width=width, height=height) as camera:
+            deploy(
+                robot,
+                parameters,
+                seconds=seconds,
+                seed=seed,
+                on_frame=lambda data, moment: frames.append(overlay.draw(camera.frame(data), moment)),  # noqa: B023
+                frame_every=every,
+                stop_at_fall=False,
+            )
+        halves.append(frames)
+    space = np.full((height, _SPACE, 3), 255, np.uint8)
+    with open_video(video, fps=1 / (every * robot.control_step)) as writer:
+        for number in range(max(map(len, halves))):
+            first, *others = (half[min(number, len(half) - 1)] for half in halves)
+            writer.add(np.hstack([first, *(part for half in others for part in (space, half))]))
 
 
 def _annotated(camera: Camera, robot: Robot, caption: str) -> _Draw:

@@ -68,7 +68,9 @@ def test_a_dry_run_only_says_how_long(run, files, tmp_path) -> None:
 
 def test_the_best_recoveries_are_filmed(run, files, tmp_path, monkeypatch) -> None:
     filmed = []
-    monkeypatch.setattr(adapt.suite.videos, "_film", lambda *scene: filmed.append(scene))
+    monkeypatch.setattr(
+        adapt.suite.videos, "film_next_to_each_other", lambda robot, gaits, **_: filmed.append(robot)
+    )
     choice = ["--selectors", "rehearsed", "--tracks", "T2", "--videos"]
     code, out, err = run(*command(files, tmp_path / "study", *choice))
     assert (code, err) == (0, "")
@@ -79,7 +81,7 @@ def test_the_best_recoveries_are_filmed(run, files, tmp_path, monkeypatch) -> No
     )
     gains = [float(after) - float(before) for _, before, after in found]
     assert gains == sorted(gains, reverse=True)
-    assert [robot.modifications[0].label for robot, _, _ in filmed] == [damage for damage, _, _ in found]
+    assert [robot.modifications[0].label for robot in filmed] == [damage for damage, _, _ in found]
 
 
 @pytest.mark.parametrize(

@@ -2,8 +2,8 @@
 
 * `cases`, `hexapod.yaml`, `tuning.yaml`: damages to recover from, and tracks; `reality_gap`: robots that
   differ from the rehearsed one.
-* `study`: a benchmark in a folder, and `plans`: its tables of the true outcomes of all controllers.
-* `replay`: one recovery, read from a table; `runner`: all of them, in parallel processes; `simulation`: some
-  on the simulated robot.
-* `results`: records; `metrics`: their statistics; `report`, `tables`, `figures`, `videos`: the report.
+* `study`: a benchmark in a folder, and `truth_tables`: the true outcomes of all controllers.
+* `replay`: one recovery, read from a table; `recoveries`: all of them, in parallel processes, as a data
+  frame; `simulation`: some on the simulated robot.
+* `metrics`: statistics of recoveries; `report`, `figures`, `videos`: the report.
 """

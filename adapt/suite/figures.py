@@ -9,6 +9,7 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
+from adapt.report import spread
 from adapt.suite.cases import Track
 from adapt.suite.metrics import by_damage, interquartile_mean, summarise
 from adapt.suite.recoveries import Results
@@ -65,11 +66,10 @@ def _draw_track(axes: Axes, results: Results, track: Track) -> None:
 
 def _label_ends(axes: Axes, selectors: Sequence[str], ends: dict[str, float]) -> None:
     """Write the selectors' names next to the ends of their curves, without overlap."""
-    place = math.inf
-    for name in sorted(ends, key=lambda name: -ends[name]):
-        place = min(ends[name], place - _SPACING)
+    places = -spread(-np.array(list(ends.values())), _SPACING * (1 + _MARGIN))  # from the top down
+    for (name, end), place in zip(ends.items(), places, strict=True):
         axes.annotate(
-            f"{name} {ends[name]:.2f}",
+            f"{name} {end:.2f}",
             (1.02, place / (1 + _MARGIN)),
             xycoords="axes fraction",
             va="center",

@@ -1,7 +1,6 @@
 """`RecoveryStudy`: a recovery benchmark in a folder, from its settings to its results."""
 
 import hashlib
-import json
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -10,13 +9,9 @@ from pathlib import Path
 
 from adapt.damage import HEALTHY
 from adapt.damage.damage import Damage
-from adapt.oracle import find_oracle
-from adapt.rehearsal.rehearsal import damaged_robots, rehearsed_table
-from adapt.rehearsal.storage import read_table, write_table
 from adapt.rehearsal.table import Table, join
 from adapt.selectors.selector import Prior
 from adapt.suite.cases import TRACKS, Track, check_damages, find_tracks
-from adapt.suite.plans import TablePlan, plan_tables
 from adapt.suite.recoveries import (
     ReplaySetting,
     ReplayTask,
@@ -27,13 +22,15 @@ from adapt.suite.recoveries import (
     replay_task,
 )
 from adapt.suite.replay import Case, Noise, Truth, make_cases
-from repertoire.evaluation import Evaluator
+from adapt.suite.truth_tables import TruthTable, plan_tables
 from repertoire.repertoire import Repertoire
 from repertoire.storage.repertoires import fingerprint
 from repertoire.suites.files import keep_identity
 from robots.errors import InvalidValueError
-from robots.files import file_exists, make_folder, write_text
+from robots.files import file_exists, make_folder
 from robots.locks import locked
+
+_TABLES = "tables"
 
 
 @dataclass(frozen=True)
@@ -118,8 +115,10 @@ class RecoveryStudy:
         self.folder = folder
         self.threads = threads
         keep_identity(folder, self._identity(), dry=True)
-        self.plans = plan_tables(
+        self.tables = plan_tables(
+            repertoire,
             settings.damages,
+            folder / _TABLES,
             rehearsed_episodes=library.episodes,
             episodes=settings.episodes,
             gaps=settings.gaps,
@@ -140,21 +139,21 @@ class RecoveryStudy:
             keep_identity(self.folder, self._identity())
             yield
 
-    def waiting(self) -> list[TablePlan]:
+    def waiting(self) -> list[TruthTable]:
         """The tables that are not made yet."""
-        wanted = [plan for plan in self.plans if plan.gap is None or self.settings.gap]
-        return [plan for plan in wanted if not file_exists(plan.path(self.folder))]
+        wanted = [table for table in self.tables if table.gap is None or self.settings.gap]
+        return [table for table in wanted if not file_exists(table.path)]
 
-    def table_seconds(self, waiting: Sequence[TablePlan]) -> dict[str, float]:
+    def table_seconds(self, waiting: Sequence[TruthTable]) -> dict[str, float]:
         """Estimate how long tables take [s], by name, from a few episodes of the first one.
 
         A table that was begun counts in full.
         """
         if not waiting:
             return {}
-        with waiting[0].evaluation(self.repertoire, threads=self.threads) as evaluation:
+        with waiting[0].evaluation(self.threads) as evaluation:
             pace = evaluation.seconds_left() / evaluation.total
-        return {plan.name: pace * plan.total(len(self.repertoire)) for plan in waiting}
+        return {table.name: pace * table.total for table in waiting}
 
     def replay_seconds(self) -> float:
         """Estimate how long the replays take [s] from one recovery of each selector on the intact robot."""
@@ -172,77 +171,9 @@ class RecoveryStudy:
         total = sum(seconds[name] for name, _ in plan_runs(settings.tracks, settings.selectors))
         return len(settings.damages) * settings.seeds * total / self.threads
 
-    def make(
-        self,
-        plan: TablePlan,
-        *,
-        on_progress: Callable[[int], None] | None = None,
-        stop: Callable[[], bool] | None = None,
-    ) -> bool:
-        """Make a table unless it is there, and resume what was interrupted.
-
-        Args:
-            plan: of the table.
-            on_progress: called from other threads with the number of episodes finished.
-            stop: asked now and then whether to save what is finished and return.
-
-        Returns:
-            Whether the table is finished.
-
-        Raises:
-            InvalidFileError: a file cannot be read or written, or is not what it should be.
-        """
-        path = plan.path(self.folder)
-        if file_exists(path):
-            return True
-        make_folder(path.parent)
-        unfinished = path.with_name(f"{path.stem}-unfinished.h5")
-        with plan.evaluation(self.repertoire, threads=self.threads) as evaluation:
-            if file_exists(unfinished):
-                evaluation.restore(unfinished)
-            evaluation.run(unfinished, on_progress=on_progress, stop=stop)
-            if evaluation.finished:
-                write_table(path, rehearsed_table(evaluation), evaluation.identity)
-                unfinished.unlink(missing_ok=True)
-            return evaluation.finished
-
-    def read(self, plan: TablePlan) -> Table:
-        """Read a table.
-
-        Raises:
-            InvalidFileError: it is not made yet, cannot be read, or is one of another repertoire.
-        """
-        robot = plan.robot(self.repertoire)
-        return read_table(plan.path(self.folder), self.repertoire, robot=robot)
-
-    def oracles(self, plan: TablePlan, table: Table) -> Mapping[str, int]:
-        """Row of the best controller under each condition of a table; found once and kept in a file.
-
-        Args:
-            plan: of the table.
-            table: that was read.
-
-        Raises:
-            InvalidFileError: the file cannot be written.
-        """
-        path = plan.path(self.folder).with_suffix(".oracles.json")
-        known = _read_oracles(path, table)
-        if known is not None:
-            return known
-        robots = damaged_robots(plan.robot(self.repertoire), plan.damages)
-        with Evaluator(self.repertoire, robots, threads=self.threads) as evaluator:
-            oracles = {
-                condition: find_oracle(
-                    evaluator, table.objectives[number].astype(float), seed=plan.seed, condition=number
-                )
-                for number, condition in enumerate(table.conditions)
-            }
-        write_text(path, json.dumps(oracles, indent=2) + "\n")
-        return oracles
-
     def rehearsed(self) -> Table:
         """The library, and what it lacks of the damages to recover from."""
-        more = self.read(self.plans[0])
+        more = self.tables[0].read()
         missing = [text for text in more.conditions if text not in self.library.conditions]
         return join([self.library, more.take(missing)])
 
@@ -253,14 +184,14 @@ class RecoveryStudy:
             InvalidFileError: a table is not made, or cannot be read.
         """
         found: dict[str, Case] = {}
-        for shown, scored in zip(self.plans[1::2], self.plans[2::2], strict=True):
+        for shown, scored in zip(self.tables[1::2], self.tables[2::2], strict=True):
             if gap != (shown.gap is not None):
                 continue
-            table = self.read(shown)
+            table = shown.read()
             made = make_cases(
                 table,
-                self.read(scored),
-                self.oracles(shown, table),
+                scored.read(),
+                shown.oracles(table, self.threads),
                 min_objective=self.repertoire.settings.min_objective,
                 incumbent=self.repertoire.best(),
             )
@@ -321,14 +252,3 @@ class RecoveryStudy:
             noise=settings.noise,
             seed=settings.seed,
         )
-
-
-def _read_oracles(path: Path, table: Table) -> Mapping[str, int] | None:
-    """The oracles of a table from their file; None if there is no such file, or it is not valid."""
-    try:
-        found = json.loads(path.read_text())
-    except (OSError, ValueError, RecursionError):
-        return None
-    k = table.objectives.shape[1]
-    rows = found.values() if isinstance(found, dict) and found.keys() == set(table.conditions) else [None]
-    return found if all(type(row) is int and 0 <= row < k for row in rows) else None

@@ -136,10 +136,10 @@ def _announce(study: "RecoveryStudy") -> None:
 
     settings, waiting, cores = study.settings, study.waiting(), study.threads
     seconds = study.table_seconds(waiting)
-    for plan in waiting:
-        conditions, gaits = 1 + len(plan.damages), len(study.repertoire)
-        work = f"{conditions} conditions x {gaits:,} gaits x {plan.episodes} episodes"
-        console.print(f"table {plan.name}: {work}, {duration(seconds[plan.name])}")
+    for table in waiting:
+        conditions, gaits = 1 + len(table.damages), len(study.repertoire)
+        work = f"{conditions} conditions x {gaits:,} gaits x {table.episodes} episodes"
+        console.print(f"table {table.name}: {work}, {duration(seconds[table.name])}")
     replays = study.replay_seconds()
     console.print(
         f"replays: {len(settings.damages)} damages x {len(settings.selectors)} selectors x {settings.seeds} "
@@ -151,11 +151,10 @@ def _announce(study: "RecoveryStudy") -> None:
 
 def _make_tables(study: "RecoveryStudy") -> bool:
     """Make the tables that are missing; returns whether all are made."""
-    for plan in study.waiting():
-        console.print(f"table {plan.name}")
-        total = plan.total(len(study.repertoire))
-        with interrupt_flag() as interrupted, ProgressBar("episodes", total) as show:
-            if not study.make(plan, on_progress=show, stop=interrupted):
+    for table in study.waiting():
+        console.print(f"table {table.name}")
+        with interrupt_flag() as interrupted, ProgressBar("episodes", table.total) as show:
+            if not table.make(study.threads, on_progress=show, stop=interrupted):
                 console.print("Stopped. What is done is saved: the same command resumes it.")
                 return False
     return True

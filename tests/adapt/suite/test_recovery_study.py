@@ -6,14 +6,14 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-import adapt.suite.study
+import adapt.suite.truth_tables
 from adapt.damage import HEALTHY
 from adapt.damage.text import parse_damage
 from adapt.oracle import find_oracle
 from adapt.suite.cases import TRACKS, find_tracks
-from adapt.suite.plans import TablePlan, plan_tables
 from adapt.suite.reality_gap import randomised
 from adapt.suite.study import RecoverySettings, RecoveryStudy
+from adapt.suite.truth_tables import TruthTable, plan_tables
 from robots.errors import InUseError, InvalidFileError, InvalidValueError
 from robots.locks import locked
 from robots.simulation.simulation import Simulation
@@ -51,14 +51,15 @@ def study(repertoire, library, tmp_path_factory):
     assert seconds["anticipated"] == pytest.approx(2 * seconds["scores"])
     assert seconds["gap-2-scores"] == pytest.approx(0.5 * seconds["scores"])
     with study.open():
-        assert all(study.make(plan) for plan in waiting)
+        assert all(table.make(threads=1) for table in waiting)
     assert study.waiting() == []
     assert study.table_seconds([]) == {}
     return study
 
 
-def test_the_tables_of_a_benchmark():
-    plans = plan_tables(DAMAGES, rehearsed_episodes=3, episodes=2, gaps=2, seed=1)
+def test_the_tables_of_a_benchmark(repertoire, tmp_path):
+    settings = {"episodes": 2, "seed": 1}
+    plans = plan_tables(repertoire, DAMAGES, tmp_path, rehearsed_episodes=3, gaps=2, **settings)
     assert [plan.name for plan in plans] == [
         *("anticipated", "shown", "scores"),
         *(f"gap-{gap}-{what}" for gap in (1, 2) for what in ("shown", "scores")),
@@ -70,19 +71,19 @@ def test_the_tables_of_a_benchmark():
     for shown, scores in zip(plans[1::2], plans[2::2], strict=True):
         assert (shown.gap, shown.damages) == (scores.gap, scores.damages)
         assert shown.seed != scores.seed
-    assert plans[1].total(100) == 100 * 2 * 4
-    few = plan_tables(DAMAGES[:2], rehearsed_episodes=1, episodes=1, gaps=9, seed=1)
+    assert plans[1].total == 5 * 2 * 4
+    few = plan_tables(repertoire, DAMAGES[:2], tmp_path, rehearsed_episodes=1, gaps=9, **settings)
     assert [plan.damages for plan in few[3::2]] == [DAMAGES[:1], DAMAGES[1:2]]
 
 
-def test_a_table_across_the_reality_gap(fresh, repertoire):
-    plan = TablePlan("shown", DAMAGES[:2], episodes=2, seed=11, gap=3)
-    fresh.make(plan)
-    table = fresh.read(plan)
+def test_a_table_across_the_reality_gap(tmp_path, repertoire):
+    plan = TruthTable(tmp_path / "shown.h5", repertoire, DAMAGES[:2], episodes=2, seed=11, gap=3)
+    plan.make(threads=1)
+    table = plan.read()
     assert table.conditions == (HEALTHY, *BROKEN[:2])
     gap = randomised(repertoire.robot, 3).with_episode_steps(STEPS)
     damaged = DAMAGES[0].apply(gap)
-    with plan.evaluation(repertoire, threads=1) as evaluation, Simulation(damaged, threads=1) as simulation:
+    with plan.evaluation(threads=1) as evaluation, Simulation(damaged, threads=1) as simulation:
         seeds = evaluation._seeds
         episodes = simulation.evaluate(np.repeat(repertoire.elites.solutions, 2, axis=0), np.tile(seeds, 5))
     step = np.ptp(table.objectives) / 65_535  # of what a file keeps
@@ -92,18 +93,17 @@ def test_a_table_across_the_reality_gap(fresh, repertoire):
 
 
 def test_an_interrupted_table_is_resumed_and_a_finished_one_is_kept(fresh, study, monkeypatch):
-    plan = fresh.plans[1]
-    assert not fresh.make(plan, stop=lambda: True)
-    assert plan.path(fresh.folder).with_name("shown-unfinished.h5").exists()
-    assert fresh.make(plan)
+    plan = fresh.tables[1]
+    assert not plan.make(threads=1, stop=lambda: True)
+    assert plan.path.with_name("shown-unfinished.h5").exists()
+    assert plan.make(threads=1)
     assert [path.name for path in (fresh.folder / "tables").iterdir()] == ["shown.h5"]
     for name in ("objectives", "evidence"):
-        np.testing.assert_array_equal(getattr(fresh.read(plan), name), getattr(study.read(plan), name))
-    monkeypatch.setattr(TablePlan, "evaluation", None)
-    assert fresh.make(plan)
-    fresh.repertoire = small_repertoire(seed=9)
+        np.testing.assert_array_equal(getattr(plan.read(), name), getattr(study.tables[1].read(), name))
+    monkeypatch.setattr(TruthTable, "evaluation", None)
+    assert plan.make(threads=1)
     with pytest.raises(InvalidFileError, match="another repertoire"):
-        fresh.read(plan)
+        replace(plan, repertoire=small_repertoire(seed=9)).read()
 
 
 def test_each_condition_has_its_oracle_which_is_found_once(fresh, monkeypatch):
@@ -114,18 +114,18 @@ def test_each_condition_has_its_oracle_which_is_found_once(fresh, monkeypatch):
         np.testing.assert_array_equal(means, table.objectives[condition])
         return find_oracle(evaluator, means, seed=seed, condition=condition)
 
-    monkeypatch.setattr(adapt.suite.study, "find_oracle", watch)
-    plan = TablePlan("shown", DAMAGES[:2], episodes=1, seed=11)
-    fresh.make(plan)
-    table = fresh.read(plan)
-    found = fresh.oracles(plan, table)
+    monkeypatch.setattr(adapt.suite.truth_tables, "find_oracle", watch)
+    plan = TruthTable(fresh.folder / "shown.h5", fresh.repertoire, DAMAGES[:2], episodes=1, seed=11)
+    plan.make(threads=1)
+    table = plan.read()
+    found = plan.oracles(table, 1)
     assert asked == [(HEALTHY, False, 11), (BROKEN[0], True, 11), (BROKEN[1], True, 11)]
-    assert fresh.oracles(plan, table) == found
+    assert plan.oracles(table, 1) == found
     assert len(asked) == 3
-    path = plan.path(fresh.folder).with_suffix(".oracles.json")
+    path = plan.path.with_suffix(".oracles.json")
     for wrong in ("{", "[]", '{"healthy": 1}', json.dumps(dict.fromkeys(found, 5))):
         path.write_text(wrong)
-        assert fresh.oracles(plan, table) == found
+        assert plan.oracles(table, 1) == found
         assert json.loads(path.read_text()) == found
 
 
@@ -133,7 +133,7 @@ def test_cases_come_in_the_order_of_the_damages(study):
     found = {gap: study.cases(gap) for gap in (False, True)}
     for cases in found.values():
         assert tuple(case.damage for case in cases) == BROKEN
-    shown, scores = (study.read(plan) for plan in study.plans[1:3])
+    shown, scores = (table.read() for table in study.tables[1:3])
     rehearsed, real = (found[gap][2] for gap in (False, True))
     np.testing.assert_allclose(rehearsed.scores, scores.objectives[3] + 300, rtol=1e-6)
     np.testing.assert_array_equal(rehearsed.truth.objectives, shown.objectives[3])
@@ -154,9 +154,9 @@ def replace_seeds(study: RecoveryStudy, seeds: int) -> RecoveryStudy:
     return RecoveryStudy(study.repertoire, study.library, settings, study.folder, threads=1)
 
 
-def sink(study, monkeypatch, rows):
+def sink(monkeypatch, rows):
     """Let all objectives be the minimum objective in some rows of the tables."""
-    read = study.read
+    read = TruthTable.read
 
     def sunk(plan):
         table = read(plan)
@@ -164,18 +164,18 @@ def sink(study, monkeypatch, rows):
         objectives[rows] = -300
         return replace(table, objectives=objectives)
 
-    monkeypatch.setattr(study, "read", sunk)
+    monkeypatch.setattr(TruthTable, "read", sunk)
 
 
 def test_damages_that_nothing_recovers_from_are_excluded_and_named(study, monkeypatch):
-    sink(study, monkeypatch, 1)
+    sink(monkeypatch, 1)
     results = study.replay()
     assert results.excluded[False] == BROKEN[:1]
     assert results.across(False)["damage"].unique().tolist() == list(BROKEN[1:])
 
 
 def test_a_benchmark_of_such_damages_alone_is_refused(study, monkeypatch):
-    sink(study, monkeypatch, slice(None))
+    sink(monkeypatch, slice(None))
     with pytest.raises(InvalidValueError, match="no gait is better than the minimum objective -300"):
         study.replay()
 
