@@ -20,7 +20,7 @@ _PREDICTED, _MEASURED, _CHOSEN = "#777777", "#0072b2", "#d55e00"
 _CAUSE_COLORS = ("#0072b2", "#e69f00", "#009e73", "#cc79a7", "#56b4e9", "#d55e00")
 _REST = "#cccccc"
 _WIDEST_CAUSE = 40  # letters of a line of a cause next to the picture
-_QUIET = "#dddddd"
+_QUIET, _CONFIRMING = "#dddddd", "#f4f4f4"
 _LEVELS = (  # label, colour and dashes, in the order of `Recovery.performances`
     ("healthy", "#009e73", "--"),
     ("damaged", "black", ":"),
@@ -78,6 +78,10 @@ def _draw_trials(axes: Axes, recovery: Recovery) -> None:
     chosen = np.array([trial.row == recovery.row for trial in trials])
     fell = np.array([trial.fell for trial in trials])
     numbers = np.arange(1, len(trials) + 1)
+    confirming = [trial.number for trial in trials if trial.confirms]
+    for number in confirming:
+        label = "confirmation trials" if number == confirming[0] else None
+        axes.axvspan(number - 0.5, number + 0.5, color=_CONFIRMING, linewidth=0, zorder=-1, label=label)
     axes.vlines(numbers, predicted, measured, color=_QUIET, linewidth=3, zorder=1)
     axes.plot(numbers, predicted, "o", mfc="white", mec=_PREDICTED, mew=1.5, ms=7, label="predicted")
     axes.plot(numbers, measured, "o", color=_MEASURED, ms=7, label="measured, one episode")

@@ -33,7 +33,8 @@ def described(robot, **changes):
 
 @pytest.mark.parametrize("damage", [None, Lost("back_left"), Dead("back_left")])
 def test_telemetry_adds_up_to_the_evaluated_episode(ant, parameters, damage):
-    robot = described(damage.apply(ant) if damage else ant, episode_steps=80)
+    broken = damage.apply(ant) if damage else ant
+    robot = described(broken, episode_steps=80, position=None, alive=Alive(min_height=-1.0))
     telemetry = deploy(robot, parameters, seconds=80 * robot.control_step, seed=7)
     with Simulation(robot, threads=1) as simulation:
         episode = simulation.evaluate(parameters[None], np.array([7]))
@@ -82,7 +83,8 @@ def test_what_a_lost_leg_leaves_in_the_record(ant, parameters):
 
 def test_the_episode_limit_does_not_cut_it(ant):
     still = np.zeros(ant.controller.parameter_count)
-    telemetry = deploy(described(ant, episode_steps=10), still, seconds=1, seed=0)
+    upright = described(ant, episode_steps=10, alive=Alive(min_height=-1.0))
+    telemetry = deploy(upright, still, seconds=1, seed=0)
     assert (len(telemetry), telemetry.ended) == (61, "time")
 
 

@@ -136,7 +136,8 @@ def go(made_up):
 
 def test_a_recovery_from_start_to_end(repertoire):
     told = []
-    recovery = recover(repertoire, Lost("front_left"), seed=1, trials=6, oracle=True, on_trial=told.append)
+    settings = {"trials": 6, "selector": "best-first", "confirmations": 0, "oracle": True}
+    recovery = recover(repertoire, Lost("front_left"), seed=1, on_trial=told.append, **settings)
     damaged = Lost("front_left").apply(repertoire.robot)
     assert (recovery.robot, recovery.damage, recovery.seed) == ("ant", "front_left:lost", 1)
     assert tuple(told) == recovery.trials
