@@ -35,6 +35,19 @@ class Leg(Record):
     foot: str
 
 
+class Servo(Record):
+    """The position servo of a joint.
+
+    Attributes:
+        range: positions that actions from -1 to 1 command [rad or m].
+        stiffness: torque or force per error [N·m/rad or N/m] of the critically damped servo that a motor is
+            turned into; the motor's greatest torque remains the limit. None where the MJCF has a servo.
+    """
+
+    range: tuple[Finite, Finite]
+    stiffness: Positive | None = None
+
+
 class Reward(Record):
     """Weights of the terms that the reward of a control step consists of.
 
@@ -102,9 +115,12 @@ class Description(Record):
             torso's origin alone. What a damaged robot has lost does not count.
         keyframe: of the MJCF, the pose that episodes start in; None for that in which it is built, with the
             actuated joints at 0.
+        start: positions of joints at the start of an episode where they differ from that pose [rad or m];
+            of a free joint x, y, z and a quaternion.
         joints: actuated joints in the order of observations and actions.
         ranges: narrower ranges of motion than the MJCF gives some of them, or ranges where it gives none
             [rad or m]; a position servo can be told no more either.
+        servos: what actions command some of the joints, where it is not what the MJCF says.
         feet: sole geoms of each foot.
         legs: joints and foot of each leg.
         measures: the feet whose contact shares are the measures, in order.
@@ -125,8 +141,10 @@ class Description(Record):
     floor: str
     position: dict[str, Annotated[tuple[Point, ...], Field(min_length=1)]] | None = None
     keyframe: str | None = None
+    start: dict[str, Finite | tuple[Finite, ...]] = Field(default={})
     joints: Names
     ranges: dict[str, tuple[Finite, Finite]] = Field(default={})
+    servos: dict[str, Servo] = Field(default={})
     feet: Annotated[dict[str, Names], Field(min_length=1)]
     legs: Annotated[dict[str, Leg], Field(min_length=1)]
     measures: Names
@@ -144,10 +162,14 @@ class Description(Record):
         for name, leg in self.legs.items():
             _require(f"leg {name!r} names the joint", leg.joints, self.joints, "joints")
             _require(f"leg {name!r} names the foot", [leg.foot], self.feet, "feet")
-        _require("ranges names the joint", self.ranges, self.joints, "joints")
-        for name, (low, high) in self.ranges.items():
-            if not low < high:
-                raise ValueError(f"ranges.{name} must go from low to high, not from {low:g} to {high:g}")
+        for kind, limits in (
+            ("ranges", self.ranges),
+            ("servos", {name: servo.range for name, servo in self.servos.items()}),
+        ):
+            _require(f"{kind} names the joint", limits, self.joints, "joints")
+            for name, (low, high) in limits.items():
+                if not low < high:
+                    raise ValueError(f"{kind}.{name} must go from low to high, not from {low:g} to {high:g}")
         _require("measures name the foot", self.measures, self.feet, "feet")
         _require("alive.untouched names the foot", self.alive.untouched, self.feet, "feet")
         if self.alive.forfeits and not self.alive.ends_episode:

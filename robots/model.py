@@ -10,7 +10,8 @@ from robots.description import Description
 from robots.errors import InvalidRobotError, one_line
 
 ABSENT = -1  # index of what a damaged robot has lost, as MuJoCo has it
-_JOINT = int(mujoco.mjtTrn.mjTRN_JOINT)
+_TO_JOINT = mujoco.mjtTrn.mjTRN_JOINT
+_JOINT = int(_TO_JOINT)
 _TRANSMISSIONS = {
     int(mujoco.mjtTrn.mjTRN_JOINTINPARENT): "a joint in its parent's frame",
     int(mujoco.mjtTrn.mjTRN_SLIDERCRANK): "a slider-crank",
@@ -51,11 +52,12 @@ def compile_robot(
     except ValueError as error:
         raise InvalidRobotError(f"{origin}: the MJCF cannot be read: {one_line(error)}") from error
     _check_elements(spec, description, origin)
-    narrow(spec, description.ranges)
+    adjust(spec, description)
     model, physics = compile_models(spec, description, origin)
     _check_actuators(model, description.joints, origin)
     ranges = _joint_ranges(model, description, origin)
-    return model, physics, ranges, keyframe_positions(model, description.keyframe)
+    start = keyframe_positions(model, description.keyframe) | _start(model, description, origin)
+    return model, physics, ranges, start
 
 
 def _check_elements(spec: mujoco.MjSpec, description: Description, origin: str) -> None:
@@ -84,7 +86,7 @@ def _check_actuators(model: mujoco.MjModel, joints: tuple[str, ...], origin: str
         count = len(_motors_of(model, name))
         if count != 1:
             raise InvalidRobotError(
-                f"{origin}: one actuator must drive the joint {name!r}, not {count}{_others(model)}"
+                f"{origin}: one actuator must drive the joint {name!r}, not {count}{transmissions(model)}"
             )
         _check_kind(model, motor_of(model, name), f"{origin}: the actuator of the joint {name!r}")
     limited = model.actuator_ctrllimited.astype(np.bool_) & (np.diff(model.actuator_ctrlrange)[:, 0] > 0)
@@ -94,6 +96,24 @@ def _check_actuators(model: mujoco.MjModel, joints: tuple[str, ...], origin: str
             f"{origin}: the actuators of these joints need a ctrlrange in the MJCF, from the lowest to the "
             f'highest torque or position to command, such as ctrlrange="-1 1": {", ".join(lacking)}'
         )
+
+
+def _start(model: mujoco.MjModel, description: Description, origin: str) -> dict[str, np.ndarray]:
+    """The positions that a description gives joints at the start."""
+    start = {name: np.atleast_1d(np.array(position)) for name, position in description.start.items()}
+    for name, position in start.items():
+        joint = mujoco.mj_name2id(model, mujoco.mjtObj.mjOBJ_JOINT, name)
+        if joint == ABSENT:
+            known = ", ".join(model.joint(number).name for number in range(model.njnt))
+            raise InvalidRobotError(
+                f"{origin}: start names the joint {name!r}, which the MJCF lacks: {known}"
+            )
+        expected = len(model.joint(joint).qpos0)
+        if len(position) != expected:
+            raise InvalidRobotError(
+                f"{origin}: start.{name} must have {expected} numbers, not {len(position)}"
+            )
+    return start
 
 
 def _joint_ranges(model: mujoco.MjModel, description: Description, origin: str) -> np.ndarray:
@@ -115,24 +135,56 @@ def _joint_ranges(model: mujoco.MjModel, description: Description, origin: str) 
     return np.array([joint.range for joint in joints])
 
 
-def narrow(spec: mujoco.MjSpec, ranges: Mapping[str, tuple[float, float]]) -> None:
-    """Limit joints, and what their position servos can be told, in place.
+def adjust(spec: mujoco.MjSpec, description: Description) -> None:
+    """Limit joints and turn motors into servos as a description asks for, in place.
 
     Args:
-        spec: of a whole robot.
-        ranges: lowest and highest position of joints [rad or m], by name.
+        spec: of the whole robot.
+        description: its `ranges` and `servos` count.
+
+    Raises:
+        InvalidRobotError: a stiffness is missing of what is a motor.
     """
-    for name, (low, high) in ranges.items():
+    motors = {actuator.target: actuator for actuator in spec.actuators if actuator.trntype == _TO_JOINT}
+    for name, (low, high) in description.ranges.items():
         joint = spec.joint(name)
         degrees = spec.compiler.degree and joint.type == mujoco.mjtJoint.mjJNT_HINGE
         unit = math.degrees(1) if degrees else 1.0
         joint.limited, joint.range = mujoco.mjtLimited.mjLIMITED_TRUE, [low * unit, high * unit]
-        for actuator in spec.actuators:
-            if actuator.target == name and _is_servo(actuator):
-                # where the servo's force is 0: gain · control + bias · gear · position = 0
-                scale = -actuator.biasprm[1] * actuator.gear[0] / actuator.gainprm[0]
-                actuator.ctrllimited = mujoco.mjtLimited.mjLIMITED_TRUE
-                actuator.ctrlrange, actuator.inheritrange = sorted((low * scale, high * scale)), 0
+        if name in motors and is_servo(motors[name]):
+            _tell(motors[name], low, high)
+    for name, servo in description.servos.items():
+        if name not in motors or not is_plain(motors[name]):
+            continue  # what cannot drive a joint is refused once it is compiled
+        if servo.stiffness is not None:
+            _make_servo(motors[name], servo.stiffness)
+        if not is_servo(motors[name]):
+            raise InvalidRobotError(
+                f"the actuator of {name!r} is no position servo: give servos.{name} a stiffness"
+            )
+        _tell(motors[name], *servo.range)
+
+
+def _make_servo(motor: mujoco.MjsActuator, stiffness: float) -> None:
+    """Turn an actuator into a critically damped position servo of the same greatest torque."""
+    greatest = torque_limit(motor)
+    motor.set_to_position(kp=stiffness, dampratio=1)
+    motor.gear, motor.dyntype = [1, 0, 0, 0, 0, 0], mujoco.mjtDyn.mjDYN_NONE
+    motor.forcelimited, motor.forcerange = mujoco.mjtLimited.mjLIMITED_TRUE, [-greatest, greatest]
+
+
+def torque_limit(motor: mujoco.MjsActuator) -> float:
+    """Greatest torque or force of an actuator about or along its joint; inf of one without limits."""
+    told, force = (float(np.abs(limits).max()) or np.inf for limits in (motor.ctrlrange, motor.forcerange))
+    return abs(motor.gear[0]) * min(abs(motor.gainprm[0]) * told, force)
+
+
+def _tell(servo: mujoco.MjsActuator, low: float, high: float) -> None:
+    """Have actions from -1 to 1 command the positions from low to high."""
+    # where the servo's force is 0: gain · control + bias · gear · position = 0
+    scale = -servo.biasprm[1] * servo.gear[0] / servo.gainprm[0]
+    servo.ctrllimited = mujoco.mjtLimited.mjLIMITED_TRUE
+    servo.ctrlrange, servo.inheritrange = sorted((low * scale, high * scale)), 0
 
 
 def compile_models(
@@ -277,17 +329,23 @@ def _check_kind(model: mujoco.MjModel, actuator: int, what: str) -> None:
             )
 
 
-def _others(model: mujoco.MjModel) -> str:
+def transmissions(model: mujoco.MjModel) -> str:
     """A remark on actuators that drive something else than joints; empty where there are none."""
     kinds = {int(kind) for kind in model.actuator_trntype} & _TRANSMISSIONS.keys()
     names = ", ".join(_TRANSMISSIONS[kind] for kind in sorted(kinds))
     return f"; there are actuators that drive {names}, which is not supported" if names else ""
 
 
-def _is_servo(actuator: mujoco.MjsActuator) -> bool:
+def is_plain(actuator: mujoco.MjsActuator) -> bool:
+    """Whether an actuator is a motor or a servo, not a muscle or another one with dynamics of its own."""
+    kinds = (actuator.dyntype, _DYNAMICS), (actuator.gaintype, _GAINS), (actuator.biastype, _BIASES)
+    return all(int(kind) in known for kind, known in kinds)
+
+
+def is_servo(actuator: mujoco.MjsActuator) -> bool:
     """Whether an actuator pulls its joint towards the position that it is told."""
     return (
-        actuator.trntype == mujoco.mjtTrn.mjTRN_JOINT
+        actuator.trntype == _TO_JOINT
         and actuator.biastype == mujoco.mjtBias.mjBIAS_AFFINE
         and actuator.biasprm[1] != 0
         and actuator.gainprm[0] != 0

@@ -14,7 +14,7 @@ from robots.controllers.controller import Controller, ControllerDescription
 from robots.description import CONTROLLERS, Description, parse_description, read_text
 from robots.errors import InvalidRobotError, InvalidValueError, UnknownNameError
 from robots.importing.mjcf import read_self_contained
-from robots.model import compile_models, compile_robot, narrow
+from robots.model import adjust, compile_models, compile_robot
 
 _YAML = (".yaml", ".yml")
 # what the controller sees of the torso; directions are those of its own heading
@@ -99,7 +99,7 @@ class Robot:
         physics: the model to simulate: without what is only there to be looked at, so that it is some percent
             faster, and with a contact sensor for every sole. Positions and velocities mean the same in both.
         joint_ranges: lowest and highest position of each actuated joint of the whole robot [rad], (j, 2).
-        start: position of each joint at the start of an episode, as far as the description names a keyframe.
+        start: position of joints at the start of an episode, as far as the description gives them.
         modifications: what was done to the robot since it was whole, in order.
     """
 
@@ -219,7 +219,7 @@ class Robot:
     def spec(self) -> mujoco.MjSpec:
         """A fresh editable copy of the whole robot's model, without modifications."""
         spec = mujoco.MjSpec.from_string(self.xml)
-        narrow(spec, self.description.ranges)
+        adjust(spec, self.description)
         for key in list(spec.keys):  # they would not fit a robot that loses joints
             spec.delete(key)
         return spec

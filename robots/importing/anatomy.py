@@ -1,13 +1,12 @@
 """`find_parts` finds the torso, the legs and the feet of a model that has no description yet."""
 
-import itertools
 from dataclasses import dataclass
 
 import mujoco
 import numpy as np
 
 from robots.errors import InvalidRobotError
-from robots.model import keyframe_positions, standing_data
+from robots.model import keyframe_positions, standing_data, transmissions
 
 _WORLD = 0
 _FAR = 100.0  # [m] within which distances are measured
@@ -23,7 +22,7 @@ class FoundLeg:
     """A leg.
 
     Attributes:
-        name: common beginning of the names of its bodies, or the name of the first.
+        name: the words that the names of its bodies have in common, or the name of the first.
         joints: its actuated joints, from the torso outwards.
         soles: its geoms that touch the ground when the robot stands.
     """
@@ -39,14 +38,12 @@ class Parts:
 
     Attributes:
         torso: the body that moves freely or in the x-z plane.
-        keyframe: the pose to start from, if the model has one.
         legs: the limbs that reach the ground.
         others: actuated joints outside the legs, such as those of arms.
         height: of the torso above the ground while the lowest sole is on it [m].
     """
 
     torso: str
-    keyframe: str | None
     legs: tuple[FoundLeg, ...]
     others: tuple[str, ...]
     height: float
@@ -63,13 +60,16 @@ def find_parts(model: mujoco.MjModel, floor: int, *, origin: str) -> Parts:
     Raises:
         InvalidRobotError: there is no torso, motor or foot to be found.
     """
-    torso, pose = _torso(model, origin), _pose(model)
-    tree = _Tree(model, standing_data(model, keyframe_positions(model, pose)), floor)
+    torso = _torso(model, origin)
+    tree = _Tree(
+        model, standing_data(model, keyframe_positions(model, next(iter(keyframes(model)), None))), floor
+    )
     limbs = [limb for child in tree.children(torso) for limb in tree.limbs(child)]
     if not limbs:
         known = ", ".join(model.joint(joint).name for joint in range(model.njnt))
         raise InvalidRobotError(
             f"{origin}: no motor drives a joint below the torso {model.body(torso).name!r}; joints: {known}"
+            f"{transmissions(model)}"
         )
     lowest = min(tree.gap(limb) for limb in limbs)
     if not np.isfinite(lowest):
@@ -82,7 +82,7 @@ def find_parts(model: mujoco.MjModel, floor: int, *, origin: str) -> Parts:
     legs = tuple(map(FoundLeg, _names(model, feet), map(tree.joints, feet), map(tree.soles, feet)))
     in_legs = {joint for leg in legs for joint in leg.joints}
     others = tuple(joint for joint in tree.joints(tree.subtree(torso)) if joint not in in_legs)
-    return Parts(model.body(torso).name, pose, legs, others, height)
+    return Parts(model.body(torso).name, legs, others, height)
 
 
 def find_floor(model: mujoco.MjModel) -> int | None:
@@ -198,10 +198,10 @@ def _torso(model: mujoco.MjModel, origin: str) -> int:
     )
 
 
-def _pose(model: mujoco.MjModel) -> str | None:
-    """The keyframe to start from: `home`, or else the first with a name."""
+def keyframes(model: mujoco.MjModel) -> list[str]:
+    """Names of the poses that the robot may start in, `home` before the others."""
     names = [model.key(key).name for key in range(model.nkey)]
-    return "home" if "home" in names else next(filter(None, names), None)
+    return sorted(filter(None, names), key=lambda name: name != "home")
 
 
 def _names(model: mujoco.MjModel, limbs: list[list[int]]) -> list[str]:
@@ -212,6 +212,5 @@ def _names(model: mujoco.MjModel, limbs: list[list[int]]) -> list[str]:
 
 
 def _common(names: list[list[str]]) -> str:
-    """The beginning that all names have in common; a name is a list of words."""
-    same = itertools.takewhile(lambda words: len(set(words)) == 1, zip(*names, strict=False))
-    return "_".join(words[0] for words in same)
+    """The words that all names have in common; a name is a list of words."""
+    return "_".join(word for word in names[0] if all(word in other for other in names))

@@ -7,7 +7,8 @@ import mujoco
 import numpy as np
 
 from robots.importing.anatomy import can_touch
-from robots.model import goes_beyond, motor_of, put_joints
+from robots.importing.stance import first_data
+from robots.model import goes_beyond, motor_of, transmissions
 from robots.rendering.pictures import floor_gap, standing_on_floor
 from robots.robot import Robot
 from robots.simulation.episodes import Episodes
@@ -18,6 +19,7 @@ _EPISODES = 16  # number of episodes, each with a random controller
 _STEPS = 300  # control steps of an episode, at most
 _ABOVE = 0.05  # [m] a foot that starts higher above the ground gets a remark
 _BELOW = 0.005  # [m] a foot that starts deeper in the ground gets a remark
+_MANY = 10  # physics steps in a control step; a remark is made if there are more
 _SOON = 25  # control steps; a remark is made if half of the random controllers fall earlier
 
 
@@ -46,7 +48,7 @@ def check_robot(robot: Robot) -> Findings:
             "random gaits": _episode_words(robot, episodes),
             "speed": [f"{speed:,.0f} control steps/s on one core, fewer while the machine is busy"],
         },
-        [*_start_remarks(robot), *_model_remarks(robot), *_episode_remarks(robot, episodes)],
+        [*_start_remarks(robot), *model_remarks(robot), *_episode_remarks(robot, episodes)],
     )
 
 
@@ -111,11 +113,7 @@ def _episode_words(robot: Robot, episodes: Episodes) -> list[str]:
 
 def _start_remarks(robot: Robot) -> list[str]:
     """What looks wrong about the pose that episodes start in."""
-    model, description = robot.model, robot.description
-    data = mujoco.MjData(model)
-    data.qpos[[model.joint(joint).qposadr[0] for joint in description.joints]] = 0
-    put_joints(model, data.qpos, robot.start)
-    mujoco.mj_forward(model, data)
+    description, data = robot.description, first_data(robot)
     remarks, gap = [], floor_gap(robot, data)
     if gap > _ABOVE:
         remarks.append(f"Its lowest foot starts {gap:.2g} m above the ground.")
@@ -137,13 +135,16 @@ def _start_remarks(robot: Robot) -> list[str]:
     return remarks
 
 
-def _model_remarks(robot: Robot) -> list[str]:
-    """What looks wrong about the model and its description."""
+def model_remarks(robot: Robot) -> list[str]:
+    """What looks wrong about the model and its description, and what makes it slow."""
     model, joints = robot.model, robot.description.joints
     driven = {motor_of(model, joint) for joint in joints}
     remarks = []
     if idle := [model.actuator(other).name or str(other) for other in range(model.nu) if other not in driven]:
-        remarks.append(f"No action drives these actuators, whose control stays 0: {', '.join(idle)}.")
+        remarks.append(
+            f"No action drives {len(idle)} of its {model.nu} actuators, whose control stays 0: "
+            f"{', '.join(idle)}{transmissions(model)}."
+        )
     if beyond := [joint for joint in joints if goes_beyond(model, joint)]:
         remarks.append(
             f"Servos accept positions far beyond the ranges of these joints: {', '.join(beyond)}; "
@@ -155,6 +156,21 @@ def _model_remarks(robot: Robot) -> list[str]:
     in_legs = {joint for leg in robot.description.legs.values() for joint in leg.joints}
     if others := [joint for joint in joints if joint not in in_legs]:
         remarks.append(f"These joints belong to no leg: {', '.join(others)}.")
+    return remarks + _slowness(robot)
+
+
+def _slowness(robot: Robot) -> list[str]:
+    """What makes a robot slow to simulate."""
+    remarks, substeps = [], robot.description.substeps
+    if robot.model.geom_type[robot.model.geom(robot.description.floor).id] == mujoco.mjtGeom.mjGEOM_HFIELD:
+        remarks.append(
+            "Its floor is a height field, which is slow: a plane is tested for contact far sooner."
+        )
+    if substeps > _MANY:
+        remarks.append(
+            f"A control step takes {substeps} physics steps of {robot.model.opt.timestep:g} s, which is "
+            "slow: see whether the robot is as stable with a longer timestep in the MJCF."
+        )
     return remarks
 
 

@@ -1,8 +1,11 @@
-"""`draft_robot` writes a first YAML for an MJCF."""
+"""`draft_robot` writes a first YAML for an MJCF, which fits what the model is."""
 
+import math
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from pathlib import Path
+from string import Template
+from typing import NamedTuple
 
 import mujoco
 import numpy as np
@@ -10,164 +13,271 @@ import yaml
 
 from robots.errors import InvalidRobotError, InvalidValueError
 from robots.files import file_exists, write_text
-from robots.importing.anatomy import Parts, find_floor, find_parts
+from robots.importing.anatomy import Parts, find_floor, find_parts, keyframes
+from robots.importing.checks import model_remarks
 from robots.importing.mjcf import read_self_contained
-from robots.model import goes_beyond, keyframe_positions, standing_data
+from robots.importing.stance import Stance, try_stance
+from robots.model import is_plain, is_servo, keyframe_positions, standing_data, torque_limit
+from robots.robot import Robot, robot_from_text
+from robots.words import size_words, wrapped
 
+_KEYFRAME = "keyframe: {}  # episodes start in this pose of the MJCF"
+_START = """\
+# Episodes start in this pose, settled on the floor: positions of the joints [rad or m]. (?)
+start:"""
+_RANGES = """
+# Ranges [rad] of joints that have none in the MJCF, or can turn by more than 360 degrees. (?)
+ranges:"""
+_SERVOS = """
+# Positions [rad or m] that actions from -1 to 1 command: wider ranges make longer steps and more falls. A
+# stiffness [N·m/rad or N/m] turns a motor into a position servo; without it an action is a torque. (?)
+servos:"""
+_OPEN_LOOP = (
+    "each joint repeats a signal of its own, which is learned within thousands of evaluations; instead "
+    "surefoot train --hidden 128,128: a network that reacts to what it senses, and takes many times as many"
+)
+_CLOSED_LOOP = (
+    "a network that reacts to what it senses, as a robot on one or two legs has to; instead kind: periodic "
+    "in the YAML: each joint repeats a signal of its own"
+)
+_TEMPLATES = Path(__file__).parent / "templates"
 _CONTROL_STEP = 0.02  # [s] approximately
 _CELLS = 1296  # of the archive at most: 6 x 6 x 6 x 6, as many as the Ant's
 _MEASURES = 10  # at most, so that each is divided into two cells or more
+_STEADY = 3  # a robot on so many legs stands without feedback
 _WIDE = 2 * np.pi  # [rad] a joint with a wider range gets a narrower one
-_SWING = 0.8  # [rad] which goes so far to either side of its first position
-_STEPS = 1000  # control steps of an episode
-_KEYFRAME = "keyframe: {}  # episodes start in this pose of the MJCF"
-_RANGES = """
-# Ranges [rad] of joints, and of the positions that their servos accept. In the MJCF these joints have no
-# range, can turn by more than 360 degrees, or have servos that accept positions far beyond it. (?)
-ranges:"""
-_TEMPLATE = """\
-# A first description of {model}, made from the MJCF alone. What is marked (?) is a guess: look at it, change
-# it where it is wrong, and try the robot with: surefoot robots --check {file}
-# Units are in [brackets].
-name: {name}
-title: {title}
-model: {model}
-
-torso: {torso}  # the body that moves freely
-floor: {floor}  # the geom that is the ground
-{keyframe}
-# Actuated joints in the order of observations and actions. Leave out those that shall not be moved. (?)
-joints:
-{joints}
-{ranges}
-# The soles of each foot, which touch the ground: the geoms that are lowest when the robot stands. (?)
-feet:
-{feet}
-
-# The joints of each leg, from the torso outwards, and its foot. Damage is named after legs and joints.
-legs:
-{legs}
-
-# The measures: the share of time that each of these feet is on the ground; 2 to 6 feet work well.
-measures: {measures}
-
-substeps: {substeps}  # physics steps of {timestep:g} s per control step, {control_step:g} s
-episode_steps: {episode_steps}  # control steps of an episode at most, {seconds:g} s (?)
-reset_joint_noise: 0.05  # [rad] joint angles start uniformly distributed within ± this around {start}
-alive:
-  min_height: {min_height:g}  # [m] of the torso: half of its height when the robot stands (?)
-  max_tilt: 1.2  # [rad] between the torso and the vertical (?)
-
-# Reward per control step, the same as the Ant's. (?)
-reward:
-  alive: 1.0  # added while alive, subtracted when not
-  progress: 1.0  # per m/s along x
-  electricity: -2.0  # per mean |action * 0.1 * joint velocity [rad/s]|
-  torque: -0.1  # per mean action²
-  joint_at_limit: -0.1  # per joint beyond 99% of its range
-
-controller: {{kind: mlp, hidden: [128, 128]}}
-
-archive: {archive}  # cells along each measure
-
-# The lowest threshold and the offset of the QD score: about the lowest objective that a search finds.
-min_objective:
-  value: -250.0
-  source: 'a guess; measure it with: python -m benchmarks.min_objective {file}'
-"""
+_RANGE = 0.8  # [rad] which goes so far to either side of the first position
+_SWING = 0.4  # [rad] servos are told positions so far to either side of the first one
+_SLIDING = 0.25  # and those of slides, so many times their range
+# A motor becomes a critically damped servo (damping 2 √(stiffness · inertia), MuJoCo's `dampratio` 1) that
+# exerts the motor's greatest torque at an error of this share of the swing ...
+_FULL = 0.6
+_SLOW = 0.25  # ... unless its natural frequency, √(stiffness / inertia), were more than this per physics step
+_GRAVITY = 9.81  # [m/s²]
+_PERIOD = (
+    4.0  # of gaits, in units of √(height / gravity): robots of all sizes then move alike (Alexander 1989)
+)
 
 
-def draft_robot(path: Path, *, overwrite: bool = False) -> Path:
+class Draft(NamedTuple):
+    """A first YAML that was written.
+
+    Attributes:
+        path: of the YAML, named after the model.
+        choices: what was chosen, and what else there is: lines of text, by what they are about.
+        remarks: sentences on what was left out, what looks wrong, and what makes the robot slow.
+    """
+
+    path: Path
+    choices: dict[str, list[str]]
+    remarks: list[str]
+
+
+class _Model(NamedTuple):
+    """An MJCF and what was found in it."""
+
+    path: Path
+    xml: str
+    spec: mujoco.MjSpec
+    compiled: mujoco.MjModel
+    floor: str
+    parts: Parts
+    joints: list[str]
+    name: str
+
+    @property
+    def yaml(self) -> Path:
+        """Where the draft goes."""
+        return self.path.with_name(f"{self.name}.yaml")
+
+    @property
+    def steady(self) -> bool:
+        """Whether it has legs enough to stand and walk without feedback."""
+        return len(self.parts.legs) >= _STEADY
+
+
+def draft_robot(path: Path, *, overwrite: bool = False) -> Draft:
     """Write a first YAML into the folder of an MJCF.
 
     Args:
         path: of the MJCF.
         overwrite: whether to replace a YAML of the same name.
 
-    Returns:
-        The YAML's path, named after the model.
-
     Raises:
-        InvalidRobotError: the MJCF cannot be read, or there is no robot in it.
+        InvalidRobotError: the MJCF cannot be read, or holds no robot or one that cannot be used.
         InvalidValueError: the YAML exists already, and shall not be replaced.
         InvalidFileError: the YAML cannot be written.
     """
-    model = mujoco.MjModel.from_xml_string(read_self_contained(path))
+    model = _read(path)
+    if file_exists(model.yaml) and not overwrite:
+        raise InvalidValueError(f"{model.yaml} exists already: use --overwrite to replace it")
+    text, remarks = _with_a_pose(model)
+    robot = robot_from_text(model.xml, text, origin=str(path))
+    write_text(model.yaml, text)
+    return Draft(model.yaml, _choices(robot), [*remarks, *model_remarks(robot)])
+
+
+def _read(path: Path) -> _Model:
+    """Read an MJCF and look for the parts of a robot in it."""
+    xml = read_self_contained(path)
+    spec = mujoco.MjSpec.from_string(xml)
+    model = spec.compile()
     floor = find_floor(model)
     if floor is None:
         raise InvalidRobotError(_no_floor(path))
-    name = _identifier(_title(model) or path.stem)
-    out = path.with_name(f"{name}.yaml")
-    if file_exists(out) and not overwrite:
-        raise InvalidValueError(f"{out} exists already: use --overwrite to replace it")
     parts = find_parts(model, floor, origin=str(path))
-    text = _TEMPLATE.format(
-        file=out,
-        name=name,
-        title=_flow(_title(model) or name),
-        model=_flow(path.name),
-        floor=_flow(model.geom(floor).name),
-        **_parts(model, parts),
-        **_sizes(model, parts),
-    )
-    write_text(out, text)
-    return out
-
-
-def _parts(model: mujoco.MjModel, parts: Parts) -> dict[str, str]:
-    """The parts of the draft that name elements of the robot."""
     joints = [joint for leg in parts.legs for joint in leg.joints] + list(parts.others)
-    keyframe, legs = parts.keyframe, parts.legs
-    ranges = [
-        f"  {_flow(joint)}: {_flow([round(float(angle), 3) for angle in limits])}"
-        for joint, limits in _narrower(model, keyframe, joints)
-    ]
-    return {
-        "torso": _flow(parts.torso),
-        "keyframe": "" if keyframe is None else _KEYFRAME.format(_flow(keyframe)),
-        "start": "0" if keyframe is None else "the keyframe's",
-        "joints": "\n".join(f"  - {_flow(joint)}" for joint in joints),
-        "ranges": "\n".join([_RANGES, *ranges, ""]) if ranges else "",
-        "feet": "\n".join(f"  {_flow(leg.name)}: {_flow(leg.soles)}" for leg in legs),
-        "legs": "\n".join(
-            f"  {_flow(leg.name)}: {{joints: {_flow(leg.joints)}, foot: {_flow(leg.name)}}}" for leg in legs
-        ),
-        "measures": _flow(leg.name for leg in legs[:_MEASURES]),
-    }
+    name = _identifier(_title(model) or path.stem)
+    return _Model(path, xml, spec, model, model.geom(floor).name, parts, joints, name)
 
 
-def _sizes(model: mujoco.MjModel, parts: Parts) -> dict[str, object]:
-    """The numbers in the draft."""
-    timestep = float(model.opt.timestep)
+def _with_a_pose(model: _Model) -> tuple[str, list[str]]:
+    """The YAML with the first pose in which the robot keeps standing, and remarks on poses that will not do.
+
+    Keyframes are tried first, `home` before the others, then the pose in which the robot is built.
+    """
+    remarks = []
+    for keyframe in [*keyframes(model.compiled), None]:
+        text = _text(model, keyframe, {}, model.parts.height)
+        stance = try_stance(robot_from_text(model.xml, text, origin=str(model.path)))
+        if keyframe is not None and not stance.fits:
+            remarks.append(_remark(keyframe, stance))
+        if not stance.fell:
+            break
+    else:
+        remarks.append("Its servos hold it in no pose: it starts as it is built, put on the floor.")
+    return _text(model, keyframe, {} if stance.fits else stance.positions, stance.height), remarks
+
+
+def _remark(keyframe: str, stance: Stance) -> str:
+    """Why a keyframe will not do as it is."""
+    if stance.fell:
+        return f"The keyframe {keyframe!r} is left out: the robot does not keep standing in it."
+    side = "above" if stance.gap > 0 else "inside"
+    return (
+        f"In the keyframe {keyframe!r} the lowest foot is {abs(stance.gap):.2g} m {side} the floor: episodes "
+        "start with the robot settled on the floor instead."
+    )
+
+
+def _text(model: _Model, keyframe: str | None, start: Mapping[str, np.ndarray], height: float) -> str:
+    """The YAML with a pose to start in, in which the torso is at a height [m]."""
+    compiled, legs = model.compiled, model.parts.legs
+    pose = standing_data(compiled, keyframe_positions(compiled, keyframe))
+    angles = {joint: float(pose.joint(joint).qpos[0]) for joint in model.joints}
+    timestep, measured = float(compiled.opt.timestep), legs[:_MEASURES]
     substeps = max(1, round(_CONTROL_STEP / timestep))
-    measures = min(len(parts.legs), _MEASURES)
-    cells = int(_CELLS ** (1 / measures) + 1e-9)
-    return {
+    control_step, period = substeps * timestep, _PERIOD * math.sqrt(max(height, 0) / _GRAVITY)
+    entries = {
+        "file": model.yaml,
+        "name": model.name,
+        "title": _flow(_title(compiled) or model.name),
+        "model": _flow(model.path.name),
+        "torso": _flow(model.parts.torso),
+        "floor": _flow(model.floor),
+        "pose": _pose(keyframe, start),
+        "joints": "\n".join(f"  - {_flow(joint)}" for joint in model.joints),
+        "ranges": _block(_RANGES, _ranges(model, angles)),
+        "servos": _block(_SERVOS, _servos(model, angles)),
+        "feet": _lines({leg.name: leg.soles for leg in legs}),
+        "legs": _lines({leg.name: {"joints": list(leg.joints), "foot": leg.name} for leg in legs}),
+        "measures": _flow(leg.name for leg in measured),
+        "archive": _flow(_cells(len(measured))),
         "substeps": substeps,
-        "timestep": timestep,
-        "control_step": substeps * timestep,
-        "seconds": _STEPS * substeps * timestep,
-        "episode_steps": _STEPS,
-        "min_height": round(parts.height / 2, 3),
-        "archive": _flow([cells] * measures),
+        "timestep": f"{timestep:g}",
+        "control_step": f"{control_step:g}",
+        "min_height": f"{height / 2:.3g}",
+        "period": f"{max(1, round(period / control_step)) * control_step:g}",
     }
+    kind, steps = ("periodic", 250) if model.steady else ("network", 1000)
+    entries["seconds"] = f"{steps * control_step:g}"
+    whole, task = (Template((_TEMPLATES / f"{name}.yaml").read_text()) for name in ("robot", kind))
+    return whole.substitute(entries, task=task.substitute(entries).rstrip())
 
 
-def _narrower(
-    model: mujoco.MjModel, keyframe: str | None, joints: list[str]
-) -> list[tuple[str, tuple[float, float]]]:
-    """Ranges for hinges that have none, a very wide one, or a servo that goes far beyond it."""
-    data = standing_data(model, keyframe_positions(model, keyframe))
-    ranges: list[tuple[str, tuple[float, float]]] = []
-    for name in joints:
-        joint, angle = model.joint(name), data.joint(name).qpos[0]
-        if model.jnt_type[joint.id] != int(mujoco.mjtJoint.mjJNT_HINGE):
-            continue
-        if not model.jnt_limited[joint.id] or np.ptp(joint.range) > _WIDE:
-            ranges.append((name, (angle - _SWING, angle + _SWING)))
-        elif goes_beyond(model, name):
-            ranges.append((name, tuple(joint.range)))
+def _pose(keyframe: str | None, start: Mapping[str, np.ndarray]) -> str:
+    """The part of the YAML that says in which pose episodes start."""
+    if not start:
+        return "" if keyframe is None else _KEYFRAME.format(_flow(keyframe))
+    positions = {joint: (np.round(position, 4) + 0.0).tolist() for joint, position in start.items()}
+    return _block(
+        _START, {joint: every if len(every) > 1 else every[0] for joint, every in positions.items()}
+    )
+
+
+def _ranges(model: _Model, angles: Mapping[str, float]) -> dict[str, list[float]]:
+    """Ranges for hinges that have none or a very wide one."""
+    hinge, ranges = int(mujoco.mjtJoint.mjJNT_HINGE), {}
+    for name, angle in angles.items():
+        joint = model.compiled.joint(name)
+        limited = model.compiled.jnt_limited[joint.id] and np.ptp(joint.range) <= _WIDE
+        if model.compiled.jnt_type[joint.id] == hinge and not limited:
+            ranges[name] = [round(angle - _RANGE, 3), round(angle + _RANGE, 3)]
     return ranges
+
+
+def _servos(model: _Model, angles: Mapping[str, float]) -> dict[str, dict[str, object]]:
+    """What to tell servos, and the stiffness of those that motors become."""
+    compiled, ranges = model.compiled, _ranges(model, angles)
+    data, inertia = mujoco.MjData(compiled), np.zeros((compiled.nv, compiled.nv))
+    mujoco.mj_forward(compiled, data)
+    mujoco.mj_fullM(compiled, data, inertia)
+    motors, servos = {motor.target: motor for motor in model.spec.actuators}, {}
+    for name, angle in angles.items():
+        joint, motor = compiled.joint(name), motors[name]
+        low, high = ranges.get(name, joint.range)
+        slides = compiled.jnt_type[joint.id] == int(mujoco.mjtJoint.mjJNT_SLIDE)
+        swing = _SLIDING * (high - low) if slides else _SWING
+        limits = max(angle - swing, low), min(angle + swing, high)
+        servo: dict[str, object] = {"range": [round(float(limit), 3) for limit in limits]}
+        if not is_servo(motor):
+            if not (model.steady and is_plain(motor) and np.isfinite(torque_limit(motor))):
+                continue  # a network may command torques; a motor without a limit will be refused
+            most = inertia[joint.dofadr[0], joint.dofadr[0]] * (_SLOW / compiled.opt.timestep) ** 2
+            servo["stiffness"] = float(f"{min(torque_limit(motor) / (_FULL * swing), most):.3g}")
+        servos[name] = servo
+    return servos
+
+
+def _cells(measures: int) -> list[int]:
+    """Cells along each measure, as even and as many as possible."""
+    cells = [1] * measures
+    while (
+        math.prod(more := [count + (axis == cells.index(min(cells))) for axis, count in enumerate(cells)])
+        <= _CELLS
+    ):
+        cells = more
+    return cells
+
+
+def _choices(robot: Robot) -> dict[str, list[str]]:
+    """What the draft chose, and what else there is."""
+    description = robot.description
+    turned = sum(servo.stiffness is not None for servo in description.servos.values())
+    driven = {
+        "position servos": len(description.servos) - turned,
+        "motors turned into servos, whose stiffness is in the YAML": turned,
+        "motors": len(description.joints) - len(description.servos),
+    }
+    periodic = description.controller.kind == "periodic"
+    texts = {
+        "controller": f"{robot.controller.label}: {_OPEN_LOOP if periodic else _CLOSED_LOOP}",
+        "actuators": ", ".join(f"{count} {kind}" for kind, count in driven.items() if count),
+        "objective": "the distance covered [m], 0 after a fall" if periodic else "speed, and to stay alive",
+        "start": f"keyframe {description.keyframe!r}" if description.keyframe else "settled on the floor",
+        "size": size_words(robot),
+    }
+    return {name: wrapped(text) for name, text in texts.items()}
+
+
+def _block(head: str, entries: Mapping[str, object]) -> str:
+    """A key of the YAML with what it explains; nothing without entries."""
+    return f"{head}\n{_lines(entries)}\n" if entries else ""
+
+
+def _lines(entries: Mapping[str, object]) -> str:
+    """A line of YAML for each entry."""
+    return "\n".join(f"  {_flow(name)}: {_flow(value)}" for name, value in entries.items())
 
 
 def _no_floor(path: Path) -> str:
@@ -192,7 +302,8 @@ def _identifier(title: str) -> str:
     return name if name[:1].isalpha() else f"robot_{name}".rstrip("_")
 
 
-def _flow(value: str | Iterable[object]) -> str:
-    """A word or a list as YAML in one line."""
-    plain = value if isinstance(value, str) else list(value)
-    return yaml.safe_dump(plain, default_flow_style=True, width=10**6).removesuffix("\n...\n").strip()
+def _flow(value: object) -> str:
+    """A value as YAML in one line."""
+    plain = list(value) if isinstance(value, Iterable) and not isinstance(value, str | Mapping) else value
+    text = yaml.safe_dump(plain, default_flow_style=True, width=10**6, sort_keys=False)
+    return text.removesuffix("\n").removesuffix("\n...").strip()

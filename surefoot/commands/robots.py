@@ -56,8 +56,11 @@ def _draft(path: Path, overwrite: bool) -> None:
     """Write a first YAML."""
     from robots.importing.draft import draft_robot
 
-    out = draft_robot(path, overwrite=overwrite)
-    console.print(f"written to {out}: look through it, and then: surefoot robots {out} --check")
+    draft = draft_robot(path, overwrite=overwrite)
+    _print_facts(draft.choices)
+    for remark in draft.remarks:
+        console.print(f"note: {remark}")
+    console.print(f"written to {draft.path}: look through it, and then: surefoot robots {draft.path} --check")
 
 
 def _show(name: str, picture: Path | None, check: bool) -> None:

@@ -217,7 +217,7 @@ def test_a_gif_keeps_rare_colors(tmp_path: Path) -> None:
 
 
 def test_an_encoder_that_fails_is_reported(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(video, "_H264", "-c:v nonsense -f mp4")
+    monkeypatch.setitem(video._FORMATS, ".mp4", "-c:v nonsense -f mp4")
     with pytest.raises(InvalidFileError, match=r"walk\.mp4 cannot be written: .+"):
         write(tmp_path / "walk.mp4", frames(500), fps=25)
     assert list(tmp_path.iterdir()) == []

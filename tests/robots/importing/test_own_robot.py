@@ -23,19 +23,22 @@ POSE = [0.5, -0.9] * 4
 
 @pytest.fixture
 def path(tmp_path: Path) -> Path:
-    return draft_robot(write_dog(tmp_path))
+    """Of the draft of a robot, without what it has servos told."""
+    path = draft_robot(write_dog(tmp_path)).path
+    changed(path, servos=None)
+    return path
 
 
 def changed(path: Path, **changes: object) -> Robot:
     """The robot with other values in its YAML; None takes a key out."""
     content = yaml.safe_load(path.read_text()) | changes
     content = {key: value for key, value in content.items() if value is not None}
-    path.write_text(yaml.safe_dump(content))
+    path.write_text(yaml.safe_dump(content, sort_keys=False))
     return read_robot(path)
 
 
 def drafted(folder: Path, xml: str) -> Robot:
-    return read_robot(draft_robot(write_dog(folder, xml)))
+    return read_robot(draft_robot(write_dog(folder, xml)).path)
 
 
 def first_state(robot: Robot, seed: int = 1) -> np.ndarray:
@@ -50,6 +53,12 @@ def test_episodes_start_in_the_pose_of_the_keyframe(path: Path) -> None:
     np.testing.assert_allclose(standing_on_floor(robot).qpos[7:], POSE)
     without = changed(path, keyframe=None)
     np.testing.assert_allclose(first_state(without), [0, 0, 0.4, 1, 0, 0, 0, *[0] * 8])
+
+
+def test_the_yaml_may_give_other_positions_than_the_keyframe(path: Path) -> None:
+    start = {"trunk_joint_0": [0, 0, 0.5, 1, 0, 0, 0], "front_left_hip": 0.2}
+    robot = changed(path, reset_joint_noise=0.0, start=start)
+    np.testing.assert_allclose(first_state(robot), [0, 0, 0.5, 1, 0, 0, 0, 0.2, *POSE[1:]])
 
 
 def test_a_robot_that_lost_a_joint_or_a_leg_starts_in_the_rest_of_the_pose(path: Path) -> None:
@@ -94,9 +103,28 @@ def test_ranges_are_in_radians_whatever_the_mjcf_has_and_leave_motors_alone() ->
 
 def test_a_geared_servo_is_told_what_its_joint_shall_reach(tmp_path: Path) -> None:
     xml = dog('    <position joint="{}" gear="-2" ctrlrange="-1 1" inheritrange="0"/>\n')
-    path = draft_robot(write_dog(tmp_path, xml))
-    robot = changed(path, ranges={"front_left_hip": [-0.2, 0.6]})
+    path = draft_robot(write_dog(tmp_path, xml)).path
+    robot = changed(path, servos=None, ranges={"front_left_hip": [-0.2, 0.6]})
     assert robot.physics.actuator_ctrlrange[0] == pytest.approx([-1.2, 0.4])
+
+
+def test_servos_are_told_positions_and_motors_become_servos_of_the_same_greatest_torque(path: Path) -> None:
+    (path.parent / "dog.xml").write_text(dog('    <motor joint="{}" gear="-4" ctrlrange="-5 5"/>\n'))
+    hip = {"range": [0.2, 0.6], "stiffness": 40.0}
+    robot = changed(path, servos={"front_left_hip": hip})
+    for model in (robot.model, robot.modified("nothing", lambda spec: None).physics):
+        np.testing.assert_allclose(model.actuator_ctrlrange[:2], [[0.2, 0.6], [-5, 5]])
+        np.testing.assert_allclose(model.actuator_forcerange[0], [-20, 20])
+        np.testing.assert_allclose(model.actuator_gear[:2, 0], [1, -4])
+        stiffness, damping = -model.actuator_biasprm[0, 1:3]
+        inertia = 1 / model.actuator_acc0[0]  # what a unit of force accelerates
+        assert stiffness == model.actuator_gainprm[0, 0] == 40
+        assert damping == pytest.approx(2 * np.sqrt(40 * inertia), rel=0.5)
+        assert model.jnt_range[1] == pytest.approx([-np.pi / 3, np.pi / 3], rel=1e-4), (
+            "its joint goes further"
+        )
+    with pytest.raises(InvalidRobotError, match="'front_left_knee' is no position servo: give servos"):
+        changed(path, servos={"front_left_knee": {"range": [0.2, 0.6]}})
 
 
 @pytest.mark.parametrize(
@@ -111,6 +139,19 @@ def test_a_geared_servo_is_told_what_its_joint_shall_reach(tmp_path: Path) -> No
             r"ranges\.front_left_hip must go from low to high, not from 1 to 0",
         ),
         ({"keyframe": "sit"}, "the MJCF has no keyframe 'sit'; available: home"),
+        (
+            {"servos": {"front_left_hip": {"range": [1, 0]}}},
+            r"servos\.front_left_hip must go from low to high, not from 1 to 0",
+        ),
+        (
+            {"servos": {"tail": {"range": [0, 1]}}},
+            "servos names the joint 'tail', which is not among its joints",
+        ),
+        (
+            {"start": {"tail": 0.5}},
+            "start names the joint 'tail', which the MJCF lacks: trunk_joint_0, front_left",
+        ),
+        ({"start": {"trunk_joint_0": [0, 0, 0.4]}}, r"start\.trunk_joint_0 must have 7 numbers, not 3"),
     ],
 )
 def test_what_the_mjcf_lacks_is_refused(path: Path, changes: dict, message: str) -> None:
@@ -178,7 +219,7 @@ def test_what_looks_wrong_is_said(path: Path) -> None:
     for words in (
         "Its lowest foot starts 0.26 m deep in the ground",
         "Its torso starts 0.1 m high, but the robot is alive only above alive.min_height, 0.1",
-        "No action drives these actuators, whose control stays 0: 4, 5.",
+        "No action drives 2 of its 8 actuators, whose control stays 0: 4, 5.",
         "Its feet can touch other fixed geoms than the floor (1): stair.",
         "These joints belong to no leg: back_right_hip, back_right_knee.",
         "Half of the random controllers fell within 1 control steps",
