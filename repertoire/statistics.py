@@ -1,26 +1,30 @@
-"""Statistics of trials: mean intervals, tests between groups and verdicts on hypotheses, with scipy.
+"""Statistics of trials: mean intervals, tests between groups and what can be concluded from them, with scipy.
 
 The procedure is that of Tjanaka et al. 2023, Section IV. Levene's test decides whether the variances of the
 groups may be taken as equal. If so, a one-way ANOVA and Tukey's HSD follow; if not, Welch's ANOVA and the
 Games-Howell test. The Shapiro-Wilk test says how far the assumption of normal distributions holds.
+
+A conclusion is drawn from an interval of a difference, and only where the interval permits one: see `decide`.
 """
 
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 from itertools import chain, combinations
 from typing import Literal
 
 import numpy as np
 from scipy import special, stats
 
-from robots.errors import InvalidValueError, UnknownNameError
+from robots.errors import InvalidValueError
 
-Sign = Literal["<", "-", ">"]
-Verdict = Literal["supported", "supported as far as tested", "not supported", "not tested"]
-MIRRORED: dict[Sign, Sign] = {"<": ">", "-": "-", ">": "<"}
+Sign = Literal["<", ">", "≈", "?"]
+Verdict = Literal["supported", "supported as far as tested", "not supported", "not answerable", "not tested"]
 
 ALPHA = 0.05  # level of significance
+RELEVANT = 0.1  # the difference that matters, as a share of the larger of two means
+NEAR = 2.0  # factor around ALPHA within which p of Levene's test leaves open which procedure is right
 # Values whose relative spread is smaller count as equal: sums of squares have no correct digits left there
 _EQUAL = 1e-7
 
@@ -63,7 +67,7 @@ class Pair:
 
     `difference` is the mean of the first - the mean of the second. Its interval, from `low` to `high`, holds
     for all pairs together, and `p` is adjusted for the number of groups. `hedges_g` is the difference in
-    pooled standard deviations, with the exact bias correction of Hedges 1981. `sign` is "-" where p > ALPHA.
+    pooled standard deviations, with the exact bias correction of Hedges 1981. `sign` is what `decide` says.
     """
 
     first: str
@@ -88,47 +92,53 @@ class Comparison:
         levene: p of Levene's test for equal variances; None where it cannot be computed.
         anova: None where nothing was tested.
         pairs: every two groups once, in order, whatever the ANOVA says, since their p are adjusted.
+        others: the same pairs by the other of the two procedures, where p of Levene's test is near `ALPHA`:
+            from `ALPHA` / `NEAR` to `ALPHA` * `NEAR`. Otherwise empty.
         untested: why nothing was tested; None where the groups were tested.
     """
 
     groups: tuple[str, ...]
     normality: dict[str, float | None]
-    residual_normality: float | None
-    levene: float | None
-    anova: Anova | None
-    pairs: tuple[Pair, ...]
-    untested: str | None
+    residual_normality: float | None = None
+    levene: float | None = None
+    anova: Anova | None = None
+    pairs: tuple[Pair, ...] = ()
+    others: tuple[Pair, ...] = ()
+    untested: str | None = None
 
-    def sign(self, first: str, second: str) -> Sign:
+    def signs(self, first: str, second: str) -> str:
         """How the first group compares with the second, in whichever order the pair was tested.
 
-        Raises:
-            UnknownNameError: this pair of groups was not compared.
+        Returns:
+            One sign; "≈ or >", for example, where two procedures were used and differ; "" without a test.
         """
-        signs = {(pair.first, pair.second): pair.sign for pair in self.pairs}
-        if (first, second) in signs:
-            return signs[first, second]
-        if (second, first) in signs:
-            return MIRRORED[signs[second, first]]
-        raise UnknownNameError("pair of groups", f"{first} and {second}", map(" and ".join, signs))
+        pairs = [pair for pair in (*self.pairs, *self.others) if {pair.first, pair.second} == {first, second}]
+        signs = [mirrored(pair.sign) if pair.first == second else pair.sign for pair in pairs]
+        return " or ".join(dict.fromkeys(signs))
 
 
-@dataclass(frozen=True)
-class Expectation:
-    """Whether groups compare as a hypothesis expects.
+def mirrored(sign: Sign) -> Sign:
+    """Return the sign of the same two groups in the other order."""
+    order: dict[Sign, Sign] = {"<": ">", ">": "<"}
+    return order.get(sign, sign)
 
-    Attributes:
-        verdict: "supported" if in every pair the first group is significantly below the second; "as far as
-            tested" if a group of some pairs is missing.
-        contradicted: pairs with a significant difference in the opposite direction.
-        undecided: pairs without a significant difference.
-        missing: groups that were not compared, in the order of the pairs.
+
+def decide(low: float, high: float, larger: float) -> Sign:
+    """Conclude from the interval of a difference, if that is possible.
+
+    Args:
+        low: lower end of the interval; may be nan.
+        high: upper end.
+        larger: the larger of the absolute values of the two means, of which `RELEVANT` is the difference that
+            matters.
+
+    Returns:
+        "<" or ">" where the interval excludes 0; "≈" where it includes 0, and no difference that matters;
+        "?" where it includes both, so that the trials cannot answer.
     """
-
-    verdict: Verdict
-    contradicted: tuple[tuple[str, str], ...] = ()
-    undecided: tuple[tuple[str, str], ...] = ()
-    missing: tuple[str, ...] = ()
+    if low > 0 or high < 0:
+        return ">" if low > 0 else "<"
+    return "≈" if -RELEVANT * larger <= low and high <= RELEVANT * larger else "?"
 
 
 def mean_interval(values: Sequence[float] | np.ndarray) -> MeanInterval:
@@ -143,6 +153,80 @@ def mean_interval(values: Sequence[float] | np.ndarray) -> MeanInterval:
         return MeanInterval(mean, math.nan, math.nan)
     reach = float(stats.t.ppf((2 - ALPHA) / 2, n - 1) * sample.std(ddof=1) / math.sqrt(n))
     return MeanInterval(mean, mean - reach, mean + reach)
+
+
+@dataclass(frozen=True)
+class Spread:
+    """A standard deviation, and how many degrees of freedom its estimate has."""
+
+    deviation: float
+    df: int
+
+
+def compare_with_printed(
+    values: Sequence[float] | np.ndarray, printed: float, *, count: int, decimals: int, spread: Spread | None
+) -> MeanInterval:
+    """Return our mean - a printed one, and its 95% interval: all differences that both permit.
+
+    Args:
+        values: ours; a single one has no interval.
+        printed: mean of somebody else's values.
+        count: number of those.
+        decimals: to which the mean was rounded. What it may have been before that widens the interval.
+        spread: of those values; None where it is not known, and is taken to be that of ours.
+
+    Raises:
+        InvalidValueError: there are no values, or some are not finite.
+    """
+    sample = _as_sample("values", values)
+    difference, n = float(sample.mean()) - printed, len(sample)
+    if n == 1:
+        return MeanInterval(difference, math.nan, math.nan)
+    own, free = float(sample.var(ddof=1)) / n, float(n - 1)
+    error = own * (1 + n / count)
+    if spread is not None:
+        theirs = spread.deviation**2 / count
+        error = own + theirs
+        free = error**2 / (own**2 / (n - 1) + theirs**2 / spread.df)  # Welch and Satterthwaite
+    reach = float(stats.t.ppf((2 - ALPHA) / 2, free)) * math.sqrt(error) + 0.5 * 10.0**-decimals
+    return MeanInterval(difference, difference - reach, difference + reach)
+
+
+def pooled_spread(means: Sequence[float], *, count: int, f: float, df: int) -> Spread:
+    """Return the pooled standard deviation of groups of equal size, which a one-way ANOVA implies.
+
+    Args:
+        means: of the groups.
+        count: of values in each group.
+        f: statistic of the ANOVA, the variance between groups as a multiple of that within them.
+        df: degrees of freedom within groups.
+    """
+    return Spread(math.sqrt(count * float(np.var(means, ddof=1)) / f), df)
+
+
+def decide_printed_pair(
+    first: float, second: float, *, groups: int, count: int, decimals: int, spread: Spread | None
+) -> Sign:
+    """Say whether two printed means, between which no significant difference was found, are alike.
+
+    Returns:
+        "≈" if Tukey's interval of their difference, widened for rounding, has no difference that matters;
+        "?" otherwise, and where the spread is not known.
+    """
+    if spread is None:
+        return "?"
+    reach = (
+        _tukey(groups, spread.df) * spread.deviation / math.sqrt(count)
+        + abs(first - second)
+        + 10.0**-decimals
+    )
+    return "≈" if decide(-reach, reach, max(abs(first), abs(second))) == "≈" else "?"
+
+
+@cache
+def _tukey(groups: int, df: int) -> float:
+    """Return the quantile of the studentised range, which takes long to compute."""
+    return float(stats.studentized_range.ppf(1 - ALPHA, groups, df))
 
 
 def compare(groups: Mapping[str, Sequence[float] | np.ndarray]) -> Comparison:
@@ -163,39 +247,56 @@ def compare(groups: Mapping[str, Sequence[float] | np.ndarray]) -> Comparison:
     samples = {name: _as_sample(name, values) for name, values in groups.items()}
     names, values = tuple(samples), list(samples.values())
     normality = {name: _shapiro_p(sample) for name, sample in samples.items()}
-    untested = _obstacle(samples)
-    if untested:
-        return Comparison(names, normality, None, None, None, (), untested)
+    if untested := _obstacle(samples):
+        return Comparison(names, normality, untested=untested)
     levene = _levene_p(values)
     equal = levene is not None and levene > ALPHA
-    left = _shapiro_p(np.concatenate([sample - sample.mean() for sample in values])) if equal else None
-    anova, pairs = _analyse_variance(values, equal), _compare_pairs(samples, equal)
-    return Comparison(names, normality, left, levene, anova, pairs, untested=None)
+    near = levene is not None and ALPHA / NEAR <= levene <= ALPHA * NEAR
+    return Comparison(
+        groups=names,
+        normality=normality,
+        residual_normality=_shapiro_p(np.concatenate([x - x.mean() for x in values])) if equal else None,
+        levene=levene,
+        anova=_analyse_variance(values, equal),
+        pairs=_compare_pairs(samples, equal),
+        others=_compare_pairs(samples, not equal) if near else (),
+    )
 
 
-def judge_expectation(comparison: Comparison, pairs: Sequence[tuple[str, str]]) -> Expectation:
+def judge(comparison: Comparison, pairs: Sequence[tuple[str, str]]) -> tuple[Verdict, str]:
     """Judge the hypothesis that in each pair of groups the first is below the second.
 
     Pairs of which a group was not compared are not tested and do not count.
 
-    Raises:
-        InvalidValueError: there are no pairs, or one names the same group twice.
+    Args:
+        comparison: of the groups.
+        pairs: of different groups.
+
+    Returns:
+        The verdict, and what speaks against the hypothesis or leaves it open, in words; "" if nothing does.
+        One pair that is not below contradicts the hypothesis. Otherwise one that cannot be decided leaves it
+        open: "not answerable".
     """
-    if not pairs or any(first == second for first, second in pairs):
-        raise InvalidValueError(f"pairs must name two groups each, not {list(pairs)}")
     names = dict.fromkeys(chain.from_iterable(pairs))
-    missing = tuple(name for name in names if name not in comparison.groups)
-    tested = [pair for pair in pairs if not set(missing).intersection(pair)]
-    if comparison.untested or not tested:
-        return Expectation("not tested", missing=missing)
-    signs = {pair: comparison.sign(*pair) for pair in tested}
-    supported: Verdict = "supported as far as tested" if missing else "supported"
-    return Expectation(
-        verdict=supported if all(sign == "<" for sign in signs.values()) else "not supported",
-        contradicted=tuple(pair for pair, sign in signs.items() if sign == ">"),
-        undecided=tuple(pair for pair, sign in signs.items() if sign == "-"),
-        missing=missing,
-    )
+    missing = [name for name in names if name not in comparison.groups]
+    signs = {pair: comparison.signs(*pair) for pair in pairs if not set(missing).intersection(pair)}
+    # where two procedures differ and only one finds the first below the second, the pair is open
+    contrary = [pair for pair, sign in signs.items() if not {"<", "?"} & set(sign)]
+    still_open = [pair for pair, sign in signs.items() if sign != "<" and pair not in contrary]
+    verdict: Verdict
+    found = {
+        "contradicted by": [f"{a} {signs[a, b]} {b}" for a, b in contrary],
+        "not answerable": [f"{a} {signs[a, b]} {b}" for a, b in still_open],
+        "did not run": missing,
+    }
+    if comparison.untested or not signs:
+        found, verdict = {"did not run": missing}, "not tested"
+    elif contrary or still_open:
+        verdict = "not supported" if contrary else "not answerable"
+    else:
+        verdict = "supported as far as tested" if missing else "supported"
+    reasons = [f"{why}: {', '.join(names)}" for why, names in found.items() if names]
+    return verdict, "; ".join(filter(None, [comparison.untested, *reasons]))
 
 
 def _as_sample(name: str, values: Sequence[float] | np.ndarray) -> np.ndarray:
@@ -263,11 +364,19 @@ def _compare_pairs(samples: Mapping[str, np.ndarray], equal: bool) -> tuple[Pair
     test = stats.tukey_hsd(*samples.values(), equal_var=equal)
     interval, pairs = test.confidence_interval(1 - ALPHA), []
     for (i, first), (j, second) in combinations(enumerate(samples), 2):
-        difference, p = float(test.statistic[i, j]), float(np.clip(test.pvalue[i, j], 0, 1))
-        sign: Sign = "-" if p > ALPHA else "<" if difference < 0 else ">"
         low, high = float(interval.low[i, j]), float(interval.high[i, j])
-        g = _hedges_g(samples[first], samples[second])
-        pairs.append(Pair(first, second, difference, low=low, high=high, p=p, hedges_g=g, sign=sign))
+        larger = max(abs(samples[name].mean()) for name in (first, second))
+        pair = Pair(
+            first,
+            second,
+            difference=float(test.statistic[i, j]),
+            low=low,
+            high=high,
+            p=float(np.clip(test.pvalue[i, j], 0, 1)),
+            hedges_g=_hedges_g(samples[first], samples[second]),
+            sign=decide(low, high, larger),
+        )
+        pairs.append(pair)
     return tuple(pairs)
 
 

@@ -3,6 +3,7 @@
 import os
 import socket
 import sys
+import time
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from datetime import datetime
@@ -11,9 +12,11 @@ from typing import IO
 
 from robots.errors import InUseError, InvalidFileError
 
+_PAUSE = 0.05  # between two attempts to get a lock [s]
+
 
 @contextmanager
-def locked(path: Path) -> Iterator[None]:
+def locked(path: Path, *, patience: float = 0.0) -> Iterator[None]:
     """Keep other processes from working on a file or folder while the body runs.
 
     The lock is the operating system's, on a file `.NAME.lock` next to the path, and ends with the process,
@@ -21,6 +24,7 @@ def locked(path: Path) -> Iterator[None]:
 
     Args:
         path: the file or folder; need not exist, its parent folder must.
+        patience: how long to wait for another holder to finish [s].
 
     Raises:
         InUseError: another process, or another part of this one, holds the lock.
@@ -28,8 +32,10 @@ def locked(path: Path) -> Iterator[None]:
     """
     target = Path(os.path.realpath(path))
     name = target.with_name(f".{target.name}.lock")
+    deadline = time.monotonic() + patience
     try:
-        file = _acquire(name)
+        while (file := _acquire(name)) is None and time.monotonic() < deadline:
+            time.sleep(_PAUSE)
     except OSError as error:
         raise InvalidFileError(f"{path} cannot be locked: {error.strerror or error}") from error
     if file is None:

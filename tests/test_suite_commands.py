@@ -12,9 +12,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from repertoire.suites.files import read_trial
 from repertoire.suites.published import published_study
+from repertoire.suites.results import read_trial
 from repertoire.suites.settings import algorithm_variants, paper_settings
+from robots.locks import locked
 
 SMALL = ["--trials", 2, "--episodes", 2, "--episode-steps", 30, "--no-videos"]
 LOCOMOTION = ["suite", "locomotion", "--algorithms", "sep-cma-mae, map-elites", *SMALL]
@@ -48,6 +49,34 @@ def test_a_study_says_how_long_runs_and_reports(run, tmp_path) -> None:
     assert again[0] == 0
     assert " QD " not in again[1]
     assert "about" not in again[1]
+    assert "the study has 8 trials, 0 of them not finished" in again[1]
+    before = {path: path.read_bytes() for path in study.glob("*.*")}
+    for path in before:
+        if path.name != "study.json":
+            path.unlink()
+    assert run(*LOCOMOTION, *budgets, "--out", study, "--trials", 5, "--report")[0] == 0
+    assert {path: path.read_bytes() for path in study.glob("*.*")} == before
+
+
+def test_the_tasks_of_a_job_array_run_one_trial_each(run, tmp_path) -> None:
+    small = ["suite", "optimization", "--domains", "sphere-10", "--evaluations", 400, "--trials", 1]
+    study = [*small, "--algorithms", "cma-mae,openai-mae", "--as-published", "--out", tmp_path]
+    assert "the study has 2 trials, 2 of them not finished" in run(*study, "--dry-run")[1]
+    path = tmp_path / "trials" / "sphere-10" / "cma-mae-00.h5"
+    for trial in (2, 1):
+        code, out, err = run(*study, "--only-trial", trial)
+        assert (code, err, path.exists()) == (0, "", trial == 1)
+        assert "report" not in out
+    assert read_trial(path).options == "rank_one published"
+    path.unlink()
+    with locked(path):
+        _, out, _ = run(*study, "--only-trial", 1)
+    assert "note: left to the processes that run them now: trial 0 of cma-mae in sphere-10" in out
+    assert "--only-trial must be at most 2, the number of trials" in run(*study, "--only-trial", 3)[2]
+    assert run(*study)[0] == 0
+    assert "rank_one published in cma-mae" in (tmp_path / "report.md").read_text()
+    plain = [argument for argument in study if argument != "--as-published"]
+    assert "holds another study (study optimization, seed 1, rank_one published" in run(*plain)[2]
 
 
 def test_a_second_command_adds_a_robot_to_the_report(run, tmp_path) -> None:
@@ -59,7 +88,9 @@ def test_a_second_command_adds_a_robot_to_the_report(run, tmp_path) -> None:
         ("walker", "100"),
     ]
     report = (tmp_path / "report.md").read_text()
-    assert "hopper (1 of 200), walker (1 of 100)." in report
+    assert (
+        "| map-elites | **none** | **none** | **1 (200 evaluations)** | **1 (100 evaluations)** |" in report
+    )
 
 
 def test_the_ablation_varies_the_learning_rate(run, tmp_path) -> None:

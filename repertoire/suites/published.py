@@ -1,6 +1,7 @@
 """Studies that somebody else published, read from YAML, with which ours are compared."""
 
 import dataclasses
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -11,67 +12,46 @@ from typing import Any, Literal
 
 import yaml
 
-from repertoire.statistics import MIRRORED, Sign
+from repertoire.statistics import Spread, decide_printed_pair, pooled_spread
 
 Pair = tuple[str, str]
+Findings = Mapping[Pair, str]
 _FOLDER = Path(__file__).parent / "tjanaka2023"
 
 
 @dataclass(frozen=True)
 class Metric:
-    """A column of the tables of results.
-
-    Attributes:
-        label: heading of the column, with its unit.
-        field: of `TrialResult`.
-        decimals: that the publication prints.
-        scale: factor from the field's unit to the printed one.
-        judged: whether agreement with the printed mean is judged; otherwise the ratio to it is given.
-        lowest_is_best: whether lower means are better.
-    """
-
-    label: str
-    field: str
-    decimals: int
-    scale: float = 1.0
-    judged: bool = True
-    lowest_is_best: bool = False
-
-    @property
-    def name(self) -> str:
-        """The label without its unit."""
-        return self.label.split(" [")[0]
-
-
-@dataclass(frozen=True)
-class Quantity:
-    """A number per trial that is tested for differences between algorithms.
+    """A number per trial: a column of the tables of results, and perhaps tested for differences.
 
     Attributes:
         name: in words.
         field: of `TrialResult`.
-        unit: in which it is shown.
-        scale: factor from the field's unit to that one.
-        decimals: smallest number of decimals that is shown.
-        words: the published findings in the report's words; may be empty.
+        decimals: that the publication prints.
+        unit: in which it is printed; empty if it has none.
+        scale: factor from the field's unit to the printed one.
+        judged: whether our mean is compared with the printed one; otherwise their ratio is given.
+        lowest_is_best: whether lower means are better.
+        words: the published findings in the report's words; empty unless algorithms are tested for it.
         anovas: the published test of all algorithms by domain; may be empty.
-        findings: the published sign between two algorithms by domain; every pair once.
+        findings: the published sign between two algorithms by domain, "-" where it found no significant
+            difference; every pair in both orders.
     """
 
     name: str
     field: str
-    unit: str
-    scale: float
     decimals: int
+    unit: str = ""
+    scale: float = 1.0
+    judged: bool = True
+    lowest_is_best: bool = False
     words: str = ""
     anovas: Mapping[str, str] = dataclasses.field(default_factory=dict)
-    findings: Mapping[str, Mapping[Pair, Sign]] = dataclasses.field(default_factory=dict)
+    findings: Mapping[str, Findings] = dataclasses.field(default_factory=dict)
 
-    def sign(self, domain: str, first: str, second: str) -> Sign | None:
-        """The published sign between two algorithms, if there is one."""
-        findings = self.findings.get(domain, {})
-        mirrored = findings.get((second, first))
-        return findings.get((first, second)) or (mirrored and MIRRORED[mirrored])
+    @property
+    def label(self) -> str:
+        """Heading of its column."""
+        return f"{self.name} [{self.unit}]" if self.unit else self.name
 
 
 @dataclass(frozen=True)
@@ -80,13 +60,13 @@ class Hypothesis:
 
     name: str
     statement: str
-    quantity: Quantity
+    metric: Metric
     pairs: tuple[Pair, ...]
     verdict: str
 
     def supported_in(self, domain: str) -> bool:
         """Whether the published findings in a published domain support the hypothesis."""
-        return all(self.quantity.sign(domain, *pair) == "<" for pair in self.pairs)
+        return all(self.metric.findings[domain].get(pair) == "<" for pair in self.pairs)
 
 
 @dataclass(frozen=True)
@@ -103,18 +83,17 @@ class PublishedStudy:
         evaluations: of each trial.
         metrics: columns of the results.
         means: printed mean of each metric, by domain and algorithm and then by the metric's field.
-        quantities: that are tested.
-        hypotheses: about these.
+        hypotheses: about metrics.
         words: other texts of the report that only hold for this study, by their place in it.
         reading: paragraphs on how to read the results.
-        rule: how thresholds are updated within a batch.
+        hyperparameters: their number by algorithm, and what is known of their names.
+        settings: that all algorithms have which know them, by name.
         episodes: of each elite, for the correction; 0 for benchmarks.
         learning_rates: of the archive, which the study compares; empty where it compares algorithms.
         objectives: range of the objective in every domain; None where each domain has its own.
         label: heading of the published numbers.
-        incomparable: why agreement with the means is not judged; empty where it is.
+        incomparable: why our means are not compared with the printed ones; empty where they are.
         unavailable: algorithms that cannot be run here, each with the reason.
-        rows: algorithms in the rows of the tables of pairs, one table per domain; empty for one list.
     """
 
     name: str
@@ -126,80 +105,94 @@ class PublishedStudy:
     evaluations: int
     metrics: tuple[Metric, ...]
     means: Mapping[Pair, Mapping[str, float]]
-    quantities: tuple[Quantity, ...]
     hypotheses: tuple[Hypothesis, ...]
     words: Mapping[str, str]
     reading: tuple[str, ...]
-    rule: Literal["sequential", "batch"] = "sequential"
+    hyperparameters: Mapping[str, tuple[int, str]]
+    settings: Mapping[str, object] = dataclasses.field(default_factory=dict)
     episodes: int = 0
     learning_rates: tuple[float, ...] = ()
     objectives: tuple[float, float] | None = None
     label: str = "paper"
     incomparable: str = ""
     unavailable: Mapping[str, str] = dataclasses.field(default_factory=dict)
-    rows: tuple[str, ...] = ()
-
-    @property
-    def judged(self) -> tuple[Metric, ...]:
-        """The metrics whose agreement can be judged."""
-        return tuple(metric for metric in self.metrics if metric.judged)
 
     @property
     def available(self) -> tuple[str, ...]:
         """The algorithms that can be run here."""
         return tuple(name for name in self.algorithms if name not in self.unavailable)
 
+    @property
+    def tested(self) -> tuple[Metric, ...]:
+        """The metrics for which algorithms are compared."""
+        return tuple(metric for metric in self.metrics if metric.words)
+
+    def spread(self, metric: Metric, domain: str) -> Spread | None:
+        """The standard deviation of a metric's trials, if its one-way ANOVA tells it; in the printed unit."""
+        anova = re.match(r"F\(\d+, (\d+)\) = ([\d.]+)", metric.anovas.get(domain, ""))
+        if anova is None:
+            return None
+        means = [self.means[domain, name][metric.field] for name in self.algorithms]
+        return pooled_spread(means, count=self.trials, f=float(anova[2]), df=int(anova[1]))
+
+    def finding(self, metric: Metric, domain: str, pair: Pair) -> str | None:
+        """What was found of a pair: a sign of `decide`, "≈" only where the spread tells; None if nothing."""
+        sign = metric.findings.get(domain, {}).get(pair)
+        if sign != "-":
+            return sign
+        first, second = (self.means[domain, name][metric.field] for name in pair)
+        return decide_printed_pair(
+            first,
+            second,
+            groups=len(self.algorithms),
+            count=self.trials,
+            decimals=metric.decimals,
+            spread=self.spread(metric, domain),
+        )
+
 
 @cache
-def published_study(name: str) -> PublishedStudy:
-    """Read a study of Tjanaka et al. 2023: `optimization`, `locomotion` or `ablation`."""
+def published_study(name: Literal["optimization", "locomotion", "ablation"]) -> PublishedStudy:
+    """Read a study of Tjanaka et al. 2023."""
     studies: dict[str, Any] = {}
     for path in sorted(_FOLDER.glob("*.yaml")):
         studies |= yaml.safe_load(path.read_text(encoding="utf-8"))
     found = studies[name] | {"name": name}
-    metrics = tuple(Metric(**_scaled(one)) for one in found["metrics"])
-    quantities = {one["name"]: _quantity(one, found["order"]) for one in found["quantities"]}
+    metrics = {one["name"]: _metric(one, found["order"]) for one in found["metrics"]}
     built = {key: tuple(value) for key, value in found.items() if isinstance(value, list)} | {
-        "metrics": metrics,
+        "metrics": tuple(metrics.values()),
         "means": {
-            (domain, algorithm): dict(zip((metric.field for metric in metrics), row, strict=True))
+            (domain, algorithm): dict(zip((one.field for one in metrics.values()), row, strict=True))
             for domain, rows in found["means"].items()
             for algorithm, row in rows.items()
         },
-        "quantities": tuple(quantities.values()),
-        "hypotheses": tuple(_hypothesis(one, quantities) for one in found["hypotheses"]),
+        "hyperparameters": {name: tuple(one) for name, one in studies["hyperparameters"].items()},
+        "hypotheses": tuple(_hypothesis(one, metrics) for one in found["hypotheses"]),
     }
     return PublishedStudy(**found | built)
 
 
-def _quantity(found: dict[str, Any], order: Sequence[str]) -> Quantity:
-    """Build a quantity; `findings` has a row of signs per algorithm and a column per algorithm of `order`."""
+def _metric(found: dict[str, Any], order: Sequence[str]) -> Metric:
+    """Build a metric; `findings` has a row of signs per algorithm and a column per algorithm of `order`."""
     findings = {domain: _signs(rows, order) for domain, rows in found.get("findings", {}).items()}
-    return Quantity(**_scaled(found) | {"findings": findings})
+    scale = float(Fraction(str(found.get("scale", 1))))  # may be written as 1/60
+    return Metric(**found | {"scale": scale, "findings": findings})
 
 
-def _signs(rows: Mapping[str, str], order: Sequence[str]) -> dict[Pair, Sign]:
-    """Read a table of signs, every pair once."""
-    known: dict[str, Sign] = {"<": "<", "-": "-", ">": ">"}
-    found: dict[Pair, Sign] = {}
+def _signs(rows: Mapping[str, str], order: Sequence[str]) -> dict[Pair, str]:
+    """Read a table of signs, every pair in both orders."""
+    found: dict[Pair, str] = {}
     for first, signs in rows.items():
         for second, sign in zip(order, signs, strict=True):
-            if sign in known and (second, first) not in found:
-                found[first, second] = known[sign]
+            if sign in "<->":
+                found |= {(second, first): {"<": ">", ">": "<"}.get(sign, sign), (first, second): sign}
     return found
 
 
-def _hypothesis(found: dict[str, Any], quantities: Mapping[str, Quantity]) -> Hypothesis:
+def _hypothesis(found: dict[str, Any], metrics: Mapping[str, Metric]) -> Hypothesis:
     """Build a hypothesis: a ranking, or one group of algorithms below another."""
     if "ranking" in found:
         pairs = tuple(combinations(found["ranking"], 2))
     else:
         pairs = tuple(product(found["lower"], found["higher"]))
-    return Hypothesis(
-        found["name"], found["statement"], quantities[found["quantity"]], pairs, found["verdict"]
-    )
-
-
-def _scaled(found: dict[str, Any]) -> dict[str, Any]:
-    """Make the scale, which may be a fraction such as 1/60, a number."""
-    return found | {"scale": float(Fraction(str(found.get("scale", 1))))}
+    return Hypothesis(found["name"], found["statement"], metrics[found["metric"]], pairs, found["verdict"])

@@ -1,15 +1,26 @@
-"""`TrialResult`, what a trial leaves behind, and `StudyResults`, those of a whole study."""
+"""`TrialResult`, what a trial leaves behind, and its file."""
 
-import math
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+import json
+from dataclasses import MISSING, dataclass, fields
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 
-from repertoire.suites.published import Metric, PublishedStudy
+from repertoire.storage.formats import Array, Contents, Format
 from robots.errors import InvalidValueError
 
 Key = tuple[str, str, int]
+_COLUMNS = {"evaluations", "qd_score", "coverage", "best"}
+_FORMAT = Format(
+    "surefoot trial",
+    version=2,
+    arrays={
+        "objectives": Array("<f4", None, finite=False),
+        "history/*": Array(None, ("rows",), finite=False),
+    },
+    texts=("scalars",),
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,6 +56,7 @@ class TrialResult:
         raw_qd_score: before the correction, as are `raw_coverage` and `raw_best`.
         history: columns of equal length, at most 100 rows: `evaluations`, `qd_score`, `coverage`, `best`.
         objectives: objective of each cell of the result archive, in the archive's shape, nan where empty.
+        options: settings that make the study a variant of the published one, in words.
     """
 
     domain: str
@@ -76,6 +88,7 @@ class TrialResult:
     raw_best: float
     history: dict[str, np.ndarray]
     objectives: np.ndarray
+    options: str = ""
 
     @property
     def key(self) -> Key:
@@ -83,77 +96,40 @@ class TrialResult:
         return self.domain, self.algorithm, self.trial
 
 
-@dataclass(frozen=True, eq=False)
-class StudyResults:
-    """Results of a study, which may lack published combinations or have others; made by `collect_results`.
-
-    Attributes:
-        results: ordered by domain, algorithm and trial.
-        domains: the published ones in their order, then others by name.
-        algorithms: the published ones in their order, then others by name.
-        published: the study with which they are compared.
-    """
-
-    results: tuple[TrialResult, ...]
-    domains: tuple[str, ...]
-    algorithms: tuple[str, ...]
-    published: PublishedStudy
-
-    def of(self, domain: str, algorithm: str) -> list[TrialResult]:
-        """The trials of an algorithm in a domain; may be none."""
-        return [one for one in self.results if (one.domain, one.algorithm) == (domain, algorithm)]
-
-    def values(self, domain: str, algorithm: str, field: str) -> list[float]:
-        """A field of each of these trials."""
-        return [getattr(one, field) for one in self.of(domain, algorithm)]
-
-    def measured(self, domain: str, algorithm: str, metric: Metric) -> np.ndarray:
-        """A metric of each of these trials, in the printed unit."""
-        return metric.scale * np.array(self.values(domain, algorithm, metric.field), float)
-
-    def algorithms_in(self, domain: str) -> list[str]:
-        """The algorithms that ran in a domain."""
-        return [algorithm for algorithm in self.algorithms if self.of(domain, algorithm)]
-
-    def has_published_budget(self, domain: str, algorithm: str) -> bool:
-        """Whether the combination was published and every trial has the published number of evaluations."""
-        evaluations = set(self.values(domain, algorithm, "evaluations"))
-        return (domain, algorithm) in self.published.means and evaluations == {self.published.evaluations}
-
-    def is_comparable(self, domain: str, algorithm: str) -> bool:
-        """Whether agreement with the published means can be judged."""
-        return not self.published.incomparable and self.has_published_budget(domain, algorithm)
-
-    def median_trial(self, domain: str, algorithm: str) -> TrialResult:
-        """The trial with the median QD score; of an even number, the lower of the two in the middle."""
-        results = self.of(domain, algorithm)
-        return sorted(results, key=lambda one: one.qd_score)[(len(results) - 1) // 2]
+SCALARS: dict[str, Any] = {one.name: one.type for one in fields(TrialResult) if one.type in (str, int, float)}
+_OPTIONAL = {one.name for one in fields(TrialResult) if one.default is not MISSING}
 
 
-def collect_results(results: Iterable[TrialResult], published: PublishedStudy) -> StudyResults:
-    """Put the results of a study in order.
+def write_trial(path: Path, result: TrialResult) -> None:
+    """Write a trial's result to a file in one step.
 
     Raises:
-        InvalidValueError: there are none, a trial occurs more than once, or a QD score or time is not finite.
+        InvalidFileError: the file cannot be written.
     """
-    results = list(results)
-    if not results:
-        raise InvalidValueError("there are no results to report")
-    seen = set()
-    for one in results:
-        name = f"trial {one.trial} of {one.algorithm} in {one.domain}"
-        if one.key in seen:
-            raise InvalidValueError(f"{name} occurs more than once")
-        if not (math.isfinite(one.qd_score) and math.isfinite(one.seconds)):
-            raise InvalidValueError(f"{name} must have a finite QD score and time")
-        seen.add(one.key)
-    domains = _in_order((one.domain for one in results), published.domains)
-    algorithms = _in_order((one.algorithm for one in results), published.algorithms)
-    results.sort(key=lambda one: (domains.index(one.domain), algorithms.index(one.algorithm), one.trial))
-    return StudyResults(tuple(results), domains, algorithms, published)
+    history = {f"history/{name}": column for name, column in result.history.items()}
+    scalars = {name: getattr(result, name) for name in SCALARS}
+    contents = Contents({"objectives": result.objectives, **history}, {"scalars": json.dumps(scalars)})
+    _FORMAT.check(contents)
+    _FORMAT.write(path, contents)
 
 
-def _in_order(names: Iterable[str], known: Sequence[str]) -> tuple[str, ...]:
-    """Return every name once: known ones first, in their order."""
-    unique = set(names)
-    return (*(name for name in known if name in unique), *sorted(unique.difference(known)))
+def read_trial(path: Path) -> TrialResult:
+    """Read a trial's result.
+
+    Raises:
+        InvalidFileError: the file cannot be read, or is not a sound result of a trial.
+    """
+    with _FORMAT.read(path) as contents:
+        _FORMAT.check(contents)
+        scalars: dict[str, Any] = contents.json("scalars", dict)
+        if not SCALARS.keys() - _OPTIONAL <= scalars.keys() <= SCALARS.keys():
+            raise InvalidValueError(f"its scalars must be {', '.join(SCALARS)}")
+        for name, value in scalars.items():
+            if type(value) is not SCALARS[name]:
+                raise InvalidValueError(f"{name!r} must be of type {SCALARS[name].__name__}, not {value!r}")
+        history = contents.group("history")
+        if not history.keys() >= _COLUMNS:
+            raise InvalidValueError(f"the history must have the columns {', '.join(sorted(_COLUMNS))}")
+        if any(column.dtype.kind not in "iuf" for column in history.values()):
+            raise InvalidValueError("the columns of the history must hold real numbers")
+        return TrialResult(**scalars, history=history, objectives=contents.arrays["objectives"])

@@ -1,14 +1,13 @@
 """`StudySettings`: what a study runs, by default what the paper ran."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
-from repertoire.algorithms import ALGORITHMS
+from repertoire.algorithms import ALGORITHMS, find_algorithm
 from repertoire.evaluation import check_episodes
 from repertoire.suites.published import PublishedStudy
-from repertoire.suites.results import Key
 from repertoire.suites.trial import Trial
 from robots.errors import InvalidValueError
 from robots.robot import load_robot
@@ -16,17 +15,11 @@ from robots.robot import load_robot
 
 @dataclass(frozen=True)
 class Variant:
-    """An algorithm under the name that it has in a study.
-
-    Attributes:
-        name: in tables and files.
-        method: name of the algorithm.
-        learning_rate: of the archive's thresholds; None for the algorithm's or the problem's own.
-    """
+    """An algorithm under the name that it has in a study, with its settings that are not the defaults."""
 
     name: str
     method: str
-    learning_rate: float | None = None
+    settings: Mapping[str, object] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -39,7 +32,8 @@ class StudySettings:
         evaluations: of each trial by domain, in the order of the tables.
         trials: of each variant in each domain.
         seed: from which every trial's seed derives.
-        rule: how thresholds are updated within a batch.
+        common: settings of all algorithms that have them, as in the paper.
+        options: further ones, which make this another study.
         episodes: of each elite, for the correction of trials with robots; 0 for benchmarks.
         episode_steps: limit of an episode [control steps]; None for each robot's own.
         threads: of each trial.
@@ -50,7 +44,8 @@ class StudySettings:
     evaluations: Mapping[str, int]
     trials: int
     seed: int = 1
-    rule: Literal["sequential", "batch"] = "sequential"
+    common: Mapping[str, object] = field(default_factory=dict)
+    options: Mapping[str, object] = field(default_factory=dict)
     episodes: int = 0
     episode_steps: int | None = None
     threads: int = 1
@@ -58,7 +53,7 @@ class StudySettings:
     def identity(self) -> dict[str, Any]:
         """Return what all trials in a folder have in common; a mapping says that of each domain by itself."""
         evaluations = dict(self.evaluations)
-        common = {"study": self.name, "seed": self.seed}
+        common = {"study": self.name, "seed": self.seed, **self.options}
         if not self.episodes:
             return common | {"evaluations": evaluations}
         return common | {
@@ -80,13 +75,13 @@ class StudySettings:
                 algorithm=variant.name,
                 number=number,
                 method=variant.method,
-                learning_rate=variant.learning_rate,
-                rule=self.rule,
+                settings=self._settings_of(variant),
+                options=", ".join(f"{name} {value}" for name, value in self.options.items()),
                 evaluations=evaluations,
                 episodes=self.episodes,
                 episode_steps=self._steps_of(domain),
                 study_seed=self.seed,
-                folder=trial_folder(folder, (domain, variant.name, number)),
+                study_folder=folder,
                 threads=self.threads,
             )
             for number in range(self.trials)
@@ -124,6 +119,12 @@ class StudySettings:
             parallel = "trials" if number >= cores or not self.episodes else "episodes"
         return (self, cores) if parallel == "trials" else (replace(self, threads=cores), 1)
 
+    def _settings_of(self, variant: Variant) -> dict[str, object]:
+        """Return the settings of a variant that are not the defaults."""
+        known = find_algorithm(variant.method).own_settings()
+        shared = {**self.common, **self.options}
+        return {name: value for name, value in shared.items() if name in known} | dict(variant.settings)
+
     def _steps_of(self, domain: str) -> int | None:
         """Return the limit of an episode [control steps]; None where there are no episodes."""
         if not self.episodes:
@@ -141,6 +142,7 @@ def paper_settings(
     trials: int | None = None,
     episodes: int | None = None,
     episode_steps: int | None = None,
+    options: Mapping[str, object] | None = None,
     seed: int = 1,
 ) -> StudySettings:
     """Return the settings of a published study; what is None is as in the paper.
@@ -153,27 +155,25 @@ def paper_settings(
         trials: of each variant in each domain.
         episodes: of each elite, for the correction.
         episode_steps: limit of an episode [control steps]; each robot's own by default.
+        options: settings of algorithms that the paper does not have, for those that know them.
         seed: from which every trial's seed derives.
 
     Raises:
         InvalidValueError: evaluations are given for a domain that is not among the domains.
     """
     budgets, chosen = evaluations or {}, tuple(domains or published.domains)
-    for name in budgets:
-        if name and name not in chosen:
-            raise InvalidValueError(
-                f"evaluations are given for {name}, which is not among {', '.join(chosen)}"
-            )
-    default = budgets.get("", published.evaluations)
+    for name in set(budgets).difference(chosen, [""]):
+        raise InvalidValueError(f"evaluations are given for {name}, which is not among {', '.join(chosen)}")
     rates = published.learning_rates
     own = learning_rate_variants(rates) if rates else algorithm_variants(published, published.available)
     return StudySettings(
         name=published.name,
         variants=tuple(variants or own),
-        evaluations={name: budgets.get(name, default) for name in chosen},
+        evaluations={name: budgets.get(name, budgets.get("", published.evaluations)) for name in chosen},
         trials=published.trials if trials is None else trials,
         seed=seed,
-        rule=published.rule,
+        common=published.settings,
+        options=options or {},
         episodes=published.episodes if episodes is None else episodes,
         episode_steps=episode_steps,
     )
@@ -197,11 +197,6 @@ def algorithm_variants(published: PublishedStudy, algorithms: Iterable[str]) -> 
 def learning_rate_variants(learning_rates: Iterable[float]) -> tuple[Variant, ...]:
     """Return sep-CMA-MAE with each of some archive learning rates, named for example `alpha-0.001`."""
     return tuple(
-        Variant(f"alpha-{rate!r}".removesuffix(".0"), "sep-cma-mae", rate) for rate in learning_rates
+        Variant(f"alpha-{rate!r}".removesuffix(".0"), "sep-cma-mae", {"learning_rate": rate})
+        for rate in learning_rates
     )
-
-
-def trial_folder(folder: Path, key: Key) -> Path:
-    """Return the working folder of a trial of a study; its result lies next to it, with the suffix `.h5`."""
-    domain, algorithm, number = key
-    return folder / "trials" / domain / f"{algorithm}-{number:02d}"

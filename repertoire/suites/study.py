@@ -3,22 +3,26 @@
 import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import FIRST_COMPLETED, wait
+from contextlib import ExitStack
 from dataclasses import dataclass, field
 from multiprocessing import get_context
 from multiprocessing.queues import Queue
 from pathlib import Path
 
-from repertoire.suites.files import keep_identity, read_trial, write_trial
-from repertoire.suites.results import Key, TrialResult
-from repertoire.suites.settings import StudySettings, trial_folder
-from repertoire.suites.trial import Trial, trial_seed
+from repertoire.suites.files import keep_identity
+from repertoire.suites.results import Key, TrialResult, read_trial, write_trial
+from repertoire.suites.settings import StudySettings
+from repertoire.suites.trial import Trial, result_path, trial_seed
 from repertoire.workers import interrupts_blocked, worker_pool
-from robots.errors import InvalidFileError
+from robots.errors import InUseError, InvalidFileError
 from robots.files import file_exists, make_folder, write_text
 from robots.locks import locked
 
 _REPORT_SECONDS = 0.5
-_IGNORED = "# Working folders of trials are large and can be made again; results lie next to them.\n*/*/\n"
+_PATIENCE = 30.0  # [s] for other processes that begin at the same moment
+_IGNORED = (
+    "# Working folders of trials are large and can be made again; results lie next to them.\n*/*/\n.*.lock\n"
+)
 
 
 @dataclass
@@ -26,14 +30,16 @@ class StudyProgress:
     """How far a study is.
 
     Attributes:
-        trials: number of all trials.
+        trials: number of those to run.
         ended: trials that are done, including those of earlier commands.
+        elsewhere: trials that other processes run.
         running: share done of each trial that runs.
         last: result of the trial that finished last.
     """
 
     trials: int
     ended: set[Key]
+    elsewhere: set[Key] = field(default_factory=set)
     running: dict[Key, float] = field(default_factory=dict)
     last: TrialResult | None = None
 
@@ -47,15 +53,18 @@ class StudyProgress:
         if key not in self.ended:
             self.running[key] = share
 
-    def finish(self, result: TrialResult) -> None:
-        """Note a trial's result."""
-        self.running.pop(result.key, None)
-        self.ended.add(result.key)
-        self.last = result
+    def finish(self, key: Key, result: TrialResult | None) -> None:
+        """Note a trial's result; None if another process runs it."""
+        self.running.pop(key, None)
+        (self.ended if result else self.elsewhere).add(key)
+        self.last = result or self.last
 
 
 class Study:
     """A study in a folder: `study.json` describes it, `trials/` holds the results of finished trials.
+
+    Any number of processes, on any machines that share the folder, may run the same study: each claims a
+    trial before it runs it, by a lock that ends with the process.
 
     Args:
         settings: what to run. A folder may be used again with more or fewer trials, algorithms or domains.
@@ -73,9 +82,10 @@ class Study:
         self.trials = settings.plan(folder)
         keep_identity(folder, settings.identity(), dry=dry)
         ignored = folder / "trials" / ".gitignore"
-        if settings.episodes and not dry and not file_exists(ignored):
+        if not dry and not file_exists(ignored):
             make_folder(ignored.parent)
-            write_text(ignored, _IGNORED)
+            with locked(ignored, patience=_PATIENCE):
+                write_text(ignored, _IGNORED)
 
     def results(self) -> list[TrialResult]:
         """Return the finished trials among those of the settings.
@@ -83,7 +93,7 @@ class Study:
         Raises:
             InvalidFileError: a trial's file is damaged, or holds another trial.
         """
-        return [self._read(_result_path(trial.folder)) for trial in self.trials if _is_finished(trial)]
+        return [self._read(trial.result_path) for trial in self.trials if file_exists(trial.result_path)]
 
     def all_results(self) -> list[TrialResult]:
         """Return all finished trials in the folder, also of earlier settings.
@@ -99,25 +109,36 @@ class Study:
         Raises:
             InvalidFileError: the folder cannot be read.
         """
-        return [trial for trial in self.trials if not _is_finished(trial)]
+        return [trial for trial in self.trials if not file_exists(trial.result_path)]
 
-    def run(self, *, processes: int, on_progress: Callable[[StudyProgress], None] | None = None) -> None:
-        """Run the trials that are not finished; results are saved one by one, whatever happens then.
+    def run(
+        self,
+        *,
+        processes: int,
+        only: Trial | None = None,
+        on_progress: Callable[[StudyProgress], None] = lambda _: None,
+    ) -> StudyProgress:
+        """Run the trials that are neither finished nor run by others; each result is saved at once.
 
         Args:
             processes: trials at a time.
+            only: the only trial to run; all of them by default.
             on_progress: called about twice a second.
+
+        Returns:
+            What was done, and which trials other processes run.
 
         Raises:
             SurefootError: a trial cannot be run, or its process died.
             InvalidFileError: a result cannot be saved.
-            InUseError: another process runs a study in the folder.
         """
-        with locked(self.folder):
-            progress = StudyProgress(len(self.trials), {result.key for result in self.results()})
-            remaining = self.remaining()
-            if remaining:
-                self._run(remaining, processes, progress, on_progress or (lambda _: None))
+        wanted = self.trials if only is None else [only]
+        remaining = [trial for trial in wanted if not file_exists(trial.result_path)]
+        ended = {trial.key for trial in wanted if trial not in remaining}
+        progress = StudyProgress(len(wanted), ended)
+        if remaining:
+            self._run(remaining, processes, progress, on_progress)
+        return progress
 
     def _run(
         self,
@@ -126,45 +147,29 @@ class Study:
         progress: StudyProgress,
         on_progress: Callable[[StudyProgress], None],
     ) -> None:
-        """Run trials, and save each result as soon as it is there."""
+        """Run trials in worker processes."""
         shares: Queue[tuple[Key, float]] = get_context("spawn").Queue()
         advice = "finished trials are saved, and the same command runs the others"
-        with worker_pool(processes, _prepare, shares, advice=advice) as pool:
+        with worker_pool(min(processes, len(trials)), _prepare, shares, advice=advice) as pool:
             with interrupts_blocked():
-                pending = {pool.submit(_work, trial) for trial in trials}
+                pending = {pool.submit(_work, trial): trial.key for trial in trials}
             while pending:
-                done, pending = wait(pending, timeout=_REPORT_SECONDS, return_when=FIRST_COMPLETED)
+                done, _ = wait(pending, timeout=_REPORT_SECONDS, return_when=FIRST_COMPLETED)
                 while not shares.empty():
                     progress.update(*shares.get())
-                # results first: a process that died must not discard what others finished at the same time
+                # results first: a process that died must not hide what others finished at the same time
                 for future in sorted(done, key=lambda future: future.exception() is not None):
-                    result = future.result()
-                    self._save(result)
-                    progress.finish(result)
+                    progress.finish(pending.pop(future), future.result())
                     on_progress(progress)
                 on_progress(progress)
 
     def _read(self, path: Path) -> TrialResult:
         """Read a result; raise if it is that of another trial than the file's name says."""
         result = read_trial(path)
-        own = _result_path(trial_folder(self.folder, result.key))
-        if own != path or result.seed != trial_seed(self.settings.seed, result.key):
+        seed = trial_seed(self.settings.seed, result.key)
+        if (result_path(self.folder, result.key), seed) != (path, result.seed):
             raise InvalidFileError(f"{path} holds another trial: remove it to run the trial again")
         return result
-
-    def _save(self, result: TrialResult) -> None:
-        path = _result_path(trial_folder(self.folder, result.key))
-        make_folder(path.parent)
-        write_trial(path, result)
-
-
-def _result_path(folder: Path) -> Path:
-    """Return the file of the result of the trial that works in a folder, whose name may contain a dot."""
-    return folder.with_name(f"{folder.name}.h5")
-
-
-def _is_finished(trial: Trial) -> bool:
-    return file_exists(_result_path(trial.folder))
 
 
 _shares: "Queue[tuple[Key, float]] | None" = (
@@ -178,8 +183,8 @@ def _prepare(shares: "Queue[tuple[Key, float]]") -> None:
     _shares = shares
 
 
-def _work(trial: Trial) -> TrialResult:
-    """Run a trial in a worker process."""
+def _work(trial: Trial) -> TrialResult | None:
+    """Run a trial in a worker process and save its result, unless another process claimed it: then None."""
     assert _shares is not None
     shares, reported = _shares, 0.0
 
@@ -189,5 +194,29 @@ def _work(trial: Trial) -> TrialResult:
             reported = time.monotonic()
             shares.put((trial.key, share))
 
-    report(0.0)
-    return trial.run(report)
+    return run_claimed(trial, report)
+
+
+def run_claimed(trial: Trial, report: Callable[[float], None]) -> TrialResult | None:
+    """Claim a trial, run it in this process, and save its result.
+
+    Args:
+        trial: to run.
+        report: see `Trial.run`.
+
+    Returns:
+        The result, also if another process has finished the trial; None if another process runs it now.
+    """
+    path = trial.result_path
+    make_folder(path.parent)
+    with ExitStack() as claim:
+        try:
+            claim.enter_context(locked(path))
+        except InUseError:
+            return None
+        if file_exists(path):
+            return read_trial(path)
+        report(0.0)
+        result = trial.run(report)
+        write_trial(path, result)
+        return result

@@ -1,46 +1,48 @@
-"""The report of a study: tables, tests and verdicts in Markdown, two pictures, and every trial in a CSV."""
+"""The report of a study: tables, tests and verdicts in Markdown, pictures, and every trial in a CSV."""
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import fields
+from collections import Counter
+from collections.abc import Iterator
 from itertools import chain
 from pathlib import Path
 from string import Template
 
-from repertoire.suites.comparisons import (
-    DomainTest,
-    Judgement,
+from repertoire.algorithms import ALGORITHMS
+from repertoire.suites.analysis import DECIDED, Analysis
+from repertoire.suites.figures import draw_archives, draw_curves, draw_normality
+from repertoire.suites.published import Hypothesis, Metric
+from repertoire.suites.report import bullets, heading, join, paragraph, picture
+from repertoire.suites.results import SCALARS
+from repertoire.suites.tables import (
+    agreement_table,
     anova_table,
     assumptions_table,
-    compare_in_domains,
-    findings_reproduced,
-    judge,
-    matrix_table,
-    overall_verdict,
+    correction_table,
+    cost_table,
+    hyperparameters_table,
     pairs_table,
+    results_table,
     signs_table,
+    trials_table,
     verdicts_table,
 )
-from repertoire.suites.figures import draw_archives, draw_curves
-from repertoire.suites.report import bullets, heading, join, paragraph, picture, write_csv
-from repertoire.suites.results import StudyResults, TrialResult
-from repertoire.suites.tables import agreements, correction_table, cost_table, results_table, trials_table
 from repertoire.suites.videos import videos_section
 from robots.files import make_folder, write_text
+from robots.locks import locked
 
-Tests = Mapping[str, Sequence[DomainTest]]  # by the name of the quantity
 _TEMPLATE = Path(__file__).parent / "tjanaka2023" / "report.md"
 _NO_PAIRS = "There are no two algorithms to compare."
+_PATIENCE = 60.0  # [s] for another process that writes the same report
 
 
-def write_report(results: StudyResults, folder: Path) -> list[Path]:
-    """Write `trials.csv`, `curves.png`, `archives.png` and `report.md` to a folder.
+def write_report(study: Analysis, folder: Path) -> list[Path]:
+    """Write `trials.csv`, `curves.png`, `archives.png`, `normality.png` and `report.md` to a folder.
 
     The same results give the same files, in whatever order they come. A study need be neither complete nor
     restricted to the published algorithms and domains: the report says what is missing.
 
     Args:
-        results: of the study.
+        study: the results, next to the published ones.
         folder: made if it is missing; the report lists the videos there.
 
     Returns:
@@ -50,85 +52,88 @@ def write_report(results: StudyResults, folder: Path) -> list[Path]:
         InvalidFileError: the folder cannot be written to.
     """
     make_folder(folder)
-    paths = [folder / name for name in ("trials.csv", "curves.png", "archives.png", "report.md")]
-    trials, curves, archives, report = paths
-    scalars = [field.name for field in fields(TrialResult) if field.type in (str, int, float)]
-    write_csv(trials, scalars, ([getattr(one, name) for name in scalars] for one in results.results))
-    draw_curves(results, curves)
-    draw_archives(results, archives)
-    write_text(report, report_text(results, folder))
+    names = ("trials.csv", "curves.png", "archives.png", "normality.png", "report.md")
+    paths = trials, curves, archives, normality, report = [folder / name for name in names]
+    with locked(report, patience=_PATIENCE):
+        write_text(trials, study.trials[list(SCALARS)].to_csv(index=False, na_rep="nan", lineterminator="\n"))
+        draw_curves(study, curves)
+        draw_archives(study, archives)
+        draw_normality(study, normality)
+        write_text(report, report_text(study, folder))
     return paths
 
 
-def report_text(results: StudyResults, folder: Path) -> str:
+def report_text(study: Analysis, folder: Path) -> str:
     """Return `report.md` of a study in a folder, whose pictures and videos it shows."""
-    blocks = _blocks(results) | {"videos": join(videos_section(folder))}
+    published, domains = study.published, study.domains
+    words, tested = published.words, published.tested
+    verdicts = (_verdict(study, one) for one in published.hypotheses)
+    blocks = {
+        "title": published.title,
+        "notes": bullets(_notes(study)),
+        "summary": bullets([_completeness(study), *_agreement(study), *verdicts]),
+        "trials": trials_table(study),
+        "gaps": bullets(_gaps(study)),
+        "results_heading": words["results"],
+        "reading": join(map(paragraph, published.reading)),
+        "results": join(results_table(study, domain) for domain in domains),
+        "agreement": join(_agreement_section(study)),
+        "curves": picture("curves.png", words["curves"]),
+        "archives": picture("archives.png", words["archives"]),
+        "correction": join(_correction_section(study)),
+        "videos": join(videos_section(folder)),
+        "hyperparameters": hyperparameters_table(study),
+        "costs": join([paragraph(words["costs"]), *(cost_table(study, domain) for domain in domains)]),
+        "tests_heading": words["tests"],
+        "anovas": anova_table(study),
+        "assumptions": assumptions_table(study),
+        "normality": picture("normality.png", words["normality"]),
+        "signs": join(chain.from_iterable(_signs_section(study, metric) for metric in tested)),
+        "verdicts": join([paragraph(words["supported"]), verdicts_table(study)]),
+        "pairs": join(pairs_table(study, metric) or _NO_PAIRS for metric in tested),
+    }
     text = Template(_TEMPLATE.read_text(encoding="utf-8")).substitute(blocks)
     return re.sub(r"\n{3,}", "\n\n", text)
 
 
-def _blocks(results: StudyResults) -> dict[str, str]:
-    """Return the computed parts of the report by their place in the template."""
-    published, domains = results.published, results.domains
-    words = published.words
-    tests = {one.name: compare_in_domains(results, one) for one in published.quantities}
-    judgements = [judge(one, tests[one.quantity.name]) for one in published.hypotheses]
-    verdicts = (_verdict(results, each) for each in judgements)
-    everything = list(chain.from_iterable(tests.values()))
-    costs = (cost_table(results, domain) for domain in domains)
-    return {
-        "title": published.title,
-        "notes": bullets(_notes(results)),
-        "summary": bullets([_completeness(results), _agreement(results, tests), *verdicts]),
-        "trials": trials_table(results),
-        "gaps": bullets(_gaps(results)),
-        "results_heading": words["results"],
-        "reading": join(map(paragraph, published.reading)),
-        "results": join(results_table(results, domain) for domain in domains),
-        "curves": picture("curves.png", words["curves"]),
-        "archives": picture("archives.png", words["archives"]),
-        "correction": join(_correction(results)),
-        "costs": join([paragraph(words["costs"]), *costs]),
-        "tests_heading": words["tests"],
-        "anovas": anova_table(everything),
-        "assumptions": assumptions_table(everything, results.algorithms),
-        "signs": join(chain.from_iterable(_signs(results, each) for each in tests.values())),
-        "verdicts": join([paragraph(words["supported"]), verdicts_table([*chain.from_iterable(judgements)])]),
-        "pairs": join(pairs_table(each) or _NO_PAIRS for each in tests.values()),
-    }
+def _notes(study: Analysis) -> Iterator[str]:
+    """Say how the study was run."""
+    trials = study.trials
 
-
-def _notes(results: StudyResults) -> Iterator[str]:
-    """Return how the study was run."""
-
-    def list_of(field: str) -> str:
-        return "; ".join(str(value) for value in sorted({getattr(one, field) for one in results.results}))
+    def values(column: str) -> str:
+        return "; ".join(map(str, sorted(trials[column].unique())))
 
     yield (
-        f"Trials ran on: {list_of('machine')}. Threads of each trial: {list_of('threads')}. "
-        f"Software: {list_of('versions')}."
+        f"Trials ran on: {values('machine')}. Threads of each trial: {values('threads')}. "
+        f"Software: {values('versions')}."
     )
-    yield results.published.words["settings"]
-    corrected = [one for one in results.results if one.episodes]
-    if corrected:
-        limits = {(one.domain, one.min_objective): one.episode_steps for one in corrected}
+    yield study.published.words["settings"]
+    for options in filter(None, sorted(trials.options.unique())):
+        setting = options.split()[0]
+        users = [name for name in study.algorithms if setting in ALGORITHMS[name].own_settings()]
+        yield (
+            f"This is a variant of the study: {options} in {' and '.join(users) or 'no algorithm'}; "
+            "the other algorithms have no such setting."
+        )
+    corrected = trials[trials.episodes > 0]
+    if len(corrected):
         minimum = ", ".join(
-            f"{robot} {objective:,.2f} (episodes of at most {steps:,} control steps)"
-            for (robot, objective), steps in limits.items()
+            f"{one.domain} {one.min_objective:,.2f} (episodes of at most {one.episode_steps:,} control steps)"
+            for one in corrected.drop_duplicates(["domain", "min_objective"]).itertuples()
         )
         yield (
-            f"Metrics are corrected with {list_of('episodes')} episodes of every elite, the same for all "
+            f"Metrics are corrected with {values('episodes')} episodes of every elite, the same for all "
             "elites of an archive. QD scores count from the minimum objective in each robot's description: "
             f"{minimum}."
         )
 
 
-def _completeness(results: StudyResults) -> str:
-    """Return how much of the published study this one covers."""
-    published = results.published
-    ran = [key for key in published.means if results.of(*key)]
+def _completeness(study: Analysis) -> str:
+    """Say how much of the published study this one covers."""
+    published = study.published
+    ran = [key for key in published.means if len(study.of(*key))]
     full = [
-        key for key in ran if results.has_published_budget(*key) and len(results.of(*key)) >= published.trials
+        key for key in ran if study.has_published_budget(*key) and len(study.of(*key)) >= published.trials
     ]
     budget = f"{published.trials} trials of {published.evaluations:,} evaluations"
     if len(full) == len(published.means):
@@ -139,90 +144,107 @@ def _completeness(results: StudyResults) -> str:
     )
 
 
-def _agreement(results: StudyResults, tests: Tests) -> str:
-    """Return how much of the published results is reproduced here."""
-    published = results.published
+def _agreement(study: Analysis) -> Iterator[str]:
+    """Say how much of the published results is reproduced here."""
+    published = study.published
     if published.incomparable:
-        counts = _counts({name: findings_reproduced(each) for name, each in tests.items()})
-        pairs = (
-            f" Of its findings on pairs of algorithms, these are found here too: {counts}." if counts else ""
-        )
-        return f"Agreement with the paper's means is not judged, because {published.incomparable}.{pairs}"
-    counts = _counts({metric.name: agreements(results, metric) for metric in published.judged})
-    if not counts:
-        return "None of the paper's means can be compared: no trial has its number of evaluations."
-    return f"Of the paper's means that can be compared, these agree with ours: {counts}."
+        yield f"Our means are not compared with the paper's, because {published.incomparable}."
+    else:
+        counts = {metric.name: study.agreement(metric) for metric in published.metrics}
+        words = [
+            f"{name}, {found.total()} means: {found['≈']} agree, {found['<'] + found['>']} differ, "
+            f"{found['?']} not answerable"
+            for name, found in counts.items()
+            if found
+        ]
+        unable = "none can be compared, because no trial has the paper's number of evaluations"
+        yield f"Our means and the paper's: {'; '.join(words) or unable}."
+    for metric in published.tested:
+        found = study.findings(metric)
+        if found:
+            yield _findings_line(metric, found)
 
 
-def _counts(found: Mapping[str, Sequence[bool]]) -> str:
-    """Return how often something holds, by name; empty if there is nothing to count."""
-    return ", ".join(f"{name} {sum(held)} of {len(held)}" for name, held in found.items() if held)
+def _findings_line(metric: Metric, found: list[tuple[str, str]]) -> str:
+    """Say how many findings on pairs of algorithms are the same here, of those that can be told."""
+    here, there = ([sign in DECIDED for sign in signs] for signs in zip(*found, strict=True))
+    both = [one for one, *decided in zip(found, here, there, strict=True) if all(decided)]
+    same = sum(ours == paper for ours, paper in both)
+    return (
+        f"Findings on pairs of algorithms, {metric.name}: of {len(found)} pairs, {len(both)} can be decided "
+        f"by both the paper and our trials; in {same} of these the findings are the same. "
+        f"{here.count(False)} cannot be decided here, {there.count(False)} cannot in the paper."
+    )
 
 
-def _verdict(results: StudyResults, judgements: Sequence[Judgement]) -> str:
+def _verdict(study: Analysis, hypothesis: Hypothesis) -> str:
     """Return a hypothesis and the verdict on it, here and in the paper."""
-    hypothesis, published = judgements[0].hypothesis, results.published
+    published = study.published
     absent = [name for name in published.unavailable if name in chain.from_iterable(hypothesis.pairs)]
     cannot = f" It cannot be tested on {' and '.join(absent)}, which cannot be run here." if absent else ""
     return (
-        f"{hypothesis.name}, {hypothesis.statement}: {overall_verdict(judgements, published)}.{cannot} "
+        f"{hypothesis.name}, {hypothesis.statement}: {overall_verdict(study, hypothesis)}.{cannot} "
         f"In the paper: {hypothesis.verdict}."
     )
 
 
-def _gaps(results: StudyResults) -> Iterator[str]:
-    """Return what the study lacks, and what it has that the published one has not."""
-    published, size = results.published, f"{results.published.evaluations:,}"
-    if published.incomparable:
-        budget = f"Less than the paper's {published.trials} trials of {size} evaluations"
-        reduced = [_reduced_budget(results, domain) for domain in results.domains]
-    else:
-        budget = f"Not of {size} evaluations, so that agreement with the paper is not judged"
-        reduced = [
-            f"{algorithm} in {domain}"
-            for domain, algorithm in published.means
-            if results.of(domain, algorithm) and not results.has_published_budget(domain, algorithm)
-        ]
-    missing = [_missing(results, domain) for domain in published.domains]
+def overall_verdict(study: Analysis, hypothesis: Hypothesis) -> str:
+    """Return the verdict on a hypothesis as a whole: supported where it is in every published domain.
+
+    One published domain that does not support it is enough against it; domains that were not published do not
+    count.
+    """
+    total = len(study.published.domains)
+    judged = study.judge(hypothesis)
+    found = Counter(judged[name][0] for name in study.published.domains if name in judged)
+    del found["not tested"]
+    partly = ", as far as its algorithms ran" if found["supported as far as tested"] else ""
+    supported = found["supported"] + found["supported as far as tested"]
+    where = f"supported in {supported} of {found.total()} domains tested{partly}"
+    if unanswered := found["not answerable"]:
+        where += f", not answerable in {unanswered}"
+    if not found.total():
+        return "not tested"
+    if supported < found.total():
+        return f"{'not supported' if found['not supported'] else 'not answerable'} ({where})"
+    return f"supported{partly}" if supported == total else f"{where}, of {total} in the paper"
+
+
+def _gaps(study: Analysis) -> Iterator[str]:
+    """Say what the study has that the published one has not, and what cannot be run."""
+    published = study.published
     gaps = {
-        "Missing, so that nothing can be said about it": missing,
-        budget: reduced,
-        "Domains not in the paper": [name for name in results.domains if name not in published.domains],
-        "Algorithms not in the paper, which the tests include, so that F has other degrees of freedom": [
-            name for name in results.algorithms if name not in published.algorithms
-        ],
+        "Domains not in the paper": (study.domains, published.domains),
+        "Algorithms not in the paper, which the tests include, so that F has other degrees of freedom": (
+            study.algorithms,
+            published.algorithms,
+        ),
     }
-    for gap, names in gaps.items():
-        if any(names):
-            yield f"{gap}: {', '.join(filter(None, names))}."
+    for gap, (ours, theirs) in gaps.items():
+        if names := [name for name in ours if name not in theirs]:
+            yield f"{gap}: {', '.join(names)}."
     yield from (f"{name} cannot be run here: {reason}." for name, reason in published.unavailable.items())
 
 
-def _missing(results: StudyResults, domain: str) -> str:
-    """Return a domain, with the algorithms that did not run there unless none did; empty if all ran."""
-    names = [name for name in results.published.available if not results.of(domain, name)]
-    if len(names) == len(results.published.available):
-        return domain
-    return f"{domain} ({', '.join(names)})" if names else ""
+def _agreement_section(study: Analysis) -> Iterator[str]:
+    """Compare our means with the printed ones, if that can be done."""
+    published = study.published
+    if text := agreement_table(study):
+        known = [
+            f"{spread.deviation:.3g} for {metric.name} in {domain}"
+            for metric in published.metrics
+            for domain in published.domains
+            if metric.judged and (spread := published.spread(metric, domain))
+        ]
+        yield heading("Our means and the paper's", 3)
+        yield paragraph(published.words["agreement"])
+        yield paragraph(f"The paper's standard deviations that are known: {', '.join(known) or 'none'}.")
+        yield text
 
 
-def _reduced_budget(results: StudyResults, domain: str) -> str:
-    """Return a domain with its trials and evaluations; empty if they are at least the published ones."""
-    published, names = results.published, results.algorithms_in(domain)
-    numbers = sorted(len(results.of(domain, name)) for name in names)
-    sizes = sorted(int(size) for name in names for size in results.values(domain, name, "evaluations"))
-    if numbers[0] >= published.trials and sizes[0] >= published.evaluations:
-        return ""
-    number, size = (
-        " to ".join(f"{value:,}" for value in dict.fromkeys((values[0], values[-1])))
-        for values in (numbers, sizes)
-    )
-    return f"{domain} ({number} of {size})"
-
-
-def _correction(results: StudyResults) -> Iterator[str]:
-    """Return what the correction took away, if there was one."""
-    if any(one.episodes for one in results.results):
+def _correction_section(study: Analysis) -> Iterator[str]:
+    """Say what the correction took away, if there was one."""
+    if (study.trials.episodes > 0).any():
         yield heading("Before correction", 3)
         yield paragraph(
             "Uncorrected metrics count each elite with the one episode by which it entered the archive. Next "
@@ -230,19 +252,10 @@ def _correction(results: StudyResults) -> Iterator[str]:
             "negative. Left out are elites of which an episode diverged in simulation, as a mean number per "
             "trial."
         )
-        yield from (correction_table(results, domain) for domain in results.domains)
+        yield from (correction_table(study, domain) for domain in study.domains)
 
 
-def _signs(results: StudyResults, tests: Sequence[DomainTest]) -> Iterator[str]:
-    """Return between which algorithms a quantity differs."""
-    published, quantity = results.published, tests[0].quantity
-    if quantity.words:
-        yield paragraph(f"The paper on {quantity.name}: {quantity.words}")
-    if published.rows:
-        yield paragraph(
-            "< or >: the row is significantly below or above the column. -: there is no significant "
-            "difference. After the slash: the paper's finding; bold where that differs."
-        )
-        yield from (matrix_table(one, published.rows) for one in tests)
-    else:
-        yield signs_table(tests, published) or _NO_PAIRS
+def _signs_section(study: Analysis, metric: Metric) -> Iterator[str]:
+    """Say between which algorithms a metric differs."""
+    yield paragraph(f"The paper on {metric.name}: {metric.words}")
+    yield signs_table(study, metric) or _NO_PAIRS

@@ -1,27 +1,47 @@
-"""Tables of what was run, of the results next to the published means, of costs, and of the correction."""
+"""Tables of the report of a study."""
 
 import math
-from collections.abc import Sequence
-from statistics import fmean
+from itertools import combinations
 
 import numpy as np
 
-from repertoire.statistics import mean_interval
+from repertoire.algorithms import ALGORITHMS
+from repertoire.statistics import ALPHA, MeanInterval, mean_interval
+from repertoire.suites.analysis import DECIDED, Analysis
 from repertoire.suites.published import Metric
-from repertoire.suites.report import NOTHING, bold_if, format_mean, format_number, table
-from repertoire.suites.results import StudyResults
+from repertoire.suites.report import (
+    NOTHING,
+    bold_if,
+    format_anova,
+    format_mean,
+    format_number,
+    format_p,
+    table,
+)
 
 _CORRECTED = ("qd_score", "coverage", "best")
+_WORDS = {"<": "below", ">": "above", "≈": "agrees", "?": "not answerable"}
 
 
-def trials_table(results: StudyResults) -> str:
+def trials_table(study: Analysis) -> str:
     """Return how many trials there are of each algorithm in each domain, and of how many evaluations."""
-    published = results.published
-    algorithms = dict.fromkeys((*published.algorithms, *results.algorithms))
-    domains = dict.fromkeys((*published.domains, *results.domains))
+    published = study.published
+    algorithms = dict.fromkeys((*published.algorithms, *study.algorithms))
+    domains = dict.fromkeys((*published.domains, *study.domains))
+
+    def cell(domain: str, algorithm: str) -> str:
+        trials = study.of(domain, algorithm)
+        if trials.empty:
+            return bold_if((domain, algorithm) in published.means, "none")
+        sizes = sorted(set(trials.evaluations))
+        if sizes == [published.evaluations]:
+            return bold_if(len(trials) != published.trials, str(len(trials)))
+        extremes = " to ".join(f"{size:,}" for size in dict.fromkeys((sizes[0], sizes[-1])))
+        return bold_if(True, f"{len(trials)} ({extremes} evaluations)")
+
     return table(
         ("trials", *domains),
-        [(name, *(_trials_cell(results, domain, name) for domain in domains)) for name in algorithms],
+        [(name, *(cell(domain, name) for domain in domains)) for name in algorithms],
         caption=(
             f"The paper has {published.trials} trials of {published.evaluations:,} evaluations for each of "
             "its algorithms in each of its domains. Entries in bold differ from that."
@@ -29,93 +49,184 @@ def trials_table(results: StudyResults) -> str:
     )
 
 
-def results_table(results: StudyResults, domain: str) -> str:
+def results_table(study: Analysis, domain: str) -> str:
     """Return the results in a domain: our mean and its 95% interval, followed by the published mean."""
-    metrics = results.published.metrics
-    best = {metric: _best(results, domain, metric) for metric in metrics}
+    metrics = study.published.metrics
+    best = {metric.name: _best(study, domain, metric) for metric in metrics}
     rows = []
-    for name in results.algorithms_in(domain):
+    for name in study.algorithms_in(domain):
         row = [name]
         for metric in metrics:
-            text = _describe(results.measured(domain, name, metric), metric.decimals)
-            row += [bold_if(name in best[metric], text), _published_cell(results, domain, name, metric)]
+            ours = _describe(study.values(domain, name, metric), metric.decimals)
+            row += [bold_if(name in best[metric.name], ours), _published_cell(study, domain, name, metric)]
         rows.append(row)
-    header = [text for metric in metrics for text in (metric.label, results.published.label)]
+    header = [text for metric in metrics for text in (metric.label, study.published.label)]
     return table((domain, *header), rows)
 
 
-def cost_table(results: StudyResults, domain: str) -> str:
-    """Return how the time of a domain's trials was spent, and how much memory the search took."""
-    names = results.algorithms_in(domain)
-    reference = next((name for name in results.published.order if name in names), names[0])
-    rows = [
-        (
-            name,
-            *(
-                _describe(1 / 60 * np.array(results.values(domain, name, field)), 2)
-                for field in ("seconds", "cpu_seconds", "search_seconds", "evaluation_seconds")
-            ),
-            *_relative_times(results, domain, name, reference),
-            format_number(2**-20 * fmean(results.values(domain, name, "search_bytes"))),
-            format_number(fmean(results.values(domain, name, "restarts"))),
-        )
-        for name in names
-    ]
-    times = ("time [min]", "processor [min]", "search [min]", "evaluation [min]")
-    relative = (f"time / {reference}", "paper")
-    return table((domain, *times, *relative, "search memory [MiB]", "restarts"), rows)
-
-
-def correction_table(results: StudyResults, domain: str) -> str:
-    """Return metrics before the correction in a domain, and what the correction took away of them."""
-    metrics = [metric for metric in results.published.metrics if metric.field in _CORRECTED]
+def agreement_table(study: Analysis) -> str:
+    """Return the differences between our means and the printed ones, in percent of the latter."""
+    metrics = [metric for metric in study.published.metrics if metric.judged]
     rows = []
-    for name in results.algorithms_in(domain):
+    for domain, name in study.published.means:
+        row = [domain, name]
+        for metric in metrics:
+            found = study.difference(domain, name, metric)
+            row.append(
+                _difference_cell(*found, study.published.means[domain, name][metric.field])
+                if found
+                else NOTHING
+            )
+        if set(row[2:]) != {NOTHING}:
+            rows.append(row)
+    header = ("domain", "algorithm", *(f"{metric.name}: ours - paper" for metric in metrics))
+    return table(header, rows, text_columns=2) if rows else ""
+
+
+def hyperparameters_table(study: Analysis) -> str:
+    """Return the hyperparameters of each algorithm and their number, here and in the paper."""
+    published, rows = study.published, []
+    for name in dict.fromkeys((*published.algorithms, *study.algorithms)):
+        count, names = published.hyperparameters.get(name, (NOTHING, NOTHING))
+        own = ALGORITHMS[name].own_settings() if name in ALGORITHMS else {}
+        if own and ALGORITHMS[name].annealed:
+            own = own | {"min_objective": "the problem's"}
+        shown = [
+            f"{key} {published.settings.get(key, value)}" for key, value in own.items() if value is not None
+        ]
+        rows.append((name, ", ".join(shown) or NOTHING, names, str(len(shown) or NOTHING), str(count)))
+    return table(("algorithm", "here", "in the paper", "number here", "paper"), rows, text_columns=3)
+
+
+def cost_table(study: Analysis, domain: str) -> str:
+    """Return how the time of a domain's trials was spent, and how much memory the search took."""
+    names = study.algorithms_in(domain)
+    reference = next((name for name in study.published.order if name in names), names[0])
+    times = ("seconds", "cpu_seconds", "search_seconds", "evaluation_seconds")
+    rows = []
+    for name in names:
+        trials = study.of(domain, name)
+        spent = [_describe(trials[column].to_numpy() / 60, 2) for column in times]
+        relative = trials.cpu_seconds.mean() / study.of(domain, reference).cpu_seconds.mean()
+        printed = [
+            study.published.means.get((domain, one), {}).get("cpu_seconds") for one in (name, reference)
+        ]
+        there = format_number(printed[0] / printed[1]) if printed[0] and printed[1] else NOTHING
+        memory, restarts = trials.search_bytes.mean() / 2**20, trials.restarts.mean()
+        rows.append(
+            (name, *spent, format_number(relative), there, format_number(memory), format_number(restarts))
+        )
+    header = ("time [min]", "processor [min]", "search [min]", "evaluation [min]")
+    relative_header = (f"time / {reference}", "paper")
+    return table((domain, *header, *relative_header, "search memory [MiB]", "restarts"), rows)
+
+
+def correction_table(study: Analysis, domain: str) -> str:
+    """Return metrics before the correction in a domain, and what the correction took away of them."""
+    metrics = [metric for metric in study.published.metrics if metric.field in _CORRECTED]
+    rows = []
+    for name in study.algorithms_in(domain):
         row = [name]
         for metric in metrics:
-            raw = metric.scale * np.array(results.values(domain, name, f"raw_{metric.field}"))
-            loss = _loss(raw, results.measured(domain, name, metric))
-            row += [_describe(raw, metric.decimals), loss]
-        rows.append((*row, format_number(fmean(results.values(domain, name, "left_out")))))
+            raw = study.values(domain, name, metric, prefix="raw_")
+            before, after = raw.mean(), study.values(domain, name, metric).mean()
+            lost = f"{100 * (1 - after / before):.1f}" if before > 0 and np.isfinite(after) else NOTHING
+            row += [_describe(raw, metric.decimals), lost]
+        rows.append((*row, format_number(study.of(domain, name).left_out.mean())))
     header = [text for metric in metrics for text in (metric.label, "lost [%]")]
     return table((domain, *header, "left out"), rows)
 
 
-def agreements(results: StudyResults, metric: Metric) -> list[bool]:
-    """Return whether each published mean that can be compared agrees with our trials."""
-    return [
-        agrees(results.measured(*key, metric), means[metric.field], decimals=metric.decimals)
-        for key, means in results.published.means.items()
-        if results.is_comparable(*key) and np.isfinite(results.measured(*key, metric)).all()
+def anova_table(study: Analysis) -> str:
+    """Return the test of all algorithms, by metric and domain, next to the published one."""
+    rows = []
+    for metric in study.published.tested:
+        for domain in study.domains:
+            test = study.tests[metric.name, domain]
+            here, effects = f"not tested: {test.untested}", (NOTHING, NOTHING)
+            if anova := test.anova:
+                here = format_anova(anova)
+                effects = (f"{anova.eta_squared:.3f}", f"{anova.omega_squared:.3f}")
+            rows.append((metric.name, domain, here, metric.anovas.get(domain, NOTHING), *effects))
+    return table(("metric", "domain", "test", "paper", "η²", "ω²"), rows, text_columns=4)
+
+
+def assumptions_table(study: Analysis) -> str:
+    """Return p of the tests of normality and of equal variances, by metric and domain."""
+    rows = []
+    for (metric, domain), test in study.tests.items():
+        found = [*map(test.normality.get, study.algorithms), test.residual_normality, test.levene]
+        rows.append((metric, domain, *(bold_if(p is not None and p <= ALPHA, format_p(p)) for p in found)))
+    return table(
+        ("metric", "domain", *study.algorithms, "residuals", "Levene"),
+        rows,
+        caption="p of the Shapiro-Wilk test of each algorithm and of the residuals, and p of Levene's test. "
+        "Where p is bold, it is at most 0.05, so that normality, or equality of variances, is doubtful.",
+        text_columns=2,
+    )
+
+
+def signs_table(study: Analysis, metric: Metric) -> str:
+    """Return how every two algorithms compare in each domain, for one metric; empty without pairs."""
+    order = study.published.order
+    names = [*(name for name in order if name in study.algorithms), *sorted({*study.algorithms} - {*order})]
+    pairs = combinations(names, 2)
+    rows = [
+        (
+            f"{first} vs {second}",
+            *(_sign_cell(study, metric, domain, first, second) for domain in study.domains),
+        )
+        for first, second in pairs
     ]
+    rows = [row for row in rows if any(row[1:])]
+    return table((metric.name, *study.domains), rows) if rows else ""
 
 
-def agrees(values: Sequence[float] | np.ndarray, printed: float, *, decimals: int) -> bool:
-    """Return whether some number that rounds to a printed mean lies within the range of our trials."""
-    rounding = 0.5 * 10**-decimals
-    return bool(min(values) <= printed + rounding and printed - rounding <= max(values))
+def pairs_table(study: Analysis, metric: Metric) -> str:
+    """Return every comparison of two algorithms in full, for one metric; empty without pairs."""
+    rows = []
+    for domain in study.domains:
+        test = study.tests[metric.name, domain]
+        procedures = (
+            ("Tukey", "Games-Howell")
+            if test.anova and test.anova.method == "one-way"
+            else ("Games-Howell", "Tukey")
+        )
+        for procedure, pairs in zip(procedures, (test.pairs, test.others), strict=True):
+            rows += [
+                (
+                    domain,
+                    f"{pair.first} {pair.sign} {pair.second}",
+                    procedure,
+                    format_mean(MeanInterval(pair.difference, pair.low, pair.high), metric.decimals),
+                    format_p(pair.p),
+                    format_number(pair.hedges_g),
+                )
+                for pair in pairs
+            ]
+    header = ("domain", metric.name, "test", f"difference [{metric.unit}]", "p", "Hedges' g")
+    return table(header, rows, text_columns=3) if rows else ""
 
 
-def _trials_cell(results: StudyResults, domain: str, algorithm: str) -> str:
-    """Return how many trials, and of how many evaluations unless these are the published ones."""
-    published = results.published
-    evaluations = sorted(set(results.values(domain, algorithm, "evaluations")))
-    number = len(results.of(domain, algorithm))
-    if not number:
-        return bold_if((domain, algorithm) in published.means, "none")
-    if evaluations == [published.evaluations]:
-        return bold_if(number != published.trials, str(number))
-    sizes = " to ".join(f"{size:,}" for size in dict.fromkeys((evaluations[0], evaluations[-1])))
-    return bold_if(True, f"{number} ({sizes} evaluations)")
+def verdicts_table(study: Analysis) -> str:
+    """Return the verdict on each hypothesis in each domain, here and in the paper."""
+    rows = []
+    for hypothesis in study.published.hypotheses:
+        for domain, (verdict, reason) in study.judge(hypothesis).items():
+            paper = NOTHING
+            if domain in hypothesis.metric.findings:
+                paper = "supported" if hypothesis.supported_in(domain) else "not supported"
+            rows.append((hypothesis.name, domain, bold_if(True, verdict), paper, reason))
+    return table(("hypothesis", "domain", "verdict", "paper", "reason"), rows, text_columns=5)
 
 
-def _best(results: StudyResults, domain: str, metric: Metric) -> set[str]:
+def _best(study: Analysis, domain: str, metric: Metric) -> set[str]:
     """Return the algorithms with the best mean, to the digits that the paper prints."""
     means = {
         # what would be printed as zero is compared in full
         name: round(mean, metric.decimals) or mean
-        for name in results.algorithms_in(domain)
-        if math.isfinite(mean := float(results.measured(domain, name, metric).mean()))
+        for name in study.algorithms_in(domain)
+        if math.isfinite(mean := float(study.values(domain, name, metric).mean()))
     }
     if len(means) < 2:
         return set()
@@ -123,37 +234,35 @@ def _best(results: StudyResults, domain: str, metric: Metric) -> set[str]:
     return {name for name, mean in means.items() if mean == top}
 
 
-def _published_cell(results: StudyResults, domain: str, algorithm: str, metric: Metric) -> str:
-    """Return the published mean, and how ours compares where it has as many evaluations."""
-    printed = results.published.means.get((domain, algorithm), {}).get(metric.field)
+def _published_cell(study: Analysis, domain: str, algorithm: str, metric: Metric) -> str:
+    """Return the published mean, bold if ours differs, and the ratio to it of what is not judged."""
+    printed = study.published.means.get((domain, algorithm), {}).get(metric.field)
     if printed is None:
         return NOTHING
-    text, values = f"{printed:,.{metric.decimals}f}", results.measured(domain, algorithm, metric)
-    if not results.is_comparable(domain, algorithm) or not np.isfinite(values).all():
-        return text
-    if not metric.judged:
-        return f"{text} (x{format_number(float(values.mean() / printed))})"
-    if agrees(values, printed, decimals=metric.decimals):
-        return f"{text} (agrees)"
-    percent = 100 * (float(np.mean(values) / printed) - 1)
-    deviation = f"{percent:+.0f}%" if abs(percent) >= 10 else f"{percent:+#.2g}%"
-    return bold_if(True, f"{text} ({deviation})")
+    text = f"{printed:,.{metric.decimals}f}"
+    if not metric.judged and study.is_comparable(domain, algorithm):
+        return f"{text} (x{format_number(study.values(domain, algorithm, metric).mean() / printed)})"
+    found = study.difference(domain, algorithm, metric)
+    return bold_if(found and found[1] in "<>", text)
 
 
-def _relative_times(results: StudyResults, domain: str, algorithm: str, reference: str) -> tuple[str, str]:
-    """Return processor time as a multiple of another algorithm's, here and in the paper."""
-    here, other = (fmean(results.values(domain, name, "cpu_seconds")) for name in (algorithm, reference))
-    printed = [
-        results.published.means.get((domain, name), {}).get("cpu_seconds") for name in (algorithm, reference)
-    ]
-    there = format_number(printed[0] / printed[1]) if printed[0] and printed[1] else NOTHING
-    return format_number(here / other), there
+def _difference_cell(difference: MeanInterval, sign: str, printed: float) -> str:
+    """Return the difference between our mean and a printed one in percent, and what follows from it."""
+    percent, reach = 100 * difference.mean / printed, 100 * difference.half_width / abs(printed)
+    digits = 1 if abs(percent) >= 1 or reach >= 1 else 3
+    interval = "" if math.isnan(reach) else f" ± {reach:.{digits}f}"
+    return bold_if(sign in "<>", f"{percent:+.{digits}f}{interval} % ({_WORDS[sign]})")
 
 
-def _loss(raw: np.ndarray, corrected: np.ndarray) -> str:
-    """Return the lost share of a mean [%]; a dash where the mean is not positive or not a number."""
-    before, after = float(raw.mean()), float(corrected.mean())
-    return f"{100 * (1 - after / before):.1f}" if before > 0 and np.isfinite(after) else NOTHING
+def _sign_cell(study: Analysis, metric: Metric, domain: str, first: str, second: str) -> str:
+    """Return a sign, and after a slash the published one; bold where both are decided and differ."""
+    test = study.tests[metric.name, domain]
+    if not {first, second} <= set(test.groups):
+        return ""
+    here = test.signs(first, second) or "not tested"
+    there = study.published.finding(metric, domain, (first, second))
+    differs = here in DECIDED and there in DECIDED and here != there
+    return bold_if(differs, f"{here} / {there}" if there else here)
 
 
 def _describe(values: np.ndarray, decimals: int) -> str:

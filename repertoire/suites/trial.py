@@ -5,12 +5,11 @@ import time
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, fields
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 from zlib import crc32
 
 import numpy as np
 
-from repertoire.algorithms import find_algorithm
 from repertoire.correction import Correction, correct, reevaluation
 from repertoire.plots import objective_grid
 from repertoire.problems.catalogue import find_problem, make_problem
@@ -54,13 +53,13 @@ class Trial:
         algorithm: name in the study.
         number: of the trial, from 0.
         method: name of the algorithm that runs.
-        learning_rate: of the archive's thresholds; None for the algorithm's or the problem's own.
-        rule: how thresholds are updated within a batch.
+        settings: of the algorithm, where they are not its or the problem's own.
+        options: those that make the study a variant of the published one, in words.
         evaluations: solutions to evaluate, rounded up to whole batches.
         episodes: of each elite, for the correction; 0 for none.
         episode_steps: limit of an episode [control steps]; None where there are no episodes.
         study_seed: from which the trial's seed derives.
-        folder: for checkpoints of a trial with a correction, which leaves `repertoire.h5` and `corrected.h5`.
+        study_folder: the folder of the study.
         threads: of the simulation; the result does not depend on it.
     """
 
@@ -68,19 +67,29 @@ class Trial:
     algorithm: str
     number: int
     method: str
-    learning_rate: float | None
-    rule: Literal["sequential", "batch"]
+    settings: Mapping[str, object]
+    options: str
     evaluations: int
     episodes: int
     episode_steps: int | None
     study_seed: int
-    folder: Path
+    study_folder: Path
     threads: int = 1
 
     @property
     def key(self) -> Key:
         """Domain, algorithm and number, which identify the trial in its study."""
         return self.domain, self.algorithm, self.number
+
+    @property
+    def folder(self) -> Path:
+        """Where a trial with a correction keeps checkpoints, `repertoire.h5` and `corrected.h5`."""
+        return self.result_path.with_suffix("")
+
+    @property
+    def result_path(self) -> Path:
+        """The file of the result, which says that the trial is finished."""
+        return result_path(self.study_folder, self.key)
 
     @property
     def seed(self) -> int:
@@ -130,13 +139,8 @@ class Trial:
         return self._result(repertoire, costs, self._correct(repertoire, report))
 
     def _settings(self) -> dict[str, Any]:
-        """Return the settings that are not defaults of the algorithm or the problem."""
-        settings: dict[str, Any] = {"evaluations": self.evaluations, "seed": self.seed}
-        if self.learning_rate is not None:
-            settings["learning_rate"] = self.learning_rate
-        if self.rule != "sequential" and find_algorithm(self.method).annealed:
-            settings["rule"] = self.rule
-        return settings
+        """Return the settings of the run that are not defaults."""
+        return {"evaluations": self.evaluations, "seed": self.seed, **self.settings}
 
     def _check(self, repertoire: Repertoire) -> None:
         """Raise if the folder holds another run."""
@@ -247,7 +251,14 @@ class Trial:
             raw_best=raw.best,
             history=_thinned(history),
             objectives=objective_grid(final).astype(np.float32),
+            options=self.options,
         )
+
+
+def result_path(study_folder: Path, key: Key) -> Path:
+    """Return the file of a trial's result in a study; without the suffix it is the trial's working folder."""
+    domain, algorithm, number = key
+    return study_folder / "trials" / domain / f"{algorithm}-{number:02d}.h5"
 
 
 def trial_seed(study_seed: int, key: Key) -> int:

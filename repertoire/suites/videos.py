@@ -10,10 +10,9 @@ from PIL import Image, ImageDraw, ImageFont
 
 from repertoire.repertoire import Repertoire
 from repertoire.storage.repertoires import read_repertoire
+from repertoire.suites.analysis import Analysis
 from repertoire.suites.report import bullets, heading, paragraph
-from repertoire.suites.results import StudyResults
-from repertoire.suites.settings import trial_folder
-from repertoire.suites.trial import CORRECTED
+from repertoire.suites.trial import CORRECTED, result_path
 from robots.files import file_exists, make_folder, write_text
 from robots.rendering.camera import Camera
 from robots.rendering.video import open_video
@@ -31,13 +30,13 @@ _PANEL, _TEXT, _QUIET = (16, 22, 32, 170), (255, 255, 255), (110, 110, 110)
 _SIZE, _MARGIN = 11, 4  # of the text [pixels]
 
 
-def film_study(results: StudyResults, folder: Path, *, say: Callable[[str], object]) -> None:
+def film_study(study: Analysis, folder: Path, *, say: Callable[[str], object]) -> None:
     """Film the median trial of each algorithm and robot, unless its video is in the folder already.
 
     A trial whose corrected repertoire is not there any more is skipped.
 
     Args:
-        results: of the study.
+        study: the results.
         folder: of the study; the videos go to `videos/`.
         say: called with a line for each video.
 
@@ -47,10 +46,10 @@ def film_study(results: StudyResults, folder: Path, *, say: Callable[[str], obje
     """
     make_folder(folder / _FOLDER)
     index = _read_index(folder)
-    for domain in results.domains:
-        for algorithm in results.algorithms_in(domain):
-            shown = results.median_trial(domain, algorithm)
-            source = trial_folder(folder, shown.key) / CORRECTED
+    for domain in study.domains:
+        for algorithm in study.algorithms_in(domain):
+            shown = study.median_trial(domain, algorithm)
+            source = result_path(folder, (domain, algorithm, shown.trial)).with_suffix("") / CORRECTED
             name, label = f"{domain}-{algorithm}.mp4", f"trial {shown.trial}, seed {shown.seed}"
             path = folder / _FOLDER / name
             if not file_exists(source) or (index.get(name) == label and file_exists(path)):

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypedDict, Unpack
 
 import click
+from click.core import ParameterSource
 
 from robots.errors import RenderingError
 from surefoot.commands.console import AnyPath, Commands, Cores, Names, Number, Positive, console
@@ -16,6 +17,7 @@ from surefoot.commands.recovery_suite import recovery
 if TYPE_CHECKING:
     from repertoire.suites.settings import StudySettings, Variant
     from repertoire.suites.study import Study
+    from repertoire.suites.trial import Trial
 
 
 class Budgets(click.ParamType):
@@ -57,6 +59,8 @@ class _Options(TypedDict):
     seed: int
     processes: int | None
     dry_run: bool
+    only_trial: int | None
+    report: bool
     out: Path
 
 
@@ -95,7 +99,18 @@ def _options(name: str, evaluations: int) -> Callable[[Command], Command]:
             help="Number from which the seeds of all trials derive.",
         ),
         click.option("--processes", type=Cores, help="Number of cores to use.  [default: all]"),
-        click.option("--dry-run", is_flag=True, help="Only print how long the study will take."),
+        click.option(
+            "--dry-run",
+            is_flag=True,
+            help="Only print how many trials there are and how long they will take.",
+        ),
+        click.option(
+            "--only-trial",
+            type=Positive,
+            help="Run only one trial, by its number from 1 on, and write no report: for the tasks of a job "
+            "array that share the folder.",
+        ),
+        click.option("--report", is_flag=True, help="Run nothing: report on the trials that are finished."),
         click.option(
             "--out",
             type=AnyPath,
@@ -166,13 +181,23 @@ suite.add_command(recovery)
     type=Names(),
     help="Problems to solve, for example sphere-100,arm-20,maze.  [default: the paper's five]",
 )
+@click.option(
+    "--as-published",
+    is_flag=True,
+    help="Run cma-mae and sep-cma-mae with the rank-one update of the code behind the paper, which has no "
+    "effect there. This is a study of its own, in studies/optimization-as-published by default.",
+)
 @_options("optimization", 2_000_000)
 def optimization(
-    algorithms: tuple[str, ...] | None, domains: tuple[str, ...] | None, **options: Unpack[_Options]
+    algorithms: tuple[str, ...] | None,
+    domains: tuple[str, ...] | None,
+    as_published: bool,
+    **options: Unpack[_Options],
 ) -> None:
     """Run the CMA-MAE variants on Sphere, Arm and Maze, and compare with the paper's Tables I and II.
 
-    The same command continues a study that was stopped; finished trials are never run again.
+    The same command continues a study that was stopped; finished trials are never run again. Several
+    processes may run the same study in a shared folder: each takes other trials.
     """
     from repertoire.suites.published import published_study
     from repertoire.suites.settings import algorithm_variants, paper_settings
@@ -184,8 +209,12 @@ def optimization(
         variants=algorithm_variants(published, algorithms) if algorithms else None,
         evaluations=options["evaluations"],
         trials=options["trials"],
+        options={"rank_one": "published"} if as_published else None,
         seed=options["seed"],
     )
+    context = click.get_current_context()
+    if as_published and context.get_parameter_source("out") is ParameterSource.DEFAULT:
+        options["out"] = options["out"].with_name("optimization-as-published")
     _run(settings, options, parallel="trials")
 
 
@@ -199,7 +228,8 @@ def optimization(
 def locomotion(algorithms: tuple[str, ...] | None, **options: Unpack[_RobotOptions]) -> None:
     """Train the paper's robots with its algorithms, and compare with its Tables III to V.
 
-    The same command continues a study that was stopped, also within a trial.
+    The same command continues a study that was stopped, also within a trial. Several processes may run the
+    same study in a shared folder: each takes other trials.
     """
     from repertoire.suites.published import published_study
     from repertoire.suites.settings import algorithm_variants
@@ -218,7 +248,8 @@ def locomotion(algorithms: tuple[str, ...] | None, **options: Unpack[_RobotOptio
 def ablation(learning_rates: tuple[float, ...] | None, **options: Unpack[_RobotOptions]) -> None:
     """Train robots with several archive learning rates, and compare with the paper's Table VII.
 
-    The same command continues a study that was stopped, also within a trial.
+    The same command continues a study that was stopped, also within a trial. Several processes may run the
+    same study in a shared folder: each takes other trials.
     """
     from repertoire.suites.settings import learning_rate_variants
 
@@ -246,36 +277,57 @@ def _run_robots(name: str, variants: "tuple[Variant, ...] | None", options: _Rob
 
 def _run(settings: "StudySettings", options: _Options, *, parallel: str | None, videos: bool = False) -> None:
     """Print how long the study will take, run what is not done, film and report."""
-    from repertoire.suites.published import published_study
-    from repertoire.suites.results import collect_results
     from repertoire.suites.study import Study
-    from repertoire.suites.study_report import write_report
-    from repertoire.suites.videos import film_study
     from robots.simulation.simulation import available_cores
 
-    cores, out = options["processes"] or available_cores(), options["out"]
+    cores, dry = options["processes"] or available_cores(), options["dry_run"]
     remarks = settings.check()
-    settings, processes = settings.share_cores(parallel, cores)
-    study = Study(settings, out, dry=options["dry_run"])
+    number = options["only_trial"]
+    settings, processes = settings.share_cores("episodes" if number and not parallel else parallel, cores)
+    study = Study(settings, options["out"], dry=dry)
+    if number and number > len(study.trials):
+        raise click.UsageError(f"--only-trial must be at most {len(study.trials)}, the number of trials")
     for remark in remarks:
         console.print(f"note: {remark}")
-    if options["dry_run"] or settings.episodes:
+    if dry or (settings.episodes and not number and not options["report"]):
         _print_estimate(study, cores, processes)
-    if options["dry_run"]:
+    if dry:
         return
+    if not options["report"]:
+        _run_trials(study, processes, study.trials[number - 1] if number else None)
+    if not number:
+        _report(study, videos)
+
+
+def _run_trials(study: "Study", processes: int, only: "Trial | None") -> None:
+    """Run the trials of a study, or only one."""
     try:
         with _terminated_like_interrupted(), study_bar() as show:
-            study.run(processes=processes, on_progress=show)
+            progress = study.run(processes=processes, only=only, on_progress=show)
     except KeyboardInterrupt:
         console.print("Stopped. What is saved is kept; the same command continues the study.")
         raise
-    results = collect_results(study.all_results(), published_study(settings.name))
+    if progress.elsewhere:
+        names = ", ".join(
+            f"trial {trial} of {name} in {domain}" for domain, name, trial in sorted(progress.elsewhere)
+        )
+        console.print(f"note: left to the processes that run them now: {names}")
+
+
+def _report(study: "Study", videos: bool) -> None:
+    """Film and report all finished trials in the folder of a study."""
+    from repertoire.suites.analysis import Analysis
+    from repertoire.suites.published import published_study
+    from repertoire.suites.study_report import write_report
+    from repertoire.suites.videos import film_study
+
+    results = Analysis(study.all_results(), published_study(study.settings.name))
     if videos:
         try:
-            film_study(results, out, say=console.print)
+            film_study(results, study.folder, say=console.print)
         except RenderingError as error:
             console.print(f"note: no videos, because {error}")
-    for path in write_report(results, out):
+    for path in write_report(results, study.folder):
         console.print(f"saved {path}")
 
 
@@ -290,6 +342,7 @@ def _print_estimate(study: "Study", cores: int, processes: int) -> None:
     if estimates:
         total = duration(sum(one.seconds for one in estimates))
         console.print(f"in all {total} on {cores} {'core' if cores == 1 else 'cores'}")
+    console.print(f"the study has {len(study.trials)} trials, {len(study.remaining())} of them not finished")
 
 
 @contextmanager

@@ -7,8 +7,17 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from repertoire.statistics import compare, judge_expectation, mean_interval
-from robots.errors import InvalidValueError, UnknownNameError
+from repertoire.statistics import (
+    Spread,
+    compare,
+    compare_with_printed,
+    decide,
+    decide_printed_pair,
+    judge,
+    mean_interval,
+    pooled_spread,
+)
+from robots.errors import InvalidValueError
 
 # NIST StRD, analysis of variance: SiRstv.dat, resistance measured with five instruments
 SILICON = {
@@ -85,7 +94,7 @@ def test_tukey_is_as_in_the_nist_handbook():
     }
     for pair in comparison.pairs:
         assert (pair.low, pair.high) == pytest.approx(printed[pair.first, pair.second], abs=0.011)
-    assert [pair.sign for pair in comparison.pairs] == ["<", "<", "-", "-", ">", ">"]
+    assert [pair.sign for pair in comparison.pairs] == ["<", "<", "?", "?", ">", ">"]
 
 
 def test_welch_is_as_printed_by_r():
@@ -159,10 +168,72 @@ def test_welch_and_games_howell_follow_their_formulas():
 
 def test_signs_can_be_read_both_ways():
     comparison = compare(UNEQUAL)
-    assert (comparison.sign("a", "c"), comparison.sign("c", "a")) == ("<", ">")
-    assert comparison.sign("a", "b") == comparison.sign("b", "a") == "-"
-    with pytest.raises(UnknownNameError, match="a and d"):
-        comparison.sign("a", "d")
+    assert (comparison.signs("a", "c"), comparison.signs("c", "a")) == ("<", ">")
+    assert comparison.signs("a", "b") == comparison.signs("b", "a") == "?"
+    assert comparison.signs("a", "d") == ""
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "sign"),
+    [
+        (0.01, 5.0, ">"),
+        (-5.0, -0.01, "<"),
+        (-0.9, 1.0, "≈"),
+        (0.0, 1.0, "≈"),
+        (-0.9, 1.01, "?"),
+        (-3.0, 0.2, "?"),
+        (math.nan, math.nan, "?"),
+    ],
+)
+def test_an_interval_decides_unless_it_has_both_nothing_and_a_tenth(low: float, high: float, sign: str):
+    assert decide(low, high, larger=10.0) == sign
+
+
+def test_both_procedures_are_used_where_levenes_p_is_near_the_level():
+    wide = exactly(10.0, 3.0, 10)
+    groups = {"a": exactly(11.0, 1.0, 10), "b": exactly(9.6, 1.0, 12), "c": wide}
+    comparison = compare(groups)
+    assert 0.025 <= comparison.levene <= 0.1
+    assert {pair.sign for pair in comparison.pairs} | {pair.sign for pair in comparison.others} == {
+        "<",
+        ">",
+        "?",
+    } - {"<"}
+    assert comparison.signs("a", "b") in ("? or >", "> or ?")
+    assert compare(UNEQUAL | {"b": exactly(9.0, 40.0, 12)}).others == ()
+    assert compare(SILICON).others == ()
+
+
+def test_a_printed_mean_has_the_interval_of_two_samples():
+    ours = exactly(12.0, 3.0, 10)
+    found = compare_with_printed(ours, 10.0, count=20, decimals=1, spread=Spread(4.0, 19))
+    # scipy's test of the same two samples, without the rounding of 0.05
+    test = stats.ttest_ind(ours, exactly(10.0, 4.0, 20), equal_var=False).confidence_interval(0.95)
+    assert (found.low, found.high) == pytest.approx((test.low - 0.05, test.high + 0.05))
+    unknown = compare_with_printed(ours, 10.0, count=20, decimals=1, spread=None)
+    reach = stats.t.ppf(0.975, 9) * 3.0 * math.sqrt(1 / 10 + 1 / 20)
+    assert unknown.half_width == pytest.approx(reach + 0.05)
+    assert math.isnan(compare_with_printed([1.0], 2.0, count=5, decimals=1, spread=None).low)
+
+
+def test_a_one_way_anova_tells_the_pooled_spread():
+    anova = compare(SILICON).anova
+    within = 2.1663656e-01 / 20  # the residual mean square that NIST certifies
+    means = [float(np.mean(values)) for values in SILICON.values()]
+    found = pooled_spread(means, count=5, f=anova.statistic, df=20)
+    assert (found.deviation, found.df) == (pytest.approx(math.sqrt(within), rel=1e-6), 20)
+
+
+def test_two_printed_means_are_alike_where_tukeys_interval_says_so():
+    def found(first: float, second: float, spread: Spread | None) -> str:
+        return decide_printed_pair(first, second, groups=4, count=10, decimals=3, spread=spread)
+
+    # q(0.95; 4, 36) = 3.809, so that the half width is 1.2045 deviations
+    assert found(0.787, 0.784, Spread(0.0116, 36)) == "≈"
+    assert found(0.663, 0.640, Spread(0.1775, 36)) == "?"
+    assert found(1.0, 1.0, Spread(0.099 / 1.2045, 36)) == "≈"
+    assert found(1.0, 1.0, Spread(0.0995 / 1.2045, 36)) == "?"  # the last digit may hide another 0.001
+    assert found(0.787, 0.784, None) == "?"
 
 
 def test_the_mean_has_students_interval():
@@ -221,25 +292,25 @@ def test_what_is_no_group_is_refused(groups: dict, message: str):
 RANKING = [("a", "b"), ("a", "c"), ("b", "c")]
 
 
-def test_every_pair_must_be_as_expected():
-    ladder = {name: exactly(mean, 0.5, 6) for name, mean in {"a": 1, "b": 3, "c": 5}.items()}
-    assert judge_expectation(compare(ladder), RANKING).verdict == "supported"
-    swapped = judge_expectation(compare(ladder), [("b", "a"), ("b", "c"), ("a", "c")])
-    assert (swapped.verdict, swapped.contradicted, swapped.undecided) == ("not supported", (("b", "a"),), ())
-    close = judge_expectation(compare(ladder | {"b": exactly(1.1, 0.5, 6)}), RANKING)
-    assert (close.verdict, close.contradicted, close.undecided) == ("not supported", (), (("a", "b"),))
+@pytest.mark.parametrize(
+    ("means", "verdict", "reason"),
+    [
+        ({"a": 1, "b": 3, "c": 5}, "supported", ""),
+        ({"a": 3, "b": 1, "c": 5}, "not supported", "contradicted by: a > b"),
+        ({"a": 1, "b": 1.1, "c": 5}, "not answerable", "not answerable: a ? b"),
+        ({"a": 30, "b": 30.1, "c": 50}, "not supported", "contradicted by: a ≈ b"),
+        ({"a": 1, "c": 5}, "supported as far as tested", "did not run: b"),
+        ({"a": 5, "c": 1}, "not supported", "contradicted by: a > c; did not run: b"),
+        ({"a": 1, "d": 5}, "not tested", "did not run: b, c"),
+    ],
+)
+def test_every_pair_must_be_as_expected(means: dict[str, float], verdict: str, reason: str):
+    comparison = compare({name: exactly(mean, 0.5, 6) for name, mean in means.items()})
+    assert judge(comparison, RANKING) == (verdict, reason)
 
 
-def test_pairs_of_a_missing_group_do_not_count():
-    ladder = {name: exactly(mean, 0.5, 6) for name, mean in {"a": 1, "c": 5}.items()}
-    partly = judge_expectation(compare(ladder), RANKING)
-    assert (partly.verdict, partly.missing) == ("supported as far as tested", ("b",))
-    assert judge_expectation(compare(ladder), [("c", "a"), ("a", "b")]).verdict == "not supported"
-    nothing = judge_expectation(compare(ladder), [("a", "b"), ("d", "c")])
-    assert (nothing.verdict, nothing.missing) == ("not tested", ("b", "d"))
-
-
-@pytest.mark.parametrize("pairs", [[], [("a", "a")], [("a", "b"), ("b", "b")]])
-def test_pairs_are_of_two_groups(pairs: list[tuple[str, str]]):
-    with pytest.raises(InvalidValueError, match="two groups each"):
-        judge_expectation(compare({"a": [1.0, 2.0], "b": [2.0, 3.0]}), pairs)
+def test_what_was_not_tested_is_not_judged():
+    assert judge(compare({"a": [1.0, 2.0], "b": [3.0]}), [("a", "b")]) == (
+        "not tested",
+        "b has a single value",
+    )

@@ -5,8 +5,9 @@ from typing import Any
 
 import numpy as np
 
+from repertoire.suites.analysis import Analysis
 from repertoire.suites.published import published_study
-from repertoire.suites.results import StudyResults, TrialResult, collect_results
+from repertoire.suites.results import TrialResult
 
 PAPER = published_study("optimization")
 UNKNOWN = {"qd_score": 0.5, "coverage": 0.6, "best": 99.0, "cpu_seconds": 1.5}
@@ -102,9 +103,9 @@ def make_robot_results(
     ]
 
 
-def collect(results: Iterable[TrialResult]) -> StudyResults:
-    """Put results in order, next to those of the paper's benchmarks."""
-    return collect_results(results, PAPER)
+def analyse(results: Iterable[TrialResult]) -> Analysis:
+    """Put results next to those of the paper's benchmarks."""
+    return Analysis(results, PAPER)
 
 
 def cells(table: str) -> list[list[str]]:

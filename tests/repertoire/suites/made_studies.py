@@ -25,7 +25,7 @@ def benchmark_settings(**changes: Any) -> StudySettings:
         variants=variants("sep-cma-mae", "map-elites-line"),
         evaluations={"sphere-10": 2000, "arm-10": 2000},
         trials=2,
-        rule="batch",
+        common={"rule": "batch"},
     )
     return replace(default, **changes)
 

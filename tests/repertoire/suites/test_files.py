@@ -9,9 +9,8 @@ import numpy as np
 import pytest
 from made_results import make_result
 
-from repertoire.storage.formats import read_group, write_group
-from repertoire.suites.files import read_trial, write_trial
-from repertoire.suites.results import TrialResult
+from repertoire.storage.formats import Contents, read_group, write_group
+from repertoire.suites.results import TrialResult, read_trial, write_trial
 from robots.errors import InvalidFileError, InvalidValueError
 
 HISTORY = {
@@ -52,6 +51,21 @@ def test_special_values_come_back_exactly(path, changes):
     assert_same(read_trial(path), result)
 
 
+def test_a_result_of_before_there_were_options_can_be_read(path):
+    with h5py.File(path, "r") as file:
+        contents = read_group(file)
+    scalars = json.loads(contents.texts["scalars"])
+    del scalars["options"]
+    rewrite(path, Contents(contents.arrays, {"scalars": json.dumps(scalars)}))
+    assert_same(read_trial(path), RESULT)
+
+
+def rewrite(path, contents):
+    with h5py.File(path, "w", libver="v108") as file:
+        file.attrs["format"], file.attrs["version"] = np.bytes_(b"surefoot trial"), np.int64(2)
+        write_group(file, contents)
+
+
 def scalar(name, value):
     def edit(contents):
         contents.texts["scalars"] = json.dumps(json.loads(contents.texts["scalars"]) | {name: value})
@@ -90,9 +104,7 @@ def test_what_is_not_a_sound_result_is_refused(path, case):
     with h5py.File(path) as file:
         contents = read_group(file)
     edit(contents)
-    with h5py.File(path, "w", libver="v108") as file:
-        file.attrs["format"], file.attrs["version"] = np.bytes_(b"surefoot trial"), np.int64(2)
-        write_group(file, contents)
+    rewrite(path, contents)
     with pytest.raises(InvalidFileError, match=f"^{re.escape(str(path))}.*{message}") as refusal:
         read_trial(path)
     assert "\n" not in str(refusal.value)

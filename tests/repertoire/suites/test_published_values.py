@@ -45,13 +45,41 @@ def test_the_best_are_those_in_bold(paper: PublishedStudy):
 
 @PAPERS
 def test_findings_fit_means(paper: PublishedStudy):
-    for quantity in paper.quantities:
-        assert set(quantity.findings) == set(quantity.anovas)
-        for domain, findings in quantity.findings.items():
+    for metric in paper.tested:
+        assert set(metric.findings) == set(metric.anovas)
+        for domain, findings in metric.findings.items():
             for (first, second), sign in findings.items():
-                one, other = (paper.means[domain, name][quantity.field] for name in (first, second))
+                one, other = (paper.means[domain, name][metric.field] for name in (first, second))
                 assert sign == "-" or sign == ("<" if one < other else ">")
-                assert quantity.sign(domain, second, first) == {"<": ">", ">": "<", "-": "-"}[sign]
+                assert findings[second, first] == {"<": ">", ">": "<", "-": "-"}[sign]
+
+
+def test_spreads_follow_from_the_one_way_anovas():
+    score = OPTIMIZATION.metrics[0]
+    found = {domain: OPTIMIZATION.spread(score, domain) for domain in OPTIMIZATION.domains}
+    known = {domain: (one.deviation, one.df) for domain, one in found.items() if one}
+    # F = variance of ten-trial means / pooled variance: the maze's 0.978 = 10 * 0.0030816 / 0.1775²
+    assert known == {
+        "arm-100": (pytest.approx(0.0116, abs=5e-5), 36),
+        "arm-1000": (pytest.approx(0.00493, abs=5e-6), 36),
+        "maze": (pytest.approx(0.1775, abs=5e-5), 36),
+    }
+
+
+def test_no_difference_is_a_finding_only_where_the_spread_permits_one():
+    score = OPTIMIZATION.metrics[0]
+    pairs = {
+        domain: OPTIMIZATION.finding(score, domain, ("sep-cma-mae", "lm-ma-mae"))
+        for domain in OPTIMIZATION.domains
+    }
+    assert pairs == {"sphere-100": "?", "sphere-1000": "?", "arm-100": "≈", "arm-1000": "≈", "maze": "?"}
+    assert OPTIMIZATION.finding(score, "maze", ("sep-cma-mae", "me-es")) is None
+
+
+@PAPERS
+def test_hyperparameters_are_counted(paper: PublishedStudy):
+    counts = [paper.hyperparameters[name][0] for name in LOCOMOTION.algorithms]
+    assert counts == [5, 5, 5, 18, 5, 15, 6, 2]  # Section VI
 
 
 def test_times_of_the_benchmarks_have_the_ratio_of_the_text():

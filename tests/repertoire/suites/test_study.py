@@ -6,6 +6,8 @@ import os
 import re
 import shutil
 import signal
+import subprocess
+import sys
 from collections.abc import Iterable
 from dataclasses import replace
 from pathlib import Path
@@ -14,14 +16,13 @@ import pytest
 from made_results import make_result
 from made_studies import assert_same, benchmark_settings, robot_settings, silent, variants
 
-from repertoire.suites import study as study_module
-from repertoire.suites.files import keep_identity, read_trial, write_trial
+from repertoire.suites.files import keep_identity
 from repertoire.suites.published import published_study
-from repertoire.suites.results import TrialResult
+from repertoire.suites.results import TrialResult, read_trial, write_trial
 from repertoire.suites.settings import paper_settings
-from repertoire.suites.study import Study, StudyProgress
+from repertoire.suites.study import Study, StudyProgress, run_claimed
 from repertoire.suites.trial import Trial
-from robots.errors import InUseError, InvalidFileError, InvalidValueError, SurefootError, UnknownNameError
+from robots.errors import InvalidFileError, InvalidValueError, SurefootError, UnknownNameError
 from robots.locks import locked
 
 OPTIMIZATION, LOCOMOTION, ABLATION = map(published_study, ("optimization", "locomotion", "ablation"))
@@ -65,9 +66,7 @@ def in_process(monkeypatch) -> list[Trial]:
     def run(study: Study, trials, _processes, progress, on_progress) -> None:
         for trial in trials:
             ran.append(trial)
-            result = trial.run(silent)
-            study._save(result)
-            progress.finish(result)
+            progress.finish(trial.key, run_claimed(trial, silent))
             on_progress(progress)
 
     monkeypatch.setattr(Study, "_run", run)
@@ -136,13 +135,50 @@ def test_a_study_can_be_extended(finished, copy, in_process):
     assert len(study.all_results()) == 8 + 2 + 3
 
 
-def test_another_process_may_not_run_a_study_in_the_same_folder(copy):
+def test_a_trial_that_another_process_runs_is_left_to_it(copy, in_process):
     study = Study(benchmark_settings(), copy)
-    with locked(copy):
-        assert len(study.results()) == 8
-        with pytest.raises(InUseError, match=rf"^{re.escape(str(copy))} is in use by process {os.getpid()}"):
-            study.run(processes=1)
-    study.run(processes=1)
+    taken, free = study.trials[2:4]
+    for trial in (taken, free):
+        trial.result_path.unlink()
+    with locked(taken.result_path):
+        progress = study.run(processes=1)
+        assert (progress.elsewhere, free.result_path.exists()) == ({taken.key}, True)
+        assert not taken.result_path.exists()
+    assert study.run(processes=1).elsewhere == set()
+    assert len(study.results()) == 8
+
+
+def test_only_one_trial_is_run(tmp_path, in_process):
+    study = Study(benchmark_settings(), tmp_path)
+    progress = study.run(processes=4, only=study.trials[5])
+    assert (progress.trials, progress.done, in_process) == (1, 1, [study.trials[5]])
+    assert [one.key for one in study.results()] == [study.trials[5].key]
+    assert study.run(processes=4, only=study.trials[5]).done == 1
+    assert len(in_process) == 1
+
+
+_SHARE = """
+import sys
+from pathlib import Path
+from made_studies import benchmark_settings
+from repertoire.suites.study import Study
+from repertoire.suites import study
+study._work  # each process runs trials by itself, as the tasks of a job array do
+found = Study(benchmark_settings(trials=4), Path(sys.argv[1]))
+print(sum(study.run_claimed(trial, lambda _: None) is not None for trial in found.remaining()))
+"""
+
+
+def test_processes_that_share_a_folder_share_the_trials(finished, tmp_path):
+    command = [sys.executable, "-W", "error", "-c", _SHARE, str(tmp_path)]
+    environment = os.environ | {"PYTHONPATH": os.pathsep.join([*sys.path, str(Path(__file__).parent)])}
+    tasks = [subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, text=True) for _ in range(3)]
+    counts = [int(task.communicate(timeout=300)[0]) for task in tasks]
+    shared = Study(benchmark_settings(trials=4), tmp_path)
+    assert max(counts) <= sum(counts)
+    assert not shared.remaining()
+    assert not list(tmp_path.rglob(".*.lock"))
+    assert_all_same([one for one in shared.results() if one.trial < 2], finished[0].results())
 
 
 @pytest.mark.parametrize("other", ["sphere-10/sep-cma-mae-01.h5", "arm-10/sep-cma-mae-00.h5", "seed"])
@@ -172,35 +208,6 @@ def test_a_process_that_dies_ends_in_one_sentence_and_finished_trials_are_kept(t
     assert not multiprocessing.active_children()
 
 
-class Ready:
-    """A future that is done."""
-
-    def __init__(self, outcome: TrialResult | Exception) -> None:
-        self.outcome = outcome
-
-    def exception(self) -> Exception | None:
-        return self.outcome if isinstance(self.outcome, Exception) else None
-
-    def result(self) -> TrialResult:
-        if isinstance(self.outcome, Exception):
-            raise self.outcome
-        return self.outcome
-
-
-def test_what_finishes_at_the_same_time_as_a_failure_is_kept(monkeypatch, tmp_path):
-    study = Study(benchmark_settings(trials=4), tmp_path)
-    outcomes = [
-        InvalidValueError("no") if i % 2 else make_result(*trial.key, seed=trial.seed)
-        for i, trial in enumerate(study.trials)
-    ]
-    monkeypatch.setattr(
-        study_module, "wait", lambda *_, **__: ({Ready(outcome) for outcome in outcomes}, set())
-    )
-    with pytest.raises(InvalidValueError, match=r"^no$"):
-        study.run(processes=1)
-    assert len(files(tmp_path)) == 8
-
-
 # What studies consist of
 
 
@@ -216,6 +223,16 @@ def test_by_default_they_are_the_papers():
     assert {trial.method for trial in paper_settings(ABLATION).plan(Path())} == {"sep-cma-mae"}
     names = [one.name for one in paper_settings(LOCOMOTION).variants]
     assert names == ["lm-ma-mae", "sep-cma-mae", "openai-mae", "cma-mega-es", "me-es", "map-elites"]
+
+
+def test_options_reach_the_algorithms_that_have_them():
+    settings = paper_settings(OPTIMIZATION, options={"rank_one": "published"})
+    found = {trial.algorithm: trial.settings for trial in settings.plan(Path())}
+    published = {"rule": "batch", "rank_one": "published"}
+    assert found["cma-mae"] == found["sep-cma-mae"] == published
+    assert found["lm-ma-mae"] == found["openai-mae"] == {"rule": "batch"}
+    assert settings.identity()["rank_one"] == "published"
+    assert "rank_one" not in paper_settings(OPTIMIZATION).identity()
 
 
 def test_evaluations_are_those_of_the_domain_or_of_all():
@@ -270,7 +287,7 @@ def test_a_study_with_robots_keeps_results_for_committing(tmp_path, in_process):
     study = Study(robot_settings(), tmp_path)
     study.run(processes=1)
     trials = tmp_path / "trials"
-    assert (trials / ".gitignore").read_text().splitlines()[-1] == "*/*/"
+    assert (trials / ".gitignore").read_text().splitlines()[1:] == ["*/*/", ".*.lock"]
     names = {f"hopper/{name}-00{suffix}" for name in ("map-elites", "sep-cma-mae") for suffix in ("", ".h5")}
     assert {str(path.relative_to(trials)) for path in trials.glob("*/*")} == names
     assert all(path.stat().st_size < 20_000 for path in trials.glob("*/*.h5"))
@@ -348,6 +365,7 @@ def test_progress_counts_what_is_done_of_running_trials():
     progress = StudyProgress(5, set())
     progress.update(("sphere-10", "cma-mae", 0), 0.9)
     progress.update(("sphere-10", "cma-mae", 1), 0.5)
-    progress.finish(make_result("sphere-10", "cma-mae", 0))
+    result = make_result("sphere-10", "cma-mae", 0)
+    progress.finish(result.key, result)
     progress.update(("sphere-10", "cma-mae", 0), 0.95)  # a message may arrive after its trial has finished
     assert progress.done == pytest.approx(1.5)

@@ -212,7 +212,7 @@ def test_threads_change_nothing(uninterrupted, tmp_path):
         ({"evaluations": 600}, "evaluations 1000"),
         ({"study_seed": 2}, "seed "),
         ({"episode_steps": 20}, "episode_steps 30"),
-        ({"learning_rate": 0.1}, "learning_rate 0.001"),
+        ({"settings": {"learning_rate": 0.1}}, "learning_rate 0.001"),
         ({"method": "map-elites"}, "algorithm sep-cma-mae"),
         ({"domain": "walker"}, "robot hopper, seed "),
     ],

@@ -12,8 +12,8 @@ from repertoire.archives.archive import Elites
 from repertoire.problems.locomotion import Locomotion
 from repertoire.repertoire import Repertoire
 from repertoire.suites import videos
+from repertoire.suites.analysis import Analysis
 from repertoire.suites.published import published_study
-from repertoire.suites.results import collect_results
 from repertoire.suites.videos import film_regions, film_study, nine_regions, videos_section
 from repertoire.training.runs import configure
 from robots.robot import load_robot
@@ -89,7 +89,7 @@ def test_the_median_trial_is_filmed_once(tmp_path, monkeypatch):
 
     monkeypatch.setattr(videos, "read_repertoire", lambda path: path)
     monkeypatch.setattr(videos, "film_regions", film)
-    results = collect_results(
+    results = Analysis(
         make_robot_results(["hopper"], {"me-es": 0.1, "map-elites": 0.2}, 3), published_study("locomotion")
     )
     for trial in range(3):
