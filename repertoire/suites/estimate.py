@@ -47,12 +47,12 @@ def estimate(
     for domain in dict.fromkeys(trial.domain for trial in remaining):
         trials = [trial for trial in remaining if trial.domain == domain]
         finished = [result for result in results if result.domain == domain]
-        share = min(processes, len(trials)) / processes
         if trials[0].episodes:
             seconds, basis = _robot_seconds(trials, finished, cores)
         else:
             seconds, basis = _benchmark_seconds(trials, finished, processes)
-        estimates.append(Estimate(domain, len(trials), trials[0].evaluations, seconds / share, basis))
+        seconds *= processes / min(processes, len(trials))
+        estimates.append(Estimate(domain, len(trials), trials[0].evaluations, seconds, basis))
     return estimates
 
 
@@ -60,9 +60,10 @@ def _robot_seconds(trials: Sequence[Trial], results: Sequence[TrialResult], core
     """Estimate the episodes of training and correction on all cores, which take nearly all of the time."""
     trial, robot = trials[0], load_robot(trials[0].domain)
     if results:
-        length = sum(one.steps for one in results) / sum(one.evaluations for one in results)
+        steps = sum(one.steps for one in results)
+        length = steps / sum(one.evaluations for one in results)
         coverage = fmean(one.raw_coverage for one in results)
-        rate = cores * sum(one.steps for one in results) / sum(one.threads * one.seconds for one in results)
+        rate = cores * steps / sum(one.threads * one.seconds for one in results)
         origin = "as in finished trials"
     else:
         limit = trial.episode_steps or robot.description.episode_steps
@@ -77,15 +78,20 @@ def _benchmark_seconds(
     trials: Sequence[Trial], results: Sequence[TrialResult], processes: int
 ) -> tuple[float, str]:
     """Estimate from finished trials of the same algorithm, or from its first batches."""
-    paces: dict[str, float] = {}
-    finished = {one.algorithm for one in results}
-    for trial in {trial.algorithm: trial for trial in trials}.values():
-        same = [one for one in results if one.algorithm == trial.algorithm]
-        done = sum(one.evaluations for one in same), sum(one.seconds for one in same)
-        paces[trial.algorithm] = done[0] / done[1] if same else measured_pace(trial)[0]
-    measured = [name for name in paces if name not in finished]
-    basis = f"measured with {', '.join(measured)}" if measured else "as in finished trials"
-    return sum(trial.evaluations / paces[trial.algorithm] for trial in trials) / processes, basis
+    seconds, measured = 0.0, []
+    for name in dict.fromkeys(trial.algorithm for trial in trials):
+        own, same = (
+            [one for one in trials if one.algorithm == name],
+            [one for one in results if one.algorithm == name],
+        )
+        measured += [name] if not same else []
+        spent, done = sum(one.seconds for one in same), sum(one.evaluations for one in same)
+        pace = done / spent if same else measured_pace(own[0])[0]
+        seconds += sum(trial.evaluations for trial in own) / pace
+    return (
+        seconds / processes,
+        f"measured with {', '.join(measured)}" if measured else "as in finished trials",
+    )
 
 
 def measured_pace(trial: Trial) -> tuple[float, float]:

@@ -3,15 +3,12 @@
 A block is a string. Texts are plain: whatever Markdown would take for markup is escaped.
 """
 
-import csv
-import io
 import math
 import re
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from repertoire.statistics import Anova, MeanInterval
-from robots.files import write_text
 
 NOTHING = "-"
 
@@ -68,28 +65,6 @@ def table(
 def join(blocks: Iterable[str]) -> str:
     """Return blocks as one; empty ones are left out."""
     return "\n\n".join(filter(None, blocks))
-
-
-def write_document(path: Path, blocks: Iterable[str]) -> None:
-    """Write blocks to a Markdown file.
-
-    Raises:
-        InvalidFileError: the file cannot be written.
-    """
-    write_text(path, join(blocks) + "\n")
-
-
-def write_csv(path: Path, header: Sequence[str], rows: Iterable[Sequence[object]]) -> None:
-    """Write a table to a CSV file; floats in full.
-
-    Raises:
-        InvalidFileError: the file cannot be written.
-    """
-    text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(header)
-    writer.writerows(rows)
-    write_text(path, text.getvalue())
 
 
 def format_mean(interval: MeanInterval, decimals: int) -> str:

@@ -2,8 +2,8 @@
 
 import json
 from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 from PIL import Image, ImageDraw, ImageFont
@@ -79,8 +79,7 @@ def videos_section(folder: Path) -> list[str]:
     ]
 
 
-@dataclass(frozen=True)
-class Region:
+class Region(NamedTuple):
     """One of nine regions of the measure space.
 
     Attributes:
@@ -104,15 +103,14 @@ def nine_regions(repertoire: Repertoire) -> list[Region]:
     Returns:
         The regions, row by row from the top, where the second measure is largest.
     """
-    elites, count = repertoire.elites, _SIDE * _SIDE
-    single = repertoire.robot.measure_dim == 1
-    parts = count if single else _SIDE
-    places = np.clip((elites.measures[:, : 1 if single else 2] * parts).astype(int), 0, parts - 1)
+    elites, single = repertoire.elites, repertoire.robot.measure_dim == 1
+    parts, dims = (_SIDE * _SIDE, 1) if single else (_SIDE, 2)
+    places = np.clip((elites.measures[:, :dims] * parts).astype(int), 0, parts - 1)
     regions = []
-    for number in range(count):
+    for number in range(_SIDE * _SIDE):
         wanted = [number] if single else [number % _SIDE, _SIDE - 1 - number // _SIDE]
         rows = np.flatnonzero((places == wanted).all(axis=1))
-        best = int(rows[np.argmax(elites.objectives[rows])]) if len(rows) else None
+        best = max(map(int, rows), key=lambda row: float(elites.objectives[row]), default=None)
         regions.append(Region(best, tuple((place / parts, (place + 1) / parts) for place in wanted)))
     return regions
 
@@ -147,8 +145,10 @@ def _tile(repertoire: Repertoire, region: Region, camera: Camera) -> Callable[[]
         empty = _empty_tile(repertoire, region)
         return lambda: empty
     stepper = Stepper(repertoire.robot)  # no limit ends an episode here
-    parameters = np.ascontiguousarray(repertoire.elites.solutions[region.row], np.float32)
-    label = _label(repertoire, region.row)
+    elites = repertoire.elites
+    parameters = np.ascontiguousarray(elites.solutions[region.row], np.float32)
+    measures = ", ".join(f"{measure:.2f}" for measure in elites.measures[region.row])
+    label = f"{measures}  objective {elites.objectives[region.row]:,.0f}"
     stepper.reset(0)
 
     def draw() -> np.ndarray:
@@ -161,38 +161,20 @@ def _tile(repertoire: Repertoire, region: Region, camera: Camera) -> Callable[[]
     return draw
 
 
-def _read_index(folder: Path) -> dict[str, str]:
-    """Return which trial each video of a study shows, by its name; empty where that cannot be read."""
-    try:
-        found = json.loads((folder / _FOLDER / _INDEX).read_text())
-    except (OSError, ValueError, RecursionError):
-        return {}
-    return found if isinstance(found, dict) else {}
-
-
-def _label(repertoire: Repertoire, row: int) -> str:
-    """Return what is written on the tile of a gait."""
-    measures = ", ".join(f"{measure:.2f}" for measure in repertoire.elites.measures[row])
-    return f"{measures}  objective {repertoire.elites.objectives[row]:,.0f}"
-
-
 def _empty_tile(repertoire: Repertoire, region: Region) -> np.ndarray:
     """Return a tile without a gait, which says what its region is."""
-    image = Image.new("RGB", _TILE, (_EMPTY, _EMPTY, _EMPTY))
-    names = repertoire.robot.description.measures
-    bounds = zip(names, region.bounds, strict=False)
+    image, font = Image.new("RGB", _TILE, (_EMPTY, _EMPTY, _EMPTY)), ImageFont.load_default(_SIZE)
+    bounds = zip(repertoire.robot.description.measures, region.bounds, strict=False)
     text = "\n".join(["no gait", *(f"{name}: {low:.2f} to {high:.2f}" for name, (low, high) in bounds)])
     middle = _TILE[0] / 2, _TILE[1] / 2
-    font = ImageFont.load_default(_SIZE)
     ImageDraw.Draw(image).multiline_text(middle, text, fill=_QUIET, font=font, anchor="mm", align="center")
     return np.array(image)
 
 
 def _labelled(frame: np.ndarray, label: str) -> np.ndarray:
     """Write a label into the lower left corner of a frame."""
-    image = Image.fromarray(frame)
-    pen, font = ImageDraw.Draw(image, "RGBA"), ImageFont.load_default(_SIZE)
-    top = _TILE[1] - _SIZE - 3 * _MARGIN
+    image, font = Image.fromarray(frame), ImageFont.load_default(_SIZE)
+    pen, top = ImageDraw.Draw(image, "RGBA"), _TILE[1] - _SIZE - 3 * _MARGIN
     pen.rectangle((0, top, font.getlength(label) + 2 * _MARGIN, _TILE[1]), fill=_PANEL)
     pen.text((_MARGIN, top + _MARGIN), label, fill=_TEXT, font=font)
     return np.array(image)
@@ -200,9 +182,15 @@ def _labelled(frame: np.ndarray, label: str) -> np.ndarray:
 
 def _arranged(tiles: list[np.ndarray]) -> np.ndarray:
     """Return nine tiles as one frame, with white lines between them."""
-    width, height = _TILE
-    frame = np.full((_SIDE * (height + _GAP) - _GAP, _SIDE * (width + _GAP) - _GAP, 3), 255, np.uint8)
-    for number, tile in enumerate(tiles):
-        top, left = number // _SIDE * (height + _GAP), number % _SIDE * (width + _GAP)
-        frame[top : top + height, left : left + width] = tile
-    return frame
+    framed = np.pad(tiles, ((0, 0), (0, _GAP), (0, _GAP), (0, 0)), constant_values=255)
+    rows = [np.concatenate(framed[start : start + _SIDE], axis=1) for start in range(0, len(tiles), _SIDE)]
+    return np.ascontiguousarray(np.concatenate(rows)[:-_GAP, :-_GAP])
+
+
+def _read_index(folder: Path) -> dict[str, str]:
+    """Return which trial each video of a study shows, by its name; empty where that cannot be read."""
+    try:
+        found = json.loads((folder / _FOLDER / _INDEX).read_text())
+    except (OSError, ValueError, RecursionError):
+        return {}
+    return found if isinstance(found, dict) else {}

@@ -214,7 +214,6 @@ def test_threads_change_nothing(uninterrupted, tmp_path):
         ({"episode_steps": 20}, "episode_steps 30"),
         ({"settings": {"learning_rate": 0.1}}, "learning_rate 0.001"),
         ({"method": "map-elites"}, "algorithm sep-cma-mae"),
-        ({"domain": "walker"}, "robot hopper, seed "),
     ],
 )
 def test_the_folder_of_another_run_is_refused(uninterrupted, changes, words):
