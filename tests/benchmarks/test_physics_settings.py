@@ -31,7 +31,7 @@ def test_it_compares_settings_with_a_reference_and_saves(run, small, tmp_path: P
     assert all(one.keys() == FIGURES for one in settings.values())
     coarse, chosen, reference = settings.values()
     assert reference["error"] == 0
-    assert 0 < chosen["error"] < coarse["error"] < 1
+    assert 0 < chosen["error_90"] < coarse["error_90"] < 1
     assert min(one["steps_per_s"] for one in settings.values()) > 0
 
 

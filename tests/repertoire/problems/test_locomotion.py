@@ -54,7 +54,7 @@ def test_me_es_normalises_what_the_ant_sees(ant):
         asked = search.ask()
         search.tell(ant.evaluate(asked, np.arange(len(asked)), request=search.request))
     count = search.state()["emitter_0/normalisation/count"]
-    assert count == 10 * 30
+    assert 10 * 20 <= count <= 10 * 30  # some fall at once, in 20 steps
     samples = search.ask().astype(np.float64)
     parent = (samples[0] + samples[1]) / 2
     elites = search.result.elites().solutions
