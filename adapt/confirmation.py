@@ -35,7 +35,7 @@ class ConfirmedSearch:
     def __init__(self, selector: Selector, incumbent: int, *, confirmations: int = CONFIRMATIONS) -> None:
         self.selector = selector
         self.incumbent = incumbent
-        self._asked = confirmations
+        self._wanted = confirmations > 0
         self._needed = min(confirmations, selector.trials // 4)
         self._confirming: dict[int, list[float]] = {}  # objectives of confirmation trials by row
         self._candidate: int | None = None  # that is being confirmed
@@ -43,11 +43,11 @@ class ConfirmedSearch:
     @property
     def confirms(self) -> bool:
         """Whether the next trial is a confirmation trial."""
-        selector = self.selector
-        kept = self._needed + max(0, self._needed - self._count(self.incumbent))
-        return bool(selector.rows) and bool(
-            selector.done() or len(selector.rows) >= selector.trials - (kept if self._needed else 0)
+        tried, kept = (
+            len(self.selector.rows),
+            self._needed + max(0, self._needed - self._count(self.incumbent)),
         )
+        return tried > 0 and (tried >= self.selector.trials - kept or self.selector.done() is not None)
 
     def ask(self) -> int | None:
         """Row of the controller to try next, or None to stop."""
@@ -81,7 +81,7 @@ class ConfirmedSearch:
     def confirmation(self) -> Confirmation | None:
         """How the controller that was found compares with the incumbent; None if it is the incumbent."""
         found = self.found
-        if found == self.incumbent or not self._asked:
+        if found == self.incumbent or not self._wanted:
             return None
         counts = self._count(found), self._count(self.incumbent)
         if not all(counts):

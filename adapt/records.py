@@ -114,11 +114,11 @@ class Confirmation:
         if self.difference is None or self.standard_error is None:
             return "too few trials were left to confirm that the new gait is better than the old one"
         sense = "better" if self.difference > 0 else "worse"
-        within = "" if self.passed or self.difference <= 0 else ", which may be chance"
+        chance = "" if self.passed or self.difference <= 0 else ", which may be chance"
         return (
             f"the new gait did {format_objective(abs(self.difference))} ± "
-            f"{format_objective(self.standard_error)} {sense} than the old one in {self.trials[0]} and "
-            f"{self.trials[1]} confirmation trials{within}"
+            f"{format_objective(self.standard_error)} {sense} than the old one, in {self.trials[0]} "
+            f"confirmation trials against {self.trials[1]}{chance}"
         )
 
 
