@@ -131,6 +131,11 @@ def ratios_of(recoveries: pd.DataFrame) -> np.ndarray:
     return np.ascontiguousarray(recoveries.filter(regex=r"^rr_[1-9]").to_numpy(float))
 
 
+def trials_of(recoveries: pd.DataFrame) -> int:
+    """Number of trials of each recovery, B."""
+    return len(recoveries.filter(regex=r"^rr_[1-9]").columns)
+
+
 def by_damage(recoveries: pd.DataFrame, column: str) -> np.ndarray:
     """A column of a table of one selector's recoveries, (d, s)."""
     return recoveries[column].to_numpy(float).reshape(recoveries["damage"].nunique(), -1)

@@ -14,7 +14,7 @@ from adapt.rehearsal.table import Table
 from adapt.selectors.catalogue import find_selector, make_selector, selector_entries
 from adapt.selectors.selector import Context, Prior
 from adapt.suite.cases import Track
-from adapt.suite.metrics import EARLY, measured
+from adapt.suite.metrics import EARLY, measured, trials_of
 from adapt.suite.replay import Case, Noise, replay
 from repertoire.resources import one_blas_thread
 from repertoire.workers import interrupts_blocked, worker_pool
@@ -81,7 +81,7 @@ class Results:
     @property
     def trials(self) -> int:
         """Number of trials of each recovery."""
-        return len(self.recoveries.filter(regex=r"^rr_[1-9]").columns)
+        return trials_of(self.recoveries)
 
     @property
     def selectors(self) -> list[str]:

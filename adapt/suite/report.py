@@ -14,7 +14,7 @@ from adapt.oracle import FINAL_EPISODES, FINALISTS
 from adapt.selectors.catalogue import find_selector
 from adapt.suite.cases import Track
 from adapt.suite.figures import draw_curves, draw_damages
-from adapt.suite.metrics import Metric, Summary, compare_paired, metrics
+from adapt.suite.metrics import Metric, Summary, compare_paired, metrics, trials_of
 from adapt.suite.reality_gap import FRICTION, LATENCY, MASS, STRENGTH
 from adapt.suite.recoveries import Results
 from adapt.suite.study import RecoveryStudy
@@ -185,7 +185,7 @@ def _track(results: Results, track: Track) -> Iterator[str]:
 
 def _selectors(recoveries: pd.DataFrame, track: Track, scope: str, names: Sequence[str]) -> str:
     """Metrics by name, as far as they are defined, of every selector in a track; the best of each is bold."""
-    known = metrics(recoveries.filter(regex=r"^rr_[1-9]").shape[1])
+    known = metrics(trials_of(recoveries))
     chosen = {name: known[name] for name in names if name in known}
     found = {name: _summaries(recoveries, metric, scope) for name, metric in chosen.items()}
     best = {name: _best(list(found[name].values()), metric) for name, metric in chosen.items()}
