@@ -32,7 +32,7 @@ class StudyProgress:
     Attributes:
         trials: number of those to run.
         ended: trials that are done, including those of earlier commands.
-        elsewhere: trials that other processes run.
+        elsewhere: trials that other processes run when there is nothing else left to do.
         running: share done of each trial that runs.
         last: result of the trial that finished last.
     """
@@ -54,10 +54,11 @@ class StudyProgress:
             self.running[key] = share
 
     def finish(self, key: Key, result: TrialResult | None) -> None:
-        """Note a trial's result; None if another process runs it."""
+        """Note a trial's result; None if another process was quicker to claim it."""
         self.running.pop(key, None)
-        (self.ended if result else self.elsewhere).add(key)
-        self.last = result or self.last
+        if result is not None:
+            self.ended.add(key)
+            self.last = result
 
 
 class Study:
@@ -93,7 +94,7 @@ class Study:
         Raises:
             InvalidFileError: a trial's file is damaged, or holds another trial.
         """
-        return [self._read(trial.result_path) for trial in self.trials if file_exists(trial.result_path)]
+        return [self._read(trial.result_path) for trial in self.trials if _is_finished(trial)]
 
     def all_results(self) -> list[TrialResult]:
         """Return all finished trials in the folder, also of earlier settings.
@@ -109,7 +110,7 @@ class Study:
         Raises:
             InvalidFileError: the folder cannot be read.
         """
-        return [trial for trial in self.trials if not file_exists(trial.result_path)]
+        return [trial for trial in self.trials if not _is_finished(trial)]
 
     def run(
         self,
@@ -133,11 +134,11 @@ class Study:
             InvalidFileError: a result cannot be saved.
         """
         wanted = self.trials if only is None else [only]
-        remaining = [trial for trial in wanted if not file_exists(trial.result_path)]
-        ended = {trial.key for trial in wanted if trial not in remaining}
-        progress = StudyProgress(len(wanted), ended)
-        if remaining:
-            self._run(remaining, processes, progress, on_progress)
+        progress = StudyProgress(len(wanted), {trial.key for trial in wanted if _is_finished(trial)})
+        # again, for trials whose process has died meanwhile
+        while trials := [trial for trial in wanted if not (_is_finished(trial) or _is_claimed(trial))]:
+            self._run(trials, processes, progress, on_progress)
+        progress.elsewhere = {trial.key for trial in wanted if not _is_finished(trial)}
         return progress
 
     def _run(
@@ -170,6 +171,20 @@ class Study:
         if (result_path(self.folder, result.key), seed) != (path, result.seed):
             raise InvalidFileError(f"{path} holds another trial: remove it to run the trial again")
         return result
+
+
+def _is_finished(trial: Trial) -> bool:
+    return file_exists(trial.result_path)
+
+
+def _is_claimed(trial: Trial) -> bool:
+    """Return whether another process runs a trial."""
+    make_folder(trial.result_path.parent)
+    try:
+        with locked(trial.result_path):
+            return False
+    except InUseError:
+        return True
 
 
 _shares: "Queue[tuple[Key, float]] | None" = (

@@ -9,6 +9,7 @@ import signal
 import subprocess
 import sys
 from collections.abc import Iterable
+from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
 
@@ -148,6 +149,18 @@ def test_a_trial_that_another_process_runs_is_left_to_it(copy, in_process):
     assert len(study.results()) == 8
 
 
+def test_a_trial_whose_process_died_meanwhile_is_run_in_the_end(copy, in_process):
+    study = Study(benchmark_settings(), copy)
+    taken, free = study.trials[2:4]
+    for trial in (taken, free):
+        trial.result_path.unlink()
+    claim = ExitStack()
+    claim.enter_context(locked(taken.result_path))
+    progress = study.run(processes=1, on_progress=lambda _: claim.close())
+    assert [trial.key for trial in in_process] == [free.key, taken.key]
+    assert (progress.elsewhere, progress.done) == (set(), 8)
+
+
 def test_only_one_trial_is_run(tmp_path, in_process):
     study = Study(benchmark_settings(), tmp_path)
     progress = study.run(processes=4, only=study.trials[5])
@@ -157,25 +170,28 @@ def test_only_one_trial_is_run(tmp_path, in_process):
     assert len(in_process) == 1
 
 
-_SHARE = """
-import sys
+_TASK = """
+import json, sys
 from pathlib import Path
 from made_studies import benchmark_settings
-from repertoire.suites.study import Study
-from repertoire.suites import study
-study._work  # each process runs trials by itself, as the tasks of a job array do
-found = Study(benchmark_settings(trials=4), Path(sys.argv[1]))
-print(sum(study.run_claimed(trial, lambda _: None) is not None for trial in found.remaining()))
+from repertoire.suites.study import Study, run_claimed
+from repertoire.suites.trial import Trial
+
+run, ran = Trial.run, []
+Trial.run = lambda trial, report: ran.append(trial.key) or run(trial, report)
+for trial in Study(benchmark_settings(trials=4), Path(sys.argv[1])).trials:
+    run_claimed(trial, lambda _: None)
+print(json.dumps(ran))
 """
 
 
-def test_processes_that_share_a_folder_share_the_trials(finished, tmp_path):
-    command = [sys.executable, "-W", "error", "-c", _SHARE, str(tmp_path)]
+def test_processes_that_share_a_folder_run_each_trial_once(finished, tmp_path):
+    command = [sys.executable, "-W", "error", "-c", _TASK, str(tmp_path)]
     environment = os.environ | {"PYTHONPATH": os.pathsep.join([*sys.path, str(Path(__file__).parent)])}
     tasks = [subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, text=True) for _ in range(3)]
-    counts = [int(task.communicate(timeout=300)[0]) for task in tasks]
+    ran = [tuple(key) for task in tasks for key in json.loads(task.communicate(timeout=300)[0])]
     shared = Study(benchmark_settings(trials=4), tmp_path)
-    assert max(counts) <= sum(counts)
+    assert sorted(ran) == sorted(trial.key for trial in shared.trials)
     assert not shared.remaining()
     assert not list(tmp_path.rglob(".*.lock"))
     assert_all_same([one for one in shared.results() if one.trial < 2], finished[0].results())
