@@ -85,6 +85,8 @@ def test_unknown_robot_lists_the_known() -> None:
         ),
         ({"floor": "lava"}, "no geom 'lava'; available: floor, torso"),
         ({"torso": "head"}, "no body 'head'"),
+        ({"position": {"tail": [[0.0, 0.0, 0.0]]}}, "no body 'tail'"),
+        ({"position": {"torso": []}}, "position.torso: .*at least 1"),
         ({"torso": "front_left_thigh"}, "must have one free joint and no other, or .*x-z plane"),
         ({"measures": ["front_left", "tail"]}, "measures name the foot 'tail'.*front_left, back_left"),
         ({"archive": [6, 6]}, "archive has 2 dimensions but there are 4 measures"),

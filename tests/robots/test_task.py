@@ -135,6 +135,20 @@ def test_reward_is_as_defined_and_adds_up(robot: Robot) -> None:
     assert False in states or robot.name in ("ant", "half_cheetah", "hexapod")
 
 
+def test_parts_that_are_lost_do_not_count_for_the_position() -> None:
+    robot = load_robot("ant")
+
+    def lose_a_leg(spec: mujoco.MjSpec) -> None:
+        spec.delete(spec.body("front_left_thigh"))
+
+    whole, damaged = Stepper(robot), Stepper(robot.modified("three legs", lose_a_leg))
+    for stepper, points in ((whole, 22), (damaged, 18)):
+        stepper.reset(1)
+        stepper.data.qpos[0] += 1.0
+        stepper.step(np.zeros(8))
+        assert stepper.progress == pytest.approx((points - 1) / points, abs=0.01)
+
+
 def test_measures_are_shares_of_steps_in_contact(robot: Robot) -> None:
     feet = list(robot.description.feet)
     measured = [feet.index(foot) for foot in robot.description.measures]
