@@ -56,7 +56,8 @@ class SelectorOption(click.Option):
     type=Whole(min=0),
     default=CONFIRMATIONS,
     show_default=True,
-    help="Confirmation trials of the gait found, and as many of the old one, at most a quarter of --trials. "
+    help="Confirmation trials of the gait found, and as many of the old one, at most a quarter of --trials: "
+    "with fewer than 4 trials the old gait stays. "
     "The robot changes to the new gait only if its mean in them exceeds that of the old one by more than the "
     "standard error. With 0 it changes without.",
 )
