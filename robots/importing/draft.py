@@ -187,7 +187,7 @@ def _text(model: _Model, keyframe: str | None, start: Mapping[str, np.ndarray], 
         "timestep": f"{timestep:g}",
         "control_step": f"{control_step:g}",
         "min_height": f"{height / 2:.3g}",
-        "period": f"{max(1, round(period / control_step)) * control_step:g}",
+        "period": f"{max(1, round(period / control_step)) * control_step:.9g}",
     }
     kind, steps = ("periodic", 250) if model.steady else ("network", 1000)
     entries["seconds"] = f"{steps * control_step:g}"
@@ -200,9 +200,7 @@ def _pose(keyframe: str | None, start: Mapping[str, np.ndarray]) -> str:
     if not start:
         return "" if keyframe is None else _KEYFRAME.format(_flow(keyframe))
     positions = {joint: (np.round(position, 4) + 0.0).tolist() for joint, position in start.items()}
-    return _block(
-        _START, {joint: every if len(every) > 1 else every[0] for joint, every in positions.items()}
-    )
+    return _block(_START, {joint: part if len(part) > 1 else part[0] for joint, part in positions.items()})
 
 
 def _ranges(model: _Model, angles: Mapping[str, float]) -> dict[str, list[float]]:
@@ -241,12 +239,10 @@ def _servos(model: _Model, angles: Mapping[str, float]) -> dict[str, dict[str, o
 
 def _cells(measures: int) -> list[int]:
     """Cells along each measure, as even and as many as possible."""
-    cells = [1] * measures
-    while (
-        math.prod(more := [count + (axis == cells.index(min(cells))) for axis, count in enumerate(cells)])
-        <= _CELLS
-    ):
-        cells = more
+    cells, axis = [1] * measures, 0
+    while math.prod(cells) // cells[axis] * (cells[axis] + 1) <= _CELLS:
+        cells[axis] += 1
+        axis = (axis + 1) % measures
     return cells
 
 
