@@ -39,7 +39,7 @@ def test_the_demo_breaks_diagnoses_and_recovers(run, small: Path, tmp_path: Path
     assert made == {"recovery.json", "recovery.png"} | videos
     record = json.loads((out / "recovery.json").read_text())
     assert (record["selector"], record["damage"]) == ("rehearsed", "front_left:lost")
-    assert "5 gaits, each rehearsed in 1 episodes under each of 2 conditions" in printed
+    assert "5 gaits. 2. Each was rehearsed in 1 episodes under each of 2 conditions" in printed
     assert re.search(r"trial 1 cell .* (front_left:lost|healthy) \d\.\d\d", printed)
     assert re.search(r"diagnosis: .* \d\.\d\d; it was front_left:lost", printed)
     assert run("demo", "hexapod", "--out", out, "--damage", "all:weak@0.5")[0] == 0  # it replaces its own

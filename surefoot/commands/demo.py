@@ -11,7 +11,7 @@ from adapt.records import Recovery, diagnosis_words
 from adapt.rehearsal.table import Table
 from repertoire.repertoire import Repertoire, format_cell
 from surefoot.commands.console import AnyPath, Positive, console, print_rendering_note, seed_option
-from surefoot.commands.progress import training_bar
+from surefoot.commands.progress import ProgressBar, training_bar
 from surefoot.commands.recover import print_performances, print_trial
 
 
@@ -36,34 +36,40 @@ class DemoSettings:
 class TrainingDemoSettings(DemoSettings):
     """What the demo that starts from nothing trains.
 
-    Shorter episodes and larger first steps than the paper's: in two minutes they find gaits that get ahead,
-    where the paper's settings, made for a million evaluations, have hardly begun.
+    Smaller networks, shorter episodes and larger first steps than the paper's: within two minutes they find
+    gaits that walk upright, where the paper's settings, made for a million evaluations, have hardly begun.
 
     Attributes:
         algorithm: name of the algorithm.
         evaluations: episodes to train for.
         sigma0: initial step size.
         episode_steps: control steps of an episode.
+        hidden: sizes of the networks' hidden layers.
+        corrections: episodes in which every gait is evaluated again.
+        kept: how many gaits are then rehearsed, the best ones.
     """
 
     algorithm: str = "sep-cma-mae"
-    evaluations: int = 18_000
+    evaluations: int = 16_000
     sigma0: float = 0.1
     episode_steps: int = 300
+    hidden: tuple[int, ...] = (32, 32)
+    corrections: int = 2
+    kept: int = 250
 
 
-TRAINED_HERE = TrainingDemoSettings("ant", "front_left:lost", trials=20, seconds=6.0)
+TRAINED_HERE = TrainingDemoSettings("ant", "back_right:dead", trials=10, seconds=6.0)
 INCLUDED = DemoSettings("hexapod", "left_front:lost", trials=10, seconds=5.0)
 
 
 @click.command()
 @click.argument("robot", required=False, default=TRAINED_HERE.robot)
 @click.option("--out", type=AnyPath, help="Folder for the results.  [default: demo, or demo-hexapod]")
+@click.option("--damage", metavar="DAMAGE", help="What breaks; see `surefoot damages`.  [default: a leg]")
 @click.option(
-    "--damage", metavar="DAMAGE", help="What breaks; see `surefoot damages`.  [default: a lost leg]"
-)
-@click.option(
-    "--evaluations", type=Positive, help="Only for the ant: episodes to train for.  [default: 18000]"
+    "--evaluations",
+    type=Positive,
+    help=f"Only for the ant: episodes to train for.  [default: {TRAINED_HERE.evaluations}]",
 )
 @seed_option(1, "all random numbers")
 @click.option("--overwrite", is_flag=True, help="Only for the ant: replace a run that the folder holds.")
@@ -76,6 +82,7 @@ def demo(
     hexapod, whose trained and rehearsed gaits are included: damage, diagnosis and recovery in a minute.
     """
     from robots.errors import UnknownNameError
+    from robots.files import make_folder
 
     started = time.monotonic()
     if robot == TRAINED_HERE.robot:
@@ -94,14 +101,17 @@ def demo(
         )
     else:
         folder = out or Path(f"demo-{robot}")
-        _recover(folder, replace(INCLUDED, damage=INCLUDED.damage if damage is None else damage), seed)
+        chosen = replace(INCLUDED, damage=INCLUDED.damage if damage is None else damage)
+        story = _include(chosen)
+        make_folder(folder)
+        _recover(folder, chosen, seed, *story)
     console.print(f"\nDone in {time.monotonic() - started:.0f} s. The results are in {folder}/:")
     for path in sorted(path.name for path in folder.iterdir() if not path.name.startswith(".")):
         console.print(f"  {path}")
 
 
 def _train_and_recover(out: Path, settings: TrainingDemoSettings, seed: int, overwrite: bool) -> None:
-    """Train a small repertoire, break the robot, and recover."""
+    """Train a small repertoire, rehearse its best gaits, break the robot, and recover."""
     from adapt.damage.text import parse_damage
     from repertoire.plots import draw_repertoire
     from robots.robot import load_robot
@@ -109,10 +119,8 @@ def _train_and_recover(out: Path, settings: TrainingDemoSettings, seed: int, ove
     damage = parse_damage(settings.damage, load_robot(settings.robot))  # before training: it may be misspelt
     repertoire = _train(out, settings, seed, overwrite)
     draw_repertoire(repertoire, out / "repertoire.png")
-    console.print(f"\n2. Break the robot: {damage} ({damage.summary}).")
-    console.print(f"Try gaits until one works, at most {settings.trials}.")
-    recovery = _try_gaits(out, settings, seed, repertoire, damage, None)
-    _film(out, settings, seed, repertoire, damage, recovery)
+    repertoire = _correct(out, settings, repertoire)
+    _recover(out, settings, seed, repertoire, _rehearse(out, repertoire), damage)
 
 
 def _train(out: Path, settings: TrainingDemoSettings, seed: int, overwrite: bool) -> Repertoire:
@@ -130,6 +138,7 @@ def _train(out: Path, settings: TrainingDemoSettings, seed: int, overwrite: bool
         overwrite=overwrite,
         evaluations=settings.evaluations,
         seed=seed,
+        hidden=settings.hidden,
         sigma0=settings.sigma0,
         episode_steps=settings.episode_steps,
     )
@@ -144,45 +153,81 @@ def _train(out: Path, settings: TrainingDemoSettings, seed: int, overwrite: bool
     return repertoire
 
 
-def _recover(out: Path, settings: DemoSettings, seed: int) -> None:
-    """Break the robot of an included repertoire, and recover with its rehearsal."""
+def _correct(out: Path, settings: TrainingDemoSettings, repertoire: Repertoire) -> Repertoire:
+    """Evaluate every gait again, because the best ones may have been lucky, and keep the best."""
+    from repertoire.correction import correct, keep_best, reevaluation
+    from repertoire.storage.repertoires import write_repertoire
+
+    console.print(f"\nEvaluate each gait again in {settings.corrections} episodes, and keep the best.")
+    with (
+        reevaluation(repertoire, episodes=settings.corrections, seed=0) as evaluation,
+        ProgressBar("episodes", evaluation.total) as show,
+    ):
+        evaluation.run(on_progress=show)
+        repertoire = keep_best(correct(evaluation).repertoire, settings.kept)
+    write_repertoire(out / "repertoire-corrected.h5", repertoire)
+    return repertoire
+
+
+def _rehearse(out: Path, repertoire: Repertoire) -> Table:
+    """Try every gait with each leg lost and dead, with weak motors, and on a slippery floor."""
+    from adapt.damage.kinds.dead import Dead
+    from adapt.damage.kinds.friction import Friction
+    from adapt.damage.kinds.lost import Lost
+    from adapt.damage.kinds.weak import Weak
+    from adapt.rehearsal.rehearsal import rehearsal, rehearsed_table
+    from adapt.rehearsal.storage import read_table, rehearsal_path, write_table
+
+    legs = repertoire.robot.description.legs
+    damages = (*map(Lost, legs), *map(Dead, legs), Weak("all", 0.5), Friction("floor", 0.4))
+    path = rehearsal_path(out / "repertoire-corrected.h5")
+    console.print(f"\n2. Rehearse: try each of {len(repertoire)} gaits under each of {len(damages)} damages.")
+    with (
+        rehearsal(repertoire, damages, episodes=1, seed=0) as evaluation,
+        ProgressBar("episodes", evaluation.total) as show,
+    ):
+        evaluation.run(on_progress=show)
+        write_table(path, rehearsed_table(evaluation), evaluation.identity)
+    return read_table(path, repertoire)  # what others will read, which is rounded
+
+
+def _include(settings: DemoSettings) -> tuple[Repertoire, Table, Damage]:
+    """An included repertoire with its rehearsal, and what is to break."""
     from adapt.damage.text import parse_damage
     from adapt.rehearsal.storage import read_table, rehearsal_path
     from repertoire.storage.repertoires import read_repertoire
-    from robots.files import make_folder
     from surefoot.shipped import repertoire_path
 
     file = repertoire_path(settings.robot)
     repertoire = read_repertoire(file)
     table = read_table(rehearsal_path(file), repertoire)
     damage = parse_damage(settings.damage, repertoire.robot)
-    make_folder(out)
     console.print(
-        f"1. Take the included repertoire of the {settings.robot}: {len(repertoire):,} gaits, each rehearsed "
-        f"in {table.episodes} episodes under each of {len(table)} conditions, healthy and damaged."
+        f"1. Take the included repertoire of the {settings.robot}: {len(repertoire):,} gaits.\n\n"
+        f"2. Each was rehearsed in {table.episodes} episodes under each of {len(table)} conditions, healthy "
+        "and damaged."
     )
-    console.print(
-        f"\n2. Break the robot: {damage} ({damage.summary}). The robot is not told what broke: it tries at "
-        f"most {settings.trials} gaits, and infers the damage from what they do."
-    )
-    recovery = _try_gaits(out, settings, seed, repertoire, damage, table)
-    console.print(f"diagnosis: {diagnosis_words(recovery.diagnosis.items())}; it was {damage}")
-    _film(out, settings, seed, repertoire, damage, recovery)
+    return repertoire, table, damage
 
 
-def _try_gaits(
-    out: Path, settings: DemoSettings, seed: int, repertoire: Repertoire, damage: Damage, table: Table | None
-) -> Recovery:
-    """Recover, telling of each trial, and save the record."""
+def _recover(
+    out: Path, settings: DemoSettings, seed: int, repertoire: Repertoire, table: Table, damage: Damage
+) -> None:
+    """Break the robot, recover, and film it."""
     from adapt.recovery import recover
     from adapt.report import save_recovery
 
+    console.print(
+        f"\n3. Break the robot: {damage} ({damage.summary}). The robot is not told what broke: it tries at "
+        f"most {settings.trials} gaits, and infers the damage from what they do."
+    )
     recovery = recover(
         repertoire, damage, seed=seed, trials=settings.trials, table=table, on_trial=print_trial
     )
     print_performances(recovery)
     save_recovery(recovery, out)
-    return recovery
+    console.print(f"diagnosis: {diagnosis_words(recovery.diagnosis.items())}; it was {damage}")
+    _film(out, settings, seed, repertoire, damage, recovery)
 
 
 def _film(
@@ -196,7 +241,7 @@ def _film(
     """Film the robot healthy, broken with the old gait, and broken with the new one."""
     from adapt.film import film
 
-    console.print("\n3. Film it: healthy, broken with the old gait, broken with the new one.")
+    console.print("\n4. Film it: healthy, broken with the old gait, broken with the new one.")
     print_rendering_note()
     whole, damaged = repertoire.robot, damage.apply(repertoire.robot)
     for name, scene, robot, row in (

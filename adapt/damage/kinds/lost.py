@@ -19,7 +19,7 @@ class Lost(Defect):
     and the foot that are gone, and its actions for them do nothing.
     """
 
-    title = "the leg is gone, from its first joint or the joint named on"
+    title = "the leg is gone from its first joint on, or from the joint that is named"
     family = "lost"
     sorts = ("leg", "joint")
 
