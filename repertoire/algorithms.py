@@ -12,7 +12,7 @@ from repertoire.archives.archive import Archive
 from repertoire.emitters.arborescence import ArborescenceSettings, EstimatedArborescenceSettings
 from repertoire.emitters.emitter import EmitterSettings
 from repertoire.emitters.evolution_strategy import EvolutionStrategySettings, ImprovementSettings
-from repertoire.emitters.me_es import MEESSettings
+from repertoire.emitters.me_es import MEESSettings, Mode
 from repertoire.emitters.variation import VariationSettings
 from repertoire.problems.problem import Problem
 from repertoire.search import Search
@@ -162,7 +162,6 @@ def _pick(values: Mapping[str, object], names: Iterable[str]) -> dict[str, objec
     return {name: values[name] for name in names if name in values}
 
 
-_ANY = ("cma-es", *(name for name in STRATEGIES if name != "cma-es"))
 _SELECTIVE = ("cma-es", "lm-ma-es", "sep-cma-es")
 _PAIRS = {"emitters": 1, "batch_size": 200}  # 100 pairs of mirrored samples, as in Tjanaka et al. 2023
 _MEGA = {"ranking": "discovery", "restart_unchanged": True}
@@ -170,36 +169,40 @@ _MAEGA = {"ranking": "improvement", "restart_unchanged": False}
 # the authors' for the linear projection, which is sphere-N: with the moving solution, a batch of 36
 _BRANCHES = {"batch_size": 35, "sigma0": 10.0}
 
+
+def _mae(name: str, summary: str, *strategies: str, **fixed: object) -> Algorithm:
+    """An entry that ranks by improvement over thresholds that rise."""
+    return Algorithm(name, summary, EvolutionStrategySettings, strategies, annealed=True, fixed=fixed)
+
+
+def _me_es(name: str, summary: str, mode: Mode) -> Algorithm:
+    """An entry that takes steps of OpenAI-ES from elites."""
+    fixed = {"mode": mode}
+    return Algorithm(name, summary, MEESSettings, ("openai-es",), fixed=fixed, defaults=_PAIRS)
+
+
 ALGORITHMS = {
     algorithm.name: algorithm
     for algorithm in (
-        Algorithm(
+        _mae(
             "cma-mae",
             "a full covariance matrix (Fontaine & Nikolaidis 2023): quadratic time and memory",
-            EvolutionStrategySettings,
-            ("cma-es",),
-            annealed=True,
+            "cma-es",
         ),
-        Algorithm(
+        _mae(
             "lm-ma-mae",
             "CMA-MAE with a limited-memory covariance matrix (Tjanaka et al. 2023): linear time and memory",
-            EvolutionStrategySettings,
-            ("lm-ma-es",),
-            annealed=True,
+            "lm-ma-es",
         ),
-        Algorithm(
+        _mae(
             "sep-cma-mae",
             "CMA-MAE with a diagonal covariance matrix (Tjanaka et al. 2023): linear time and memory",
-            EvolutionStrategySettings,
-            ("sep-cma-es",),
-            annealed=True,
+            "sep-cma-es",
         ),
-        Algorithm(
+        _mae(
             "openai-mae",
             "CMA-MAE with a Gaussian of constant width (Tjanaka et al. 2023): linear time and memory",
-            EvolutionStrategySettings,
-            ("openai-es",),
-            annealed=True,
+            "openai-es",
         ),
         Algorithm(
             "cma-me",
@@ -207,13 +210,11 @@ ALGORITHMS = {
             ImprovementSettings,
             _SELECTIVE,
         ),
-        Algorithm(
+        _mae(
             "cma-es",
             "CMA-MAE with learning rate 0: only the objective counts; any strategy",
-            EvolutionStrategySettings,
-            _ANY,
-            annealed=True,
-            fixed={"learning_rate": 0.0},
+            *STRATEGIES,
+            learning_rate=0.0,
         ),
         Algorithm(
             "map-elites",
@@ -228,30 +229,15 @@ ALGORITHMS = {
             VariationSettings,
             defaults={"emitters": 1, "sigma0": 0.01},
         ),
-        Algorithm(
+        _me_es(
             "me-es",
             "steps of OpenAI-ES from elites, by turns towards objective and novelty (Colas et al. 2020)",
-            MEESSettings,
-            ("openai-es",),
-            fixed={"mode": "explore-exploit"},
-            defaults=_PAIRS,
+            "explore-exploit",
         ),
-        Algorithm(
-            "me-es-exploit",
-            "ME-ES towards the objective alone, from elites that have much of it",
-            MEESSettings,
-            ("openai-es",),
-            fixed={"mode": "exploit"},
-            defaults=_PAIRS,
+        _me_es(
+            "me-es-exploit", "ME-ES towards the objective alone, from elites that have much of it", "exploit"
         ),
-        Algorithm(
-            "me-es-explore",
-            "ME-ES towards novelty alone, from elites that are novel",
-            MEESSettings,
-            ("openai-es",),
-            fixed={"mode": "explore"},
-            defaults=_PAIRS,
-        ),
+        _me_es("me-es-explore", "ME-ES towards novelty alone, from elites that are novel", "explore"),
         Algorithm(
             "cma-mega",
             "branches along gradients, which sphere-N and arm-N know (Fontaine & Nikolaidis 2021)",

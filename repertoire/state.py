@@ -4,6 +4,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
+from robots.compilation import compiled
 from robots.errors import InvalidValueError
 
 
@@ -66,6 +67,16 @@ def check_shape(name: str, array: np.ndarray, expected: tuple[int, ...]) -> None
     """Refuse an array of another shape."""
     if array.shape != expected:
         raise InvalidValueError(f"{name} must have shape {expected}, got {array.shape}")
+
+
+@compiled()
+def all_finite(values: np.ndarray) -> bool:
+    """Whether there is neither an infinity nor a NaN in a contiguous array."""
+    finite = True
+    flat = values.reshape(-1)
+    for i in range(flat.size):  # without an early exit and not over its values, so that it vectorises
+        finite &= abs(flat[i]) < np.inf
+    return finite
 
 
 def check_finite(name: str, array: np.ndarray) -> None:

@@ -13,11 +13,10 @@ from repertoire.archives.competition import (
     Rule,
     add_sequentially,
     add_together,
-    all_finite,
     gather,
     make_store,
 )
-from repertoire.state import check_finite, check_shape, read, read_floats
+from repertoire.state import all_finite, check_finite, check_shape, read, read_floats
 from robots.errors import InvalidValueError
 
 MAX_CELLS = 1_000_000
@@ -280,10 +279,9 @@ class Archive:
         check_shape("objectives", objectives, (n,))
         check_shape("solutions", solutions, (n, self.solution_dim))
         check_shape("measures", measures, (n, self.measure_dim))
-        if not all_finite(solutions, objectives, measures):
-            check_finite("objectives", objectives)
-            check_finite("measures", measures)
-            check_finite("solutions", solutions)
+        for name, values in (("objectives", objectives), ("measures", measures), ("solutions", solutions)):
+            if not all_finite(values):
+                check_finite(name, values)
         return Batch(self._locate(measures), solutions, objectives, measures)
 
     def _checked_state(self, state: Mapping[str, np.ndarray]) -> tuple[Elites, np.ndarray]:

@@ -112,12 +112,6 @@ def add_together(
 
 
 @compiled()
-def all_finite(solutions: np.ndarray, objectives: np.ndarray, measures: np.ndarray) -> bool:
-    """Whether there is neither an infinity nor a nan in contiguous arrays."""
-    return _finite(solutions) and _finite(objectives) and _finite(measures)
-
-
-@compiled()
 def gather(objectives: np.ndarray, occupied: np.ndarray, gathered: np.ndarray) -> None:
     """Write the objectives of occupied cells, in order of cell, to an array longer by one at least."""
     k = 0
@@ -167,12 +161,3 @@ def _copy(store: Store, batch: Batch, placed: np.ndarray) -> None:
             store.solutions[cell, j] = batch.solutions[i, j]
         for j in range(batch.measures.shape[1]):
             store.measures[cell, j] = batch.measures[i, j]
-
-
-@compiled()
-def _finite(values: np.ndarray) -> bool:
-    finite = True
-    flat = values.reshape(-1)
-    for i in range(flat.size):  # without an early exit and not over its values, so that it vectorises
-        finite &= abs(flat[i]) < np.inf
-    return finite

@@ -34,21 +34,14 @@ class Arm(DeterministicProblem):
         self.name = f"arm-{self.solution_dim}"
         self.measure_ranges = ((-float(self.solution_dim), float(self.solution_dim)),) * 2
 
-    def initial(self, rng: np.random.Generator) -> np.ndarray:
-        """The stretched arm, (n,) float32 zeros, whatever the generator."""
-        return np.zeros(self.solution_dim, np.float32)
-
-    def _evaluate(self, solutions: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        n = len(solutions)
-        objectives, measures = np.empty(n), np.empty((n, 2))
+    def _evaluate(
+        self, solutions: np.ndarray, objectives: np.ndarray, measures: np.ndarray, steps: np.ndarray
+    ) -> None:
         _evaluate(solutions, objectives, measures)
-        return objectives, measures, np.ones(n, np.int64)
 
-    def _gradients(self, solutions: np.ndarray) -> np.ndarray:
-        gradients = np.empty((len(solutions), 3, self.solution_dim))
+    def _differentiate(self, solutions: np.ndarray, gradients: np.ndarray) -> None:
         for row, slopes in zip(solutions, gradients, strict=True):
             _differentiate(row, slopes)
-        return gradients
 
 
 @compiled()

@@ -10,6 +10,7 @@ from collections.abc import Callable
 import numpy as np
 
 from repertoire.problems.problem import OBJECTIVES_AND_MEASURES, Evaluations, Problem, Request
+from repertoire.state import all_finite
 from robots.compilation import compiled
 from robots.errors import InvalidValueError
 
@@ -73,6 +74,10 @@ class DeterministicProblem(Problem):
     archive = (100, 100)
     min_objective = 0.0
 
+    def initial(self, rng: np.random.Generator) -> np.ndarray:
+        """The origin, (solution_dim,) float32 zeros, whatever the generator."""
+        return np.zeros(self.solution_dim, np.float32)
+
     def evaluate(
         self,
         solutions: np.ndarray,
@@ -84,12 +89,15 @@ class DeterministicProblem(Problem):
         """See `Problem.evaluate`; the seeds are ignored."""
         self._check_request(request)
         solutions = self._checked(solutions)
-        slopes = self._gradients(solutions) if request.gradients else None
-        objectives, measures, steps = self._evaluate(solutions)
+        n, gradients = len(solutions), None
+        if request.gradients:
+            gradients = np.zeros((n, 3, self.solution_dim))
+            self._differentiate(solutions, gradients)
+        objectives, measures, steps = np.empty(n), np.empty((n, 2)), np.ones(n, np.int64)
+        self._evaluate(solutions, objectives, measures, steps)
         if on_finished:
-            on_finished(len(objectives))
-        failed = np.zeros(len(objectives), np.bool_)
-        return Evaluations(objectives, measures, failed, steps, gradients=slopes)
+            on_finished(n)
+        return Evaluations(objectives, measures, np.zeros(n, np.bool_), steps, gradients=gradients)
 
     def _checked(self, solutions: np.ndarray) -> np.ndarray:
         """Bring solutions into the form that kernels use: (n, solution_dim) float32, C-contiguous."""
@@ -98,17 +106,19 @@ class DeterministicProblem(Problem):
             raise InvalidValueError(
                 f"solutions must have shape (n, {self.solution_dim}) for {self.name}, not {solutions.shape}"
             )
-        if not _all_finite(solutions.reshape(-1)):
+        if not all_finite(solutions):
             bad = np.flatnonzero(~np.isfinite(solutions).all(axis=1))
             raise InvalidValueError(f"solutions must be finite, but are not at rows {bad[:10].tolist()}")
         return solutions
 
     @abstractmethod
-    def _evaluate(self, solutions: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Return objectives (n,), measures (n, 2) and steps (n,) of checked solutions."""
+    def _evaluate(
+        self, solutions: np.ndarray, objectives: np.ndarray, measures: np.ndarray, steps: np.ndarray
+    ) -> None:
+        """Fill in the objectives (n,), measures (n, 2) and, unless each took 1, steps (n,) of solutions."""
 
-    def _gradients(self, solutions: np.ndarray) -> np.ndarray:
-        """Return the gradients (n, 3, solution_dim) of checked solutions, for a problem that knows them."""
+    def _differentiate(self, solutions: np.ndarray, gradients: np.ndarray) -> None:
+        """Fill in the gradients, (n, 3, solution_dim) zeros, of solutions; for a problem that knows them."""
         raise NotImplementedError
 
 
@@ -121,16 +131,6 @@ def check_dim(problem: str, dim: int) -> int:
     if not 2 <= dim <= MAX_DIM:
         raise InvalidValueError(f"{problem} must have 2 to {MAX_DIM:,} parameters, not {dim:,}")
     return int(dim)
-
-
-@compiled(fastmath={"reassoc"})
-def _all_finite(values: np.ndarray) -> bool:
-    """Whether values (k,) float32 are finite: 0 times anything else is NaN. Thrice as fast as NumPy."""
-    zero = np.float32(0)
-    total = zero
-    for i in range(values.size):
-        total += zero * values[i]
-    return total == zero
 
 
 @compiled(fastmath={"contract"})

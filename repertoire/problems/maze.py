@@ -67,18 +67,13 @@ class Maze(DeterministicProblem):
         """
         solutions = self._checked(solutions)
         paths = np.empty((len(solutions), STEPS, 2))
-        self._simulate(solutions, paths)
+        n = len(solutions)
+        simulate(solutions, np.empty((n, 2)), np.zeros(n), np.zeros(n, np.int64), paths)
         return paths
 
-    def _evaluate(self, solutions: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        positions, energies, steps = self._simulate(solutions, np.empty((0, STEPS, 2)))
-        return 100 - 200 * energies, positions, steps
-
-    def _simulate(
-        self, solutions: np.ndarray, paths: np.ndarray
-    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Return positions (n, 2), energies (n,) and steps (n,), and fill `paths`, all as `simulate` says."""
-        n = len(solutions)
-        positions, energies, steps = np.empty((n, 2)), np.zeros(n), np.zeros(n, np.int64)
-        simulate(solutions, positions, energies, steps, paths)
-        return positions, energies, steps
+    def _evaluate(
+        self, solutions: np.ndarray, objectives: np.ndarray, measures: np.ndarray, steps: np.ndarray
+    ) -> None:
+        energies, steps[:] = np.zeros(len(solutions)), 0
+        simulate(solutions, measures, energies, steps, np.empty((0, STEPS, 2)))
+        objectives[:] = 100 - 200 * energies

@@ -72,27 +72,17 @@ class Evaluations:
 
 
 class Problem(ABC):
-    """An objective and measures of solutions.
+    """An objective and measures of solutions; it has the attributes of its `ProblemRecord`, and others.
 
     Attributes:
-        name: as on the command line, e.g. `sphere-100`.
-        solution_dim: length of a solution.
-        measure_ranges: lowest and highest value of each measure.
-        measure_names: of each measure, see `ProblemRecord`.
         archive: default number of cells along each measure.
         min_objective: floor of every threshold and offset of the QD score.
         learning_rate: the archive learning rate α with which Tjanaka et al. 2023 ran the problem.
         sigma0: default initial step size of a search, in units of the parameters.
-        measure_meaning: what all measures are, see `ProblemRecord`.
-        objective_name: what the objective is, see `ProblemRecord`.
         stochastic: whether the result of a solution depends on its seed.
         differentiable: whether gradients can be requested.
         normaliser: how solutions take up statistics of what their controllers observe; None for a problem
             without observations, of which none can be requested.
-        robot: the robot whose controllers the solutions are; None for a problem without a robot.
-        controller: shape of these controllers; "" without a robot.
-        damage_share: see `ProblemRecord`.
-        damages: see `ProblemRecord`.
     """
 
     name: str

@@ -41,20 +41,13 @@ class Sphere(DeterministicProblem):
         second = (self.solution_dim + 1) // 2 * 5.12
         self.measure_ranges = ((-first, first), (-second, second))
 
-    def initial(self, rng: np.random.Generator) -> np.ndarray:
-        """The origin, (n,) float32, whatever the generator."""
-        return np.zeros(self.solution_dim, np.float32)
-
-    def _evaluate(self, solutions: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        n = len(solutions)
-        objectives, measures = np.empty(n), np.empty((n, 2))
+    def _evaluate(
+        self, solutions: np.ndarray, objectives: np.ndarray, measures: np.ndarray, steps: np.ndarray
+    ) -> None:
         _evaluate(solutions, objectives, measures)
-        return objectives, measures, np.ones(n, np.int64)
 
-    def _gradients(self, solutions: np.ndarray) -> np.ndarray:
-        gradients = np.zeros((len(solutions), 3, self.solution_dim))
+    def _differentiate(self, solutions: np.ndarray, gradients: np.ndarray) -> None:
         _differentiate(solutions, gradients)
-        return gradients
 
 
 @compiled()

@@ -5,6 +5,7 @@ Source: N. Hansen, "The CMA Evolution Strategy: A Tutorial", 2016, arXiv:1604.00
 """
 
 import math
+from collections.abc import Callable
 from functools import lru_cache
 from typing import Literal, NamedTuple
 
@@ -58,28 +59,6 @@ class _Search(NamedTuple):
     deviations: np.ndarray  # (n,), square roots of its eigenvalues, ascending
 
 
-class CMAESSettings(StrategySettings):
-    """Settings of `CMAES`, whose time and memory are quadratic in the number of parameters.
-
-    Attributes:
-        rank_one: the rank-one update of C. "textbook" is Hansen's. "published" is that of the code with which
-            Tjanaka et al. 2023 made their tables, and of pyribs: its path is not divided by σ, and grows C
-            with weight c_1² while C forgets with c_1, so that with small steps it has no effect.
-    """
-
-    kind = "cma-es"
-    summary = "a full covariance matrix"
-    rank_one: RankOne = "textbook"
-
-    def make(self, mean: np.ndarray, rng: np.random.Generator) -> "CMAES":
-        """See `StrategySettings.make`."""
-        return CMAES(self, mean, rng)
-
-    def memory(self, n: int) -> int:
-        """Four matrices of float64, two of them while decomposing."""
-        return 4 * 8 * n**2
-
-
 class CMAES(Strategy):
     """CMA-ES with positive weights for the better half of a batch, rounded down.
 
@@ -92,11 +71,11 @@ class CMAES(Strategy):
     _search: _Search
     _numbers = ("sigma", "generation", "decomposed")
 
-    def __init__(self, settings: CMAESSettings, mean: np.ndarray, rng: np.random.Generator) -> None:
+    def __init__(self, settings: "CMAESSettings", mean: np.ndarray, rng: np.random.Generator) -> None:
         super().__init__(settings, mean, rng)
         n = self.solution_dim
         self._rank_one = settings.rank_one
-        rates = _constants(n, self.batch_size, self._rank_one)
+        rates = make_constants(n, self.batch_size, self._rank_one, full_rates)
         self._patience = 0.5 / (n * (rates.c_1 + rates.c_mu))  # generations
         self._noise = np.empty((self.batch_size, n), np.float32)
         self._steps = np.empty((self.batch_size, n))  # (x - mean) / σ
@@ -133,7 +112,7 @@ class CMAES(Strategy):
         from scipy.linalg.blas import dsyrk  # here, as it takes long to import
 
         search, n = self._search, self.solution_dim
-        constants = _constants(n, population, self._rank_one)
+        constants = make_constants(n, population, self._rank_one, full_rates)
         factors = self._factors[: constants.weights.size + 1]
         self._generation += 1
         _recombine(self._noise, self._steps, ranking, constants.weights, self._recombined, factors)
@@ -160,18 +139,53 @@ class CMAES(Strategy):
         return degenerate(smallest**2, largest**2, self._sigma)
 
 
+class CMAESSettings(StrategySettings):
+    """Settings of `CMAES`, whose time and memory are quadratic in the number of parameters.
+
+    Attributes:
+        rank_one: the rank-one update of C. "textbook" is Hansen's. "published" is that of the code with which
+            Tjanaka et al. 2023 made their tables, and of pyribs: its path is not divided by σ, and grows C
+            with weight c_1² while C forgets with c_1, so that with small steps it has no effect.
+    """
+
+    kind = "cma-es"
+    summary = "a full covariance matrix"
+    strategy = CMAES
+    rank_one: RankOne = "textbook"
+
+    def memory(self, n: int) -> int:
+        """Four matrices of float64, two of them while decomposing."""
+        return 4 * 8 * n**2
+
+
+def full_rates(n: int, mu_eff: float, rank_one: RankOne) -> tuple[float, float, float]:
+    """Return c_c, c_1 and c_mu of a full matrix, whichever the rank-one update."""
+    return (
+        (4 + mu_eff / n) / (n + 4 + 2 * mu_eff / n),  # Hansen 2016, eq. 56
+        2 / ((n + 1.3) ** 2 + mu_eff),  # Hansen 2016, eq. 57
+        2 * (mu_eff - 2 + 1 / mu_eff) / ((n + 2) ** 2 + mu_eff),  # Hansen 2016, eq. 58
+    )
+
+
 @lru_cache(maxsize=256)
-def _constants(n: int, population: int, rank_one: RankOne) -> Constants:
+def make_constants(
+    n: int, population: int, rank_one: RankOne, rates: Callable[[int, float, RankOne], tuple[float, ...]]
+) -> Constants:
+    """Return the constants for n parameters, and for parents that are the better half of a population.
+
+    `rates` gives c_c, c_1 and c_mu for n, the variance effective selection mass, and the rank-one update.
+    """
     weights, mu_eff = logarithmic(population)
-    c_1 = full_rank_one_rate(n, mu_eff)
+    c_sigma = (mu_eff + 2) / (n + mu_eff + 5)  # Hansen 2016, eq. 55
+    c_c, c_1, c_mu = rates(n, mu_eff, rank_one)
     return Constants(
         weights=weights,
         mu_eff=mu_eff,
-        c_sigma=path_rate(n, mu_eff),
-        damping=damping(n, mu_eff),
-        c_c=(4 + mu_eff / n) / (n + 4 + 2 * mu_eff / n),  # Hansen 2016, eq. 56
+        c_sigma=c_sigma,
+        damping=1 + 2 * max(0.0, math.sqrt((mu_eff - 1) / (n + 1)) - 1) + c_sigma,  # Hansen 2016, eq. 55
+        c_c=c_c,
         c_1=c_1,
-        c_mu=min(1 - c_1, 2 * (mu_eff - 2 + 1 / mu_eff) / ((n + 2) ** 2 + mu_eff)),  # Hansen 2016, eq. 58
+        c_mu=min(1 - c_1, c_mu),
         published=rank_one == "published",
     )
 
@@ -186,23 +200,6 @@ def logarithmic(batch_size: int) -> tuple[np.ndarray, float]:
     weights = math.log((batch_size + 1) / 2) - np.log(np.arange(1, parents + 1))  # Hansen 2016, eq. 49
     weights /= weights.sum()
     return weights, 1 / float(np.sum(weights**2))  # Hansen 2016, eq. 8
-
-
-def path_rate(n: int, mu_eff: float) -> float:
-    """Learning rate c_σ of the step size's path."""
-    return (mu_eff + 2) / (n + mu_eff + 5)  # Hansen 2016, eq. 55
-
-
-def full_rank_one_rate(n: int, mu_eff: float) -> float:
-    """Learning rate c_1 of the rank-one update of a full matrix."""
-    return 2 / ((n + 1.3) ** 2 + mu_eff)  # Hansen 2016, eq. 57
-
-
-def damping(n: int, mu_eff: float) -> float:
-    """Damping d_σ of the step size."""
-    return (
-        1 + 2 * max(0.0, math.sqrt((mu_eff - 1) / (n + 1)) - 1) + path_rate(n, mu_eff)
-    )  # Hansen 2016, eq. 55
 
 
 def degenerate(smallest: float, largest: float, sigma: float) -> str | None:

@@ -46,29 +46,6 @@ class _Transform(NamedTuple):
     mixing: np.ndarray  # (active, active)
 
 
-class LMMAESSettings(StrategySettings):
-    """Settings of `LMMAES`.
-
-    Attributes:
-        vectors: number of direction vectors; None for as many as the batch size, as in Tjanaka et al. 2023.
-    """
-
-    kind = "lm-ma-es"
-    summary = "a few direction vectors"
-    vectors: Vectors | None = None
-
-    def make(self, mean: np.ndarray, rng: np.random.Generator) -> "LMMAES":
-        """See `StrategySettings.make`."""
-        return LMMAES(self, mean, rng)
-
-    def remark(self, n: int) -> str | None:
-        """See `StrategySettings.remark`."""
-        wanted = self.vectors or self.batch_size
-        if wanted <= n:
-            return None
-        return f"{self.kind} can use no more vectors than there are parameters: {n} instead of {wanted}"
-
-
 class LMMAES(Strategy):
     """LM-MA-ES with positive weights for the better half of a batch.
 
@@ -86,7 +63,7 @@ class LMMAES(Strategy):
 
     _search: _Search
 
-    def __init__(self, settings: LMMAESSettings, mean: np.ndarray, rng: np.random.Generator) -> None:
+    def __init__(self, settings: "LMMAESSettings", mean: np.ndarray, rng: np.random.Generator) -> None:
         super().__init__(settings, mean, rng)
         n = self.solution_dim
         if n < 2:
@@ -153,6 +130,26 @@ class LMMAES(Strategy):
 
     def _degenerate(self) -> str | None:
         return "step size too small" if self._sigma < _MIN_STEP else None
+
+
+class LMMAESSettings(StrategySettings):
+    """Settings of `LMMAES`.
+
+    Attributes:
+        vectors: number of direction vectors; None for as many as the batch size, as in Tjanaka et al. 2023.
+    """
+
+    kind = "lm-ma-es"
+    summary = "a few direction vectors"
+    strategy = LMMAES
+    vectors: Vectors | None = None
+
+    def remark(self, n: int) -> str | None:
+        """See `StrategySettings.remark`."""
+        wanted = self.vectors or self.batch_size
+        if wanted <= n:
+            return None
+        return f"{self.kind} can use no more vectors than there are parameters: {n} instead of {wanted}"
 
 
 def _constants(n: int, batch_size: int, vectors: int) -> _Constants:

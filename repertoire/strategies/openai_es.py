@@ -41,17 +41,6 @@ class _Search(NamedTuple):
     second_moment: np.ndarray
 
 
-class OpenAIESSettings(StrategySettings):
-    """Settings of `OpenAIES`; the batch size must be even."""
-
-    kind = "openai-es"
-    summary = "a Gaussian of constant width, moved by Adam"
-
-    def make(self, mean: np.ndarray, rng: np.random.Generator) -> "OpenAIES":
-        """See `StrategySettings.make`."""
-        return OpenAIES(self, mean, rng)
-
-
 class OpenAIES(Strategy):
     """OpenAI-ES with mirrored samples, centred ranks, and Adam.
 
@@ -70,7 +59,7 @@ class OpenAIES(Strategy):
 
     def __init__(
         self,
-        settings: OpenAIESSettings,
+        settings: "OpenAIESSettings",
         mean: np.ndarray,
         rng: np.random.Generator,
         adam: AdamRates | None = None,
@@ -112,6 +101,14 @@ class OpenAIES(Strategy):
 
     def _degenerate(self) -> str | None:
         return "step too small" if self._relative_step < _MIN_STEP else None
+
+
+class OpenAIESSettings(StrategySettings):
+    """Settings of `OpenAIES`; the batch size must be even."""
+
+    kind = "openai-es"
+    summary = "a Gaussian of constant width, moved by Adam"
+    strategy = OpenAIES
 
 
 class MirroredSamples:

@@ -6,7 +6,6 @@ Sources: R. Ros, N. Hansen, "A simple modification in CMA-ES achieving linear ti
 """
 
 import math
-from functools import lru_cache
 from typing import NamedTuple
 
 import numpy as np
@@ -16,12 +15,10 @@ from repertoire.strategies.cma_es import (
     RankOne,
     adapt_step_size,
     advance_path,
-    damping,
     degenerate,
-    full_rank_one_rate,
+    full_rates,
     kept_share,
-    logarithmic,
-    path_rate,
+    make_constants,
     path_stalls,
     rank_one_terms,
 )
@@ -38,23 +35,6 @@ class _Search(NamedTuple):
     path_c: np.ndarray
 
 
-class SepCMAESSettings(StrategySettings):
-    """Settings of `SepCMAES`.
-
-    Attributes:
-        rank_one: the rank-one update of C, see `CMAESSettings`. "published" also multiplies c_1 by the c_1 of
-            a full matrix.
-    """
-
-    kind = "sep-cma-es"
-    summary = "a diagonal covariance matrix"
-    rank_one: RankOne = "textbook"
-
-    def make(self, mean: np.ndarray, rng: np.random.Generator) -> "SepCMAES":
-        """See `StrategySettings.make`."""
-        return SepCMAES(self, mean, rng)
-
-
 class SepCMAES(Strategy):
     """Separable CMA-ES with positive weights for the better half of a batch.
 
@@ -67,7 +47,7 @@ class SepCMAES(Strategy):
 
     _search: _Search
 
-    def __init__(self, settings: SepCMAESSettings, mean: np.ndarray, rng: np.random.Generator) -> None:
+    def __init__(self, settings: "SepCMAESSettings", mean: np.ndarray, rng: np.random.Generator) -> None:
         super().__init__(settings, mean, rng)
         n = self.solution_dim
         self._rank_one = settings.rank_one
@@ -97,7 +77,7 @@ class SepCMAES(Strategy):
         _scale(self._search.mean, self._search.variances, self._sigma, self._noise, solutions)
 
     def _update(self, ranking: np.ndarray, population: int) -> None:
-        constants = _constants(self.solution_dim, population, self._rank_one)
+        constants = make_constants(self.solution_dim, population, self._rank_one, separable_rates)
         self._generation += 1
         _recombine(self._noise, ranking, constants.weights, self._recombined)
         self._sigma = _adapt(self._search, self._recombined, constants, self._sigma, self._generation)
@@ -106,21 +86,28 @@ class SepCMAES(Strategy):
         return degenerate(*_extent(self._search.variances), self._sigma)
 
 
-@lru_cache(maxsize=256)
-def _constants(n: int, population: int, rank_one: RankOne) -> Constants:
-    weights, mu_eff = logarithmic(population)
+class SepCMAESSettings(StrategySettings):
+    """Settings of `SepCMAES`.
+
+    Attributes:
+        rank_one: the rank-one update of C, see `CMAESSettings` and `separable_rates`.
+    """
+
+    kind = "sep-cma-es"
+    summary = "a diagonal covariance matrix"
+    strategy = SepCMAES
+    rank_one: RankOne = "textbook"
+
+
+def separable_rates(n: int, mu_eff: float, rank_one: RankOne) -> tuple[float, float, float]:
+    """Return c_c, c_1 and c_mu of a diagonal matrix; published code multiplies c_1 by that of a full one."""
     c_1 = 1 / (n + 2 * math.sqrt(n) + mu_eff / n)  # pycma, c1_sep
     if rank_one == "published":
-        c_1 *= full_rank_one_rate(n, mu_eff)
-    return Constants(
-        weights=weights,
-        mu_eff=mu_eff,
-        c_sigma=path_rate(n, mu_eff),
-        damping=damping(n, mu_eff),
-        c_c=(1 + 1 / n + mu_eff / n) / (math.sqrt(n) + 1 / n + 2 * mu_eff / n),  # pycma, cc_sep
-        c_1=c_1,
-        c_mu=min(1 - c_1, (mu_eff + 1 / mu_eff - 2) / (n + 4 * math.sqrt(n) + mu_eff / 2)),  # pycma, cmu_sep
-        published=rank_one == "published",
+        c_1 *= full_rates(n, mu_eff, rank_one)[1]
+    return (
+        (1 + 1 / n + mu_eff / n) / (math.sqrt(n) + 1 / n + 2 * mu_eff / n),  # pycma, cc_sep
+        c_1,
+        (mu_eff + 1 / mu_eff - 2) / (n + 4 * math.sqrt(n) + mu_eff / 2),  # pycma, cmu_sep
     )
 
 

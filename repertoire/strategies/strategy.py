@@ -33,22 +33,24 @@ STOPS = (
 )
 
 
-class StrategySettings(Kind, ABC):
+class StrategySettings(Kind):
     """Settings of a strategy; the defaults are those of Tjanaka et al. 2023.
 
     Attributes:
         summary: what it is, in a line.
+        strategy: what is made of it.
         batch_size: solutions a generation.
         sigma0: initial standard deviation of every parameter, in units of the parameters.
     """
 
     summary: ClassVar[str]
+    strategy: ClassVar[type["Strategy"]]
     batch_size: BatchSize = 40
     sigma0: StepSize = 0.02
 
-    @abstractmethod
     def make(self, mean: np.ndarray, rng: np.random.Generator) -> "Strategy":
         """Make a strategy; see `Strategy` for the arguments and errors."""
+        return self.strategy(self, mean, rng)
 
     def memory(self, n: int) -> int:
         """Return the bytes that it takes in addition to a few batches, for n parameters."""

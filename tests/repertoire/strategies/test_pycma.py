@@ -9,9 +9,8 @@ import pytest
 from search_tools import generator
 from searching import Objective, assert_rounded, ellipsoid, linear, minimise, rosenbrock, sphere
 
-from repertoire.strategies import cma_es, sep_cma_es
-from repertoire.strategies.cma_es import CMAES, CMAESSettings
-from repertoire.strategies.sep_cma_es import SepCMAESSettings
+from repertoire.strategies.cma_es import CMAES, CMAESSettings, full_rates, make_constants
+from repertoire.strategies.sep_cma_es import SepCMAESSettings, separable_rates
 from repertoire.strategies.strategy import Strategy
 
 
@@ -137,10 +136,11 @@ def test_updates_of_separable_cma_es(n, batch_size, objective, plain_pycma):
 def test_constants_are_pycmas_where_it_has_them(n, batch_size):
     options = {"popsize": batch_size, "CMA_active": False, "verbose": -9}
     theirs = cma.CMAEvolutionStrategy(np.zeros(n), 1, {**options, "CMA_diagonal": n > 1000}).sp
-    for ours, c_1, c_c, c_mu in (
-        (cma_es._constants(n, batch_size, "textbook"), theirs.c1, theirs.cc, theirs.cmu),
-        (sep_cma_es._constants(n, batch_size, "textbook"), theirs.c1_sep, theirs.cc_sep, theirs.cmu_sep),
+    for rates, c_1, c_c, c_mu in (
+        (full_rates, theirs.c1, theirs.cc, theirs.cmu),
+        (separable_rates, theirs.c1_sep, theirs.cc_sep, theirs.cmu_sep),
     ):
+        ours = make_constants(n, batch_size, "textbook", rates)
         mu_eff = theirs.weights.mueff
         np.testing.assert_allclose(ours.weights, theirs.weights.positive_weights, rtol=1e-13)
         np.testing.assert_allclose((ours.mu_eff, ours.c_1, ours.c_c), (mu_eff, c_1, c_c), rtol=1e-13)
