@@ -54,9 +54,8 @@ _SLIDING = 0.25  # and those of slides, so many times their range
 _FULL = 0.6
 _SLOW = 0.25  # ... unless its natural frequency, √(stiffness / inertia), were more than this per physics step
 _GRAVITY = 9.81  # [m/s²]
-_PERIOD = (
-    4.0  # of gaits, in units of √(height / gravity): robots of all sizes then move alike (Alexander 1989)
-)
+# Period of gaits in units of √(height / gravity): robots of all sizes move alike (Alexander & Jayes 1983).
+_PERIOD = 4.0
 
 
 class Draft(NamedTuple):
