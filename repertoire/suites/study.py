@@ -131,8 +131,9 @@ class Study:
 
         Raises:
             SurefootError: a trial cannot be run, or its process died.
-            InvalidFileError: a result cannot be saved.
+            InvalidFileError: a result cannot be saved, or one that is there is damaged.
         """
+        self.results()  # what would make the report fail is better known before hours of work
         wanted = self.trials if only is None else [only]
         progress = StudyProgress(len(wanted), {trial.key for trial in wanted if _is_finished(trial)})
         # again, for trials whose process has died meanwhile
