@@ -13,6 +13,7 @@ import numpy as np
 from repertoire.archives.archive import Archive
 from repertoire.evaluation import Evaluation, Evaluator
 from repertoire.metrics import Metrics
+from repertoire.provenance import processors
 from repertoire.repertoire import Repertoire, Spread
 from repertoire.state import check_shape
 from robots.errors import InvalidValueError
@@ -131,6 +132,7 @@ def correct_from_episodes(
         elites=entered,
         thresholds=archive.thresholds,
         spread=spread(winners, entered.cells),
+        versions=repertoire.versions | processors(),
     )
     return Correction(
         repertoire=corrected,

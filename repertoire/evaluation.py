@@ -11,10 +11,11 @@ import time
 from collections.abc import Callable, Mapping
 from functools import cached_property
 from pathlib import Path
-from typing import Any, Protocol, Self
+from typing import Any, Self
 
 import numpy as np
 
+from repertoire.executor import Executor, start_executor
 from repertoire.provenance import software_versions
 from repertoire.repertoire import Repertoire
 from repertoire.resources import one_blas_thread
@@ -24,41 +25,15 @@ from robots.errors import InvalidValueError
 from robots.robot import Robot
 from robots.seeds import SeedFamily, derive_seeds
 from robots.simulation.episodes import Episodes, empty_episodes
-from robots.simulation.simulation import Simulation
 
 Identity = Mapping[str, str | int]  # what results depend on, by name
 MOST_EPISODES = 10_000
 MOST_SEED = 2**63 - 1  # what a file's integers hold
 # Episodes of each worker in a block: seconds of work, so that neither waiting for the last nor saving matters
 _BLOCK = 64
+_BLOCK_BYTES = 2**29  # of their solutions, at most
 _TIMED_CONDITIONS = 4
 _TIMED_EPISODES = 4  # of each worker under each of these conditions
-
-
-class Executor(Protocol):
-    """What runs episodes on the robots of some conditions: the cores of this machine, or a cluster.
-
-    `Simulation` is one. Another one must give the same results, which depend on nothing but the robot, the
-    parameters and the seed of an episode.
-
-    Attributes:
-        threads: how many workers it has.
-    """
-
-    threads: int
-
-    def evaluate(
-        self,
-        parameters: np.ndarray,
-        seeds: np.ndarray,
-        *,
-        variants: np.ndarray | None = None,
-        on_finished: Callable[[int], None] | None = None,
-    ) -> Episodes:
-        """Run one episode for each row of parameters, see `Simulation.evaluate`."""
-
-    def close(self) -> None:
-        """Let the workers go."""
 
 
 class Evaluator:
@@ -70,7 +45,7 @@ class Evaluator:
         repertoire: whose elites run; not empty.
         conditions: robots by the name of their condition; they share their controllers and measures.
         threads: of the simulation; all cores by default. No result depends on it.
-        executor: what runs the episodes of these robots, in their order; by default a `Simulation`.
+        executor: what runs the episodes of these robots, in their order; see `start_executor` by default.
 
     Attributes:
         conditions: their names.
@@ -94,7 +69,7 @@ class Evaluator:
         self.repertoire = repertoire
         self.conditions = tuple(conditions)
         self.robots = tuple(robot.with_episode_steps(steps) for robot in conditions.values())
-        self._executor = executor or Simulation(*self.robots, threads=threads)
+        self._executor = executor or start_executor(*self.robots, threads=threads)
         self.threads = self._executor.threads
 
     def __enter__(self) -> Self:
@@ -183,10 +158,11 @@ class Evaluation:
         self._family = family
         self._controllers = len(self.repertoire)
         self.total = len(evaluator.conditions) * self._controllers * episodes
-        self._block = block or _BLOCK * evaluator.threads
+        solution_bytes = self.repertoire.elites.solutions[0].nbytes
+        self._block = block or min(_BLOCK * evaluator.threads, max(1, _BLOCK_BYTES // solution_bytes))
         self._seeds = derive_seeds(seed, family, 0, episodes)
         found = vars(empty_episodes(self.total, self.repertoire.robot.measure_dim))
-        self._columns: dict[str, Any] = {name: found[name] for name in found if name != "moments"}
+        self._columns: dict[str, Any] = {name: found[name] for name in found if found[name] is not None}
 
     def __enter__(self) -> Self:
         return self
@@ -327,10 +303,11 @@ class Evaluation:
     def _check(self, contents: Contents) -> None:
         """Refuse episodes that are a function of something else, impossible, or more than there will be."""
         identity, columns = contents.json("identity", dict), contents.arrays
+        wanted = self._resumable
         wrong = [
-            f"{name} {identity.get(name)}, not {value}"
-            for name, value in self._resumable.items()
-            if identity.get(name) != value
+            f"{name} {identity.get(name, 'unknown')}, not {wanted.get(name, 'unknown')}"
+            for name in {**wanted, **identity}
+            if identity.get(name) != wanted.get(name)
         ]
         if wrong:
             raise InvalidValueError(f"it belongs to another evaluation ({'; '.join(wrong)})")

@@ -4,12 +4,21 @@ import platform
 from importlib.metadata import version
 from pathlib import Path
 
+from repertoire.executor import executor_source
+
 _PACKAGES = ("surefoot", "mujoco", "numpy", "numba", "h5py")
 
 
 def software_versions() -> dict[str, str]:
-    """Versions of Python and of the packages that a result depends on, by name."""
-    return {"python": platform.python_version()} | {name: version(name) for name in _PACKAGES}
+    """Versions of Python and of the packages that a result depends on, by name; see `processors`."""
+    versions = {"python": platform.python_version()} | {name: version(name) for name in _PACKAGES}
+    return versions | processors()
+
+
+def processors() -> dict[str, str]:
+    """A remark that processors may round differently, where that was accepted; else nothing."""
+    source = executor_source()
+    return {"processors": "mixed"} if source and source.mixed else {}
 
 
 def processor_name() -> str:

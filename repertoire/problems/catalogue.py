@@ -3,6 +3,7 @@
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from repertoire.executor import executor_source
 from repertoire.problems.arm import Arm
 from repertoire.problems.locomotion import Breaker, Locomotion
 from repertoire.problems.maze import Maze
@@ -28,11 +29,13 @@ def make_problem(name: str) -> Problem:
 
     Raises:
         UnknownNameError: there is none of that name.
-        InvalidValueError: N is below 2 or above a million.
+        InvalidValueError: N is below 2 or above a million, or a cluster is to run episodes.
     """
     make, arguments = _look_up(name)
     if make is None:
         raise UnknownNameError("problem", name, PROBLEMS)
+    if executor_source() is not None:
+        raise InvalidValueError(f"{name} has no episodes that a cluster could run: leave the cluster out")
     return make(*arguments)
 
 

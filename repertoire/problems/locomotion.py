@@ -5,12 +5,12 @@ from dataclasses import replace
 
 import numpy as np
 
+from repertoire.executor import start_executor
 from repertoire.problems.problem import OBJECTIVES_AND_MEASURES, Evaluations, Normaliser, Problem, Request
 from repertoire.problems.record import ProblemRecord
 from robots.errors import InvalidValueError
 from robots.robot import Robot
 from robots.seeds import SeedFamily
-from robots.simulation.simulation import Simulation
 from robots.words import foot_words
 
 _SHORT_STEPS = 2  # of an episode that only compiles the simulation
@@ -47,8 +47,8 @@ class Locomotion(Problem):
             raise InvalidValueError(f"damage_share must be from 0 to 1, not {damage_share}")
         if bool(damage_share) != bool(damaged):
             raise InvalidValueError("damaged robots and a damage_share above 0 need each other")
-        self.simulation = Simulation(robot, *damaged.values(), threads=threads)
-        controller = self.simulation.controller
+        self._robot, controller = robot, robot.controller
+        self._executor = start_executor(robot, *damaged.values(), threads=threads)
         record = replace(walking_record(robot), damage_share=damage_share, damages=tuple(damaged))
         vars(self).update(vars(record))
         self.normaliser = Normaliser(robot.observation_dim, controller.fold, controller.unfold)
@@ -58,16 +58,16 @@ class Locomotion(Problem):
 
     def shortened(self) -> Problem:
         """The same robot, for episodes of two control steps."""
-        short = self.simulation.robot.with_episode_steps(_SHORT_STEPS)
-        return Locomotion(short, threads=self.simulation.threads)
+        short = self._robot.with_episode_steps(_SHORT_STEPS)
+        return Locomotion(short, threads=self._executor.threads)
 
     def close(self) -> None:
         """See `Problem.close`."""
-        self.simulation.close()
+        self._executor.close()
 
     def initial(self, rng: np.random.Generator) -> np.ndarray:
         """See `Problem.initial`."""
-        return self.simulation.controller.initial(rng)
+        return self._robot.controller.initial(rng)
 
     def evaluate(
         self,
@@ -80,7 +80,7 @@ class Locomotion(Problem):
         """See `Problem.evaluate`; steps are control steps simulated."""
         self._check_request(request)
         variants = self._choose_robots(seeds) if self.damages else None
-        episodes = self.simulation.evaluate(
+        episodes = self._executor.evaluate(
             solutions, seeds, variants=variants, watched=request.observed, on_finished=on_finished
         )
         return Evaluations(

@@ -9,6 +9,7 @@ from multiprocessing import get_context
 from multiprocessing.queues import Queue
 from pathlib import Path
 
+from repertoire.executor import ExecutorSource, executor_source, set_executor_source
 from repertoire.suites.files import keep_identity
 from repertoire.suites.results import Key, TrialResult, read_trial, write_trial
 from repertoire.suites.settings import StudySettings
@@ -152,7 +153,8 @@ class Study:
         """Run trials in worker processes."""
         shares: Queue[tuple[Key, float]] = get_context("spawn").Queue()
         advice = "finished trials are saved, and the same command runs the others"
-        with worker_pool(min(processes, len(trials)), _prepare, shares, advice=advice) as pool:
+        arguments = shares, executor_source()
+        with worker_pool(min(processes, len(trials)), _prepare, *arguments, advice=advice) as pool:
             with interrupts_blocked():
                 pending = {pool.submit(_work, trial): trial.key for trial in trials}
             while pending:
@@ -193,10 +195,11 @@ _shares: "Queue[tuple[Key, float]] | None" = (
 )
 
 
-def _prepare(shares: "Queue[tuple[Key, float]]") -> None:
-    """Prepare a worker process."""
+def _prepare(shares: "Queue[tuple[Key, float]]", source: ExecutorSource | None) -> None:
+    """Prepare a worker process, whose episodes a source runs if there is one."""
     global _shares
     _shares = shares
+    set_executor_source(source)
 
 
 def _work(trial: Trial) -> TrialResult | None:

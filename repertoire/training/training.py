@@ -215,7 +215,7 @@ class Training:
             elites=self.search.result.elites(),
             thresholds=self.search.soft.thresholds,
             history=self.history.columns(),
-            versions=software_versions(),
+            versions=self.saved_by | software_versions(),  # mixed processors once are mixed for good
         )
 
     def save(self, path: Path) -> None:

@@ -25,8 +25,8 @@ class Episodes:
         midway: progress after two fifths of the longest episode, or at the end of a shorter one [m], (n,).
         lateral: displacement to the left of the start at the end [m], (n,).
         heading: yaw at the end [rad], (n,).
-        moments: of what the controllers saw in the watched episodes that did not diverge; None if none were
-            to be watched.
+        watched: whose observations count in `moments`, (n,) bool; None if none were to be watched.
+        sums: of each episode's observations, and of their squares, (n, 2, o); None likewise.
     """
 
     objectives: np.ndarray
@@ -39,10 +39,19 @@ class Episodes:
     midway: np.ndarray
     lateral: np.ndarray
     heading: np.ndarray
-    moments: ObservationMoments | None = None
+    watched: np.ndarray | None = None
+    sums: np.ndarray | None = None
 
     def __len__(self) -> int:
         return len(self.objectives)
+
+    @property
+    def moments(self) -> ObservationMoments | None:
+        """Of what the controllers saw in the watched episodes that did not diverge; None without any."""
+        if self.watched is None or self.sums is None:
+            return None
+        good = self.watched & ~self.diverged
+        return ObservationMoments(int(self.steps[good].sum()), *self.sums[good].sum(axis=0))
 
 
 def empty_episodes(n: int, measure_dim: int) -> Episodes:

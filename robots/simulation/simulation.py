@@ -11,7 +11,7 @@ import numpy as np
 
 from robots.errors import InvalidValueError
 from robots.robot import Robot
-from robots.simulation.episodes import Episodes, ObservationMoments, empty_episodes
+from robots.simulation.episodes import Episodes, empty_episodes
 from robots.simulation.stepper import Stepper
 
 _MOST = 1024  # threads; more than any machine can use
@@ -78,11 +78,8 @@ class Simulation:
             InvalidValueError: the shapes do not fit the robot's controller or each other, a value is not
                 finite, or there is no such variant.
         """
-        parameters, seeds = self._checked(parameters, seeds)
+        parameters, seeds, variants, watched = self.check(parameters, seeds, variants, watched)
         n = len(seeds)
-        variants = self._known(np.zeros(n, np.int64) if variants is None else variants, n)
-        if watched is not None:
-            watched = _one_each("watched", watched, n, "booleans")
         # each episode has sums of its own, so that neither threads nor their order change anything
         sums = np.zeros((n, 2, 0 if watched is None else self.robot.observation_dim))
         results = empty_episodes(n, self.robot.measure_dim)
@@ -93,15 +90,20 @@ class Simulation:
         except BaseException:
             evaluation.abandoned[0] = True
             raise
-        if watched is None:
-            return results
-        good = watched & ~results.diverged
-        return replace(
-            results, moments=ObservationMoments(int(results.steps[good].sum()), *sums[good].sum(axis=0))
-        )
+        return results if watched is None else replace(results, watched=watched, sums=sums)
 
-    def _checked(self, parameters: np.ndarray, seeds: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Bring the arguments into the form that steppers use."""
+    def check(
+        self,
+        parameters: np.ndarray,
+        seeds: np.ndarray,
+        variants: np.ndarray | None = None,
+        watched: np.ndarray | None = None,
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray | None]:
+        """Bring arguments of `evaluate` into the form that steppers use.
+
+        Raises:
+            InvalidValueError: see `evaluate`.
+        """
         parameters = np.ascontiguousarray(parameters, np.float32)
         expected = self.controller.parameter_count
         if parameters.ndim != 2 or parameters.shape[1] != expected:
@@ -115,7 +117,11 @@ class Simulation:
         if not np.isfinite(parameters).all():
             bad = np.flatnonzero(~np.isfinite(parameters).all(axis=1))
             raise InvalidValueError(f"parameters must be finite, but are not at rows {bad[:10].tolist()}")
-        return parameters, seeds
+        n = len(seeds)
+        variants = self._known(np.zeros(n, np.int64) if variants is None else variants, n)
+        if watched is not None:
+            watched = _one_each("watched", watched, n, "booleans")
+        return parameters, seeds, variants, watched
 
     def _known(self, variants: np.ndarray, n: int) -> np.ndarray:
         """Check which robots are to run n pairs."""

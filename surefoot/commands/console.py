@@ -4,6 +4,7 @@ import math
 import os
 import sys
 from collections.abc import Callable
+from functools import wraps
 from pathlib import Path
 from typing import Any, NoReturn, TypeVar
 
@@ -153,6 +154,66 @@ Seed = Whole(min=0)
 threads_option = click.option(
     "--threads", type=Positive, help="Threads of the simulation.  [default: all cores]"
 )
+
+
+def cluster_options(command: Command) -> Command:
+    """Give a command the options that have a cluster run its episodes, and connect to it meanwhile."""
+
+    @click.option(
+        "--cluster",
+        "address",
+        metavar="ADDRESS",
+        help="Run episodes on the workers of the Dask scheduler at this address, e.g. tcp://10.0.0.1:8786; "
+        "with local:N, on N worker processes of this machine.  [default: on threads of this process]",
+    )
+    @click.option(
+        "--scheduler-file",
+        type=AnyPath,
+        help="The same with the address in this file, which `dask scheduler --scheduler-file` writes.",
+    )
+    @click.option("--mixed", is_flag=True, help="Accept workers that round differently; files then say so.")
+    @click.option(
+        "--patience",
+        type=Number(min=0),
+        default=120.0,
+        show_default=True,
+        help="How long to wait for workers while the cluster has none [s].",
+    )
+    @wraps(command)
+    def connected(
+        *arguments: Any,
+        address: str | None,
+        scheduler_file: Path | None,
+        mixed: bool,
+        patience: float,
+        **options: Any,
+    ) -> Any:
+        if address is None and scheduler_file is None:
+            if mixed:
+                raise click.UsageError("--mixed is about the workers of a cluster: name one with --cluster")
+            return command(*arguments, **options)
+        if address is not None and scheduler_file is not None:
+            raise click.UsageError("--cluster and --scheduler-file both name a cluster: leave one out")
+        if options.get("threads") is not None:
+            raise click.UsageError("the workers of a cluster have threads of their own: leave out --threads")
+        from repertoire.cluster import ClusterSettings, cluster, scheduler_address
+
+        address = address if scheduler_file is None else scheduler_address(scheduler_file)
+        settings = ClusterSettings(address or "", mixed, patience)
+        with cluster(settings, say=lambda note: console.print(f"note: {note}")):
+            return command(*arguments, **options)
+
+    return connected  # type: ignore[return-value]
+
+
+CLUSTER_PARAMETERS = ("address", "scheduler_file", "mixed", "patience")  # of `cluster_options`
+
+
+def workforce(cores: int) -> str:
+    """Who will do the work, in words: so many cores of this machine, or a cluster."""
+    from repertoire.executor import executor_source
+
+    return "the cluster" if executor_source() else f"{cores} {'core' if cores == 1 else 'cores'}"
 
 
 def seed_option(default: int, derived: str) -> Callable[[Command], Command]:

@@ -15,6 +15,7 @@ from surefoot.commands.console import (
     Positive,
     RepertoireFile,
     check_different,
+    cluster_options,
     console,
     seed_option,
     threads_option,
@@ -47,6 +48,7 @@ _SPREADS = {"objective std": short, "measure std": "{:.3f}".format, "reproducibi
 )
 @click.option("--picture", type=AnyPath, help="Draw the repertoire before and after to this PNG.")
 @threads_option
+@cluster_options
 @click.option(
     "--overwrite", is_flag=True, help="Replace the output file, and what another evaluation left unfinished."
 )

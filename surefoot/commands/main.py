@@ -15,6 +15,7 @@ from surefoot.commands.console import Commands, complaints
 # Each command is a function of its name in the module of its name, imported when the command is asked for.
 COMMANDS = {
     "algorithms": "List the algorithms that can train a repertoire, and their settings.",
+    "cluster": "Write the scripts that run a command on many machines under SLURM.",
     "damages": "List what can break on a robot, and how damage is written.",
     "demo": "Train a small repertoire, break a leg and walk on; or show the one that is included.",
     "deploy": "Run one gait of a repertoire on its robot, healthy or damaged.",

@@ -13,6 +13,7 @@ from surefoot.commands.console import (
     Positive,
     RepertoireFile,
     Whole,
+    cluster_options,
     console,
     seed_option,
     threads_option,
@@ -68,6 +69,7 @@ class SelectorOption(click.Option):
     "--out", type=AnyPath, help="Where to save recovery.json and recovery.png.  [default: the folder of FILE]"
 )
 @threads_option
+@cluster_options
 def recover(
     file: Path,
     damage_text: str,

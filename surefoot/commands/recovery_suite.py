@@ -16,8 +16,10 @@ from surefoot.commands.console import (
     Positive,
     RepertoireFile,
     Whole,
+    cluster_options,
     console,
     seed_option,
+    workforce,
 )
 from surefoot.commands.progress import ProgressBar, interrupt_flag
 
@@ -65,6 +67,7 @@ def _count(name: str, default: int, text: str) -> Callable[[Command], Command]:
 @click.option(
     "--out", type=AnyPath, default=Path("studies/recovery"), show_default=True, help="Folder of the study."
 )
+@cluster_options
 def recovery(
     file: Path,
     rehearsal: Path | None,
@@ -134,7 +137,7 @@ def _announce(study: "RecoveryStudy") -> None:
     """Say what will be done, and how long it will take."""
     from repertoire.suites.report import duration
 
-    settings, waiting, cores = study.settings, study.waiting(), study.threads
+    settings, waiting = study.settings, study.waiting()
     seconds = study.table_seconds(waiting)
     for table in waiting:
         conditions, gaits = 1 + len(table.damages), len(study.repertoire)
@@ -146,7 +149,7 @@ def _announce(study: "RecoveryStudy") -> None:
         f"seeds in {len(settings.tracks)} tracks, {duration(replays)}"
     )
     total = duration(sum(seconds.values()) + replays)
-    console.print(f"in all {total} on {cores} {'core' if cores == 1 else 'cores'}")
+    console.print(f"in all {total} on {workforce(study.threads)}")
 
 
 def _make_tables(study: "RecoveryStudy") -> bool:

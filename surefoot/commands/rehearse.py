@@ -12,6 +12,7 @@ from surefoot.commands.console import (
     Positive,
     RepertoireFile,
     check_different,
+    cluster_options,
     console,
     seed_option,
     threads_option,
@@ -46,6 +47,7 @@ if TYPE_CHECKING:
     "--picture", type=AnyPath, help="Draw what the elites still achieve under each damage to this PNG."
 )
 @threads_option
+@cluster_options
 @click.option(
     "--overwrite", is_flag=True, help="Replace the output file, and what another rehearsal left unfinished."
 )

@@ -10,7 +10,17 @@ import click
 from click.core import ParameterSource
 
 from robots.errors import RenderingError
-from surefoot.commands.console import AnyPath, Commands, Cores, Names, Number, Positive, console
+from surefoot.commands.console import (
+    AnyPath,
+    Commands,
+    Cores,
+    Names,
+    Number,
+    Positive,
+    cluster_options,
+    console,
+    workforce,
+)
 from surefoot.commands.progress import study_bar
 from surefoot.commands.recovery_suite import recovery
 
@@ -149,6 +159,7 @@ def _robot_options(name: str) -> Callable[[Command], Command]:
             show_default=True,
             help="Whether to film nine gaits of each algorithm and robot.",
         ),
+        cluster_options,
         _options(name, 1_000_000),
     )
 
@@ -341,7 +352,7 @@ def _print_estimate(study: "Study", cores: int, processes: int) -> None:
         console.print(str(one))
     if estimates:
         total = duration(sum(one.seconds for one in estimates))
-        console.print(f"in all {total} on {cores} {'core' if cores == 1 else 'cores'}")
+        console.print(f"in all {total} on {workforce(cores)}")
     console.print(f"the study has {len(study.trials)} trials, {len(study.remaining())} of them not finished")
 
 

@@ -7,7 +7,17 @@ import click
 
 from robots.errors import InvalidFileError
 from robots.words import short
-from surefoot.commands.console import AnyPath, Number, Positive, Sizes, Whole, console, seed_option
+from surefoot.commands.console import (
+    CLUSTER_PARAMETERS,
+    AnyPath,
+    Number,
+    Positive,
+    Sizes,
+    Whole,
+    cluster_options,
+    console,
+    seed_option,
+)
 from surefoot.commands.progress import interrupt_flag, training_bar
 
 if TYPE_CHECKING:
@@ -105,6 +115,7 @@ _DEFAULT = "[default: the algorithm's]"
     help="Time between two checkpoints [s].",
 )
 @click.option("--threads", type=Positive, help="Threads of a robot's simulation.  [default: all cores]")
+@cluster_options
 @click.pass_context
 def train(ctx: click.Context, problem: str | None, **options: Any) -> None:
     """Train a repertoire for PROBLEM, or go on with a run: `surefoot train --resume runs/ant`.
@@ -158,7 +169,7 @@ def _refuse_with_resume(ctx: click.Context) -> None:
     ignored = [
         parameter.opts[0]
         for parameter in ctx.command.params
-        if parameter.name not in ("resume", "threads", "checkpoint_seconds")
+        if parameter.name not in ("resume", "threads", "checkpoint_seconds", *CLUSTER_PARAMETERS)
         and ctx.get_parameter_source(parameter.name or "") is click.core.ParameterSource.COMMANDLINE
     ]
     if ignored:
