@@ -7,7 +7,7 @@ from typing import Any
 import click
 
 from robots.errors import UnknownNameError
-from surefoot.commands.console import AnyPath, Commands, Names, Positive, console
+from surefoot.commands.console import AnyPath, Commands, Names, Positive, Sizes, console
 from surefoot.commands.main import run_commands
 
 
@@ -84,6 +84,21 @@ def bench_selectors(recoveries: int, out: Path | None) -> None:
     if out is not None:
         check_writable(out)
     _deliver(measure_selectors(recoveries=recoveries, say=console.print), out)
+
+
+@benchmarks.command("cluster")
+@click.option("--repeats", type=Positive, default=10, show_default=True, help="Generations, each way.")
+@click.option("--threads", type=Sizes(), default="8,32,100,400", show_default=True, help="That sleep.")
+@click.option("--out", type=AnyPath, help="Save the numbers to this JSON file.")
+def bench_cluster(repeats: int, threads: tuple[int, ...], out: Path | None) -> None:
+    """What a cluster costs next to threads, and with many workers that sleep for their episodes."""
+    from benchmarks.cluster import measure_overhead, measure_scaling
+    from robots.files import check_writable
+
+    if out is not None:
+        check_writable(out)
+    figures = {f"workers of {n}": measure_scaling(threads, n, say=console.print) for n in (1, 25)}
+    _deliver(figures | {"overhead": measure_overhead(repeats, say=console.print)}, out)
 
 
 def _robots(name: str) -> list[str]:

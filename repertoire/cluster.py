@@ -190,6 +190,7 @@ class Cluster:
         self._episode_seconds = _ASSUMED_SECONDS
         self._refusal = ""  # of the last worker that was refused
         self._proven = False  # whether any worker has run episodes
+        self._failures = 0  # of connections, since a worker has run episodes
         self._alone_since: float | None = None
 
     def __reduce__(self) -> tuple[Callable[..., "Cluster"], tuple[ClusterSettings]]:
@@ -197,7 +198,7 @@ class Cluster:
 
     def close(self) -> None:
         """Take away what the scheduler keeps, and disconnect."""
-        with suppress(OSError, TimeoutError, RuntimeError):  # the scheduler may be gone
+        if self._client.status == "running":
             self._client.set_metadata([self.home], None)
         self._client.close(timeout=_CONNECT_SECONDS)
 
@@ -267,9 +268,11 @@ class Cluster:
         Raises:
             SurefootError: there has been none for too long, or the scheduler is gone.
         """
+        if self._client.status != "running":
+            raise self._lost()
         try:
             workers = self._client.scheduler_info()["workers"].values()
-        except (OSError, TimeoutError) as error:
+        except (OSError, TimeoutError, KeyError) as error:  # a lost scheduler tells nothing
             raise self._lost() from error
         if self._local:
             self._local.scale(len(self._local.worker_spec))
@@ -293,7 +296,7 @@ class Cluster:
         """Take in how long a worker took for an episode, with all of its threads [s]."""
         taken = seconds * self.threads / self.processes
         self._episode_seconds += _SMOOTHING * (taken - self._episode_seconds)
-        self._proven = True
+        self._proven, self._failures = True, 0
 
     def _next(self, ended: "SimpleQueue[Future]") -> list[Future]:
         """Wait for futures that finished or failed, and return all there are."""
@@ -311,16 +314,21 @@ class Cluster:
         while True:
             try:
                 return job.result(_LOOK_SECONDS)
-            except TimeoutError:
+            except (OSError, CancelledError):  # a timeout is an OSError too
+                if job.done():
+                    return {}  # they are run again, unless the scheduler is gone
                 self.count_workers()  # Dask computes anew what was lost with a worker, if there is another
-            except (OSError, CancelledError) as error:
-                raise self._lost() from error
 
     def _excuse(self, future: Future) -> bool:
         """Whether a chunk that failed is to be run again; raises an error if that would be in vain."""
-        if future.status in ("cancelled", "lost"):
+        error = future.exception() if future.status == "error" else None
+        if error is None and self._client.status != "running":
             raise self._lost()
-        error = future.exception()
+        if error is None:
+            return True  # its result was lost on the way
+        if isinstance(error, OSError) and self._failures < _DEATHS:
+            self._failures += 1  # most probably the worker lost its connection because it is ending
+            return True
         if isinstance(error, RefusedError):
             self._refuse({error.worker: error.reason})
             return True
@@ -332,7 +340,7 @@ class Cluster:
                 "more, for example with fewer threads in each; what was saved can be resumed"
             ) from error
         strangers = self._strangers()
-        if error is not None and not strangers:
+        if not strangers:
             raise SurefootError(f"a worker failed: {type(error).__name__}: {one_line(error)}") from error
         self._refuse(strangers)
         return True

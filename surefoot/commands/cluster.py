@@ -31,7 +31,8 @@ exec {python} -m dask worker --protocol tls --scheduler-file {folder}/scheduler.
 _DRIVER = """\
 until [ -s {folder}/scheduler.json ]; do sleep 1; done
 status=0
-srun --ntasks=1 {python} -m surefoot {command} --scheduler-file {folder}/scheduler.json || status=$?
+srun --ntasks=1 {python} -m surefoot {command} \\
+    --scheduler-file {folder}/scheduler.json || status=$?
 scancel "$SCHEDULER" "$WORKERS"
 exit $status
 """

@@ -1,0 +1,190 @@
+"""What a cluster costs: next to threads of this machine, and with many workers that only sleep."""
+
+import asyncio
+import multiprocessing
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from statistics import fmean, median
+from tempfile import TemporaryDirectory
+from typing import Any
+
+import numpy as np
+
+from benchmarks.simulation import _without_end, quiet_controllers
+from repertoire.cluster import Cluster, ClusterSettings, cluster, scheduler_address
+from repertoire.executor import Executor, start_executor
+from repertoire.resources import one_blas_thread
+from repertoire.training.runs import configure
+from repertoire.training.training import Training
+from robots.robot import Robot, load_robot
+from robots.simulation.episodes import Episodes, empty_episodes
+from robots.simulation.simulation import Simulation
+
+_BATCH = 200  # episodes of a generation
+_HOSTS = 4  # processes that hold sleeping workers
+_GENERATIONS = 12
+_FEET = 4
+
+
+def measure_overhead(repeats: int, *, say: Callable[[str], None]) -> dict[str, Any]:
+    """Time generations on two worker processes and on two threads by turns: wall clock and processor [s]."""
+    robot = _without_end(load_robot("ant"))
+    parameters, seeds = quiet_controllers(robot, _BATCH), np.arange(_BATCH)
+    found: dict[str, list[tuple[float, float]]] = {"threads": [], "cluster": []}
+    with Simulation(robot, threads=2) as here, cluster(ClusterSettings("local:2")) as there:
+        executors: dict[str, Executor] = {"threads": here, "cluster": start_executor(robot)}
+        for repeat in range(-1, repeats):  # the first compiles
+            for name, executor in executors.items():
+                started = time.perf_counter(), _processor_seconds(there)
+                executor.evaluate(parameters, seeds)
+                spent = time.perf_counter() - started[0], _processor_seconds(there) - started[1]
+                if repeat >= 0:
+                    found[name].append(spent)
+                    say(f"{name}: {spent[0]:.2f} s, {spent[1]:.2f} s of processors")
+        executors["cluster"].close()
+    ratios = np.array(found["cluster"]) / np.array(found["threads"])
+    return {
+        "episodes": _BATCH,
+        "load": os.getloadavg()[0],
+        **{
+            name: {"wall": [a for a, _ in pairs], "processor": [b for _, b in pairs]}
+            for name, pairs in found.items()
+        },
+        "overhead": {"wall": median(ratios[:, 0]) - 1, "processor": median(ratios[:, 1]) - 1},
+    }
+
+
+def _processor_seconds(there: Cluster) -> float:
+    """Processor time of this process and of all workers [s]."""
+    return time.process_time() + sum(there._client.run(time.process_time).values())
+
+
+def measure_scaling(counts: Sequence[int], threads: int, *, say: Callable[[str], None]) -> dict[str, Any]:
+    """Time generations with many workers, which sleep for as long as an episode takes a processor.
+
+    Args:
+        counts: threads of all workers together, one measurement for each.
+        threads: of a worker.
+        say: told each result.
+    """
+    robot = _without_end(load_robot("ant"))
+    seconds = _episode_seconds(robot)
+    rows: dict[str, Any] = {}
+    for count in counts:
+        with _scheduler() as (address, scheduler):
+            workers = max(1, count // threads)
+            hosts = _start_hosts(address, workers, count // workers, seconds)
+            try:
+                with cluster(ClusterSettings(address)) as there:
+                    while there.count_workers() < workers:
+                        time.sleep(0.1)
+                    rows[str(count)] = row = _generations(robot, seconds, count, scheduler)
+                    say(f"{workers} workers of {count // workers} threads: {row}")
+            finally:
+                for host in hosts:
+                    host.kill()
+    return {"episode_seconds": seconds, "episodes": _BATCH, "load": os.getloadavg()[0], "threads": rows}
+
+
+@contextmanager
+def _scheduler() -> Iterator[tuple[str, Any]]:
+    """Run a scheduler in a process of its own; yield its address and the process."""
+    import psutil
+
+    with TemporaryDirectory() as folder:
+        path = Path(folder) / "scheduler.json"
+        command = [sys.executable, "-m", "dask", "scheduler", "--host", "127.0.0.1", "--port", "0"]
+        command += ["--dashboard-address", "127.0.0.1:0", "--scheduler-file", str(path)]
+        with subprocess.Popen(command, stderr=subprocess.DEVNULL) as process:
+            try:
+                while not path.exists():
+                    time.sleep(0.1)
+                time.sleep(0.5)  # while it is written
+                yield scheduler_address(path), psutil.Process(process.pid)
+            finally:
+                process.kill()
+
+
+def _episode_seconds(robot: Robot) -> float:
+    """Processor time of an episode of full length [s]."""
+    parameters = quiet_controllers(robot, 20)
+    with Simulation(robot, threads=1) as simulation:
+        simulation.evaluate(parameters[:2], np.arange(2))
+        started = time.process_time()
+        simulation.evaluate(parameters, np.arange(20))
+        return (time.process_time() - started) / 20
+
+
+def _generations(robot: Robot, seconds: float, count: int, scheduler: Any) -> dict[str, float]:
+    """Time generations of a training on sleeping workers, and what it takes of processors [s]."""
+    from repertoire.problems.locomotion import Locomotion
+
+    problem = Locomotion(robot)
+    settings = configure(
+        problem, "sep-cma-mae", {"evaluations": 10**6, "seed": 1, "emitters": 5, "batch_size": 40}
+    )
+    walls, processors, searches, schedulers = [], [], [], []
+    with Training(problem, settings) as training, one_blas_thread():
+        for number in range(_GENERATIONS):
+            before = time.perf_counter(), time.process_time(), training.timing.search
+            scheduled = sum(scheduler.cpu_times()[:2])
+            training.step()
+            if number >= 2:  # the first ones time episodes, and compile
+                walls.append(time.perf_counter() - before[0])
+                processors.append(time.process_time() - before[1])
+                searches.append(training.timing.search - before[2])
+                schedulers.append(sum(scheduler.cpu_times()[:2]) - scheduled)
+    return {
+        "ideal": _BATCH * seconds / count,
+        "wall": median(walls),
+        "search": median(searches),
+        "driver_processor": median(processors),
+        "scheduler_processor": fmean(schedulers),
+        "efficiency": _BATCH * seconds / count / median(walls),
+    }
+
+
+def _start_hosts(address: str, count: int, threads: int, seconds: float) -> list[Any]:
+    """Start processes with so many sleeping workers in all, each of so many threads."""
+    shares = [len(part) for part in np.array_split(np.arange(count), _HOSTS)]
+    context = multiprocessing.get_context("spawn")
+    hosts = [
+        context.Process(target=_host, args=(address, share, threads, seconds)) for share in shares if share
+    ]
+    for host in hosts:
+        host.start()
+    return hosts
+
+
+def _host(address: str, count: int, threads: int, seconds: float) -> None:
+    """Hold workers that sleep."""
+    import dask
+    import distributed
+
+    import repertoire.chunks
+
+    class Sleeping:
+        def evaluate(self, parameters: np.ndarray, seeds: np.ndarray, watched: np.ndarray | None) -> Episodes:
+            time.sleep(-(-len(seeds) // threads) * seconds)
+            found = empty_episodes(len(seeds), _FEET)
+            found.objectives[:] = parameters[:, 0]
+            return found
+
+    repertoire.chunks._enter = lambda entry: None
+    repertoire.chunks._simulation = lambda chunk: Sleeping()  # type: ignore[assignment,return-value]
+
+    async def work() -> None:
+        workers = [
+            distributed.Worker(address, nthreads=threads, memory_limit=0, dashboard=False)
+            for _ in range(count)
+        ]
+        await asyncio.gather(*workers)
+        await asyncio.gather(*(worker.finished() for worker in workers))
+
+    with dask.config.set({"distributed.worker.profile.enabled": False}):
+        asyncio.run(work())
