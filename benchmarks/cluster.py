@@ -6,7 +6,9 @@ import os
 import subprocess
 import sys
 import time
+from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
 from statistics import fmean, median
@@ -169,14 +171,18 @@ def _host(address: str, count: int, threads: int, seconds: float) -> None:
     import repertoire.chunks
 
     class Sleeping:
+        def __init__(self) -> None:
+            self.pool = ThreadPoolExecutor(threads)
+
         def evaluate(self, parameters: np.ndarray, seeds: np.ndarray, watched: np.ndarray | None) -> Episodes:
-            time.sleep(-(-len(seeds) // threads) * seconds)
+            list(self.pool.map(time.sleep, [seconds] * len(seeds)))
             found = empty_episodes(len(seeds), _FEET)
             found.objectives[:] = parameters[:, 0]
             return found
 
     repertoire.chunks._enter = lambda entry: None
-    repertoire.chunks._simulation = lambda chunk: Sleeping()  # type: ignore[assignment,return-value]
+    sleeping: dict[str, Any] = defaultdict(Sleeping)
+    repertoire.chunks._simulation = lambda chunk: sleeping[distributed.get_worker().address]
 
     async def work() -> None:
         workers = [

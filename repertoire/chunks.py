@@ -32,7 +32,7 @@ from robots.simulation.simulation import Simulation
 
 PACKAGES = ("surefoot", "mujoco", "numpy", "numba")  # of which all machines need the same version
 _CANARY_STEPS = 1000
-_KEPT = 8  # robots whose simulation a worker keeps
+_KEPT = 32  # robots whose simulation a worker keeps
 
 
 class RefusedError(SurefootError):

@@ -120,7 +120,7 @@ def _local_cluster(count: str) -> LocalCluster:
             n_workers=int(count),
             threads_per_worker=1,
             host="127.0.0.1",
-            dashboard_address=None,
+            dashboard_address="127.0.0.1:0",
             memory_limit=0,
             silence_logs=logging.CRITICAL,
         )
@@ -230,9 +230,9 @@ class Cluster:
 
     def chunk_size(self, episodes: int) -> int:
         """How many episodes to send to a worker at a time: enough work, and work for everyone."""
-        least = math.ceil(_CHUNK_SECONDS * self.threads / self.processes / self._episode_seconds)
-        fair = math.ceil(episodes / (_CHUNKS * self.threads))
-        return min(max(fair, least), math.ceil(episodes / self.processes))
+        each, threads = episodes / self.processes, self.threads / self.processes  # for and of a worker
+        rounds = min(_CHUNKS * threads, each * self._episode_seconds / (threads * _CHUNK_SECONDS))
+        return math.ceil(each / max(1, int(rounds)))
 
     def run(self, chunks: Sequence[Chunk]) -> Iterator[tuple[Chunk, Episodes]]:
         """Run chunks, and yield each with its results as soon as they are there.

@@ -17,7 +17,7 @@ from tests.adapt.rehearsal.small import small_repertoire
 from tests.repertoire.test_evaluation import on_the_moon, same
 
 distributed = pytest.importorskip("distributed")
-from repertoire.cluster import ClusterSettings, cluster, connect  # noqa: E402
+from repertoire.cluster import Cluster, ClusterSettings, cluster, connect  # noqa: E402
 
 pytestmark = pytest.mark.filterwarnings("ignore")  # of Dask and its threads
 N = 24
@@ -69,6 +69,23 @@ def test_a_cluster_finds_what_a_simulation_finds(workers, work, expected) -> Non
     executor.close()
 
 
+@pytest.mark.parametrize(
+    ("episodes", "processes", "threads", "seconds", "size"),
+    [
+        (200, 2, 1, 0.05, 13),  # eight chunks for each thread
+        (200, 100, 1, 0.05, 2),  # one for each worker
+        (200, 4, 25, 0.05, 50),  # the threads of a worker share a chunk
+        (6400, 100, 1, 0.001, 64),  # short episodes: no chunk takes less than about 0.1 s
+        (1, 400, 1, 0.05, 1),
+    ],
+)
+def test_chunks_are_enough_work_and_leave_work_for_everyone(
+    episodes: int, processes: int, threads: int, seconds: float, size: int
+) -> None:
+    there = SimpleNamespace(processes=processes, threads=processes * threads, _episode_seconds=seconds)
+    assert Cluster.chunk_size(there, episodes) == size
+
+
 def test_a_solution_with_several_episodes_travels_once(workers, work) -> None:
     executor = start_executor(ROBOTS[0])
     chunk = executor._chunk(np.arange(6), 0, work["parameters"], work["seeds"], None)
@@ -116,9 +133,20 @@ def test_a_worker_that_differs_is_sent_away(workers, said, work, expected, what:
     executor.close()
 
 
+def test_at_the_start_a_worker_with_other_versions_is_an_error(workers, monkeypatch) -> None:
+    versions = {"python": "3.12", "surefoot": "0.1", "mujoco": "4.0", "numpy": "2.3", "numba": "0.61"}
+    here = {"packages": versions}
+    there = {"packages": versions | {"mujoco": "0.9", "surefoot": None}}
+    found = {"client": here, "workers": {"tcp://a": here, "tcp://b": there}}
+    monkeypatch.setattr(workers._client, "get_versions", lambda packages: found)
+    words = "the worker tcp://b has surefoot missing instead of 0.1, mujoco 0.9 instead of 4.0: all"
+    with pytest.raises(SurefootError, match=words):
+        workers.prepare()
+
+
 @pytest.fixture
 def empty_cluster():
-    with distributed.LocalCluster(n_workers=0, processes=False, dashboard_address=None) as local:
+    with distributed.LocalCluster(n_workers=0, processes=False, dashboard_address="127.0.0.1:0") as local:
         yield local.scheduler_address
 
 
@@ -128,7 +156,7 @@ def test_without_workers_there_is_an_error_in_time(empty_cluster) -> None:
 
 
 def test_a_scheduler_that_goes_is_an_error(work) -> None:
-    with distributed.LocalCluster(n_workers=1, processes=False, dashboard_address=None) as local:
+    with distributed.LocalCluster(n_workers=1, processes=False, dashboard_address="127.0.0.1:0") as local:
         found = connect(ClusterSettings(local.scheduler_address))
         executor = found.executor(*ROBOTS)
 
