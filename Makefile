@@ -21,7 +21,7 @@ demo: $(INSTALLED) ## train a small Ant repertoire, break a leg, walk on: about 
 	$(BIN)/surefoot demo --out demo --overwrite
 
 test: $(INSTALLED) ## run the tests
-	$(BIN)/python -m pytest --numprocesses auto
+	$(BIN)/python -m pytest --numprocesses auto --dist loadgroup
 
 check: $(INSTALLED) ## format, lint and types
 	$(BIN)/ruff format --check .

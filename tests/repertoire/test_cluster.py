@@ -19,7 +19,10 @@ from tests.repertoire.test_evaluation import on_the_moon, same
 distributed = pytest.importorskip("distributed")
 from repertoire.cluster import Cluster, ClusterSettings, cluster, connect  # noqa: E402
 
-pytestmark = pytest.mark.filterwarnings("ignore")  # of Dask and its threads
+pytestmark = [
+    pytest.mark.filterwarnings("ignore"),  # of Dask and its threads
+    pytest.mark.xdist_group("cluster"),  # one cluster is enough
+]
 N = 24
 SMALL = {"seed": 1, "emitters": 1, "batch_size": 20, "sigma0": 0.1, "episode_steps": 5, "hidden": (2,)}
 ROBOTS = (small_repertoire().robot, on_the_moon(small_repertoire().robot))

@@ -18,7 +18,7 @@ from robots.simulation.simulation import Simulation
 def ant():
     problem = Locomotion(load_robot("ant").with_episode_steps(30), threads=1)
     yield problem
-    problem.simulation.close()
+    problem.close()
 
 
 @pytest.fixture(scope="module")

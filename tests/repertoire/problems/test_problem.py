@@ -19,7 +19,7 @@ def problem(request: pytest.FixtureRequest):
         return
     locomotion = Locomotion(load_robot("ant").with_episode_steps(5), threads=1)
     yield locomotion
-    locomotion.simulation.close()
+    locomotion.close()
 
 
 def solutions_of(problem: Problem, count: int) -> np.ndarray:
@@ -104,7 +104,7 @@ def test_wrong_solutions_are_refused(problem: Problem) -> None:
 def test_locomotion_takes_its_settings_from_the_robot() -> None:
     robot = load_robot("ant")
     locomotion = Locomotion(robot, threads=1)
-    locomotion.simulation.close()
+    locomotion.close()
     assert locomotion.name == "ant"
     assert locomotion.archive == robot.description.archive
     assert locomotion.min_objective == robot.description.min_objective.value

@@ -22,7 +22,7 @@ from robots.robot import load_robot
 def repertoire_of(robot: str, measures: list[tuple[float, ...]], objectives: list[float]) -> Repertoire:
     """Elites with these measures and objectives, of controllers that never learned."""
     problem = Locomotion(load_robot(robot), threads=1)
-    problem.simulation.close()
+    problem.close()
     settings = configure(problem, "sep-cma-mae", {"evaluations": 200, "seed": 1})
     table = np.array(measures, np.float64).reshape(-1, len(problem.measure_ranges))
     grid = np.array(settings.archive.shape)
