@@ -64,7 +64,7 @@ def test_me_es_normalises_what_the_ant_sees(ant):
 
 
 def test_a_share_of_the_episodes_runs_on_damaged_robots(ant, solutions):
-    robot = ant.simulation.robot
+    robot = ant.robot
     damaged = damaged_robots(robot)
     assert list(damaged) == [f"{leg}:{kind}" for kind in ("lost", "dead") for leg in robot.description.legs]
     seeds = np.arange(400)
@@ -99,6 +99,6 @@ def test_a_share_of_the_episodes_runs_on_damaged_robots(ant, solutions):
     ],
 )
 def test_an_impossible_share_is_refused(ant, share, damaged, message):
-    robot = ant.simulation.robot
+    robot = ant.robot
     with pytest.raises(InvalidValueError, match=message):
         Locomotion(robot, damage_share=share, damaged={"front_left:lost": robot} if damaged else {})
