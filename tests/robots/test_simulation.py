@@ -26,7 +26,9 @@ def _evaluate(ant: Robot, controllers: np.ndarray, seeds: np.ndarray = SEEDS, **
 def _columns(episodes: Episodes) -> list[np.ndarray]:
     """What there is of each episode."""
     return [
-        getattr(episodes, field.name) for field in dataclasses.fields(episodes) if field.name != "moments"
+        getattr(episodes, field.name)
+        for field in dataclasses.fields(episodes)
+        if field.name not in ("watched", "sums")
     ]
 
 
