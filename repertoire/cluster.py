@@ -16,6 +16,7 @@ from contextlib import ExitStack, closing, contextmanager, suppress
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import pairwise
+from multiprocessing import resource_tracker
 from pathlib import Path
 from queue import Empty, SimpleQueue
 
@@ -115,6 +116,7 @@ def _local_cluster(count: str) -> LocalCluster:
     """Start so many workers on this machine."""
     if not (count.isascii() and count.isdecimal() and 1 <= int(count) <= _MOST_LOCAL):
         raise InvalidValueError(f"local:N takes a number of workers from 1 to {_MOST_LOCAL}, not {count!r}")
+    resource_tracker.ensure_running()  # or it would start with the first worker, and unblock interrupts
     with interrupts_blocked():  # Ctrl-C is for this process alone
         return LocalCluster(
             n_workers=int(count),

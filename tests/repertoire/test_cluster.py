@@ -98,6 +98,16 @@ def test_a_solution_with_several_episodes_travels_once(workers, work) -> None:
     executor.close()
 
 
+def test_an_interrupt_of_the_terminal_does_not_end_workers(workers, work, expected) -> None:
+    pids = workers._client.run(os.getpid)
+    for pid in pids.values():
+        os.kill(pid, signal.SIGINT)
+    executor = start_executor(*ROBOTS)
+    assert same(executor.evaluate(**work), expected)
+    executor.close()
+    assert workers._client.run(os.getpid) == pids
+
+
 def test_a_killed_worker_changes_nothing(workers, work, expected) -> None:
     executor = start_executor(*ROBOTS)
     pids = set(workers._client.run(os.getpid).values())
