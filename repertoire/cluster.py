@@ -51,6 +51,10 @@ _CHUNKS = 8  # for every thread at most, so that none waits long for the last on
 _ASSUMED_SECONDS = 0.02  # of an episode, until some have been timed
 _SMOOTHING = 0.2
 _DEATHS = 30  # of workers with the same chunk, after which the chunk is held to be what kills them
+_CONFIGURATION = {
+    "distributed.admin.large-graph-warning-threshold": "1GiB",  # solutions are large
+    "distributed.worker.profile.enabled": False,  # it would look at the threads every 10 ms
+}
 
 
 @dataclass(frozen=True)
@@ -117,6 +121,7 @@ def _local_cluster(count: str) -> LocalCluster:
     if not (count.isascii() and count.isdecimal() and 1 <= int(count) <= _MOST_LOCAL):
         raise InvalidValueError(f"local:N takes a number of workers from 1 to {_MOST_LOCAL}, not {count!r}")
     resource_tracker.ensure_running()  # or it would start with the first worker, and unblock interrupts
+    dask.config.set(_CONFIGURATION)
     with interrupts_blocked():  # Ctrl-C is for this process alone
         return LocalCluster(
             n_workers=int(count),
@@ -141,7 +146,7 @@ def connect(
     """Connect to a scheduler, which may be that of a local cluster, and wait for a worker; see `cluster`."""
     for name in ("", ".client", ".core", ".nanny", ".scheduler"):
         logging.getLogger(f"distributed{name}").setLevel(logging.CRITICAL)  # what matters is raised here
-    dask.config.set({"distributed.admin.large-graph-warning-threshold": "1GiB"})  # solutions are large
+    dask.config.set(_CONFIGURATION)
     try:
         with ThreadPoolExecutor(1) as pool:  # a client that fails leaves half of itself behind
             pool.submit(asyncio.run, _knock(settings.address)).result()

@@ -12,6 +12,7 @@ from surefoot.commands.console import AnyPath, Commands, Positive, console
 _ENVIRONMENT = """\
 # What the scheduler, the workers and the run itself share. Whoever can read key.pem can use the cluster.
 export DASK_DISTRIBUTED__SCHEDULER__ALLOWED_FAILURES=30
+export DASK_DISTRIBUTED__WORKER__PROFILE__ENABLED=False
 export DASK_DISTRIBUTED__COMM__REQUIRE_ENCRYPTION=True
 export DASK_DISTRIBUTED__COMM__TLS__CA_FILE={folder}/certificate.pem
 for role in SCHEDULER WORKER CLIENT; do
