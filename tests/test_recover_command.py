@@ -82,7 +82,7 @@ class Clumsy(Simulation):
 
 
 def test_falls_can_be_limited(run, alone: Path, monkeypatch) -> None:
-    monkeypatch.setattr("repertoire.evaluation.Simulation", Clumsy)
+    monkeypatch.setattr("repertoire.executor.Simulation", Clumsy)
     for falls, words in ((1, "1 trial and 1 fall"), (3, "3 trials and 3 falls")):
         _, out, _ = run(*broken(alone), "--selector", "best-first", "--max-falls", falls)
         assert [trial["fell"] for trial in record(alone)["trials"]] == [True] * falls

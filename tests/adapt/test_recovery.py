@@ -19,7 +19,7 @@ from adapt.rehearsal.table import tabulate
 from adapt.selectors import catalogue
 from adapt.selectors.catalogue import Entry, selector_entries
 from adapt.selectors.selector import Selector
-from repertoire import evaluation as repertoire_evaluation
+from repertoire import executor
 from repertoire.algorithms import find_algorithm
 from repertoire.archives.archive import Archive, Elites
 from repertoire.archives.grid import GridSpec
@@ -113,7 +113,7 @@ class FakeSimulation:
 @pytest.fixture
 def made_up(repertoire, monkeypatch):
     """A repertoire whose elites i = 0 to 4 score i, with a trap: row 2 says it is the best."""
-    monkeypatch.setattr(repertoire_evaluation, "Simulation", FakeSimulation)
+    monkeypatch.setattr(executor, "Simulation", FakeSimulation)
     monkeypatch.setattr(FakeSimulation, "seeds", [])
     monkeypatch.setattr(InOrder, "outcomes", [])
     monkeypatch.setitem(catalogue._SELECTORS, "in-order", Entry("from the last to the first", InOrder))
