@@ -9,10 +9,15 @@ import numpy as np
 from pydantic import BaseModel
 
 from repertoire.archives.archive import Archive
-from repertoire.emitters.arborescence import ArborescenceSettings, EstimatedArborescenceSettings
+from repertoire.emitters.arborescence import (
+    ArborescenceSettings,
+    EstimatedArborescenceSettings,
+    LearnedArborescenceSettings,
+)
 from repertoire.emitters.emitter import EmitterSettings
 from repertoire.emitters.evolution_strategy import EvolutionStrategySettings, ImprovementSettings
 from repertoire.emitters.me_es import MEESSettings, Mode
+from repertoire.emitters.pga_me import PGAMESettings
 from repertoire.emitters.variation import VariationSettings
 from repertoire.problems.problem import Problem
 from repertoire.search import Search
@@ -112,9 +117,14 @@ class Algorithm:
                 f"{self.name} needs gradients, which {problem.name} does not know: choose cma-mega-es, "
                 "which estimates them"
             )
+        if settings.emitter.needs_transitions and not problem.policy_layers:
+            raise InvalidValueError(
+                f"{self.name} learns from the transitions of robots that are driven by networks, but "
+                f"{problem.name} has none: choose such a robot, or another algorithm"
+            )
+        self._check_memory(settings, problem)
         first, *others = seed.spawn(1 + settings.emitters)
         initial = problem.initial(np.random.default_rng(first))
-        self._check_memory(settings, initial.size)
         emitters = [
             settings.emitter.make(problem, initial, np.random.Generator(np.random.SFC64(child)))
             for child in others
@@ -137,15 +147,17 @@ class Algorithm:
         known = {kind: STRATEGIES[kind] for kind in self.strategies}
         return [find_kind(known, "strategy", str(name or self.strategies[0]))]
 
-    def _check_memory(self, settings: Settings, n: int) -> None:
+    def _check_memory(self, settings: Settings, problem: Problem) -> None:
         """Refuse what this machine cannot hold."""
-        needed = settings.emitters * settings.emitter.memory(n)
+        needed = settings.emitters * settings.emitter.memory(problem)
         available = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
         if needed > 0.9 * available:
+            plural = "s" * (settings.emitters > 1)
+            choice = settings.emitter.memory_hint or self._alternatives(problem.solution_dim)
             raise InvalidValueError(
-                f"{settings.emitters} emitters of {self.name} need {needed / 1e9:,.0f} GB of memory for "
-                f"{n:,} parameters, and this machine has {available / 1e9:,.0f} GB: choose "
-                f"{self._alternatives(n)}, or fewer emitters"
+                f"{settings.emitters} emitter{plural} of {self.name} would take {needed / 1e9:,.0f} GB of "
+                f"memory for {problem.name}, and this machine has {available / 1e9:,.0f} GB: "
+                f"choose {choice}, or fewer emitters"
             )
 
     def _alternatives(self, n: int) -> str:
@@ -262,6 +274,20 @@ ALGORITHMS = {
             ("cma-es",),
             fixed=_MEGA,
             defaults={"emitters": 1, "batch_size": 99, "sigma0": 1.0},
+        ),
+        Algorithm(
+            "cma-mega-td3-es",
+            "CMA-MEGA (ES) along the objective's gradient of a critic (TD3; Tjanaka et al. 2022)",
+            LearnedArborescenceSettings,
+            ("cma-es",),
+            fixed=_MEGA,
+            defaults={"emitters": 1, "batch_size": 98, "sigma0": 1.0},
+        ),
+        Algorithm(
+            "pga-me",
+            "elites varied by noise, lines and policy gradients of a critic (TD3; Nilsson & Cully 2021)",
+            PGAMESettings,
+            defaults={"emitters": 1, "sigma0": 0.005},
         ),
     )
 }

@@ -80,6 +80,7 @@ class Chunk:
         uses: which of these solutions each episode runs, (n,).
         seeds: (n,).
         watched: see `Simulation.evaluate`.
+        recorded: likewise.
         robot: checksum of the robot.
         entry: of the run.
     """
@@ -89,6 +90,7 @@ class Chunk:
     uses: np.ndarray
     seeds: np.ndarray
     watched: np.ndarray | None
+    recorded: bool
     robot: str
     entry: Entry
 
@@ -114,7 +116,8 @@ def canary(robot: Robot) -> str:
     parameters = np.random.default_rng(0).normal(0, 0.1, (2, robot.controller.parameter_count))
     with Simulation(short, threads=1) as simulation:
         found = simulation.evaluate(parameters, np.arange(2), watched=np.ones(2, np.bool_))
-    return hashlib.blake2b(b"".join(column.tobytes() for column in vars(found).values())).hexdigest()
+    columns = (column for column in vars(found).values() if column is not None)
+    return hashlib.blake2b(b"".join(column.tobytes() for column in columns)).hexdigest()
 
 
 def pack(robot: Robot) -> tuple[str, bytes]:
@@ -141,7 +144,8 @@ def run_chunk(chunk: Chunk) -> tuple[Episodes, float]:
             _entered.add(chunk.entry)
         simulation = _simulation(chunk)
     started = time.perf_counter()
-    found = simulation.evaluate(chunk.solutions[chunk.uses], chunk.seeds, watched=chunk.watched)
+    solutions = chunk.solutions[chunk.uses]
+    found = simulation.evaluate(solutions, chunk.seeds, watched=chunk.watched, recorded=chunk.recorded)
     return found, time.perf_counter() - started
 
 

@@ -403,6 +403,7 @@ class ClusterSimulation:
         *,
         variants: np.ndarray | None = None,
         watched: np.ndarray | None = None,
+        recorded: bool = False,
         on_finished: Callable[[int], None] | None = None,
     ) -> Episodes:
         """See `Simulation.evaluate`; `on_finished` is called in this thread.
@@ -413,11 +414,11 @@ class ClusterSimulation:
         """
         parameters, seeds, variants, watched = self._here.check(parameters, seeds, variants, watched)
         if not len(seeds):
-            return self._here.evaluate(parameters, seeds, watched=watched)
+            return self._here.evaluate(parameters, seeds, watched=watched, recorded=recorded)
         self._cluster.count_workers()
         size = self._cluster.chunk_size(len(seeds))
         chunks = [
-            self._chunk(rows, int(variant), parameters, seeds, watched)
+            self._chunk(rows, int(variant), parameters, seeds, watched, recorded)
             for variant in np.unique(variants)
             for every in [np.flatnonzero(variants == variant)]
             for rows in np.split(every, range(size, len(every), size))
@@ -440,6 +441,7 @@ class ClusterSimulation:
         parameters: np.ndarray,
         seeds: np.ndarray,
         watched: np.ndarray | None,
+        recorded: bool,
     ) -> Chunk:
         """The chunk of some rows of an evaluation, which are of one variant."""
         new = [not np.array_equal(parameters[row], parameters[before]) for before, row in pairwise(rows)]
@@ -450,6 +452,7 @@ class ClusterSimulation:
             uses=np.cumsum(first) - 1,
             seeds=seeds[rows],
             watched=None if watched is None else watched[rows],
+            recorded=recorded,
             robot=self._keep(variant),
             entry=self._entry,
         )

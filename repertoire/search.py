@@ -37,9 +37,13 @@ class Search:
     @property
     def request(self) -> Request:
         """What the emitters request about the solutions of the last `ask`, for `Problem.evaluate`."""
-        gradients = any(emitter.request.gradients for emitter in self.emitters)
-        observed = [emitter.request.observed for emitter in self.emitters]
-        return Request(gradients, None if all(part is None for part in observed) else self._mask(observed))
+        requests = [emitter.request for emitter in self.emitters]
+        observed = [request.observed for request in requests]
+        return Request(
+            gradients=any(request.gradients for request in requests),
+            observed=None if all(part is None for part in observed) else self._mask(observed),
+            transitions=any(request.transitions for request in requests),
+        )
 
     def ask(self, *, reuse: np.ndarray | None = None) -> np.ndarray:
         """Return what to evaluate next, (batch_size, solution_dim) float32, in a new array.
@@ -87,10 +91,18 @@ class Search:
         self._solutions = None
         if self.result is not self.soft:
             self.result.add(*candidates)
-        for emitter, outcomes in zip(
-            self.emitters, self._outcomes(evaluations, improvements, opened), strict=True
-        ):
-            emitter.tell(outcomes, self.soft)
+        outcomes = Outcomes(
+            evaluations.objectives,
+            evaluations.measures,
+            evaluations.failed,
+            improvements,
+            opened,
+            evaluations.gradients,
+            evaluations.moments,
+            evaluations.transitions,
+        )
+        for emitter, rows in zip(self.emitters, self._rows, strict=True):
+            emitter.tell(outcomes.part(rows), self.soft)
 
     def _checked(self, evaluations: Evaluations) -> Evaluations:
         """Return evaluations of this batch as arrays of the right types."""
@@ -109,24 +121,6 @@ class Search:
         return dataclasses.replace(
             evaluations, objectives=objectives, measures=measures, failed=failed.astype(np.bool_)
         )
-
-    def _outcomes(
-        self, evaluations: Evaluations, improvements: np.ndarray, opened: np.ndarray
-    ) -> list[Outcomes]:
-        """What each emitter is told."""
-        gradients = evaluations.gradients
-        return [
-            Outcomes(
-                evaluations.objectives[rows],
-                evaluations.measures[rows],
-                evaluations.failed[rows],
-                improvements[rows],
-                opened[rows],
-                None if gradients is None else gradients[rows],
-                evaluations.moments,
-            )
-            for rows in self._rows
-        ]
 
     def _offered(self) -> np.ndarray | bool:
         """Which solutions of a batch compete, (n,) bool, or True for all."""

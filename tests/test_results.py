@@ -29,6 +29,7 @@ from repertoire.training.runs import FILE_NAME, resume_training, start_training
 RECORD = Path(__file__).with_name("results.json")
 RENEW = "SUREFOOT_RENEW_RESULTS" in os.environ
 ROBOT = {"hidden": (8,), "episode_steps": 60, "emitters": 2, "batch_size": 8, "archive": "6"}
+LEARNING = {**ROBOT, "emitters": 1, "critic_updates": 20}
 CANARIES = ("train sphere-20 with cma-mae", "recover hopper")  # are run twice
 
 
@@ -88,6 +89,10 @@ def hopper(folder: Path, algorithm: str = "sep-cma-mae") -> Repertoire:
     return trained(folder, "hopper", algorithm, evaluations=96, **ROBOT)
 
 
+def on_hopper(algorithm: str) -> Callable[[Path], object]:
+    return lambda folder: of_repertoire(trained(folder, "hopper", algorithm, evaluations=96, **LEARNING))
+
+
 def resumed(folder: Path) -> object:
     with start_training("hopper", "sep-cma-mae", out=folder, seed=1, evaluations=96, **ROBOT) as training:
         training.run(folder / FILE_NAME, stop=lambda: training.evaluations >= 48)
@@ -110,7 +115,16 @@ def recovered(folder: Path) -> object:
 
 
 RUNS: dict[str, Callable[[Path], object]] = {
-    **{f"train sphere-20 with {name}": on_sphere(name) for name in ALGORITHMS},
+    **{
+        f"train sphere-20 with {name}": on_sphere(name)
+        for name, algorithm in ALGORITHMS.items()
+        if not algorithm.emitter.needs_transitions
+    },
+    **{
+        f"train hopper with {name}": on_hopper(name)
+        for name, algorithm in ALGORITHMS.items()
+        if algorithm.emitter.needs_transitions
+    },
     "train hopper": lambda folder: of_repertoire(hopper(folder)),
     "correct hopper": corrected,
     "recover hopper": recovered,

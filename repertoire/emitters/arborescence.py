@@ -29,6 +29,7 @@ from repertoire.state import nested, read, read_count, read_floats, select
 from repertoire.strategies.cma_es import CMAESSettings, add_scaled, logarithmic
 from repertoire.strategies.openai_es import MirroredSamples
 from repertoire.strategies.strategy import StepSize, Strategy
+from repertoire.td3 import TD3, TD3Settings, Updates
 from robots.compilation import compiled
 from robots.errors import InvalidValueError
 
@@ -59,12 +60,17 @@ class ArborescenceSettings(EmitterSettings):
             initial,
             coefficients=self.strategy.make(coefficients, rng),
             samples=self._samples(initial.size, rng),
+            learner=self._learner(problem, rng),
             ranking=RANKINGS[self.ranking],
             restart_unchanged=self.restart_unchanged,
         )
 
     def _samples(self, n: int, rng: np.random.Generator) -> MirroredSamples | None:
         """Return what estimates gradients, if anything does."""
+        return None
+
+    def _learner(self, problem: Problem, rng: np.random.Generator) -> TD3 | None:
+        """Return what learns the gradient of the objective, if anything does."""
         return None
 
 
@@ -86,6 +92,24 @@ class EstimatedArborescenceSettings(ArborescenceSettings):
         return MirroredSamples(self.gradient_samples, sigma=self.gradient_sigma, solution_dim=n, rng=rng)
 
 
+class LearnedArborescenceSettings(EstimatedArborescenceSettings, TD3Settings):
+    """Settings of `ArborescenceEmitter` with samples for the gradients of the measures, and critics.
+
+    The gradient of the objective is that of what a critic estimates.
+
+    Attributes:
+        critic_samples: transitions over whose observations that gradient is averaged.
+    """
+
+    kind = "learned-gradient-arborescence"
+    summary = "branches off a moving solution along gradients that mirrored samples and a critic estimate"
+    critic_updates: Updates = 600
+    critic_samples: Annotated[int, Field(gt=0, le=10_000_000, strict=True)] = 65_536
+
+    def _learner(self, problem: Problem, rng: np.random.Generator) -> TD3:
+        return TD3(self, problem.policy_layers, rng.spawn(1)[0], samples=self.critic_samples)
+
+
 class ArborescenceEmitter(Emitter):
     """Learns which combinations of the gradients at a point improve the archive, and moves the point along.
 
@@ -96,6 +120,10 @@ class ArborescenceEmitter(Emitter):
     the branches, with the strategy's weights. A coefficient of either sign is taken as drawn, as in CMA-MEGA:
     the absolute value of c_0 belongs to OMG-MEGA, which does not learn the sign.
 
+    With a learner, critics learn from the transitions of all solutions once a generation, and the gradient of
+    the objective is theirs. Their greedy actor follows the branches: it is offered to the archive, but takes
+    no part in the ranking.
+
     When the strategy has converged, or the branches were to change the archive and none did, it restarts, and
     θ becomes a uniformly random elite of the archive that it is told with or, if that is empty, the initial
     solution.
@@ -104,6 +132,7 @@ class ArborescenceEmitter(Emitter):
         initial: (n,), finite, the first θ.
         coefficients: draws 1 + m coefficients, starting from 0; from here on the emitter's own.
         samples: around θ, to estimate gradients from; None to ask the problem for them.
+        learner: of the objective's gradient; only with samples, for the others.
         ranking: of branches.
         restart_unchanged: whether to restart when no branch changed the archive.
     """
@@ -116,10 +145,12 @@ class ArborescenceEmitter(Emitter):
         samples: MirroredSamples | None,
         ranking: Ranking,
         restart_unchanged: bool,
+        learner: TD3 | None = None,
     ) -> None:
         self._initial = np.array(initial, np.float64)
         self.coefficients = coefficients
         self._samples = samples
+        self._learner = learner
         self._ranking = ranking
         self._restart_unchanged = restart_unchanged
         self._weights, _ = logarithmic(coefficients.batch_size)
@@ -132,9 +163,10 @@ class ArborescenceEmitter(Emitter):
         """Say what the next batch is made of."""
         branching = self._gradients is not None
         count = self._samples.count if self._samples else 0
-        self.batch_size = self.coefficients.batch_size if branching else 1 + count
+        branches = self.coefficients.batch_size + (self._learner is not None)
+        self.batch_size = branches if branching else 1 + count
         self.offered = EVERYTHING if branching or not count else slice(0, 1)
-        self.request = Request(gradients=not branching and not count)
+        self.request = Request(gradients=not branching and not count, transitions=self._learner is not None)
 
     @property
     def point(self) -> np.ndarray:
@@ -149,7 +181,9 @@ class ArborescenceEmitter(Emitter):
         """Sample around the point, or branch off it."""
         if self._gradients is not None:
             self.coefficients.ask(out=self._drawn)
-            _branch(self._point, self._drawn, self._gradients, solutions)
+            _branch(self._point, self._drawn, self._gradients, solutions[: len(self._drawn)])
+            if self._learner:
+                solutions[-1] = self._learner.actor
             return
         solutions[0] = self._point
         if self._samples:
@@ -158,11 +192,13 @@ class ArborescenceEmitter(Emitter):
     def _learn(self, outcomes: Outcomes, archive: Archive) -> None:
         """Take the gradients at the point, or learn from the branches and move it."""
         self._stop = None
+        if self._learner:
+            self._learner.add(outcomes)
         gradients, self._gradients = self._gradients, None
         if gradients is None:
             self._gradients = _normalised(self._found_gradients(outcomes))
         else:
-            self._advance(gradients, outcomes, archive)
+            self._advance(gradients, outcomes.part(slice(0, self.coefficients.batch_size)), archive)
         self._improved = int(np.count_nonzero(accepted(outcomes)))
         self._plan()
 
@@ -170,7 +206,11 @@ class ArborescenceEmitter(Emitter):
         """The gradients at the point, (1 + m, n), as they are."""
         if self._samples:
             objectives = np.where(outcomes.failed, -np.inf, outcomes.objectives)
-            return self._samples.gradients(np.column_stack([objectives, outcomes.measures])[1:])
+            gradients = self._samples.gradients(np.column_stack([objectives, outcomes.measures])[1:])
+            if self._learner:
+                self._learner.train()
+                gradients[0] = self._learner.gradient(self._point)
+            return gradients
         shape = (1, self.coefficients.solution_dim, self._point.size)
         if outcomes.gradients is None or outcomes.gradients.shape != shape:
             got = None if outcomes.gradients is None else outcomes.gradients.shape
@@ -198,6 +238,8 @@ class ArborescenceEmitter(Emitter):
         state = nested(coefficients=self.coefficients.state())
         if self._samples:
             state |= nested(samples=self._samples.state())
+        if self._learner:
+            state |= nested(learner=self._learner.state())
         gradients = np.empty((0, self._point.size)) if self._gradients is None else self._gradients
         restarts = np.array(self._restarts)
         return {**state, "point": self.point, "gradients": gradients.copy(), "restarts": restarts}
@@ -210,6 +252,8 @@ class ArborescenceEmitter(Emitter):
         self.coefficients.restore(select(state, "coefficients/"))
         if self._samples:
             self._samples.restore(select(state, "samples/"))
+        if self._learner:
+            self._learner.restore(select(state, "learner/"))
         self._point, self._gradients = point, gradients if known else None
         self._restarts = restarts
         self._plan()

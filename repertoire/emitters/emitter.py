@@ -30,6 +30,7 @@ class Outcomes(NamedTuple):
         gradients: (n, 1 + m, d) float64, of the objective and each measure with respect to the d parameters;
             None unless an emitter requested them.
         moments: of all observations that the emitters of the search requested; None if there are none.
+        transitions: of each of the n solutions, see `Evaluations`; None unless an emitter requested them.
     """
 
     objectives: np.ndarray
@@ -39,6 +40,20 @@ class Outcomes(NamedTuple):
     opened: np.ndarray
     gradients: np.ndarray | None = None
     moments: ObservationMoments | None = None
+    transitions: np.ndarray | None = None
+
+    def part(self, rows: slice) -> "Outcomes":
+        """What became of some of the solutions."""
+        return Outcomes(
+            self.objectives[rows],
+            self.measures[rows],
+            self.failed[rows],
+            self.improvements[rows],
+            self.opened[rows],
+            None if self.gradients is None else self.gradients[rows],
+            self.moments,
+            None if self.transitions is None else self.transitions[rows],
+        )
 
 
 @dataclass(frozen=True)
@@ -66,10 +81,15 @@ class EmitterSettings(Kind, ABC):
     Attributes:
         summary: what it is, in a line.
         needs_gradients: whether it works on problems only that are `differentiable`.
+        needs_transitions: whether it works on problems only that have `policy_layers`.
+        memory_hint: what to choose where it needs more memory than there is, besides fewer emitters; "" for
+            the alternatives that the table of algorithms has.
     """
 
     summary: ClassVar[str]
     needs_gradients: ClassVar[bool] = False
+    needs_transitions: ClassVar[bool] = False
+    memory_hint: ClassVar[str] = ""
 
     @abstractmethod
     def make(self, problem: Problem, initial: np.ndarray, rng: np.random.Generator) -> "Emitter":
@@ -85,8 +105,8 @@ class EmitterSettings(Kind, ABC):
                 capability that the emitter needs.
         """
 
-    def memory(self, n: int) -> int:
-        """Return the bytes that it takes in addition to a few batches, for n parameters."""
+    def memory(self, problem: Problem) -> int:
+        """Return the bytes that it takes in addition to a few batches."""
         return 0
 
     def remark(self, n: int) -> str | None:

@@ -44,9 +44,9 @@ class EvolutionStrategySettings(EmitterSettings):
         """See `EmitterSettings.make`."""
         return EvolutionStrategyEmitter(self.strategy.make(initial, rng), selective=self.selective)
 
-    def memory(self, n: int) -> int:
+    def memory(self, problem: Problem) -> int:
         """See `EmitterSettings.memory`."""
-        return self.strategy.memory(n)
+        return self.strategy.memory(problem.solution_dim)
 
     def remark(self, n: int) -> str | None:
         """See `EmitterSettings.remark`."""

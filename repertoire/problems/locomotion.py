@@ -52,6 +52,7 @@ class Locomotion(Problem):
         record = replace(walking_record(robot), damage_share=damage_share, damages=tuple(damaged))
         vars(self).update(vars(record))
         self.normaliser = Normaliser(robot.observation_dim, controller.fold, controller.unfold)
+        self.policy_layers = controller.layers
         self.sigma0 = controller.sigma0
         self.archive = robot.description.archive
         self.min_objective = robot.description.min_objective.value
@@ -81,7 +82,12 @@ class Locomotion(Problem):
         self._check_request(request)
         variants = self._choose_robots(seeds) if self.damages else None
         episodes = self._executor.evaluate(
-            solutions, seeds, variants=variants, watched=request.observed, on_finished=on_finished
+            solutions,
+            seeds,
+            variants=variants,
+            watched=request.observed,
+            recorded=request.transitions,
+            on_finished=on_finished,
         )
         return Evaluations(
             episodes.objectives,
@@ -89,6 +95,7 @@ class Locomotion(Problem):
             episodes.diverged,
             episodes.steps,
             moments=episodes.moments,
+            transitions=episodes.transitions,
         )
 
     def _choose_robots(self, seeds: np.ndarray) -> np.ndarray:

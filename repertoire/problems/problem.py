@@ -40,10 +40,12 @@ class Request:
         gradients: whether to return gradients; only a problem that is `differentiable` has them.
         observed: (n,) bool, the solutions whose observations are to be summed; None for none of them. Only a
             problem with a `normaliser` has observations.
+        transitions: whether to return those of all solutions; only a problem with `policy_layers` has them.
     """
 
     gradients: bool = False
     observed: np.ndarray | None = None
+    transitions: bool = False
 
 
 OBJECTIVES_AND_MEASURES = Request()
@@ -61,6 +63,8 @@ class Evaluations:
         gradients: (n, 1 + m, solution_dim) float64, of the objective and of each measure with respect to the
             parameters; None unless requested.
         moments: of the observations of all solutions for which they were requested; None if there are none.
+        transitions: of each of the n solutions, (n,) of objects: (its steps, columns) float32, see
+            `robots.simulation.episodes.TransitionColumns`, without rows where it failed. None unless requested.
     """
 
     objectives: np.ndarray
@@ -69,6 +73,7 @@ class Evaluations:
     steps: np.ndarray
     gradients: np.ndarray | None = None
     moments: ObservationMoments | None = None
+    transitions: np.ndarray | None = None
 
 
 class Problem(ABC):
@@ -83,6 +88,8 @@ class Problem(ABC):
         differentiable: whether gradients can be requested.
         normaliser: how solutions take up statistics of what their controllers observe; None for a problem
             without observations, of which none can be requested.
+        policy_layers: units of each layer of the networks that the solutions are, see `Controller.layers`,
+            where transitions can be requested; empty for other problems.
     """
 
     name: str
@@ -98,6 +105,7 @@ class Problem(ABC):
     stochastic: bool = True
     differentiable: bool = False
     normaliser: Normaliser | None = None
+    policy_layers: tuple[int, ...] = ()
     robot: "Robot | None" = None
     controller: str = ""
     damage_share: float = 0.0
@@ -152,3 +160,5 @@ class Problem(ABC):
             raise InvalidValueError(f"gradients were requested, but {self.name} does not know its gradients")
         if request.observed is not None and self.normaliser is None:
             raise InvalidValueError(f"observations were requested, but {self.name} has no observations")
+        if request.transitions and not self.policy_layers:
+            raise InvalidValueError(f"transitions were requested, but {self.name} has no transitions")

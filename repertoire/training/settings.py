@@ -20,10 +20,15 @@ from repertoire.archives.archive import MAX_CELLS, ArchiveSpec
 from repertoire.archives.competition import Rule
 from repertoire.archives.cvt import CVTSpec
 from repertoire.archives.grid import GridSpec
-from repertoire.emitters.arborescence import ArborescenceSettings, EstimatedArborescenceSettings
+from repertoire.emitters.arborescence import (
+    ArborescenceSettings,
+    EstimatedArborescenceSettings,
+    LearnedArborescenceSettings,
+)
 from repertoire.emitters.emitter import EmitterSettings
 from repertoire.emitters.evolution_strategy import EvolutionStrategySettings, ImprovementSettings
 from repertoire.emitters.me_es import MEESSettings
+from repertoire.emitters.pga_me import PGAMESettings
 from repertoire.emitters.variation import VariationSettings
 from robots.errors import InvalidValueError, UnknownNameError
 from robots.records import by_kind, reader, validate
@@ -36,6 +41,8 @@ EMITTERS: dict[str, type[EmitterSettings]] = by_kind(
     MEESSettings,
     ArborescenceSettings,
     EstimatedArborescenceSettings,
+    LearnedArborescenceSettings,
+    PGAMESettings,
 )
 
 

@@ -33,6 +33,9 @@ class Controller(ABC):
         observation_dim: number of inputs, o.
         action_dim: number of outputs, a.
         sigma0: initial step size that suits a search among such controllers.
+        layers: units of each layer, from the observation to the action, where a parameter vector holds the
+            weights (inputs, outputs) and then the biases of each layer of a network with tanh on every layer;
+            empty for other controllers.
         kernel: writes an action; a function that numba can compile, called with
             `kernel(sizes, memory, parameters, observation, step, action)`. `sizes` and `memory` are those of
             `arguments`; parameters (p,), observation (o,) and action (a,) are float32; `step` counts the
@@ -42,6 +45,7 @@ class Controller(ABC):
     observation_dim: int
     action_dim: int
     sigma0: float
+    layers: tuple[int, ...] = ()
     kernel: Callable[[np.ndarray, np.ndarray, np.ndarray, np.ndarray, int, np.ndarray], None]
 
     @property

@@ -135,6 +135,11 @@ class MLP(Controller):
         return self.sizes[-1]
 
     @property
+    def layers(self) -> tuple[int, ...]:  # type: ignore[override]
+        """See `Controller.layers`."""
+        return self.sizes
+
+    @property
     def parameter_count(self) -> int:
         """Number of weights and biases."""
         return sum((inputs + 1) * outputs for inputs, outputs in itertools.pairwise(self.sizes))

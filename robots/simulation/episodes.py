@@ -1,4 +1,4 @@
-"""`Episodes`: what running controllers found, and `ObservationMoments`: what the controllers saw."""
+"""`Episodes`: what running controllers found, and in `ObservationMoments` and transitions what they saw."""
 
 from __future__ import annotations
 
@@ -27,6 +27,8 @@ class Episodes:
         heading: yaw at the end [rad], (n,).
         watched: whose observations count in `moments`, (n,) bool; None if none were to be watched.
         sums: of each episode's observations, and of their squares, (n, 2, o); None likewise.
+        transitions: of each episode, (n,) of objects: (its steps, columns) float32, see `TransitionColumns`,
+            without rows where it diverged. None if they were not to be recorded.
     """
 
     objectives: np.ndarray
@@ -41,6 +43,7 @@ class Episodes:
     heading: np.ndarray
     watched: np.ndarray | None = None
     sums: np.ndarray | None = None
+    transitions: np.ndarray | None = None
 
     def __len__(self) -> int:
         return len(self.objectives)
@@ -107,3 +110,42 @@ class ObservationMoments:
             return np.ones(len(self.sums))
         variance = self.squares / self.count - self.mean**2
         return np.sqrt(np.maximum(variance, MIN_STD**2))
+
+
+@dataclass(frozen=True)
+class TransitionColumns:
+    """Where things are in a transition, which is what one control step brought, as a row of float32.
+
+    The columns are the observation before the step, the action, the observation after it, the reward, whether
+    the robot's end ended the episode (1 or 0), and whether anything did, its time limit included.
+
+    Attributes:
+        observation_dim: numbers in an observation, o.
+        action_dim: numbers in an action, a.
+    """
+
+    observation_dim: int
+    action_dim: int
+    reward = -3
+    terminated = -2
+    ended = -1
+
+    @property
+    def observation(self) -> slice:
+        """The o columns of the observation before the step."""
+        return slice(0, self.observation_dim)
+
+    @property
+    def action(self) -> slice:
+        """The a columns of the action, those after the observation."""
+        return slice(self.observation_dim, self.observation_dim + self.action_dim)
+
+    @property
+    def following(self) -> slice:
+        """The o columns of the observation after the step."""
+        return slice(self.action.stop, self.action.stop + self.observation_dim)
+
+    @property
+    def count(self) -> int:
+        """All columns, 2 o + a + 3."""
+        return self.following.stop + 3

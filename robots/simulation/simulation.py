@@ -11,7 +11,7 @@ import numpy as np
 
 from robots.errors import InvalidValueError
 from robots.robot import Robot
-from robots.simulation.episodes import Episodes, empty_episodes
+from robots.simulation.episodes import Episodes, TransitionColumns, empty_episodes
 from robots.simulation.stepper import Stepper
 
 _MOST = 1024  # threads; more than any machine can use
@@ -63,6 +63,7 @@ class Simulation:
         *,
         variants: np.ndarray | None = None,
         watched: np.ndarray | None = None,
+        recorded: bool = False,
         on_finished: Callable[[int], None] | None = None,
     ) -> Episodes:
         """Run one episode per pair.
@@ -72,6 +73,7 @@ class Simulation:
             seeds: (n,) non-negative integers, one per controller.
             variants: (n,) integers, which of the robots runs each pair; the first by default.
             watched: (n,) bool, the episodes whose observations are to be summed; None for none.
+            recorded: whether transitions are to be recorded.
             on_finished: called from the simulation's threads with the number of episodes finished so far.
 
         Raises:
@@ -82,15 +84,25 @@ class Simulation:
         n = len(seeds)
         # each episode has sums of its own, so that neither threads nor their order change anything
         sums = np.zeros((n, 2, 0 if watched is None else self.robot.observation_dim))
+        columns = TransitionColumns(self.robot.observation_dim, self.robot.action_dim)
+        steps = max(robot.description.episode_steps for robot in self._robots) if recorded else 0
+        transitions = np.empty((n, steps, columns.count), np.float32)
         results = empty_episodes(n, self.robot.measure_dim)
-        evaluation = _Evaluation(parameters, seeds, variants, results, sums, on_finished)
+        evaluation = _Evaluation(parameters, seeds, variants, results, sums, transitions, on_finished)
         try:
             for job in [self._pool.submit(evaluation.work, self._stepper) for _ in range(self.threads)]:
                 job.result()
         except BaseException:
             evaluation.abandoned[0] = True
             raise
-        return results if watched is None else replace(results, watched=watched, sums=sums)
+        if watched is not None:
+            results = replace(results, watched=watched, sums=sums)
+        if recorded:
+            rows = np.empty(n, object)
+            for index, length in enumerate(np.where(results.diverged, 0, results.steps)):
+                rows[index] = transitions[index, :length]
+            results = replace(results, transitions=rows)
+        return results
 
     def check(
         self,
@@ -152,6 +164,7 @@ class _Evaluation:
         variants: which robot runs each, (n,).
         results: to be filled in.
         sums: of each episode's observations and of their squares, (n, 2, o), or (n, 2, 0).
+        transitions: of each episode, (n, steps, columns) float32, or (n, 0, columns).
         on_finished: see `Simulation.evaluate`.
     """
 
@@ -160,6 +173,7 @@ class _Evaluation:
     variants: np.ndarray
     results: Episodes
     sums: np.ndarray
+    transitions: np.ndarray
     on_finished: Callable[[int], None] | None
 
     def __post_init__(self) -> None:
@@ -173,7 +187,8 @@ class _Evaluation:
         while (index := self._take()) is not None:
             stepper = stepper_of(int(self.variants[index]))
             parameters, seed = self.parameters[index], int(self.seeds[index])
-            stepper.run(parameters, seed, abandoned=self.abandoned, sums=self.sums[index])
+            sums, rows = self.sums[index], self.transitions[index]
+            stepper.run(parameters, seed, abandoned=self.abandoned, sums=sums, transitions=rows)
             if self.abandoned[0]:
                 return
             self._finish(index, stepper)

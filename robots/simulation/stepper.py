@@ -24,6 +24,7 @@ from robots.simulation.state import EpisodeState, Task, make_state, make_task, r
 from robots.simulation.task import apply_action, begin, score
 
 _NOT_WATCHED = np.zeros((2, 0))  # the sums of observations that nobody asked for
+_NOT_RECORDED = np.zeros((0, 0), np.float32)  # the transitions that nobody asked for
 _NEVER = np.zeros(1, np.bool_)  # the flag of an episode that is not abandoned
 _STATE = mujoco.mjtState.mjSTATE_INTEGRATION
 
@@ -119,6 +120,7 @@ class Stepper:
         *,
         abandoned: np.ndarray = _NEVER,
         sums: np.ndarray = _NOT_WATCHED,
+        transitions: np.ndarray = _NOT_RECORDED,
     ) -> None:
         """Run the episode of a seed to its end, driven by the robot's controller.
 
@@ -127,6 +129,8 @@ class Stepper:
             seed: of the initial joint angles and of the noise of sensors.
             abandoned: (1,) bool; when another thread sets it, the episode stops, and its result is worthless.
             sums: (2, o) to add the observations and their squares to, or (2, 0).
+            transitions: (steps, columns) float32, to be filled with a row for each control step, see
+                `TransitionColumns`; or without rows.
 
         Raises:
             InvalidValueError: the parameters have another shape, or the seed is negative.
@@ -145,6 +149,7 @@ class Stepper:
             self._memory,
             parameters,
             sums,
+            transitions,
             abandoned,
         )
 
@@ -289,10 +294,12 @@ def _run(
     memory: np.ndarray,
     parameters: np.ndarray,
     sums: np.ndarray,
+    transitions: np.ndarray,
     abandoned: np.ndarray,
 ) -> None:
     """Run the episode whose initial state is in the row of state; see `Stepper.run`."""
     begin(task, state, seed)
+    inputs, outputs = state.observation.size, state.observation.size + state.action.size
     ended = False
     while not (ended or abandoned[0]):
         kernel(sizes, memory, parameters, state.observation, state.tally[0].steps, state.action)
@@ -300,4 +307,12 @@ def _run(
             value = np.float64(state.observation[i])
             sums[0, i] += value
             sums[1, i] += value * value
-        ended = _advance(physics, task, state)
+        if transitions.shape[0] == 0:
+            ended = _advance(physics, task, state)
+        else:
+            row = transitions[state.tally[0].steps]
+            row[:inputs] = state.observation
+            row[inputs:outputs] = state.action
+            ended = _advance(physics, task, state)
+            row[outputs : outputs + inputs] = state.observation
+            row[-3], row[-2], row[-1] = state.tally[0].reward, state.tally[0].terminated, ended

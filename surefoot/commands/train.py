@@ -68,6 +68,22 @@ _DEFAULT = "[default: the algorithm's]"
 )
 @click.option("--gradient-sigma", type=Number(), help=f"Step size of these solutions.  {_DEFAULT}")
 @click.option(
+    "--gradient-steps", type=Positive, help=f"Policy-gradient steps for each solution of pga-me.  {_DEFAULT}"
+)
+@click.option("--critic-updates", type=Positive, help=f"Updates of the critics per generation.  {_DEFAULT}")
+@click.option(
+    "--critic-samples", type=Positive, help=f"Transitions for a gradient of the objective.  {_DEFAULT}"
+)
+@click.option(
+    "--buffer-size", type=Positive, help=f"Transitions that critics learn from, the latest.  {_DEFAULT}"
+)
+@click.option(
+    "--time-limit",
+    type=click.Choice(["terminal", "bootstrapped"]),
+    help="Whether critics take an episode that lasted as long as it may for ended, as the paper's code does, "
+    f"or predict the rewards after it as well.  {_DEFAULT}",
+)
+@click.option(
     "--strategy",
     help=f"Evolution strategy, for algorithms that leave the choice; see `algorithms`.  {_DEFAULT}",
 )

@@ -1,5 +1,6 @@
 """What the tests of archives, strategies, emitters and searches share."""
 
+import dataclasses
 from collections.abc import Mapping
 from typing import Any
 
@@ -7,6 +8,8 @@ import numpy as np
 
 from repertoire.archives.archive import Archive
 from repertoire.archives.grid import GridSpec
+from repertoire.problems.problem import OBJECTIVES_AND_MEASURES, Evaluations, Request
+from repertoire.problems.sphere import Sphere
 
 
 def generator(seed: int) -> np.random.Generator:
@@ -21,3 +24,31 @@ def assert_same_state(actual: Mapping[str, np.ndarray], expected: Mapping[str, n
     assert actual.keys() == expected.keys()
     for name, value in expected.items():
         np.testing.assert_array_equal(actual[name], value, err_msg=name)
+
+
+class Strolling(Sphere):
+    """The sphere of 12 parameters, which are also those of a network; its transitions are made up of them."""
+
+    policy_layers = (2, 2, 2)
+
+    def __init__(self) -> None:
+        super().__init__(12)
+
+    def evaluate(
+        self,
+        solutions: np.ndarray,
+        seeds: np.ndarray,
+        *,
+        request: Request = OBJECTIVES_AND_MEASURES,
+        on_finished: Any = None,
+    ) -> Evaluations:
+        known = dataclasses.replace(request, transitions=False)
+        found = super().evaluate(solutions, seeds, request=known, on_finished=on_finished)
+        if not request.transitions:
+            return found
+        parts = np.asarray(solutions, np.float32).reshape(-1, 3, 4)
+        rewards = np.repeat(found.objectives[:, None, None] / 100, 3, axis=1)
+        ends = np.zeros((len(parts), 3, 2))
+        ends[:, -1] = 1
+        rows = np.concatenate([parts, parts[..., :2], rewards, ends], axis=2).astype(np.float32)
+        return dataclasses.replace(found, transitions=tuple(rows))

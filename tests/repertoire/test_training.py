@@ -21,6 +21,7 @@ from repertoire.training.training import Progress, Training
 from robots.errors import InvalidFileError, InvalidValueError, SurefootError, UnknownNameError
 from tests.repertoire.conftest import SMALL, same_runs
 
+LEARNING: dict[str, object] = {"critic_updates": 2, "buffer_size": 100}  # of which a batch fills more
 # every algorithm that the Ant's 21,256 parameters leave room for, and what must be said for that
 FITTING: dict[str, dict[str, object]] = {
     "lm-ma-mae": {"vectors": 5},
@@ -34,9 +35,12 @@ FITTING: dict[str, dict[str, object]] = {
     "me-es-exploit": {},
     "me-es-explore": {},
     "cma-mega-es": {"gradient_samples": 6},
+    "cma-mega-td3-es": {"gradient_samples": 6, "critic_samples": 256, "batch_size": 3, **LEARNING},
+    "pga-me": LEARNING,
 }
 FIRST_BATCHES = {
     "cma-mega-es": [14, 22],
+    "cma-mega-td3-es": [14, 22],
     "me-es": [2, 10],
     "me-es-exploit": [2, 10],
     "me-es-explore": [2, 10],
@@ -93,7 +97,7 @@ def test_a_stopped_run_of_each_algorithm_resumes_bit_for_bit(start, tmp_path, na
     stopped = read_repertoire(part)
     assert stopped.history["evaluations"].tolist() == FIRST_BATCHES.get(name, [8, 16])
     assert np.isnan(stopped.history["emitter_1/condition_number"]).all() == (
-        name in ("lm-ma-mae", "map-elites", "map-elites-line")
+        name in ("lm-ma-mae", "map-elites", "map-elites-line", "pga-me")
     )
     resumed = resume_training(part.parent)
     assert resumed is not None
@@ -128,7 +132,7 @@ def test_a_run_with_damaged_episodes_resumes_bit_for_bit(start, tmp_path, uninte
 
 @pytest.mark.parametrize("name", ["cma-mae", "cma-me", "cma-es"])
 def test_matrices_that_no_machine_holds_are_refused(start, tmp_path, name: str) -> None:
-    message = rf"^1000 emitters of {name} need 14,458 GB of memory for 21,256 parameters, and"
+    message = rf"^1000 emitters of {name} would take 14,458 GB of memory for ant, and"
     with pytest.raises(InvalidValueError, match=message):
         start(algorithm=name, emitters=1000)
     assert not (tmp_path / "run").exists()
