@@ -74,7 +74,7 @@ class _Ours:
     def __init__(self, algorithm: str, n: int) -> None:
         self.problem = Sphere(n)
         paper = published_study("optimization")
-        variants = algorithm_variants(paper, [algorithm])
+        variants = algorithm_variants([algorithm])
         settings = paper_settings(paper, domains=[self.problem.name], variants=variants, trials=1)
         (trial,) = settings.plan(Path())
         self.search = trial.training().search

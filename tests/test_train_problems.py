@@ -88,13 +88,27 @@ def test_a_run_is_worked_on_by_one_process(tmp_path: Path) -> None:
         (["train", "sphere-1"], "sphere must have 2 to 1,000,000 parameters, not 1"),
         (["train", "sphere-9", "--archive", "10"], "has cells along 1 measure, but there are 2"),
         (["train", "maze", "--algorithm", "cma-mega"], "cma-mega needs gradients, which maze does not know"),
+        (
+            ["train", "sphere-9", "--algorithm", "pga-me"],
+            "pga-me learns from the transitions of robots that are",
+        ),
+        (
+            ["train", "hexapod", "--algorithm", "cma-mega-td3-es"],
+            "driven by networks, but hexapod has none: ",
+        ),
+        (
+            ["train", "ant", "--algorithm", "pga-me", "--buffer-size", "10000000000"],
+            "1 emitter of pga-me would take 2,680 GB of memory for ant, and this machine has ",
+        ),
         (["recover", "FILE", "--damage", "front_left:lost"], "is of sphere-5, which is not a robot"),
         (["deploy", "FILE", "--best"], "is of sphere-5, which is not a robot"),
         (["rehearse", "FILE"], "is of sphere-5, which is not a robot"),
         (["evaluate", "FILE"], "is of sphere-5, which is not a robot"),
     ],
 )
-def test_what_only_robots_can_do_is_refused(arguments: list[str], message: str, tmp_path: Path, run) -> None:
+def test_what_a_problem_or_machine_cannot_do_is_refused(
+    arguments: list[str], message: str, tmp_path: Path, run
+) -> None:
     run("train", "sphere-5", "--evaluations", 60, "--out", tmp_path / "run")
     given = [str(tmp_path / "run") if argument == "FILE" else argument for argument in arguments]
     code, out, err = run(*given, *(["--out", tmp_path / "x"] if arguments[0] == "train" else []))

@@ -93,7 +93,6 @@ class PublishedStudy:
         objectives: range of the objective in every domain; None where each domain has its own.
         label: heading of the published numbers.
         incomparable: why our means are not compared with the printed ones; empty where they are.
-        unavailable: algorithms that cannot be run here, each with the reason.
     """
 
     name: str
@@ -115,12 +114,6 @@ class PublishedStudy:
     objectives: tuple[float, float] | None = None
     label: str = "paper"
     incomparable: str = ""
-    unavailable: Mapping[str, str] = dataclasses.field(default_factory=dict)
-
-    @property
-    def available(self) -> tuple[str, ...]:
-        """The algorithms that can be run here."""
-        return tuple(name for name in self.algorithms if name not in self.unavailable)
 
     @property
     def tested(self) -> tuple[Metric, ...]:

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from repertoire.algorithms import ALGORITHMS, find_algorithm
+from repertoire.algorithms import find_algorithm
 from repertoire.evaluation import check_episodes
 from repertoire.suites.published import PublishedStudy
 from repertoire.suites.trial import Trial
@@ -165,7 +165,7 @@ def paper_settings(
     for name in set(budgets).difference(chosen, [""]):
         raise InvalidValueError(f"evaluations are given for {name}, which is not among {', '.join(chosen)}")
     rates = published.learning_rates
-    own = learning_rate_variants(rates) if rates else algorithm_variants(published, published.available)
+    own = learning_rate_variants(rates) if rates else algorithm_variants(published.algorithms)
     return StudySettings(
         name=published.name,
         variants=tuple(variants or own),
@@ -179,18 +179,8 @@ def paper_settings(
     )
 
 
-def algorithm_variants(published: PublishedStudy, algorithms: Iterable[str]) -> tuple[Variant, ...]:
-    """Return algorithms with their own settings.
-
-    Raises:
-        InvalidValueError: an algorithm is one of the paper's that is not available.
-    """
-    for name in algorithms:
-        if name in published.unavailable and name not in ALGORITHMS:
-            raise InvalidValueError(
-                f"{name} cannot be run: {published.unavailable[name]}; of the paper's algorithms these can: "
-                f"{', '.join(published.available)}"
-            )
+def algorithm_variants(algorithms: Iterable[str]) -> tuple[Variant, ...]:
+    """Return algorithms with their own settings."""
     return tuple(Variant(name, name) for name in algorithms)
 
 

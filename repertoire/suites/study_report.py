@@ -179,11 +179,8 @@ def _findings_line(metric: Metric, found: list[tuple[str, str]]) -> str:
 
 def _verdict(study: Analysis, hypothesis: Hypothesis) -> str:
     """Return a hypothesis and the verdict on it, here and in the paper."""
-    published = study.published
-    absent = [name for name in published.unavailable if name in chain.from_iterable(hypothesis.pairs)]
-    cannot = f" It cannot be tested on {' and '.join(absent)}, which cannot be run here." if absent else ""
     return (
-        f"{hypothesis.name}, {hypothesis.statement}: {overall_verdict(study, hypothesis)}.{cannot} "
+        f"{hypothesis.name}, {hypothesis.statement}: {overall_verdict(study, hypothesis)}. "
         f"In the paper: {hypothesis.verdict}."
     )
 
@@ -211,7 +208,7 @@ def overall_verdict(study: Analysis, hypothesis: Hypothesis) -> str:
 
 
 def _gaps(study: Analysis) -> Iterator[str]:
-    """Say what the study has that the published one has not, and what cannot be run."""
+    """Say what the study has that the published one has not."""
     published = study.published
     gaps = {
         "Domains not in the paper": (study.domains, published.domains),
@@ -223,7 +220,6 @@ def _gaps(study: Analysis) -> Iterator[str]:
     for gap, (ours, theirs) in gaps.items():
         if names := [name for name in ours if name not in theirs]:
             yield f"{gap}: {', '.join(names)}."
-    yield from (f"{name} cannot be run here: {reason}." for name, reason in published.unavailable.items())
 
 
 def _agreement_section(study: Analysis) -> Iterator[str]:

@@ -217,7 +217,7 @@ def optimization(
     settings = paper_settings(
         published,
         domains=domains,
-        variants=algorithm_variants(published, algorithms) if algorithms else None,
+        variants=algorithm_variants(algorithms) if algorithms else None,
         evaluations=options["evaluations"],
         trials=options["trials"],
         options={"rank_one": "published"} if as_published else None,
@@ -233,7 +233,7 @@ def optimization(
 @click.option(
     "--algorithms",
     type=Names(),
-    help="Algorithms to run, with commas.  [default: those of the paper that are available]",
+    help="Algorithms to run, with commas.  [default: those of the paper]",
 )
 @_robot_options("locomotion")
 def locomotion(algorithms: tuple[str, ...] | None, **options: Unpack[_RobotOptions]) -> None:
@@ -242,10 +242,9 @@ def locomotion(algorithms: tuple[str, ...] | None, **options: Unpack[_RobotOptio
     The same command continues a study that was stopped, also within a trial. Several processes may run the
     same study in a shared folder: each takes other trials.
     """
-    from repertoire.suites.published import published_study
     from repertoire.suites.settings import algorithm_variants
 
-    variants = algorithm_variants(published_study("locomotion"), algorithms) if algorithms else None
+    variants = algorithm_variants(algorithms) if algorithms else None
     _run_robots("locomotion", variants, options)
 
 

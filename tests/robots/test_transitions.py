@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from sabotage import sabotage
 
-from robots.robot import Faults, Robot
+from robots.robot import Faults, Robot, load_robot
 from robots.simulation.episodes import TransitionColumns
 from robots.simulation.simulation import Simulation
 from robots.simulation.stepper import Stepper
@@ -61,9 +61,13 @@ def test_neither_threads_nor_recording_change_anything(short: Robot, solutions: 
     assert full.steps.tolist() == [len(rows) for rows in full.transitions or ()]
 
 
-def test_episodes_end_by_themselves_and_by_the_time_limit(ant: Robot, controllers: np.ndarray) -> None:
-    columns = TransitionColumns(ant.observation_dim, ant.action_dim)
-    with Simulation(ant.with_episode_steps(150)) as simulation:
+def test_episodes_end_by_themselves_and_by_the_time_limit() -> None:
+    hopper, rng = load_robot("hopper"), np.random.default_rng(0)
+    columns = TransitionColumns(hopper.observation_dim, hopper.action_dim)
+    controllers = np.stack([hopper.controller.initial(rng) for _ in range(12)])
+    with Simulation(hopper) as simulation:
+        limit = int(np.median(simulation.evaluate(controllers, np.arange(12)).steps))
+    with Simulation(hopper.with_episode_steps(limit)) as simulation:
         found = simulation.evaluate(controllers, np.arange(12), recorded=True)
     rows = list(found.transitions or ())
     assert all(part[-1, columns.ended] == 1 and not part[:-1, columns.ended].any() for part in rows)

@@ -4,11 +4,11 @@ from typing import Any
 
 import numpy as np
 import pytest
-from search_tools import generator
+from search_tools import Strolling, generator
 from search_tools import grid as make_grid
 
 from repertoire.archives.archive import Archive
-from repertoire.emitters.arborescence import ArborescenceEmitter
+from repertoire.emitters.arborescence import ArborescenceEmitter, LearnedArborescenceSettings
 from repertoire.emitters.emitter import Outcomes, by_discovery, by_improvement
 from repertoire.problems.sphere import Sphere
 from repertoire.strategies.cma_es import CMAESSettings
@@ -216,3 +216,50 @@ def test_outcomes_that_do_not_fit_are_refused_and_can_be_told_again():
         emitter.tell(outcomes._replace(improvements=np.zeros(3)), archive)
     emitter.tell(outcomes, archive)
     assert emitter.batch_size == BRANCHES
+
+
+LEARNED = LearnedArborescenceSettings(
+    strategy=CMAESSettings(sigma0=2.0, batch_size=BRANCHES),
+    gradient_samples=20,
+    critic_updates=5,
+    critic_samples=256,
+    ranking="discovery",
+    restart_unchanged=True,
+)
+
+
+def learned_batch(emitter: ArborescenceEmitter, archive: Archive) -> tuple[np.ndarray, Outcomes]:
+    """A batch in which every solution is better than those before it."""
+    solutions, size = emitter.ask(archive), emitter.batch_size
+    found = Strolling().evaluate(solutions, np.zeros(size, int), request=emitter.request)
+    gains, opened = np.arange(size, dtype=float), np.ones(size, bool)
+    outcomes = Outcomes(
+        found.objectives, found.measures, found.failed, gains, opened, transitions=found.transitions
+    )
+    emitter.tell(outcomes, archive)
+    return solutions, outcomes
+
+
+def test_a_critics_actor_is_offered_and_not_ranked():
+    emitter, archive = LEARNED.make(Strolling(), np.ones(12, np.float32), generator(1)), grid(12)
+    for generation in range(1, 4):
+        learned_batch(emitter, archive)
+        point, actor, gradients = emitter.point, emitter._learner.actor.copy(), emitter.state()["gradients"]
+        solutions, _ = learned_batch(emitter, archive)
+        assert len(solutions) == BRANCHES + 1
+        np.testing.assert_array_equal(solutions[-1], actor)
+        parents = emitter._drawn[::-1][: emitter._weights.size]
+        np.testing.assert_allclose(emitter.point, point + (emitter._weights @ parents) @ gradients, rtol=1e-9)
+        state = emitter.state()
+        assert state["learner/critics/steps"] == 5 * generation
+        assert state["learner/added"] == 3 * (21 + BRANCHES + 1) * generation
+
+
+def test_the_gradient_of_the_objective_is_a_critics():
+    emitter, twin = (LEARNED.make(Strolling(), np.ones(12, np.float32), generator(1)) for _ in range(2))
+    _, outcomes = learned_batch(emitter, grid(12))
+    twin._learner.add(outcomes)
+    twin._learner.train()
+    expected = twin._learner.gradient(np.ones(12))
+    found = emitter.state()["gradients"][0]
+    np.testing.assert_allclose(found, expected / np.linalg.norm(expected), rtol=1e-4, atol=1e-6)

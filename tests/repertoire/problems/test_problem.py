@@ -8,6 +8,7 @@ from repertoire.problems.locomotion import Locomotion
 from repertoire.problems.problem import Problem, Request
 from robots.errors import InvalidValueError
 from robots.robot import load_robot
+from robots.simulation.episodes import TransitionColumns
 
 BENCHMARKS = ("sphere-2", "sphere-101", *(name.replace("-N", "-7") for name in PROBLEMS))
 
@@ -126,6 +127,26 @@ def test_observations_are_summed_if_requested_and_there_are_any(problem: Problem
             problem.evaluate(solutions, seeds, request=request)
     else:
         assert problem.evaluate(solutions, seeds, request=request).moments.count > 0
+
+
+def test_transitions_are_told_if_asked_for_and_there_are_any(problem: Problem) -> None:
+    solutions, seeds = solutions_of(problem, 3), np.arange(3)
+    request = Request(transitions=True)
+    if not problem.policy_layers:
+        refusal = f"^transitions were requested, but {problem.name} has no transitions$"
+        with pytest.raises(InvalidValueError, match=refusal):
+            problem.evaluate(solutions, seeds, request=request)
+        return
+    plain, found = problem.evaluate(solutions, seeds), problem.evaluate(solutions, seeds, request=request)
+    assert plain.transitions is None
+    assert_equal(found, plain)
+    columns = TransitionColumns(problem.policy_layers[0], problem.policy_layers[-1])
+    shapes = [(steps, columns.count) for steps in found.steps]
+    assert [(rows.shape, rows.dtype) for rows in found.transitions] == [
+        (shape, np.float32) for shape in shapes
+    ]
+    for rows, objective in zip(found.transitions, found.objectives, strict=True):
+        assert rows[:, columns.reward].sum() == pytest.approx(objective, rel=1e-5)
 
 
 def test_gradients_are_told_if_asked_for_and_known(problem: Problem) -> None:

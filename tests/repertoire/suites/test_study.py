@@ -228,7 +228,7 @@ def test_a_process_that_dies_ends_in_one_sentence_and_finished_trials_are_kept(t
 
 
 def test_by_default_they_are_the_papers():
-    for paper, count in ((OPTIMIZATION, 5 * 4), (LOCOMOTION, 4 * 6), (ABLATION, 4 * 5)):
+    for paper, count in ((OPTIMIZATION, 5 * 4), (LOCOMOTION, 4 * 8), (ABLATION, 4 * 5)):
         plan = paper_settings(paper).plan(Path())
         assert len(plan) == 10 * count
         assert tuple(dict.fromkeys(trial.domain for trial in plan)) == paper.domains
@@ -238,7 +238,8 @@ def test_by_default_they_are_the_papers():
         assert {(trial.episodes, trial.episode_steps) for trial in plan} == {episodes}
     assert {trial.method for trial in paper_settings(ABLATION).plan(Path())} == {"sep-cma-mae"}
     names = [one.name for one in paper_settings(LOCOMOTION).variants]
-    assert names == ["lm-ma-mae", "sep-cma-mae", "openai-mae", "cma-mega-es", "me-es", "map-elites"]
+    deep = ["pga-me", "cma-mega-es", "cma-mega-td3-es"]
+    assert names == ["lm-ma-mae", "sep-cma-mae", "openai-mae", *deep, "me-es", "map-elites"]
 
 
 def test_options_reach_the_algorithms_that_have_them():

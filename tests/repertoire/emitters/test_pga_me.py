@@ -1,0 +1,91 @@
+"""PGA-ME's batches: noise at first, then variation, climbers of the critic and its actor."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+from search_tools import Strolling, generator, grid
+
+from repertoire.archives.archive import Archive
+from repertoire.emitters.emitter import Outcomes
+from repertoire.emitters.pga_me import PGAMEEmitter, PGAMESettings
+from repertoire.emitters.variation import VariationEmitter, VariationSettings
+from robots.errors import InvalidValueError
+
+PROBLEM = Strolling()
+
+
+def make(seed: int = 1, **settings: Any) -> PGAMEEmitter:
+    given = {"batch_size": 21, "critic_updates": 20, "buffer_size": 1000, **settings}
+    return PGAMESettings(**given).make(PROBLEM, np.full(12, 0.5, np.float32), generator(seed))
+
+
+def empty() -> Archive:
+    return grid(20, 20, dim=12, ranges=PROBLEM.measure_ranges)
+
+
+def batch(emitter: PGAMEEmitter, archive: Archive) -> tuple[np.ndarray, Outcomes]:
+    solutions = emitter.ask(archive)
+    found = PROBLEM.evaluate(solutions, np.zeros(len(solutions), int), request=emitter.request)
+    opened = np.zeros(len(solutions), bool)
+    gains = archive.add(solutions, found.objectives, found.measures, opened=opened)
+    outcomes = Outcomes(
+        found.objectives, found.measures, found.failed, gains, opened, transitions=found.transitions
+    )
+    emitter.tell(outcomes, archive)
+    return solutions, outcomes
+
+
+def test_the_first_batch_is_noise_around_the_initial_solution():
+    solutions = make(batch_size=2000).ask(empty())
+    np.testing.assert_allclose(solutions.mean(axis=0), 0.5, atol=0.003)
+    assert solutions[:1000].std() == pytest.approx(0.005, rel=0.05)
+    assert solutions[1000:].std() == pytest.approx(0.02, rel=0.05)
+
+
+def test_half_of_a_batch_is_the_variation_of_map_elites_line():
+    emitter, archive = make(), empty()
+    settings = VariationSettings(batch_size=10, sigma0=0.005, line_sigma=0.05)
+    twin = VariationEmitter(settings, np.full(12, 0.5, np.float32), generator(1))
+    for _ in range(2):
+        twin._rng.bit_generator.state = emitter._rng.bit_generator.state
+        expected = twin.ask(archive)
+        solutions, outcomes = batch(emitter, archive)
+        np.testing.assert_array_equal(solutions[:10], expected)
+        twin.tell(outcomes.part(slice(0, 10)), archive)
+
+
+def test_the_others_are_elites_that_climbed_the_critic_and_the_actor_itself():
+    emitter, archive = make(gradient_steps=30), empty()
+    batch(emitter, archive)
+    learner, elites = emitter._learner, archive.elites().solutions
+    assert learner.state()["critics/steps"] == 20
+    solutions = emitter.ask(archive)
+    np.testing.assert_array_equal(solutions[-1], learner.actor)
+    transitions = learner.state()["transitions"]
+    assert len(transitions) == 3 * 21
+
+    def worth(solution: np.ndarray) -> float:
+        seen, critic = transitions[:, :2], learner.state()["critics/parameters"][0]
+        actions = learner._policy.forward(solution, seen)[-1]
+        pairs = np.concatenate([seen, actions], axis=1)
+        return float(learner._critic.forward(critic.astype(np.float32), pairs)[-1].mean())
+
+    for climber in solutions[10:-1]:
+        distances = np.linalg.norm(elites - climber, axis=1)
+        parent = elites[distances.argmin()]
+        assert 0.01 < distances.min() < 30 * 0.001 * 12**0.5 * 1.1  # steps of Adam are at most its rate
+        assert worth(climber) > worth(parent)
+    assert worth(solutions[-1]) != worth(solutions[-2])
+
+
+def test_outcomes_without_transitions_are_refused_and_can_be_told_again():
+    emitter, archive = make(), empty()
+    solutions = emitter.ask(archive)
+    found = PROBLEM.evaluate(solutions, np.zeros(21, int), request=emitter.request)
+    nothing = np.zeros(21)
+    outcomes = Outcomes(found.objectives, found.measures, found.failed, nothing, nothing > 0)
+    with pytest.raises(InvalidValueError, match="each of the 21 solutions must come with transitions"):
+        emitter.tell(outcomes, archive)
+    emitter.tell(outcomes._replace(transitions=found.transitions), archive)
+    assert emitter.state()["learner/added"] == 63
