@@ -90,11 +90,11 @@ def test_a_run_is_worked_on_by_one_process(tmp_path: Path) -> None:
         (["train", "maze", "--algorithm", "cma-mega"], "cma-mega needs gradients, which maze does not know"),
         (
             ["train", "sphere-9", "--algorithm", "pga-me"],
-            "pga-me learns from the transitions of robots that are",
+            "pga-me learns from the transitions of robots that",
         ),
         (
             ["train", "hexapod", "--algorithm", "cma-mega-td3-es"],
-            "driven by networks, but hexapod has none: ",
+            "by networks, but hexapod has none: ",
         ),
         (
             ["train", "ant", "--algorithm", "pga-me", "--buffer-size", "10000000000"],
@@ -106,7 +106,7 @@ def test_a_run_is_worked_on_by_one_process(tmp_path: Path) -> None:
         (["evaluate", "FILE"], "is of sphere-5, which is not a robot"),
     ],
 )
-def test_what_a_problem_or_machine_cannot_do_is_refused(
+def test_what_a_problem_or_machine_lacks_is_refused(
     arguments: list[str], message: str, tmp_path: Path, run
 ) -> None:
     run("train", "sphere-5", "--evaluations", 60, "--out", tmp_path / "run")

@@ -19,7 +19,7 @@ from repertoire.state import nested, select
 from repertoire.strategies.strategy import StepSize
 from repertoire.td3 import TD3, TD3Settings, Updates
 
-_FIRST_SIGMA = 0.02  # of the noise that takes the place of policy gradients while there is no elite
+_FIRST_WIDTH = 4  # of the noise in the place of policy gradients while there is no elite, in units of sigma0
 
 
 class PGAMESettings(TD3Settings):
@@ -89,7 +89,7 @@ class PGAMEEmitter(Emitter):
             others[-1] = self._learner.actor
         else:
             others[:] = self._initial
-            others += _FIRST_SIGMA * self._rng.standard_normal(others.shape, np.float32)
+            others += _FIRST_WIDTH * self._sigma * self._rng.standard_normal(others.shape, np.float32)
 
     def _learn(self, outcomes: Outcomes, archive: Archive) -> None:
         self._learner.add(outcomes)

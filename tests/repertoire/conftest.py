@@ -1,3 +1,4 @@
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -5,11 +6,19 @@ import numpy as np
 import pytest
 
 from repertoire.repertoire import Repertoire
+from repertoire.resources import one_blas_thread
 from repertoire.training.runs import start_training
 from repertoire.training.training import Training
 
 # Two iterations a second: short episodes and few of them
 SMALL = {"evaluations": 96, "seed": 3, "emitters": 2, "batch_size": 8, "sigma0": 0.1, "episode_steps": 40}
+
+
+@pytest.fixture(scope="module", autouse=True)
+def single_thread() -> Iterator[None]:
+    """As in a run; matrices as small as these would take longer with several."""
+    with one_blas_thread():
+        yield
 
 
 @pytest.fixture

@@ -141,11 +141,8 @@ def test_transitions_are_told_if_asked_for_and_there_are_any(problem: Problem) -
     assert plain.transitions is None
     assert_equal(found, plain)
     columns = TransitionColumns(problem.policy_layers[0], problem.policy_layers[-1])
-    shapes = [(steps, columns.count) for steps in found.steps]
-    assert [(rows.shape, rows.dtype) for rows in found.transitions] == [
-        (shape, np.float32) for shape in shapes
-    ]
-    for rows, objective in zip(found.transitions, found.objectives, strict=True):
+    for rows, steps, objective in zip(found.transitions, found.steps, found.objectives, strict=True):
+        assert (rows.shape, rows.dtype) == ((steps, columns.count), np.float32)
         assert rows[:, columns.reward].sum() == pytest.approx(objective, rel=1e-5)
 
 
