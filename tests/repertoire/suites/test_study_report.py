@@ -125,7 +125,7 @@ def test_hypotheses_are_judged_by_what_ran(robots: str, tmp_path: Path):
     assert "contradicted by: cma-mega-es > openai-mae; did not run: pga-me, cma-mega-td3-es" in verdicts
     assert "| H6 | walker | **not tested** | supported | did not run: pga-me, cma-mega-td3-es |" in verdicts
     text = robots_markdown(make_robot_results(["hopper"], LADDER | {"cma-mega-es": 0.5}), tmp_path)
-    assert "supported in 1 of 1 domains tested, as far as its algorithms ran, of 4 in the paper. It" in text
+    assert "supported in 1 of 1 domains tested, as far as its algorithms ran, of 4 in the paper. In" in text
     assert "| H4 | hopper | **supported as far as tested** | supported | did not run: pga-me," in text
 
 
