@@ -174,7 +174,7 @@ def _host(address: str, count: int, threads: int, seconds: float) -> None:
         def __init__(self) -> None:
             self.pool = ThreadPoolExecutor(threads)
 
-        def evaluate(self, parameters: np.ndarray, seeds: np.ndarray, watched: np.ndarray | None) -> Episodes:
+        def evaluate(self, parameters: np.ndarray, seeds: np.ndarray, **_: object) -> Episodes:
             list(self.pool.map(time.sleep, [seconds] * len(seeds)))
             found = empty_episodes(len(seeds), _FEET)
             found.objectives[:] = parameters[:, 0]

@@ -63,8 +63,8 @@ class Evaluations:
         gradients: (n, 1 + m, solution_dim) float64, of the objective and of each measure with respect to the
             parameters; None unless requested.
         moments: of the observations of all solutions for which they were requested; None if there are none.
-        transitions: of each of the n solutions, (n,) of objects: (its steps, columns) float32, see
-            `robots.simulation.episodes.TransitionColumns`, without rows where it failed. None unless requested.
+        transitions: of each solution, (n,) of objects: (its steps, columns) float32, without rows where it
+            failed; see `robots.simulation.episodes.TransitionColumns`. None unless requested.
     """
 
     objectives: np.ndarray

@@ -72,6 +72,16 @@ def test_a_cluster_finds_what_a_simulation_finds(workers, work, expected) -> Non
     executor.close()
 
 
+def test_transitions_are_those_of_a_simulation(workers, work) -> None:
+    executor = start_executor(*ROBOTS)
+    found = executor.evaluate(**work, recorded=True).transitions
+    with Simulation(*ROBOTS, threads=2) as simulation:
+        expected = simulation.evaluate(**work, recorded=True).transitions
+    assert [len(rows) for rows in found] == [len(rows) for rows in expected]
+    assert all(np.array_equal(*pair) for pair in zip(found, expected, strict=True))
+    executor.close()
+
+
 @pytest.mark.parametrize(
     ("episodes", "processes", "threads", "seconds", "size"),
     [

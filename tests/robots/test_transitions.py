@@ -58,7 +58,7 @@ def test_neither_threads_nor_recording_change_anything(short: Robot, solutions: 
         plain, full = (simulation.evaluate(solutions, SEEDS, recorded=recorded) for recorded in (False, True))
     assert plain.transitions is None
     assert np.array_equal(plain.objectives, full.objectives)
-    assert full.steps.tolist() == [len(rows) for rows in full.transitions or ()]
+    assert full.steps.tolist() == [len(rows) for rows in full.transitions]
 
 
 def test_episodes_end_by_themselves_and_by_the_time_limit() -> None:
@@ -69,7 +69,7 @@ def test_episodes_end_by_themselves_and_by_the_time_limit() -> None:
         limit = int(np.median(simulation.evaluate(controllers, np.arange(12)).steps))
     with Simulation(hopper.with_episode_steps(limit)) as simulation:
         found = simulation.evaluate(controllers, np.arange(12), recorded=True)
-    rows = list(found.transitions or ())
+    rows = list(found.transitions)
     assert all(part[-1, columns.ended] == 1 and not part[:-1, columns.ended].any() for part in rows)
     assert [part[-1, columns.terminated] for part in rows] == found.fell.tolist()
     assert 0 < found.fell.sum() < 12
