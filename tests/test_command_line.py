@@ -224,7 +224,10 @@ def test_bad_input_ends_in_one_sentence_and_code_2(run, trained, tmp_path) -> No
         ([*choice, "map-elites", "--line-sigma", "0.1"], "map-elites has no setting line_sigma"),
         ([*choice, "map-elites-line", "--line-sigma", "-1"], "line_sigma: "),
         ([*choice, "openai-mae", "--batch-size", "7"], "batch_size must be even"),
-        ([*choice, "cma-mae", "--emitters", "1000"], "1000 emitters of cma-mae need 14,458 GB of memory"),
+        (
+            [*choice, "cma-mae", "--emitters", "1000"],
+            "1000 emitters of cma-mae would take 14,458 GB of memory",
+        ),
         ([*choice, "map-elites", "--emitters", "1001"], "emitters: "),
         ([*choice, "sep-cma-mae", "--threads", "100000"], "threads must be at least 1 and at most 1024"),
         (["suite", "fly"], "unknown command 'fly'; available: ablation, locomotion, optimization"),
@@ -238,7 +241,7 @@ def test_bad_input_ends_in_one_sentence_and_code_2(run, trained, tmp_path) -> No
         ([*small, "--domains", "sphere-10,sphere-10"], "different names with commas between"),
         (
             [*small, "--algorithms", "cma-mae", "--domains", "arm-90000"],
-            "5 emitters of cma-mae need 1,296 GB",
+            "5 emitters of cma-mae would take 1,296 GB",
         ),
         ([*small, "--trials", "0"], "0 is not in the range"),
         ([*small, "--evaluations", "0"], "0 is not in the range"),

@@ -79,8 +79,11 @@ def test_at_most_a_hundred_rows_are_recorded_evenly(batches):
     assert gaps.max() - gaps.min() <= 1
 
 
+ANYWHERE = [name for name, algorithm in ALGORITHMS.items() if not algorithm.emitter.needs_transitions]
+
+
 @pytest.mark.parametrize(
-    ("algorithm", "domain"), [*product(ALGORITHMS, ["sphere-10", "arm-10"]), ("sep-cma-mae", "maze")]
+    ("algorithm", "domain"), [*product(ANYWHERE, ["sphere-10", "arm-10"]), ("sep-cma-mae", "maze")]
 )
 def test_every_algorithm_runs_in_every_domain(algorithm, domain):
     result = benchmark_trial(domain, algorithm, evaluations=600).run(silent)
@@ -120,7 +123,7 @@ def test_settings_are_those_of_the_paper(algorithm, domain, rate):
         ({"method": "cma"}, UnknownNameError, "unknown algorithm 'cma'"),
         ({"domain": "sphere-1"}, InvalidValueError, "sphere must have 2 to 1,000,000 parameters, not 1"),
         ({"evaluations": 0}, InvalidValueError, "evaluations: .*greater than 0, not 0"),
-        ({"domain": "arm-100000", "method": "cma-es"}, InvalidValueError, "5 emitters of cma-es need"),
+        ({"domain": "arm-100000", "method": "cma-es"}, InvalidValueError, "5 emitters of cma-es would take"),
     ],
 )
 def test_impossible_trials_are_refused(changes, error, message):
