@@ -19,7 +19,7 @@ import mujoco
 import numpy as np
 from mujoco.batch import Batch
 
-from benchmarks.pybullet import check_pybullet, measure_pybullet
+from benchmarks.pybullet import ENVIRONMENTS, check_pybullet, measure_pybullet
 from robots.robot import Robot, load_robot
 from robots.simulation.simulation import Simulation, available_cores
 from robots.simulation.stepper import Stepper
@@ -41,8 +41,7 @@ def measure_robots(
 ) -> Figures:
     """Measure the simulation of several robots, see `measure_simulation`; figures by robot."""
     if peer == "pybullet":
-        for robot in robots:
-            check_pybullet(robot)
+        check_pybullet()
     figures = {}
     for robot in robots:
         say(robot)
@@ -59,19 +58,17 @@ def measure_simulation(
         robot: name of the robot.
         episodes: episodes per measurement.
         repeats: measurements per figure; the median is reported. What is compared is measured in turn.
-        peer: "pybullet" to measure that environment too, or None.
+        peer: "pybullet" to measure its environment of the robot too, if it has one, or None.
         say: told what is being measured.
     """
     loaded = load_robot(robot)
-    if peer == "pybullet":
-        check_pybullet(robot)
     say("compiling the kernels, with an empty cache and with a full one")
     figures: Figures = {"robot": robot, "machine": _machine(), **_measure_compilation(robot)}
     controllers = quiet_controllers(loaded, episodes)
     say("closed loop against raw physics")
     figures |= _measure_ratios(_without_end(loaded), controllers, repeats)
     figures |= _project(loaded, figures)
-    if peer == "pybullet":
+    if peer == "pybullet" and robot in ENVIRONMENTS:
         say("the PyBullet environment")
         figures |= _against_pybullet(figures)
     say("training on 1000-step episodes with a full archive")
