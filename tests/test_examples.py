@@ -11,14 +11,14 @@ ARGUMENTS = {
     "train_and_recover.py": ["{folder}", "160"],
     "evaluate_controllers.py": ["20"],
     "explore_maze.py": ["{folder}", "20"],
-    "rehearse_hexapod.py": ["{folder}", "0.0001", "6"],
+    "rehearse_hexapod.py": ["{folder}", "0.0001", "2"],
 }
 EXPECTED = {
     "train_and_recover.py": "walk on with the gait of cell",
     "evaluate_controllers.py": "best objective",
     "explore_maze.py": "places reached",
     "gymnasium_loop.py": "return",
-    "rehearse_hexapod.py": "6 gaits, each rehearsed under 96 conditions",
+    "rehearse_hexapod.py": "2 gaits, each rehearsed under 96 conditions",
 }
 
 
