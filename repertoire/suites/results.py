@@ -54,7 +54,8 @@ class TrialResult:
         episodes: of each elite, for the correction; 0 where there was none.
         left_out: elites that the correction left out because one of their episodes diverged.
         raw_qd_score: before the correction, as are `raw_coverage` and `raw_best`.
-        history: columns of equal length, at most 100 rows: `evaluations`, `qd_score`, `coverage`, `best`.
+        history: columns of equal length, at most 100 rows: `evaluations`, `qd_score`, `coverage`, `best`, and
+            `cpu_seconds` until then, which files of older trials lack.
         objectives: objective of each cell of the result archive, in the archive's shape, nan where empty.
         options: settings that make the study a variant of the published one, in words.
     """

@@ -19,7 +19,7 @@ from repertoire.resources import array_bytes
 from repertoire.storage.repertoires import read_repertoire, write_repertoire
 from repertoire.suites.results import Key, TrialResult
 from repertoire.training.runs import FILE_NAME, configure, resume_training
-from repertoire.training.training import Training
+from repertoire.training.training import Progress, Training
 from robots.errors import InvalidFileError
 from robots.files import file_exists, make_folder, write_text
 
@@ -30,6 +30,7 @@ _CHECKPOINT_SECONDS = 60.0
 _ROWS = 100  # of a history
 _TRAINING = 0.95  # share of a trial's work; the correction is the rest
 _COLUMNS = ("evaluations", "qd_score", "coverage", "best")
+_CURVE = "cpu_seconds"  # by evaluations: after every batch
 
 
 @dataclass(frozen=True)
@@ -122,8 +123,8 @@ class Trial:
         """
         if not self.episodes:  # takes minutes at most, so that there are no checkpoints
             with self.training() as training:
-                costs = self._train(training, Costs(), report, None)
-                return self._result(training.repertoire(), costs, None)
+                costs, curve = self._train(training, Costs(), {}, report, None)
+                return self._result(training.repertoire(), costs, curve, None)
         make_folder(self.folder)
         path = self.folder / FILE_NAME
         started = file_exists(path)
@@ -131,12 +132,12 @@ class Trial:
         if unfinished is not None:
             with unfinished as training:
                 self._check(training.repertoire())
-                before = self._read_costs(training.evaluations) if started else Costs()
-                self._train(training, before, report, path)
+                before = self._read_costs(training.evaluations) if started else (Costs(), {})
+                self._train(training, *before, report, path)
         repertoire = read_repertoire(path)
         self._check(repertoire)
-        costs = self._read_costs(repertoire.evaluations)
-        return self._result(repertoire, costs, self._correct(repertoire, report))
+        costs, curve = self._read_costs(repertoire.evaluations)
+        return self._result(repertoire, costs, curve, self._correct(repertoire, report))
 
     def _settings(self) -> dict[str, Any]:
         """Return the settings of the run that are not defaults."""
@@ -155,9 +156,14 @@ class Trial:
             )
 
     def _train(
-        self, training: Training, before: Costs, report: Callable[[float], None], path: Path | None
-    ) -> Costs:
-        """Train to the end, with checkpoints if there is a path; returns the costs at the end."""
+        self,
+        training: Training,
+        before: Costs,
+        curve: dict[int, float],
+        report: Callable[[float], None],
+        path: Path | None,
+    ) -> tuple[Costs, dict[int, float]]:
+        """Train to the end, with checkpoints if there is a path; returns the costs and their curve then."""
         training.warm_up()
         started, cpu_started = time.perf_counter(), time.process_time()
 
@@ -174,30 +180,39 @@ class Trial:
 
         history = {training.evaluations: before}
 
+        def advance(progress: Progress) -> None:
+            # also called within a batch, when the last complete one is on the curve already
+            if training.evaluations not in curve:
+                curve[training.evaluations] = before.cpu_seconds + time.process_time() - cpu_started
+            report(share * min(progress.evaluations / self.evaluations, 1.0))
+
         def keep_costs() -> None:
             # whenever the process ends, the costs at the checkpoint in the file are among the last two
             *_, last = history.items()
             history.clear()
             history.update([last, (training.evaluations, costs())])
-            table = {str(evaluations): asdict(spent) for evaluations, spent in history.items()}
-            write_text(self.folder / _COSTS, json.dumps(table, indent=2) + "\n")
+            table = {evaluations: asdict(spent) for evaluations, spent in history.items()}
+            write_text(self.folder / _COSTS, json.dumps({**table, _CURVE: curve}, indent=2) + "\n")
 
         share = _TRAINING if self.episodes else 1.0
         training.run(
             path,
             checkpoint_seconds=_CHECKPOINT_SECONDS,
-            on_progress=lambda now: report(share * min(now.evaluations / self.evaluations, 1.0)),
+            on_progress=advance,
             before_saving=keep_costs,
         )
-        return costs()
+        return costs(), curve
 
-    def _read_costs(self, evaluations: int) -> Costs:
-        """Read what training took until a checkpoint; raise if that is not known."""
+    def _read_costs(self, evaluations: int) -> tuple[Costs, dict[int, float]]:
+        """Read what training took until a checkpoint, and its curve; raise if that is not known."""
         path = self.folder / _COSTS
         try:
-            found = json.loads(path.read_text())[str(evaluations)]
-            return Costs(**{field.name: float(found[field.name]) for field in fields(Costs)})
-        except (OSError, ValueError, TypeError, KeyError, RecursionError) as error:
+            table = json.loads(path.read_text())
+            found = table[str(evaluations)]
+            costs = Costs(**{field.name: float(found[field.name]) for field in fields(Costs)})
+            curve = {int(count): float(seconds) for count, seconds in table[_CURVE].items()}
+            return costs, {count: seconds for count, seconds in curve.items() if count <= evaluations}
+        except (OSError, ValueError, TypeError, AttributeError, KeyError, RecursionError) as error:
             raise InvalidFileError(
                 f"{path} does not tell how long the trial took: remove {self.folder} to run the trial again"
             ) from error
@@ -219,9 +234,12 @@ class Trial:
         write_repertoire(self.folder / CORRECTED, correction.repertoire)
         return correction
 
-    def _result(self, repertoire: Repertoire, costs: Costs, correction: Correction | None) -> TrialResult:
+    def _result(
+        self, repertoire: Repertoire, costs: Costs, curve: Mapping[int, float], correction: Correction | None
+    ) -> TrialResult:
         """Return the result of a finished trial."""
         history, settings = repertoire.history, repertoire.settings
+        seconds = np.interp(history["evaluations"], [0, *curve], [0.0, *curve.values()])
         raw = repertoire.metrics
         final, metrics = (correction.repertoire, correction.after) if correction else (repertoire, raw)
         restarts = [column[-1] for name, column in history.items() if name.endswith("/restarts")]
@@ -249,7 +267,7 @@ class Trial:
             raw_qd_score=raw.qd_score,
             raw_coverage=raw.coverage,
             raw_best=raw.best,
-            history=_thinned(history),
+            history=_thinned({**{name: history[name] for name in _COLUMNS}, _CURVE: seconds}),
             objectives=objective_grid(final).astype(np.float32),
             options=self.options,
         )
@@ -273,4 +291,4 @@ def _thinned(history: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
     """Return at most so many rows of a history, evenly spread, the last one among them."""
     count = len(history["evaluations"])
     rows = np.unique(np.linspace(0, count, min(count, _ROWS) + 1).astype(int)[1:] - 1)
-    return {name: history[name][rows] for name in _COLUMNS}
+    return {name: column[rows] for name, column in history.items()}

@@ -62,12 +62,20 @@ def test_a_trial_is_a_function_of_what_it_is_to_do(result):
 
 
 def test_the_history_ends_with_the_result(result):
-    assert list(result.history) == ["evaluations", "qd_score", "coverage", "best"]
+    assert list(result.history) == ["evaluations", "qd_score", "coverage", "best", "cpu_seconds"]
     assert result.history["evaluations"].tolist() == list(range(200, 2001, 200))
     assert result.evaluations == 2000
     for name in ("qd_score", "coverage", "best"):
         assert (np.diff(result.history[name]) >= 0).all()
         assert result.history[name][-1] == getattr(result, name)
+    check_seconds(result)
+
+
+def check_seconds(result: TrialResult) -> None:
+    """Check that the processor time of each row grows up to the end of training."""
+    seconds = result.history["cpu_seconds"]
+    assert (np.diff(seconds) > 0).all()
+    assert 0 < seconds[0] < seconds[-1] <= result.cpu_seconds
 
 
 @pytest.mark.parametrize("batches", [99, 100, 101, 250])
@@ -190,6 +198,7 @@ def test_a_trial_that_was_killed_goes_on_bit_for_bit(uninterrupted, tmp_path, sh
     reported: list[float] = []
     result = stopped.run(reported.append)
     assert_same(result, expected)
+    check_seconds(result)
     assert reported[0] > share - 0.15
     for name in TIMES:  # the times of all parts are added
         assert getattr(result, name) >= before[name]
@@ -225,7 +234,7 @@ def test_the_folder_of_another_run_is_refused(uninterrupted, changes, words):
         replace(uninterrupted[0], **changes).run(silent)
 
 
-@pytest.mark.parametrize("text", [None, "", "{", "[]", '{"200": 3}', '{"400": {}}', "[" * 10**5])
+@pytest.mark.parametrize("text", [None, "", "{", "[]", '{"200": 3}', '{"200": {}, "cpu_seconds": []}', '{"400": {}}', "[" * 10**5])
 def test_costs_that_cannot_be_read_are_refused(tmp_path, text):
     trial = robot_trial(tmp_path)
     trial.folder.mkdir(parents=True)
