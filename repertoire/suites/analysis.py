@@ -129,6 +129,32 @@ class Analysis:
             for domain in self.domains
         }
 
+    def at_equal_time(
+        self, domain: str, pair: Pair, metric: Metric
+    ) -> tuple[float, dict[str, list[float]]] | None:
+        """A metric of the trials of two algorithms after the same processor time of training.
+
+        Returns:
+            The time [s], which is that of the shortest trial of both, and by algorithm the metric of each
+            trial, without correction; None if either did not run in the domain, a trial did not record its
+            times, or the metric has no history.
+        """
+        histories = {name: [*self.of(domain, name).history] for name in pair}
+        if not all(
+            found and all({"cpu_seconds", metric.field} <= one.keys() for one in found)
+            for found in histories.values()
+        ):
+            return None
+        seconds = min(float(one["cpu_seconds"][-1]) for found in histories.values() for one in found)
+        values = {
+            name: [
+                metric.scale * float(np.interp(seconds, one["cpu_seconds"], one[metric.field], left=0.0))
+                for one in found
+            ]
+            for name, found in histories.items()
+        }
+        return seconds, values
+
     def findings(self, metric: Metric) -> list[tuple[str, str]]:
         """Our sign and the published one of every published pair of algorithms that was tested here."""
         found = [

@@ -32,28 +32,37 @@ _PROFILE_WIDTH = 150  # of all lines of a profile together [points]
 _BAR = "objective (grey: empty cell)"
 
 
-def mean_curve(histories: Iterable[dict[str, np.ndarray]]) -> np.ndarray | None:
+def mean_curve(histories: Iterable[dict[str, np.ndarray]], over: str = "evaluations") -> np.ndarray | None:
     """Average the histories of trials over the range that all of them cover.
 
+    Args:
+        histories: of the trials; those that do not have the column `over` are left out.
+        over: name of the column that increases along a history.
+
     Returns:
-        Evaluations, the mean QD score and both ends of its 95% interval [10⁶], (4, points); None if there is
-        no history.
+        Values of that column, the mean QD score and both ends of its 95% interval [10⁶], (4, points); None if
+        there is no history.
     """
-    found = [history for history in histories if len(history.get("evaluations", ()))]
+    found = [history for history in histories if len(history.get(over, ()))]
     if not found:
         return None
-    first = max(history["evaluations"][0] for history in found)
-    last = min(history["evaluations"][-1] for history in found)
-    evaluations = np.linspace(first, last, _POINTS)
-    scores = [np.interp(evaluations, history["evaluations"], history["qd_score"]) for history in found]
+    first = max(history[over][0] for history in found)
+    last = min(history[over][-1] for history in found)
+    places = np.linspace(first, last, _POINTS)
+    scores = [np.interp(places, history[over], history["qd_score"]) for history in found]
     intervals = [mean_interval(values) for values in _MILLIONTH * np.transpose(scores)]
-    return np.array([evaluations, *np.transpose([(one.mean, one.low, one.high) for one in intervals])])
+    return np.array([places, *np.transpose([(one.mean, one.low, one.high) for one in intervals])])
 
 
-def draw_curves(study: Analysis, path: Path) -> None:
-    """Draw mean QD score over evaluations and its 95% interval for each algorithm, one panel per domain.
+def draw_curves(study: Analysis, path: Path, over: str = "evaluations") -> None:
+    """Draw mean QD score and its 95% interval for each algorithm, one panel per domain.
 
     A triangle marks the paper's final mean where our trials have as many evaluations.
+
+    Args:
+        study: the trials.
+        path: of the picture.
+        over: `evaluations`, or `cpu_seconds` to draw over processor time.
 
     Raises:
         InvalidValueError: the path does not end in .png.
@@ -64,7 +73,7 @@ def draw_curves(study: Analysis, path: Path) -> None:
     figure = Figure(figsize=(5.8 * columns, 3.1 * rows), layout="constrained")
     panels = figure.subplots(rows, columns, squeeze=False).ravel()
     for axes, domain in zip(panels, study.domains, strict=False):
-        _draw_curves_of(axes, study, domain)
+        _draw_curves_of(axes, study, domain, over)
     for axes in panels[len(study.domains) :]:
         axes.set_axis_off()
     save_figure(figure, path)
@@ -162,14 +171,14 @@ def _draw_quantiles(axes: Axes, study: Analysis, metric: Metric, domain: str) ->
     axes.spines[["top", "right"]].set_visible(False)
 
 
-def _draw_curves_of(axes: Axes, study: Analysis, domain: str) -> None:
+def _draw_curves_of(axes: Axes, study: Analysis, domain: str, over: str) -> None:
     """Draw the curves of a domain, the one that ends highest first."""
-    found = {name: mean_curve(study.of(domain, name).history) for name in study.algorithms_in(domain)}
+    found = {name: mean_curve(study.of(domain, name).history, over) for name in study.algorithms_in(domain)}
     curves = {name: curve for name, curve in found.items() if curve is not None}
     for name in sorted(curves, key=lambda name: -curves[name][1, -1]):
         _draw_curve(axes, study, domain, name, curves[name])
     axes.set_title(domain, loc="left", fontsize=11)
-    axes.set_xlabel("evaluations")
+    axes.set_xlabel("processor time [s]" if over == "cpu_seconds" else over)
     axes.set_ylabel("QD score [10⁶]")
     axes.xaxis.set_major_locator(MaxNLocator(4, steps=[1, 2, 5, 10]))
     axes.xaxis.set_major_formatter("{x:,.0f}")

@@ -19,6 +19,7 @@ from repertoire.suites.tables import (
     assumptions_table,
     correction_table,
     cost_table,
+    equal_time_table,
     hyperparameters_table,
     pairs_table,
     results_table,
@@ -36,7 +37,7 @@ _PATIENCE = 60.0  # [s] for another process that writes the same report
 
 
 def write_report(study: Analysis, folder: Path) -> list[Path]:
-    """Write `trials.csv`, `curves.png`, `archives.png`, `normality.png` and `report.md` to a folder.
+    """Write `trials.csv`, `curves.png`, `times.png`, `archives.png`, `normality.png` and `report.md`.
 
     The same results give the same files, in whatever order they come. A study need be neither complete nor
     restricted to the published algorithms and domains: the report says what is missing.
@@ -46,21 +47,23 @@ def write_report(study: Analysis, folder: Path) -> list[Path]:
         folder: made if it is missing; the report lists the videos there.
 
     Returns:
-        The files, in the order above.
+        The files, in the order above; `times.png` only if the trials recorded times.
 
     Raises:
         InvalidFileError: the folder cannot be written to.
     """
     make_folder(folder)
-    names = ("trials.csv", "curves.png", "archives.png", "normality.png", "report.md")
-    paths = trials, curves, archives, normality, report = [folder / name for name in names]
+    names = ("trials.csv", "curves.png", "times.png", "archives.png", "normality.png", "report.md")
+    paths = trials, curves, times, archives, normality, report = [folder / name for name in names]
     with locked(report, patience=_PATIENCE):
         write_text(trials, study.trials[list(SCALARS)].to_csv(index=False, na_rep="nan", lineterminator="\n"))
         draw_curves(study, curves)
+        if _records_times(study):
+            draw_curves(study, times, over="cpu_seconds")
         draw_archives(study, archives)
         draw_normality(study, normality)
         write_text(report, report_text(study, folder))
-    return paths
+    return [path for path in paths if path != times or _records_times(study)]
 
 
 def report_text(study: Analysis, folder: Path) -> str:
@@ -79,6 +82,7 @@ def report_text(study: Analysis, folder: Path) -> str:
         "results": join(results_table(study, domain) for domain in domains),
         "agreement": join(_agreement_section(study)),
         "curves": picture("curves.png", words["curves"]),
+        "equal_time": join(_equal_time_section(study)),
         "archives": picture("archives.png", words["archives"]),
         "correction": join(_correction_section(study)),
         "videos": join(videos_section(folder)),
@@ -236,6 +240,26 @@ def _agreement_section(study: Analysis) -> Iterator[str]:
         yield paragraph(published.words["agreement"])
         yield paragraph(f"The paper's standard deviations that are known: {', '.join(known) or 'none'}.")
         yield text
+
+
+def _equal_time_section(study: Analysis) -> Iterator[str]:
+    """Compare algorithms after equal processor time, if the trials recorded it."""
+    if _records_times(study):
+        yield heading("At equal time", 3)
+        yield picture("times.png", "The same QD score over the processor time of training.")
+        yield paragraph(
+            "For each pair of algorithms in a hypothesis: the mean over trials ± half the width of its 95% "
+            "interval, after the processor time that the shortest trial of both took. It is not corrected. "
+            "The sign compares the first algorithm with the second, as explained under pairs of algorithms, "
+            "but each pair by itself, so that of twenty pairs one may differ by chance. Next to it is the "
+            "sign at the end, after equal evaluations, with correction."
+        )
+        yield equal_time_table(study)
+
+
+def _records_times(study: Analysis) -> bool:
+    """Whether a trial recorded processor times along its course, which those of older versions did not."""
+    return any("cpu_seconds" in history for history in study.trials.history)
 
 
 def _correction_section(study: Analysis) -> Iterator[str]:

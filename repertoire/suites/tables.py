@@ -1,12 +1,12 @@
 """Tables of the report of a study."""
 
 import math
-from itertools import combinations
+from itertools import combinations, product
 
 import numpy as np
 
 from repertoire.algorithms import ALGORITHMS
-from repertoire.statistics import ALPHA, MeanInterval, mean_interval
+from repertoire.statistics import ALPHA, MeanInterval, compare, mean_interval
 from repertoire.suites.analysis import DECIDED, Analysis
 from repertoire.suites.published import Metric
 from repertoire.suites.report import (
@@ -119,6 +119,43 @@ def cost_table(study: Analysis, domain: str) -> str:
     header = ("time [min]", "processor [min]", "search [min]", "evaluation [min]")
     relative_header = (f"time / {reference}", "paper")
     return table((domain, *header, *relative_header, "search memory [MiB]", "restarts"), rows)
+
+
+def equal_time_table(study: Analysis) -> str:
+    """Compare QD scores for each pair of a hypothesis after equal time; empty if no time was recorded."""
+    rows = []
+    about_scores = [one for one in study.published.hypotheses if one.metric.field == "qd_score"]
+    for hypothesis, domain in product(about_scores, study.domains):
+        metric = hypothesis.metric
+        for pair in hypothesis.pairs:
+            if found := study.at_equal_time(domain, pair, metric):
+                seconds, values = found
+                sign = compare(values).signs(*pair) or "not tested"
+                means = (_describe(np.array(one), metric.decimals) for one in values.values())
+                at_end = study.tests[metric.name, domain].signs(*pair) or "not tested"
+                rows.append(
+                    (
+                        hypothesis.name,
+                        domain,
+                        *pair,
+                        f"{seconds / 60:.1f}",
+                        *means,
+                        bold_if(True, sign),
+                        at_end,
+                    )
+                )
+    header = (
+        "hypothesis",
+        "domain",
+        "first",
+        "second",
+        "time [min]",
+        "first then",
+        "second then",
+        "sign",
+        "at the end",
+    )
+    return table(header, rows, text_columns=4) if rows else ""
 
 
 def correction_table(study: Analysis, domain: str) -> str:

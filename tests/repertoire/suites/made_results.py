@@ -51,6 +51,7 @@ def make_result(domain: str, algorithm: str, trial: int, **changes: Any) -> Tria
         "history": {
             "evaluations": evaluations,
             "qd_score": qd_score * (1 - np.exp(-evaluations / 4e5)) / (1 - np.exp(-5)),
+            "cpu_seconds": seconds * evaluations / evaluations[-1],
         },
         "objectives": objectives.reshape(10, 10),
     }

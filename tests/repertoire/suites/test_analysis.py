@@ -3,6 +3,7 @@
 import math
 from collections.abc import Sequence
 
+import numpy as np
 import pytest
 from made_results import PAPER, WIGGLE, analyse, cells, make_result, make_results, row
 
@@ -14,6 +15,7 @@ from repertoire.suites.tables import (
     agreement_table,
     anova_table,
     cost_table,
+    equal_time_table,
     hyperparameters_table,
     pairs_table,
     results_table,
@@ -112,6 +114,27 @@ def test_signs_that_differ_from_the_papers_are_bold_if_both_are_decided():
         "sep-cma-mae vs cma-mae": "**< / >**",
         "lm-ma-mae vs cma-mae": "< / ?",
     }
+
+
+def test_after_equal_time_the_slower_of_two_may_be_below():
+    quick, slow = np.array([10.0, 20.0]), np.array([15.0, 60.0])
+    history = {"evaluations": np.array([1, 2]), "qd_score": np.array([1e6, 2e6])}
+    results = [
+        make_result("maze", name, trial, history=history | {"cpu_seconds": seconds + trial})
+        for name, seconds in (("lm-ma-mae", slow), ("openai-mae", quick))
+        for trial in (0, 1)
+    ]
+    study = analyse(results)
+    seconds, values = study.at_equal_time("maze", ("lm-ma-mae", "openai-mae"), QD_SCORE)
+    assert seconds == 20
+    assert values["openai-mae"] == pytest.approx([2.0, 1.9])
+    assert values["lm-ma-mae"] == pytest.approx([1 + 5 / 45, 1 + 4 / 45])
+    assert "| 0.3 | " in equal_time_table(study)  # minutes
+
+
+def test_without_times_nothing_is_compared_after_equal_time():
+    study = analyse(make_results(["maze"], PAPER.algorithms, history={"evaluations": [], "qd_score": []}))
+    assert equal_time_table(study) == ""
 
 
 def test_tests_stand_next_to_the_papers():

@@ -12,7 +12,7 @@ from repertoire.suites.published import published_study
 from repertoire.suites.results import TrialResult, read_trial
 from repertoire.suites.study_report import report_text, write_report
 
-NAMES = ["trials.csv", "curves.png", "archives.png", "normality.png", "report.md"]
+NAMES = ["trials.csv", "curves.png", "times.png", "archives.png", "normality.png", "report.md"]
 # In this order H3 holds, and H4 except for cma-mega-es
 LADDER = {
     "lm-ma-mae": 0.9,

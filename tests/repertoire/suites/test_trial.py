@@ -234,7 +234,9 @@ def test_the_folder_of_another_run_is_refused(uninterrupted, changes, words):
         replace(uninterrupted[0], **changes).run(silent)
 
 
-@pytest.mark.parametrize("text", [None, "", "{", "[]", '{"200": 3}', '{"200": {}, "cpu_seconds": []}', '{"400": {}}', "[" * 10**5])
+@pytest.mark.parametrize(
+    "text", [None, "", "{", "[]", '{"200": 3}', '{"200": {}, "cpu_seconds": []}', '{"400": {}}', "[" * 10**5]
+)
 def test_costs_that_cannot_be_read_are_refused(tmp_path, text):
     trial = robot_trial(tmp_path)
     trial.folder.mkdir(parents=True)
