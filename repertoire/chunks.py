@@ -81,6 +81,7 @@ class Chunk:
         seeds: (n,).
         watched: see `Simulation.evaluate`.
         recorded: likewise.
+        traced: likewise.
         robot: checksum of the robot.
         entry: of the run.
     """
@@ -91,6 +92,7 @@ class Chunk:
     seeds: np.ndarray
     watched: np.ndarray | None
     recorded: bool
+    traced: bool
     robot: str
     entry: Entry
 
@@ -145,7 +147,9 @@ def run_chunk(chunk: Chunk) -> tuple[Episodes, float]:
         simulation = _simulation(chunk)
     started = time.perf_counter()
     solutions = chunk.solutions[chunk.uses]
-    found = simulation.evaluate(solutions, chunk.seeds, watched=chunk.watched, recorded=chunk.recorded)
+    found = simulation.evaluate(
+        solutions, chunk.seeds, watched=chunk.watched, recorded=chunk.recorded, traced=chunk.traced
+    )
     return found, time.perf_counter() - started
 
 

@@ -404,6 +404,7 @@ class ClusterSimulation:
         variants: np.ndarray | None = None,
         watched: np.ndarray | None = None,
         recorded: bool = False,
+        traced: bool = False,
         on_finished: Callable[[int], None] | None = None,
     ) -> Episodes:
         """See `Simulation.evaluate`; `on_finished` is called in this thread.
@@ -414,11 +415,11 @@ class ClusterSimulation:
         """
         parameters, seeds, variants, watched = self._here.check(parameters, seeds, variants, watched)
         if not len(seeds):
-            return self._here.evaluate(parameters, seeds, watched=watched, recorded=recorded)
+            return self._here.evaluate(parameters, seeds, watched=watched, recorded=recorded, traced=traced)
         self._cluster.count_workers()
         size = self._cluster.chunk_size(len(seeds))
         chunks = [
-            self._chunk(rows, int(variant), parameters, seeds, watched, recorded)
+            self._chunk(rows, int(variant), parameters, seeds, watched, recorded, traced)
             for variant in np.unique(variants)
             for every in [np.flatnonzero(variants == variant)]
             for rows in np.split(every, range(size, len(every), size))
@@ -442,6 +443,7 @@ class ClusterSimulation:
         seeds: np.ndarray,
         watched: np.ndarray | None,
         recorded: bool,
+        traced: bool,
     ) -> Chunk:
         """The chunk of some rows of an evaluation, which are of one variant."""
         new = [not np.array_equal(parameters[row], parameters[before]) for before, row in pairwise(rows)]
@@ -453,6 +455,7 @@ class ClusterSimulation:
             seeds=seeds[rows],
             watched=None if watched is None else watched[rows],
             recorded=recorded,
+            traced=traced,
             robot=self._keep(variant),
             entry=self._entry,
         )

@@ -88,6 +88,7 @@ class Evaluator:
         seeds: np.ndarray,
         *,
         conditions: np.ndarray | None = None,
+        traced: bool = False,
         on_finished: Callable[[int], None] | None = None,
     ) -> Episodes:
         """Run an episode of each of n elites.
@@ -96,10 +97,13 @@ class Evaluator:
             rows: of the elites in the repertoire, (n,).
             seeds: of the episodes, (n,).
             conditions: numbers of their conditions, (n,); the first condition by default.
+            traced: whether to record what sensors read.
             on_finished: called from other threads with the number of episodes finished.
         """
         solutions = self.repertoire.elites.solutions[rows]
-        return self._executor.evaluate(solutions, seeds, variants=conditions, on_finished=on_finished)
+        return self._executor.evaluate(
+            solutions, seeds, variants=conditions, traced=traced, on_finished=on_finished
+        )
 
     def objectives(self, episodes: Episodes) -> np.ndarray:
         """Objectives of episodes; the repertoire's minimum objective where the simulation diverged."""

@@ -30,6 +30,7 @@ class Executor(Protocol):
         variants: np.ndarray | None = None,
         watched: np.ndarray | None = None,
         recorded: bool = False,
+        traced: bool = False,
         on_finished: Callable[[int], None] | None = None,
     ) -> Episodes:
         """Run one episode for each row of parameters, see `Simulation.evaluate`."""

@@ -1,5 +1,6 @@
 """`Robot`: an MJCF and its YAML, validated and ready to be simulated, and how robots are found and read."""
 
+import copy
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cache, cached_property
@@ -40,12 +41,16 @@ class Faults:
         noisy: standard deviation of what is added to an observation every control step, likewise.
         fixed: angle at which a joint that the model lacks is fixed [rad]: this is what the controller sees of
             it, with no speed. Of a joint that is lost it sees 0.
+        play: backlash of a joint's gear to either side, in units of its motor's control (of a servo [rad]).
+        swapped: joints whose motor gets the action of another joint, and which joint that is.
     """
 
     delay: int = 0
     stuck: Mapping[str, float] = field(default_factory=dict)
     noisy: Mapping[str, float] = field(default_factory=dict)
     fixed: Mapping[str, float] = field(default_factory=dict)
+    play: Mapping[str, float] = field(default_factory=dict)
+    swapped: Mapping[str, str] = field(default_factory=dict)
 
     def __add__(self, other: "Faults") -> "Faults":
         """Both; of two that say something of one observation or joint the second counts, delays add up."""
@@ -54,10 +59,14 @@ class Faults:
             stuck={**self.stuck, **other.stuck},
             noisy={**self.noisy, **other.noisy},
             fixed={**self.fixed, **other.fixed},
+            play={**self.play, **other.play},
+            swapped={**self.swapped, **other.swapped},
         )
 
 
 NO_FAULTS = Faults()
+Edit = Callable[[mujoco.MjSpec], None]
+Patch = Callable[[mujoco.MjModel], None]
 
 
 @dataclass(frozen=True)
@@ -66,22 +75,26 @@ class Modification:
 
     Attributes:
         label: what to call it.
-        edit: changes a spec in place; it may remove joints, motors and geoms that the description lists.
+        edit: changes a spec in place; it may remove joints, motors and geoms that the description lists. None
+            where the patch says all.
         faults: what the change does to the robot's signals, which no model can express.
+        patch: changes numbers of the compiled model in place, after all edits; it must do without what they
+            removed. A change that needs no other is made without compiling the model again.
     """
 
     label: str
-    edit: Callable[[mujoco.MjSpec], None]
+    edit: Edit | None = None
     faults: Faults = NO_FAULTS
+    patch: Patch | None = None
 
-    def __reduce__(self) -> tuple[Callable, tuple[str, bytes, Faults]]:
+    def __reduce__(self) -> tuple[Callable, tuple[type["Modification"], bytes]]:
         # most edits are functions within functions, which Python's own pickle refuses
-        return _unpickled, (self.label, cloudpickle.dumps(self.edit), self.faults)
+        return _unpickled, (type(self), cloudpickle.dumps(vars(self)))
 
 
-def _unpickled(label: str, edit: bytes, faults: Faults) -> Modification:
+def _unpickled(kind: type[Modification], fields: bytes) -> Modification:
     """A modification that was pickled."""
-    return Modification(label, cloudpickle.loads(edit), faults)
+    return kind(**cloudpickle.loads(fields))
 
 
 @dataclass(frozen=True, eq=False)
@@ -166,7 +179,7 @@ class Robot:
         return sum((modification.faults for modification in self.modifications), NO_FAULTS)
 
     def modified(
-        self, label: str, edit: Callable[[mujoco.MjSpec], None], faults: Faults = NO_FAULTS
+        self, label: str, edit: Edit | None = None, faults: Faults = NO_FAULTS, patch: Patch | None = None
     ) -> "Robot":
         """The robot after one more change to its model.
 
@@ -174,16 +187,31 @@ class Robot:
             label: what to call the change.
             edit: see `Modification`.
             faults: see `Modification`.
+            patch: see `Modification`.
 
         Raises:
             InvalidRobotError: the changed model does not compile.
         """
-        modifications = (*self.modifications, Modification(label, edit, faults))
-        spec = self.spec()
-        for modification in modifications:
-            modification.edit(spec)
-        origin = f"{self.name} with {', '.join(modification.label for modification in modifications)}"
-        model, physics = compile_models(spec, self.description, origin)
+        return self.with_modifications(Modification(label, edit, faults, patch))
+
+    def with_modifications(self, *more: Modification) -> "Robot":
+        """The robot after further changes to its model, which is compiled at most once, see `modified`."""
+        if not more:
+            return self
+        modifications, patching = (*self.modifications, *more), more
+        model, physics = self.model, self.physics
+        if any(modification.edit for modification in more):
+            patching, spec = modifications, self.spec()
+            for edit in filter(None, (modification.edit for modification in modifications)):
+                edit(spec)
+            origin = f"{self.name} with {', '.join(modification.label for modification in modifications)}"
+            model, physics = compile_models(spec, self.description, origin)
+        patches = [modification.patch for modification in patching if modification.patch]
+        if patches:
+            model, physics = copy.copy(model), copy.copy(physics)
+        for patch in patches:
+            patch(model)
+            patch(physics)
         return replace(self, model=model, physics=physics, modifications=modifications)
 
     def with_episode_steps(self, steps: int | None) -> "Robot":

@@ -20,6 +20,7 @@ class SeedFamily(IntEnum):
     EVALUATION = 6  # further episodes of a repertoire's elites
     REHEARSAL = 7  # a repertoire's elites on damaged robots
     DAMAGE = 8  # which episodes of a training run on damaged robots
+    THINKING = 9  # what a self-model simulates between two trials
 
 
 def search_seed(seed: int) -> np.random.SeedSequence:

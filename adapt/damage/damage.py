@@ -1,8 +1,9 @@
 """`Damage`: what can be wrong with a robot, and what it does to its model."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from itertools import combinations
 from typing import Literal, NamedTuple
 
@@ -11,7 +12,7 @@ import mujoco
 from adapt.damage.edits import settle_gains
 from adapt.damage.parts import RobotParts
 from robots.errors import InvalidValueError
-from robots.robot import NO_FAULTS, Faults, Robot
+from robots.robot import NO_FAULTS, Edit, Faults, Modification, Patch, Robot
 
 _CHANGED = {
     "motor": "the motor of {}",
@@ -36,33 +37,40 @@ class Change(NamedTuple):
         subjects: what it changes, in words; two damages that change the same contradict each other.
         edit: makes the change to the robot's model, in which another damage may have left parts missing.
         faults: what MJCF cannot express.
+        patch: makes the change in the compiled model, see `Modification`, or the rest of it.
     """
 
     subjects: frozenset[str]
-    edit: Callable[[mujoco.MjSpec], None] = lambda _: None
+    edit: Edit | None = None
     faults: Faults = NO_FAULTS
+    patch: Patch | None = None
 
 
 @dataclass(frozen=True)
-class Effect:
-    """What one defect does to one robot. Called with the robot's model, it makes the change.
+class Effect(Modification):
+    """What one defect does to one robot; its label is the defect's text.
 
     Attributes:
-        label: the defect's text.
         kind: of the defect.
         general: whether it applies to all legs: to those that are left, whatever else happened to them.
-        change: the change.
+        subjects: see `Change`.
     """
 
-    label: str
-    kind: str
-    general: bool
-    change: Change
+    kind: str = ""
+    general: bool = False
+    subjects: frozenset[str] = frozenset()
 
-    def __call__(self, spec: mujoco.MjSpec) -> None:
-        """Change a robot's model."""
-        settle_gains(spec)
-        self.change.edit(spec)
+    @classmethod
+    def of(cls, label: str, kind: str, general: bool, change: Change) -> "Effect":
+        """The effect of a change."""
+        edit = change.edit and partial(_edit_settled, change.edit)
+        return cls(label, edit, change.faults, change.patch, kind, general, change.subjects)
+
+
+def _edit_settled(edit: Edit, spec: mujoco.MjSpec) -> None:
+    """Change a robot's model, whose gains do not follow from masses any more."""
+    settle_gains(spec)
+    edit(spec)
 
 
 class Damage(ABC):
@@ -99,11 +107,9 @@ class Damage(ABC):
             InvalidRobotError: the damaged model does not compile.
         """
         effects = self.effects(RobotParts(robot))
-        present = [modification.edit for modification in robot.modifications]
-        check_compatible([*(edit for edit in present if isinstance(edit, Effect)), *effects])
-        for effect in effects:
-            robot = robot.modified(effect.label, effect, effect.change.faults)
-        return robot
+        present = [effect for effect in robot.modifications if isinstance(effect, Effect)]
+        check_compatible([*present, *effects])
+        return robot.with_modifications(*effects)
 
 
 def check_compatible(effects: Sequence[Effect]) -> None:
@@ -113,7 +119,7 @@ def check_compatible(effects: Sequence[Effect]) -> None:
         InvalidValueError: there are such.
     """
     for one, other in combinations(effects, 2):
-        shared = one.change.subjects & other.change.subjects
+        shared = one.subjects & other.subjects
         if shared and (one.kind == other.kind or one.general == other.general):
             raise InvalidValueError(
                 f"{one.label} and {other.label} cannot be combined: both change {min(shared)}"

@@ -143,7 +143,7 @@ class Defect(Damage):
         if target.sort not in self.sorts:
             fitting = " or ".join(sort_words(sort) for sort in self.sorts)
             raise InvalidValueError(f"{self.kind} can happen to {fitting}, not to {self.target}")
-        return (Effect(str(self), self.kind, target.sort == "all", self._change(parts, target)),)
+        return (Effect.of(str(self), self.kind, target.sort == "all", self._change(parts, target)),)
 
     @abstractmethod
     def _change(self, parts: RobotParts, target: Target) -> Change:

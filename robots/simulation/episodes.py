@@ -29,6 +29,7 @@ class Episodes:
         sums: of each episode's observations, and of their squares, (n, 2, o); None likewise.
         transitions: of each episode, (n,) of objects: (its steps, columns) float32, see `TransitionColumns`,
             without rows where it diverged. None if they were not to be recorded.
+        traces: of each episode what its sensors read, likewise, see `robots.simulation.trace`.
     """
 
     objectives: np.ndarray
@@ -44,6 +45,7 @@ class Episodes:
     watched: np.ndarray | None = None
     sums: np.ndarray | None = None
     transitions: np.ndarray | None = None
+    traces: np.ndarray | None = None
 
     def __len__(self) -> int:
         return len(self.objectives)

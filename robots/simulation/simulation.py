@@ -13,6 +13,7 @@ from robots.errors import InvalidValueError
 from robots.robot import Robot
 from robots.simulation.episodes import Episodes, TransitionColumns, empty_episodes
 from robots.simulation.stepper import Stepper
+from robots.simulation.trace import trace_names
 
 _MOST = 1024  # threads; more than any machine can use
 
@@ -64,6 +65,7 @@ class Simulation:
         variants: np.ndarray | None = None,
         watched: np.ndarray | None = None,
         recorded: bool = False,
+        traced: bool = False,
         on_finished: Callable[[int], None] | None = None,
     ) -> Episodes:
         """Run one episode per pair.
@@ -74,6 +76,7 @@ class Simulation:
             variants: (n,) integers, which of the robots runs each pair; the first by default.
             watched: (n,) bool, the episodes whose observations are to be summed; None for none.
             recorded: whether transitions are to be recorded.
+            traced: whether traces are, instead of transitions.
             on_finished: called from the simulation's threads with the number of episodes finished so far.
 
         Raises:
@@ -85,10 +88,11 @@ class Simulation:
         # each episode has sums of its own, so that neither threads nor their order change anything
         sums = np.zeros((n, 2, 0 if watched is None else self.robot.observation_dim))
         columns = TransitionColumns(self.robot.observation_dim, self.robot.action_dim)
-        steps = max(robot.description.episode_steps for robot in self._robots) if recorded else 0
-        transitions = np.empty((n, steps, columns.count), np.float32)
+        steps = max(robot.description.episode_steps for robot in self._robots)
+        transitions = np.empty((n, steps if recorded else 0, columns.count), np.float32)
+        traces = np.empty((n, steps if traced else 0, len(trace_names(self.robot))), np.float32)
         results = empty_episodes(n, self.robot.measure_dim)
-        evaluation = _Evaluation(parameters, seeds, variants, results, sums, transitions, on_finished)
+        evaluation = _Evaluation(parameters, seeds, variants, results, sums, transitions, traces, on_finished)
         try:
             for job in [self._pool.submit(evaluation.work, self._stepper) for _ in range(self.threads)]:
                 job.result()
@@ -98,10 +102,9 @@ class Simulation:
         if watched is not None:
             results = replace(results, watched=watched, sums=sums)
         if recorded:
-            rows = np.empty(n, object)
-            for index, length in enumerate(np.where(results.diverged, 0, results.steps)):
-                rows[index] = transitions[index, :length]
-            results = replace(results, transitions=rows)
+            results = replace(results, transitions=_cut(transitions, results))
+        if traced:
+            results = replace(results, traces=_cut(traces, results))
         return results
 
     def check(
@@ -165,6 +168,7 @@ class _Evaluation:
         results: to be filled in.
         sums: of each episode's observations and of their squares, (n, 2, o), or (n, 2, 0).
         transitions: of each episode, (n, steps, columns) float32, or (n, 0, columns).
+        traces: likewise.
         on_finished: see `Simulation.evaluate`.
     """
 
@@ -174,6 +178,7 @@ class _Evaluation:
     results: Episodes
     sums: np.ndarray
     transitions: np.ndarray
+    traces: np.ndarray
     on_finished: Callable[[int], None] | None
 
     def __post_init__(self) -> None:
@@ -187,8 +192,8 @@ class _Evaluation:
         while (index := self._take()) is not None:
             stepper = stepper_of(int(self.variants[index]))
             parameters, seed = self.parameters[index], int(self.seeds[index])
-            sums, rows = self.sums[index], self.transitions[index]
-            stepper.run(parameters, seed, abandoned=self.abandoned, sums=sums, transitions=rows)
+            sums, rows, trace = self.sums[index], self.transitions[index], self.traces[index]
+            stepper.run(parameters, seed, abandoned=self.abandoned, sums=sums, transitions=rows, trace=trace)
             if self.abandoned[0]:
                 return
             self._finish(index, stepper)
@@ -215,6 +220,14 @@ class _Evaluation:
             self._finished += 1
             if self.on_finished:
                 self.on_finished(self._finished)  # in the lock, so that the numbers come in order
+
+
+def _cut(rows: np.ndarray, episodes: Episodes) -> np.ndarray:
+    """Of rows for every control step, (n, steps, columns), those of each episode, (n,) of objects."""
+    cut = np.empty(len(rows), object)
+    for index, length in enumerate(np.where(episodes.diverged, 0, episodes.steps)):
+        cut[index] = rows[index, :length]
+    return cut
 
 
 def available_cores() -> int:

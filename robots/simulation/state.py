@@ -156,6 +156,7 @@ def _constants(robot: Robot, data: mujoco.MjData) -> np.ndarray:
         **{f"{term}_weight": weight for term, weight in description.reward.model_dump().items()},
         "delay": faults.delay,
         "faulty": bool(faults.stuck or faults.noisy),
+        "swapped": bool(faults.swapped),
     }
     return _records(1, values)
 
@@ -190,6 +191,9 @@ def _joints(robot: Robot, data: mujoco.MjData) -> np.ndarray:
         "bias_velocity": of_motors(model.actuator_biasprm[:, 2]),  # force per velocity
         "min_force": of_motors(np.where(limited, model.actuator_forcerange[:, 0], -np.inf)),
         "max_force": of_motors(np.where(limited, model.actuator_forcerange[:, 1], np.inf)),
+        "play": [float(robot.faults.play.get(name, 0.0)) for name in names],  # in units of the control
+        # the joint whose action its motor gets
+        "source": [names.index(robot.faults.swapped.get(name, name)) for name in names],
     }
     return _records(len(joints), values)
 

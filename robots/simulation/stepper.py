@@ -21,10 +21,10 @@ from robots.errors import InvalidValueError
 from robots.model import ABSENT
 from robots.robot import Robot
 from robots.simulation.state import EpisodeState, Task, make_state, make_task, read_tally, start_positions
-from robots.simulation.task import apply_action, begin, score
+from robots.simulation.task import apply_action, begin, note, score
 
 _NOT_WATCHED = np.zeros((2, 0))  # the sums of observations that nobody asked for
-_NOT_RECORDED = np.zeros((0, 0), np.float32)  # the transitions that nobody asked for
+_NOT_RECORDED = np.zeros((0, 0), np.float32)  # the transitions, or the trace, that nobody asked for
 _NEVER = np.zeros(1, np.bool_)  # the flag of an episode that is not abandoned
 _STATE = mujoco.mjtState.mjSTATE_INTEGRATION
 
@@ -121,6 +121,7 @@ class Stepper:
         abandoned: np.ndarray = _NEVER,
         sums: np.ndarray = _NOT_WATCHED,
         transitions: np.ndarray = _NOT_RECORDED,
+        trace: np.ndarray = _NOT_RECORDED,
     ) -> None:
         """Run the episode of a seed to its end, driven by the robot's controller.
 
@@ -131,6 +132,7 @@ class Stepper:
             sums: (2, o) to add the observations and their squares to, or (2, 0).
             transitions: (steps, columns) float32, to be filled with a row for each control step, see
                 `TransitionColumns`; or without rows.
+            trace: likewise, see `robots.simulation.trace`.
 
         Raises:
             InvalidValueError: the parameters have another shape, or the seed is negative.
@@ -150,6 +152,7 @@ class Stepper:
             parameters,
             sums,
             transitions,
+            trace,
             abandoned,
         )
 
@@ -295,6 +298,7 @@ def _run(
     parameters: np.ndarray,
     sums: np.ndarray,
     transitions: np.ndarray,
+    trace: np.ndarray,
     abandoned: np.ndarray,
 ) -> None:
     """Run the episode whose initial state is in the row of state; see `Stepper.run`."""
@@ -307,7 +311,12 @@ def _run(
             value = np.float64(state.observation[i])
             sums[0, i] += value
             sums[1, i] += value * value
-        if transitions.shape[0] == 0:
+        if trace.shape[0] > 0:
+            step = state.tally[0].steps
+            trace[step, : state.action.size] = state.action
+            ended = _advance(physics, task, state)
+            note(task, state, trace[step])
+        elif transitions.shape[0] == 0:
             ended = _advance(physics, task, state)
         else:
             row = transitions[state.tally[0].steps]

@@ -55,6 +55,10 @@ def apply_action(task: Task, episode: EpisodeState) -> None:
     The action is overwritten with what arrived.
     """
     delay = task.constants[0].delay
+    if task.constants[0].swapped:
+        actions = episode.action.copy()
+        for j in range(task.joints.size):
+            episode.action[j] = actions[task.joints[j].source]
     for j in range(task.joints.size):
         joint = task.joints[j]
         action = min(max(episode.action[j], np.float32(-1.0)), np.float32(1.0))
@@ -64,7 +68,10 @@ def apply_action(task: Task, episode: EpisodeState) -> None:
         if joint.ctrl == ABSENT:
             action = np.float32(0.0)  # a motor that is gone draws nothing
         else:
-            episode.row[joint.ctrl] = joint.ctrl_middle + joint.ctrl_half_range * action
+            control = joint.ctrl_middle + joint.ctrl_half_range * action
+            if joint.play > 0:  # until the gear's teeth meet, the motor goes where it went before
+                control = min(max(episode.row[joint.ctrl], control - joint.play), control + joint.play)
+            episode.row[joint.ctrl] = control
         episode.action[j] = action
 
 
@@ -126,11 +133,7 @@ def _reward(task: Task, episode: EpisodeState, pose: _Pose, position: tuple[floa
     for j in range(joints):
         joint, a = task.joints[j], float(episode.action[j])
         velocity = row[joint.qvel] if joint.qvel != ABSENT else 0.0
-        torque = 0.0
-        if joint.ctrl != ABSENT:
-            force = joint.gain * row[joint.ctrl] + joint.bias
-            force += joint.gear * (joint.bias_length * row[joint.qpos] + joint.bias_velocity * velocity)
-            torque = joint.gear * min(max(force, joint.min_force), joint.max_force)
+        torque = _torque(task, row, j)
         work += abs(a * 0.1 * velocity)
         effort += a * a
         power += abs(torque * velocity)
@@ -152,6 +155,40 @@ def _reward(task: Task, episode: EpisodeState, pose: _Pose, position: tuple[floa
     if tally.terminated and constants.forfeits:
         tally.reward -= tally.objective
         tally.objective = 0.0
+
+
+@compiled()
+def _torque(task: Task, row: np.ndarray, j: int) -> float:
+    """What a joint's motor gives [N m or N]; 0 of one that is gone."""
+    joint = task.joints[j]
+    if joint.ctrl == ABSENT:
+        return 0.0
+    velocity = row[joint.qvel] if joint.qvel != ABSENT else 0.0
+    force = joint.gain * row[joint.ctrl] + joint.bias
+    force += joint.gear * (joint.bias_length * row[joint.qpos] + joint.bias_velocity * velocity)
+    return float(joint.gear * min(max(force, joint.min_force), joint.max_force))
+
+
+@compiled()
+def note(task: Task, episode: EpisodeState, trace: np.ndarray) -> None:
+    """Write what the sensors read after a control step behind the action, which the row already holds.
+
+    See `robots.simulation.trace` for the columns.
+    """
+    constants, row = task.constants[0], episode.row
+    joints, feet = task.joints.size, episode.touching.size
+    for j in range(joints):
+        trace[joints + j] = episode.observation[8 + 2 * j]
+        trace[2 * joints + j] = _torque(task, row, j)
+    pose, turning, at = _pose(task, row), constants.root_qvel, 3 * joints
+    for i in range(3):
+        trace[at + i] = pose[3 + i]
+        trace[at + 3 + i] = 0.0 if constants.planar else row[turning + 3 + i]
+    if constants.planar:
+        trace[at + 4] = row[turning + 2]
+    for foot in range(feet):
+        trace[at + 6 + foot] = episode.observation[8 + 2 * joints + foot]
+    trace[at + 6 + feet], trace[at + 7 + feet] = _position(task, row)
 
 
 @compiled()

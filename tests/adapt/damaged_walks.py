@@ -1,5 +1,6 @@
 """What tests of damage share: walks of damaged robots, and where in observations a part is."""
 
+import mujoco
 import numpy as np
 
 from adapt.damage.defect import damage_kinds
@@ -42,9 +43,12 @@ def texts(robot):
         "foot": f"foot={next(iter(description.feet))}",
         **{whole: whole for whole in ("all", "torso", "floor")},
     }
-    strengths = {"payload": "@0.5", "weak": "@0.25"}
+    strengths = {"payload": "@0.5", "weak": "@0.25", "swapped": "@1"}
+    planar, servos = robot.physics.jnt_type[0] != mujoco.mjtJoint.mjJNT_FREE, robot.name == "hexapod"
+    impossible = {"offset": not servos, "mass-left": planar}
     return [
         f"{parts[sort]}:{name}{strengths.get(name, '')}"
         for name, kind in damage_kinds().items()
         for sort in kind.sorts
+        if not impossible.get(name)
     ]

@@ -67,7 +67,7 @@ def test_malformed_text(ant, text):
         ),
         ("joint=hip:dead", "joint of the ant 'hip'.*available: front_left_hip, front_left_ankle"),
         ("foot=hip:slip", "foot of the ant 'hip'; available: front_left, back_left"),
-        ("front_left:gone", "kind of damage 'gone'.*available: dead, delay, .*, weak$"),
+        ("front_left:gone", "kind of damage 'gone'.*available: backlash, bent, dead, .*, weak$"),
     ],
 )
 def test_unknown_names_are_answered_with_the_known(ant, text, message):

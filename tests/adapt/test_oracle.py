@@ -22,7 +22,7 @@ class MadeUp:
     def __init__(self) -> None:
         self.calls: list[tuple[np.ndarray, np.ndarray]] = []
 
-    def evaluate(self, parameters, seeds, *, variants=None, on_finished=None) -> Episodes:
+    def evaluate(self, parameters, seeds, *, variants=None, traced=False, on_finished=None) -> Episodes:
         rows = parameters[:, 0].astype(int)
         self.calls.append((rows, np.array(seeds)))
         objectives = np.where((rows == 3) & (variants == 1), 1.0, 0.1)

@@ -92,7 +92,7 @@ class FakeSimulation:
     def close(self):
         pass
 
-    def evaluate(self, parameters, seeds, *, variants=None, on_finished=None):
+    def evaluate(self, parameters, seeds, *, variants=None, traced=False, on_finished=None):
         self.seeds.append((self.damaged, np.array(seeds)))
         noise = np.array([np.random.default_rng(seed).normal() for seed in seeds])
         objectives = parameters[:, 0] + noise - 5.0 * self.damaged

@@ -143,7 +143,7 @@ class MadeUp:
     def __init__(self) -> None:
         self.seeds: list[np.ndarray] = []
 
-    def evaluate(self, parameters, seeds, *, variants=None, on_finished=None) -> Episodes:
+    def evaluate(self, parameters, seeds, *, variants=None, traced=False, on_finished=None) -> Episodes:
         self.seeds.append(np.array(seeds))
         diverged = parameters[:, 0] < 0
         objectives = np.where(diverged, np.nan, parameters[:, 0] + (0 if variants is None else variants))

@@ -28,7 +28,7 @@ def _columns(episodes: Episodes) -> list[np.ndarray]:
     return [
         getattr(episodes, field.name)
         for field in dataclasses.fields(episodes)
-        if field.name not in ("watched", "sums", "transitions")
+        if field.name not in ("watched", "sums", "transitions", "traces")
     ]
 
 

@@ -4,12 +4,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import mujoco
-import numpy as np
 
 from adapt.damage.damage import Change, changes_of
 from adapt.damage.defect import Defect, Scale, register
-from adapt.damage.edits import find_joints, find_motors, limb_geoms, mark
 from adapt.damage.parts import RobotParts, Target
+from adapt.damage.patches import joint_ids, mark_limbs, motor_ids
 
 
 @register("weak")
@@ -29,19 +28,18 @@ class Weak(Defect):
     def _change(self, parts: RobotParts, target: Target) -> Change:
         """See `Defect`."""
         joints, share = parts.joints(target), self.amount
-        return Change(changes_of("motor", joints), lambda spec: _weaken(spec, joints, share))
+        return Change(changes_of("motor", joints), patch=lambda model: _weaken(model, joints, share))
 
 
-def _weaken(spec: mujoco.MjSpec, joints: Sequence[str], share: float) -> None:
+def _weaken(model: mujoco.MjModel, joints: Sequence[str], share: float) -> None:
     """Leave the motors of joints a share of their torque."""
-    for motor in find_motors(spec, joints):
-        if motor.biastype == mujoco.mjtBias.mjBIAS_NONE:
-            motor.gear = share * np.asarray(motor.gear)
+    for motor in motor_ids(model, joints):
+        if model.actuator_biastype[motor] == mujoco.mjtBias.mjBIAS_NONE:
+            model.actuator_gear[motor] *= share
             continue
         # a servo's gear would also change where it goes
-        motor.gainprm = share * np.asarray(motor.gainprm)
-        motor.biasprm = share * np.asarray(motor.biasprm)
-        motor.forcerange = share * np.asarray(motor.forcerange)
-    for joint in find_joints(spec, joints):
-        joint.actfrcrange = share * np.asarray(joint.actfrcrange)
-    mark(limb_geoms(spec, joints))
+        for numbers in (model.actuator_gainprm, model.actuator_biasprm, model.actuator_forcerange):
+            numbers[motor] *= share
+    for joint in joint_ids(model, joints):
+        model.jnt_actfrcrange[joint] *= share
+    mark_limbs(model, joints)

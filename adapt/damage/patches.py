@@ -1,0 +1,52 @@
+"""Changes to the numbers of a compiled model, for damage that needs no other: what is lost is passed over."""
+
+from collections.abc import Iterable, Sequence
+
+import mujoco
+import numpy as np
+from scipy.spatial.transform import Rotation
+
+from adapt.damage.edits import RED
+from robots.model import ABSENT, motor_of
+
+
+def joint_ids(model: mujoco.MjModel, names: Iterable[str]) -> list[int]:
+    """Indices of the joints that are there."""
+    found = (mujoco.mj_name2id(model, mujoco.mjtObj.mjOBJ_JOINT, name) for name in names)
+    return [joint for joint in found if joint != ABSENT]
+
+
+def motor_ids(model: mujoco.MjModel, names: Iterable[str]) -> list[int]:
+    """Indices of the actuators of joints, of those that are there."""
+    return [motor for name in names if (motor := motor_of(model, name)) != ABSENT]
+
+
+def mark_limbs(model: mujoco.MjModel, names: Sequence[str]) -> None:
+    """Colour red what joints move, up to the next joint each."""
+    limbs = model.body_weldid[model.jnt_bodyid[joint_ids(model, names)]]
+    model.geom_rgba[np.isin(model.body_weldid[model.geom_bodyid], limbs)] = RED
+
+
+def turn_limb(model: mujoco.MjModel, joint: str, angle: float) -> None:
+    """Turn what a hinge moves about the hinge, while its position stays: the limb is bent [rad]."""
+    for number in joint_ids(model, [joint]):
+        body, anchor = model.jnt_bodyid[number], model.jnt_pos[number].copy()
+        turn = Rotation.from_rotvec(angle * model.jnt_axis[number])
+        own, children = model.geom_bodyid == body, model.body_parentid == body
+        parts = (
+            (model.geom_pos, model.geom_quat, own),
+            (model.site_pos, model.site_quat, model.site_bodyid == body),
+            (model.body_ipos, model.body_iquat, np.arange(model.nbody) == body),
+            (model.body_pos, model.body_quat, children & (np.arange(model.nbody) > 0)),
+        )
+        for places, turns, which in parts:
+            places[which] = anchor + turn.apply(places[which] - anchor)
+            for index in np.flatnonzero(which):
+                turned = turn * Rotation.from_quat(turns[index], scalar_first=True)
+                turns[index] = turned.as_quat(scalar_first=True)
+    settle(model)
+
+
+def settle(model: mujoco.MjModel) -> None:
+    """Work out again what MuJoCo derives from masses and places."""
+    mujoco.mj_setConst(model, mujoco.MjData(model))

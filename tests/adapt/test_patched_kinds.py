@@ -1,0 +1,107 @@
+"""Kinds of damage that change a compiled model or its signals: what a servo does, and what hangs on a hinge."""
+
+import mujoco
+import numpy as np
+import pytest
+
+from adapt.damage.defect import damage_kinds
+from adapt.damage.text import parse_damage
+from robots.errors import InvalidValueError
+from robots.robot import load_robot
+from robots.simulation.stepper import Stepper
+
+JOINT = "left_middle_femur"
+
+
+def angles(text, command=0.3, seconds=0.6):
+    """What the joints of a Hexapod in the air read once they were told one angle for a while, and how it went."""
+    robot = load_robot("hexapod")
+    robot = robot if text is None else parse_damage(text, robot).apply(robot)
+    data = mujoco.MjData(robot.physics)
+    stepper = Stepper(robot)
+    stepper.reset(0)
+    stepper.data.qpos[2] = 5.0  # out of reach of the floor
+    way = []
+    for _ in range(int(seconds / robot.control_step)):
+        stepper.step(np.full(robot.action_dim, command))
+        way.append({name: float(stepper.data.joint(name).qpos[0]) for name in robot.description.joints})
+    assert data.time == 0
+    return way
+
+
+WHOLE = angles(None)
+TOLD = WHOLE[-1][JOINT]
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        (f"joint={JOINT}:reversed", -TOLD),
+        (f"joint={JOINT}:offset@0.2", TOLD + 0.2),
+        (f"joint={JOINT}:offset@-0.2", TOLD - 0.2),
+        (f"joint={JOINT}:backlash@0.1", TOLD - 0.1),
+        (f"joint={JOINT}:swapped@4", 2 * WHOLE[-1]["left_middle_coxa"]),  # its servo is told half as much
+        (f"joint={JOINT}:bent@20", TOLD),
+    ],
+)
+def test_a_servo_goes_to(text, expected):
+    assert angles(text)[-1][JOINT] == pytest.approx(expected, abs=0.05)
+    others = [joint for joint in WHOLE[-1] if joint not in (JOINT, "left_middle_coxa")]
+    assert all(angles(text)[-1][joint] == pytest.approx(WHOLE[-1][joint], abs=0.02) for joint in others)
+
+
+@pytest.mark.parametrize("kind", ["stiff", "rubbing"])
+def test_a_joint_with_friction_is_slower_and_ever_slower(kind):
+    ways = [[at[JOINT] for at in angles(f"joint={JOINT}:{kind}@{s}", seconds=0.12)] for s in (0.2, 1.0)]
+    whole = [at[JOINT] for at in WHOLE[: len(ways[0])]]
+    assert whole[-1] > ways[0][-1] + 0.002 > ways[1][-1] + 0.01
+
+
+def test_a_bent_limb_is_where_its_joint_would_put_it():
+    robot = load_robot("hexapod")
+    model = parse_damage(f"joint={JOINT}:bent@30", robot).apply(robot).physics
+    bent, turned = mujoco.MjData(model), mujoco.MjData(robot.physics)
+    turned.joint(JOINT).qpos[0] = np.radians(30)
+    for at, data in ((model, bent), (robot.physics, turned)):
+        mujoco.mj_forward(at, data)
+    tibia = "left_middle_tibia"
+    np.testing.assert_allclose(bent.geom(tibia).xpos, turned.geom(tibia).xpos, atol=1e-12)
+    np.testing.assert_allclose(bent.geom(tibia).xmat, turned.geom(tibia).xmat, atol=1e-12)
+    np.testing.assert_allclose(bent.body(tibia).xipos, turned.body(tibia).xipos, atol=1e-12)
+
+
+@pytest.mark.parametrize(("kind", "axis"), [("mass-ahead", 0), ("mass-left", 1)])
+def test_the_centre_of_mass_moves(kind, axis):
+    robot = load_robot("hexapod")
+    model, by = parse_damage(f"torso:{kind}@0.04", robot).apply(robot).physics, np.zeros(3)
+    by[axis] = 0.04
+    np.testing.assert_allclose(model.body("torso").ipos - robot.physics.body("torso").ipos, by, atol=1e-12)
+    assert model.body_mass.sum() == robot.physics.body_mass.sum()
+
+
+def test_what_needs_no_compiling_is_not_compiled_and_lasts_through_what_does(monkeypatch):
+    robot = load_robot("hexapod")
+    both = parse_damage(f"joint={JOINT}:weak@0.25+right_front:lost", robot).apply(robot)
+    gain = [model.actuator(JOINT).gainprm[0] for model in (robot.physics, both.physics, both.model)]
+    assert gain[1:] == [0.25 * gain[0]] * 2
+    monkeypatch.setattr("robots.robot.compile_models", None)
+    weaker = both.modified("weaker", patch=lambda model: model.actuator_gainprm.__imul__(0.5))
+    assert weaker.physics.actuator(JOINT).gainprm[0] == 0.125 * gain[0]
+    assert both.physics.actuator(JOINT).gainprm[0] == 0.25 * gain[0]
+
+
+@pytest.mark.parametrize(
+    ("robot", "text", "message"),
+    [
+        ("ant", "joint=front_left_hip:offset", "the motor of front_left_hip is no servo"),
+        ("hopper", "torso:mass-left", "moves in a plane, without left and right"),
+        ("hexapod", "joint=left_front_coxa:swapped@1", "must be of another one of the 18 joints"),
+        ("hexapod", "joint=left_front_coxa:swapped@19", "must be of another one of the 18 joints"),
+        ("hexapod", "joint=left_front_coxa:weak+joint=left_front_coxa:reversed", "cannot be combined"),
+    ],
+)
+def test_what_cannot_be(robot, text, message):
+    robot = load_robot(robot)
+    with pytest.raises(InvalidValueError, match=message):
+        parse_damage(text, robot).apply(robot)
+    assert "reversed" in damage_kinds()

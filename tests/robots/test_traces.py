@@ -1,0 +1,82 @@
+"""Traces: what is recorded in compiled code is what the robot's sensors read when one steps through the episode."""
+
+import mujoco
+import numpy as np
+import pytest
+
+from robots.robot import Faults, Robot, load_robot
+from robots.simulation.simulation import Simulation
+from robots.simulation.stepper import Stepper
+from robots.simulation.trace import trace_names
+
+SEEDS = np.arange(4)
+
+
+@pytest.fixture(scope="module", params=["hexapod", "ant", "hopper"])
+def robot(request: pytest.FixtureRequest) -> Robot:
+    return load_robot(request.param).with_episode_steps(50)
+
+
+@pytest.fixture(scope="module")
+def solutions(robot: Robot) -> np.ndarray:
+    rng = np.random.default_rng(0)
+    return np.stack([robot.controller.initial(rng) for _ in SEEDS]) * np.float32(2)
+
+
+def column(robot: Robot, name: str) -> int:
+    return trace_names(robot).index(name)
+
+
+def test_they_are_what_stepping_through_the_episode_shows(robot: Robot, solutions: np.ndarray) -> None:
+    with Simulation(robot, threads=2) as simulation:
+        plain, found = (simulation.evaluate(solutions, SEEDS, traced=traced) for traced in (False, True))
+    assert plain.traces is None
+    np.testing.assert_array_equal(plain.objectives, found.objectives)
+    assert found.traces is not None
+    stepper, joints = Stepper(robot), robot.description.joints
+    for trace, parameters, seed in zip(found.traces, solutions, SEEDS, strict=True):
+        stepper.reset(int(seed))
+        for row in trace:
+            before = stepper.state.observation.copy()
+            action = robot.controller.act(parameters, before, stepper.tally.steps)
+            stepper.step(action)
+            data, free = stepper.data, robot.physics.jnt_type[0] == mujoco.mjtJoint.mjJNT_FREE
+            now = (
+                stepper.posed_data()
+            )  # whose forces are those of now, not of the last physics step's beginning
+            np.testing.assert_array_equal(row[: len(joints)], action)
+            seen = dict(zip(robot.observation_names, stepper.state.observation, strict=True))
+            for number, joint in enumerate(joints):
+                assert (
+                    row[column(robot, f"encoders: {joint} angle [half ranges]")] == seen[f"{joint} position"]
+                )
+                torque = now.joint(joint).qfrc_actuator[0]
+                assert row[2 * len(joints) + number] == pytest.approx(torque, rel=1e-5, abs=1e-5)
+            rates = data.qvel[3:6] if free else (0, data.qvel[2], 0)
+            at = column(robot, "imu: roll rate [rad/s]")
+            np.testing.assert_allclose(row[at : at + 3], rates, rtol=1e-6)
+            assert row[column(robot, "imu: roll [rad]")] == pytest.approx(seen["roll"], abs=1e-6)
+            for foot in robot.description.feet:
+                assert row[column(robot, f"contacts: {foot} [0 or 1]")] == seen[f"{foot} contact"]
+        assert row[column(robot, "odometry: x [m]")] == pytest.approx(stepper.progress, abs=0.3)
+
+
+def test_what_is_wrong_with_signals_shows(solutions: np.ndarray) -> None:
+    robot = load_robot("hexapod").with_episode_steps(50)
+    one, other = robot.description.joints[:2]
+    first = robot.controller.initial(np.random.default_rng(0))[None]
+
+    def trace(faults: Faults) -> np.ndarray:
+        with Simulation(robot.modified("wrong", None, faults), threads=1) as simulation:
+            traces = simulation.evaluate(first, SEEDS[:1], traced=True).traces
+        assert traces is not None
+        return np.asarray(traces[0])
+
+    healthy, joints = trace(Faults()), robot.action_dim
+    swapped = trace(Faults(swapped={one: other, other: one}))
+    np.testing.assert_array_equal(swapped[:, :joints], healthy[:, :joints])  # the controller does not know
+    assert np.abs(swapped[:, joints : joints + 2] - healthy[:, joints : joints + 2]).max() > 0.1
+    play = trace(Faults(play={one: 0.2}))
+    assert np.ptp(play[:, joints]) < np.ptp(healthy[:, joints]) - 0.1
+    stuck = trace(Faults(stuck={f"{one} position": 0.25}))
+    assert (stuck[:, joints] == 0.25).all()
