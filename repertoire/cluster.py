@@ -5,7 +5,6 @@ killed at any moment: Dask gives their work to others, and the results are those
 """
 
 import asyncio
-import json
 import logging
 import math
 import os
@@ -29,6 +28,7 @@ from robots.plugins import VARIABLE
 from robots.robot import Robot
 from robots.simulation.episodes import Episodes
 from robots.simulation.simulation import Simulation
+from robots.texts import parse_json, read_text
 
 try:
     import dask
@@ -79,14 +79,11 @@ def scheduler_address(path: Path) -> str:
     Raises:
         InvalidFileError: the file cannot be read, or is not of this kind.
     """
-    try:
-        address = json.loads(path.read_text())["address"]
-        if isinstance(address, str):
-            return address
-    except OSError as error:
-        raise InvalidFileError(f"the scheduler file {path} cannot be read: {error.strerror}") from error
-    except (ValueError, TypeError, KeyError, RecursionError):
-        pass
+    text = read_text(path)
+    with suppress(InvalidValueError):
+        found = parse_json(text)
+        if isinstance(found, dict) and isinstance(found.get("address"), str):
+            return str(found["address"])
     raise InvalidFileError(
         f"{path} is not a scheduler file, which is JSON with an address: dask scheduler --scheduler-file "
         "writes one"

@@ -2,17 +2,16 @@
 
 import math
 from collections.abc import Iterable
-from pathlib import Path
 from typing import Annotated, Any
 
-import yaml
 from pydantic import BeforeValidator, Field, model_validator
 
 from robots.controllers.controller import ControllerDescription
 from robots.controllers.mlp import MLPDescription
 from robots.controllers.periodic import PeriodicDescription
-from robots.errors import InvalidRobotError, InvalidValueError, SurefootError, one_line
+from robots.errors import InvalidRobotError, InvalidValueError, SurefootError
 from robots.records import Count, Finite, Names, Positive, Record, Steps, by_kind, reader, validate
+from robots.texts import parse_yaml
 
 # the kinds of controllers by name: each brings its part of the YAML
 CONTROLLERS: dict[str, type[ControllerDescription]] = by_kind(MLPDescription, PeriodicDescription)
@@ -210,28 +209,9 @@ def parse_description(text: str, *, origin: str) -> Description:
         InvalidRobotError: the text is not YAML, or not a robot's description.
     """
     try:
-        content = yaml.safe_load(text)
-    except yaml.YAMLError as error:
-        raise InvalidRobotError(f"{origin} is not valid YAML: {one_line(error)}") from error
-    if not isinstance(content, dict):
-        raise InvalidRobotError(
-            f"{origin} must hold a mapping of keys to values, not {type(content).__name__}"
-        )
-    try:
+        content = parse_yaml(text)
+        if not isinstance(content, dict):
+            raise InvalidValueError(f"it must hold a mapping of keys to values, not {type(content).__name__}")
         return validate(Description, content)
     except SurefootError as error:
         raise InvalidRobotError(f"{origin}: {error}") from error
-
-
-def read_text(path: Path) -> str:
-    """Read a text file of a robot.
-
-    Raises:
-        InvalidRobotError: the file does not exist, cannot be read or is not text.
-    """
-    try:
-        return path.read_text(encoding="utf-8")
-    except OSError as error:
-        raise InvalidRobotError(f"cannot read {path}: {error.strerror}") from error
-    except UnicodeDecodeError as error:
-        raise InvalidRobotError(f"{path} is not a text file") from error

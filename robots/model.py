@@ -8,6 +8,7 @@ import numpy as np
 
 from robots.description import Description
 from robots.errors import InvalidRobotError, one_line
+from robots.screening import check_numbers, check_options, screen
 
 ABSENT = -1  # index of what a damaged robot has lost, as MuJoCo has it
 _TO_JOINT = mujoco.mjtTrn.mjTRN_JOINT
@@ -47,13 +48,16 @@ def compile_robot(
         InvalidRobotError: it does not compile, an element is missing, the torso does not move as it should,
             or a joint lacks a range or one motor or servo whose control has a range.
     """
+    screen(xml, origin)
     try:
         spec = mujoco.MjSpec.from_string(xml)
     except ValueError as error:
         raise InvalidRobotError(f"{origin}: the MJCF cannot be read: {one_line(error)}") from error
+    check_options(spec.option, origin)
     _check_elements(spec, description, origin)
     adjust(spec, description)
     model, physics = compile_models(spec, description, origin)
+    check_numbers(model, origin)
     _check_actuators(model, description.joints, origin)
     ranges = _joint_ranges(model, description, origin)
     start = keyframe_positions(model, description.keyframe) | _start(model, description, origin)
@@ -202,9 +206,22 @@ def compile_models(
             for number, sole in enumerate(soles):
                 if spec.geom(sole) is not None:
                     _add_contact_sensor(spec, contact_sensor(foot, number), sole, description.floor)
-        return model, spec.compile()
+        physics = spec.compile()
+        for compiled in (model, physics):
+            _avoid_wrong_hessian(compiled)
+        return model, physics
     except ValueError as error:
         raise InvalidRobotError(f"{origin}: the MJCF does not compile: {one_line(error)}") from error
+
+
+def _avoid_wrong_hessian(model: mujoco.MjModel) -> None:
+    """Have Newton's method use a dense Jacobian where MuJoCo 4.0.0 computes a wrong Hessian of a sparse one.
+
+    MuJoCo 4.0.1 has mended it (mujoco#3767). By default Jacobians are sparse from 60 degrees of freedom on.
+    """
+    newton = model.opt.solver == mujoco.mjtSolver.mjSOL_NEWTON
+    if mujoco.__version__ == "4.0.0" and newton and mujoco.mj_isSparse(model):
+        model.opt.jacobian = mujoco.mjtJacobian.mjJAC_DENSE
 
 
 def _strip(spec: mujoco.MjSpec, description: Description) -> None:

@@ -12,10 +12,11 @@ import numpy as np
 
 from robots.catalogue import MODELS, robot_names
 from robots.controllers.controller import Controller, ControllerDescription
-from robots.description import CONTROLLERS, Description, parse_description, read_text
+from robots.description import CONTROLLERS, Description, parse_description
 from robots.errors import InvalidRobotError, InvalidValueError, UnknownNameError
 from robots.importing.mjcf import read_self_contained
 from robots.model import adjust, compile_models, compile_robot
+from robots.texts import read_text
 
 _YAML = (".yaml", ".yml")
 # what the controller sees of the torso; directions are those of its own heading
@@ -273,6 +274,7 @@ def find_robot(text: str) -> Robot:
 
     Raises:
         UnknownNameError: there is no robot of that name.
+        InvalidFileError: a file cannot be read.
         InvalidRobotError: the path is not that of a YAML, or its files do not describe a robot.
     """
     path = Path(text)
@@ -297,7 +299,8 @@ def read_robot(path: Path) -> Robot:
     """Read a robot from its YAML and the MJCF that it names in the same folder, with all that this refers to.
 
     Raises:
-        InvalidRobotError: a file cannot be read, or they do not describe a robot.
+        InvalidFileError: a file cannot be read.
+        InvalidRobotError: they do not describe a robot.
     """
     text = read_text(path)
     description = parse_description(text, origin=str(path))

@@ -3,8 +3,6 @@
 from collections.abc import Sequence
 from pathlib import Path
 
-import yaml
-
 from adapt.damage import HEALTHY
 from adapt.damage.damage import Damage, check_compatible
 from adapt.damage.defect import Combination, Defect, damage_kinds
@@ -12,6 +10,7 @@ from adapt.damage.library import damage_library
 from adapt.damage.parts import RobotParts, sort_words
 from robots.errors import InvalidFileError, InvalidValueError, SurefootError, UnknownNameError
 from robots.robot import Robot
+from robots.texts import parse_yaml, read_text
 from robots.words import wrapped
 
 
@@ -85,15 +84,11 @@ def read_damages(path: str | Path, robot: Robot) -> list[Damage]:
         InvalidFileError: the file cannot be read or is not such a list, or an entry of it is not a damage of
             the robot or appears twice.
     """
-    path = Path(path)
+    text = read_text(Path(path))
     try:
-        content = yaml.safe_load(path.read_text(encoding="utf-8"))
-    except OSError as error:
-        raise InvalidFileError(f"cannot read {path}: {error.strerror}") from error
-    except UnicodeDecodeError as error:
-        raise InvalidFileError(f"{path} is not a text file") from error
-    except yaml.YAMLError as error:
-        raise InvalidFileError(f"{path} is not valid YAML: {' '.join(str(error).split())}") from error
+        content = parse_yaml(text)
+    except InvalidValueError as error:
+        raise InvalidFileError(f"{path}: {error}") from error
     if not isinstance(content, list) or not content:
         raise InvalidFileError(f"{path} must hold a list of damages, for example: - healthy")
     damages: list[Damage] = []

@@ -4,6 +4,7 @@ import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -15,8 +16,10 @@ from adapt.rehearsal.table import Table
 from adapt.suite.reality_gap import randomised
 from repertoire.evaluation import Evaluation, Evaluator
 from repertoire.repertoire import Repertoire
+from robots.errors import SurefootError
 from robots.files import file_exists, make_folder, write_text
 from robots.robot import Robot
+from robots.texts import read_json
 
 _ANTICIPATED, _SHOWN, _SCORES, _GAP = 0, 1, 2, 3  # spawn keys of the seeds
 
@@ -118,9 +121,9 @@ class TruthTable:
         """
         path, k = self.path.with_suffix(".oracles.json"), len(self.repertoire)
         try:
-            known = json.loads(path.read_text())
+            known: Any = read_json(path)
             return {condition: range(k)[known[condition]] for condition in table.conditions}
-        except (OSError, ValueError, LookupError, TypeError, RecursionError):  # not there, or not valid
+        except (SurefootError, LookupError, TypeError):  # not there, or not valid
             robots = damaged_robots(self.robot, self.damages)
         with Evaluator(self.repertoire, robots, threads=threads) as evaluator:
             found = {

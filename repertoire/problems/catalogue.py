@@ -13,6 +13,7 @@ from repertoire.problems.sphere import Sphere
 from robots.catalogue import robot_names
 from robots.controllers.mlp import MLPDescription
 from robots.errors import InvalidValueError, UnknownNameError
+from robots.records import validate
 from robots.robot import find_robot
 
 # A name that ends in -N stands for one problem for every number N of parameters.
@@ -81,7 +82,7 @@ def find_problem(
     except UnknownNameError:
         raise UnknownNameError("robot or problem", name, [*robot_names(), *PROBLEMS]) from None
     if hidden is not None:
-        robot = robot.with_controller(MLPDescription(hidden=hidden))
+        robot = robot.with_controller(validate(MLPDescription, {"hidden": hidden}))
     if episode_steps is not None:
         if not 1 <= episode_steps <= _MOST_STEPS:
             raise InvalidValueError(

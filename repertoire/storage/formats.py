@@ -5,7 +5,6 @@ Files are written in one step, sealed with a checksum, and read without trusting
 
 import hashlib
 import io
-import json
 import math
 from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager
@@ -18,6 +17,7 @@ import numpy as np
 
 from robots.errors import InvalidFileError, InvalidValueError, SurefootError
 from robots.files import check_regular, explain_errors, replace_file
+from robots.texts import parse_json
 
 Kind = TypeVar("Kind", bound=dict[str, object] | list[object])
 
@@ -46,9 +46,9 @@ class Contents:
             InvalidValueError: the text is not valid JSON, or holds something else.
         """
         try:
-            value = json.loads(self.texts[name])
-        except (ValueError, RecursionError) as error:
-            raise InvalidValueError(f"{name!r} is not valid JSON: {error}") from error
+            value = parse_json(self.texts[name])
+        except InvalidValueError as error:
+            raise InvalidValueError(f"{name!r}: {error}") from error
         if not isinstance(value, kind):
             raise InvalidValueError(f"{name!r} must hold a JSON {'list' if kind is list else 'object'}")
         return value

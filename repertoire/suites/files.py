@@ -5,9 +5,10 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from robots.errors import InvalidFileError, InvalidValueError
+from robots.errors import InvalidValueError
 from robots.files import file_exists, make_folder, write_text
 from robots.locks import locked
+from robots.texts import read_json
 
 _STUDY = "study.json"
 _PATIENCE = 30.0  # [s] for other processes that begin at the same moment
@@ -53,14 +54,7 @@ def _unite(path: Path, identity: Mapping[str, Any]) -> dict[str, Any]:
 
 def _read_identity(path: Path) -> dict[str, Any]:
     """Read what is written down; an entry that fits no study if it is something else."""
-    try:
-        found = json.loads(path.read_text())
-    except OSError as error:
-        raise InvalidFileError(f"{path} cannot be read: {error.strerror or error}") from error
-    except (ValueError, RecursionError) as error:
-        raise InvalidFileError(
-            f"{path} does not describe a study ({error}): choose another folder with --out"
-        ) from error
+    found = read_json(path)
     return found if isinstance(found, dict) and found else {"of": "unknown kind"}
 
 

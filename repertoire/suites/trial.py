@@ -20,8 +20,9 @@ from repertoire.storage.repertoires import read_repertoire, write_repertoire
 from repertoire.suites.results import Key, TrialResult
 from repertoire.training.runs import FILE_NAME, configure, resume_training
 from repertoire.training.training import Progress, Training
-from robots.errors import InvalidFileError
+from robots.errors import InvalidFileError, SurefootError
 from robots.files import file_exists, make_folder, write_text
+from robots.texts import read_json
 
 CORRECTED = "corrected.h5"
 _EPISODES = "samples.h5"
@@ -207,12 +208,12 @@ class Trial:
         """Read what training took until a checkpoint, and its curve; raise if that is not known."""
         path = self.folder / _COSTS
         try:
-            table = json.loads(path.read_text())
+            table: Any = read_json(path)
             found = table[str(evaluations)]
             costs = Costs(**{field.name: float(found[field.name]) for field in fields(Costs)})
             curve = {int(count): float(seconds) for count, seconds in table[_CURVE].items()}
             return costs, {count: seconds for count, seconds in curve.items() if count <= evaluations}
-        except (OSError, ValueError, TypeError, AttributeError, KeyError, RecursionError) as error:
+        except (SurefootError, ValueError, TypeError, AttributeError, LookupError, OverflowError) as error:
             raise InvalidFileError(
                 f"{path} does not tell how long the trial took: remove {self.folder} to run the trial again"
             ) from error

@@ -13,10 +13,12 @@ from repertoire.storage.repertoires import read_repertoire
 from repertoire.suites.analysis import Analysis
 from repertoire.suites.report import bullets, heading, paragraph
 from repertoire.suites.trial import CORRECTED, result_path
+from robots.errors import SurefootError
 from robots.files import file_exists, make_folder, write_text
 from robots.rendering.camera import Camera
 from robots.rendering.video import open_video
 from robots.simulation.stepper import Stepper
+from robots.texts import read_json
 
 _FOLDER = "videos"
 _INDEX = "videos.json"
@@ -190,7 +192,7 @@ def _arranged(tiles: list[np.ndarray]) -> np.ndarray:
 def _read_index(folder: Path) -> dict[str, str]:
     """Return which trial each video of a study shows, by its name; empty where that cannot be read."""
     try:
-        found = json.loads((folder / _FOLDER / _INDEX).read_text())
-    except (OSError, ValueError, RecursionError):
+        found = read_json(folder / _FOLDER / _INDEX)
+    except SurefootError:
         return {}
     return found if isinstance(found, dict) else {}

@@ -11,7 +11,8 @@ from pydantic import Field
 
 from robots.compilation import compiled
 from robots.controllers.controller import Controller, ControllerDescription
-from robots.records import Count
+from robots.errors import InvalidValueError
+from robots.records import Count, validate
 
 # tanh(x) = x P(x²) / Q(x²) for |x| <= 9: a weighted least-squares rational fit, refined towards equal
 # relative error. Unlike libm's tanh it vectorises. In float32 it is within 5e-7 of tanh everywhere.
@@ -36,6 +37,8 @@ _Q = tuple(
         7.776540262176861e-07,
     )
 )
+_MOST_LAYERS = 100
+_MOST_PARAMETERS = 10_000_000  # of a network
 
 
 def _act(
@@ -194,11 +197,18 @@ class MLPDescription(ControllerDescription):
     """The robot is driven by networks with hidden layers of these sizes."""
 
     kind = "mlp"
-    hidden: Annotated[tuple[Count, ...], Field(min_length=1)]
+    hidden: Annotated[tuple[Count, ...], Field(min_length=1, max_length=_MOST_LAYERS)]
 
     def build(self, *, observation_dim: int, joints: Sequence[str], control_step: float) -> MLP:
         """See `ControllerDescription.build`."""
-        return MLP((observation_dim, *self.hidden, len(joints)))
+        sizes = (observation_dim, *self.hidden, len(joints))
+        count = sum((inputs + 1) * outputs for inputs, outputs in itertools.pairwise(sizes))
+        if count > _MOST_PARAMETERS:
+            raise InvalidValueError(
+                f"networks with hidden layers of {', '.join(map(str, self.hidden))} would have {count:,} "
+                f"parameters; at most {_MOST_PARAMETERS:,} are possible"
+            )
+        return MLP(sizes)
 
     @classmethod
     def from_shape(cls, shape: str, *, observation_dim: int, action_dim: int) -> Self | None:
@@ -209,4 +219,4 @@ class MLPDescription(ControllerDescription):
         first, *hidden, last = map(int, sizes)
         if (first, last) != (observation_dim, action_dim) or min(hidden) < 1:
             return None
-        return cls(hidden=tuple(hidden))
+        return validate(cls, {"hidden": hidden})

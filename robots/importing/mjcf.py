@@ -13,22 +13,18 @@ from typing import Any
 import mujoco
 import numpy as np
 
-from robots.description import read_text
 from robots.errors import InvalidRobotError
+from robots.screening import accept, check_options, meaning, screen, screen_file
+from robots.texts import MOST, read_text
 
-_MOST = 50_000_000  # characters of a robot's text
 _MESH = mujoco.mjtGeom.mjGEOM_MESH
 _FEWEST = 4  # vertices of a mesh that MuJoCo accepts
 _HIDDEN = 3  # geoms in this group and those after it are not drawn
 _COMMENT = re.compile(r"<!--.*?-->|<\?.*?\?>", re.DOTALL)
 # how an MJCF has MuJoCo read other files, whatever their path
 _REFERENCE = re.compile(r"<\s*include\b|\bfile\w*\s*=\s*(\"[^\"]*\"|'[^']*')?")
-# what MuJoCo says of an MJCF that it cannot read, and what that means
-_MEANINGS = (
-    (r"XML parse error.*Line number=(\d+).*", r"it is not XML, see line \1"),
-    (r"XML Error: File ('.*?') already included.*", r"it includes \1 twice, or in a circle"),
-    (r".*Error opening file ('.*?').*", r"it refers to \1, which cannot be opened"),
-)
+_FILE = re.compile(r"\bfile\w*\s*=\s*([\"'])(.*?)\1", re.DOTALL)
+_FOLDER = re.compile(r"\b(?:mesh|texture|asset)dir\s*=\s*([\"'])(.*?)\1", re.DOTALL)
 _LISTS = {"key": "keys", "body": "bodies", "joint": "joints", "geom": "geoms"}
 
 
@@ -57,15 +53,45 @@ def read_self_contained(path: Path) -> str:
     text = read_text(path)
     if _COMMENT.sub("", text).lstrip().startswith("<robot"):
         raise InvalidRobotError(f"{path} is a URDF, but only MJCF can be read")
+    _check_places(text, path)
+    if find_reference(text) is None:
+        screen(text, str(path))
+    else:
+        screen_file(path, str(path))
     try:
         spec = mujoco.MjSpec.from_file(str(path))
+        check_options(spec.option, str(path))
         if find_reference(text) is None and not _has_nameless(spec):
             return text
         text = _gathered(spec)
     except ValueError as error:
-        raise InvalidRobotError(f"{path}: the MJCF cannot be read: {_meaning(str(error))}") from error
+        raise InvalidRobotError(f"{path}: the MJCF cannot be read: {meaning(str(error))}") from error
     _check(text, path)
+    accept(text)
     return text
+
+
+def _check_places(text: str, path: Path) -> None:
+    """Refuse an MJCF that refers to a file outside its folder, or includes one that does.
+
+    Whoever shares a robot shares what was read from its files.
+    """
+    root, texts, folders = path.parent.resolve(), {path.resolve(): text}, {path.parent.resolve()}
+    waiting = [text]
+    while waiting:
+        text = waiting.pop()
+        folders |= {root / folder.replace("\\", "/") for _, folder in _FOLDER.findall(text)}
+        for _, name in _FILE.findall(text):
+            places = {(folder / name.replace("\\", "/")).resolve() for folder in folders}
+            if "&" in name or not all(place.is_relative_to(root) for place in places):
+                raise InvalidRobotError(
+                    f"{path}: the MJCF refers to {name!r}, which is outside its folder: copy the file into it"
+                )
+            for place in places - texts.keys():
+                if place.suffix.lower() == ".xml" and place.is_file():
+                    folders.add(place.parent)
+                    texts[place] = read_text(place)
+                    waiting.append(texts[place])
 
 
 def _gathered(spec: mujoco.MjSpec) -> str:
@@ -184,14 +210,6 @@ def _siblings(spec: mujoco.MjSpec) -> Iterator[tuple[str, list[Any]]]:
         yield "geom", list(body.geoms)
 
 
-def _meaning(message: str) -> str:
-    """What is wrong with an MJCF, from what MuJoCo says of it."""
-    message = " ".join(message.split())
-    for pattern, meaning in _MEANINGS:
-        message = re.sub(pattern, meaning, message)
-    return message
-
-
 def _check(text: str, path: Path) -> None:
     """Refuse a text that needs other files after all, or is too long for a repertoire."""
     reference = find_reference(text)
@@ -199,8 +217,8 @@ def _check(text: str, path: Path) -> None:
         raise InvalidRobotError(
             f"{path}: the MJCF refers to a file in a way that is not supported: {reference}"
         )
-    if len(text) > _MOST:
+    if len(text) > MOST:
         raise InvalidRobotError(
-            f"{path}: its meshes take {len(text) / 1e6:.0f} MB; at most {_MOST / 1e6:.0f} MB are possible: "
+            f"{path}: its meshes take {len(text) / 1e6:.0f} MB; at most {MOST / 1e6:.0f} MB are possible: "
             "give it simpler shapes for what touches the ground"
         )

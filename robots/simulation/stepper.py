@@ -7,7 +7,6 @@ interpreter only at its beginning, and the controller and MuJoCo's data stay in 
 import ctypes
 from collections.abc import Callable
 from functools import cache
-from pathlib import Path
 from typing import Any, NamedTuple
 
 import mujoco
@@ -20,6 +19,7 @@ from robots.compilation import INTERPRETED, compiled
 from robots.errors import InvalidValueError
 from robots.model import ABSENT
 from robots.robot import Robot
+from robots.screening import library_path
 from robots.simulation.state import EpisodeState, Task, make_state, make_task, read_tally, start_positions
 from robots.simulation.task import apply_action, begin, note, score
 
@@ -50,7 +50,6 @@ class Stepper:
     """
 
     def __init__(self, robot: Robot) -> None:
-        _silence_mujoco()
         self.robot = robot
         self.controller = robot.controller
         self.data = mujoco.MjData(robot.physics)
@@ -221,16 +220,8 @@ class _Physics(NamedTuple):
 
 @cache
 def _address_of(function: str) -> int:
-    """Address of one of MuJoCo's functions in the library that the Python bindings have loaded already.
-
-    Raises:
-        OSError: there is no such library.
-    """
-    folder = Path(mujoco.__file__).parent
-    for pattern in ("libmujoco.so*", "libmujoco*.dylib", "mujoco.dll"):
-        for path in sorted(folder.glob(pattern)):
-            return ctypes.cast(ctypes.CDLL(str(path))[function], ctypes.c_void_p).value or 0
-    raise OSError(f"{folder} holds no library of MuJoCo")
+    """Address of one of MuJoCo's functions in the library that the Python bindings have loaded already."""
+    return ctypes.cast(ctypes.CDLL(str(library_path()))[function], ctypes.c_void_p).value or 0
 
 
 def _interpreted_call(address: int, model: int, data: int) -> None:
@@ -264,15 +255,6 @@ def _restored(robot: Robot, physics: np.ndarray, own: tuple[np.ndarray, ...], be
         part[:] = values
     stepper._begun = begun
     return stepper
-
-
-def _silence_mujoco() -> None:
-    """Keep MuJoCo's warnings from the terminal and from MUJOCO_LOG.TXT: they are counted per episode instead.
-
-    A handler that the user installed stays.
-    """
-    if mujoco.get_mju_user_warning() is None:
-        mujoco.set_mju_user_warning(lambda _message: None)
 
 
 @compiled()

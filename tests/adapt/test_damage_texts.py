@@ -128,7 +128,7 @@ def test_a_kind_is_registered_once():
 
 def test_lists_in_files(ant, tmp_path):
     path = tmp_path / "damages.yaml"
-    with pytest.raises(InvalidFileError, match=r"cannot read .*: No such file"):
+    with pytest.raises(InvalidFileError, match=r"cannot read .*: no such file"):
         read_damages(path, ant)
     path.write_bytes(b"\xff\xfe\x00")
     with pytest.raises(InvalidFileError, match="is not a text file"):

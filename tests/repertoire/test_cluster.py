@@ -228,7 +228,7 @@ def test_that_processors_were_mixed_is_recorded_for_good(monkeypatch, tmp_path) 
         (["--cluster", "nowhere"], "there is no Dask scheduler at nowhere (missing port number"),
         (["--cluster", "local:1", "--threads", "2"], "leave out --threads"),
         (["--cluster", "local:1", "--scheduler-file", "x"], "leave one out"),
-        (["--scheduler-file", "missing.json"], "missing.json cannot be read: No such file"),
+        (["--scheduler-file", "missing.json"], "cannot read missing.json: no such file"),
         (["--scheduler-file", __file__], "is not a scheduler file, which is JSON with an address"),
         (["--mixed"], "name one with --cluster"),
     ],

@@ -300,7 +300,7 @@ SOUND_SEAL = {
     "history of tables": (change("history/best", lambda a: a[None]), "'history/best' must be .* of rank 1"),
     "settings cut": (
         change("settings", text(lambda t: t[:-3])),
-        "'settings' is not valid JSON",
+        "'settings': it is not valid JSON",
     ),
     "settings wrong": (setting("emitters", -1), "emitters: input should be greater than 0, not -1"),
     "settings unknown": (setting("sigma1", 1), "unknown key 'sigma1'"),
@@ -316,7 +316,7 @@ SOUND_SEAL = {
     "broken MJCF": (change("robot/mjcf", text(lambda t: t[:99])), "its robot: the MJCF cannot be read"),
     "broken YAML": (
         change("robot/yaml", text(lambda t: "a: b: c")),
-        r"its robot \(robot YAML\) is not valid YAML",
+        r"its robot \(robot YAML\): it is not valid YAML",
     ),
     "wrong YAML": (change("robot/yaml", text(lambda t: t + "\nx: 1\n")), "its robot .*unknown key 'x'"),
     "MJCF including a file": (

@@ -4,7 +4,7 @@ import yaml
 
 from robots.catalogue import MODELS, robot_names
 from robots.description import parse_description
-from robots.errors import InvalidRobotError, UnknownNameError
+from robots.errors import InvalidFileError, InvalidRobotError, UnknownNameError
 from robots.robot import load_robot, read_robot, robot_from_text
 
 XML = (MODELS / "ant" / "ant.xml").read_text()
@@ -129,7 +129,7 @@ def test_mjcf_that_does_not_compile_is_refused(xml: str) -> None:
 
 
 def test_a_robot_can_be_read_from_anywhere_but_not_without_its_files(tmp_path) -> None:
-    with pytest.raises(InvalidRobotError, match="cannot read"):
+    with pytest.raises(InvalidFileError, match="cannot read"):
         read_robot(tmp_path / "none.yaml")
     (tmp_path / "ant.yaml").write_text(YAML)
     with pytest.raises(InvalidRobotError, match=r"cannot read .*ant\.xml"):

@@ -151,6 +151,6 @@ def test_what_cannot_be_read_is_refused_in_one_sentence(tmp_path: Path, files: d
 
 
 def test_meshes_that_are_too_large_are_refused(scene: Path, monkeypatch) -> None:
-    monkeypatch.setattr("robots.importing.mjcf._MOST", 1_000)
+    monkeypatch.setattr("robots.importing.mjcf.MOST", 1_000)
     with pytest.raises(InvalidRobotError, match="its meshes take 0 MB"):
         read_self_contained(scene)

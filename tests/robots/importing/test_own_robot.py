@@ -9,7 +9,7 @@ import pytest
 import yaml
 from dogs import dog, write_dog
 
-from robots.errors import InvalidRobotError, UnknownNameError
+from robots.errors import InvalidFileError, InvalidRobotError, UnknownNameError
 from robots.importing.checks import check_robot
 from robots.importing.draft import draft_robot
 from robots.rendering.pictures import standing_on_floor
@@ -256,7 +256,7 @@ def test_a_robot_is_found_by_name_or_path(path: Path) -> None:
         ("robo_dog", UnknownNameError, "unknown robot 'robo_dog'; available: ant"),
         (str(path.parent), InvalidRobotError, f"YAML files in this folder: {re.escape(str(path))}"),
         (str(path.parent / "scene.xml"), InvalidRobotError, "is an MJCF, .* surefoot robots --draft"),
-        (str(path.parent / "cat.yaml"), InvalidRobotError, "cannot read"),
+        (str(path.parent / "cat.yaml"), InvalidFileError, "cannot read"),
     ):
         with pytest.raises(error, match=message):
             find_robot(text)
