@@ -2,10 +2,12 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
+SOAK_MINUTES ?= 10
+SOAK_SEED ?= 1
 INSTALLED := $(VENV)/installed
 
 .DEFAULT_GOAL := help
-.PHONY: help install demo test check format bench clean
+.PHONY: help install demo test check format bench soak clean
 
 help: ## list what there is
 	@grep -hE '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## /\1\t/' | expand -t 10
@@ -34,6 +36,9 @@ format: $(INSTALLED) ## put the code in its format
 
 bench: $(INSTALLED) ## measure simulation speed and memory; `python -m benchmarks --help` has more
 	$(BIN)/python -m benchmarks simulation --out bench.json
+
+soak: $(INSTALLED) ## kill runs at random and compare with undisturbed ones, for SOAK_MINUTES=10 with SOAK_SEED=1
+	$(BIN)/python -m benchmarks soak --minutes $(SOAK_MINUTES) --seed $(SOAK_SEED) --out soak.json
 
 clean: ## remove the virtual environment and what the demo made
 	rm -rf $(VENV) demo demo-hexapod build *.egg-info

@@ -6,8 +6,8 @@ from typing import Any
 
 import click
 
-from robots.errors import UnknownNameError
-from surefoot.commands.console import AnyPath, Commands, Names, Positive, Sizes, console
+from robots.errors import SurefootError, UnknownNameError
+from surefoot.commands.console import AnyPath, Commands, Names, Number, Positive, Seed, Sizes, console
 from surefoot.commands.main import run_commands
 
 
@@ -99,6 +99,31 @@ def bench_cluster(repeats: int, threads: tuple[int, ...], out: Path | None) -> N
         check_writable(out)
     figures = {f"workers of {n}": measure_scaling(threads, n, say=console.print) for n in (1, 25)}
     _deliver(figures | {"overhead": measure_overhead(repeats, say=console.print)}, out)
+
+
+@benchmarks.command("soak")
+@click.option(
+    "--minutes", type=Number(min=0), default=10.0, show_default=True, help="At least one case runs."
+)
+@click.option("--seed", type=Seed, default=1, show_default=True, help="From which all cases derive.")
+@click.option("--out", type=AnyPath, default=Path("soak.json"), show_default=True, help="For the figures.")
+def bench_soak(minutes: float, seed: int, out: Path) -> None:
+    """Kill runs at random moments for as long as asked, and compare what they leave with undisturbed runs."""
+    from benchmarks.soak import Figures, soak
+    from robots.files import make_folder, write_text
+    from robots.locks import locked
+
+    make_folder(out.parent)
+
+    def save(figures: Figures) -> None:
+        write_text(out, json.dumps(figures.summary(), indent=2) + "\n")
+
+    folder = out.with_name(f"{out.stem}-work")
+    with locked(out):
+        figures = soak(minutes=minutes, seed=seed, folder=folder, say=console.print, save=save)
+    if not figures.clean:
+        raise SurefootError(f"not all went well: see {out}, and {folder} for files that differ")
+    folder.rmdir()
 
 
 def _robots(name: str) -> list[str]:

@@ -47,8 +47,12 @@ def _lowest_of_random(robot: str, gain: float) -> float:
 
 def _lowest_of_training(robot: str, seed: int) -> float:
     """Lowest objective that a training run evaluates."""
-    with TemporaryDirectory() as folder:
-        training = start_training(robot, "sep-cma-mae", out=Path(folder), evaluations=_EVALUATIONS, seed=seed)
+    with (
+        TemporaryDirectory() as folder,
+        start_training(
+            robot, "sep-cma-mae", out=Path(folder), evaluations=_EVALUATIONS, seed=seed
+        ) as training,
+    ):
         evaluate, lowest = training.problem.evaluate, [np.inf]
 
         def watch(*args: object, **options: object) -> Evaluations:

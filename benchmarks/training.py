@@ -17,7 +17,12 @@ _SECONDS = 60.0  # as long as the default time between checkpoints, so that one 
 
 def main(robot: str, folder: Path, seconds: float = _SECONDS) -> None:
     """Print the share of the time spent in simulation and the peak memory [GB]."""
-    training = start_training(robot, "sep-cma-mae", out=folder, evaluations=10**9, seed=1)
+    with start_training(robot, "sep-cma-mae", out=folder, evaluations=10**9, seed=1) as training:
+        _measure(training, folder, seconds)
+
+
+def _measure(training: Training, folder: Path, seconds: float) -> None:
+    """Fill the archives, train on, and print."""
     # search around a controller that stays on its feet: every episode then has its full length
     start = quiet_controllers(training.repertoire().robot, 1)[0]
     for emitter in training.search.emitters:

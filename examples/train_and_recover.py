@@ -11,7 +11,7 @@ from repertoire.training.runs import FILE_NAME, start_training
 
 def main(folder: Path, evaluations: int) -> None:
     """Train for so many evaluations in a folder, then recover from a lost leg."""
-    training = start_training(
+    with start_training(
         "ant",
         "sep-cma-mae",
         out=folder,
@@ -21,8 +21,8 @@ def main(folder: Path, evaluations: int) -> None:
         sigma0=0.05,
         emitters=2,
         episode_steps=300,
-    )
-    training.run(folder / FILE_NAME)
+    ) as training:
+        training.run(folder / FILE_NAME)
 
     repertoire = read_repertoire(folder / FILE_NAME)
     print(repertoire.metrics)

@@ -54,12 +54,13 @@ def train(
         UnknownNameError: there is no such problem or algorithm.
         InvalidValueError: a setting is wrong, or the folder already holds a run.
         InvalidFileError: the folder cannot be written to.
+        InUseError: another process works in the folder.
     """
     from adapt.damage.text import damaged_robots
     from repertoire.training.runs import FILE_NAME, start_training
 
     folder = Path(out)
-    training = start_training(
+    with start_training(
         problem,
         algorithm,
         out=folder,
@@ -69,8 +70,7 @@ def train(
         seed=int(seed),
         breaker=damaged_robots,
         **settings,  # type: ignore[arg-type]
-    )
-    with training:
+    ) as training:
         training.run(folder / FILE_NAME, on_progress=on_progress)
         return training.repertoire()
 

@@ -96,9 +96,8 @@ def on_hopper(algorithm: str) -> Callable[[Path], object]:
 def resumed(folder: Path) -> object:
     with start_training("hopper", "sep-cma-mae", out=folder, seed=1, evaluations=96, **ROBOT) as training:
         training.run(folder / FILE_NAME, stop=lambda: training.evaluations >= 48)
-    again = resume_training(folder)
-    assert again is not None
-    with again:
+    with resume_training(folder) as again:
+        assert again is not None
         again.run(folder / FILE_NAME)
         return of_repertoire(again.repertoire())
 

@@ -1,5 +1,7 @@
 """`surefoot train` of problems without a robot: trained, resumed, shown and merged like robots."""
 
+import os
+import re
 import signal
 import subprocess
 import sys
@@ -9,8 +11,6 @@ import pytest
 
 from repertoire.storage.repertoires import read_repertoire
 from repertoire.training.runs import FILE_NAME, resume_training, start_training
-from robots.errors import InUseError
-from robots.locks import locked
 from tests.repertoire.conftest import same_runs
 
 SMALL = ("--evaluations", 600, "--emitters", 2, "--batch-size", 30)
@@ -40,15 +40,14 @@ def test_from_training_to_a_picture(name: str, tmp_path: Path, run) -> None:
 def test_a_stopped_run_goes_on_as_if_it_had_not_been(tmp_path: Path) -> None:
     settings = {"evaluations": 1200, "seed": 3, "emitters": 2, "batch_size": 30}
     files = {name: tmp_path / name / FILE_NAME for name in ("whole", "part")}
-    whole, part = (
-        start_training("sphere-20", "lm-ma-mae", out=file.parent, **settings) for file in files.values()
-    )
-    whole.run(files["whole"])
-    part.run(files["part"], stop=lambda: part.evaluations >= 480)
-    resumed = resume_training(tmp_path / "part")
-    assert resumed is not None
-    assert resumed.evaluations == 480
-    resumed.run(files["part"])
+    with start_training("sphere-20", "lm-ma-mae", out=tmp_path / "whole", **settings) as whole:
+        whole.run(files["whole"])
+    with start_training("sphere-20", "lm-ma-mae", out=tmp_path / "part", **settings) as part:
+        part.run(files["part"], stop=lambda: part.evaluations >= 480)
+    with resume_training(tmp_path / "part") as resumed:
+        assert resumed is not None
+        assert resumed.evaluations == 480
+        resumed.run(files["part"])
     assert same_runs(*map(read_repertoire, files.values()))
 
 
@@ -63,18 +62,28 @@ def test_an_interrupted_run_is_saved_and_says_how_to_go_on(tmp_path: Path, inter
         out = process.stdout.read()
     assert process.returncode == 0
     assert f"Stopped and saved. Go on with: surefoot train --resume {tmp_path}" in " ".join(out.split())
-    assert resume_training(tmp_path) is not None
+    with resume_training(tmp_path) as resumed:
+        assert resumed is not None
 
 
-def test_a_run_is_worked_on_by_one_process(tmp_path: Path) -> None:
+@pytest.mark.parametrize("state", ["begun", "saved"])
+@pytest.mark.parametrize("more", [["sphere-5"], ["sphere-5", "--overwrite"], ["--resume"]])
+def test_a_run_is_worked_on_by_one_process_from_its_start(run, tmp_path, state: str, more: list[str]) -> None:
+    """Also before the first checkpoint, where the folder is still empty."""
     settings = {"evaluations": 60, "seed": 3, "emitters": 1, "batch_size": 30}
-    start_training("sphere-5", "cma-mae", out=tmp_path, **settings).run(tmp_path / FILE_NAME)
-    before = (tmp_path / FILE_NAME).read_bytes()
-    with locked(tmp_path / FILE_NAME):
-        other = start_training("sphere-5", "cma-mae", out=tmp_path, overwrite=True, **settings)
-        with pytest.raises(InUseError, match=r"repertoire\.h5 is in use by process"):
-            other.run(tmp_path / FILE_NAME)
-    assert (tmp_path / FILE_NAME).read_bytes() == before
+    path = tmp_path / "run" / FILE_NAME
+    with start_training("sphere-5", "cma-mae", out=path.parent, **settings) as training:
+        if state == "saved":
+            training.step()
+            training.save(path)
+        before = path.read_bytes() if path.exists() else None
+        folder = [path.parent] if more == ["--resume"] else ["--out", path.parent]
+        code, _, err = run("train", *more, *folder)
+        assert code == 2
+        holder = rf"is in use by process {os.getpid()} on \S+ since \d{{4}}"
+        expected = "there is no repertoire.h5" if more == ["--resume"] and before is None else holder
+        assert re.search(expected, err)
+        assert (path.read_bytes() if path.exists() else None) == before
 
 
 @pytest.mark.parametrize(

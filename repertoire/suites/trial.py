@@ -2,7 +2,8 @@
 
 import json
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 from typing import Any
@@ -22,6 +23,7 @@ from repertoire.training.runs import FILE_NAME, configure, resume_training
 from repertoire.training.training import Progress, Training
 from robots.errors import InvalidFileError, SurefootError
 from robots.files import file_exists, make_folder, write_text
+from robots.locks import locked
 from robots.texts import read_json
 
 CORRECTED = "corrected.h5"
@@ -126,12 +128,11 @@ class Trial:
             with self.training() as training:
                 costs, curve = self._train(training, Costs(), {}, report, None)
                 return self._result(training.repertoire(), costs, curve, None)
-        make_folder(self.folder)
         path = self.folder / FILE_NAME
         started = file_exists(path)
-        unfinished = resume_training(self.folder, threads=self.threads) if started else self.training()
-        if unfinished is not None:
-            with unfinished as training:
+        opening = resume_training(self.folder, threads=self.threads) if started else self._start()
+        with opening as training:
+            if training is not None:
                 self._check(training.repertoire())
                 before = self._read_costs(training.evaluations) if started else (Costs(), {})
                 self._train(training, *before, report, path)
@@ -139,6 +140,13 @@ class Trial:
         self._check(repertoire)
         costs, curve = self._read_costs(repertoire.evaluations)
         return self._result(repertoire, costs, curve, self._correct(repertoire, report))
+
+    @contextmanager
+    def _start(self) -> Iterator[Training]:
+        """Set the run up in its folder, and keep other processes out of that."""
+        make_folder(self.folder)
+        with locked(self.folder / FILE_NAME), self.training() as training:
+            yield training
 
     def _settings(self) -> dict[str, Any]:
         """Return the settings of the run that are not defaults."""

@@ -1,6 +1,7 @@
-"""Training runs, each in a folder: how one starts, and how it is resumed."""
+"""Training runs, each in a folder where one process at a time works: how they start and are resumed."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 
 from repertoire.algorithms import find_algorithm
@@ -11,7 +12,8 @@ from repertoire.storage.repertoires import read_repertoire, read_search
 from repertoire.training.settings import Settings
 from repertoire.training.training import Training
 from robots.errors import InvalidFileError, InvalidValueError
-from robots.files import file_exists, make_folder
+from robots.files import file_exists, new_folder
+from robots.locks import locked
 
 FILE_NAME = "repertoire.h5"
 
@@ -32,6 +34,7 @@ def configure(problem: Problem, algorithm: str, settings: Mapping[str, object]) 
     return find_algorithm(algorithm).settings(settings, suggested=suggested)
 
 
+@contextmanager
 def start_training(
     problem: str,
     algorithm: str,
@@ -44,8 +47,8 @@ def start_training(
     damage_share: float = 0.0,
     breaker: Breaker | None = None,
     **settings: object,
-) -> Training:
-    """Set up a new run.
+) -> Iterator[Training]:
+    """Set up a new run, and keep other processes out of its folder meanwhile.
 
     Args:
         problem: name of a robot or of another problem, or path of the YAML of a robot of one's own.
@@ -64,11 +67,8 @@ def start_training(
         InvalidRobotError: the robot's files cannot be read, or do not describe a robot.
         InvalidValueError: a setting is wrong, or the folder already holds a run.
         InvalidFileError: the folder cannot be made.
+        InUseError: another process works in the folder.
     """
-    if file_exists(out / FILE_NAME) and not overwrite:
-        raise InvalidValueError(
-            f"{out} already holds a run: use --resume {out} to go on with it, or --overwrite"
-        )
     found = find_problem(
         problem,
         threads=threads,
@@ -77,41 +77,51 @@ def start_training(
         damage_share=damage_share,
         breaker=breaker,
     )
-    training = Training(found, configure(found, algorithm, settings))  # so that a refusal leaves no folder
-    make_folder(out)
-    return training
+    path = out / FILE_NAME
+    with Training(found, configure(found, algorithm, settings)) as training, new_folder(out), locked(path):
+        if file_exists(path) and not overwrite:
+            raise InvalidValueError(
+                f"{out} already holds a run: use --resume {out} to go on with it, or --overwrite"
+            )
+        yield training
 
 
+@contextmanager
 def resume_training(
     out: Path, *, threads: int | None = None, breaker: Breaker | None = None
-) -> Training | None:
-    """Take a run up where it was last saved.
+) -> Iterator[Training | None]:
+    """Take a run up where it was last saved, and keep other processes out of its folder meanwhile.
 
     Args:
         out: folder of the run.
         threads: of a robot's simulation; all cores by default.
         breaker: damages the robot, if part of the episodes have it damaged.
 
-    Returns:
+    Yields:
         The run, or None if it had finished.
 
     Raises:
         InvalidFileError: the folder holds no run that can be read.
         UnknownNameError: the run is of a user's own problem, which the table of problems does not have.
+        InUseError: another process works in the folder.
     """
     path = out / FILE_NAME
     if not file_exists(path):
         raise InvalidFileError(f"{out} holds no run to resume: there is no {FILE_NAME} in it")
-    repertoire = read_repertoire(path)
-    state = read_search(path)
-    if state is None:
-        return None
-    problem = recorded_problem(repertoire.problem, threads=threads, breaker=breaker)
-    training = Training(problem, repertoire.settings)
-    if len(repertoire) and not len(repertoire.history.get("evaluations", ())):
-        raise InvalidFileError(f"{path}: there are elites, but no history of how they came about")
-    try:
-        training.restore(repertoire, state)
-    except (KeyError, ValueError, TypeError, IndexError, OverflowError, InvalidValueError) as error:
-        raise InvalidFileError(f"{path}: the search state does not fit the settings: {error}") from error
-    return training
+    with locked(path):  # before it is read, or another process might go on from there meanwhile
+        repertoire = read_repertoire(path)
+        state = read_search(path)
+        if state is None:
+            yield None
+            return
+        problem = recorded_problem(repertoire.problem, threads=threads, breaker=breaker)
+        with Training(problem, repertoire.settings) as training:
+            if len(repertoire) and not len(repertoire.history.get("evaluations", ())):
+                raise InvalidFileError(f"{path}: there are elites, but no history of how they came about")
+            try:
+                training.restore(repertoire, state)
+            except (KeyError, ValueError, TypeError, IndexError, OverflowError, InvalidValueError) as error:
+                raise InvalidFileError(
+                    f"{path}: the search state does not fit the settings: {error}"
+                ) from error
+            yield training

@@ -3,7 +3,6 @@
 import math
 import time
 from collections.abc import Callable, Mapping
-from contextlib import nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -21,7 +20,6 @@ from repertoire.strategies.strategy import STOPS
 from repertoire.training.history import History
 from repertoire.training.settings import Settings
 from robots.files import check_writable
-from robots.locks import locked
 from robots.seeds import SeedFamily, derive_seeds, search_seed
 
 _WARM_UP_BATCHES = 3  # after so many, everything that a run needs has been compiled
@@ -265,12 +263,11 @@ class Training:
 
         Raises:
             InvalidFileError: the file cannot be written.
-            InUseError: another process trains in the same file.
         """
         if path is not None:
             check_writable(path)
         saved_at = -math.inf  # the first batch is saved at once: from then on a run can be resumed
-        with nullcontext() if path is None else locked(path), one_blas_thread():
+        with one_blas_thread():
             while not self.finished and not (stop and stop()):
                 self.step(on_progress and (lambda done: on_progress(self.progress(done))))
                 if on_progress:

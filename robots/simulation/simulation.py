@@ -46,6 +46,7 @@ class Simulation:
         self._local = threading.local()  # the steppers of each thread, by variant
         _ = self.controller.compiled_kernel  # compiled here, or each thread would compile it
         self._pool = ThreadPoolExecutor(self.threads, thread_name_prefix="simulation")
+        self._closed = False
 
     def __enter__(self) -> "Simulation":
         return self
@@ -55,6 +56,7 @@ class Simulation:
 
     def close(self) -> None:
         """End the threads."""
+        self._closed = True
         self._pool.shutdown()
 
     def evaluate(
@@ -81,8 +83,12 @@ class Simulation:
 
         Raises:
             InvalidValueError: the shapes do not fit the robot's controller or each other, a value is not
-                finite, or there is no such variant.
+                finite, there is no such variant, or the simulation was closed.
         """
+        if self._closed:
+            raise InvalidValueError(
+                "the simulation was closed, so it runs no more episodes: start another one"
+            )
         parameters, seeds, variants, watched = self.check(parameters, seeds, variants, watched)
         n = len(seeds)
         # each episode has sums of its own, so that neither threads nor their order change anything

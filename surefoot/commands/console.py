@@ -2,11 +2,11 @@
 
 import math
 import os
-import sys
 from collections.abc import Callable
+from contextlib import suppress
 from functools import wraps
 from pathlib import Path
-from typing import Any, NoReturn, TypeVar
+from typing import Any, NoReturn, TextIO, TypeVar
 
 import click
 from rich.console import Console
@@ -15,18 +15,51 @@ from robots.errors import UnknownNameError
 from surefoot.shipped import repertoire_path
 
 Command = TypeVar("Command", bound=Callable[..., Any])
+_Result = TypeVar("_Result")
 
 
 class Printer(Console):
-    """Prints text as it is, unwrapped; once nobody reads any more it goes on in silence."""
+    """Prints text as it is, unwrapped."""
 
     def __init__(self, *, stderr: bool = False) -> None:
         super().__init__(stderr=stderr, highlight=False, markup=False, emoji=False, soft_wrap=True)
+        self.width = self.width or 80  # COLUMNS=0 means that the width is not known
 
-    def on_broken_pipe(self) -> None:
-        """Write to nowhere from now on."""
-        self.quiet = True
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+class LastingStream:
+    """A text stream that writes to nowhere from its first failure on, so that no command ends for it.
+
+    Args:
+        stream: standard output or standard error.
+
+    Attributes:
+        failure: why the stream could not be written; None as long as it can be.
+    """
+
+    def __init__(self, stream: TextIO | None) -> None:
+        self._stream = stream or Path(os.devnull).open("w")  # noqa: SIM115 - None where it is closed
+        self.failure: OSError | None = None
+
+    def write(self, text: str) -> int:
+        """Write text."""
+        return self._attempt(lambda: self._stream.write(text), len(text))
+
+    def flush(self) -> None:
+        """Write what is buffered."""
+        self._attempt(self._stream.flush, None)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._stream, name)
+
+    def _attempt(self, action: Callable[[], _Result], otherwise: _Result) -> _Result:
+        """Do something that may fail."""
+        try:
+            return action()
+        except OSError as error:
+            self.failure = self.failure or error
+            with suppress(OSError):  # or else the buffer would fail again at the end of the process
+                os.dup2(os.open(os.devnull, os.O_WRONLY), self._stream.fileno())
+            return otherwise
 
 
 class _PathType(click.Path):

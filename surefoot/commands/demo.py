@@ -131,7 +131,7 @@ def _train(out: Path, settings: TrainingDemoSettings, seed: int, overwrite: bool
     console.print(
         f"1. Train a small repertoire of gaits for the {settings.robot}: {settings.evaluations} episodes."
     )
-    training = start_training(
+    opening = start_training(
         settings.robot,
         settings.algorithm,
         out=out,
@@ -142,7 +142,7 @@ def _train(out: Path, settings: TrainingDemoSettings, seed: int, overwrite: bool
         sigma0=settings.sigma0,
         episode_steps=settings.episode_steps,
     )
-    with training, training_bar(settings.evaluations) as show:
+    with opening as training, training_bar(settings.evaluations) as show:
         training.run(out / FILE_NAME, on_progress=show)
     repertoire = read_repertoire(out / FILE_NAME)
     metrics = repertoire.metrics

@@ -20,7 +20,14 @@ from surefoot.commands.console import (
     seed_option,
     threads_option,
 )
-from surefoot.commands.resuming import check_output, corrected_path, run_or_stop, take_up, unfinished_path
+from surefoot.commands.resuming import (
+    check_output,
+    corrected_path,
+    locked_output,
+    run_or_stop,
+    take_up,
+    unfinished_path,
+)
 
 if TYPE_CHECKING:
     from repertoire.correction import Correction
@@ -70,7 +77,6 @@ def evaluate(
     from repertoire.correction import correct, keep_best, reevaluation
     from repertoire.plots import draw_correction
     from repertoire.storage.repertoires import read_repertoire, write_repertoire
-    from robots.locks import locked
     from robots.rendering.pictures import check_picture
 
     repertoire = read_repertoire(file)
@@ -81,7 +87,7 @@ def evaluate(
     if picture is not None:
         check_picture(picture)
     work = reevaluation(repertoire, episodes=episodes, seed=seed, threads=threads)
-    with work as evaluation, locked(out):
+    with locked_output(file, out, overwrite), work as evaluation:
         take_up(evaluation, unfinished, overwrite)
         if not run_or_stop(evaluation, unfinished):
             return

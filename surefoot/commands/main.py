@@ -5,12 +5,14 @@ import gc
 import importlib
 import signal
 import sys
+from contextlib import redirect_stderr, redirect_stdout
+from typing import TextIO, cast
 
 import click
 
 from robots.errors import SurefootError
 from robots.plugins import load_plugins
-from surefoot.commands.console import Commands, complaints
+from surefoot.commands.console import Commands, LastingStream, complaints
 
 # Each command is a function of its name in the module of its name, imported when the command is asked for.
 COMMANDS = {
@@ -72,13 +74,35 @@ def main() -> None:
 
 
 def run_commands(commands: click.Group) -> None:
-    """Run a command line and exit; whatever a user got wrong ends in one sentence and exit code 2."""
-    signal.signal(signal.SIGTERM, signal.default_int_handler)  # as Ctrl-C, so that nothing is lost
+    """Run a command line and exit; whatever a user got wrong ends in one sentence and exit code 2.
+
+    Where nothing can be printed, the work goes on, and the exit code tells of it in the end.
+    """
+    output, complaining = LastingStream(sys.stdout), LastingStream(sys.stderr)
+    with redirect_stdout(cast(TextIO, output)), redirect_stderr(cast(TextIO, complaining)):
+        _run(commands, output)
+
+
+def _run(commands: click.Group, output: LastingStream) -> None:
+    """Run a command line and exit, printing to lasting streams."""
+    for number in (signal.SIGINT, signal.SIGTERM):  # SIGTERM does what Ctrl-C does, so that nothing is lost
+        if signal.getsignal(number) is not signal.SIG_IGN:
+            signal.signal(number, signal.default_int_handler)
     try:
-        sys.exit(commands.main(standalone_mode=False))
+        code = commands.main(standalone_mode=False)
+        output.flush()
+        if output.failure is not None and not isinstance(output.failure, BrokenPipeError):
+            raise SurefootError(
+                f"what was printed is lost, because standard output failed ({output.failure.strerror}); "
+                "everything else was done"
+            )
+        sys.exit(code)
     except click.exceptions.NoArgsIsHelpError as error:
         complaints.print(error.format_message())
-    except click.exceptions.Abort:
+    except (click.exceptions.Abort, ImportError) as error:
+        compiled = isinstance(error, ImportError)  # modules of which are interrupted in their own way
+        if compiled and not isinstance(error.__cause__, KeyboardInterrupt):
+            raise
         complaints.print(
             "surefoot: interrupted; files are as they were last saved, and training can be resumed"
         )

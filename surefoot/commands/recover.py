@@ -89,6 +89,7 @@ def recover(
     from adapt.report import result_paths, save_recovery
     from repertoire.storage.repertoires import read_repertoire
     from robots.files import check_writable, new_folder
+    from robots.locks import locked
     from surefoot.shipped import results_base
 
     repertoire = read_repertoire(file)
@@ -101,9 +102,10 @@ def recover(
             console.print(choice)
         print_trial(trial)
 
-    with new_folder(folder):
-        for path in result_paths(folder):
-            check_writable(path)
+    record, picture = result_paths(folder)
+    with new_folder(folder), locked(record):
+        check_writable(record)
+        check_writable(picture)
         recovery = run_recovery(
             repertoire,
             damage,
@@ -117,9 +119,9 @@ def recover(
             oracle=oracle,
             on_trial=show,
         )
-    print_performances(recovery)
-    for path in save_recovery(recovery, folder):
-        console.print(f"saved {path}")
+        print_performances(recovery)
+        for path in save_recovery(recovery, folder):
+            console.print(f"saved {path}")
 
 
 def _choose(

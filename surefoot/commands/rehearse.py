@@ -1,7 +1,7 @@
 """`surefoot rehearse`."""
 
 import math
-from contextlib import suppress
+from contextlib import nullcontext, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -17,7 +17,7 @@ from surefoot.commands.console import (
     seed_option,
     threads_option,
 )
-from surefoot.commands.resuming import check_output, run_or_stop, take_up, unfinished_path
+from surefoot.commands.resuming import check_output, locked_output, run_or_stop, take_up, unfinished_path
 
 if TYPE_CHECKING:
     from adapt.damage.damage import Damage
@@ -71,7 +71,6 @@ def rehearse(
     from adapt.rehearsal.rehearsal import rehearsal, rehearsed_table
     from adapt.rehearsal.storage import read_table, rehearsal_path, write_table
     from repertoire.storage.repertoires import read_repertoire
-    from robots.locks import locked
     from robots.rendering.pictures import check_picture
     from surefoot.shipped import results_base
 
@@ -84,19 +83,15 @@ def rehearse(
     if picture is not None:
         check_picture(picture)
     library = _library(damages, repertoire.robot)
-    with rehearsal(repertoire, library, episodes=episodes, seed=seed, threads=threads) as evaluation:
-        if dry_run:
-            take_up(evaluation, unfinished, overwrite)
-            _announce(evaluation)
+    work = rehearsal(repertoire, library, episodes=episodes, seed=seed, threads=threads)
+    with nullcontext() if dry_run else locked_output(file, out, overwrite), work as evaluation:
+        take_up(evaluation, unfinished, overwrite)
+        _announce(evaluation)
+        if dry_run or not run_or_stop(evaluation, unfinished):
             return
-        with locked(out):
-            take_up(evaluation, unfinished, overwrite)
-            _announce(evaluation)
-            if not run_or_stop(evaluation, unfinished):
-                return
-            write_table(out, rehearsed_table(evaluation), evaluation.identity)
-            with suppress(OSError):  # what was computed is safe
-                unfinished.unlink()
+        write_table(out, rehearsed_table(evaluation), evaluation.identity)
+        with suppress(OSError):  # what was computed is safe
+            unfinished.unlink()
     table = read_table(out, repertoire)  # what others will read, which is rounded
     _print_survivals(table)
     console.print(f"saved {out}")

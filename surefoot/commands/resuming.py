@@ -1,5 +1,7 @@
 """Commands that write one file, and after an interruption go on where they were."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -49,6 +51,20 @@ def check_output(file: Path, out: Path, overwrite: bool) -> None:
         if not overwrite:
             raise InvalidValueError(f"{out} exists already: choose another --out, or use --overwrite")
     check_writable(out)
+
+
+@contextmanager
+def locked_output(file: Path, out: Path, overwrite: bool) -> Iterator[None]:
+    """Keep other processes from an output file meanwhile; see `check_output` for what else is refused.
+
+    Raises:
+        InUseError: another process is about to write it.
+    """
+    from robots.locks import locked
+
+    with locked(out):
+        check_output(file, out, overwrite)  # again: another process may just have written it
+        yield
 
 
 def take_up(evaluation: "Evaluation", unfinished: Path, overwrite: bool) -> None:

@@ -147,25 +147,32 @@ def train(ctx: click.Context, problem: str | None, **options: Any) -> None:
     if resume is not None:
         _refuse_with_resume(ctx)
         out = resume
-        training = resume_training(out, threads=threads, breaker=damaged_robots)
+        opening = resume_training(out, threads=threads, breaker=damaged_robots)
     elif problem is None:
         raise click.UsageError("name a robot or another problem to train, or a run to --resume")
     else:
         out = options.pop("out") or Path("runs") / Path(problem).stem
         settings = {key: value for key, value in options.items() if value is not None}
         settings |= {"out": out, "threads": threads, "breaker": damaged_robots}
-        training = start_training(problem, settings.pop("algorithm"), **settings)
-    if training is None:
-        console.print(f"{out} has finished already; see it with: surefoot show {out}")
-        return
-    for note in (*_other_versions(training), *training.remarks):
-        console.print(f"note: {note}")
-    with training, interrupt_flag() as interrupted, training_bar(training.settings.evaluations) as show:
+        opening = start_training(problem, settings.pop("algorithm"), **settings)
+    with opening as training:
+        if training is None:
+            console.print(f"{out} has finished already; see it with: surefoot show {out}")
+            return
+        for note in (*_other_versions(training), *training.remarks):
+            console.print(f"note: {note}")
+        _run(training, out / FILE_NAME, checkpoint)
+        _report(training, out)
+
+
+def _run(training: "Training", path: Path, checkpoint_seconds: float) -> None:
+    """Train with a progress bar, until the end or an interruption."""
+    with interrupt_flag() as interrupted, training_bar(training.settings.evaluations) as show:
         try:
-            training.run(out / FILE_NAME, checkpoint_seconds=checkpoint, on_progress=show, stop=interrupted)
+            training.run(path, checkpoint_seconds=checkpoint_seconds, on_progress=show, stop=interrupted)
         except InvalidFileError as error:
-            raise InvalidFileError(f"{error}; once that is mended: surefoot train --resume {out}") from error
-    _report(training, out)
+            again = f"surefoot train --resume {path.parent}"
+            raise InvalidFileError(f"{error}; once that is mended: {again}") from error
 
 
 def _other_versions(training: "Training") -> list[str]:

@@ -1,4 +1,5 @@
 from collections.abc import Iterator
+from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any
 
@@ -25,7 +26,9 @@ def single_thread() -> Iterator[None]:
 def start(tmp_path: Path):
     """Starts small runs, each in a folder of its own."""
 
-    def make(name: str = "run", *, algorithm: str = "sep-cma-mae", **settings: Any) -> Training:
+    def make(
+        name: str = "run", *, algorithm: str = "sep-cma-mae", **settings: Any
+    ) -> AbstractContextManager[Training]:
         return start_training("ant", algorithm, out=tmp_path / name, **(SMALL | settings))
 
     return make

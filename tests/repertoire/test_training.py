@@ -3,6 +3,7 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
@@ -51,8 +52,8 @@ TELEMETRY = ("sigma", "condition_number", "improvements", "restarts", "stop")
 @pytest.fixture(scope="module")
 def uninterrupted(tmp_path_factory) -> Repertoire:
     path = tmp_path_factory.mktemp("whole") / "run"
-    training = start_training("ant", "sep-cma-mae", out=path, threads=1, **SMALL)
-    training.run(path / FILE_NAME)
+    with start_training("ant", "sep-cma-mae", out=path, threads=1, **SMALL) as training:
+        training.run(path / FILE_NAME)
     return read_repertoire(path / FILE_NAME)
 
 
@@ -99,10 +100,9 @@ def test_a_stopped_run_of_each_algorithm_resumes_bit_for_bit(start, tmp_path, na
     assert np.isnan(stopped.history["emitter_1/condition_number"]).all() == (
         name in ("lm-ma-mae", "map-elites", "map-elites-line", "pga-me")
     )
-    resumed = resume_training(part.parent)
-    assert resumed is not None
-    assert resumed.settings == stopped.settings
-    with resumed:
+    with resume_training(part.parent) as resumed:
+        assert resumed is not None
+        assert resumed.settings == stopped.settings
         resumed.run(part)
     assert same_runs(read_repertoire(part), read_repertoire(whole))
     assert len(read_repertoire(part)) > 1
@@ -116,11 +116,11 @@ def test_a_run_with_damaged_episodes_resumes_bit_for_bit(start, tmp_path, uninte
     steps = iter(range(100))
     with start("part", **settings) as training:
         training.run(part, stop=lambda: next(steps) >= 2)
-    with pytest.raises(InvalidValueError, match="damaged robots and a damage_share above 0 need each other"):
-        resume_training(part.parent)
-    resumed = resume_training(part.parent, breaker=damaged_robots)
-    assert resumed is not None
-    with resumed:
+    need = "damaged robots and a damage_share above 0 need each other"
+    with pytest.raises(InvalidValueError, match=need), resume_training(part.parent):
+        pass
+    with resume_training(part.parent, breaker=damaged_robots) as resumed:
+        assert resumed is not None
         resumed.run(part)
     saved = read_repertoire(part)
     assert same_runs(saved, read_repertoire(whole))
@@ -133,14 +133,15 @@ def test_a_run_with_damaged_episodes_resumes_bit_for_bit(start, tmp_path, uninte
 @pytest.mark.parametrize("name", ["cma-mae", "cma-me", "cma-es"])
 def test_matrices_that_no_machine_holds_are_refused(start, tmp_path, name: str) -> None:
     message = rf"^1000 emitters of {name} would take 14,458 GB of memory for ant, and"
-    with pytest.raises(InvalidValueError, match=message):
-        start(algorithm=name, emitters=1000)
+    with pytest.raises(InvalidValueError, match=message), start(algorithm=name, emitters=1000):
+        pass
     assert not (tmp_path / "run").exists()
 
 
 @pytest.mark.parametrize(("changes", "equal"), [({"threads": 3}, True), ({"seed": 4}, False)])
 def test_the_seed_matters_and_threads_do_not(start, tmp_path, uninterrupted, changes, equal: bool) -> None:
-    start(**changes).run(tmp_path / FILE_NAME)
+    with start(**changes) as training:
+        training.run(tmp_path / FILE_NAME)
     assert same_runs(read_repertoire(tmp_path / FILE_NAME), uninterrupted) == equal
 
 
@@ -148,15 +149,17 @@ def test_the_seed_matters_and_threads_do_not(start, tmp_path, uninterrupted, cha
 def test_a_stopped_run_resumes_bit_for_bit(start, tmp_path, uninterrupted, stop_after: int) -> None:
     folder = tmp_path / "run"
     steps = iter(range(100))
-    start().run(folder / FILE_NAME, stop=lambda: next(steps) >= stop_after)
+    with start() as training:
+        training.run(folder / FILE_NAME, stop=lambda: next(steps) >= stop_after)
     assert read_search(folder / FILE_NAME) is not None
-    resumed = resume_training(folder)
-    assert resumed is not None
-    assert resumed.evaluations == 16 * stop_after
-    resumed.run(folder / FILE_NAME)
+    with resume_training(folder) as resumed:
+        assert resumed is not None
+        assert resumed.evaluations == 16 * stop_after
+        resumed.run(folder / FILE_NAME)
     assert same_runs(read_repertoire(folder / FILE_NAME), uninterrupted)
     assert read_search(folder / FILE_NAME) is None
-    assert resume_training(folder) is None, "a finished run was taken up again"
+    with resume_training(folder) as again:
+        assert again is None, "a finished run was taken up again"
 
 
 def test_a_killed_run_resumes_bit_for_bit(tmp_path, uninterrupted) -> None:
@@ -166,10 +169,11 @@ def test_a_killed_run_resumes_bit_for_bit(tmp_path, uninterrupted) -> None:
         "import sys; from pathlib import Path; from repertoire.training.runs import *\n"
         f"SMALL = {SMALL!r}\n"
         f"out = Path({str(folder)!r})\n"
-        "run = resume_training(out) if (out / FILE_NAME).exists() else "
+        "opening = resume_training(out) if (out / FILE_NAME).exists() else "
         "start_training('ant', 'sep-cma-mae', out=out, **SMALL)\n"
-        "print('ready', flush=True)\n"
-        "if run is not None: run.run(out / FILE_NAME, checkpoint_seconds=0)\n"
+        "with opening as run:\n"
+        "    print('ready', flush=True)\n"
+        "    if run is not None: run.run(out / FILE_NAME, checkpoint_seconds=0)\n"
     )
     kills = 0
     for attempt in range(60):
@@ -192,16 +196,22 @@ def test_a_killed_run_resumes_bit_for_bit(tmp_path, uninterrupted) -> None:
 
 def test_progress_counts_up_to_the_budget(start, tmp_path) -> None:
     seen: list[Progress] = []
-    start().run(tmp_path / FILE_NAME, on_progress=seen.append)
+    with start() as training:
+        training.run(tmp_path / FILE_NAME, on_progress=seen.append)
     evaluations = [progress.evaluations for progress in seen]
     assert evaluations[-1] == 96
     assert set(range(1, 97)) <= set(evaluations)
     assert seen[-1].metrics.elites > 5
 
 
+@pytest.fixture
+def training(start) -> Iterator[Training]:
+    with start() as training:
+        yield training
+
+
 @pytest.mark.parametrize("every", [1, 3])
-def test_diverged_evaluations_are_counted_and_kept_out(start, tmp_path, monkeypatch, every: int) -> None:
-    training: Training = start()
+def test_diverged_evaluations_are_counted_and_kept_out(training, tmp_path, monkeypatch, every: int) -> None:
     evaluate = training.problem.evaluate
 
     def some_fail(solutions, seeds, **options):
@@ -224,8 +234,9 @@ def test_diverged_evaluations_are_counted_and_kept_out(start, tmp_path, monkeypa
         assert not repertoire.history["emitter_0/improvements"].any()
 
 
-def test_elites_are_the_best_ever_evaluated_and_repeat_with_their_seeds(start, tmp_path, monkeypatch) -> None:
-    training: Training = start()
+def test_elites_are_the_best_ever_evaluated_and_repeat_with_their_seeds(
+    training, tmp_path, monkeypatch
+) -> None:
     everything: list[tuple[np.ndarray, np.ndarray, np.ndarray]] = []
     seeds_of: dict[bytes, int] = {}
     evaluate = training.problem.evaluate
@@ -255,12 +266,15 @@ def test_elites_are_the_best_ever_evaluated_and_repeat_with_their_seeds(start, t
 
 
 def test_a_folder_with_a_run_is_not_overwritten_unasked(start, tmp_path) -> None:
-    start().run(tmp_path / "run" / FILE_NAME)
+    with start() as training:
+        training.run(tmp_path / "run" / FILE_NAME)
     before = (tmp_path / "run" / FILE_NAME).read_bytes()
-    with pytest.raises(InvalidValueError, match=r"already holds a run: use --resume .* or --overwrite"):
-        start()
+    refused = r"already holds a run: use --resume .* or --overwrite"
+    with pytest.raises(InvalidValueError, match=refused), start():
+        pass
     assert (tmp_path / "run" / FILE_NAME).read_bytes() == before
-    start(overwrite=True)
+    with start(overwrite=True):
+        pass
 
 
 @pytest.mark.parametrize(
@@ -286,18 +300,26 @@ def test_a_folder_with_a_run_is_not_overwritten_unasked(start, tmp_path) -> None
     ],
 )
 def test_wrong_settings_are_refused(start, tmp_path, settings: dict, message: str) -> None:
-    with pytest.raises(SurefootError, match=message):
-        start(**settings)
+    with pytest.raises(SurefootError, match=message), start(**settings):
+        pass
     assert not (tmp_path / "run").exists()
 
 
-def test_unknown_names_and_folders_are_refused(tmp_path: Path) -> None:
-    with pytest.raises(UnknownNameError, match="unknown robot or problem 'cat'"):
-        start_training("cat", "sep-cma-mae", out=tmp_path / "x", evaluations=1, seed=1)
-    with pytest.raises(UnknownNameError, match="available: cma-mae, lm-ma-mae, sep-cma-mae"):
-        start_training("ant", "sep-cma", out=tmp_path / "x", evaluations=1, seed=1)
-    with pytest.raises(InvalidFileError, match="holds no run to resume"):
-        resume_training(tmp_path)
+@pytest.mark.parametrize(
+    ("arguments", "error", "message"),
+    [
+        (("cat", "sep-cma-mae"), UnknownNameError, "unknown robot or problem 'cat'"),
+        (("ant", "sep-cma"), UnknownNameError, "available: cma-mae, lm-ma-mae, sep-cma-mae"),
+        (("ant", "sep-cma-mae"), InvalidFileError, "cannot make the folder"),
+    ],
+)
+def test_unknown_names_and_folders_are_refused(tmp_path: Path, arguments, error, message: str) -> None:
     (tmp_path / "file").write_text("")
-    with pytest.raises(InvalidFileError, match="cannot make the folder"):
-        start_training("ant", "sep-cma-mae", out=tmp_path / "file" / "run", evaluations=1, seed=1)
+    opening = start_training(*arguments, out=tmp_path / "file" / "run", evaluations=1, seed=1)
+    with pytest.raises(error, match=message), opening:
+        pass
+
+
+def test_a_folder_without_a_run_cannot_be_resumed(tmp_path: Path) -> None:
+    with pytest.raises(InvalidFileError, match="holds no run to resume"), resume_training(tmp_path):
+        pass
