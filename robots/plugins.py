@@ -13,6 +13,7 @@ from importlib.metadata import entry_points
 from pathlib import Path
 
 from robots.errors import InvalidFileError, one_line
+from robots.files import explain_errors
 
 GROUP = "surefoot.plugins"
 VARIABLE = "SUREFOOT_PLUGINS"
@@ -49,8 +50,9 @@ def _load_file(path: str) -> None:
     """Import a file once."""
     if path in _loaded:
         return
-    if not Path(path).is_file():
-        raise InvalidFileError(f"the plugin {path} cannot be read: there is no such file")
+    with explain_errors(f"the plugin {path} cannot be read"):
+        if not Path(path).is_file():
+            raise OSError("there is no such file")
     name = f"surefoot_plugin_{len(_loaded)}_{Path(path).stem}"
     spec = importlib.util.spec_from_file_location(name, path)
     if spec is None or spec.loader is None:

@@ -14,6 +14,7 @@ from robots.catalogue import MODELS, robot_names
 from robots.controllers.controller import Controller, ControllerDescription
 from robots.description import CONTROLLERS, Description, parse_description
 from robots.errors import InvalidRobotError, InvalidValueError, UnknownNameError
+from robots.files import explain_errors
 from robots.importing.mjcf import read_self_contained
 from robots.model import adjust, compile_models, compile_robot
 from robots.texts import read_text
@@ -287,7 +288,9 @@ def find_robot(text: str) -> Robot:
             f"{text} is an MJCF, but a robot is named by the YAML that describes it: "
             f"surefoot robots --draft {text} writes a first one"
         )
-    if len(path.parts) > 1 or path.is_dir():
+    with explain_errors(f"{text} cannot be read"):
+        is_place = len(path.parts) > 1 or path.is_dir()
+    if is_place:
         found = sorted(str(other) for kind in _YAML for other in path.glob(f"*{kind}"))
         raise InvalidRobotError(
             f"{text} is not the YAML of a robot; YAML files in this folder: {', '.join(found) or 'none'}"

@@ -3,6 +3,7 @@
 from pathlib import Path
 
 from robots.errors import InvalidFileError
+from robots.files import file_exists
 
 DATA = Path(__file__).parent / "data"
 FILE_NAME = "repertoire.h5"  # of a repertoire in the folder of its run
@@ -24,9 +25,9 @@ def repertoire_path(source: str | Path) -> Path:
         InvalidFileError: there is no such file, folder or included repertoire.
     """
     path = Path(source)
-    if path.is_dir() and (path / FILE_NAME).exists():
+    if file_exists(path / FILE_NAME):
         return path / FILE_NAME
-    if path.exists() or path.parent != Path() or path.suffix:
+    if file_exists(path) or path.parent != Path() or path.suffix:
         return path
     if path.name not in included():
         raise InvalidFileError(

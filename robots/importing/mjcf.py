@@ -14,6 +14,7 @@ import mujoco
 import numpy as np
 
 from robots.errors import InvalidRobotError
+from robots.files import explain_errors
 from robots.screening import accept, check_options, meaning, screen, screen_file
 from robots.texts import MOST, read_text
 
@@ -45,7 +46,9 @@ def read_self_contained(path: Path) -> str:
         InvalidRobotError: the file or one that it refers to cannot be read, it is not an MJCF, or its text
             would be too long or need other files after all.
     """
-    if not path.is_file():
+    with explain_errors(f"cannot read {path}"):
+        exists = path.is_file()
+    if not exists:
         others = ", ".join(sorted(other.name for other in path.parent.glob("*.xml"))) or "none"
         raise InvalidRobotError(
             f"cannot read {path}: there is no such file; MJCF files in its folder: {others}"

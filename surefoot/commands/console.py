@@ -10,10 +10,14 @@ from typing import Any, NoReturn, TextIO, TypeVar
 
 import click
 from rich.console import Console
+from rich.text import Text
 
 from robots.errors import UnknownNameError
 from surefoot.shipped import repertoire_path
 
+# all characters with which a text could steer a terminal, but tabs and new lines; or reverse what is read
+_STEERING = [*range(9), *range(11, 32), *range(127, 160), *range(0x202A, 0x202F), *range(0x2066, 0x206A)]
+_SHOWN = {number: chr(number).encode("unicode_escape").decode() for number in _STEERING}
 Command = TypeVar("Command", bound=Callable[..., Any])
 _Result = TypeVar("_Result")
 
@@ -24,6 +28,10 @@ class Printer(Console):
     def __init__(self, *, stderr: bool = False) -> None:
         super().__init__(stderr=stderr, highlight=False, markup=False, emoji=False, soft_wrap=True)
         self.width = self.width or 80  # COLUMNS=0 means that the width is not known
+
+    def render_str(self, text: str, **options: Any) -> Text:
+        """Show control characters of a text, which may come from a file, instead of obeying them."""
+        return super().render_str(text.translate(_SHOWN), **options)
 
 
 class LastingStream:

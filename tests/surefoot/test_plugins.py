@@ -71,6 +71,7 @@ def test_what_cannot_be_loaded_is_said_in_a_sentence(run, plugin: Path, tmp_path
     (tmp_path / "wrong.py").write_text("raise KeyError('oh')")
     for path, message in (
         (tmp_path / "missing.py", "there is no such file"),
+        (tmp_path / ("a" * 5000), "file name too long"),
         (tmp_path / "wrong.py", "cannot be loaded: KeyError: 'oh'"),
     ):
         code, _, err = run("--plugin", path, "algorithms")

@@ -1,0 +1,55 @@
+"""Odd names and texts end in one sentence, and nothing in them steers the terminal."""
+
+from pathlib import Path
+
+import pytest
+
+from robots.catalogue import MODELS
+
+LONG = "a" * 5000
+
+
+def test_control_characters_of_a_file_are_shown_and_not_obeyed(run, tmp_path: Path) -> None:
+    yaml = (MODELS / "ant" / "ant.yaml").read_text()
+    title = next(line for line in yaml.splitlines() if line.startswith("title:"))
+    (tmp_path / "ant.xml").write_text((MODELS / "ant" / "ant.xml").read_text())
+    (tmp_path / "ant.yaml").write_text(yaml.replace(title, r'title: "\e[31mred\u202e\r\x9b2J\a"'))
+    code, out, err = run("robots", tmp_path / "ant.yaml")
+    assert (code, err) == (0, "")
+    assert r"\x1b[31mred\u202e\r\x9b2J\x07" in out
+    (tmp_path / "ant.yaml").write_text(yaml.replace("torso:", r'"\e[2J": 1' + "\ntorso:"))
+    code, out, err = run("robots", tmp_path / "ant.yaml")
+    assert (code, out) == (2, "")
+    assert "\x1b" not in err
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        ("robots", LONG),
+        ("robots", "--draft", f"{LONG}.xml"),
+        ("train", f"sphere-{LONG}", "--out", "run"),
+        ("show", LONG),
+        ("merge", LONG, "--out", "merged.h5"),
+    ],
+)
+def test_names_that_no_file_can_have_are_refused(
+    run, command: tuple[str, ...], tmp_path, monkeypatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    code, out, err = run(*command)
+    assert (code, out) == (2, "")
+    assert err.startswith("surefoot: ")
+    assert err.endswith("file name too long\n")
+    assert not list(tmp_path.iterdir())
+
+
+def test_networks_that_are_too_large_are_refused_in_a_sentence(run, tmp_path: Path) -> None:
+    for hidden, message in (
+        ("100000", "hidden.0: input should be less than or equal to 10000, not 100000"),
+        ("10000,10000", "networks with hidden layers of 10000, 10000 would have 100,380,008 parameters"),
+        (",".join("9" * 200), "hidden: tuple should have at most 100 items"),
+    ):
+        code, out, err = run("train", "ant", "--hidden", hidden, "--out", tmp_path / "run")
+        assert (code, out, err.count("\n")) == (2, "", 1)
+        assert message in err
