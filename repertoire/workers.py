@@ -36,6 +36,7 @@ def worker_pool(
     pool = ProcessPoolExecutor(processes, mp_context=context, initializer=initializer)
     try:
         yield pool
+        pool.shutdown()  # waits for a process that only starts, or it would miss what it is to share
     except BaseException as error:
         for process in list((pool._processes or {}).values()):
             process.terminate()

@@ -68,12 +68,16 @@ def cache_folder() -> Path:
     """
     if _settings.CACHE_DIR:
         return Path(_settings.CACHE_DIR)
+    try:
+        home = Path.home()
+    except RuntimeError:  # a user whom the system does not know, as in containers
+        home = Path(os.devnull)  # in which nothing can be made: `prepare_cache` then takes another place
     if sys.platform == "win32":
-        caches = os.environ.get("LOCALAPPDATA") or Path.home() / "AppData" / "Local"
+        caches = os.environ.get("LOCALAPPDATA") or home / "AppData" / "Local"
     elif sys.platform == "darwin":
-        caches = Path.home() / "Library" / "Caches"
+        caches = home / "Library" / "Caches"
     else:
-        caches = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
+        caches = os.environ.get("XDG_CACHE_HOME") or home / ".cache"
     return Path(caches) / "surefoot"
 
 
@@ -85,7 +89,8 @@ def prepare_cache(root: Path, folder: Path) -> Path:
         folder: for all versions of the sources, see `cache_folder`.
 
     Returns:
-        The folder; one that is removed when the process ends if `folder` cannot be written.
+        The folder; if `folder` cannot be written, one that processes of this one share and that is removed
+        when this one ends.
     """
     own = folder / f"kernels-{sources_hash(root)}"
     try:
@@ -95,6 +100,10 @@ def prepare_cache(root: Path, folder: Path) -> Path:
     except OSError as error:
         own = Path(tempfile.mkdtemp(prefix="surefoot-"))  # readable by this user alone: the cache holds code
         atexit.register(shutil.rmtree, own, ignore_errors=True)
+        os.environ["NUMBA_CACHE_DIR"] = str(own)
+        os.environ.setdefault(
+            "MPLCONFIGDIR", str(own)
+        )  # Matplotlib would look in the same home, and complain
         print(f"surefoot: {folder} cannot be written ({error.strerror}): compiling anew", file=sys.stderr)
         return own
     _remove_unused(folder, keep=own)

@@ -11,6 +11,7 @@ from adapt.records import diagnosis_words, format_objective
 from adapt.rehearsal.storage import rehearsal_path
 from repertoire.archives.archive import Elites
 from repertoire.storage.repertoires import read_repertoire, write_repertoire
+from robots.locks import locked
 from robots.simulation.simulation import Simulation
 from tests.adapt.rehearsal.small import save_rehearsal, small_repertoire
 
@@ -121,3 +122,11 @@ def test_bad_input_ends_in_one_sentence_and_leaves_nothing(run, file: Path) -> N
         assert (code, out, message in err) == (2, "", True), f"{arguments}: exit {code}, {out!r}, {err!r}"
         assert err.count("\n") == 1, f"{arguments}: more than one line: {err!r}"
     assert sorted(folder.rglob("*")) == before
+
+
+def test_one_process_at_a_time_recovers_into_a_folder(run, file: Path) -> None:
+    with locked(file.with_name("recovery.json")):
+        code, out, err = run(*broken(file), "--trials", 3)
+    assert (code, out) == (2, "")
+    assert "recovery.json is in use by process" in err
+    assert not file.with_name("recovery.json").exists()

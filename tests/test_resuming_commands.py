@@ -4,6 +4,8 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -85,3 +87,17 @@ def test_one_process_at_a_time_works_on_an_output(run, command, file: Path) -> N
     assert f"{out} is in use by" in err
     assert not out.exists()
     assert not unfinished.exists()
+
+
+def test_what_another_process_has_just_written_stays(run, command, file: Path, monkeypatch) -> None:
+    out, _ = outputs(command, file)
+
+    @contextmanager
+    def late(path: Path) -> Iterator[None]:
+        path.write_bytes(b"its result")
+        yield
+
+    monkeypatch.setattr("robots.locks.locked", late)
+    code, _, err = run(*command, "--episodes", 1)
+    assert (code, out.read_bytes()) == (2, b"its result")
+    assert "exists already" in err

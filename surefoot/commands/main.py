@@ -6,6 +6,7 @@ import importlib
 import signal
 import sys
 from contextlib import redirect_stderr, redirect_stdout
+from types import FrameType
 from typing import TextIO, cast
 
 import click
@@ -85,9 +86,15 @@ def run_commands(commands: click.Group) -> None:
 
 def _run(commands: click.Group, output: LastingStream) -> None:
     """Run a command line and exit, printing to lasting streams."""
+    interrupts: list[int] = []
+
+    def interrupt(number: int, _frame: FrameType | None) -> None:
+        interrupts.append(number)
+        raise KeyboardInterrupt
+
     for number in (signal.SIGINT, signal.SIGTERM):  # SIGTERM does what Ctrl-C does, so that nothing is lost
         if signal.getsignal(number) is not signal.SIG_IGN:
-            signal.signal(number, signal.default_int_handler)
+            signal.signal(number, interrupt)
     try:
         code = commands.main(standalone_mode=False)
         output.flush()
@@ -99,18 +106,18 @@ def _run(commands: click.Group, output: LastingStream) -> None:
         sys.exit(code)
     except click.exceptions.NoArgsIsHelpError as error:
         complaints.print(error.format_message())
-    except (click.exceptions.Abort, ImportError) as error:
-        compiled = isinstance(error, ImportError)  # modules of which are interrupted in their own way
-        if compiled and not isinstance(error.__cause__, KeyboardInterrupt):
-            raise
-        complaints.print(
-            "surefoot: interrupted; files are as they were last saved, and training can be resumed"
-        )
-        sys.exit(130)
     except click.ClickException as error:
         complaints.print(f"surefoot: {error.format_message()}")
     except SurefootError as error:
         complaints.print(f"surefoot: {error}")
     except MemoryError:
         complaints.print("surefoot: there is not enough memory for this: ask for less")
+    except Exception as error:
+        # compiled modules turn an interrupt while they are imported into errors of their own
+        if not (interrupts or isinstance(error, click.exceptions.Abort)):
+            raise
+        complaints.print(
+            "surefoot: interrupted; files are as they were last saved, and training can be resumed"
+        )
+        sys.exit(130)
     sys.exit(2)

@@ -1,6 +1,7 @@
 """Where machine code is kept: a folder for each version of the sources, and none that is stale."""
 
 import os
+import re
 import stat
 import subprocess
 import sys
@@ -51,7 +52,9 @@ def test_folders_that_were_not_used_for_weeks_are_removed_and_nothing_else(root:
     assert prepare_cache(root, folder) == own, "the folder in use is kept, however old"
 
 
-def test_a_place_that_cannot_be_written_is_said_in_one_line(root: Path, capsys) -> None:
+def test_a_place_that_cannot_be_written_is_said_in_one_line(root: Path, capsys, monkeypatch) -> None:
+    for variable in ("NUMBA_CACHE_DIR", "MPLCONFIGDIR"):  # which the call sets, for this process and its own
+        monkeypatch.setenv(variable, "")
     (root / "file").write_text("")
     own = prepare_cache(root, root / "file")
     assert own.is_dir()
@@ -59,6 +62,33 @@ def test_a_place_that_cannot_be_written_is_said_in_one_line(root: Path, capsys) 
     message = capsys.readouterr().err
     assert message.count("\n") == 1
     assert "file cannot be written (Not a directory)" in message
+
+
+@pytest.mark.parametrize("home", ["/proc/nothing", None])
+def test_commands_work_without_a_home_and_say_so_once(tmp_path: Path, home: str | None) -> None:
+    """Also in worker processes, which share the folder that takes the home's place, and in drawing."""
+    code = (
+        "import os, pwd, sys\n"
+        "def unknown(_): raise KeyError\n"
+        "pwd.getpwuid = unknown\n"  # a user whom the system does not know
+        "from surefoot.commands.main import main\n"
+        "if __name__ == '__main__': main()\n"
+    )
+    (tmp_path / "main.py").write_text(code)
+    names = ("HOME", "XDG_CACHE_HOME", "NUMBA_CACHE_DIR", "MPLCONFIGDIR", "XDG_CONFIG_HOME")
+    environment = {name: value for name, value in os.environ.items() if name not in names}
+    environment |= {"TMPDIR": str(tmp_path), "PYTHONPATH": str(Path.cwd()), "NUMBA_DISABLE_JIT": "1"}
+    study = ["suite", "optimization", "--domains", "sphere-2", "--algorithms", "map-elites", "--trials", "2"]
+    ended = subprocess.run(
+        [sys.executable, tmp_path / "main.py", *study, "--evaluations", "40", "--processes", "2"],
+        cwd=tmp_path,
+        env=environment | ({} if home is None else {"HOME": home}),
+        capture_output=True,
+        text=True,
+    )
+    assert ended.returncode == 0, ended.stderr
+    assert re.fullmatch(r"surefoot: \S+ cannot be written \(.*\): compiling anew\n", ended.stderr)
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["main.py", "studies"]
 
 
 def test_a_caller_in_another_file_is_compiled_anew(tmp_path: Path) -> None:

@@ -208,3 +208,12 @@ def test_robots_that_are_no_variants_of_each_other_and_no_threads_are_refused(an
             Simulation(*robots)
     with pytest.raises(InvalidValueError, match="threads must be at least 1 and at most 1024, not 0"):
         Simulation(ant, threads=0)
+
+
+def test_a_closed_simulation_says_so(ant) -> None:
+    simulation = Simulation(ant, threads=1)
+    simulation.close()
+    with pytest.raises(
+        InvalidValueError, match="the simulation was closed, so it runs no more episodes: start"
+    ):
+        simulation.evaluate(np.zeros((1, ant.controller.parameter_count)), np.zeros(1, int))

@@ -1,0 +1,82 @@
+"""What commands do when their terminal is lost or has no width, and on Ctrl-C while they are imported."""
+
+import importlib
+import os
+import signal
+import subprocess
+import sys
+
+import pytest
+
+from repertoire.storage.repertoires import read_search
+from repertoire.training.runs import FILE_NAME
+from surefoot.commands.console import Printer
+
+TRAIN = ["train", "sphere-5", "--evaluations", "300"]
+LOST = {  # how standard output is lost: what a shell does, and whether that is an error
+    "disk full": ('"$@" > /dev/full', True),
+    "pipe closed": ('"$@" | true; exit "${PIPESTATUS[0]}"', False),
+    "closed from the start": ('"$@" >&-', False),
+    "all closed": ('"$@" >&- 2>&-', False),
+}
+
+
+@pytest.mark.parametrize(
+    "command", [TRAIN, ["--help"], ["--version"], ["robots"]], ids=lambda words: words[0]
+)
+@pytest.mark.parametrize("lost", LOST)
+def test_work_goes_on_without_a_terminal_and_one_sentence_tells_of_it(tmp_path, lost, command) -> None:
+    script, failure = LOST[lost]
+    out = ["--out", str(tmp_path)] if command == TRAIN else []
+    words = [sys.executable, "-m", "surefoot", *command, *out]
+    ended = subprocess.run(["bash", "-c", script, "bash", *words], capture_output=True, text=True)
+    assert ended.returncode == (2 if failure else 0), ended.stderr
+    sentence = "surefoot: what was printed is lost, because standard output failed (No space left on device)"
+    assert ended.stderr.startswith(sentence if failure else "")
+    assert ended.stderr.count("\n") == failure
+    if command == TRAIN:
+        assert read_search(tmp_path / FILE_NAME) is None, "the run has not finished"
+
+
+def test_a_terminal_without_a_width_is_printed_to(monkeypatch, capsys) -> None:
+    monkeypatch.setenv("COLUMNS", "0")
+    Printer().print("as usual")
+    assert capsys.readouterr().out == "as usual\n"
+
+
+def test_an_interrupt_while_modules_are_imported_shows_no_traceback() -> None:
+    code = """
+import os, signal, sys
+
+class Interrupt:
+    def find_spec(self, name, *_):
+        if name == "click":
+            os.kill(os.getpid(), signal.SIGINT)
+
+signal.signal(signal.SIGINT, signal.default_int_handler)
+sys.meta_path.insert(0, Interrupt())
+from surefoot.__main__ import run
+run()
+"""
+    ended = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert (ended.returncode, ended.stdout, ended.stderr) == (-signal.SIGINT, "", "")
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_compiled_modules_hide_that_they_were_interrupted(run, monkeypatch, number: int) -> None:
+    def import_module(name: str) -> None:
+        try:
+            os.kill(os.getpid(), number)
+        except KeyboardInterrupt:
+            raise ImportError("initialization failed") from None
+
+    monkeypatch.setattr(importlib, "import_module", import_module)
+    code, out, err = run("robots")
+    assert (code, out) == (130, "")
+    assert err.startswith("surefoot: interrupted; files are as they were last saved")
+
+
+def test_other_errors_of_imports_are_not_hidden(run, monkeypatch) -> None:
+    monkeypatch.setitem(sys.modules, "surefoot.commands.robots", None)
+    with pytest.raises(ImportError):
+        run("robots")
