@@ -44,9 +44,7 @@ def parse_yaml(text: str) -> object:
         if node is not None and _count(node, {}) > _MOST_NODES:
             raise ValueError(f"its aliases repeat more than {_MOST_NODES:,} values")
         return None if node is None else loader.construct_document(node)
-    except (
-        Exception
-    ) as error:  # besides its own errors PyYAML raises those of Python: 2020-99-99, !!int x, ...
+    except Exception as error:  # 2020-99-99, !!int x and others make PyYAML raise what it does not declare
         raise InvalidValueError(f"it is not valid YAML: {one_line(error) or type(error).__name__}") from error
 
 
