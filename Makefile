@@ -2,12 +2,14 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
+FUZZ_CASES ?= 10000
+FUZZ_SEED ?= 1
 SOAK_MINUTES ?= 10
 SOAK_SEED ?= 1
 INSTALLED := $(VENV)/installed
 
 .DEFAULT_GOAL := help
-.PHONY: help install demo test check format bench soak clean
+.PHONY: help install demo test check format bench fuzz soak clean
 
 help: ## list what there is
 	@grep -hE '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## /\1\t/' | expand -t 10
@@ -36,6 +38,9 @@ format: $(INSTALLED) ## put the code in its format
 
 bench: $(INSTALLED) ## measure simulation speed and memory; `python -m benchmarks --help` has more
 	$(BIN)/python -m benchmarks simulation --out bench.json
+
+fuzz: $(INSTALLED) ## change files of every kind at random, FUZZ_CASES=10000 with FUZZ_SEED=1; keep those that fail in fuzz/
+	$(BIN)/python -m benchmarks fuzz --cases $(FUZZ_CASES) --seed $(FUZZ_SEED) --keep fuzz --out fuzz.json
 
 soak: $(INSTALLED) ## kill runs at random and compare with undisturbed ones, for SOAK_MINUTES=10 with SOAK_SEED=1
 	$(BIN)/python -m benchmarks soak --minutes $(SOAK_MINUTES) --seed $(SOAK_SEED) --out soak.json

@@ -101,6 +101,29 @@ def bench_cluster(repeats: int, threads: tuple[int, ...], out: Path | None) -> N
     _deliver(figures | {"overhead": measure_overhead(repeats, say=console.print)}, out)
 
 
+@benchmarks.command("fuzz")
+@click.option("--cases", type=Positive, default=10_000, show_default=True, help="How many files to change.")
+@click.option("--first", type=Seed, default=0, show_default=True, help="Number of the first case.")
+@click.option("--seed", type=Seed, default=1, show_default=True, help="From which all cases derive.")
+@click.option("--processes", type=Positive, default=2, show_default=True, help="That share the cases.")
+@click.option("--keep", type=AnyPath, help="Folder for the files of cases that fail.")
+@click.option("--out", type=AnyPath, help="Save the numbers to this JSON file.")
+def bench_fuzz(
+    cases: int, first: int, seed: int, processes: int, keep: Path | None, out: Path | None
+) -> None:
+    """Change files of every kind, and see that they are read or refused in one sentence."""
+    from benchmarks.fuzz import fuzz
+    from robots.files import check_writable
+
+    if out is not None:
+        check_writable(out)
+    numbers = range(first, first + cases)
+    figures = fuzz(numbers, seed=seed, processes=processes, kept=keep, say=console.print)
+    _deliver(vars(figures), out)
+    if figures.failures:
+        raise SurefootError(f"{len(figures.failures)} of {cases} cases failed")
+
+
 @benchmarks.command("soak")
 @click.option(
     "--minutes", type=Number(min=0), default=10.0, show_default=True, help="At least one case runs."

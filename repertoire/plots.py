@@ -86,7 +86,7 @@ def draw_history(repertoire: Repertoire, path: str | Path) -> None:
         InvalidFileError: the file cannot be written.
     """
     history = repertoire.history
-    if not len(history.get("evaluations", ())):
+    if not len(history.get("evaluations", ())) or not {"qd_score", "coverage", "best"} <= history.keys():
         raise InvalidValueError("the repertoire has no history to draw")
     figure = Figure(figsize=(8.2, 6.4), layout="constrained")
     panels = figure.subplots(3, 1, sharex=True)

@@ -3,6 +3,8 @@
 import difflib
 from collections.abc import Iterable
 
+_LONGEST = 200  # characters of a value in an error
+
 
 class SurefootError(Exception):
     """The root of every error a user can cause; its message is fit to print as it is."""
@@ -63,3 +65,12 @@ class RenderingError(SurefootError):
 def one_line(error: Exception) -> str:
     """An error's message without line breaks."""
     return " ".join(str(error).split())
+
+
+def shown(value: object) -> str:
+    """A value as Python writes it, cut if it is long; Python refuses to write very long numbers."""
+    try:
+        text = " ".join(repr(value).split())
+    except ValueError:
+        return f"a very long {type(value).__name__}"
+    return text if len(text) <= _LONGEST else f"{text[:_LONGEST]} ..."

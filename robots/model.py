@@ -8,7 +8,7 @@ import numpy as np
 
 from robots.description import Description
 from robots.errors import InvalidRobotError, one_line
-from robots.screening import check_numbers, check_options, screen
+from robots.screening import check_numbers, check_options, compile_spec, screen
 
 ABSENT = -1  # index of what a damaged robot has lost, as MuJoCo has it
 _TO_JOINT = mujoco.mjtTrn.mjTRN_JOINT
@@ -200,13 +200,13 @@ def compile_models(
         InvalidRobotError: the spec does not compile.
     """
     try:
-        model = spec.compile()
+        model = compile_spec(spec)
         _strip(spec, description)
         for foot, soles in description.feet.items():
             for number, sole in enumerate(soles):
                 if spec.geom(sole) is not None:
                     _add_contact_sensor(spec, contact_sensor(foot, number), sole, description.floor)
-        physics = spec.compile()
+        physics = compile_spec(spec)
         for compiled in (model, physics):
             _avoid_wrong_hessian(compiled)
         return model, physics

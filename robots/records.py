@@ -1,15 +1,13 @@
 """Records read from YAML or JSON: their base, kinds of them that a table lists, and errors in plain words."""
 
-import textwrap
 from collections.abc import Callable, Mapping
 from typing import Annotated, Any, ClassVar, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_serializer, model_validator
 from pydantic_core.core_schema import SerializerFunctionWrapHandler
 
-from robots.errors import InvalidValueError, UnknownNameError
+from robots.errors import InvalidValueError, UnknownNameError, shown
 
-_LONGEST = 200  # characters of a value in an error
 Finite = Annotated[float, Field(allow_inf_nan=False, strict=True)]
 Positive = Annotated[float, Field(gt=0, allow_inf_nan=False, strict=True)]
 Count = Annotated[int, Field(gt=0, le=10_000, strict=True)]
@@ -112,12 +110,4 @@ def _in_words(error: ValidationError, record: type[BaseModel]) -> str:
         return f"missing key {where!r}"
     if first["type"] == "value_error":
         return str(first["ctx"]["error"])
-    return f"{where}: {first['msg'][0].lower()}{first['msg'][1:]}, not {_shown(first['input'])}"
-
-
-def _shown(value: object) -> str:
-    """A value as Python writes it, shortened; Python refuses to write very long numbers."""
-    try:
-        return textwrap.shorten(repr(value), _LONGEST)
-    except ValueError:
-        return f"a very long {type(value).__name__}"
+    return f"{where}: {first['msg'][0].lower()}{first['msg'][1:]}, not {shown(first['input'])}"

@@ -11,6 +11,7 @@ import re
 import subprocess
 import sys
 import tempfile
+import warnings
 from functools import cache
 from pathlib import Path
 
@@ -129,6 +130,16 @@ def check_numbers(model: mujoco.MjModel, origin: str) -> None:
             value = getattr(owner, name)
             if isinstance(value, float | np.ndarray) and not np.isfinite(value).all():
                 raise InvalidRobotError(f"{origin}: the MJCF has numbers that are not finite, see {name}")
+
+
+def compile_spec(spec: mujoco.MjSpec) -> mujoco.MjModel:
+    """Compile a spec that was read from a screened text, without the warnings that MuJoCo has Python print.
+
+    Raises:
+        ValueError: it does not compile.
+    """
+    with warnings.catch_warnings(action="ignore"):
+        return spec.compile()
 
 
 def meaning(message: str) -> str:

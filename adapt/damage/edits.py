@@ -10,6 +10,7 @@ import numpy as np
 
 from robots.errors import InvalidRobotError, InvalidValueError, one_line
 from robots.robot import Robot
+from robots.screening import compile_spec
 
 RED = (0.83, 0.05, 0.12, 1.0)  # darker than the vermilion that some feet have
 _PALE_RED = (1.0, 0.80, 0.78, 1.0)  # the floor's own colour is multiplied with this
@@ -66,7 +67,7 @@ def compiled(spec: mujoco.MjSpec) -> mujoco.MjModel:
         InvalidRobotError: it does not compile.
     """
     try:
-        return spec.compile()
+        return compile_spec(spec)
     except ValueError as error:
         raise InvalidRobotError(f"the damaged MJCF does not compile: {one_line(error)}") from error
 

@@ -8,7 +8,7 @@ from adapt.damage.damage import Damage, check_compatible
 from adapt.damage.defect import Combination, Defect, damage_kinds
 from adapt.damage.library import damage_library
 from adapt.damage.parts import RobotParts, sort_words
-from robots.errors import InvalidFileError, InvalidValueError, SurefootError, UnknownNameError
+from robots.errors import InvalidFileError, InvalidValueError, SurefootError, UnknownNameError, shown
 from robots.robot import Robot
 from robots.texts import parse_yaml, read_text
 from robots.words import wrapped
@@ -103,7 +103,7 @@ def read_damages(path: str | Path, robot: Robot) -> list[Damage]:
 def _read_entry(where: str, entry: object, robot: Robot) -> Damage:
     """Read an entry of a list."""
     if not isinstance(entry, str):
-        raise InvalidFileError(f"{where}: a damage is a text, not {entry!r}")
+        raise InvalidFileError(f"{where}: a damage is a text, not {shown(entry)}")
     try:
         return parse_damage(entry, robot)
     except SurefootError as error:

@@ -246,7 +246,7 @@ def write_group(group: h5py.Group, contents: Contents, compressed: Collection[st
         group.create_dataset(name, data=np.array(text.encode(), dtype), dtype=dtype)
     for name, array in contents.arrays.items():
         if not _storable(array.dtype):
-            raise InvalidValueError(f"{name!r} must be numeric to be saved, not {array.dtype}")
+            raise InvalidValueError(f"{name!r} must be real numbers to be saved, not {array.dtype}")
         chunks = array.shape[:2] + (1,) * (array.ndim - 2)
         gzip = {"chunks": chunks, "compression": "gzip", "compression_opts": 9}
         group.create_dataset(name, data=array, **(gzip if name in compressed and array.size else {}))
@@ -312,7 +312,7 @@ def _is_text(dataset: h5py.Dataset) -> bool:
 
 def _storable(dtype: np.dtype) -> bool:
     """Whether arrays of a type have the same bytes on every machine; long doubles do not."""
-    return dtype.kind in "biufc" and dtype.char not in "gG"
+    return dtype.kind in "biuf" and dtype.char != "g"
 
 
 def _attribute(group: h5py.Group, name: str) -> str | int | None:

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from robots.errors import InvalidValueError
+from robots.errors import InvalidValueError, shown
 from robots.files import file_exists, make_folder, write_text
 from robots.locks import locked
 from robots.texts import read_json
@@ -74,6 +74,8 @@ def _agree(found: Mapping[str, Any], identity: Mapping[str, Any]) -> bool:
 def _describe(identity: Mapping[str, Any]) -> str:
     """Return an identity in words."""
     return ", ".join(
-        f"{name} ({_describe(value)})" if isinstance(value, Mapping) else f"{name} {value}"
+        f"{name} ({_describe(value)})"
+        if isinstance(value, Mapping)
+        else f"{name} {value if isinstance(value, str) else shown(value)}"
         for name, value in identity.items()
     )

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from repertoire.storage.formats import Array, Contents, Format
-from robots.errors import InvalidValueError
+from robots.errors import InvalidValueError, shown
 
 Key = tuple[str, str, int]
 _COLUMNS = {"evaluations", "qd_score", "coverage", "best"}
@@ -127,7 +127,9 @@ def read_trial(path: Path) -> TrialResult:
             raise InvalidValueError(f"its scalars must be {', '.join(SCALARS)}")
         for name, value in scalars.items():
             if type(value) is not SCALARS[name]:
-                raise InvalidValueError(f"{name!r} must be of type {SCALARS[name].__name__}, not {value!r}")
+                raise InvalidValueError(
+                    f"{name!r} must be of type {SCALARS[name].__name__}, not {shown(value)}"
+                )
         history = contents.group("history")
         if not history.keys() >= _COLUMNS:
             raise InvalidValueError(f"the history must have the columns {', '.join(sorted(_COLUMNS))}")

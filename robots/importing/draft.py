@@ -19,6 +19,7 @@ from robots.importing.mjcf import read_self_contained
 from robots.importing.stance import Stance, try_stance
 from robots.model import is_plain, is_servo, keyframe_positions, standing_data, torque_limit
 from robots.robot import Robot, robot_from_text
+from robots.screening import compile_spec
 from robots.words import size_words, wrapped
 
 _KEYFRAME = "keyframe: {}  # episodes start in this pose of the MJCF"
@@ -120,7 +121,7 @@ def _read(path: Path) -> _Model:
     """Read an MJCF and look for the parts of a robot in it."""
     xml = read_self_contained(path)
     spec = mujoco.MjSpec.from_string(xml)
-    model = spec.compile()
+    model = compile_spec(spec)
     floor = find_floor(model)
     if floor is None:
         raise InvalidRobotError(_no_floor(path))

@@ -6,6 +6,7 @@ be looked at are left out: they would make every repertoire larger and change no
 
 import math
 import re
+import warnings
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -66,7 +67,8 @@ def read_self_contained(path: Path) -> str:
         check_options(spec.option, str(path))
         if find_reference(text) is None and not _has_nameless(spec):
             return text
-        text = _gathered(spec)
+        with warnings.catch_warnings(action="ignore"):  # of MuJoCo, which Python would print
+            text = _gathered(spec)
     except ValueError as error:
         raise InvalidRobotError(f"{path}: the MJCF cannot be read: {meaning(str(error))}") from error
     _check(text, path)

@@ -91,7 +91,6 @@ SEARCH = {
     "flags": np.array([True, False]),
     "empty": np.zeros((0, 3), np.float16),
     "big endian": np.arange(3, dtype=">f8"),
-    "complex": np.array([[1 + 2j, np.nan]], np.complex64),
     "columns first": np.asfortranarray(np.arange(6.0).reshape(2, 3)),
 }
 
@@ -492,7 +491,11 @@ def changed(**changes):
     [
         (changed(thresholds=np.zeros(3)), r"'thresholds' must have shape \(12,\), not \(3,\)"),
         (changed(history={"a": np.zeros(1), "b": np.zeros(2)}), r"'history/b' must have shape \(1,\)"),
-        (changed(history={"a": np.array(["x"])}), "'history/a' must be numeric to be saved, not <U1"),
+        (changed(history={"a": np.array(["x"])}), "'history/a' must be real numbers to be saved, not <U1"),
+        (
+            changed(history={"a": np.array([1j])}),
+            "'history/a' must be real numbers to be saved, not complex128",
+        ),
         (with_reference, "'robot/mjcf' refers to another file"),
         (lambda repertoire: with_problem(repertoire, controller="mlp-1"), "its controllers are 'mlp-1'"),
         (damaged, "saved with the whole robot, but its robot has a heavier torso"),

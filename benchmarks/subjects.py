@@ -1,0 +1,214 @@
+"""What is fuzzed: every kind of file that is read, how one is made, changed, and read as a user would."""
+
+import io
+import json
+import shutil
+from collections.abc import Callable
+from contextlib import redirect_stdout
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from adapt.damage.text import damage_facts, read_damages
+from adapt.rehearsal.rehearsal import rehearsal, rehearsed_table
+from adapt.rehearsal.storage import read_table, write_table
+from benchmarks.mutations import Rng, mutate_hdf5, mutate_json, mutate_xml, mutate_yaml
+from repertoire.cluster import scheduler_address
+from repertoire.correction import correct, reevaluation
+from repertoire.plots import draw_history, draw_repertoire
+from repertoire.repertoire import Repertoire
+from repertoire.storage.repertoires import fingerprint, read_repertoire, write_repertoire
+from repertoire.suites.files import keep_identity
+from repertoire.suites.results import SCALARS, TrialResult, read_trial, write_trial
+from repertoire.training.runs import FILE_NAME, resume_training, start_training
+from robots.catalogue import MODELS
+from robots.importing.draft import draft_robot
+from robots.robot import Robot, find_robot
+from robots.simulation.simulation import Simulation
+from robots.words import robot_facts
+from surefoot.commands.show import show
+
+_DAMAGES = "# comment\n- front_left:lost\n- joint=back_right_ankle:locked@0.9\n- all:weak@0.7+floor:slope@5\n"
+_IDENTITY = {"of": "optimization", "evaluations": {"sphere-100": 2000}, "seed": 7, "options": "none"}
+_CHANGES = {".h5": mutate_hdf5, ".yaml": mutate_yaml, ".xml": mutate_xml, ".json": mutate_json}
+_SEARCHES = ("cma-mae", "lm-ma-mae", "openai-mae", "cma-mega", "map-elites-line", "me-es")
+_ROBOTS = ("ant", "hexapod")
+_STEPS = 5  # control steps of the episodes that try a robot
+_SLOW = 200  # physics steps in a control step from which on a robot is not tried
+
+
+@dataclass(frozen=True)
+class Subject:
+    """A kind of file.
+
+    Attributes:
+        file: that is changed, in the folder of the corpus; its ending says how.
+        read: reads it from the folder, and uses it as a user would.
+        others: files and folders that reading it needs.
+    """
+
+    file: str
+    read: Callable[[Path], Any]
+    others: tuple[str, ...] = ()
+
+    def change(self, folder: Path, rng: Rng) -> None:
+        """Change the file in a folder."""
+        path = folder / self.file
+        change: Any = _CHANGES[path.suffix]
+        if path.suffix == ".h5":
+            change(path, rng)
+        else:
+            path.write_bytes(change(path.read_text(encoding="utf-8"), rng).encode("utf-8", "replace"))
+
+
+def make_corpus(folder: Path) -> None:
+    """Make a sound file of every kind, always the same."""
+    for name in _ROBOTS:
+        shutil.copytree(MODELS / name, folder / name)
+    yaml = (folder / "ant" / "ant.yaml").read_text()
+    (folder / "ant" / "ant.yaml").write_text(yaml.replace("hidden: [128, 128]", "hidden: [2]"))
+    (folder / "damages.yaml").write_text(_DAMAGES)
+    (folder / "scheduler.json").write_text(json.dumps({"address": "tcp://10.0.0.1:8786", "workers": {}}))
+    keep_identity(folder, _IDENTITY)
+    for algorithm in _SEARCHES:
+        out = folder / algorithm
+        with start_training(
+            "sphere-4", out=out, algorithm=algorithm, evaluations=10**6, seed=1, archive="5,5"
+        ) as run:
+            run.step()
+            run.save(out / FILE_NAME)
+    ant = str(folder / "ant" / "ant.yaml")
+    settings: dict[str, Any] = {
+        "evaluations": 8,
+        "seed": 1,
+        "archive": "3,3,3,3",
+        "batch_size": 4,
+        "emitters": 1,
+    }
+    with start_training(
+        ant, out=folder / "walk", algorithm="cma-mae", episode_steps=_STEPS, threads=1, **settings
+    ) as run:
+        while not run.finished:
+            run.step()
+        trained = run.repertoire()
+    _make_evaluations(folder, trained)
+
+
+def _make_evaluations(folder: Path, trained: Repertoire) -> None:
+    """Make the files that follow from a repertoire."""
+    with reevaluation(trained, episodes=2, seed=0, threads=1) as evaluation:
+        evaluation.run(folder / "episodes.h5")
+        write_repertoire(folder / "corrected.h5", correct(evaluation).repertoire)
+    write_repertoire(folder / FILE_NAME, trained)
+    write_trial(folder / "trial.h5", _trial())
+    damages = read_damages(folder / "damages.yaml", trained.robot)[:1]
+    with rehearsal(trained, damages, episodes=1, seed=0, threads=1) as evaluation:
+        evaluation.run()
+    write_table(folder / "rehearsal.h5", rehearsed_table(evaluation), evaluation.identity)
+
+
+def _trial() -> TrialResult:
+    """The result of a trial that never was."""
+    scalars = {name: kind(1) for name, kind in SCALARS.items()}
+    history = {name: np.linspace(0, 1, 5) for name in ("evaluations", "qd_score", "coverage", "best")}
+    return TrialResult(**scalars, history=history, objectives=np.zeros((3, 3), np.float32))
+
+
+def _draw_repertoire(path: Path) -> None:
+    """Read and draw a repertoire."""
+    repertoire = read_repertoire(path)
+    draw_repertoire(repertoire, path.with_name("a.png"))
+    draw_history(repertoire, path.with_name("b.png"))
+
+
+def _read_repertoire(path: Path) -> None:
+    """Read, print, save and read again a repertoire, and use its best controller."""
+    with redirect_stdout(io.StringIO()):
+        show.main([str(path)], standalone_mode=False)
+    repertoire = read_repertoire(path)
+    write_repertoire(path.with_name("again.h5"), repertoire)
+    if fingerprint(read_repertoire(path.with_name("again.h5"))) != fingerprint(repertoire):
+        raise AssertionError("it is not read as it was saved")
+    if len(repertoire) and repertoire.problem.robot is not None:
+        repertoire.policy("best")(np.zeros(repertoire.robot.observation_dim))
+
+
+def _resume(name: str, folder: Path) -> None:
+    """Go on with a run."""
+    with resume_training(folder / name, threads=1) as training:
+        if training is not None and len(training.ask()) <= 1000:
+            training.repertoire()
+
+
+def _draft(name: str, folder: Path) -> None:
+    """Draft a YAML for an MJCF, and use it."""
+    _walk_with(find_robot(str(draft_robot(folder / name / f"{name}.xml").path)))
+
+
+def _walk(name: str, folder: Path) -> None:
+    """Read a robot and use it."""
+    _walk_with(find_robot(str(folder / name / f"{name}.yaml")))
+
+
+def _walk_with(robot: Robot) -> None:
+    """Describe a robot and let it walk a little."""
+    robot_facts(robot)
+    damage_facts(robot)
+    if robot.description.substeps > _SLOW or robot.controller.parameter_count > 10**6:
+        return
+    with Simulation(robot.with_episode_steps(_STEPS), threads=1) as simulation:
+        parameters = simulation.controller.initial(np.random.default_rng(0))[None]
+        episodes = simulation.evaluate(parameters, np.zeros(1, np.int64))
+        if not (episodes.diverged[0] or np.isfinite(episodes.objectives[0])):
+            raise AssertionError("an objective that is not finite, without divergence")
+
+
+def _read_damages(folder: Path) -> None:
+    """Read damages and break a robot with them."""
+    robot = find_robot("ant")
+    for damage in read_damages(folder / "damages.yaml", robot)[:5]:
+        damage.apply(robot)
+
+
+def _read_rehearsal(folder: Path) -> None:
+    """Read a rehearsal."""
+    read_table(folder / "rehearsal.h5", read_repertoire(folder / FILE_NAME))
+
+
+def _restore(folder: Path) -> None:
+    """Go on with an evaluation."""
+    with reevaluation(read_repertoire(folder / FILE_NAME), episodes=2, seed=0, threads=1) as evaluation:
+        evaluation.restore(folder / "episodes.h5")
+
+
+def _subjects() -> dict[str, Subject]:
+    """All subjects by name."""
+    found = {
+        "repertoire": Subject(FILE_NAME, lambda folder: _read_repertoire(folder / FILE_NAME)),
+        "corrected repertoire": Subject(
+            "corrected.h5", lambda folder: _draw_repertoire(folder / "corrected.h5")
+        ),
+        "rehearsal": Subject("rehearsal.h5", _read_rehearsal, (FILE_NAME,)),
+        "episodes": Subject("episodes.h5", _restore, (FILE_NAME,)),
+        "trial": Subject("trial.h5", lambda folder: read_trial(folder / "trial.h5")),
+        "damages": Subject("damages.yaml", _read_damages),
+        "study": Subject("study.json", lambda folder: keep_identity(folder, _IDENTITY)),
+        "scheduler": Subject("scheduler.json", lambda folder: scheduler_address(folder / "scheduler.json")),
+    }
+    for name in _SEARCHES:
+        found[f"run of {name}"] = Subject(f"{name}/{FILE_NAME}", partial(_resume, name))
+    for name in _ROBOTS:
+        found[f"YAML of {name}"] = Subject(
+            f"{name}/{name}.yaml", partial(_walk, name), (f"{name}/{name}.xml",)
+        )
+        found[f"MJCF of {name}"] = Subject(
+            f"{name}/{name}.xml", partial(_walk, name), (f"{name}/{name}.yaml",)
+        )
+        found[f"draft of {name}"] = Subject(f"{name}/{name}.xml", partial(_draft, name))
+    return found
+
+
+SUBJECTS = _subjects()
