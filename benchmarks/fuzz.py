@@ -28,7 +28,7 @@ from robots.files import make_folder
 
 _SECONDS = 120.0  # for a case, on a machine that may be busy
 _MEMORY = 4 * 2**30  # [bytes] of address space for a process
-_LONGEST = 6000  # characters of a refusal: a name of 5,000 and some words
+_LONGEST = 2100  # characters of a refusal
 
 
 class Outcome(NamedTuple):

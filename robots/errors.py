@@ -3,11 +3,19 @@
 import difflib
 from collections.abc import Iterable
 
-_LONGEST = 200  # characters of a value in an error
+_MOST = 2000  # characters of a message
+_LONGEST = 200  # characters of a value in it
 
 
 class SurefootError(Exception):
-    """The root of every error a user can cause; its message is fit to print as it is."""
+    """The root of every error a user can cause; its message is fit to print as it is.
+
+    Names and values in it may come from a file: line breaks become spaces, and very long messages are cut.
+    """
+
+    def __str__(self) -> str:
+        text = " ".join(super().__str__().splitlines())
+        return text if len(text) <= _MOST else f"{text[: _MOST // 2]} ... {text[-_MOST // 2 :]}"
 
 
 class UnknownNameError(SurefootError):
@@ -24,7 +32,7 @@ class UnknownNameError(SurefootError):
         close = difflib.get_close_matches(str(name), known, n=1)
         hint = f" (did you mean {close[0]!r}?)" if close else ""
         self._arguments = kind, name, known
-        super().__init__(f"unknown {kind} {str(name)!r}{hint}; available: {', '.join(known) or 'none'}")
+        super().__init__(f"unknown {kind} {shown(str(name))}{hint}; available: {', '.join(known) or 'none'}")
 
     def __reduce__(self) -> tuple[type, tuple[object, ...]]:
         return type(self), self._arguments  # so that a worker process can pass it on

@@ -75,7 +75,7 @@ def _is_still(name: Path, file: IO[str]) -> bool:
 def _read(name: Path) -> str:
     """Who holds a lock, as far as that can be read."""
     try:
-        return name.read_text(encoding="utf-8") or "another process"
+        return name.read_text(encoding="utf-8", errors="replace") or "another process"
     except OSError:
         return "another process"
 

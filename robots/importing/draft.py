@@ -3,6 +3,7 @@
 import math
 import re
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from pathlib import Path
 from string import Template
 from typing import NamedTuple
@@ -11,7 +12,7 @@ import mujoco
 import numpy as np
 import yaml
 
-from robots.errors import InvalidRobotError, InvalidValueError
+from robots.errors import InvalidFileError, InvalidRobotError, InvalidValueError
 from robots.files import file_exists, write_text
 from robots.importing.anatomy import Parts, find_floor, find_parts, keyframes
 from robots.importing.checks import model_remarks
@@ -20,6 +21,7 @@ from robots.importing.stance import Stance, try_stance
 from robots.model import is_plain, is_servo, keyframe_positions, standing_data, torque_limit
 from robots.robot import Robot, robot_from_text
 from robots.screening import compile_spec
+from robots.texts import read_text
 from robots.words import size_words, wrapped
 
 _KEYFRAME = "keyframe: {}  # episodes start in this pose of the MJCF"
@@ -279,8 +281,10 @@ def _lines(entries: Mapping[str, object]) -> str:
 def _no_floor(path: Path) -> str:
     """What to do about an MJCF without a floor; often another file includes it and adds one."""
     include = re.compile(rf"<\s*include[^>]*[\"'/]{re.escape(path.name)}[\"']")
-    texts = {other.name: other.read_text(errors="replace") for other in sorted(path.parent.glob("*.xml"))}
-    scenes = [name for name, text in texts.items() if include.search(text)]
+    scenes = []
+    for other in sorted(path.parent.glob("*.xml")):
+        with suppress(InvalidFileError):
+            scenes += [other.name] if include.search(read_text(other)) else []
     if scenes:
         return f"{path}: there is no floor; a file that includes it may add one: draft {' or '.join(scenes)}"
     return f'{path}: there is no floor: add to its worldbody <geom name="floor" type="plane" size="0 0 1"/>'

@@ -28,7 +28,7 @@ def _raise(error: BaseException) -> None:
     [
         (ValueError("oh"), r"^ValueError: oh \(.*test_fuzz.py:\d+\)$"),
         (SystemExit(3), "^SystemExit: 3"),
-        (InvalidFileError("two\nlines"), "^a refusal of 9 characters"),
+        (InvalidFileError("two\nlines" + "x" * 9999), "^$"),
         (InvalidFileError("one line"), "^$"),
     ],
 )

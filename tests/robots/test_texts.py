@@ -74,3 +74,10 @@ def test_a_text_is_read_only_from_a_regular_file_of_some_size(tmp_path: Path, mo
     monkeypatch.setattr("robots.texts.MOST", 3)
     with pytest.raises(InvalidFileError, match="it is larger than 0 MB"):
         read_text(tmp_path / "text")
+
+
+def test_a_message_is_one_line_of_bounded_length() -> None:
+    error = InvalidFileError("a\nb\u2028c  d" + "x" * 5000 + ": the end")
+    assert str(error).startswith("a b c  dxx")
+    assert str(error).endswith("xx: the end")
+    assert len(str(error)) < 2100

@@ -1,5 +1,6 @@
 """A first YAML for an MJCF that has none."""
 
+import os
 import re
 from pathlib import Path
 
@@ -206,6 +207,7 @@ def test_a_draft_is_not_written_over_what_is_there(tmp_path: Path) -> None:
 
 def test_a_model_without_a_floor_is_refused_with_what_includes_it(tmp_path: Path) -> None:
     write_dog(tmp_path)
+    os.mkfifo(tmp_path / "pipe.xml")  # opening it would wait forever
     with pytest.raises(InvalidRobotError, match=r"there is no floor; .*draft scene\.xml"):
         draft_robot(tmp_path / "dog.xml")
     (tmp_path / "scene.xml").unlink()
