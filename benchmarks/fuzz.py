@@ -28,6 +28,7 @@ from robots.files import make_folder
 
 _SECONDS = 120.0  # for a case, on a machine that may be busy
 _MEMORY = 4 * 2**30  # [bytes] of address space for a process
+_REPORTED = 1000  # cases between two reports
 _LONGEST = 2100  # characters of a refusal
 
 
@@ -107,6 +108,8 @@ def fuzz(
             for outcome in _outcomes(Path(folder), seed, share):
                 number = share.pop(0)
                 figures.count(number, outcome)
+                if figures.cases % _REPORTED == 0:
+                    say(f"{figures.cases:,} cases, {len(figures.failures)} failures")
                 if outcome.failure:
                     say(f"case {number} of seed {seed}: {figures.failures[number]}")
                     if kept is not None:

@@ -7,6 +7,8 @@ import numpy as np
 from robots.compilation import compiled
 from robots.errors import InvalidValueError
 
+_LARGEST = 1e60  # of a number in a state, so that products of some of them do not overflow
+
 
 def nested(**parts: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
     """Return the state whose groups are the states of parts."""
@@ -33,9 +35,12 @@ def read_floats(state: Mapping[str, np.ndarray], name: str, shape: tuple[int, ..
     """Return a float64 copy of an entry of a state.
 
     Raises:
-        InvalidValueError: there is none, its shape is another, or it is not finite.
+        InvalidValueError: there is none, its shape is another, or it is not finite or too large.
     """
-    return checked_floats(name, read(state, name), shape)
+    values = checked_floats(name, read(state, name), shape)
+    if (np.abs(values) > _LARGEST).any():
+        raise InvalidValueError(f"{name} must be from {-_LARGEST:g} to {_LARGEST:g}")
+    return values
 
 
 def read_count(state: Mapping[str, np.ndarray], name: str) -> int:

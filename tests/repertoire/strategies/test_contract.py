@@ -138,10 +138,14 @@ def test_arrays_of_a_wrong_shape_are_refused(make):
             es.restore({**state, name: np.ones(3)})
 
 
-def test_a_state_that_is_not_finite_is_refused(make):
+def test_a_state_that_is_not_finite_or_so_large_that_it_would_overflow_is_refused(make):
     es = make()
-    with pytest.raises(InvalidValueError, match="mean must be finite"):
-        es.restore({**es.state(), "mean": np.full(10, math.nan)})
+    for value, message in (
+        (math.nan, "mean must be finite"),
+        (-1e61, r"mean must be from -1e\+60 to 1e\+60"),
+    ):
+        with pytest.raises(InvalidValueError, match=message):
+            es.restore({**es.state(), "mean": np.full(10, value)})
 
 
 def test_a_restart_is_a_fresh_start_elsewhere(make):
