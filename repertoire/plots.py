@@ -26,9 +26,11 @@ _DPI = 150
 _WIDTH = 6.2  # [inches] of the heat map
 _MOST_TICKS = 10
 _COLORS = matplotlib.colormaps["viridis"].with_extremes(bad=_EMPTY)
+_UNWARNED = np.errstate(over="ignore", invalid="ignore")  # what is drawn may be as large as numbers can be
 _PROFILE = {"line_width": 1.0, "margin": 0.06}
 
 
+@_UNWARNED
 def draw_repertoire(repertoire: Repertoire, path: str | Path) -> None:
     """Draw the archive, each cell in the colour of its elite's objective.
 
@@ -51,6 +53,7 @@ def draw_repertoire(repertoire: Repertoire, path: str | Path) -> None:
     save_figure(figure, path)
 
 
+@_UNWARNED
 def draw_correction(original: Repertoire, corrected: Repertoire, path: str | Path) -> None:
     """Draw a repertoire before and after its correction, next to each other and in the same colours.
 
@@ -74,6 +77,7 @@ def draw_correction(original: Repertoire, corrected: Repertoire, path: str | Pat
     save_figure(figure, path)
 
 
+@_UNWARNED
 def draw_history(repertoire: Repertoire, path: str | Path) -> None:
     """Draw QD score, coverage and best objective over the evaluations of training.
 
@@ -111,22 +115,25 @@ def save_figure(figure: Figure, path: str | Path) -> None:
     """Write a figure as a PNG, in one step and the same bytes every time.
 
     Raises:
-        InvalidValueError: the path does not end in .png.
+        InvalidValueError: the path does not end in .png, or the values are too large to be drawn.
         InvalidFileError: the file cannot be written.
     """
     check_suffix(Path(path))
     # the figure's own area, and whatever text runs out of it, so that none is cut
     drawn = [figure.patch, *figure.get_default_bbox_extra_artists()]
     with replace_file(path) as temporary:
-        figure.savefig(
-            temporary,
-            format="png",
-            dpi=_DPI,
-            bbox_inches="tight",
-            pad_inches=0,
-            bbox_extra_artists=drawn,
-            metadata={"Software": None},
-        )
+        try:
+            figure.savefig(
+                temporary,
+                format="png",
+                dpi=_DPI,
+                bbox_inches="tight",
+                pad_inches=0,
+                bbox_extra_artists=drawn,
+                metadata={"Software": None},
+            )
+        except (ValueError, OverflowError) as error:  # axes cannot be divided as far as numbers go
+            raise InvalidValueError(f"{path} cannot be drawn, as for too large values: {error}") from error
 
 
 def objective_grid(repertoire: Repertoire) -> np.ndarray:

@@ -63,12 +63,7 @@ def screen(xml: str, origin: str) -> None:
             path = Path(folder) / "model.xml"
             path.write_bytes(_encoded(xml))
             screen_file(path, origin)
-        accept(xml)
-
-
-def accept(xml: str) -> None:
-    """Accept a text that was made of an accepted model."""
-    _accepted.add(_digest(xml))
+        _accepted.add(_digest(xml))
 
 
 def screen_file(path: Path, origin: str) -> None:

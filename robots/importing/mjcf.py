@@ -16,7 +16,7 @@ import numpy as np
 
 from robots.errors import InvalidRobotError
 from robots.files import explain_errors
-from robots.screening import accept, check_options, meaning, screen, screen_file
+from robots.screening import check_options, meaning, screen, screen_file
 from robots.texts import MOST, read_text
 
 _MESH = mujoco.mjtGeom.mjGEOM_MESH
@@ -72,7 +72,7 @@ def read_self_contained(path: Path) -> str:
     except ValueError as error:
         raise InvalidRobotError(f"{path}: the MJCF cannot be read: {meaning(str(error))}") from error
     _check(text, path)
-    accept(text)
+    screen(text, str(path))  # it may no longer compile: numbers were rounded
     return text
 
 

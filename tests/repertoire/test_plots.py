@@ -167,8 +167,12 @@ def test_history(tmp_path: Path) -> None:
     trained = repertoire((3, 3), [1, 4])
     draw_history(trained, tmp_path / "history.png")
     assert pixels(tmp_path / "history.png").shape[0] > 600
-    with pytest.raises(InvalidValueError, match="no history"):
-        draw_history(replace(trained, history={}), tmp_path / "none.png")
+    huge = {name: np.full(3, 1e308) for name in ("evaluations", "qd_score", "coverage", "best")}
+    with pytest.raises(InvalidValueError, match=r"none\.png cannot be drawn, as for too large values: "):
+        draw_history(replace(trained, history=huge), tmp_path / "none.png")
+    for history in ({}, {"evaluations": np.arange(3)}):
+        with pytest.raises(InvalidValueError, match="no history"):
+            draw_history(replace(trained, history=history), tmp_path / "none.png")
     assert [path.name for path in tmp_path.iterdir()] == ["history.png"]
 
 

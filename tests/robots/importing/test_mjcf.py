@@ -154,3 +154,10 @@ def test_meshes_that_are_too_large_are_refused(scene: Path, monkeypatch) -> None
     monkeypatch.setattr("robots.importing.mjcf.MOST", 1_000)
     with pytest.raises(InvalidRobotError, match="its meshes take 0 MB"):
         read_self_contained(scene)
+
+
+def test_a_text_that_no_longer_compiles_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "a.xml"
+    path.write_text('<mujoco><worldbody><geom type="box" size="1 1 1e-320"/></worldbody></mujoco>')
+    with pytest.raises(InvalidRobotError, match="the MJCF cannot be read: Error: size 2 must be positive"):
+        read_self_contained(path)
