@@ -62,7 +62,8 @@ def find_problem(
 
     Raises:
         UnknownNameError: there is nothing of that name.
-        InvalidRobotError: the robot's files cannot be read, or do not describe a robot.
+        InvalidFileError: a file of the robot cannot be read.
+        InvalidRobotError: the robot's files do not describe a robot.
         InvalidValueError: an argument is out of range, or the problem has no use for it.
     """
     if _look_up(name)[0] is not None:

@@ -64,9 +64,9 @@ def start_training(
 
     Raises:
         UnknownNameError: there is no such problem or algorithm.
-        InvalidRobotError: the robot's files cannot be read, or do not describe a robot.
+        InvalidRobotError: the robot's files do not describe a robot.
         InvalidValueError: a setting is wrong, or the folder already holds a run.
-        InvalidFileError: the folder cannot be made.
+        InvalidFileError: the folder cannot be made, or a file of the robot cannot be read.
         InUseError: another process works in the folder.
     """
     found = find_problem(

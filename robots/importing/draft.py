@@ -233,7 +233,7 @@ def _servos(model: _Model, angles: Mapping[str, float]) -> dict[str, dict[str, o
         if not is_servo(motor):
             if not (model.steady and is_plain(motor) and np.isfinite(torque_limit(motor))):
                 continue  # a network may command torques; a motor without a limit will be refused
-            most = inertia[joint.dofadr[0], joint.dofadr[0]] * (_SLOW / compiled.opt.timestep) ** 2
+            most = float(inertia[joint.dofadr[0], joint.dofadr[0]]) * (_SLOW / compiled.opt.timestep) ** 2
             servo["stiffness"] = float(f"{min(torque_limit(motor) / (_FULL * swing), most):.3g}")
         servos[name] = servo
     return servos
