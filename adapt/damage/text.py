@@ -13,6 +13,8 @@ from robots.robot import Robot
 from robots.texts import parse_yaml, read_text
 from robots.words import wrapped
 
+_MOST = 1000  # in a list
+
 
 def parse_damage(text: str, robot: Robot) -> Damage:
     """Read a damage from its text.
@@ -91,13 +93,15 @@ def read_damages(path: str | Path, robot: Robot) -> list[Damage]:
         raise InvalidFileError(f"{path}: {error}") from error
     if not isinstance(content, list) or not content:
         raise InvalidFileError(f"{path} must hold a list of damages, for example: - healthy")
-    damages: list[Damage] = []
+    if len(content) > _MOST:
+        raise InvalidFileError(f"{path} must hold at most {_MOST:,} damages, not {len(content):,}")
+    damages: dict[str, Damage] = {}
     for number, entry in enumerate(content, 1):
         damage = _read_entry(f"{path}, entry {number}", entry, robot)
-        if str(damage) in map(str, damages):
+        if str(damage) in damages:
             raise InvalidFileError(f"{path}, entry {number}: {damage} appears twice")
-        damages.append(damage)
-    return damages
+        damages[str(damage)] = damage
+    return list(damages.values())
 
 
 def _read_entry(where: str, entry: object, robot: Robot) -> Damage:

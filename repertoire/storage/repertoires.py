@@ -20,6 +20,7 @@ from robots.importing.mjcf import find_reference
 from robots.records import Steps
 from robots.robot import robot_from_text
 
+_MOST_DAMAGES = 1000  # of one training
 _ROBOT_TEXTS = ("controller", "robot/mjcf", "robot/yaml")  # all of them, or none without a robot
 FORMAT = Format(
     "surefoot repertoire",
@@ -59,7 +60,7 @@ class _ProblemFacts(BaseModel):
     objective_name: str
     episode_steps: Steps | None = None
     damage_share: Annotated[float, Field(ge=0, le=1)] = 0.0
-    damages: tuple[str, ...] = ()
+    damages: Annotated[tuple[str, ...], Field(max_length=_MOST_DAMAGES)] = ()
 
 
 def write_repertoire(

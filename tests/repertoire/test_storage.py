@@ -301,6 +301,12 @@ SOUND_SEAL = {
         change("settings", text(lambda t: t[:-3])),
         "'settings': it is not valid JSON",
     ),
+    "very many damages": (
+        change(
+            "problem", text(lambda t: json.dumps(json.loads(t) | {"damages": ["front_left:lost"] * 1001}))
+        ),
+        "damages: tuple should have at most 1000 items",
+    ),
     "settings wrong": (setting("emitters", -1), "emitters: input should be greater than 0, not -1"),
     "settings unknown": (setting("sigma1", 1), "unknown key 'sigma1'"),
     "another grid": (setting("archive", [2, 3, 2, 2]), r"'thresholds' must have shape \(24,\), not \(12,\)"),

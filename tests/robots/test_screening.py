@@ -164,3 +164,10 @@ def test_many_degrees_of_freedom_have_a_dense_jacobian_where_mujoco_errs_with_a_
     for model in (robot.model, robot.physics, robot.modified("same", lambda _: None).physics):
         assert model.nv == load_robot("ant").model.nv + 60
         assert mujoco.mj_isSparse(model) == (mujoco.__version__ != "4.0.0")
+
+
+def test_a_bomb_that_is_included_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "inner.xml").write_text(BOMBS["height field"][0])
+    (tmp_path / "a.xml").write_text('<mujoco><include file="inner.xml"/></mujoco>')
+    with pytest.raises(InvalidRobotError, match="more than 1 GiB of memory"):
+        draft_robot(tmp_path / "a.xml")

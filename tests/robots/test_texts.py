@@ -81,3 +81,10 @@ def test_a_message_is_one_line_of_bounded_length() -> None:
     assert str(error).startswith("a b c  dxx")
     assert str(error).endswith("xx: the end")
     assert len(str(error)) < 2100
+
+
+def test_lists_of_very_many_damages_are_refused(tmp_path: Path) -> None:
+    path = tmp_path / "damages.yaml"
+    path.write_text("- healthy\n" * 1001)
+    with pytest.raises(InvalidFileError, match=r"must hold at most 1,000 damages, not 1,001"):
+        read_damages(path, load_robot("ant"))
