@@ -27,7 +27,7 @@ from robots.files import make_folder
 from surefoot.commands.main import cli
 
 _SIGNALS = (signal.SIGKILL, signal.SIGTERM, signal.SIGINT)
-_STARTUP_SECONDS = 1.5  # of a process, roughly
+_ASSUMED_SECONDS = 3.0  # of a process, until one has finished
 _MOST_KILLS = 5  # of a command, which then may finish
 _HUNG_SECONDS = 900.0
 _SETTLED = 20  # cases, after which everything is compiled and memory should grow no more
@@ -66,6 +66,7 @@ class Figures:
         complaints: what processes said that they should not have, each with its case.
         kills: of processes, by signal.
         continued: processes that went on after a kill.
+        seconds: that the last process of each command took that was not killed, for the moments of kills.
         refused: processes that were sent into the folder of a run that was under way, and were refused.
         memory: resident memory of this process after each case [MB].
         open_files: of this process after each case.
@@ -78,6 +79,7 @@ class Figures:
     complaints: list[str] = field(default_factory=list)
     kills: Counter[str] = field(default_factory=Counter)
     continued: int = 0
+    seconds: dict[str, float] = field(default_factory=dict)
     refused: int = 0
     memory: list[float] = field(default_factory=list)
     open_files: list[int] = field(default_factory=list)
@@ -144,10 +146,9 @@ class Case:
     def run(self) -> None:
         """Run the commands both ways, and compare; the folder is kept if files differ."""
         for command in self._plan():
-            started = time.monotonic()
             with redirect_stdout(io.StringIO()):
                 cli.main(_in_folder(command, self.folder / "whole"), "surefoot", standalone_mode=False)
-            self._disturbed(command, time.monotonic() - started)
+            self._disturbed(command)
         self.figures.cases += 1
         whole, part = (_contents(self.folder / name) for name in ("whole", "part"))
         if whole == part and "repertoire.h5" in whole:
@@ -177,43 +178,39 @@ class Case:
         yield ["evaluate", "RUN", "--episodes", rng.randrange(2, 6), *again]
         yield ["recover", "RUN", "--damage", "all:weak@0.6", "--trials", 8, *out]
 
-    def _disturbed(self, command: Sequence[object], seconds: float) -> None:
-        """Run a command in processes that are killed, until one finishes.
-
-        Args:
-            command: see `_plan`.
-            seconds: that the command took without disturbance.
-        """
-        run = self.folder / "part"
-        kills = 0
+    def _disturbed(self, command: Sequence[object]) -> None:
+        """Run a command in processes that are killed, until one finishes."""
+        run, name, kills = self.folder / "part", str(command[0]), 0
         for _ in range(4 * _MOST_KILLS):
             if command[0] == "train" and (run / "repertoire.h5").exists():
                 command = ["train", "--resume", "RUN", *_TRAINING]
-            process = _start(_in_folder(command, run))
+            process, started = _start(_in_folder(command, run)), time.monotonic()
             self.figures.continued += kills > 0
-            delay = self.rng.uniform(0, _STARTUP_SECONDS + seconds) if kills < _MOST_KILLS else _HUNG_SECONDS
+            delay = self.rng.uniform(0, 1.2) * self.figures.seconds.get(name, _ASSUMED_SECONDS)
             number = self.rng.choice(_SIGNALS)
             if command[0] == "train" and self.rng.random() < _INTRUSIONS:
                 self._intrude(process, command, run)
             try:
-                said = process.communicate(timeout=delay)[0]
+                said = process.communicate(timeout=delay if kills < _MOST_KILLS else _HUNG_SECONDS)[0]
             except subprocess.TimeoutExpired:
                 process.send_signal(number)
                 said = process.communicate(timeout=_HUNG_SECONDS)[0]
                 kills += 1
                 self.figures.kills[number.name] += 1
-            stopped = process.returncode in (-number, -signal.SIGINT, 130) or "Stopped and saved" in said
-            self._judge(command, process.returncode, said, stopped=stopped)
-            if not stopped:
+            else:
+                if "is in use by process" in said:  # the intruder came first
+                    continue
+                self.figures.seconds[name] = round(time.monotonic() - started, 1)
+                self._judge(command, process.returncode, said, expected=[0])
                 return
+            # 1 comes from a Python that was only starting, 0 from a command that saved or was about to end
+            self._judge(command, process.returncode, said, expected=(-number, -signal.SIGINT, 130, 1, 0))
         self.figures.complaints.append(f"case {self.number}: {command[0]} never finished")
 
-    def _judge(self, command: Sequence[object], code: int, said: str, *, stopped: bool) -> None:
+    def _judge(self, command: Sequence[object], code: int, said: str, *, expected: Sequence[int]) -> None:
         """Note what a process should not have said or returned."""
-        traceback = (
-            "Traceback" in said and "surefoot/commands" in said
-        )  # not that of a Python that only starts
-        if traceback or not (stopped or code == 0):
+        traceback = "Traceback" in said and "surefoot/commands" in said  # not of a Python that only starts
+        if traceback or code not in expected:
             words = " ".join(map(str, command))
             self.figures.complaints.append(f"case {self.number}: {words} ended with {code}: {said[-2000:]}")
 
@@ -224,9 +221,9 @@ class Case:
         more = [] if "--resume" in command else ["--overwrite"]
         intruder = _start([*_in_folder(command, run), *more])
         said = intruder.communicate(timeout=_HUNG_SECONDS)[0]
-        refused = intruder.returncode == 2 and f"is in use by process {process.pid} on" in said
+        refused = f"is in use by process {process.pid} on" in said
         self.figures.refused += refused
-        self._judge(command, intruder.returncode, said, stopped=refused)
+        self._judge(command, intruder.returncode, said, expected=[2 if refused else 0])
 
 
 def _in_folder(command: Sequence[object], run: Path) -> list[str]:

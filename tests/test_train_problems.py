@@ -124,3 +124,22 @@ def test_what_a_problem_or_machine_lacks_is_refused(
     assert (code, out) == (2, "")
     assert message in err
     assert not (tmp_path / "x").exists()
+
+
+def test_a_disk_that_is_full_in_the_middle_of_a_checkpoint_loses_nothing(run, tmp_path: Path) -> None:
+    train = ["train", "sphere-50", "--evaluations", "6000", "--archive", "30,30", "--algorithm", "map-elites"]
+    assert run(*train, "--out", tmp_path / "whole")[0] == 0
+    code = (
+        "import resource; resource.setrlimit(resource.RLIMIT_FSIZE, (100_000,) * 2)\n"
+        "from surefoot.__main__ import run; run()"
+    )
+    words = [sys.executable, "-c", code, *train, "--checkpoint-seconds", "0", "--out", tmp_path / "part"]
+    ended = subprocess.run(words, capture_output=True, text=True)
+    path = tmp_path / "part" / FILE_NAME
+    advice = f"; once that is mended: surefoot train --resume {path.parent}\n"
+    assert ended.returncode == 2
+    assert ended.stderr == f"surefoot: {path} cannot be written: file too large{advice}"
+    assert [file.name for file in path.parent.iterdir()] == [FILE_NAME]
+    assert 0 < read_repertoire(path).evaluations < 6000
+    assert run("train", "--resume", path.parent)[0] == 0
+    assert path.read_bytes() == (tmp_path / "whole" / FILE_NAME).read_bytes()

@@ -240,11 +240,14 @@ class Format:
 
 
 def write_group(group: h5py.Group, contents: Contents, compressed: Collection[str] = ()) -> None:
-    """Write contents into an empty group, and their checksum as its attribute."""
-    for name, text in contents.texts.items():
+    """Write contents into an empty group in the order of their names, and their checksum as its attribute.
+
+    The same contents then make the same file, however they came about.
+    """
+    for name, text in sorted(contents.texts.items()):
         dtype = h5py.string_dtype("utf-8", max(1, len(text.encode())))  # HDF5 has no strings of length 0
         group.create_dataset(name, data=np.array(text.encode(), dtype), dtype=dtype)
-    for name, array in contents.arrays.items():
+    for name, array in sorted(contents.arrays.items()):
         if not _storable(array.dtype):
             raise InvalidValueError(f"{name!r} must be real numbers to be saved, not {array.dtype}")
         chunks = array.shape[:2] + (1,) * (array.ndim - 2)

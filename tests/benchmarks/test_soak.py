@@ -23,14 +23,14 @@ def test_a_difference_and_a_complaint_are_noticed(run, monkeypatch, tmp_path) ->
     plan = [["train", "sphere-5", "--evaluations", 300, "--out", "RUN"]]
     monkeypatch.setattr(soak.Case, "_plan", lambda case: iter(plan))
 
-    def spoil(case: soak.Case, command: list[object], seconds: float) -> None:
+    def spoil(case: soak.Case, command: list[object]) -> None:
         part = case.folder / "part"
         part.mkdir()
         data = bytearray((case.folder / "whole" / "repertoire.h5").read_bytes())
         data[-1] ^= 1
         (part / "repertoire.h5").write_bytes(data)
-        case._judge(command, 1, "", stopped=False)
-        case._judge(command, 130, 'Traceback ... File "/surefoot/commands/main.py"', stopped=True)
+        case._judge(command, 2, "", expected=[0])
+        case._judge(command, 130, 'Traceback ... File "/surefoot/commands/main.py"', expected=[130])
 
     monkeypatch.setattr(soak.Case, "_disturbed", spoil)
     code, _, err = run("soak", "--minutes", 0, "--out", tmp_path / "soak.json")
