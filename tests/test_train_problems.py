@@ -11,7 +11,6 @@ import pytest
 
 from repertoire.storage.repertoires import read_repertoire
 from repertoire.training.runs import FILE_NAME, resume_training, start_training
-from tests.repertoire.conftest import same_runs
 
 SMALL = ("--evaluations", 600, "--emitters", 2, "--batch-size", 30)
 
@@ -35,20 +34,6 @@ def test_from_training_to_a_picture(name: str, tmp_path: Path, run) -> None:
     assert f"problem {name}, {repertoire.problem.solution_dim} parameters" in out
     assert "single episodes" not in out
     assert (tmp_path / "a.png").stat().st_size > 10_000
-
-
-def test_a_stopped_run_goes_on_as_if_it_had_not_been(tmp_path: Path) -> None:
-    settings = {"evaluations": 1200, "seed": 3, "emitters": 2, "batch_size": 30}
-    files = {name: tmp_path / name / FILE_NAME for name in ("whole", "part")}
-    with start_training("sphere-20", "lm-ma-mae", out=tmp_path / "whole", **settings) as whole:
-        whole.run(files["whole"])
-    with start_training("sphere-20", "lm-ma-mae", out=tmp_path / "part", **settings) as part:
-        part.run(files["part"], stop=lambda: part.evaluations >= 480)
-    with resume_training(tmp_path / "part") as resumed:
-        assert resumed is not None
-        assert resumed.evaluations == 480
-        resumed.run(files["part"])
-    assert same_runs(*map(read_repertoire, files.values()))
 
 
 @pytest.mark.parametrize("interruption", [signal.SIGINT, signal.SIGTERM])
@@ -126,20 +111,27 @@ def test_what_a_problem_or_machine_lacks_is_refused(
     assert not (tmp_path / "x").exists()
 
 
-def test_a_disk_that_is_full_in_the_middle_of_a_checkpoint_loses_nothing(run, tmp_path: Path) -> None:
-    train = ["train", "sphere-50", "--evaluations", "6000", "--archive", "30,30", "--algorithm", "map-elites"]
-    assert run(*train, "--out", tmp_path / "whole")[0] == 0
+def test_a_disk_that_is_full_in_the_middle_of_a_checkpoint_loses_nothing(tmp_path: Path) -> None:
+    settings = {"evaluations": 1200, "seed": 3, "emitters": 2, "batch_size": 30}
+    files = {name: tmp_path / name / FILE_NAME for name in ("whole", "part")}
+    with start_training("sphere-20", "lm-ma-mae", out=tmp_path / "whole", **settings) as whole:
+        whole.run(files["whole"])
+    with start_training("sphere-20", "lm-ma-mae", out=tmp_path / "part", **settings) as part:
+        part.run(files["part"], stop=lambda: part.evaluations >= 480)
+    before = files["part"].read_bytes()  # the next checkpoint is larger by a row of the history
     code = (
-        "import resource; resource.setrlimit(resource.RLIMIT_FSIZE, (100_000,) * 2)\n"
+        f"import resource; resource.setrlimit(resource.RLIMIT_FSIZE, ({len(before)},) * 2)\n"
         "from surefoot.__main__ import run; run()"
     )
-    words = [sys.executable, "-c", code, *train, "--checkpoint-seconds", "0", "--out", tmp_path / "part"]
-    ended = subprocess.run(words, capture_output=True, text=True)
-    path = tmp_path / "part" / FILE_NAME
-    advice = f"; once that is mended: surefoot train --resume {path.parent}\n"
+    resume = [sys.executable, "-c", code, "train", "--resume", tmp_path / "part"]
+    ended = subprocess.run(resume, capture_output=True, text=True)
+    advice = f"once that is mended: surefoot train --resume {tmp_path / 'part'}"
+    assert ended.stderr == f"surefoot: {files['part']} cannot be written: file too large; {advice}\n"
     assert ended.returncode == 2
-    assert ended.stderr == f"surefoot: {path} cannot be written: file too large{advice}"
-    assert [file.name for file in path.parent.iterdir()] == [FILE_NAME]
-    assert 0 < read_repertoire(path).evaluations < 6000
-    assert run("train", "--resume", path.parent)[0] == 0
-    assert path.read_bytes() == (tmp_path / "whole" / FILE_NAME).read_bytes()
+    assert [file.name for file in (tmp_path / "part").iterdir()] == [FILE_NAME]
+    assert files["part"].read_bytes() == before
+    with resume_training(tmp_path / "part") as resumed:
+        assert resumed is not None
+        assert resumed.evaluations == 480
+        resumed.run(files["part"])
+    assert files["part"].read_bytes() == files["whole"].read_bytes()
