@@ -1,4 +1,4 @@
-"""Kinds of damage that change a compiled model or its signals: what a servo does, and what hangs on a hinge."""
+"""Kinds of damage that change a compiled model or its signals: what servos do, and what hangs on a hinge."""
 
 import mujoco
 import numpy as np
@@ -14,7 +14,7 @@ JOINT = "left_middle_femur"
 
 
 def angles(text, command=0.3, seconds=0.6):
-    """What the joints of a Hexapod in the air read once they were told one angle for a while, and how it went."""
+    """Angles of the joints of a Hexapod in the air, in every control step after they were told one."""
     robot = load_robot("hexapod")
     robot = robot if text is None else parse_damage(text, robot).apply(robot)
     data = mujoco.MjData(robot.physics)

@@ -1,4 +1,4 @@
-"""Traces: what is recorded in compiled code is what the robot's sensors read when one steps through the episode."""
+"""Traces: what is recorded in compiled code is what sensors read when one steps through the episode."""
 
 import mujoco
 import numpy as np
@@ -43,7 +43,7 @@ def test_they_are_what_stepping_through_the_episode_shows(robot: Robot, solution
             data, free = stepper.data, robot.physics.jnt_type[0] == mujoco.mjtJoint.mjJNT_FREE
             now = (
                 stepper.posed_data()
-            )  # whose forces are those of now, not of the last physics step's beginning
+            )  # whose forces are those of now
             np.testing.assert_array_equal(row[: len(joints)], action)
             seen = dict(zip(robot.observation_names, stepper.state.observation, strict=True))
             for number, joint in enumerate(joints):
