@@ -8,7 +8,7 @@ import numpy as np
 from robots.errors import InvalidValueError
 
 FORMAT = "surefoot-recovery"
-VERSION = 4
+VERSION = 5
 _NEGLIGIBLE = 0.005  # probability that rounds to 0.00
 
 
@@ -37,6 +37,8 @@ class Outcome:
         fell: whether the trial ended in a fall.
         evidence: what else there was to see, (e,), as `adapt.evidence` lists it; empty if nothing was looked
             at.
+        trace: what the sensors read in every control step, (steps, c), see `robots.simulation.trace`; without
+            rows if nothing was recorded.
 
     Raises:
         InvalidValueError: a number is not finite, or the evidence is not one row of numbers.
@@ -45,12 +47,33 @@ class Outcome:
     objective: float
     fell: bool = False
     evidence: np.ndarray = field(default_factory=lambda: np.empty(0))
+    trace: np.ndarray = field(default_factory=lambda: np.empty((0, 0)))
 
     def __post_init__(self) -> None:
         if not np.isfinite(self.objective):
             raise InvalidValueError(f"the objective of a trial must be finite, not {self.objective}")
         if np.ndim(self.evidence) != 1 or not np.isfinite(self.evidence).all():
             raise InvalidValueError(f"the evidence of a trial must be finite numbers, not {self.evidence}")
+
+
+@dataclass(frozen=True)
+class Thought:
+    """What a selector simulated between two trials.
+
+    Attributes:
+        seconds: that it took.
+        episodes: that it simulated.
+        explained: share of what the trials showed beyond a healthy robot that the best fit explains, 0 to 1.
+    """
+
+    seconds: float
+    episodes: int
+    explained: float
+
+    @property
+    def words(self) -> str:
+        """In a few words."""
+        return f"explains {self.explained:.0%}, thought {self.seconds:.1f} s, {self.episodes:,} episodes"
 
 
 @dataclass(frozen=True)
@@ -70,6 +93,7 @@ class Trial:
         diagnosis: what the selector then holds to be wrong, the most probable first: texts of damages, or
             "unknown", with their probabilities, those below a hundredth left out; empty if it does not ask.
         confirms: whether it is a confirmation trial, see `Confirmation`.
+        thought: what the selector simulated after it, if it did.
     """
 
     number: int
@@ -83,6 +107,7 @@ class Trial:
     distance: float
     diagnosis: dict[str, float] = field(default_factory=dict)
     confirms: bool = False
+    thought: Thought | None = None
 
 
 @dataclass(frozen=True)

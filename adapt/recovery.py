@@ -13,10 +13,12 @@ from adapt.records import Outcome, Performance, Recovery, Trial
 from adapt.rehearsal.table import Table
 from adapt.selectors.catalogue import choose_selector, find_selector, make_selector
 from adapt.selectors.selector import Context, Prior
+from adapt.self_model.twin import Thinking
 from repertoire.evaluation import Evaluator
 from repertoire.repertoire import Repertoire
 from robots.errors import InvalidValueError
 from robots.seeds import SeedFamily, derive_seeds
+from robots.simulation.episodes import Episodes
 
 PERFORMANCE_EPISODES = 10
 _CANDIDATES = 20
@@ -35,6 +37,7 @@ def recover(
     confirmations: int = CONFIRMATIONS,
     threads: int | None = None,
     oracle: bool = False,
+    thinking: Thinking | None = None,
     on_trial: Callable[[Trial], None] | None = None,
 ) -> Recovery:
     """Find a controller that works on the damaged robot.
@@ -52,6 +55,7 @@ def recover(
             be better, see `ConfirmedSearch`; 0 to hand it over as it is.
         threads: of the simulation; all cores by default. The result does not depend on it.
         oracle: whether to find the repertoire's best by trying all of it, many times.
+        thinking: what a selector that simulates may do between trials; by default ten seconds of it.
         on_trial: called after each trial.
 
     Raises:
@@ -65,13 +69,15 @@ def recover(
     _check_whole("seed", seed, 0)
     _check_repertoire(repertoire)
     name = choose_selector(selector, table)
-    needs_truth = find_selector(name).needs_truth
+    entry = find_selector(name)
+    if thinking is not None and not entry.thinks:
+        raise InvalidValueError(f"the {name} selector does not think between trials: choose self-model")
     seed = int(seed)
     with (
         Evaluator(repertoire, {"intact": repertoire.robot}, threads=threads) as intact,
         Evaluator(repertoire, {"damaged": damage.apply(repertoire.robot)}, threads=threads) as damaged,
     ):
-        truth = true_objectives(damaged, seed=seed) if oracle or needs_truth else None
+        truth = true_objectives(damaged, seed=seed) if oracle or entry.needs_truth else None
         context = Context(
             Prior(
                 repertoire.elites.objectives, repertoire.elites.measures, repertoire.settings.min_objective
@@ -79,14 +85,15 @@ def recover(
             trials=trials,
             seed=seed,
             table=table,
-            truth=truth if needs_truth else None,
+            truth=truth if entry.needs_truth else None,
             max_falls=max_falls,
+            thinking=(thinking or Thinking(repertoire, threads=threads)) if entry.thinks else None,
         )
         incumbent = find_incumbent(intact, seed=seed)
         search = ConfirmedSearch(make_selector(name, context), incumbent, confirmations=confirmations)
         tried: list[Trial] = []
         while (row := search.ask()) is not None:
-            tried.append(_try(damaged, seed, search, len(tried) + 1, row))
+            tried.append(_try(damaged, seed, search, len(tried) + 1, row, traced=entry.thinks))
             if on_trial:
                 on_trial(tried[-1])
         chosen = search.recommendation()
@@ -135,16 +142,13 @@ def _performance(evaluator: Evaluator, row: int, seed: int) -> Performance:
     )
 
 
-def _try(evaluator: Evaluator, seed: int, search: ConfirmedSearch, number: int, row: int) -> Trial:
+def _try(
+    evaluator: Evaluator, seed: int, search: ConfirmedSearch, number: int, row: int, *, traced: bool
+) -> Trial:
     """Try a controller once, and tell the search."""
     predicted, confirms = float(search.selector.predicted[row]), search.confirms
     seeds = derive_seeds(seed, SeedFamily.TRIALS, number, 1)
-    episodes = evaluator.run(np.array([row]), seeds)
-    outcome = Outcome(
-        objective=float(evaluator.objectives(episodes)[0]),
-        fell=bool(episodes.fell[0] | episodes.diverged[0]),
-        evidence=evidence_of(episodes, evaluator.robots[0])[0],
-    )
+    outcome, episodes = run_trial(evaluator, row, seeds, traced=traced)
     search.tell(row, outcome)
     return Trial(
         number=number,
@@ -158,7 +162,20 @@ def _try(evaluator: Evaluator, seed: int, search: ConfirmedSearch, number: int, 
         distance=float(episodes.distances[0]),
         diagnosis={cause: p for cause, p in search.selector.diagnosis() if p >= _NEGLIGIBLE},
         confirms=confirms,
+        thought=search.selector.thought(),
     )
+
+
+def run_trial(evaluator: Evaluator, row: int, seeds: np.ndarray, *, traced: bool) -> tuple[Outcome, Episodes]:
+    """Run a controller once, with the only one of the seeds; with a trace if it is asked for."""
+    episodes = evaluator.run(np.array([row]), seeds, traced=traced)
+    outcome = Outcome(
+        objective=float(evaluator.objectives(episodes)[0]),
+        fell=bool(episodes.fell[0] | episodes.diverged[0]),
+        evidence=evidence_of(episodes, evaluator.robots[0])[0],
+        trace=np.empty((0, 0)) if episodes.traces is None else episodes.traces[0],
+    )
+    return outcome, episodes
 
 
 def _check_whole(name: str, value: object, least: int) -> None:

@@ -60,7 +60,7 @@ def measure_selectors(*, recoveries: int = 50, say: Callable[[str], None] = lamb
     many, few = _stand(_MANY, _WIDE), _stand(_FEW, _NARROW)
     figures: Figures = {}
     with one_blas_thread():
-        for name in selector_entries():
+        for name in selector_entries(thinking=False):
             say(name)
             choice, tell = _choice(many, name)
             figures[name] = {

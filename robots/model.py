@@ -201,17 +201,29 @@ def compile_models(
     """
     try:
         model = compile_spec(spec)
-        _strip(spec, description)
-        for foot, soles in description.feet.items():
-            for number, sole in enumerate(soles):
-                if spec.geom(sole) is not None:
-                    _add_contact_sensor(spec, contact_sensor(foot, number), sole, description.floor)
-        physics = compile_spec(spec)
-        for compiled in (model, physics):
-            _avoid_wrong_hessian(compiled)
-        return model, physics
+        strip(spec, description)
     except ValueError as error:
         raise InvalidRobotError(f"{origin}: the MJCF does not compile: {one_line(error)}") from error
+    _avoid_wrong_hessian(model)
+    return model, compile_physics(spec, description, origin)
+
+
+def compile_physics(spec: mujoco.MjSpec, description: Description, origin: str) -> mujoco.MjModel:
+    """Compile the model to simulate from a spec that was stripped, to which it adds contact sensors.
+
+    Raises:
+        InvalidRobotError: the spec does not compile.
+    """
+    for foot, soles in description.feet.items():
+        for number, sole in enumerate(soles):
+            if spec.geom(sole) is not None:
+                _add_contact_sensor(spec, contact_sensor(foot, number), sole, description.floor)
+    try:
+        physics = compile_spec(spec)
+    except ValueError as error:
+        raise InvalidRobotError(f"{origin}: the MJCF does not compile: {one_line(error)}") from error
+    _avoid_wrong_hessian(physics)
+    return physics
 
 
 def _avoid_wrong_hessian(model: mujoco.MjModel) -> None:
@@ -224,7 +236,7 @@ def _avoid_wrong_hessian(model: mujoco.MjModel) -> None:
         model.opt.jacobian = mujoco.mjtJacobian.mjJAC_DENSE
 
 
-def _strip(spec: mujoco.MjSpec, description: Description) -> None:
+def strip(spec: mujoco.MjSpec, description: Description) -> None:
     """Delete geoms without mass and contact, which MuJoCo would place in every step, and their meshes."""
     kept = {description.floor, *(sole for soles in description.feet.values() for sole in soles)}
     for geom in list(spec.geoms):

@@ -16,7 +16,7 @@ from robots.description import CONTROLLERS, Description, parse_description
 from robots.errors import InvalidRobotError, InvalidValueError, UnknownNameError
 from robots.files import explain_errors
 from robots.importing.mjcf import read_self_contained
-from robots.model import adjust, compile_models, compile_robot
+from robots.model import adjust, compile_models, compile_physics, compile_robot, strip
 from robots.texts import read_text
 
 _YAML = (".yaml", ".yml")
@@ -196,24 +196,34 @@ class Robot:
         """
         return self.with_modifications(Modification(label, edit, faults, patch))
 
-    def with_modifications(self, *more: Modification) -> "Robot":
-        """The robot after further changes to its model, which is compiled at most once, see `modified`."""
+    def with_modifications(self, *more: Modification, unseen: bool = False) -> "Robot":
+        """The robot after further changes to its model, which is compiled at most once, see `modified`.
+
+        Args:
+            more: the changes.
+            unseen: whether nobody looks at it: then `model` is `physics`, and what is only there to be looked
+                at is missing before the changes, which saves more than half of the time. A load lies lower.
+        """
         if not more:
             return self
         modifications, patching = (*self.modifications, *more), more
         model, physics = self.model, self.physics
         if any(modification.edit for modification in more):
-            patching, spec = modifications, self.spec()
+            patching, spec = modifications, self._stripped.copy() if unseen else self.spec()
             for edit in filter(None, (modification.edit for modification in modifications)):
                 edit(spec)
             origin = f"{self.name} with {', '.join(modification.label for modification in modifications)}"
-            model, physics = compile_models(spec, self.description, origin)
+            if unseen:
+                model = physics = compile_physics(spec, self.description, origin)
+            else:
+                model, physics = compile_models(spec, self.description, origin)
         patches = [modification.patch for modification in patching if modification.patch]
         if patches:
-            model, physics = copy.copy(model), copy.copy(physics)
+            physics = copy.copy(physics)
+            model = physics if unseen else copy.copy(model)
         for patch in patches:
-            patch(model)
-            patch(physics)
+            for changed in (physics,) if unseen else (physics, model):
+                patch(changed)
         return replace(self, model=model, physics=physics, modifications=modifications)
 
     def with_episode_steps(self, steps: int | None) -> "Robot":
@@ -245,6 +255,13 @@ class Robot:
                 )
             controller = found
         return replace(self, description=self.description.model_copy(update={"controller": controller}))
+
+    @cached_property
+    def _stripped(self) -> mujoco.MjSpec:
+        """`spec` without what is only there to be looked at; to be copied."""
+        spec = self.spec()
+        strip(spec, self.description)
+        return spec
 
     def spec(self) -> mujoco.MjSpec:
         """A fresh editable copy of the whole robot's model, without modifications."""

@@ -2,11 +2,15 @@
 
 from collections.abc import Callable
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from adapt.damage.damage import Damage
 from adapt.records import Recovery, Trial
 from repertoire.repertoire import Repertoire
 from surefoot.shipped import repertoire_path
+
+if TYPE_CHECKING:
+    from adapt.self_model.twin import Thinking
 
 
 def load(source: str | Path) -> Repertoire:
@@ -85,6 +89,7 @@ def recover(
     rehearsal: str | Path | None = None,
     threads: int | None = None,
     oracle: bool = False,
+    thinking: "Thinking | None" = None,
     on_trial: Callable[[Trial], None] | None = None,
 ) -> Recovery:
     """Break the robot of a repertoire in simulation, and find a gait that still works.
@@ -101,6 +106,7 @@ def recover(
             uses one.
         threads: of the simulation; all cores by default. The result does not depend on it.
         oracle: whether to find the repertoire's best gait by trying all of them, many times.
+        thinking: what the `self-model` selector may simulate between trials; by default for ten seconds.
         on_trial: called after each trial.
 
     Raises:
@@ -125,5 +131,6 @@ def recover(
         table=table,
         threads=threads,
         oracle=oracle,
+        thinking=thinking,
         on_trial=on_trial,
     )

@@ -130,3 +130,30 @@ def test_one_process_at_a_time_recovers_into_a_folder(run, file: Path) -> None:
     assert (code, out) == (2, "")
     assert "recovery.json is in use by process" in err
     assert not file.with_name("recovery.json").exists()
+
+
+def test_a_self_model_thinks_between_trials_and_tells_what_it_found(run, file: Path) -> None:
+    options = ("--selector", "self-model", "--think-episodes", 40, "--sensors", "encoders,imu", "--trials", 2)
+    code, out, err = run(*broken(file), *options, "--confirmations", 0)
+    assert (code, err) == (0, "")
+    assert out.startswith(f"selector: self-model, with 3 conditions of {rehearsal_path(file)} trial 1 cell ")
+    first = record(file)["trials"][0]
+    assert first["thought"]["episodes"] >= 40
+    assert f"(explains {first['thought']['explained']:.0%}, thought " in out
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (("--think", "0"), "0.0 is not in the range x>0"),
+        (("--think-episodes", "0"), "it must be at least 1"),
+        (("--sensors", "sonar"), "unknown sensor 'sonar'; available: encoders, currents, imu"),
+        (("--selector", "map-bo", "--think", "3"), "the map-bo selector does not think between trials"),
+    ],
+)
+def test_thinking_that_cannot_be(run, alone: Path, options: tuple[str, ...], message: str) -> None:
+    code, _, err = run(*broken(alone), *options)
+    assert code == 2
+    assert message in err
+    assert "Traceback" not in err
+    assert not alone.with_name("recovery.json").exists()

@@ -125,6 +125,13 @@ class RobotParts:
         force = np.abs(model.actuator_forcerange[motor]).max() if limited else np.inf
         return float(abs(model.actuator_gear[motor, 0]) * min(told, force)) or 1.0
 
+    @property
+    def moves_freely(self) -> bool:
+        """Whether the torso moves freely in space, not in a plane."""
+        model = self.robot.physics
+        root = model.body(self.robot.description.torso).jntadr[0]
+        return bool(model.jnt_type[root] == mujoco.mjtJoint.mjJNT_FREE)
+
     def is_servo(self, joint: str) -> bool:
         """Whether a joint's motor is told angles, not torques."""
         motor = motor_of(self.robot.physics, joint)

@@ -148,7 +148,7 @@ def find_table(
     """
     from adapt.selectors.catalogue import find_selector
 
-    used = selector is None or find_selector(selector).needs_table
+    used = selector is None or find_selector(selector).takes_table
     if rehearsal is None and file is not None and used and rehearsal_path(file).exists():
         rehearsal = rehearsal_path(file)
     return (None, None) if rehearsal is None else (read_table(rehearsal, repertoire), rehearsal)

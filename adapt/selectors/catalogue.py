@@ -22,12 +22,19 @@ class Entry:
         make: starts one in a context.
         needs_table: whether it needs a rehearsal.
         needs_truth: whether it needs the true objectives.
+        thinks: whether it simulates between trials; a rehearsal is of use to it, but it does without.
     """
 
     summary: str
     make: Callable[[Context], Selector]
     needs_table: bool = False
     needs_truth: bool = False
+    thinks: bool = False
+
+    @property
+    def takes_table(self) -> bool:
+        """Whether it makes use of a rehearsal."""
+        return self.needs_table or self.thinks
 
 
 _Class = TypeVar("_Class", bound=Callable[..., Selector])
@@ -35,7 +42,13 @@ _SELECTORS: dict[str, Entry] = {}
 
 
 def register(
-    name: str, summary: str, *, needs_table: bool = False, needs_truth: bool = False, **settings: Any
+    name: str,
+    summary: str,
+    *,
+    needs_table: bool = False,
+    needs_truth: bool = False,
+    thinks: bool = False,
+    **settings: Any,
 ) -> Callable[[_Class], _Class]:
     """Class decorator that enters a selector in the table under a name, see `Entry`.
 
@@ -48,21 +61,28 @@ def register(
     def add(selector: _Class) -> _Class:
         if name in _SELECTORS:
             raise ValueError(f"the selector {name!r} is already registered")
-        _SELECTORS[name] = Entry(summary, partial(selector, **settings), needs_table, needs_truth)
+        _SELECTORS[name] = Entry(summary, partial(selector, **settings), needs_table, needs_truth, thinks)
         return selector
 
     return add
 
 
-def selector_entries() -> dict[str, Entry]:
+def selector_entries(*, thinking: bool = True) -> dict[str, Entry]:
     """All selectors by name: those of `adapt.selectors` and those that a user registered.
 
     Selectors that know more, a rehearsal or the truth, come after those that know less.
+
+    Args:
+        thinking: whether to name those too that simulate between trials, which no table can replay.
     """
     for module in pkgutil.walk_packages(selectors.__path__, f"{selectors.__name__}."):
         importlib.import_module(module.name)
+    known = {name: entry for name, entry in _SELECTORS.items() if thinking or not entry.thinks}
     return dict(
-        sorted(_SELECTORS.items(), key=lambda item: (item[1].needs_truth, item[1].needs_table, item[0]))
+        sorted(
+            known.items(),
+            key=lambda item: (item[1].needs_truth, item[1].thinks, item[1].needs_table, item[0]),
+        )
     )
 
 
@@ -93,7 +113,7 @@ def choose_selector(name: str | None, table: Table | None) -> str:
         return "map-bo-tuned" if table is None else "rehearsed"
     entry = find_selector(name)
     _check_table(name, entry, table)
-    if table is not None and not entry.needs_table:
+    if table is not None and not entry.takes_table:
         raise InvalidValueError(
             f"the {name} selector makes no use of a rehearsal: leave it out, or choose the rehearsed selector"
         )
@@ -113,6 +133,8 @@ def make_selector(name: str, context: Context) -> Selector:
         raise InvalidValueError(
             f"the {name} selector needs the true objectives of all controllers on the damaged robot"
         )
+    if entry.thinks and context.thinking is None:
+        raise InvalidValueError(f"the {name} selector needs a model of the robot to think with")
     return entry.make(context)
 
 

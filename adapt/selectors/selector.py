@@ -5,8 +5,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from adapt.records import Outcome
+from adapt.records import Outcome, Thought
 from adapt.rehearsal.table import Table
+from adapt.self_model.twin import Thinking
 from robots.errors import InvalidValueError
 
 
@@ -55,6 +56,7 @@ class Context:
         max_falls: how many trials may end in a fall, at least 1; any number by default.
         table: the rehearsal of the repertoire, for selectors that need one.
         truth: objectives of the controllers on the damaged robot, (k,), for the oracle.
+        thinking: what the robot may do between two trials, for selectors that simulate.
 
     Raises:
         InvalidValueError: `trials` or `max_falls` is less than 1.
@@ -66,6 +68,7 @@ class Context:
     max_falls: int | None = None
     table: Table | None = None
     truth: np.ndarray | None = None
+    thinking: Thinking | None = None
 
     def __post_init__(self) -> None:
         if self.trials < 1:
@@ -148,6 +151,10 @@ class Selector(ABC):
         Texts of damages or "unknown"; by default nothing, as of a selector that does not ask what is wrong.
         """
         return []
+
+    def thought(self) -> Thought | None:
+        """What was simulated after the last trial that was told; None if nothing was."""
+        return None
 
     def done(self) -> str | None:
         """Why to stop, in words, or None to go on."""

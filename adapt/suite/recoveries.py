@@ -18,6 +18,7 @@ from adapt.suite.metrics import EARLY, measured, trials_of
 from adapt.suite.replay import Case, Noise, replay
 from repertoire.resources import one_blas_thread
 from repertoire.workers import interrupts_blocked, worker_pool
+from robots.errors import InvalidValueError
 
 _NOISE, _SELECTOR = 0, 1  # spawn keys of the seeds
 _Rows = list[dict[str, Any]]  # of the table of recoveries
@@ -128,14 +129,17 @@ class ReplayTask:
 
 
 def find_selectors(names: Sequence[str] | None = None) -> tuple[str, ...]:
-    """The names of selectors, checked; by default all but the oracle, which knows the truth.
+    """The names of selectors, checked; by default all that need neither the truth nor to simulate.
 
     Raises:
         UnknownNameError: there is no such selector.
+        InvalidValueError: one simulates between trials, which tables cannot replay.
     """
     for name in names or ():
-        find_selector(name)
-    return tuple(names or (name for name, entry in selector_entries().items() if not entry.needs_truth))
+        if find_selector(name).thinks:
+            raise InvalidValueError(f"{name} simulates between trials: it cannot be replayed from tables")
+    known = selector_entries(thinking=False).items()
+    return tuple(names or (name for name, entry in known if not entry.needs_truth))
 
 
 def plan_runs(tracks: Sequence[Track], selectors: Sequence[str]) -> list[tuple[str, tuple[Track, ...]]]:

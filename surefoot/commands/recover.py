@@ -8,6 +8,7 @@ from adapt.confirmation import CONFIRMATIONS
 from adapt.records import Recovery, Trial, diagnosis_words, format_objective
 from adapt.rehearsal.table import Table
 from repertoire.repertoire import Repertoire, format_cell
+from robots.simulation.trace import SENSORS
 from surefoot.commands.console import (
     AnyPath,
     Positive,
@@ -62,6 +63,23 @@ class SelectorOption(click.Option):
     "The robot changes to the new gait only if its mean in them exceeds that of the old one by more than the "
     "standard error. With 0 it changes without.",
 )
+@click.option(
+    "--think",
+    type=click.FloatRange(min=0, min_open=True),
+    metavar="SECONDS",
+    help="How long self-model simulates after each trial of another gait.  [default: 10, or as long as "
+    "--think-episodes takes]",
+)
+@click.option(
+    "--think-episodes",
+    type=Positive,
+    help="The same as a number of episodes, which finds the same on every machine.",
+)
+@click.option(
+    "--sensors",
+    metavar="LIST",
+    help=f"Sensors that the robot has for self-model, with commas between.  [default: {','.join(SENSORS)}]",
+)
 @click.option("--max-falls", type=Positive, help="Stop after so many falls.  [default: any number]")
 @seed_option(1, "the seeds of all episodes")
 @click.option("--oracle", is_flag=True, help="Also find the best gait there is, by trying all.")
@@ -77,6 +95,9 @@ def recover(
     rehearsal: Path | None,
     trials: int,
     confirmations: int,
+    think: float | None,
+    think_episodes: int | None,
+    sensors: str | None,
     max_falls: int | None,
     seed: int,
     oracle: bool,
@@ -87,6 +108,8 @@ def recover(
     from adapt.damage.text import parse_damage
     from adapt.recovery import recover as run_recovery
     from adapt.report import result_paths, save_recovery
+    from adapt.self_model.features import check_sensors
+    from adapt.self_model.twin import Thinking
     from repertoire.storage.repertoires import read_repertoire
     from robots.files import check_writable, new_folder
     from robots.locks import locked
@@ -95,6 +118,11 @@ def recover(
     repertoire = read_repertoire(file)
     damage = parse_damage(damage_text, repertoire.robot)
     name, table, choice = _choose(file, repertoire, selector, rehearsal)
+    thinking = None
+    if (think, think_episodes, sensors) != (None, None, None):
+        seconds = 10.0 if think is None and think_episodes is None else think
+        named = SENSORS if sensors is None else tuple(name.strip() for name in sensors.split(","))
+        thinking = Thinking(repertoire, seconds, think_episodes, check_sensors(named), threads=threads)
     folder = out or results_base(file).parent
 
     def show(trial: Trial) -> None:
@@ -117,6 +145,7 @@ def recover(
             confirmations=confirmations,
             threads=threads,
             oracle=oracle,
+            thinking=thinking,
             on_trial=show,
         )
         print_performances(recovery)
@@ -148,9 +177,10 @@ def print_trial(trial: Trial) -> None:
     fell = "  fell" if trial.fell else "      " if trial.diagnosis else ""
     diagnosis = f"  {diagnosis_words(trial.diagnosis.items())}" if trial.diagnosis else ""
     kind = "  confirmation" if trial.confirms else ""
+    thought = f"  ({trial.thought.words})" if trial.thought else ""
     console.print(
         f"trial {trial.number:2d}  cell {format_cell(trial.cell)}  predicted {predicted:>8}  "
-        f"measured {measured:>8}  {trial.distance:6.2f} m{fell}{kind}{diagnosis}"
+        f"measured {measured:>8}  {trial.distance:6.2f} m{fell}{kind}{diagnosis}{thought}"
     )
 
 

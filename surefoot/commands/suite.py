@@ -21,6 +21,7 @@ from surefoot.commands.console import (
     console,
     workforce,
 )
+from surefoot.commands.off_grid import off_grid
 from surefoot.commands.progress import study_bar
 from surefoot.commands.recovery_suite import recovery
 
@@ -181,6 +182,7 @@ def suite() -> None:
 
 
 suite.add_command(recovery)
+suite.add_command(off_grid)
 
 
 @suite.command()

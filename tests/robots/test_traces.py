@@ -41,9 +41,7 @@ def test_they_are_what_stepping_through_the_episode_shows(robot: Robot, solution
             action = robot.controller.act(parameters, before, stepper.tally.steps)
             stepper.step(action)
             data, free = stepper.data, robot.physics.jnt_type[0] == mujoco.mjtJoint.mjJNT_FREE
-            now = (
-                stepper.posed_data()
-            )  # whose forces are those of now
+            now = stepper.posed_data()  # whose forces are those of now
             np.testing.assert_array_equal(row[: len(joints)], action)
             seen = dict(zip(robot.observation_names, stepper.state.observation, strict=True))
             for number, joint in enumerate(joints):

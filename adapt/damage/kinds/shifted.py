@@ -23,8 +23,7 @@ class _Shifted(Defect):
     def _change(self, parts: RobotParts, target: Target) -> Change:
         """See `Defect`."""
         torso, by, axis = parts.robot.description.torso, self.amount, self.axis
-        joint = parts.robot.physics.body(torso).jntadr[0]
-        if axis == 1 and parts.robot.physics.jnt_type[joint] != mujoco.mjtJoint.mjJNT_FREE:
+        if axis == 1 and not parts.moves_freely:
             raise InvalidValueError(
                 f"{self}: the {parts.robot.name} moves in a plane, without left and right"
             )

@@ -4,7 +4,7 @@ What two damages at once are expected to do follows from what each does alone an
 functions whose names end in `_of_both` take what is known under one, under the other and when healthy.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import combinations
@@ -42,6 +42,22 @@ class Expectation:
     evidence_variance: np.ndarray
 
 
+@dataclass(frozen=True, eq=False)
+class Traced:
+    """What d conditions expect traces of trials to show, in the place of the evidence of a table.
+
+    Attributes:
+        shown: features of each condition, (d, e), and the variance of a trial's, (e,), by row of the gait; of
+            other gaits there are none.
+        spread: standard deviation of each feature over possible faults, (e,).
+        fitted: how many of the conditions, the last ones, were fitted to the trials.
+    """
+
+    shown: Mapping[int, tuple[np.ndarray, np.ndarray]]
+    spread: np.ndarray
+    fitted: int
+
+
 class Hypotheses:
     """The conditions of a rehearsal and, if asked for, the pairs of its single damages.
 
@@ -56,15 +72,29 @@ class Hypotheses:
         floor: objective that is normalised to 0.
         unit: height above the floor that is normalised to 1.
         pairs: whether pairs of damages are hypotheses too, which needs the healthy condition.
+        traced: what traces are expected to show, if there are any.
 
     Attributes:
         names: texts of the damages, (h,); those that were rehearsed come first.
         rehearsed: d.
+        fitted: how many of these, the last ones, were fitted to the trials.
+        channels: e.
         spread: standard deviation of each number of the evidence over the table, (e,).
     """
 
-    def __init__(self, table: Table, measures: np.ndarray, *, floor: float, unit: float, pairs: bool) -> None:
+    def __init__(
+        self,
+        table: Table,
+        measures: np.ndarray,
+        *,
+        floor: float,
+        unit: float,
+        pairs: bool,
+        traced: Traced | None = None,
+    ) -> None:
         self._table = table
+        self._traced = traced
+        self.fitted = traced.fitted if traced else 0
         self._unit = unit
         self._objectives = (np.asarray(table.objectives, np.float64) - floor) / unit  # (d, k)
         n = table.episodes
@@ -72,7 +102,8 @@ class Hypotheses:
         self._falls = (n * falls + _FALLS * mean_of_nearest(falls, measures)) / (n + _FALLS)  # (d, k)
         self._noise = float(np.median(table.noise)) ** 2
         self._evidence_noise = np.median(table.evidence_std, axis=(0, 1)).astype(np.float64) ** 2  # (e,)
-        self.spread = table.evidence.std(axis=(0, 1), dtype=np.float64)
+        self.spread = traced.spread if traced else table.evidence.std(axis=(0, 1), dtype=np.float64)
+        self.channels = len(self.spread)
         known = HEALTHY in table.conditions
         self._healthy = table.conditions.index(HEALTHY) if known else 0
         self._pairs = pair_up(table.conditions if pairs and known else ())
@@ -100,14 +131,24 @@ class Hypotheses:
         """What all hypotheses expect of a controller."""
         table, more = self._table, 1 + 1 / self._table.episodes
         noise = self._shrunk(table.noise[:, row], self._noise)
-        evidence_noise = self._shrunk(table.evidence_std[:, row], self._evidence_noise)
+        evidence, evidence_noise = self._evidence(row)
         return Expectation(
             self._all(self._objectives[:, row], objective_of_both),
             self._all(noise * more / self._unit**2, variance_of_both),
             self._all(self._falls[:, row], fall_of_both),
-            self._all(np.asarray(table.evidence[:, row], np.float64), evidence_of_both),
-            self._all(evidence_noise * more, variance_of_both),
+            self._all(evidence, evidence_of_both),
+            self._all(evidence_noise, variance_of_both),
         )
+
+    def _evidence(self, row: int) -> tuple[np.ndarray, np.ndarray]:
+        """Evidence that each condition expects of a trial of a controller, and its variance, (d, e) each."""
+        table = self._table
+        if self._traced is None:
+            noise = self._shrunk(table.evidence_std[:, row], self._evidence_noise)
+            return np.asarray(table.evidence[:, row], np.float64), noise * (1 + 1 / table.episodes)
+        nothing = np.zeros((self.rehearsed, self.channels)), np.ones(self.channels)
+        shown, variance = self._traced.shown.get(row, nothing)
+        return shown, np.broadcast_to(variance, shown.shape)
 
     def _shrunk(self, deviations: np.ndarray, typical: np.ndarray | float) -> np.ndarray:
         """Variances drawn towards a typical one; a rehearsal of n episodes has n - 1 degrees of freedom."""
@@ -136,9 +177,12 @@ class Hypotheses:
 
 
 @lru_cache(maxsize=2)
-def hypotheses_of(table: Table, prior: Prior, *, unit: float, pairs: bool) -> Hypotheses:
+def hypotheses_of(
+    table: Table, prior: Prior, *, unit: float, pairs: bool, traced: Traced | None
+) -> Hypotheses:
     """See `Hypotheses`, which many recoveries in a row may share: they do not change."""
-    return Hypotheses(table, prior.measures, floor=prior.min_objective, unit=unit, pairs=pairs)
+    floor = prior.min_objective
+    return Hypotheses(table, prior.measures, floor=floor, unit=unit, pairs=pairs, traced=traced)
 
 
 def pair_up(conditions: Sequence[str]) -> np.ndarray:

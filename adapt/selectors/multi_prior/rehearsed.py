@@ -6,7 +6,7 @@ from adapt.damage import HEALTHY
 from adapt.records import Outcome
 from adapt.selectors.catalogue import register
 from adapt.selectors.multi_prior.fall_risk import FallRisk
-from adapt.selectors.multi_prior.hypotheses import Hypotheses, hypotheses_of
+from adapt.selectors.multi_prior.hypotheses import Hypotheses, Traced, hypotheses_of
 from adapt.selectors.multi_prior.mixture import Belief, Mixture, believe
 from adapt.selectors.multi_prior.settings import RehearsedSettings
 from adapt.selectors.selector import Context, Selector
@@ -43,12 +43,15 @@ class Rehearsed(Selector):
         context: its prior's measures are what residuals are smooth over, its prior's minimum objective is the
             zero, and the largest objective of its table is the unit.
         settings: see `RehearsedSettings`.
+        traced: what traces are expected to show, if they are the evidence instead of that of the table.
 
     Raises:
         InvalidValueError: there is no table, or it is of another number of controllers.
     """
 
-    def __init__(self, context: Context, *, settings: RehearsedSettings | None = None) -> None:
+    def __init__(
+        self, context: Context, *, settings: RehearsedSettings | None = None, traced: Traced | None = None
+    ) -> None:
         super().__init__(context)
         self.settings = settings or RehearsedSettings()
         prior, table = context.prior, context.table
@@ -61,8 +64,9 @@ class Rehearsed(Selector):
         self._measures = np.asarray(prior.measures, np.float64)
         height = float(np.max(table.objectives)) - prior.min_objective
         self._unit = height if height > 0 else 1.0
-        self._channels = len(table.evidence_names)
-        hypotheses = hypotheses_of(table, prior, unit=self._unit, pairs=self.settings.pairs > 0)
+        pairs = self.settings.pairs > 0
+        hypotheses = hypotheses_of(table, prior, unit=self._unit, pairs=pairs, traced=traced)
+        self._channels = hypotheses.channels
         self._risk = FallRisk(hypotheses, self._measures, self.settings.caution)
         self._mixture = Mixture(
             hypotheses,
@@ -105,13 +109,13 @@ class Rehearsed(Selector):
         return self._believed
 
     @property
-    def _gain(self) -> np.ndarray:
+    def gain(self) -> np.ndarray:
         """What a trial of every controller is worth, normalised, (k,)."""
         fall, caution = self.fall_probability, self.settings.caution
         return np.asarray(self._belief.gain * (1 - fall) ** caution.exponent - caution.cost * fall)
 
     def _choose(self, untried: np.ndarray) -> int:
-        return int(np.argmax(np.where(untried, self._gain, -np.inf)))
+        return int(np.argmax(np.where(untried, self.gain, -np.inf)))
 
     def _learn(self, row: int, outcome: Outcome) -> None:
         if len(outcome.evidence) not in (0, self._channels):
@@ -127,7 +131,7 @@ class Rehearsed(Selector):
         belief, settings = self._belief, self.settings
         untried = np.ones(len(self.prior), np.bool_)
         untried[self.rows] = False
-        gain = float(np.max(self._gain, where=untried, initial=0.0))
+        gain = float(np.max(self.gain, where=untried, initial=0.0))
         if belief.best > 0 and gain < settings.tolerance * belief.best:
             return (
                 f"one more trial is expected to gain {gain / belief.best:.1%} of the best gait's objective, "
@@ -144,6 +148,10 @@ def _probabilities(hypotheses: Hypotheses, settings: RehearsedSettings) -> np.nd
     healthy = np.array([name == HEALTHY for name in hypotheses.names[:d]])
     single = np.where(healthy, settings.healthy, (1 - settings.healthy) / max(1, (~healthy).sum()))
     single /= single.sum()
+    if hypotheses.fitted:  # which the library's conditions leave their share
+        library = d - hypotheses.fitted
+        single[:library] *= (1 - settings.fitted) / single[:library].sum()
+        single[library:] = settings.fitted / hypotheses.fitted
     share = settings.pairs if p else 0.0
     known = np.concatenate([(1 - share) * single, np.full(p, share / max(1, p))])
     levels = len(settings.levels)

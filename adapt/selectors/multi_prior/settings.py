@@ -104,6 +104,7 @@ class RehearsedSettings:
         healthy: share of the healthy condition in the probability that `unknown` and `pairs` leave.
         pairs: share, in the probability that `unknown` leaves, of pairs of single damages that were not
             rehearsed together; 0 for no such pairs.
+        fitted: share, in what is left, of conditions that were fitted to the trials, if there are any.
         caution: towards falls.
         tolerance: share of the best so far that one more trial must be expected to gain.
         enough: share of the best prediction with which the search is satisfied, the rule of 2015; None for
@@ -115,6 +116,7 @@ class RehearsedSettings:
     healthy: float = 0.1
     unknown: float = 0.1
     pairs: float = 0.2
+    fitted: float = 0.5
     caution: Caution = field(default_factory=Caution)
     tolerance: float = 0.04
     enough: float | None = None
@@ -127,4 +129,4 @@ class RehearsedSettings:
             )
         if self.healthy == 0:
             raise InvalidValueError("healthy must be positive: it is what is left when nothing fits")
-        _check_probabilities(healthy=self.healthy, unknown=self.unknown, pairs=self.pairs)
+        _check_probabilities(healthy=self.healthy, unknown=self.unknown, pairs=self.pairs, fitted=self.fitted)

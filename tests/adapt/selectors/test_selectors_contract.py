@@ -55,7 +55,7 @@ def tell(world):
     return told
 
 
-@pytest.mark.parametrize("name", selector_entries())
+@pytest.mark.parametrize("name", selector_entries(thinking=False))
 def test_rows_are_proposed_until_told_and_the_recommended_one_was_tried(make, tell, name):
     selector = make(name)
     assert selector.done() is None
@@ -74,7 +74,7 @@ def test_rows_are_proposed_until_told_and_the_recommended_one_was_tried(make, te
         assert len(set(selector.rows)) == TRIALS
 
 
-@pytest.mark.parametrize("name", selector_entries())
+@pytest.mark.parametrize("name", selector_entries(thinking=False))
 def test_what_others_tried_is_learned_too(make, tell, name):
     selector = make(name)
     for row in (3, 3, 77):
@@ -84,7 +84,7 @@ def test_what_others_tried_is_learned_too(make, tell, name):
     assert 0 <= selector.ask() < 150
 
 
-@pytest.mark.parametrize("name", selector_entries())
+@pytest.mark.parametrize("name", selector_entries(thinking=False))
 def test_the_same_seed_makes_the_same_choices(make, tell, name):
     def rows(seed):
         selector = make(name, seed=seed)
@@ -97,7 +97,7 @@ def test_the_same_seed_makes_the_same_choices(make, tell, name):
         assert rows(1) != rows(2)
 
 
-@pytest.mark.parametrize("name", selector_entries())
+@pytest.mark.parametrize("name", selector_entries(thinking=False))
 def test_falls_are_limited(make, name):
     evidence = np.zeros(12)
     selector = make(name, max_falls=2)
@@ -113,7 +113,7 @@ def test_falls_are_limited(make, name):
             make(name, **{limit: 0})
 
 
-@pytest.mark.parametrize("name", selector_entries())
+@pytest.mark.parametrize("name", selector_entries(thinking=False))
 def test_every_controller_can_be_tried(make, tell, name):
     selector = make(name, trials=400)
     for row in range(150):
@@ -124,7 +124,7 @@ def test_every_controller_can_be_tried(make, tell, name):
             selector.ask()
 
 
-@pytest.mark.parametrize("name", selector_entries())
+@pytest.mark.parametrize("name", selector_entries(thinking=False))
 def test_a_replay_is_the_trial_loop(table, make, name):
     truth = Truth.of(table, DAMAGE)
     quiet = dataclasses.replace(
@@ -171,7 +171,7 @@ def test_names_and_needs(world, make):
         make("oracle", truth=None)
     with pytest.raises(InvalidValueError, match=r"truth must have shape \(150,\), not \(3,\)"):
         make("oracle", truth=np.zeros(3))
-    for entry in selector_entries().values():
+    for entry in selector_entries(thinking=False).values():
         assert entry.summary
     with pytest.raises(ValueError, match="the selector 'random' is already registered"):
         register("random", "again")(RandomSearch)

@@ -1,0 +1,271 @@
+"""`SelfModel`: fits its simulator to what trials show, and tries what works best in it."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from adapt.damage import HEALTHY
+from adapt.damage.text import parse_damage
+from adapt.records import Outcome, Thought
+from adapt.rehearsal.table import Table, join
+from adapt.selectors.catalogue import register
+from adapt.selectors.multi_prior.hypotheses import Traced
+from adapt.selectors.multi_prior.rehearsed import Rehearsed
+from adapt.selectors.multi_prior.settings import RehearsedSettings, Tolerances
+from adapt.selectors.selector import Context, Selector
+from adapt.self_model.features import Features
+from adapt.self_model.fit import WEIGHT, Fit, Model
+from adapt.self_model.forecast import forecast, gait_features
+from adapt.self_model.registry import Registry
+from adapt.self_model.twin import Run, Twin
+from repertoire.resources import one_blas_thread
+from robots.errors import InvalidValueError
+from robots.seeds import SeedFamily, derive_seeds
+
+_FITTED = 0.6  # share of the limits that goes into the fit, if it takes so much
+_MODELS = 6  # fitted ones that are hypotheses
+_ALIKE = 2  # of these, with the same faults in other strengths
+_START = 20  # gaits that run under a model first: so many of the best by what is known, and as many others
+_ROUND = 30  # gaits in each further round
+_ROUNDS = (4, 2, 1, 1, 1, 1)  # of each model, the best one first
+_CURIOUS = 0.7  # standard deviations by which a forecast may be exceeded
+_FINALISTS = 8
+_SEEDS = 3  # episodes of each finalist, and of each gait tried
+_NOISE = (
+    0.03  # standard deviation of an episode where nothing was rehearsed, as a share of the best objective
+)
+
+
+@register(
+    "self-model",
+    "fits a simulator to what trials show and tries what works best in it, next to what was rehearsed",
+    thinks=True,
+)
+class SelfModel(Selector):
+    """Resilient machines (Bongard, Zykov & Lipson 2006) joined with a repertoire and a rehearsal.
+
+    After each trial of a gait the simulator's faults are fitted to all traces, see `Fit`. The best fits run
+    some gaits; what all others would do under them is forecast, see `forecast`. Then they are hypotheses of
+    `Rehearsed`, next to the conditions of the rehearsal. These run the gaits that were tried too, so that
+    traces are evidence of all hypotheses alike. Levels, residuals and what is unknown are those of
+    `Rehearsed`, which proposes and recommends. Its finalists run several times under the best models before
+    one of them is proposed.
+
+    A trial without a trace is evidence by its objective and by whether the robot fell.
+
+    Args:
+        context: what is known; its table may be None.
+        settings: of the mixture.
+
+    Raises:
+        InvalidValueError: the context says nothing of thinking.
+        UnknownNameError: the robot has no such sensor, or there is no family of damage to leave out.
+    """
+
+    def __init__(self, context: Context, *, settings: RehearsedSettings | None = None) -> None:
+        super().__init__(context)
+        thinking = context.thinking
+        if thinking is None:
+            raise InvalidValueError("the self-model selector needs a model of the robot to think with")
+        robot = thinking.repertoire.robot
+        if len(thinking.repertoire) != len(context.prior):
+            raise InvalidValueError(
+                f"the robot must think with the repertoire's {len(context.prior)} controllers, not with "
+                f"{len(thinking.repertoire)}"
+            )
+        self._context = context
+        self._features = Features(robot, thinking.sensors)
+        self._twin = Twin(thinking)
+        table = context.table or _healthy_table(context)
+        known = [parse_damage(text, robot) for text in table.conditions]
+        registry = Registry(robot, without=thinking.without)
+        self._fit = Fit(self._twin, self._features, registry, known, seed=context.seed)
+        table = table.take([text for text in table.conditions if text in self._fit.models])
+        nothing = np.zeros((*table.objectives.shape, 1), np.float32)  # traces take the place of its evidence
+        self._library = replace(table, evidence=nothing, evidence_std=nothing, evidence_names=("nothing",))
+        height = float(np.max(table.objectives)) - context.prior.min_objective
+        self._gaits = gait_features(
+            np.asarray(table.objectives, np.float64) / (height if height > 0 else 1.0),
+            np.asarray(context.prior.measures, np.float64),
+        )
+        tolerances = Tolerances(channels=WEIGHT * len(self._features))
+        self._settings = replace(settings or RehearsedSettings(), tolerances=tolerances)
+        self._outcomes: list[tuple[int, Outcome]] = []
+        self._runs: dict[str, dict[int, list[tuple[float, bool]]]] = {}  # by model, then by gait
+        self._fitted: list[Model] = []
+        self._rng = np.random.default_rng(context.seed)
+        self._thought: Thought | None = None
+        self._rehearsed = self._believe()
+
+    @property
+    def predicted(self) -> np.ndarray:
+        """See `Selector`."""
+        return self._rehearsed.predicted
+
+    def recommendation(self) -> int:
+        """See `Selector`: the largest posterior mean of the gaits that were tried."""
+        return self._rehearsed.recommendation()
+
+    def diagnosis(self) -> list[tuple[str, float]]:
+        """See `Selector`; faults that differ in their strengths alone go by the likeliest of them."""
+        together: dict[str, tuple[str, float]] = {}
+        for text, probability in self._rehearsed.diagnosis():
+            kinds = _without_strengths(text)
+            first, sum_so_far = together.get(kinds, (text, 0.0))
+            together[kinds] = first, sum_so_far + probability
+        return sorted(together.values(), key=lambda cause: -cause[1])
+
+    def thought(self) -> Thought | None:
+        """See `Selector`."""
+        return self._thought
+
+    def _choose(self, untried: np.ndarray) -> int:
+        gain = np.where(untried, self._rehearsed.gain, -np.inf)
+        return int(np.argmax(gain))
+
+    def _satisfied(self) -> str | None:
+        return self._rehearsed.done()
+
+    def _learn(self, row: int, outcome: Outcome) -> None:
+        with one_blas_thread():  # small matrices; its threads would wait for those of the simulation
+            self._think(row, outcome)
+
+    def _think(self, row: int, outcome: Outcome) -> None:
+        """Take in a trial, and simulate."""
+        self._thought = None
+        if len(outcome.trace):
+            self._features.check(outcome.trace)
+            new = row not in self._fit.trials
+            self._twin.begin()
+            self._fit.tell(row, np.asarray(outcome.trace), outcome.fell)
+            if new:
+                self._fit.search(_FITTED)
+        self._outcomes.append((row, outcome))
+        if len(outcome.trace):
+            self._plan()
+            explained = self._fit.explained(self._fit.best(1)[0])
+            self._thought = Thought(self._twin.seconds, self._twin.episodes, explained)
+        else:
+            self._rehearsed = self._believe()
+
+    def _plan(self) -> None:
+        """Run gaits under the best models, those last that are likely to be proposed."""
+        self._fitted = self._likeliest()
+        for model, rounds in zip(self._fitted, _ROUNDS, strict=False):
+            for _ in range(rounds):
+                if self._twin.spent < 1:
+                    self._explore(model)
+        self._rehearsed = self._believe()
+        for _ in range(2):
+            rows = np.argsort(-self._rehearsed.gain, kind="stable")[:_FINALISTS].tolist()
+            tried = [row for row, _ in self._outcomes]
+            for model in self._fitted[:2]:
+                if self._twin.spent < 1:
+                    self._run(model, [*rows, *dict.fromkeys(tried)], _SEEDS)
+            self._rehearsed = self._believe()
+
+    def _likeliest(self) -> list[Model]:
+        """Fits that are better than all that was rehearsed, few of which differ in strengths alone."""
+        chosen: list[Model] = []
+        alike: dict[str, int] = {}
+        for model in self._fit.best(20 * _MODELS):
+            kinds = _without_strengths(str(model.damage))
+            if str(model.damage) in self._library.conditions:
+                break  # what follows is less likely than what was rehearsed
+            if alike.setdefault(kinds, 0) < _ALIKE:
+                alike[kinds] += 1
+                chosen.append(model)
+        return chosen[:_MODELS]
+
+    def _explore(self, model: Model) -> None:
+        """Run more gaits under a model: those that may be the best by what ran under it so far."""
+        known = self._runs.get(str(model.damage), {})
+        if not known:
+            best = np.argsort(-self._rehearsed.predicted, kind="stable")[:_START]
+            others = self._rng.permutation(len(self.prior))[:_START]
+            elsewhere = [row for other in self._fitted[:2] for row in self._best_rows(other)]
+            self._run(model, [*best, *others, *elsewhere], 1)
+            return
+        means, deviations = self._forecast(model)
+        hope = means[:, 0] + _CURIOUS * deviations[:, 0]
+        hope[list(known)] = -np.inf
+        self._run(model, np.argsort(-hope, kind="stable")[:_ROUND].tolist(), 1)
+
+    def _best_rows(self, model: Model) -> list[int]:
+        """The gaits that did best under a model."""
+        known = self._runs.get(str(model.damage), {})
+        return sorted(known, key=lambda row: (-np.mean([found for found, _ in known[row]]), row))[:_START]
+
+    def _run(self, model: Model, rows: Sequence[int], count: int) -> None:
+        """Have gaits run under a model until each ran so many episodes."""
+        known = self._runs.setdefault(str(model.damage), {})
+        runs = []
+        for row in dict.fromkeys(map(int, rows)):
+            seeds = derive_seeds(self._context.seed, SeedFamily.THINKING, 4 * row, count)
+            runs += [Run(model.damage, row, int(seed)) for seed in seeds[len(known.get(row, ())) :]]
+        if not runs:
+            return
+        episodes = self._twin.run(runs)
+        objectives = np.where(episodes.diverged, self.prior.min_objective, episodes.objectives)
+        for run, objective, fell in zip(runs, objectives, episodes.fell | episodes.diverged, strict=True):
+            known.setdefault(run.row, []).append((float(objective), bool(fell)))
+
+    def _forecast(self, model: Model) -> tuple[np.ndarray, np.ndarray]:
+        """Objectives and falls of all gaits under a model, (k, 2), and their standard deviations."""
+        known = self._runs[str(model.damage)]
+        values = np.array([np.mean(found, axis=0) for found in known.values()])
+        means, deviations = forecast(self._gaits, np.array(list(known)), values)
+        means[list(known)] = values
+        return means, deviations
+
+    def _believe(self) -> Rehearsed:
+        """The mixture of what was rehearsed and what was fitted, after all trials."""
+        fitted = [model for model in self._fitted if str(model.damage) in self._runs]
+        models = [self._fit.models[text] for text in self._library.conditions]
+        shown = self._fit.shown([*models, *fitted]) if self._fit.trials else {}
+        traced = Traced(shown, self._fit.spread, len(fitted))
+        table = join([self._library, *map(self._row, fitted)])
+        rehearsed = Rehearsed(replace(self._context, table=table), settings=self._settings, traced=traced)
+        for row, outcome in self._outcomes:
+            seen = len(outcome.trace) and row in shown
+            steps = self._fit.trials[row].steps if seen else 0
+            evidence = self._features.of([outcome.trace], steps)[0] if seen else np.empty(0)
+            rehearsed.tell(row, replace(outcome, evidence=evidence))
+        return rehearsed
+
+    def _row(self, model: Model) -> Table:
+        """What a model says of all gaits, as if it had been rehearsed."""
+        means, _ = self._forecast(model)
+        typical = np.median(self._library.noise, axis=0)
+        return replace(
+            self._library,
+            conditions=(str(model.damage),),
+            objectives=np.maximum(means[None, :, 0], self.prior.min_objective).astype(np.float32),
+            noise=typical[None],
+            falls=np.clip(means[None, :, 1], 0, 1).astype(np.float32),
+            evidence=self._library.evidence[:1],
+            evidence_std=self._library.evidence_std[:1],
+        )
+
+
+def _healthy_table(context: Context) -> Table:
+    """What the repertoire says, as a rehearsal of nothing but the healthy robot."""
+    objectives = np.asarray(context.prior.objectives, np.float32)[None]
+    height = float(objectives.max()) - context.prior.min_objective
+    nothing = np.zeros((*objectives.shape, 0), np.float32)
+    return Table(
+        conditions=(HEALTHY,),
+        objectives=objectives,
+        noise=np.full_like(objectives, _NOISE * max(height, 0.0)),
+        falls=np.zeros_like(objectives),
+        evidence=nothing,
+        evidence_std=nothing,
+        evidence_names=(),
+        episodes=1,
+    )
+
+
+def _without_strengths(text: str) -> str:
+    """The text of a damage without numbers."""
+    return "+".join(part.partition("@")[0] for part in text.split("+"))

@@ -1,0 +1,196 @@
+"""`Features`: what the trace of a trial says of a robot's condition, with whichever sensors there are."""
+
+from collections.abc import Sequence
+from functools import cached_property
+from itertools import pairwise
+
+import numpy as np
+
+from robots.errors import InvalidValueError, UnknownNameError
+from robots.model import motor_of
+from robots.robot import Robot
+from robots.simulation.trace import SENSORS, trace_names
+
+_WINDOWS = 5
+# What a feature of each sensor may be off by in any case: resolution and drift
+_FLOORS = {"encoders": 0.01, "currents": 0.03, "imu": 0.02, "contacts": 0.03, "odometry": 0.015}
+
+
+def check_sensors(sensors: Sequence[str]) -> tuple[str, ...]:
+    """The names of sensors, checked.
+
+    Raises:
+        UnknownNameError: there is no such sensor.
+        InvalidValueError: there is none at all.
+    """
+    for sensor in sensors:
+        if sensor not in SENSORS:
+            raise UnknownNameError("sensor", sensor, SENSORS)
+    if not sensors:
+        raise InvalidValueError(f"a robot needs a sensor to find out what is wrong: {', '.join(SENSORS)}")
+    return tuple(sensors)
+
+
+class Features:
+    """Reads features off traces of a robot.
+
+    Of every joint: mean and standard deviation of how far it is from where its servo was told to go, or of
+    its angle where a motor is told torques; the range of its angle; mean and standard deviation of its
+    torque. Of the whole robot, in each of five windows of the longest episode: mean and standard deviation of
+    roll and pitch, change of heading, share of time that each foot touches the floor, and displacement. After
+    a robot fell it stays as it fell.
+
+    Args:
+        robot: whole.
+        sensors: that it has, of `SENSORS`.
+
+    Attributes:
+        robot, sensors: the same.
+        names: of the e features, with sensor and unit.
+        floor: standard deviation of each that sensors have in any case, (e,).
+        joints: number of the joint that each is about, -1 for those of the whole robot, (e,).
+
+    Raises:
+        UnknownNameError: there is no such sensor.
+        InvalidValueError: there is none at all.
+    """
+
+    def __init__(self, robot: Robot, sensors: Sequence[str] = SENSORS) -> None:
+        check_sensors(sensors)
+        self.robot, self.sensors = robot, tuple(sensors)
+        names, joints = self._names()
+        kept = np.array([name.partition(":")[0] in sensors for name in names])
+        self._kept = kept
+        self.names = tuple(name for name, keep in zip(names, kept, strict=True) if keep)
+        self.joints = np.array(joints)[kept]
+        self.floor = np.array([_FLOORS[name.partition(":")[0]] for name in self.names])
+
+    def __len__(self) -> int:
+        return len(self.names)
+
+    def check(self, trace: np.ndarray) -> None:
+        """Refuse what is no trace of this robot.
+
+        Raises:
+            InvalidValueError: it has another shape, or a number is not finite.
+        """
+        columns, most = len(trace_names(self.robot)), self.robot.description.episode_steps
+        if np.ndim(trace) != 2 or trace.shape[1] != columns or not 1 <= len(trace) <= most:
+            raise InvalidValueError(
+                f"a trace of the {self.robot.name} must have 1 to {most} rows of {columns} numbers, not the "
+                f"shape {np.shape(trace)}"
+            )
+        if not np.isfinite(trace).all():
+            row = int(np.flatnonzero(~np.isfinite(trace).all(axis=1))[0])
+            raise InvalidValueError(f"the numbers of a trace must be finite, but are not in row {row}")
+
+    def of(self, traces: Sequence[np.ndarray], until: int) -> np.ndarray:
+        """Features of n traces, (n, e) float64, of whose rows only the first ones count."""
+        steps = np.array([max(1, min(len(trace), until)) for trace in traces])
+        held = np.stack([self._held(trace, until) for trace in traces])  # (n, until, c)
+        counts = np.arange(until) < steps[:, None]
+        every = np.concatenate([self._of_joints(held, counts), self._of_body(held, until)], axis=1)
+        return np.asarray(every[:, self._kept])
+
+    def angle(self, trace: np.ndarray, joint: int) -> float:
+        """Median of what a joint's sensor read [rad or m]."""
+        low, high = self.robot.joint_ranges[joint]
+        return float((low + high) / 2 + (high - low) / 2 * np.median(trace[:, self.robot.action_dim + joint]))
+
+    def shares(self, trace: np.ndarray) -> np.ndarray:
+        """Share that each motor gives of its usual torque, by regression, (j,); NaN of one at rest."""
+        model, j = self.robot.physics, self.robot.action_dim
+        found = np.full(j, np.nan)
+        for number, joint in enumerate(self.robot.description.joints):
+            motor = motor_of(model, joint)
+            gear, (low, high) = model.actuator_gear[motor, 0], model.actuator_ctrlrange[motor]
+            control = (low + high) / 2 + (high - low) / 2 * trace[:-1, number]
+            middle, half = self.robot.joint_ranges[number].mean(), np.ptp(self.robot.joint_ranges[number]) / 2
+            angle = middle + half * trace[:-1, j + number]
+            force = model.actuator_gainprm[motor, 0] * control + model.actuator_biasprm[motor, 0]
+            force = force + model.actuator_biasprm[motor, 1] * gear * angle
+            if model.actuator_forcelimited[motor]:
+                force = np.clip(force, *model.actuator_forcerange[motor])
+            usual, given = gear * force, trace[:-1, 2 * j + number]
+            if usual @ usual > len(usual) * self.floor.min() ** 2:
+                found[number] = usual @ given / (usual @ usual)
+        return found
+
+    def _held(self, trace: np.ndarray, until: int) -> np.ndarray:
+        """The first rows of a trace, the last of them repeated, (until, c)."""
+        if not len(trace):  # the simulation blew up
+            return np.zeros((until, len(trace_names(self.robot))), np.float32)
+        return trace[np.minimum(np.arange(until), len(trace) - 1)]
+
+    def _of_joints(self, rows: np.ndarray, counts: np.ndarray) -> np.ndarray:
+        """Features of joints, (n, 5 j), from rows (n, t, c) of which some count, (n, t)."""
+        j = self.robot.action_dim
+        middle, half = self.robot.joint_ranges.mean(axis=1), np.diff(self.robot.joint_ranges)[:, 0] / 2
+        factor, shift = self._targets
+        angle = middle + half * rows[:, :, j : 2 * j].astype(np.float64)
+        target = shift + factor * rows[:, :, :j]
+        torque = rows[:, :, 2 * j : 3 * j].astype(np.float64)
+        weight = counts[:, :, None] / counts.sum(axis=1)[:, None, None]
+
+        def moments(values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+            mean = (weight * values).sum(axis=1)
+            square = (weight * (values - mean[:, None]) ** 2).sum(axis=1)
+            return mean, np.sqrt(square)
+
+        highest = np.where(counts[:, :, None], angle, -np.inf).max(axis=1)
+        lowest = np.where(counts[:, :, None], angle, np.inf).min(axis=1)
+        return np.concatenate([*moments(angle - target), highest - lowest, *moments(torque)], axis=1)
+
+    def _of_body(self, rows: np.ndarray, until: int) -> np.ndarray:
+        """Features of the whole robot in windows, (n, w (7 + f))."""
+        j, f = self.robot.action_dim, len(self.robot.description.feet)
+        limit = self.robot.description.episode_steps
+        ends = np.linspace(0, limit, _WINDOWS + 1).astype(int)
+        found = []
+        for start, end in pairwise(ends):
+            first = min(start, until - 1)
+            some = rows[:, first : max(min(end, until), first + 1)].astype(float)
+            attitude, contacts = some[:, :, 3 * j : 3 * j + 3], some[:, :, 3 * j + 6 : 3 * j + 6 + f]
+            turned = attitude[:, -1, 2] - attitude[:, 0, 2]
+            found += [
+                attitude[:, :, :2].mean(axis=1),
+                attitude[:, :, :2].std(axis=1),
+                (np.mod(turned + np.pi, 2 * np.pi) - np.pi)[:, None],
+                contacts.mean(axis=1),
+                some[:, -1, -2:] - some[:, 0, -2:],
+            ]
+        return np.concatenate(found, axis=1)
+
+    def _names(self) -> tuple[list[str], list[int]]:
+        """Names of all features, and the joints that they are about."""
+        joints, feet = self.robot.description.joints, self.robot.description.feet
+        what = (
+            "encoders: {} mean error [rad]",
+            "encoders: {} spread of error [rad]",
+            "encoders: {} range [rad]",
+            "currents: {} mean torque [N m]",
+            "currents: {} spread of torque [N m]",
+        )
+        names = [form.format(joint) for form in what for joint in joints]
+        owners = [*range(len(joints))] * len(what)
+        for window in range(1, _WINDOWS + 1):
+            names += [f"imu: {axis} in window {window} [rad]" for axis in ("roll", "pitch")]
+            names += [f"imu: spread of {axis} in window {window} [rad]" for axis in ("roll", "pitch")]
+            names += [f"imu: turn in window {window} [rad]"]
+            names += [f"contacts: {foot} in window {window} [share]" for foot in feet]
+            names += [f"odometry: {axis} in window {window} [m]" for axis in "xy"]
+        return names, owners + [-1] * (len(names) - len(owners))
+
+    @cached_property
+    def _targets(self) -> tuple[np.ndarray, np.ndarray]:
+        """Where actions from -1 to 1 send servos: target = shift + factor action [rad]; 0 of motors."""
+        model, factors, shifts = self.robot.physics, [], []
+        for joint in self.robot.description.joints:
+            motor = motor_of(model, joint)
+            stiffness = model.actuator_biasprm[motor, 1] * model.actuator_gear[motor, 0]
+            low, high = model.actuator_ctrlrange[motor]
+            gain = model.actuator_gainprm[motor, 0]
+            factors.append(-gain * (high - low) / 2 / stiffness if stiffness else 0.0)
+            aim = gain * (high + low) / 2 + model.actuator_biasprm[motor, 0]
+            shifts.append(-aim / stiffness if stiffness else 0.0)
+        return np.array(factors), np.array(shifts)

@@ -1,0 +1,171 @@
+"""`Registry`: faults that a robot may have, with their strengths, generated from its model."""
+
+import math
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass
+
+from adapt.damage.damage import Damage, check_compatible
+from adapt.damage.defect import Combination, Defect, damage_kinds
+from adapt.damage.parts import RobotParts
+from robots.errors import InvalidValueError, SurefootError, UnknownNameError
+from robots.robot import Robot
+
+MOST_FAULTS = 4  # at the same time
+
+
+@dataclass(frozen=True)
+class Fault:
+    """A kind of damage to a part of a robot, with the range of its strength.
+
+    Attributes:
+        target: text of the part.
+        kind: of the damage.
+        grid: strengths to begin a search with; None alone for a kind without.
+        low: the lowest strength.
+        high: the highest; the same for a kind whose strengths are those of the grid alone.
+        logarithmic: whether the ratios of strengths count, not their differences.
+    """
+
+    target: str
+    kind: str
+    grid: tuple[float | None, ...] = (None,)
+    low: float = 0.0
+    high: float = 0.0
+    logarithmic: bool = False
+
+    @property
+    def graded(self) -> bool:
+        """Whether its strengths are a range, to be searched; those without a grid are read off sensors."""
+        return self.high > self.low and bool(self.grid)
+
+    def at(self, place: float) -> Defect:
+        """The damage at a place in the range of strengths, from 0 to 1."""
+        place = min(max(place, 0.0), 1.0)
+        ratio = self.high / self.low if self.logarithmic else 1.0
+        return self.of(
+            self.low * ratio**place if self.logarithmic else self.low + place * (self.high - self.low)
+        )
+
+    def place(self, strength: float) -> float:
+        """Where in the range a strength is."""
+        if self.logarithmic:
+            return math.log(strength / self.low) / math.log(self.high / self.low)
+        return (strength - self.low) / (self.high - self.low)
+
+    def of(self, strength: float | None) -> Defect:
+        """The damage of a strength, which is rounded to three digits, and to a whole number where need be."""
+        kind = damage_kinds()[self.kind]
+        if strength is None:
+            return kind(self.target)
+        whole = kind.scale is not None and kind.scale.whole
+        return kind(self.target, round(strength) if whole else float(f"{strength:.3g}"))
+
+
+class Registry:
+    """The faults of a robot: of joints, wiring, legs, feet, body and floor; up to four at once.
+
+    Args:
+        robot: whole.
+        without: families of damage that are left out.
+
+    Attributes:
+        parts: of the robot.
+        faults: by the text of the part and the kind.
+
+    Raises:
+        UnknownNameError: there is no such family.
+        InvalidValueError: no fault is left.
+    """
+
+    def __init__(self, robot: Robot, *, without: Collection[str] = ()) -> None:
+        families = {kind.family for kind in damage_kinds().values()}
+        for family in without:
+            if family not in families:
+                raise UnknownNameError("family of damage", family, sorted(families))
+        self.parts = RobotParts(robot)
+        found = [*self._of_joints(), *self._of_legs(), *self._of_body()]
+        self.faults = {
+            (fault.target, fault.kind): fault
+            for fault in found
+            if damage_kinds()[fault.kind].family not in without
+        }
+        if not self.faults:
+            raise InvalidValueError(f"no fault of the {robot.name} is left without {', '.join(without)}")
+
+    def singles(self) -> list[Defect]:
+        """Every fault with the strengths of its grid."""
+        return [fault.of(strength) for fault in self.faults.values() for strength in fault.grid]
+
+    def fault(self, defect: Defect) -> Fault | None:
+        """The fault that a damage is a point of, if the registry has it."""
+        return self.faults.get((defect.target, defect.kind))
+
+    def combine(self, defects: Sequence[Defect]) -> Damage | None:
+        """Several at once; None where they are too many or contradict each other."""
+        if len(defects) > MOST_FAULTS:
+            return None
+        damage = defects[0] if len(defects) == 1 else Combination(tuple(defects))
+        try:
+            check_compatible(damage.effects(self.parts))
+        except SurefootError:
+            return None
+        return damage
+
+    def joints_of(self, defect: Defect) -> frozenset[str]:
+        """The joints of the part that a damage is of; none where it is of the whole robot."""
+        target = self.parts.find(defect.target)
+        return frozenset(self.parts.joints(target) if target.sort in ("joint", "leg") else ())
+
+    def _of_joints(self) -> Iterator[Fault]:
+        """Faults of joints, and of their wiring."""
+        for name in self.parts.robot.description.joints:
+            target = f"joint={name}"
+            yield Fault(target, "weak", (0.1, 0.5), 0.01, 0.99)
+            yield Fault(target, "reversed")
+            yield Fault(target, "locked", (), *self.parts.range(name))  # angles are read off sensors
+            yield Fault(target, "stiff", (2.0,), 0.1, 15.0, logarithmic=True)
+            yield Fault(target, "rubbing", (0.4,), 0.05, 1.2, logarithmic=True)
+            yield Fault(target, "bent", (-30.0, 30.0), -70.0, 70.0)
+            yield Fault(target, "swapped", self._neighbours(name))
+            if self.parts.is_servo(name):
+                yield Fault(target, "offset", (-0.35, 0.35), -1.0, 1.0)
+                yield Fault(target, "backlash", (0.3,), 0.05, 0.6)
+
+    def _neighbours(self, joint: str) -> tuple[float, ...]:
+        """Numbers of joints whose cables are near: further out on the leg, and likewise on the next leg."""
+        description = self.parts.robot.description
+        legs = [leg.joints for leg in description.legs.values()]
+        near = [
+            other
+            for own, following in zip(legs, [*legs[1:], *legs[:1]], strict=True)
+            if joint in own
+            for place in [own.index(joint)]
+            for other in (*own[place + 1 :], *following[place : place + 1])
+            if other != joint
+        ]
+        return tuple(description.joints.index(other) + 1.0 for other in near)
+
+    def _of_legs(self) -> Iterator[Fault]:
+        """Faults of legs and feet."""
+        for name, leg in self.parts.robot.description.legs.items():
+            yield Fault(name, "weak", (0.2, 0.5), 0.01, 0.99)
+            for number, joint in enumerate(leg.joints):
+                yield Fault(f"joint={joint}" if number else name, "lost")
+            for joint in leg.joints[1:] or leg.joints:
+                yield Fault(f"joint={joint}", "short", (0.5,), 0.1, 0.95)
+        for foot in self.parts.robot.description.feet:
+            yield Fault(f"foot={foot}", "slip", (0.2,), 0.02, 0.95)
+
+    def _of_body(self) -> Iterator[Fault]:
+        """Faults of the whole robot and of the floor."""
+        model = self.parts.robot.physics
+        mass, reach = float(model.body_mass.sum()), 0.1 * float(model.stat.extent)
+        yield Fault("all", "weak", (0.6,), 0.1, 0.99)
+        yield Fault("all", "stiff", (0.5,), 0.1, 5.0, logarithmic=True)
+        yield Fault("torso", "payload", (0.2 * mass,), 0.02 * mass, 0.8 * mass, logarithmic=True)
+        yield Fault("torso", "mass-ahead", (-reach, reach), -2 * reach, 2 * reach)
+        if self.parts.moves_freely:
+            yield Fault("torso", "mass-left", (-reach, reach), -2 * reach, 2 * reach)
+        yield Fault("floor", "friction", (0.3, 0.6, 1.5), 0.1, 2.0, logarithmic=True)
+        yield Fault("floor", "slope", (-8.0, 8.0), -20.0, 20.0)
+        yield Fault("all", "delay", (2.0, 4.0), 1.0, 8.0)

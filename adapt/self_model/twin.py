@@ -1,0 +1,129 @@
+"""`Twin`: a robot's model at work between two trials; `Thinking`: with what, and for how long."""
+
+import math
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+
+from adapt.damage.damage import Damage
+from adapt.damage.parts import RobotParts
+from repertoire.repertoire import Repertoire
+from robots.errors import InvalidValueError
+from robots.robot import Robot
+from robots.simulation.episodes import Episodes
+from robots.simulation.simulation import Simulation
+from robots.simulation.trace import SENSORS
+
+_KEPT = 500  # compiled models
+
+
+@dataclass(frozen=True, eq=False)
+class Thinking:
+    """What a robot may do between two trials.
+
+    A number of episodes finds the same on every machine and for any number of threads; what is found in some
+    seconds depends on how fast they are.
+
+    Attributes:
+        repertoire: of the whole robot.
+        seconds: to think after each new trial [s]; None for as long as the episodes take.
+        episodes: to simulate after each new trial; None for as many as there is time for.
+        sensors: that the robot has, see `robots.simulation.trace`.
+        without: families of damage that it does not think of.
+        threads: of the simulation; all cores by default.
+
+    Raises:
+        InvalidValueError: there is no limit, or one that is not positive and finite.
+    """
+
+    repertoire: Repertoire
+    seconds: float | None = 10.0
+    episodes: int | None = None
+    sensors: tuple[str, ...] = SENSORS
+    without: tuple[str, ...] = ()
+    threads: int | None = None
+
+    def __post_init__(self) -> None:
+        limits = {"seconds": self.seconds, "episodes": self.episodes}
+        if self.seconds is None and self.episodes is None:
+            raise InvalidValueError("a robot must be given seconds or a number of episodes to think")
+        for name, limit in limits.items():
+            if limit is not None and not 0 < limit < math.inf:
+                raise InvalidValueError(f"the {name} to think must be positive and finite, not {limit}")
+
+
+class Run(NamedTuple):
+    """An episode to simulate: under a damage, of the controller in a row, with a seed."""
+
+    damage: Damage
+    row: int
+    seed: int
+
+
+class Twin:
+    """Simulates gaits of a repertoire on its robot with faults, and counts what that takes.
+
+    Args:
+        thinking: the repertoire, and the limits.
+
+    Attributes:
+        thinking: the same.
+        parts: of the robot.
+        episodes: simulated since `begin`.
+    """
+
+    def __init__(self, thinking: Thinking) -> None:
+        self.thinking = thinking
+        self.parts = RobotParts(thinking.repertoire.robot)
+        self.episodes = 0
+        self._began = time.monotonic()
+        self._compiled: dict[tuple[str, ...], Robot] = {}
+
+    def begin(self) -> None:
+        """Begin to think."""
+        self.episodes, self._began = 0, time.monotonic()
+
+    @property
+    def seconds(self) -> float:
+        """Since `begin` [s]."""
+        return time.monotonic() - self._began
+
+    @property
+    def spent(self) -> float:
+        """Share of the limits that is used up."""
+        limits = self.thinking
+        by_clock = self.seconds / limits.seconds if limits.seconds else 0.0
+        return max(by_clock, self.episodes / limits.episodes if limits.episodes else 0.0)
+
+    def run(self, runs: Sequence[Run], *, traced: bool = False) -> Episodes:
+        """Simulate episodes."""
+        damages = {str(run.damage): run.damage for run in runs}
+        numbers = {text: number for number, text in enumerate(damages)}
+        solutions = self.thinking.repertoire.elites.solutions
+        threads = self.thinking.threads
+        with Simulation(*map(self.robot_with, damages.values()), threads=threads) as simulation:
+            found = simulation.evaluate(
+                solutions[[run.row for run in runs]],
+                np.array([run.seed for run in runs], np.int64),
+                variants=np.array([numbers[str(run.damage)] for run in runs]),
+                traced=traced,
+            )
+        self.episodes += len(runs)
+        return found
+
+    def robot_with(self, damage: Damage) -> Robot:
+        """The robot with a damage; what had to be compiled is kept for other damages that share it."""
+        effects = damage.effects(self.parts)
+        edits = [effect for effect in effects if effect.edit]
+        labels, robot = tuple(effect.label for effect in edits), self.parts.robot
+        if labels:
+            if labels not in self._compiled:
+                while len(self._compiled) >= _KEPT:
+                    self._compiled.pop(next(iter(self._compiled)))
+                self._compiled[labels] = robot.with_modifications(*edits, unseen=True)
+            robot = self._compiled[labels]
+        patches = [effect for effect in effects if not effect.edit]
+        return robot.with_modifications(*patches, unseen=True)

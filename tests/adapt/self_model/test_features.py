@@ -1,0 +1,112 @@
+"""Features: what a trace that was made by hand says, and what is no trace."""
+
+import numpy as np
+import pytest
+
+from adapt.damage.text import parse_damage
+from adapt.self_model.features import Features, check_sensors
+from robots.errors import InvalidValueError, UnknownNameError
+from robots.robot import load_robot
+from robots.simulation.simulation import Simulation
+from robots.simulation.trace import SENSORS, trace_names
+
+ROBOT = load_robot("hexapod").with_episode_steps(100)
+NAMES = trace_names(ROBOT)
+JOINT = "left_middle_femur"
+
+
+def made(steps: int = 100) -> np.ndarray:
+    """A robot that stands still and does as it is told, which is nothing."""
+    return np.zeros((steps, len(NAMES)), np.float32)
+
+
+def values(features: Features, trace: np.ndarray, until: int = 100) -> dict[str, float]:
+    return dict(zip(features.names, features.of([trace], until)[0], strict=True))
+
+
+def test_what_a_trace_says() -> None:
+    features, trace = Features(ROBOT), made()
+    angle, time = NAMES.index(f"encoders: {JOINT} angle [half ranges]"), np.arange(100)
+    assert not any(values(features, trace).values())
+    trace[:, angle] = 0.1 * np.sin(2 * np.pi * time / 50)  # of half a range of 90 degrees
+    trace[:, NAMES.index(f"currents: {JOINT} torque [N m]")] = 0.5
+    trace[:, NAMES.index("odometry: x [m]")] = 0.01 * time
+    trace[:, NAMES.index("imu: yaw [rad]")] = np.where(time < 50, 0, np.pi - 0.1 + 0.2 * (time > 70))
+    trace[20:40, NAMES.index("contacts: left_front [0 or 1]")] = 1
+    found = values(features, trace)
+    assert found[f"encoders: {JOINT} range [rad]"] == pytest.approx(0.2 * np.pi / 2, rel=0.01)
+    assert found[f"encoders: {JOINT} spread of error [rad]"] == pytest.approx(
+        0.1 * np.pi / 2 / 2**0.5, rel=0.01
+    )
+    assert found[f"currents: {JOINT} mean torque [N m]"] == pytest.approx(0.5)
+    assert found["odometry: x in window 3 [m]"] == pytest.approx(0.19)
+    assert found["contacts: left_front in window 2 [share]"] == 1
+    assert found["imu: turn in window 4 [rad]"] == pytest.approx(0.2, abs=1e-5)  # and not nearly a whole turn
+    others = {name: value for name, value in found.items() if name.startswith(("encoders", "currents"))}
+    assert not any(value for name, value in others.items() if JOINT not in name)
+
+
+def test_error_is_to_where_the_servo_was_told_to_go() -> None:
+    features, trace = Features(ROBOT), made()
+    trace[:, NAMES.index(f"command: {JOINT} action")] = 0.5  # of 45 degrees
+    assert values(features, trace)[f"encoders: {JOINT} mean error [rad]"] == pytest.approx(
+        -np.pi / 8, rel=1e-5
+    )
+
+
+def test_a_fallen_robot_stays_as_it_fell_and_only_what_both_lived_is_compared() -> None:
+    features, trace = Features(ROBOT), made()
+    trace[:, NAMES.index("odometry: x [m]")] = 0.01 * np.arange(100)
+    trace[:, NAMES.index("imu: roll [rad]")] = 0.3
+    assert values(features, trace[:30]) == values(features, trace, until=30)
+    found = values(features, trace[:30])
+    assert found["odometry: x in window 5 [m]"] == 0
+    assert found["imu: roll in window 5 [rad]"] == pytest.approx(0.3)
+
+
+@pytest.mark.parametrize("sensors", [("encoders",), ("imu", "currents"), SENSORS])
+def test_sensors(sensors: tuple[str, ...]) -> None:
+    features, every = Features(ROBOT, sensors), Features(ROBOT)
+    assert {name.partition(":")[0] for name in features.names} == set(sensors)
+    trace = np.random.default_rng(0).normal(size=(100, len(NAMES)))
+    assert values(features, trace).items() <= values(every, trace).items()
+    assert len(features) == len(features.floor) == len(features.joints)
+
+
+def test_the_share_of_its_torque_that_a_weak_motor_gives() -> None:
+    robot, gait = load_robot("hexapod").with_episode_steps(100), np.full((1, 36), 0.5, np.float32)
+    gait[:, 0::3] = 0.9
+    weak = parse_damage(f"joint={JOINT}:weak@0.3", robot).apply(robot)
+    with Simulation(robot, weak, threads=1) as simulation:
+        traces = simulation.evaluate(
+            np.repeat(gait, 2, axis=0), np.zeros(2, int), variants=np.arange(2), traced=True
+        )
+    number = robot.description.joints.index(JOINT)
+    assert traces.traces is not None
+    shares = [Features(robot).shares(trace)[number] for trace in traces.traces]
+    assert shares[1] == pytest.approx(0.3 * shares[0], abs=0.05)
+    assert shares[0] == pytest.approx(1, abs=0.15)
+
+
+@pytest.mark.parametrize(
+    ("trace", "message"),
+    [
+        (made()[:, :-1], "must have 1 to 100 rows of 68 numbers, not the shape"),
+        (made(101), r"must have 1 to 100 rows of 68 numbers, not the shape \(101, 68\)"),
+        (made(0), "must have 1 to 100 rows"),
+        (np.zeros(68), "not the shape"),
+        (np.where(np.arange(100)[:, None] == 7, np.nan, made()), "must be finite, but are not in row 7"),
+    ],
+)
+def test_what_is_no_trace_of_this_robot(trace: np.ndarray, message: str) -> None:
+    features = Features(ROBOT)
+    features.check(made())
+    with pytest.raises(InvalidValueError, match=message):
+        features.check(trace)
+
+
+def test_sensors_that_there_are_not() -> None:
+    with pytest.raises(UnknownNameError, match="unknown sensor 'sonar'; available: encoders, currents, imu"):
+        Features(ROBOT, ("imu", "sonar"))
+    with pytest.raises(InvalidValueError, match="needs a sensor to find out what is wrong"):
+        check_sensors(())

@@ -1,0 +1,84 @@
+"""The registry: what can be wrong with any robot, and which of it at once."""
+
+import numpy as np
+import pytest
+
+from adapt.damage.defect import damage_kinds
+from adapt.damage.text import parse_damage
+from adapt.self_model.registry import MOST_FAULTS, Registry
+from adapt.self_model.twin import Thinking, Twin
+from robots.catalogue import robot_names
+from robots.errors import InvalidValueError, UnknownNameError
+from robots.robot import load_robot
+from tests.adapt.rehearsal.small import small_repertoire
+
+
+@pytest.mark.parametrize("name", robot_names())
+def test_every_fault_of_a_robot_is_a_damage_of_it(name: str) -> None:
+    robot = load_robot(name)
+    registry = Registry(robot)
+    assert {"weak", "reversed", "locked", "lost", "bent", "friction", "payload"} <= {
+        kind for _, kind in registry.faults
+    }
+    for defect in registry.singles():
+        assert parse_damage(str(defect), robot) == registry.combine([defect])
+    for fault in registry.faults.values():
+        assert fault.high >= fault.low
+        if fault.high > fault.low:
+            for place in (0.0, 0.3, 1.0):
+                defect = fault.at(place)
+                assert defect.strength is not None
+                if not damage_kinds()[fault.kind].scale.whole:
+                    assert fault.place(defect.strength) == pytest.approx(place, abs=0.01)
+
+
+def test_no_more_than_four_at_once_and_none_that_contradict_each_other() -> None:
+    registry = Registry(load_robot("hexapod"))
+    weak = [
+        registry.faults[f"joint={joint}", "weak"].at(0.5) for joint in registry.parts.robot.description.joints
+    ]
+    assert str(registry.combine(weak[:MOST_FAULTS])).count("+") == MOST_FAULTS - 1
+    assert registry.combine(weak[: MOST_FAULTS + 1]) is None
+    assert registry.combine([weak[0], registry.faults["joint=left_front_coxa", "weak"].at(0.2)]) is None
+    assert registry.combine([weak[0], registry.faults["left_front", "lost"].of(None)]) is None
+
+
+def test_families_can_be_left_out() -> None:
+    robot = load_robot("hexapod")
+    assert "bent" not in {kind for _, kind in Registry(robot, without=("bent",)).faults}
+    with pytest.raises(UnknownNameError, match=r"unknown family of damage 'bend'.*did you mean 'bent'"):
+        Registry(robot, without=("bend",))
+    every = {kind.family for kind in damage_kinds().values()}
+    with pytest.raises(InvalidValueError, match="no fault of the hexapod is left without"):
+        Registry(robot, without=every)
+
+
+def test_what_is_compiled_is_kept_and_damage_is_the_same_as_applied() -> None:
+    repertoire = small_repertoire()
+    twin, robot = Twin(Thinking(repertoire)), repertoire.robot
+    for text in (
+        "front_left:lost+joint=back_left_hip:weak@0.3",
+        "joint=back_left_hip:bent@20",
+        "floor:slope@5",
+    ):
+        damage = parse_damage(text, robot)
+        quick, thorough = twin.robot_with(damage).physics, damage.apply(robot).physics
+        for field in ("body_mass", "body_ipos", "geom_pos", "actuator_gear", "dof_invweight0"):
+            np.testing.assert_allclose(getattr(quick, field), getattr(thorough, field), rtol=1e-12)
+        np.testing.assert_array_equal(quick.opt.gravity, thorough.opt.gravity)
+    lost = twin.robot_with(parse_damage("front_left:lost", robot))
+    assert twin.robot_with(parse_damage("front_left:lost", robot)) is lost
+
+
+@pytest.mark.parametrize(
+    ("limits", "message"),
+    [
+        ({"seconds": 0.0}, "the seconds to think must be positive and finite, not 0.0"),
+        ({"seconds": float("nan")}, "the seconds to think must be positive and finite, not nan"),
+        ({"episodes": -1}, "the episodes to think must be positive and finite, not -1"),
+        ({"seconds": None}, "must be given seconds or a number of episodes to think"),
+    ],
+)
+def test_limits_that_are_none(limits: dict, message: str) -> None:
+    with pytest.raises(InvalidValueError, match=message):
+        Thinking(small_repertoire(), **limits)

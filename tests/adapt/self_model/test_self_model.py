@@ -1,0 +1,159 @@
+"""The self-model: it finds what is wrong, and what works then; where it cannot, it is `rehearsed`."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from small_minds import only, short_gaits, trial
+
+from adapt.damage import HEALTHY
+from adapt.damage.text import parse_damage
+from adapt.records import Outcome
+from adapt.rehearsal.table import Table, tabulate
+from adapt.selectors.catalogue import make_selector
+from adapt.selectors.multi_prior.rehearsed import UNKNOWN
+from adapt.selectors.selector import Context, Prior
+from adapt.self_model.features import Features
+from adapt.self_model.fit import Fit
+from adapt.self_model.forecast import forecast, gait_features
+from adapt.self_model.registry import Registry
+from adapt.self_model.twin import Run, Thinking, Twin
+from robots.errors import InvalidValueError
+
+JOINTS = only("weak", "offset", "lost")
+BROKEN = "joint=left_middle_femur:offset@0.6+joint=right_rear_coxa:weak@0.05"
+
+
+def fitted(text: str, *, threads: int = 2, without: tuple[str, ...] = JOINTS) -> Fit:
+    repertoire = short_gaits()
+    twin = Twin(Thinking(repertoire, None, 420, threads=threads))
+    registry = Registry(repertoire.robot, without=without)
+    fit = Fit(twin, Features(repertoire.robot), registry, [], seed=3)
+    trace, fell, _ = trial(text, 0)
+    fit.tell(0, trace, fell)
+    fit.search(1.0)
+    return fit
+
+
+def test_two_faults_are_found_the_same_for_any_number_of_threads() -> None:
+    fit, again = fitted(BROKEN), fitted(BROKEN, threads=1)
+    best = fit.best(1)[0]
+    kinds = {(defect.target, defect.kind): defect.strength for defect in best.defects}
+    assert kinds["joint=left_middle_femur", "offset"] == pytest.approx(0.6, abs=0.1)
+    assert kinds["joint=right_rear_coxa", "weak"] == pytest.approx(0.05, abs=0.1)
+    assert fit.explained(best) > 0.8 > fit.explained(fit.healthy) == 0
+    assert [str(model.damage) for model in fit.best(20)] == [str(model.damage) for model in again.best(20)]
+    assert [fit.loss(model) for model in fit.best(20)] == [again.loss(model) for model in again.best(20)]
+
+
+def test_what_the_family_does_not_hold_is_hardly_explained() -> None:
+    fit = fitted(BROKEN, without=only("slope"))
+    assert fit.explained(fit.best(1)[0]) < 0.5
+
+
+def test_forecasts_are_exact_where_all_is_linear_and_unsure_elsewhere() -> None:
+    rng = np.random.default_rng(0)
+    hidden = rng.normal(size=(300, 3))
+    features = gait_features(rng.normal(size=(20, 3)) @ hidden.T, rng.random((300, 2)))
+    truth, rows = hidden @ [1.0, -2.0, 0.5], np.arange(40)
+    means, deviations = forecast(features, rows, truth[rows, None])
+    assert np.corrcoef(means[40:, 0], truth[40:])[0, 1] > 0.97
+    assert deviations[rows].mean() < 0.7 * deviations[40:].mean()
+
+
+class Robot:
+    """A broken robot, and what a selector may know of it."""
+
+    def __init__(self, text: str, library: tuple[str, ...] = (), **thinking: object) -> None:
+        self.text, self.repertoire = text, short_gaits()
+        elites = self.repertoire.elites
+        limits = {"seconds": None, "episodes": 500, "without": JOINTS, "threads": 2} | thinking
+        self.context = Context(
+            Prior(elites.objectives, elites.measures, 0.0),
+            trials=8,
+            seed=1,
+            table=self.rehearsal((HEALTHY, *library)) if library else None,
+            thinking=Thinking(self.repertoire, **limits),
+        )
+
+    def rehearsal(self, conditions: tuple[str, ...]) -> Table:
+        k, twin = len(self.repertoire), Twin(Thinking(self.repertoire, threads=2))
+        damages = [parse_damage(text, self.repertoire.robot) for text in conditions]
+        found = twin.run([Run(damage, row, 5) for damage in damages for row in range(k)])
+        shape = (len(conditions), k, 1)
+        evidence = np.zeros((*shape, 1))
+        return tabulate(
+            found.objectives.reshape(shape),
+            found.fell.reshape(shape),
+            evidence,
+            conditions=conditions,
+            evidence_names=("none",),
+        )
+
+    def outcome(self, row: int) -> Outcome:
+        trace, fell, objective = trial(self.text, row)
+        return Outcome(objective, fell, trace=trace)
+
+    def truth(self) -> np.ndarray:
+        return np.array([trial(self.text, row, 7)[2] for row in range(len(self.repertoire))])
+
+
+@pytest.mark.parametrize("library", [(), ("left_front:lost", "right_rear:dead")])
+def test_the_second_trial_is_nearly_the_best(library: tuple[str, ...]) -> None:
+    robot = Robot(BROKEN, library)
+    selector = make_selector("self-model", robot.context)
+    for row in (0, None):
+        row = selector.ask() if row is None else row
+        selector.tell(row, robot.outcome(row))
+    truth = robot.truth()
+    assert truth[selector.recommendation()] > 0.9 * truth.max() > 1.5 * truth[0]
+    cause, probability = selector.diagnosis()[0]
+    assert "left_middle_femur:offset@" in cause
+    assert probability > 0.5
+    thought = selector.thought()
+    assert thought is not None
+    assert thought.explained > 0.7
+    assert 300 < thought.episodes < 700
+    assert "explains" in thought.words
+
+
+def test_what_was_rehearsed_wins_over_a_misfit() -> None:
+    robot = Robot("left_front:lost", ("left_front:lost", "right_rear:dead"), without=only("slope"))
+    selector = make_selector("self-model", robot.context)
+    selector.tell(0, robot.outcome(0))
+    probability = sum(p for cause, p in selector.diagnosis() if "left_front:lost" in cause)
+    assert probability > 0.9
+
+
+def test_a_misfit_leaves_wide_residuals() -> None:
+    robot = Robot(BROKEN, ("right_front:dead",), without=only("slope"))
+    selector = make_selector("self-model", robot.context)
+    selector.tell(0, robot.outcome(0))
+    weights = selector._rehearsed._mixture.weights
+    assert weights[2:].sum() > 0.9  # the two widest levels
+    assert dict(selector.diagnosis())[UNKNOWN] > 0
+
+
+def test_a_trial_without_a_trace_counts_by_its_objective() -> None:
+    robot = Robot(BROKEN, ("left_front:lost",))
+    selector, plain = (
+        make_selector("self-model", robot.context),
+        make_selector("rehearsed", replace(robot.context, thinking=None)),
+    )
+    for one in (selector, plain):
+        one.tell(3, Outcome(0.1))
+    assert selector.thought() is None
+    np.testing.assert_allclose(selector.predicted, plain.predicted)
+
+
+def test_wrong_input() -> None:
+    robot = Robot(BROKEN)
+    with pytest.raises(InvalidValueError, match="needs a model of the robot to think with"):
+        make_selector("self-model", replace(robot.context, thinking=None))
+    few = replace(robot.context.prior, objectives=np.ones(3), measures=np.ones((3, 6)))
+    with pytest.raises(InvalidValueError, match="repertoire's 3 controllers, not with 40"):
+        make_selector("self-model", replace(robot.context, prior=few))
+    selector = make_selector("self-model", robot.context)
+    with pytest.raises(InvalidValueError, match="a trace of the hexapod must have"):
+        selector.tell(0, Outcome(1.0, trace=np.zeros((3, 5))))
+    assert selector.rows == []
