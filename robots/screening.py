@@ -22,8 +22,9 @@ from robots.catalogue import MODELS
 from robots.errors import InvalidRobotError
 from robots.files import explain_errors
 
-_MEMORY = 2**30  # [bytes] that compiling a model may take
-_SECONDS = 10  # [s] of processor time that it may take
+_MEMORY = 2**31  # [bytes] that compiling a model may take
+_DATA = 2**28  # [bytes] that a simulation of it may take, of which each thread runs one
+_SECONDS = 20  # [s] of processor time that it may take
 _PATIENCE = 120.0  # [s] after which the process is ended, however little time it got
 _STEP = 0.2  # [s] of processor time that a physics step may take
 _TIMESTEP = 1e-5, 0.1  # [s]
@@ -164,8 +165,9 @@ def _refusal(child: subprocess.CompletedProcess[bytes]) -> str:
     answer = json.loads(child.stdout or "{}")
     said = answer.get("error") or " ".join(child.stderr.decode(errors="replace").split())
     if "seconds" in answer:
-        seconds = answer["seconds"]
-        return _exceeds(f"{_STEP:g} s for a physics step: {seconds:.2g} s") if seconds > _STEP else ""
+        if answer["bytes"] > _DATA:
+            return _exceeds(f"{_DATA / 2**20:g} MiB of memory for a simulation")
+        return _exceeds(f"{_STEP:g} s for a physics step") if answer["seconds"] > _STEP else ""
     if _NO_MEMORY.search(said) or (not said and child.returncode in _WITHOUT_MEMORY):
         return _exceeds(f"{_MEMORY / 2**30:g} GiB of memory to compile")
     if child.returncode == _OUT_OF_TIME:

@@ -27,7 +27,7 @@ def _limit(memory: int, seconds: int) -> None:
 
 
 def _screen(library: str, path: str) -> dict[str, object]:
-    """Return the `error` for which MuJoCo refuses a model, or how many `seconds` a step takes."""
+    """Return the `error` for which MuJoCo refuses a model, or the `seconds` and `bytes` of a step."""
     mujoco = ctypes.CDLL(library)
     mujoco.mj_loadXML.restype = mujoco.mj_makeData.restype = ctypes.c_void_p
     mujoco.mj_makeData.argtypes = [ctypes.c_void_p]
@@ -40,7 +40,8 @@ def _screen(library: str, path: str) -> dict[str, object]:
     for _ in range(2):  # the first one also claims memory
         started = time.process_time()
         mujoco.mj_step(model, data)
-    return {"seconds": time.process_time() - started}
+    seconds = time.process_time() - started
+    return {"seconds": seconds, "bytes": sum((ctypes.c_int64 * 2).from_address(data))}  # narena and nbuffer
 
 
 if __name__ == "__main__":

@@ -1,5 +1,6 @@
 """MJCF that asks for too much is refused by a process of its own, in one sentence."""
 
+from contextlib import nullcontext
 from pathlib import Path
 
 import mujoco
@@ -32,22 +33,27 @@ BOMBS = {
             '<geom type="hfield" hfield="h"/>',
             '<asset><hfield name="h" nrow="30000" ncol="30000" size="1 1 1 1"/></asset>',
         ),
-        "more than 1 GiB of memory",
+        "more than 2 GiB of memory",
     ),
     "texture": (
         mjcf("", '<asset><texture name="t" builtin="flat" width="30000" height="30000"/></asset>'),
-        "more than 1 GiB of memory",
+        "more than 2 GiB of memory",
     ),
     "numbers of the user": (
         mjcf(BALL, '<size nuser_geom="200000000"/>'),
-        "more than 1 GiB of memory",
+        "more than (2 GiB of memory|1 s of processor time)",
     ),
-    "arena": (mjcf(BALL, '<size memory="900G"/>'), "more than 1 GiB of memory"),
-    "constraints": (mjcf(BALL, '<size njmax="2000000000"/>'), "more than 1 GiB of memory"),
-    "replicated": (mjcf(replicated(4)), "more than 1 (GiB of memory|s of processor time)"),
+    "data of the user": (
+        mjcf(BALL, '<size nuserdata="36000000"/>'),
+        "more than 256 MiB of memory for a simulation",
+    ),
+    "large arena": (mjcf(BALL, '<size memory="300M"/>'), "more than 256 MiB of memory for a simulation"),
+    "arena": (mjcf(BALL, '<size memory="900G"/>'), "more than 2 GiB of memory"),
+    "constraints": (mjcf(BALL, '<size njmax="2000000000"/>'), "more than 2 GiB of memory"),
+    "replicated": (mjcf(replicated(4)), "more than (2 GiB of memory|1 s of processor time)"),
     "flexible": (
         mjcf('<flexcomp name="f" type="grid" count="200 200 200" spacing="1 1 1" dim="3" radius="0.1"/>'),
-        "more than 1 (GiB of memory|s of processor time)",
+        "more than (2 GiB of memory|1 s of processor time)",
     ),
     "length range": (
         mjcf(
@@ -58,7 +64,7 @@ BOMBS = {
         "more than 1 s of processor time",
     ),
     "keyframes": (mjcf(BALL, '<size nkey="200000000"/>'), "more than 1 s of processor time"),
-    "many bodies": (mjcf(BALL * 30_000), "more than 1 (GiB of memory|s of processor time)"),
+    "many bodies": (mjcf(BALL * 30_000), "more than (2 GiB of memory|1 s of processor time)"),
     "iterations": (
         mjcf(
             '<geom type="plane" size="1 1 1"/>' + BALL * 10,
@@ -90,6 +96,15 @@ def test_a_step_that_takes_long_is_refused(monkeypatch) -> None:
     monkeypatch.setattr(robots.screening, "_STEP", -1.0)
     with pytest.raises(InvalidRobotError, match="takes more than -1 s for a physics step"):
         screen(mjcf(BALL * 2), "mine")
+
+
+def test_the_memory_of_a_simulation_is_that_of_mujoco(monkeypatch) -> None:
+    data = mujoco.MjData(load_robot("hexapod").model)
+    for limit, refused in ((data.narena + data.nbuffer, False), (data.narena + data.nbuffer - 1, True)):
+        monkeypatch.setattr(robots.screening, "_DATA", limit)
+        monkeypatch.setattr(robots.screening, "_accepted", {b""})
+        with pytest.raises(InvalidRobotError, match="for a simulation") if refused else nullcontext():
+            screen(load_robot("hexapod").xml, "mine")
 
 
 def test_what_comes_along_or_was_accepted_starts_no_process(monkeypatch) -> None:
@@ -169,5 +184,5 @@ def test_many_degrees_of_freedom_have_a_dense_jacobian_where_mujoco_errs_with_a_
 def test_a_bomb_that_is_included_is_refused(tmp_path: Path) -> None:
     (tmp_path / "inner.xml").write_text(BOMBS["height field"][0])
     (tmp_path / "a.xml").write_text('<mujoco><include file="inner.xml"/></mujoco>')
-    with pytest.raises(InvalidRobotError, match="more than 1 GiB of memory"):
+    with pytest.raises(InvalidRobotError, match="more than 2 GiB of memory"):
         draft_robot(tmp_path / "a.xml")
