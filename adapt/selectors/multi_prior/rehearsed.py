@@ -148,10 +148,11 @@ def _probabilities(hypotheses: Hypotheses, settings: RehearsedSettings) -> np.nd
     healthy = np.array([name == HEALTHY for name in hypotheses.names[:d]])
     single = np.where(healthy, settings.healthy, (1 - settings.healthy) / max(1, (~healthy).sum()))
     single /= single.sum()
-    if hypotheses.fitted:  # which the library's conditions leave their share
+    if hypotheses.fitted:  # the library's conditions have what these leave
         library = d - hypotheses.fitted
-        single[:library] *= (1 - settings.fitted) / single[:library].sum()
-        single[library:] = settings.fitted / hypotheses.fitted
+        further = np.array([name.count("+") for name in hypotheses.names[library:d]])
+        single[library:] = settings.fitted / hypotheses.fitted * np.exp(-settings.price * further)
+        single[:library] *= (1 - single[library:].sum()) / single[:library].sum()
     share = settings.pairs if p else 0.0
     known = np.concatenate([(1 - share) * single, np.full(p, share / max(1, p))])
     levels = len(settings.levels)

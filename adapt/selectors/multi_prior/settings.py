@@ -104,7 +104,9 @@ class RehearsedSettings:
         healthy: share of the healthy condition in the probability that `unknown` and `pairs` leave.
         pairs: share, in the probability that `unknown` leaves, of pairs of single damages that were not
             rehearsed together; 0 for no such pairs.
-        fitted: share, in what is left, of conditions that were fitted to the trials, if there are any.
+        fitted: share, in what is left, of conditions that were fitted to the trials, if there are any and
+            each is a single fault.
+        price: log of the factor by which each further fault makes such a condition less probable.
         caution: towards falls.
         tolerance: share of the best so far that one more trial must be expected to gain.
         enough: share of the best prediction with which the search is satisfied, the rule of 2015; None for
@@ -117,6 +119,7 @@ class RehearsedSettings:
     unknown: float = 0.1
     pairs: float = 0.2
     fitted: float = 0.5
+    price: float = 3.0
     caution: Caution = field(default_factory=Caution)
     tolerance: float = 0.04
     enough: float | None = None
