@@ -3,7 +3,6 @@
 Faults are drawn from the registry of the self-model, strengths and all. A seed decides them.
 """
 
-import hashlib
 import json
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, replace
@@ -33,7 +32,7 @@ from repertoire.evaluation import Evaluation, Evaluator
 from repertoire.repertoire import Repertoire
 from repertoire.storage.repertoires import fingerprint
 from repertoire.suites.files import keep_identity
-from robots.errors import InvalidValueError, UnknownNameError
+from robots.errors import InvalidFileError, InvalidValueError, UnknownNameError
 from robots.files import file_exists, make_folder, write_text
 from robots.robot import Robot
 from robots.seeds import SeedFamily, derive_seeds
@@ -166,7 +165,7 @@ class OffGridStudy:
         repertoire: of the whole robot.
         library: its rehearsal, or None for selectors that need none.
         settings: of the study.
-        folder: of the results; the same call goes on where another one stopped.
+        folder: of the results; the same call goes on where another one stopped, also with more faults.
         threads: of the simulation. No result depends on it, if a number of episodes limits the thinking.
 
     Raises:
@@ -213,19 +212,13 @@ class OffGridStudy:
                 if on_fault:
                     on_fault(number, str(damage))
                 write_text(path, json.dumps(self._fault(number, damage), indent=1) + "\n")
-            rows += json.loads(path.read_text())
+            rows += _read_fault(path, str(damage))
         return pd.DataFrame(rows)
 
     def _identity(self) -> dict[str, object]:
         """What the results are a function of."""
-        texts = "\n".join(map(str, self.faults)).encode()
-        checksum = hashlib.blake2b(texts, digest_size=4).hexdigest()
-        return {
-            "study": "off-grid recovery",
-            "repertoire": fingerprint(self.repertoire)[:16],
-            **{name: str(value) for name, value in asdict(self.settings).items()},
-            "checksum of the faults": checksum,
-        }
+        settings = {name: str(value) for name, value in asdict(self.settings).items() if name != "faults"}
+        return {"study": "off-grid recovery", "repertoire": fingerprint(self.repertoire)[:16], **settings}
 
     def _fault(self, number: int, damage: Damage) -> list[dict[str, Any]]:
         """The recoveries of all selectors from a fault."""
@@ -314,6 +307,22 @@ class OffGridStudy:
             trace = np.array(trace)
             trace[:, commands:] += _READINGS * rng.standard_normal(trace[:, commands:].shape)
         return replace(outcome, objective=outcome.objective * (1 + share) + offset, trace=trace)
+
+
+def _read_fault(path: Path, text: str) -> list[dict[str, Any]]:
+    """The recoveries from a fault that a file holds.
+
+    Raises:
+        InvalidFileError: it cannot be read, or is of another fault.
+    """
+    try:
+        rows = json.loads(path.read_text())
+        faults = {row["fault"] for row in rows}
+    except (OSError, ValueError, TypeError, KeyError) as error:
+        raise InvalidFileError(f"{path} holds no recoveries: {error}") from error
+    if faults != {text}:
+        raise InvalidFileError(f"{path} holds recoveries from {', '.join(map(str, faults))}, not from {text}")
+    return list(rows)
 
 
 class _Scores:

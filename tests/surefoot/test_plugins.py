@@ -21,13 +21,13 @@ from adapt.selectors import catalogue
 from adapt.selectors.baselines import BestFirst
 
 
-@register("reversed")
+@register("halved")
 @dataclass(frozen=True)
-class Reversed(Defect):
-    """The motors turn the wrong way."""
+class Halved(Defect):
+    """The motors give half of their torque."""
 
-    title = "the motors turn the wrong way"
-    family = "wiring"
+    title = "the motors give half of their torque"
+    family = "weak"
     sorts = ("leg", "joint")
 
     def _change(self, parts: RobotParts, target: Target) -> Change:
@@ -35,7 +35,7 @@ class Reversed(Defect):
 
         def edit(spec):
             for motor in find_motors(spec, joints):
-                motor.gear = -motor.gear
+                motor.gear = 0.5 * motor.gear
 
         return Change(changes_of("motor", joints), edit)
 
@@ -58,10 +58,10 @@ def plugin(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def test_a_file_adds_a_damage_and_a_selector(run, plugin: Path) -> None:
-    assert run("damages", "ant", "--damage", "front_left:reversed")[0] == 2
-    code, out, err = run("--plugin", plugin, "damages", "ant", "--damage", "front_left:reversed")
+    assert run("damages", "ant", "--damage", "front_left:halved")[0] == 2
+    code, out, err = run("--plugin", plugin, "damages", "ant", "--damage", "front_left:halved")
     assert (code, err) == (0, "")
-    assert "the motors turn the wrong way" in out
+    assert "the motors give half of their torque" in out
     assert "first: tries the best first, under another name" in run("recover", "--help")[1]
     assert os.environ[plugins.VARIABLE] == str(plugin)  # worker processes load it too
     plugins.load_plugins()  # once is enough

@@ -19,7 +19,7 @@ from adapt.suite.off_grid import (
 )
 from repertoire.storage.repertoires import write_repertoire
 from robots.catalogue import robot_names
-from robots.errors import InvalidValueError, UnknownNameError
+from robots.errors import InvalidFileError, InvalidValueError, UnknownNameError
 from robots.robot import load_robot
 from tests.adapt.rehearsal.small import small_repertoire
 
@@ -66,6 +66,12 @@ def test_a_study_is_resumed_and_reported(tmp_path: Path, track: str) -> None:
     assert json.loads((tmp_path / "study.json").read_text())["track"] == track
     with pytest.raises(InvalidValueError, match="holds another study"):
         study(tmp_path, track=track, trials=3)
+    (tmp_path / "fault-000.json").write_text((tmp_path / "fault-001.json").read_text())
+    with pytest.raises(InvalidFileError, match=r"fault-000.json holds recoveries from .*, not from "):
+        study(tmp_path, track=track).run()
+    (tmp_path / "fault-000.json").write_text("[")
+    with pytest.raises(InvalidFileError, match=r"fault-000.json holds no recoveries"):
+        study(tmp_path, track=track).run()
 
 
 def test_only_binding_faults_count() -> None:
