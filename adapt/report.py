@@ -12,6 +12,7 @@ from matplotlib.figure import Figure
 
 from adapt.records import Recovery, format_objective
 from repertoire.plots import save_figure
+from repertoire.provenance import processors
 from repertoire.repertoire import format_cell
 from robots.files import write_text
 
@@ -37,13 +38,16 @@ def result_paths(folder: Path) -> tuple[Path, Path]:
 
 
 def save_recovery(recovery: Recovery, folder: Path) -> list[Path]:
-    """Write `recovery.json` and `recovery.png` to a folder; returns their paths.
+    """Write `recovery.json`, which says if processors were mixed, and `recovery.png` to a folder.
+
+    Returns:
+        Their paths.
 
     Raises:
         InvalidFileError: the folder cannot be written to.
     """
     record, picture = result_paths(folder)
-    write_text(record, json.dumps(recovery.to_json(), indent=2) + "\n")
+    write_text(record, json.dumps(recovery.to_json() | processors(), indent=2) + "\n")
     draw_recovery(recovery, picture)
     return [record, picture]
 

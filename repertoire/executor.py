@@ -44,9 +44,11 @@ class ExecutorSource(Protocol):
 
     Attributes:
         mixed: whether its processors may round differently from this machine's.
+        threads: how many episodes it runs at a time, as far as it is known.
     """
 
     mixed: bool
+    threads: int
 
     def executor(self, *robots: Robot) -> Executor:
         """Start what runs episodes of these robots."""

@@ -3,6 +3,7 @@
 import json
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -157,3 +158,10 @@ def test_thinking_that_cannot_be(run, alone: Path, options: tuple[str, ...], mes
     assert message in err
     assert "Traceback" not in err
     assert not alone.with_name("recovery.json").exists()
+
+
+def test_that_processors_were_mixed_is_recorded(run, file: Path, monkeypatch) -> None:
+    mixed = SimpleNamespace(mixed=True, threads=1, executor=lambda *robots: Simulation(*robots, threads=1))
+    monkeypatch.setattr("repertoire.executor._source", mixed)
+    assert run(*broken(file), "--trials", 2)[0] == 0
+    assert record(file)["processors"] == "mixed"

@@ -48,7 +48,7 @@ def estimate(
         trials = [trial for trial in remaining if trial.domain == domain]
         finished = [result for result in results if result.domain == domain]
         if trials[0].episodes:
-            seconds, basis = _robot_seconds(trials, finished, cores)
+            seconds, basis = _robot_seconds(trials, finished, cores, processes)
         else:
             seconds, basis = _benchmark_seconds(trials, finished, processes)
         seconds *= processes / min(processes, len(trials))
@@ -56,14 +56,16 @@ def estimate(
     return estimates
 
 
-def _robot_seconds(trials: Sequence[Trial], results: Sequence[TrialResult], cores: int) -> tuple[float, str]:
-    """Estimate the episodes of training and correction on all cores, which take nearly all of the time."""
+def _robot_seconds(
+    trials: Sequence[Trial], results: Sequence[TrialResult], cores: int, processes: int
+) -> tuple[float, str]:
+    """Estimate the episodes of training and correction on all cores, and the search on one a trial."""
     trial, robot = trials[0], load_robot(trials[0].domain)
     if results:
         steps = sum(one.steps for one in results)
         length = steps / sum(one.evaluations for one in results)
         coverage = fmean(one.raw_coverage for one in results)
-        rate = cores * steps / sum(one.threads * one.seconds for one in results)
+        rate = cores * steps / sum(one.threads * one.evaluation_seconds for one in results)
         origin = "as in finished trials"
     else:
         limit = trial.episode_steps or robot.description.episode_steps
@@ -71,7 +73,13 @@ def _robot_seconds(trials: Sequence[Trial], results: Sequence[TrialResult], core
         coverage, rate, origin = _ASSUMED_COVERAGE, measured_pace(replace(trial, threads=cores))[1], "assumed"
     episodes = trial.evaluations + coverage * prod(robot.description.archive) * trial.episodes
     basis = f"{rate:,.0f} control steps per second, {length:.0f} control steps per episode, {origin}"
-    return len(trials) * episodes * length / rate, basis
+    search = 0.0
+    for name in dict.fromkeys(one.algorithm for one in trials):
+        own = [one for one in trials if one.algorithm == name]
+        same = [one for one in results if one.algorithm == name]
+        spent, done = sum(one.search_seconds for one in same), sum(one.evaluations for one in same)
+        search += len(own) * trial.evaluations * (spent / done if same else learning_pace(own[0]))
+    return len(trials) * episodes * length / rate + search / processes, basis
 
 
 def _benchmark_seconds(
@@ -92,6 +100,20 @@ def _benchmark_seconds(
         seconds / processes,
         f"measured with {', '.join(measured)}" if measured else "as in finished trials",
     )
+
+
+def learning_pace(trial: Trial) -> float:
+    """How long the search of a trial takes for an evaluation [s], if it learns from transitions; otherwise 0.
+
+    Next to the episodes, all other searches take next to no time.
+    """
+    with trial.training() as training, one_blas_thread():
+        if not training.search.request.transitions:
+            return 0.0
+        training.step()  # before which there is nothing to learn from
+        spent, done = training.timing.search, training.evaluations
+        training.step()
+        return (training.timing.search - spent) / (training.evaluations - done)
 
 
 def measured_pace(trial: Trial) -> tuple[float, float]:

@@ -12,6 +12,7 @@ from zlib import crc32
 import numpy as np
 
 from repertoire.correction import Correction, correct, reevaluation
+from repertoire.executor import executor_source
 from repertoire.plots import objective_grid
 from repertoire.problems.catalogue import find_problem, make_problem
 from repertoire.provenance import processor_name
@@ -252,6 +253,7 @@ class Trial:
         raw = repertoire.metrics
         final, metrics = (correction.repertoire, correction.after) if correction else (repertoire, raw)
         restarts = [column[-1] for name, column in history.items() if name.endswith("/restarts")]
+        source = executor_source()
         versions = (f"{name} {version}" for name, version in repertoire.versions.items())
         return TrialResult(
             domain=self.domain,
@@ -266,7 +268,7 @@ class Trial:
             restarts=int(sum(restarts)),
             machine=processor_name(),
             versions=", ".join(versions),
-            threads=self.threads,
+            threads=source.threads if source else self.threads,
             learning_rate=settings.learning_rate,
             min_objective=settings.min_objective,
             steps=int(history["steps"][-1]) if self.episodes else 0,

@@ -145,6 +145,14 @@ def test_the_seed_matters_and_threads_do_not(start, tmp_path, uninterrupted, cha
     assert same_runs(read_repertoire(tmp_path / FILE_NAME), uninterrupted) == equal
 
 
+def test_what_critics_learn_does_not_depend_on_threads(start, tmp_path) -> None:
+    settings = {"algorithm": "pga-me", "evaluations": 24, "batch_size": 4, "episode_steps": 20, **LEARNING}
+    for threads in (1, 2):
+        with start(str(threads), threads=threads, **settings) as training:
+            training.run(tmp_path / f"{threads}.h5")
+    assert same_runs(*(read_repertoire(tmp_path / f"{threads}.h5") for threads in (1, 2)))
+
+
 @pytest.mark.parametrize("stop_after", [0, 1, 4])
 def test_a_stopped_run_resumes_bit_for_bit(start, tmp_path, uninterrupted, stop_after: int) -> None:
     folder = tmp_path / "run"

@@ -4,10 +4,10 @@ from pathlib import Path
 
 import pytest
 from made_results import make_results, make_robot_results
-from made_studies import benchmark_settings, robot_settings
+from made_studies import benchmark_settings, robot_settings, variants
 
 from repertoire.suites import estimate as module
-from repertoire.suites.estimate import estimate, measured_pace
+from repertoire.suites.estimate import estimate, learning_pace, measured_pace
 
 
 @pytest.fixture(autouse=True)
@@ -30,12 +30,20 @@ def test_without_finished_trials_lengths_are_assumed():
 
 def test_finished_trials_say_how_it_goes():
     done = make_robot_results(
-        ["hopper"], {"me-es": 0.5}, 2, steps=40_000, evaluations=2000, seconds=8.0, threads=2
+        ["hopper"],
+        {"sep-cma-mae": 0.5},
+        2,
+        steps=40_000,
+        evaluations=2000,
+        threads=2,
+        evaluation_seconds=2.4,
+        search_seconds=4.8,
     )
     (one,) = estimate(robot_settings().plan(Path()), done, cores=4, processes=2)
-    # 4 * 40,000 / 16 steps per second, 20 steps per episode
-    assert one.seconds == pytest.approx(2 * (400 + 0.6 * 1024 * 2) * 20 / 10_000)
-    assert "10,000 control steps per second, 20 control steps per episode, as in finished" in str(one)
+    # 4 * 40,000 / (2 * 2.4) steps per second, 20 steps per episode; 4.8 s of search for 2,000 evaluations
+    simulation, search = 2 * (400 + 0.6 * 1024 * 2) * 20 * 4.8 / 160_000, 400 * 4.8 / 2000 / 2
+    assert one.seconds == pytest.approx(simulation + search)
+    assert "33,333 control steps per second, 20 control steps per episode, as in finished" in str(one)
 
 
 def test_benchmarks_are_estimated_from_their_own_trials_or_a_measurement():
@@ -52,3 +60,14 @@ def test_the_pace_is_measured():
     assert 10 < steps / evaluations <= 30
     assert 100 < steps < 1e7
     assert 10 < measured_pace(benchmark_settings().plan(Path())[0])[0] < 1e7
+
+
+def test_algorithms_that_learn_from_transitions_take_longer() -> None:
+    small = {"critic_updates": 10, "gradient_steps": 1, "batch_size": 8}
+    plain, learning = robot_settings(variants=variants("map-elites", "pga-me"), common=small).plan(Path())
+    pace = learning_pace(learning)
+    assert (plain.algorithm, learning.algorithm) == ("map-elites", "pga-me")
+    assert learning_pace(plain) == 0
+    assert pace > 1e-4
+    both = [estimate([trial], [], cores=2, processes=1)[0].seconds for trial in (plain, learning)]
+    assert both[1] - both[0] > 0.2 * 400 * pace, "two measurements on a busy machine"

@@ -5,6 +5,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from itertools import product
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -26,6 +27,7 @@ from repertoire.suites import trial as trial_module
 from repertoire.suites.results import TrialResult
 from repertoire.suites.trial import Trial
 from robots.errors import InvalidFileError, InvalidValueError, UnknownNameError
+from robots.simulation.simulation import Simulation
 
 
 class KilledError(BaseException):
@@ -244,3 +246,11 @@ def test_costs_that_cannot_be_read_are_refused(tmp_path, text):
         (trial.folder / "costs.json").write_text(text)
     with pytest.raises(InvalidFileError, match=r"costs\.json does not tell how long the trial took: remove "):
         trial._read_costs(200)
+
+
+def test_threads_are_those_of_the_cluster_if_there_is_one(uninterrupted, tmp_path, monkeypatch) -> None:
+    source = SimpleNamespace(mixed=False, threads=7, executor=lambda *robots: Simulation(*robots, threads=1))
+    monkeypatch.setattr("repertoire.executor._source", source)
+    result = robot_trial(tmp_path).run(silent)
+    assert result.threads == 7
+    assert_same(result, uninterrupted[1], "threads")
