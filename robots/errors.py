@@ -76,9 +76,9 @@ def one_line(error: Exception) -> str:
 
 
 def shown(value: object) -> str:
-    """A value as Python writes it, cut if it is long; Python refuses to write very long numbers."""
+    """A value as Python writes it, cut if it is long; Python refuses to write very long numbers and lists."""
     try:
         text = " ".join(repr(value).split())
-    except ValueError:
+    except (ValueError, RecursionError):
         return f"a very long {type(value).__name__}"
     return text if len(text) <= _LONGEST else f"{text[:_LONGEST]} ..."

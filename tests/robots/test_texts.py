@@ -9,7 +9,7 @@ from adapt.damage.text import read_damages
 from repertoire.suites.files import keep_identity
 from robots.catalogue import MODELS
 from robots.description import parse_description
-from robots.errors import InvalidFileError, InvalidRobotError, InvalidValueError
+from robots.errors import InvalidFileError, InvalidRobotError, InvalidValueError, shown
 from robots.robot import load_robot
 from robots.texts import parse_yaml, read_text
 
@@ -88,3 +88,10 @@ def test_lists_of_very_many_damages_are_refused(tmp_path: Path) -> None:
     path.write_text("- healthy\n" * 1001)
     with pytest.raises(InvalidFileError, match=r"must hold at most 1,000 damages, not 1,001"):
         read_damages(path, load_robot("ant"))
+
+
+def test_a_value_that_python_cannot_write_has_its_type_named() -> None:
+    nested: list = []
+    for _ in range(100_000):
+        nested = [nested]
+    assert (shown(nested), shown(10**5000)) == ("a very long list", "a very long int")
