@@ -149,7 +149,7 @@ class Description(Record):
     measures: Names
     substeps: Count
     episode_steps: Steps
-    reset_joint_noise: Annotated[float, Field(ge=0, allow_inf_nan=False, strict=True)]
+    reset_joint_noise: Annotated[float, Field(ge=0, le=10, strict=True)]
     alive: Alive
     reward: Reward
     controller: Annotated[ControllerDescription, BeforeValidator(_read_controller)]

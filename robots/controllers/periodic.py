@@ -15,6 +15,7 @@ from robots.records import Positive
 # Standard deviation of the Gaussian that smooths a signal's edges, as a share of the period: 3 of the 100
 # samples of Cully et al. 2015.
 _SMOOTHING = 0.03
+_MOST_SAMPLES = 10_000  # control steps of a period
 _PER_SIGNAL = 3  # amplitude, phase, duty
 
 
@@ -144,11 +145,13 @@ class PeriodicDescription(ControllerDescription):
 
     def build(self, *, observation_dim: int, joints: Sequence[str], control_step: float) -> Periodic:
         """See `ControllerDescription.build`: joints that play another's signal have none of their own."""
-        samples = round(self.period / control_step)
-        if samples < 1 or not math.isclose(samples * control_step, self.period, rel_tol=1e-6):
+        samples = round(min(self.period / control_step, _MOST_SAMPLES + 1.0))
+        if not 1 <= samples <= _MOST_SAMPLES or not math.isclose(
+            samples * control_step, self.period, rel_tol=1e-6
+        ):
             raise InvalidValueError(
-                "the controller's period must last a whole number of control steps of "
-                f"{control_step:g} s, not {self.period:g} s"
+                f"the controller's period must last a whole number of control steps of {control_step:g} s, "
+                f"at most {_MOST_SAMPLES:,}, not {self.period:g} s"
             )
         own = [joint for joint in joints if joint not in self.opposite]
         return Periodic(
