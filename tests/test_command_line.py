@@ -279,7 +279,7 @@ def test_bad_input_ends_in_one_sentence_and_code_2(run, trained, tmp_path) -> No
         (["show", trained, "--picture", tmp_path / "x.jpg"], "x.jpg must end in .png"),
         (["show", trained, "--picture", tmp_path / "x.png", "--history", tmp_path / "x.png"], "named twice"),
         (["recover", trained, "--damage", "tail:lost"], "available: front_left, back_left"),
-        (["recover", trained, "--damage", "front_left:bent"], "available: "),
+        (["recover", trained, "--damage", "front_left:melted"], "available: "),
         (["recover", trained, "--damage", "front_left"], "written PART:KIND"),
         (["recover", trained, "--damage", "front_left:lost", "--trials", "0"], "0 is not in the range"),
         (
