@@ -102,6 +102,7 @@ class Fit:
         self._known = self._models(map(_defects_of, known))
         self.healthy = self._models([()])[0]
         self._singles = self._models((defect,) for defect in registry.singles())
+        self._floor = features.floor**2 + self._gap(twin.thinking.before)
 
     def tell(self, row: int, trace: np.ndarray, fell: bool) -> None:
         """Take in a trial."""
@@ -154,7 +155,7 @@ class Fit:
         return {
             trials.row: (
                 np.array([model.shown[trials.row, trials.steps][0] for model in models]),
-                trials.variance + self._features.floor**2,
+                trials.variance + self._floor,
             )
             for trials in self._active
         }
@@ -164,6 +165,18 @@ class Fit:
         """The trials that are looked at."""
         every = list(self.trials.values())
         return every if len(every) <= _TRIALS else [every[0], *every[1 - _TRIALS :]]
+
+    def _gap(self, before: Sequence[tuple[int, np.ndarray]]) -> np.ndarray:
+        """Mean square of what the model is off by where nothing is wrong, (e,)."""
+        squares = [np.zeros(len(self._features))]
+        for row, trace in before:
+            self._features.check(trace)
+            runs = [Run(self.healthy.damage, row, int(seed)) for seed in self._seeds(row)]
+            traces = self._twin.run(runs, traced=True).traces
+            assert traces is not None
+            measured, shown = (self._features.of(some, len(trace)) for some in ([trace], list(traces)))
+            squares.append((measured[0] - shown.mean(axis=0)) ** 2)
+        return np.asarray(np.mean(squares[1:] or squares, axis=0))
 
     def _models(self, several: Iterable[Sequence[Defect]]) -> list[Model]:
         """The models of some sets of faults, without those that cannot be."""
@@ -223,7 +236,7 @@ class Fit:
 
     def _misfits(self, shown: np.ndarray, trials: Trials) -> np.ndarray:
         """Log likelihood lost by each feature, (..., e), of what models show, (..., e)."""
-        variance = trials.variance * (1 + 1 / len(trials.traces)) + self._features.floor**2
+        variance = trials.variance * (1 + 1 / len(trials.traces)) + self._floor
         squares = (shown - trials.measured) ** 2 / (variance + (_TOLERANCE * self.spread) ** 2)
         return np.asarray(WEIGHT * 0.5 * (_FREEDOM + 1) * np.log1p(squares / _FREEDOM))
 

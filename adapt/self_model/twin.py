@@ -33,6 +33,8 @@ class Thinking:
         episodes: to simulate after each new trial; None for as many as there is time for.
         sensors: that the robot has, see `robots.simulation.trace`.
         without: families of damage that it does not think of.
+        before: rows of gaits, and traces of them that were recorded while the robot was whole: what the model
+            is off by there, it may be off by afterwards.
         threads: of the simulation; all cores by default.
 
     Raises:
@@ -44,6 +46,7 @@ class Thinking:
     episodes: int | None = None
     sensors: tuple[str, ...] = SENSORS
     without: tuple[str, ...] = ()
+    before: tuple[tuple[int, np.ndarray], ...] = ()
     threads: int | None = None
 
     def __post_init__(self) -> None:

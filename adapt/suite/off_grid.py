@@ -222,8 +222,7 @@ class OffGridStudy:
 
     def _fault(self, number: int, damage: Damage) -> list[dict[str, Any]]:
         """The recoveries of all selectors from a fault."""
-        robot, seed = self.repertoire.robot, self.settings.seed
-        real = damage.apply(randomised(robot, seed + number) if self.track.gap else robot)
+        seed, real = self.settings.seed, damage.apply(self._whole(number))
         with Evaluator(self.repertoire, {"damaged": real}, threads=self.threads) as evaluator:
             evaluation = Evaluation(evaluator, episodes=_EPISODES, seed=seed, family=SeedFamily.ORACLE)
             evaluation.run()
@@ -286,6 +285,7 @@ class OffGridStudy:
             settings.think_seconds,
             settings.think_episodes,
             without=tuple(sorted(families)) if self.track.left_out else (),
+            before=self._before(number) if self.track.gap and entry.thinks else (),
             threads=self.threads,
         )
         context = Context(
@@ -296,6 +296,21 @@ class OffGridStudy:
             thinking=thinking if entry.thinks else None,
         )
         return make_selector(name, context)
+
+    def _whole(self, number: int) -> Robot:
+        """The real robot before the fault of a number."""
+        robot = self.repertoire.robot
+        return randomised(robot, self.settings.seed + number) if self.track.gap else robot
+
+    def _before(self, number: int) -> tuple[tuple[int, np.ndarray], ...]:
+        """The best gait's trace on the real robot while it was whole."""
+        row, seeds = (
+            self.repertoire.best(),
+            derive_seeds(self.settings.seed + number, SeedFamily.INCUMBENT, 0, 1),
+        )
+        with Evaluator(self.repertoire, {"whole": self._whole(number)}, threads=1) as evaluator:
+            outcome, _ = run_trial(evaluator, row, seeds, traced=True)
+        return ((row, self._noisy(outcome, number, self.settings.trials).trace),)
 
     def _noisy(self, outcome: Outcome, number: int, trial: int) -> Outcome:
         """What a trial measures: its objective, and across the gap its trace, with noise."""

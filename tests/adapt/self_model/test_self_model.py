@@ -51,6 +51,28 @@ def test_what_the_family_does_not_hold_is_hardly_explained() -> None:
     assert fit.explained(fit.best(1)[0]) < 0.5
 
 
+def test_what_the_model_was_off_by_before_is_no_evidence_of_a_fault() -> None:
+    repertoire, text = short_gaits(), "all:stiff@0.3"
+    trace, _, _ = trial(text, 0, seed=1)
+    losses = []
+    for before in ((), ((0, trace),)):
+        twin = Twin(Thinking(repertoire, None, 200, before=before, threads=2))
+        registry = Registry(repertoire.robot, without=only("slope"))
+        fit = Fit(twin, Features(repertoire.robot), registry, [], seed=3)
+        fit.tell(0, *trial(text, 0)[:2])
+        fit.search(1.0)
+        losses.append(fit.loss(fit.healthy))
+    assert losses[1] < 0.5 * losses[0]
+    with pytest.raises(InvalidValueError, match="a trace of the hexapod must have"):
+        Fit(
+            Twin(replace(twin.thinking, before=((0, trace[:, 1:]),))),
+            Features(repertoire.robot),
+            registry,
+            [],
+            seed=3,
+        )
+
+
 def test_forecasts_are_exact_where_all_is_linear_and_unsure_elsewhere() -> None:
     rng = np.random.default_rng(0)
     hidden = rng.normal(size=(300, 3))
