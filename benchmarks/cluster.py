@@ -3,26 +3,24 @@
 import asyncio
 import multiprocessing
 import os
-import subprocess
-import sys
 import time
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
-from pathlib import Path
+from multiprocessing.connection import Connection
 from statistics import fmean, median
-from tempfile import TemporaryDirectory
 from typing import Any
 
 import numpy as np
 
 from benchmarks.simulation import _without_end, quiet_controllers
-from repertoire.cluster import Cluster, ClusterSettings, cluster, scheduler_address
+from repertoire.cluster import Cluster, ClusterSettings, cluster
 from repertoire.executor import Executor, start_executor
 from repertoire.resources import one_blas_thread
 from repertoire.training.runs import configure
 from repertoire.training.training import Training
+from repertoire.workers import end_with_parent
 from robots.robot import Robot, load_robot
 from robots.simulation.episodes import Episodes, empty_episodes
 from robots.simulation.simulation import Simulation
@@ -98,18 +96,28 @@ def _scheduler() -> Iterator[tuple[str, Any]]:
     """Run a scheduler in a process of its own; yield its address and the process."""
     import psutil
 
-    with TemporaryDirectory() as folder:
-        path = Path(folder) / "scheduler.json"
-        command = [sys.executable, "-m", "dask", "scheduler", "--host", "127.0.0.1", "--port", "0"]
-        command += ["--dashboard-address", "127.0.0.1:0", "--scheduler-file", str(path)]
-        with subprocess.Popen(command, stderr=subprocess.DEVNULL) as process:
-            try:
-                while not path.exists():
-                    time.sleep(0.1)
-                time.sleep(0.5)  # while it is written
-                yield scheduler_address(path), psutil.Process(process.pid)
-            finally:
-                process.kill()
+    context = multiprocessing.get_context("spawn")
+    told, tell = context.Pipe(duplex=False)
+    process = context.Process(target=_schedule, args=(tell,))
+    process.start()
+    try:
+        yield told.recv(), psutil.Process(process.pid)
+    finally:
+        process.kill()
+
+
+def _schedule(tell: Connection) -> None:
+    """Run a scheduler, and tell its address."""
+    import distributed
+
+    end_with_parent()
+
+    async def work() -> None:
+        async with distributed.Scheduler(host="127.0.0.1", port=0, dashboard=False) as scheduler:
+            tell.send(scheduler.address)
+            await scheduler.finished()
+
+    asyncio.run(work())
 
 
 def _episode_seconds(robot: Robot) -> float:
@@ -169,6 +177,8 @@ def _host(address: str, count: int, threads: int, seconds: float) -> None:
     import distributed
 
     import repertoire.chunks
+
+    end_with_parent()
 
     class Sleeping:
         def __init__(self) -> None:

@@ -61,14 +61,18 @@ def interrupts_blocked() -> Iterator[None]:
 
 def _start(prepare: Callable[..., None], *arguments: object) -> None:
     """Prepare a process of the pool."""
-    threading.Thread(target=_end_with_parent, daemon=True).start()
+    end_with_parent()
     load_plugins()
     prepare(*arguments)
 
 
-def _end_with_parent() -> None:
-    """End this process as soon as its parent has ended, however that happened."""
-    parent = multiprocessing.parent_process()
-    if parent is not None:
-        parent.join()
-        os._exit(1)
+def end_with_parent() -> None:
+    """Have this process, started by `multiprocessing`, end as soon as its parent does, however that ends."""
+
+    def wait() -> None:
+        parent = multiprocessing.parent_process()
+        if parent is not None:
+            parent.join()
+            os._exit(1)
+
+    threading.Thread(target=wait, daemon=True).start()
