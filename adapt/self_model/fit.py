@@ -151,7 +151,7 @@ class Fit:
 
     def shown(self, models: Sequence[Model]) -> dict[int, tuple[np.ndarray, np.ndarray]]:
         """What models show in the trials that are looked at, (n, e), and its variance, (e,), by row."""
-        self._simulate(models)
+        self._simulate([self.healthy, *models])
         return {
             trials.row: (
                 np.array([model.shown[trials.row, trials.steps][0] for model in models]),

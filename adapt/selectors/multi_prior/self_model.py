@@ -139,14 +139,16 @@ class SelfModel(Selector):
             new = row not in self._fit.trials
             self._twin.begin()
             self._fit.tell(row, np.asarray(outcome.trace), outcome.fell)
+            self._outcomes.append((row, outcome))
             if new:
                 self._fit.search(_FITTED)
-        self._outcomes.append((row, outcome))
-        if len(outcome.trace):
-            self._plan()
+                self._plan()
+            else:  # a confirmation: it is time to walk, not to think
+                self._rehearsed = self._believe()
             explained = self._fit.explained(self._fit.best(1)[0])
             self._thought = Thought(self._twin.seconds, self._twin.episodes, explained)
         else:
+            self._outcomes.append((row, outcome))
             self._rehearsed = self._believe()
 
     def _plan(self) -> None:

@@ -168,6 +168,19 @@ def test_a_trial_without_a_trace_counts_by_its_objective() -> None:
     np.testing.assert_allclose(selector.predicted, plain.predicted)
 
 
+def test_a_gait_that_falls_when_it_is_confirmed_is_compared_as_far_as_it_came() -> None:
+    robot = Robot(BROKEN, ("left_front:lost",))
+    selector, outcome = make_selector("self-model", robot.context), robot.outcome(0)
+    selector.tell(0, outcome)
+    before = selector.diagnosis()[0][0]
+    selector.tell(0, replace(outcome, objective=0.0, fell=True, trace=outcome.trace[:40]))
+    thought = selector.thought()
+    assert thought is not None
+    assert thought.episodes < 100  # nothing new was looked for
+    assert selector.diagnosis()[0][0].partition("@")[0] == before.partition("@")[0]
+    assert selector.rows == [0, 0]
+
+
 def test_wrong_input() -> None:
     robot = Robot(BROKEN)
     with pytest.raises(InvalidValueError, match="needs a model of the robot to think with"):
