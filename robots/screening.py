@@ -23,7 +23,7 @@ from robots.errors import InvalidRobotError
 from robots.files import explain_errors
 
 _MEMORY = 2**31  # [bytes] that compiling a model may take
-_DATA = 2**28  # [bytes] that a simulation of it may take, of which each thread runs one
+_PART = 2**28  # [bytes] that the compiled model may take, and so many again every simulation of it
 _SECONDS = 20  # [s] of processor time that it may take
 _PATIENCE = 120.0  # [s] after which the process is ended, however little time it got
 _STEP = 0.2  # [s] of processor time that a physics step may take
@@ -165,8 +165,9 @@ def _refusal(child: subprocess.CompletedProcess[bytes]) -> str:
     answer = json.loads(child.stdout or "{}")
     said = answer.get("error") or " ".join(child.stderr.decode(errors="replace").split())
     if "seconds" in answer:
-        if answer["bytes"] > _DATA:
-            return _exceeds(f"{_DATA / 2**20:g} MiB of memory for a simulation")
+        for part in ("model", "simulation"):
+            if answer[part] > _PART:
+                return _exceeds(f"{_PART / 2**20:g} MiB of memory for a {part}")
         return _exceeds(f"{_STEP:g} s for a physics step") if answer["seconds"] > _STEP else ""
     if _NO_MEMORY.search(said) or (not said and child.returncode in _WITHOUT_MEMORY):
         return _exceeds(f"{_MEMORY / 2**30:g} GiB of memory to compile")

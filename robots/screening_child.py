@@ -27,7 +27,7 @@ def _limit(memory: int, seconds: int) -> None:
 
 
 def _screen(library: str, path: str) -> dict[str, object]:
-    """Return the `error` for which MuJoCo refuses a model, or the `seconds` and `bytes` of a step."""
+    """Return the `error` for which MuJoCo refuses a model; or the `seconds` of a step, and sizes in bytes."""
     mujoco = ctypes.CDLL(library)
     mujoco.mj_loadXML.restype = mujoco.mj_makeData.restype = ctypes.c_void_p
     mujoco.mj_makeData.argtypes = [ctypes.c_void_p]
@@ -36,12 +36,14 @@ def _screen(library: str, path: str) -> dict[str, object]:
     model = mujoco.mj_loadXML(os.fsencode(path), None, message, _MESSAGE)
     if not model:
         return {"error": message.value.decode(errors="replace") or "MuJoCo does not say why"}
+    mujoco.mj_sizeModel.restype, mujoco.mj_sizeModel.argtypes = ctypes.c_int64, [ctypes.c_void_p]
     data = mujoco.mj_makeData(model)
     for _ in range(2):  # the first one also claims memory
         started = time.process_time()
         mujoco.mj_step(model, data)
     seconds = time.process_time() - started
-    return {"seconds": seconds, "bytes": sum((ctypes.c_int64 * 2).from_address(data))}  # narena and nbuffer
+    simulation = sum((ctypes.c_int64 * 2).from_address(data))  # narena and nbuffer
+    return {"seconds": seconds, "model": mujoco.mj_sizeModel(model), "simulation": simulation}
 
 
 if __name__ == "__main__":

@@ -101,10 +101,17 @@ def test_a_step_that_takes_long_is_refused(monkeypatch) -> None:
 def test_the_memory_of_a_simulation_is_that_of_mujoco(monkeypatch) -> None:
     data = mujoco.MjData(load_robot("hexapod").model)
     for limit, refused in ((data.narena + data.nbuffer, False), (data.narena + data.nbuffer - 1, True)):
-        monkeypatch.setattr(robots.screening, "_DATA", limit)
+        monkeypatch.setattr(robots.screening, "_PART", limit)
         monkeypatch.setattr(robots.screening, "_accepted", {b""})
         with pytest.raises(InvalidRobotError, match="for a simulation") if refused else nullcontext():
             screen(load_robot("hexapod").xml, "mine")
+
+
+def test_a_model_that_is_large_once_it_is_compiled_is_refused(monkeypatch) -> None:
+    monkeypatch.setattr(robots.screening, "_PART", 20 * 2**20)
+    hills = '<asset><hfield name="h" nrow="2500" ncol="2500" size="1 1 1 1"/></asset>'
+    with pytest.raises(InvalidRobotError, match="more than 20 MiB of memory for a model"):
+        screen(mjcf("", hills), "mine")
 
 
 def test_what_comes_along_or_was_accepted_starts_no_process(monkeypatch) -> None:
