@@ -164,8 +164,14 @@ def keep_best(repertoire: Repertoire, count: int) -> Repertoire:
         raise InvalidValueError("only of a corrected repertoire is it known which gaits are the best")
     if count < 1:
         raise InvalidValueError(f"at least one gait must be kept, not {count}")
-    best = np.sort(np.argsort(-repertoire.elites.objectives, kind="stable")[:count])
-    kept = repertoire.elites.take(best)
+    return keep(repertoire, np.argsort(-repertoire.elites.objectives, kind="stable")[:count])
+
+
+def keep(repertoire: Repertoire, rows: np.ndarray) -> Repertoire:
+    """Keep only some elites, given by their rows in any order."""
+    rows = np.unique(rows)
+    kept = repertoire.elites.take(rows)
     thresholds = repertoire.thresholds.copy()
     thresholds[np.setdiff1d(repertoire.elites.cells, kept.cells)] = -np.inf  # as where none ever was
-    return replace(repertoire, elites=kept, thresholds=thresholds, spread=repertoire.spread.take(best))
+    spread = None if repertoire.spread is None else repertoire.spread.take(rows)
+    return replace(repertoire, elites=kept, thresholds=thresholds, spread=spread)

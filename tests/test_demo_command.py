@@ -25,8 +25,9 @@ def small(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     write_repertoire(folder / "hexapod.h5", repertoire)
     save_rehearsal(folder / "hexapod-rehearsal.h5", repertoire, ["healthy", "front_left:lost"], episodes=1)
     monkeypatch.setattr(shipped, "DATA", folder)
-    settings = replace(demo.INCLUDED, damage="front_left:lost", trials=3, seconds=0.3)
-    monkeypatch.setattr(demo, "INCLUDED", settings)
+    for robot, settings in demo.INCLUDED.items():
+        short = replace(settings, damage="front_left:lost", trials=3, seconds=0.3)
+        monkeypatch.setitem(demo.INCLUDED, robot, short)
     return folder
 
 
@@ -52,8 +53,8 @@ def test_bad_input_ends_in_one_sentence(run, small: Path, tmp_path: Path) -> Non
         (["hexapod", "--evaluations", 9], "--evaluations and --overwrite are for training"),
         (["hexapod", "--overwrite"], "--evaluations and --overwrite are for training"),
         (["hexapod", "--damage", "tail:lost"], "'tail'"),
-        (["ant", "--damage", "tail:lost"], "'tail'"),
-        (["ant", "--damage", ""], "damage"),
+        (["--damage", "tail:lost"], "'tail'"),
+        (["--damage", ""], "damage"),
     ]
     for arguments, message in cases:
         code, _, err = run("demo", *arguments, "--out", tmp_path / "out")

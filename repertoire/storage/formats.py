@@ -24,7 +24,11 @@ Kind = TypeVar("Kind", bound=dict[str, object] | list[object])
 # the layout of HDF5 1.8 is the oldest in which metadata have checksums of their own
 _LAYOUT = "v108"
 _MOST_INFLATED = 2**30  # [bytes] by which the arrays of a file may be larger than the file
-_FILTERS: tuple[list[int], ...] = ([], [h5py.h5z.FILTER_DEFLATE])
+_FILTERS: tuple[list[int], ...] = (
+    [],
+    [h5py.h5z.FILTER_DEFLATE],
+    [h5py.h5z.FILTER_SHUFFLE, h5py.h5z.FILTER_DEFLATE],
+)
 
 
 @dataclass(frozen=True)

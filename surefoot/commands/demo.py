@@ -24,12 +24,14 @@ class DemoSettings:
         damage: text of what breaks.
         trials: how many gaits may be tried.
         seconds: length of the videos.
+        oracle: whether to try all gaits in the end, to tell the best that there is.
     """
 
     robot: str
     damage: str
     trials: int
     seconds: float
+    oracle: bool = False
 
 
 @dataclass(frozen=True)
@@ -59,33 +61,41 @@ class TrainingDemoSettings(DemoSettings):
 
 
 TRAINED_HERE = TrainingDemoSettings("ant", "back_right:dead", trials=10, seconds=6.0)
-INCLUDED = DemoSettings("hexapod", "left_front:lost", trials=10, seconds=5.0)
+INCLUDED = {
+    "ant": DemoSettings("ant", "joint=front_left_ankle:locked", trials=10, seconds=6.0, oracle=True),
+    "hexapod": DemoSettings("hexapod", "left_front:lost", trials=10, seconds=5.0),
+}
 
 
 @click.command()
-@click.argument("robot", required=False, default=TRAINED_HERE.robot)
-@click.option("--out", type=AnyPath, help="Folder for the results.  [default: demo, or demo-hexapod]")
+@click.argument("robot", required=False)
+@click.option("--out", type=AnyPath, help="Folder for the results.  [default: demo, or demo-ROBOT]")
 @click.option("--damage", metavar="DAMAGE", help="What breaks; see `surefoot damages`.  [default: a leg]")
 @click.option(
     "--evaluations",
     type=Positive,
-    help=f"Only for the ant: episodes to train for.  [default: {TRAINED_HERE.evaluations}]",
+    help=f"Without ROBOT: episodes to train for.  [default: {TRAINED_HERE.evaluations}]",
 )
 @seed_option(1, "all random numbers")
-@click.option("--overwrite", is_flag=True, help="Only for the ant: replace a run that the folder holds.")
+@click.option("--overwrite", is_flag=True, help="Without ROBOT: replace a run that the folder holds.")
 def demo(
-    robot: str, out: Path | None, damage: str | None, evaluations: int | None, seed: int, overwrite: bool
+    robot: str | None,
+    out: Path | None,
+    damage: str | None,
+    evaluations: int | None,
+    seed: int,
+    overwrite: bool,
 ) -> None:
     """Break a leg, walk on.
 
-    ROBOT is ant, the default, whose gaits are trained first, which takes a few minutes on two cores; or
+    Without ROBOT, gaits of the ant are trained first, which takes a few minutes on two cores. ROBOT is ant or
     hexapod, whose trained and rehearsed gaits are included: damage, diagnosis and recovery in a minute.
     """
     from robots.errors import UnknownNameError
     from robots.files import make_folder
 
     started = time.monotonic()
-    if robot == TRAINED_HERE.robot:
+    if robot is None:
         settings = replace(
             TRAINED_HERE,
             damage=TRAINED_HERE.damage if damage is None else damage,
@@ -93,15 +103,16 @@ def demo(
         )
         folder = out or Path("demo")
         _train_and_recover(folder, settings, seed, overwrite)
-    elif robot != INCLUDED.robot:
-        raise UnknownNameError("robot to demonstrate", robot, [TRAINED_HERE.robot, INCLUDED.robot])
+    elif robot not in INCLUDED:
+        raise UnknownNameError("robot to demonstrate", robot, [*INCLUDED])
     elif evaluations is not None or overwrite:
         raise click.UsageError(
             f"--evaluations and --overwrite are for training, but the gaits of the {robot} exist already"
         )
     else:
         folder = out or Path(f"demo-{robot}")
-        chosen = replace(INCLUDED, damage=INCLUDED.damage if damage is None else damage)
+        chosen = INCLUDED[robot]
+        chosen = replace(chosen, damage=chosen.damage if damage is None else damage)
         story = _include(chosen)
         make_folder(folder)
         _recover(folder, chosen, seed, *story)
@@ -222,7 +233,13 @@ def _recover(
         f"most {settings.trials} gaits, and infers the damage from what they do."
     )
     recovery = recover(
-        repertoire, damage, seed=seed, trials=settings.trials, table=table, on_trial=print_trial
+        repertoire,
+        damage,
+        seed=seed,
+        trials=settings.trials,
+        table=table,
+        oracle=settings.oracle,
+        on_trial=print_trial,
     )
     print_performances(recovery)
     save_recovery(recovery, out)

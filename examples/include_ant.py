@@ -1,0 +1,89 @@
+"""Make what `surefoot demo ant` starts from: correct a long run, keep gaits that matter, and rehearse them.
+
+The run itself is that of the paper:
+
+    surefoot train ant --algorithm sep-cma-mae --evaluations 1000000 --seed 1 --out runs/ant
+"""
+
+import sys
+from dataclasses import replace
+from pathlib import Path
+
+import h5py
+import numpy as np
+
+from adapt.damage.library import damage_library
+from adapt.rehearsal.rehearsal import rehearsal, rehearsed_table
+from adapt.rehearsal.storage import rehearsal_path, write_table
+from adapt.rehearsal.table import Table
+from repertoire.correction import correct, keep, reevaluation
+from repertoire.repertoire import Repertoire
+from repertoire.storage.repertoires import read_repertoire, write_repertoire
+
+MANTISSA_BITS = 7  # of parameters, as in bfloat16; the other 16 bits of each are 0 and take no room in a file
+
+
+def main(run: Path, folder: Path, gaits: int) -> None:
+    """Read the repertoire of a run, and write at most so many gaits and their rehearsal to a folder."""
+    folder.mkdir(parents=True, exist_ok=True)
+    repertoire = rounded(read_repertoire(run))
+    with reevaluation(repertoire, episodes=10, seed=0) as evaluation:
+        evaluation.run(folder / "correction.h5")
+        corrected = correct(evaluation).repertoire
+    kept = keep(corrected, best_rows(rehearse(corrected, folder, episodes=1), gaits))
+    rehearse(kept, folder, episodes=2)
+    pack(folder / "ant.h5")
+    print(f"kept {len(kept)} of {len(corrected)} corrected gaits, of {len(repertoire)} before the correction")
+
+
+def rounded(repertoire: Repertoire) -> Repertoire:
+    """Round the parameters of all controllers, before anything is measured with them."""
+    dropped = np.finfo(np.float32).nmant - MANTISSA_BITS
+    bits = repertoire.elites.solutions.view(np.uint32)
+    solutions = ((bits + (1 << (dropped - 1))) >> dropped << dropped).astype(np.uint32).view(np.float32)
+    return replace(repertoire, elites=replace(repertoire.elites, solutions=solutions))
+
+
+def rehearse(repertoire: Repertoire, folder: Path, episodes: int) -> Table:
+    """Try all gaits under the default library of damages, and write both to the folder."""
+    file, unfinished = folder / "ant.h5", folder / f"rehearsal-{len(repertoire)}.h5"
+    write_repertoire(file, repertoire)
+    with rehearsal(repertoire, damage_library(repertoire.robot), episodes=episodes, seed=0) as evaluation:
+        if unfinished.exists():
+            evaluation.restore(unfinished)
+        evaluation.run(unfinished)
+        table = rehearsed_table(evaluation)
+        write_table(rehearsal_path(file), table, evaluation.identity)
+    return table
+
+
+def best_rows(table: Table, count: int) -> np.ndarray:
+    """Rows of the best gaits under each condition, as many for each as make at most `count` in all."""
+    ranked = np.argsort(-table.objectives, axis=1, kind="stable")
+    sizes = [len(np.unique(ranked[:, : most + 1])) for most in range(ranked.shape[1])]
+    return np.unique(ranked[:, : np.searchsorted(sizes, count, side="right")])
+
+
+def pack(file: Path) -> None:
+    """Store the controllers' parameters with compression, which a run does without to save quickly."""
+    packed = file.with_suffix(".packed")
+    with h5py.File(file) as old, h5py.File(packed, "w", libver="v108") as new:
+        new.attrs.update(old.attrs)
+        solutions = old["elites/solutions"]
+        packing = {"compression": "gzip", "compression_opts": 9, "shuffle": True}
+        new.create_dataset(solutions.name, data=solutions[()], chunks=(1, solutions.shape[1]), **packing)
+
+        def copy(name: str, item: h5py.Group | h5py.Dataset) -> None:
+            if isinstance(item, h5py.Dataset) and name not in new:
+                old.copy(item, new, name)
+
+        old.visititems(copy)
+    packed.replace(file)
+
+
+if __name__ == "__main__":
+    main(
+        Path(sys.argv[1] if len(sys.argv) > 1 else "runs/ant/repertoire.h5"),
+        Path(sys.argv[2] if len(sys.argv) > 2 else "runs/ant-included"),
+        int(sys.argv[3]) if len(sys.argv) > 3 else 280,
+    )
