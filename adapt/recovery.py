@@ -97,7 +97,12 @@ def recover(
             if on_trial:
                 on_trial(tried[-1])
         chosen = search.recommendation()
-        best = find_oracle(damaged, truth, seed=seed, row=chosen) if oracle and truth is not None else None
+        recovered, best, oracle_found = _performance(damaged, chosen, seed), None, None
+        if oracle and truth is not None:
+            best = find_oracle(damaged, truth, seed=seed, row=chosen)
+            oracle_found = _performance(damaged, best, seed)
+            if recovered.objective > oracle_found.objective:  # the best known is what it was compared with
+                best, oracle_found = chosen, recovered
         return Recovery(
             robot=repertoire.robot.name,
             damage=str(damage),
@@ -106,8 +111,8 @@ def recover(
             incumbent=incumbent,
             healthy=_performance(intact, incumbent, seed),
             broken=_performance(damaged, incumbent, seed),
-            recovered=_performance(damaged, chosen, seed),
-            oracle=None if best is None else _performance(damaged, best, seed),
+            recovered=recovered,
+            oracle=oracle_found,
             oracle_row=best,
             trials=tuple(tried),
             confirmation=search.confirmation(),
