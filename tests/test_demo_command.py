@@ -18,12 +18,15 @@ from tests.adapt.rehearsal.small import save_rehearsal, small_repertoire
 
 @pytest.fixture
 def small(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A small repertoire with its rehearsal in the place of the hexapod's."""
+    """A small repertoire with its rehearsal in the place of the included ones."""
     folder = tmp_path / "data"
     folder.mkdir()
     repertoire = small_repertoire()
-    write_repertoire(folder / "hexapod.h5", repertoire)
-    save_rehearsal(folder / "hexapod-rehearsal.h5", repertoire, ["healthy", "front_left:lost"], episodes=1)
+    for robot in demo.INCLUDED:
+        write_repertoire(folder / f"{robot}.h5", repertoire)
+        save_rehearsal(
+            folder / f"{robot}-rehearsal.h5", repertoire, ["healthy", "front_left:lost"], episodes=1
+        )
     monkeypatch.setattr(shipped, "DATA", folder)
     for robot, settings in demo.INCLUDED.items():
         short = replace(settings, damage="front_left:lost", trials=3, seconds=0.3)
@@ -45,6 +48,14 @@ def test_the_demo_breaks_diagnoses_and_recovers(run, small: Path, tmp_path: Path
     assert re.search(r"diagnosis: .* \d\.\d\d; it was front_left:lost", printed)
     assert run("demo", "hexapod", "--out", out, "--damage", "all:weak@0.5")[0] == 0  # it replaces its own
     assert json.loads((out / "recovery.json").read_text())["damage"] == "all:weak@0.5"
+
+
+def test_the_demo_of_the_ant_tells_the_best_gait_there_is(run, small: Path, tmp_path: Path) -> None:
+    code, printed, err = run("demo", "ant", "--out", tmp_path / "out")
+    assert code == 0, err
+    assert re.search(r"oracle [\d.,-]+ ± ", printed)
+    record = json.loads((tmp_path / "out" / "recovery.json").read_text())
+    assert record["oracle"]["objective"] >= record["recovered"]["objective"]
 
 
 def test_bad_input_ends_in_one_sentence(run, small: Path, tmp_path: Path) -> None:
@@ -71,7 +82,7 @@ def test_what_is_shipped_is_whole_and_small() -> None:
         assert repertoire.robot.name == robot
         assert read_table(rehearsal_path(file), repertoire).conditions[0] == "healthy"
         size += file.stat().st_size + rehearsal_path(file).stat().st_size
-    assert size < 5_500_000
+    assert size < 15_000_000
 
 
 def test_the_python_of_the_docs(small: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -100,7 +111,7 @@ def test_names_folders_and_files_lead_to_repertoires(tmp_path: Path, monkeypatch
     (tmp_path / "run" / "repertoire.h5").touch()
     assert repertoire_path("run") == Path("run/repertoire.h5")
     assert repertoire_path("missing/gaits.h5") == Path("missing/gaits.h5")  # reading it says what is wrong
-    with pytest.raises(InvalidFileError, match="an included repertoire; included: hexapod"):
+    with pytest.raises(InvalidFileError, match="an included repertoire; included: ant, hexapod"):
         repertoire_path("octopod")
     assert results_base(repertoire_path("hexapod")) == Path("hexapod.h5")
     assert results_base(Path("runs/a.h5")) == Path("runs/a.h5")
