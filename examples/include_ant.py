@@ -1,9 +1,4 @@
-"""Make what `surefoot demo ant` starts from: correct a long run, keep gaits that matter, and rehearse them.
-
-The run itself is that of the paper:
-
-    surefoot train ant --algorithm sep-cma-mae --evaluations 1000000 --seed 1 --out runs/ant
-"""
+"""Make what `surefoot demo ant` starts from: train, correct, keep the gaits that matter, and rehearse."""
 
 import sys
 from dataclasses import replace
@@ -19,14 +14,14 @@ from adapt.rehearsal.table import Table
 from repertoire.correction import correct, keep, reevaluation
 from repertoire.repertoire import Repertoire
 from repertoire.storage.repertoires import read_repertoire, write_repertoire
+from repertoire.training.runs import FILE_NAME, resume_training, start_training
 
 MANTISSA_BITS = 7  # of parameters, as in bfloat16; the other 16 bits of each are 0 and take no room in a file
 
 
-def main(run: Path, folder: Path, gaits: int) -> None:
-    """Read the repertoire of a run, and write at most so many gaits and their rehearsal to a folder."""
-    folder.mkdir(parents=True, exist_ok=True)
-    repertoire = rounded(read_repertoire(run))
+def main(folder: Path, share: float, gaits: int, episode_steps: int | None) -> None:
+    """Do it all in a folder, with a share of the paper's evaluations, and keep at most so many gaits."""
+    repertoire = rounded(train(folder / "run", share, episode_steps))
     with reevaluation(repertoire, episodes=10, seed=0) as evaluation:
         evaluation.run(folder / "correction.h5")
         corrected = correct(evaluation).repertoire
@@ -34,6 +29,27 @@ def main(run: Path, folder: Path, gaits: int) -> None:
     rehearse(kept, folder, episodes=2)
     pack(folder / "ant.h5")
     print(f"kept {len(kept)} of {len(corrected)} corrected gaits, of {len(repertoire)} before the correction")
+
+
+def train(folder: Path, share: float, episode_steps: int | None) -> Repertoire:
+    """Train with the paper's settings, or go on with that."""
+    path = folder / FILE_NAME
+    opening = (
+        resume_training(folder)
+        if path.exists()
+        else start_training(
+            "ant",
+            "sep-cma-mae",
+            out=folder,
+            episode_steps=episode_steps,
+            evaluations=round(share * 1_000_000),
+            seed=1,
+        )
+    )
+    with opening as training:
+        if training is not None:
+            training.run(path)
+    return read_repertoire(path)
 
 
 def rounded(repertoire: Repertoire) -> Repertoire:
@@ -49,8 +65,6 @@ def rehearse(repertoire: Repertoire, folder: Path, episodes: int) -> Table:
     file, unfinished = folder / "ant.h5", folder / f"rehearsal-{len(repertoire)}.h5"
     write_repertoire(file, repertoire)
     with rehearsal(repertoire, damage_library(repertoire.robot), episodes=episodes, seed=0) as evaluation:
-        if unfinished.exists():
-            evaluation.restore(unfinished)
         evaluation.run(unfinished)
         table = rehearsed_table(evaluation)
         write_table(rehearsal_path(file), table, evaluation.identity)
@@ -83,7 +97,8 @@ def pack(file: Path) -> None:
 
 if __name__ == "__main__":
     main(
-        Path(sys.argv[1] if len(sys.argv) > 1 else "runs/ant/repertoire.h5"),
-        Path(sys.argv[2] if len(sys.argv) > 2 else "runs/ant-included"),
+        Path(sys.argv[1] if len(sys.argv) > 1 else "runs/ant"),
+        float(sys.argv[2]) if len(sys.argv) > 2 else 1.0,
         int(sys.argv[3]) if len(sys.argv) > 3 else 280,
+        int(sys.argv[4]) if len(sys.argv) > 4 else None,
     )

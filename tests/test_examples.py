@@ -11,6 +11,7 @@ ARGUMENTS = {
     "train_and_recover.py": ["{folder}", "160"],
     "evaluate_controllers.py": ["20"],
     "explore_maze.py": ["{folder}", "20"],
+    "include_ant.py": ["{folder}", "0.0002", "60", "20"],
     "rehearse_hexapod.py": ["{folder}", "0.0001", "2"],
 }
 EXPECTED = {
@@ -18,6 +19,7 @@ EXPECTED = {
     "evaluate_controllers.py": "best objective",
     "explore_maze.py": "places reached",
     "gymnasium_loop.py": "return",
+    "include_ant.py": "corrected gaits, of ",
     "rehearse_hexapod.py": "2 gaits, each rehearsed under 96 conditions",
 }
 
