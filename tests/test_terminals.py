@@ -72,6 +72,7 @@ def test_compiled_modules_hide_that_they_were_interrupted(run, monkeypatch, numb
 
     monkeypatch.setattr(importlib, "import_module", import_module)
     code, out, err = run("robots")
+    signal.setitimer(signal.ITIMER_REAL, 0)  # or this process would be ended
     assert (code, out) == (130, "")
     assert err.startswith("surefoot: interrupted; files are as they were last saved")
 
@@ -80,3 +81,21 @@ def test_other_errors_of_imports_are_not_hidden(run, monkeypatch) -> None:
     monkeypatch.setitem(sys.modules, "surefoot.commands.robots", None)
     with pytest.raises(ImportError):
         run("robots")
+
+
+def test_an_interrupt_that_a_library_swallows_ends_the_command_all_the_same() -> None:
+    code = """
+import importlib, os, signal, sys, time
+from surefoot.commands import main
+
+def import_module(name):
+    try:
+        os.kill(os.getpid(), signal.SIGTERM)
+    except KeyboardInterrupt:
+        time.sleep(600)
+
+importlib.import_module, main._LAST_SECONDS, sys.argv = import_module, 0.2, ["surefoot", "robots"]
+main.main()
+"""
+    ended = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=300)
+    assert ended.returncode == -signal.SIGALRM

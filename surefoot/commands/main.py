@@ -33,6 +33,9 @@ COMMANDS = {
 }
 
 
+_LAST_SECONDS = 10.0  # after an interrupt, in which a command must end, or the system ends it
+
+
 class LazyCommands(Commands):
     """Commands of which only the one that is asked for is imported."""
 
@@ -90,6 +93,9 @@ def _run(commands: click.Group, output: LastingStream) -> None:
 
     def interrupt(number: int, _frame: FrameType | None) -> None:
         interrupts.append(number)
+        if hasattr(signal, "setitimer"):  # callbacks of libraries can swallow what is raised, and keep locks
+            signal.signal(signal.SIGALRM, signal.SIG_DFL)
+            signal.setitimer(signal.ITIMER_REAL, _LAST_SECONDS)
         raise KeyboardInterrupt
 
     for number in (signal.SIGINT, signal.SIGTERM):  # SIGTERM does what Ctrl-C does, so that nothing is lost
