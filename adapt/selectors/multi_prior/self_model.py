@@ -32,9 +32,8 @@ _ROUNDS = (4, 2, 1, 1, 1, 1)  # of each model, the best one first
 _CURIOUS = 0.7  # standard deviations by which a forecast may be exceeded
 _FINALISTS = 8
 _SEEDS = 3  # episodes of each finalist, and of each gait tried
-_NOISE = (
-    0.03  # standard deviation of an episode where nothing was rehearsed, as a share of the best objective
-)
+_TRUSTED = 0.6  # share of the trials' difference from a healthy robot that a fit must explain
+_NOISE = 0.03  # deviation of an episode where nothing was rehearsed, as a share of the best objective
 
 
 @register(
@@ -52,7 +51,9 @@ class SelfModel(Selector):
     `Rehearsed`, which proposes and recommends. Its finalists run several times under the best models before
     one of them is proposed.
 
-    A trial without a trace is evidence by its objective and by whether the robot fell.
+    Where the best fit explains less than 60% of what sets the trials apart from those of a healthy robot, the
+    registry hardly holds what is wrong, and a misfit would mislead with confidence. Then it does what
+    `Rehearsed` does without all of this. So it does as long as no trial has a trace.
 
     Args:
         context: what is known; its table may be None.
@@ -96,21 +97,28 @@ class SelfModel(Selector):
         self._fitted: list[Model] = []
         self._rng = np.random.default_rng(context.seed)
         self._thought: Thought | None = None
+        self._explained = 0.0  # by the best fit
         self._rehearsed = self._believe()
+        self._plain = Rehearsed(replace(context, table=context.table or self._library), settings=settings)
+
+    @property
+    def _trusted(self) -> Rehearsed:
+        """What proposes and recommends: with fits if they explain enough, else without."""
+        return self._rehearsed if self._explained >= _TRUSTED else self._plain
 
     @property
     def predicted(self) -> np.ndarray:
         """See `Selector`."""
-        return self._rehearsed.predicted
+        return self._trusted.predicted
 
     def recommendation(self) -> int:
         """See `Selector`: the largest posterior mean of the gaits that were tried."""
-        return self._rehearsed.recommendation()
+        return self._trusted.recommendation()
 
     def diagnosis(self) -> list[tuple[str, float]]:
         """See `Selector`; faults that differ in their strengths alone go by the likeliest of them."""
         together: dict[str, tuple[str, float]] = {}
-        for text, probability in self._rehearsed.diagnosis():
+        for text, probability in self._trusted.diagnosis():
             kinds = _without_strengths(text)
             first, sum_so_far = together.get(kinds, (text, 0.0))
             together[kinds] = first, sum_so_far + probability
@@ -121,11 +129,10 @@ class SelfModel(Selector):
         return self._thought
 
     def _choose(self, untried: np.ndarray) -> int:
-        gain = np.where(untried, self._rehearsed.gain, -np.inf)
-        return int(np.argmax(gain))
+        return int(np.argmax(np.where(untried, self._trusted.gain, -np.inf)))
 
     def _satisfied(self) -> str | None:
-        return self._rehearsed.done()
+        return self._trusted.done()
 
     def _learn(self, row: int, outcome: Outcome) -> None:
         with one_blas_thread():  # small matrices; its threads would wait for those of the simulation
@@ -145,11 +152,13 @@ class SelfModel(Selector):
                 self._plan()
             else:  # a confirmation: it is time to walk, not to think
                 self._rehearsed = self._believe()
-            explained = self._fit.explained(self._fit.best(1)[0])
-            self._thought = Thought(self._twin.seconds, self._twin.episodes, explained)
+            self._explained = self._fit.explained(self._fit.best(1)[0])
+            self._thought = Thought(self._twin.seconds, self._twin.episodes, self._explained)
         else:
             self._outcomes.append((row, outcome))
             self._rehearsed = self._believe()
+        rehearsed_evidence = outcome.evidence if self._context.table else np.empty(0)
+        self._plain.tell(row, replace(outcome, evidence=rehearsed_evidence))
 
     def _plan(self) -> None:
         """Run gaits under the best models, those last that are likely to be proposed."""
