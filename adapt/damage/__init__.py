@@ -2,7 +2,8 @@
 
 * `damage`: `Damage`, what all damages promise; `Defect`, the base class of the kinds; `damage_kinds`.
 * `kinds/`: one file for each kind.
-* `parts`: the parts of a robot that damage can happen to; `edits`, `frames`: changes to a MuJoCo model.
+* `parts`: the parts of a robot that damage can happen to; `edits`, `frames`: changes to a MuJoCo model;
+  `patches`: changes to the numbers of a compiled one.
 * `text`: `parse_damage` reads `front_left:lost`; lists of damages in YAML; all of this in words.
 * `library`: the damages to rehearse.
 """

@@ -5,5 +5,6 @@
 * `study`: a benchmark in a folder, and `truth_tables`: the true outcomes of all controllers.
 * `replay`: one recovery, read from a table; `recoveries`: all of them, in parallel processes, as a data
   frame; `simulation`: some on the simulated robot.
+* `off_grid`: recoveries from random faults, each trial simulated.
 * `metrics`: statistics of recoveries; `report`, `figures`, `videos`: the report.
 """
