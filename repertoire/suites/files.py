@@ -5,10 +5,10 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from robots.errors import InvalidValueError, shown
+from robots.errors import InvalidFileError, InvalidValueError, shown
 from robots.files import file_exists, make_folder, write_text
 from robots.locks import locked
-from robots.texts import read_json
+from robots.texts import parse_json, read_text
 
 _STUDY = "study.json"
 _PATIENCE = 30.0  # [s] for other processes that begin at the same moment
@@ -54,7 +54,13 @@ def _unite(path: Path, identity: Mapping[str, Any]) -> dict[str, Any]:
 
 def _read_identity(path: Path) -> dict[str, Any]:
     """Read what is written down; an entry that fits no study if it is something else."""
-    found = read_json(path)
+    text = read_text(path)
+    try:
+        found = parse_json(text)
+    except InvalidValueError as error:
+        raise InvalidFileError(
+            f"{path} does not describe a study ({error}): choose another folder with --out"
+        ) from error
     return found if isinstance(found, dict) and found else {"of": "unknown kind"}
 
 

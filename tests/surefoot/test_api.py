@@ -95,7 +95,7 @@ def test_train_load_walk_and_recover(tmp_path: Path) -> None:
         policy(observation[:5])
     recovery = surefoot.recover(tmp_path / "run", "front_left:lost", trials=2, threads=1)
     assert recovery == surefoot.recover(loaded, "front_left:lost", trials=2, threads=1)
-    with pytest.raises(InvalidFileError, match="included: hexapod"):
+    with pytest.raises(InvalidFileError, match="included: ant, hexapod"):
         surefoot.load("octopod")
 
 

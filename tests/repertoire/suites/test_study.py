@@ -365,13 +365,15 @@ def test_looking_at_a_folder_writes_nothing(tmp_path):
 @pytest.mark.parametrize("text", [b"", b"{", b"\xff\xfe", b"[" * 10**5, b"3", b"null", b"[]", b"{}"])
 def test_a_damaged_study_file_is_named(tmp_path, text):
     (tmp_path / "study.json").write_bytes(text)
-    with pytest.raises(SurefootError, match=r"study\.json does not describe a study|holds another study"):
+    with pytest.raises(
+        SurefootError, match=r"study\.json (does not describe a study|is not a text file)|holds another study"
+    ):
         keep_identity(tmp_path, IDENTITY)
 
 
 def test_what_cannot_be_read_or_made_is_named(tmp_path):
     (tmp_path / "study.json").mkdir()
-    with pytest.raises(InvalidFileError, match=r"study\.json cannot be read: Is a directory$"):
+    with pytest.raises(InvalidFileError, match=r"cannot read .*study\.json: it is a folder$"):
         keep_identity(tmp_path, IDENTITY)
     (tmp_path / "file").touch()
     with pytest.raises(InvalidFileError, match="cannot make the folder"):
