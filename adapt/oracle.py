@@ -7,7 +7,7 @@ from robots.seeds import SeedFamily, derive_seeds
 
 FINALISTS = 20
 FINAL_EPISODES = 10
-EPISODES = 3  # of every controller in `true_objectives`
+EPISODES = 2  # of every controller in `true_objectives`
 
 
 def true_objectives(evaluator: Evaluator, *, seed: int) -> np.ndarray:
