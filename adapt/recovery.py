@@ -97,12 +97,10 @@ def recover(
             if on_trial:
                 on_trial(tried[-1])
         chosen = search.recommendation()
-        recovered, best, oracle_found = _performance(damaged, chosen, seed), None, None
+        recovered = _performance(damaged, chosen, seed)
+        best, reached = None, None
         if oracle and truth is not None:
-            best = find_oracle(damaged, truth, seed=seed, row=chosen)
-            oracle_found = _performance(damaged, best, seed)
-            if recovered.objective > oracle_found.objective:  # the best known is what it was compared with
-                best, oracle_found = chosen, recovered
+            best, reached = _oracle(damaged, truth, chosen, recovered, seed)
         return Recovery(
             robot=repertoire.robot.name,
             damage=str(damage),
@@ -112,7 +110,7 @@ def recover(
             healthy=_performance(intact, incumbent, seed),
             broken=_performance(damaged, incumbent, seed),
             recovered=recovered,
-            oracle=oracle_found,
+            oracle=reached,
             oracle_row=best,
             trials=tuple(tried),
             confirmation=search.confirmation(),
@@ -131,6 +129,15 @@ def find_incumbent(evaluator: Evaluator, *, seed: int) -> int:
     objectives = evaluator.repertoire.elites.objectives
     candidates = np.argsort(-objectives, kind="stable")[:_CANDIDATES]
     return evaluator.best_of(candidates, derive_seeds(seed, SeedFamily.INCUMBENT, 0, PERFORMANCE_EPISODES))
+
+
+def _oracle(
+    evaluator: Evaluator, truth: np.ndarray, chosen: int, recovered: Performance, seed: int
+) -> tuple[int, Performance]:
+    """Row of the best controller, and how well it does; that handed over where it does better."""
+    best = find_oracle(evaluator, truth, seed=seed, row=chosen)
+    found = _performance(evaluator, best, seed)
+    return (best, found) if found.objective >= recovered.objective else (chosen, recovered)
 
 
 def _performance(evaluator: Evaluator, row: int, seed: int) -> Performance:

@@ -28,7 +28,7 @@ _PATIENCE = 3  # rounds without an improvement
 _IMPROVED = 0.5  # log likelihood that counts as one
 _STILL = 0.03  # [rad] range in which a joint that is stuck stays
 _SHARE = 0.1  # of its torque that a motor that may be weak lacks at the least
-_BESIDE = 0.1  # [rad] mean error of a servo that may be offset
+_ASKEW = 0.1  # [rad] mean error of a servo that may be offset
 
 
 @dataclass(eq=False)
@@ -313,7 +313,7 @@ class Fit:
             shown = {"locked": self._features.angle(trace, number), "offset": error, "weak": shares[number]}
             likely = {
                 "locked": moved < _STILL,
-                "offset": moved >= _STILL and abs(error) > _BESIDE,
+                "offset": moved >= _STILL and abs(error) > _ASKEW,
                 "weak": -_SHARE < shares[number] < 1 - _SHARE,
             }
             for kind, strength in shown.items():

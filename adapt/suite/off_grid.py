@@ -36,6 +36,7 @@ from robots.errors import InvalidFileError, InvalidValueError, UnknownNameError
 from robots.files import file_exists, make_folder, write_text
 from robots.robot import Robot
 from robots.seeds import SeedFamily, derive_seeds
+from robots.texts import read_json
 
 BENCHMARK_SEED = 4  # to tune on, take another one, such as 40
 _EPISODES = 1  # of every gait, from which the finalists for the oracle follow
@@ -330,10 +331,10 @@ def _read_fault(path: Path, text: str) -> list[dict[str, Any]]:
     Raises:
         InvalidFileError: it cannot be read, or is of another fault.
     """
+    rows: Any = read_json(path)
     try:
-        rows = json.loads(path.read_text())
         faults = {row["fault"] for row in rows}
-    except (OSError, ValueError, TypeError, KeyError) as error:
+    except (TypeError, LookupError) as error:
         raise InvalidFileError(f"{path} holds no recoveries: {error}") from error
     if faults != {text}:
         raise InvalidFileError(f"{path} holds recoveries from {', '.join(map(str, faults))}, not from {text}")

@@ -1,4 +1,4 @@
-"""TD3: its gradients, its replay buffer, PyTorch beside it, and a pendulum that it swings up."""
+"""TD3: its gradients, its replay buffer, agreement with PyTorch, and a pendulum that it swings up."""
 
 import itertools
 from typing import Any

@@ -15,15 +15,15 @@ from robots.errors import InvalidValueError
 @register("offset")
 @dataclass(frozen=True)
 class Offset(Defect):
-    """A servo goes to an angle beside the one that it is told; the joint's sensor reads where it is.
+    """A servo misses the angle that it is told by a constant; the joint's sensor reads where it is.
 
     Not for motors, which are told torques.
     """
 
-    title = "the servo goes to an angle beside the one that it is told"
+    title = "the servo misses the angle that it is told by a constant"
     family = "offset"
     sorts = ("joint",)
-    scale = Scale("how far beside [rad]", -2.0, 2.0, default=0.3)
+    scale = Scale("by how much [rad]", -2.0, 2.0, default=0.3)
 
     def _change(self, parts: RobotParts, target: Target) -> Change:
         """See `Defect`."""

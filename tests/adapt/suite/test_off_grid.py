@@ -70,7 +70,7 @@ def test_a_study_is_resumed_and_reported(tmp_path: Path, track: str) -> None:
     with pytest.raises(InvalidFileError, match=r"fault-000.json holds recoveries from .*, not from "):
         study(tmp_path, track=track).run()
     (tmp_path / "fault-000.json").write_text("[")
-    with pytest.raises(InvalidFileError, match=r"fault-000.json holds no recoveries"):
+    with pytest.raises(InvalidFileError, match=r"fault-000.json: it is not valid JSON"):
         study(tmp_path, track=track).run()
 
 
