@@ -7,16 +7,16 @@ from robots.seeds import SeedFamily, derive_seeds
 
 FINALISTS = 20
 FINAL_EPISODES = 10
-EPISODES = 2  # of every controller in `true_objectives`
+EPISODES = 2  # of every controller in `true_objectives`, by default
 _FIRST_FINAL = 4  # number of the first episode of the finalists, from EPISODES on; part of every result
 
 
-def true_objectives(evaluator: Evaluator, *, seed: int) -> np.ndarray:
-    """Mean objective of every controller over `EPISODES` episodes under the only condition, (k,)."""
-    evaluation = Evaluation(evaluator, episodes=EPISODES, seed=seed, family=SeedFamily.ORACLE)
+def true_objectives(evaluator: Evaluator, *, seed: int, episodes: int = EPISODES) -> np.ndarray:
+    """Mean objective of every controller over a few episodes under the only condition, (k,)."""
+    evaluation = Evaluation(evaluator, episodes=episodes, seed=seed, family=SeedFamily.ORACLE)
     evaluation.run()
     objectives = evaluator.objectives(evaluation.results())
-    return np.asarray(objectives.reshape(-1, EPISODES).mean(axis=1))
+    return np.asarray(objectives.reshape(-1, episodes).mean(axis=1))
 
 
 def find_oracle(

@@ -17,7 +17,7 @@ from adapt.damage.damage import Damage
 from adapt.damage.defect import Combination, Defect, damage_kinds
 from adapt.damage.kinds.lost import Lost
 from adapt.damage.library import family
-from adapt.oracle import FINAL_EPISODES, find_oracle
+from adapt.oracle import FINAL_EPISODES, find_oracle, true_objectives
 from adapt.records import Outcome
 from adapt.recovery import run_trial
 from adapt.rehearsal.table import Table
@@ -28,7 +28,7 @@ from adapt.self_model.twin import Thinking
 from adapt.suite.metrics import interquartile_mean
 from adapt.suite.reality_gap import randomised
 from adapt.suite.replay import BINDING, Noise
-from repertoire.evaluation import Evaluation, Evaluator
+from repertoire.evaluation import Evaluator
 from repertoire.repertoire import Repertoire
 from repertoire.storage.repertoires import fingerprint
 from repertoire.suites.files import keep_identity
@@ -225,9 +225,7 @@ class OffGridStudy:
         """The recoveries of all selectors from a fault."""
         seed, real = self.settings.seed, damage.apply(self._whole(number))
         with Evaluator(self.repertoire, {"damaged": real}, threads=self.threads) as evaluator:
-            evaluation = Evaluation(evaluator, episodes=_EPISODES, seed=seed, family=SeedFamily.ORACLE)
-            evaluation.run()
-            means = evaluator.objectives(evaluation.results()).reshape(-1, _EPISODES).mean(axis=1)
+            means = true_objectives(evaluator, seed=seed, episodes=_EPISODES)
             oracle = find_oracle(evaluator, means, seed=seed)
             scores = _Scores(evaluator, seed)
             return [
