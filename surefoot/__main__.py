@@ -1,6 +1,13 @@
 """`surefoot` and `python -m surefoot` are the command line."""
 
+import atexit
+import os
 import signal
+import sys
+from contextlib import suppress
+from typing import NoReturn
+
+INTERRUPTED = 130  # exit code, as shells have it
 
 
 def run() -> None:
@@ -9,7 +16,27 @@ def run() -> None:
         signal.signal(signal.SIGINT, signal.SIG_DFL)
     from surefoot.commands.main import main
 
-    main()
+    try:
+        main()
+    except (SystemExit, KeyboardInterrupt) as end:
+        for number in (signal.SIGINT, signal.SIGTERM):  # the work is done: an interrupt would only hide how
+            signal.signal(number, signal.SIG_IGN)
+        if isinstance(end, KeyboardInterrupt) or end.code == INTERRUPTED:
+            _leave()
+        raise
+
+
+def _leave() -> NoReturn:
+    """End an interrupted process at once.
+
+    Threads that were not waited for may still be in compiled code, which aborts when the interpreter is
+    taken down under them.
+    """
+    for stream in (sys.stdout, sys.stderr):
+        with suppress(OSError, ValueError, AttributeError):  # lost, closed, or none from the start
+            stream.flush()
+    atexit._run_exitfuncs()  # workers end, and temporary folders go
+    os._exit(INTERRUPTED)
 
 
 if __name__ == "__main__":

@@ -99,3 +99,42 @@ main.main()
 """
     ended = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=300)
     assert ended.returncode == -signal.SIGALRM
+
+
+@pytest.mark.parametrize("second", [False, True], ids=["once", "twice"])
+def test_an_interrupted_process_is_not_taken_down_under_its_threads(second) -> None:
+    code = f"""
+import atexit, importlib, os, signal, sys, threading, time
+from surefoot.commands import main
+from surefoot.commands.console import Printer
+from surefoot.__main__ import run
+
+def import_module(name):
+    threading.Thread(target=time.sleep, args=(600,)).start()  # Python would wait for it
+    os.kill(os.getpid(), signal.SIGINT)
+
+def interrupted_again(*_):
+    os.kill(os.getpid(), signal.SIGINT)
+
+atexit.register(print, "put away")
+if {second}:
+    Printer.print = interrupted_again
+importlib.import_module, main._LAST_SECONDS, sys.argv = import_module, 60, ["surefoot", "robots"]
+run()
+"""
+    ended = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=50)
+    assert (ended.returncode, ended.stdout) == (130, "put away\n")
+    assert ("interrupted" in ended.stderr) is not second
+
+
+def test_an_interrupt_after_the_work_does_not_change_how_it_ends() -> None:
+    code = """
+import atexit, os, signal, sys
+from surefoot.__main__ import run
+
+atexit.register(lambda: [os.kill(os.getpid(), number) for number in (signal.SIGINT, signal.SIGTERM)])
+sys.argv = ["surefoot", "--version"]
+run()
+"""
+    ended = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert (ended.returncode, ended.stderr) == (0, "")
