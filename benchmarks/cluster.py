@@ -7,7 +7,7 @@ import time
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from multiprocessing.connection import Connection
 from statistics import fmean, median
 from typing import Any
@@ -28,6 +28,7 @@ from robots.simulation.simulation import Simulation
 _BATCH = 200  # episodes of a generation
 _HOSTS = 4  # processes that hold sleeping workers
 _GENERATIONS = 12
+_EMITTERS = 5
 _FEET = 4
 
 
@@ -83,7 +84,9 @@ def measure_scaling(counts: Sequence[int], threads: int, *, say: Callable[[str],
                 with cluster(ClusterSettings(address)) as there:
                     while there.count_workers() < workers:
                         time.sleep(0.1)
-                    rows[str(count)] = row = _generations(robot, seconds, count, scheduler)
+                    row = _generations(robot, seconds, count, scheduler)
+                    row["apart_efficiency"] = _efficiency_apart(robot, seconds, count)
+                    rows[str(count)] = row
                     say(f"{workers} workers of {count // workers} threads: {row}")
             finally:
                 for host in hosts:
@@ -132,14 +135,8 @@ def _episode_seconds(robot: Robot) -> float:
 
 def _generations(robot: Robot, seconds: float, count: int, scheduler: Any) -> dict[str, float]:
     """Time generations of a training on sleeping workers, and what it takes of processors [s]."""
-    from repertoire.problems.locomotion import Locomotion
-
-    problem = Locomotion(robot)
-    settings = configure(
-        problem, "sep-cma-mae", {"evaluations": 10**6, "seed": 1, "emitters": 5, "batch_size": 40}
-    )
     walls, processors, searches, schedulers = [], [], [], []
-    with Training(problem, settings) as training, one_blas_thread():
+    with _training(robot, emitters=_EMITTERS) as training, one_blas_thread():
         for number in range(_GENERATIONS):
             before = time.perf_counter(), time.process_time(), training.timing.search
             scheduled = sum(scheduler.cpu_times()[:2])
@@ -157,6 +154,42 @@ def _generations(robot: Robot, seconds: float, count: int, scheduler: Any) -> di
         "scheduler_processor": fmean(schedulers),
         "efficiency": _BATCH * seconds / count / median(walls),
     }
+
+
+def _efficiency_apart(robot: Robot, seconds: float, count: int) -> float:
+    """Efficiency of as many trainings side by side as one has emitters, each of one emitter.
+
+    They share the workers and this process, and none waits for another: at most this could be had from
+    emitters of one training that do not wait for each other.
+    """
+
+    def generations(training: Training, number: int) -> None:
+        for _ in range(number):
+            training.step()
+
+    with ExitStack() as stack:
+        trainings = [stack.enter_context(_training(robot, emitters=1)) for _ in range(_EMITTERS)]
+        stack.enter_context(one_blas_thread())
+        threads = stack.enter_context(ThreadPoolExecutor(_EMITTERS))
+        list(threads.map(generations, trainings, [2] * _EMITTERS))  # they time episodes, and compile
+        started = time.perf_counter()
+        list(threads.map(generations, trainings, [_GENERATIONS - 2] * _EMITTERS))
+        wall = (time.perf_counter() - started) / (_GENERATIONS - 2)
+    return _BATCH * seconds / count / wall
+
+
+def _training(robot: Robot, *, emitters: int) -> Training:
+    """A training that shares the episodes of a generation among five emitters, with so many of them."""
+    from repertoire.problems.locomotion import Locomotion
+
+    problem = Locomotion(robot)
+    given = {
+        "evaluations": 10**6,
+        "seed": 1,
+        "emitters": emitters,
+        "batch_size": _BATCH // _EMITTERS,
+    }
+    return Training(problem, configure(problem, "sep-cma-mae", given))
 
 
 def _start_hosts(address: str, count: int, threads: int, seconds: float) -> list[Any]:

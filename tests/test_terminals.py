@@ -10,6 +10,7 @@ import pytest
 
 from repertoire.storage.repertoires import read_search
 from repertoire.training.runs import FILE_NAME
+from robots.errors import SurefootError
 from surefoot.commands.console import Printer
 
 TRAIN = ["train", "sphere-5", "--evaluations", "300"]
@@ -63,12 +64,13 @@ run()
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
-def test_compiled_modules_hide_that_they_were_interrupted(run, monkeypatch, number: int) -> None:
+@pytest.mark.parametrize("hidden", [ImportError("initialization failed"), SurefootError("a is damaged")])
+def test_libraries_hide_that_they_were_interrupted(run, monkeypatch, number: int, hidden) -> None:
     def import_module(name: str) -> None:
         try:
             os.kill(os.getpid(), number)
         except KeyboardInterrupt:
-            raise ImportError("initialization failed") from None
+            raise hidden from None
 
     monkeypatch.setattr(importlib, "import_module", import_module)
     code, out, err = run("robots")

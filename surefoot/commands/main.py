@@ -110,20 +110,26 @@ def _run(commands: click.Group, output: LastingStream) -> None:
                 "everything else was done"
             )
         sys.exit(code)
-    except click.exceptions.NoArgsIsHelpError as error:
-        complaints.print(error.format_message())
-    except click.ClickException as error:
-        complaints.print(f"surefoot: {error.format_message()}")
-    except SurefootError as error:
-        complaints.print(f"surefoot: {error}")
-    except MemoryError:
-        complaints.print("surefoot: there is not enough memory for this: ask for less")
     except Exception as error:
-        # compiled modules turn an interrupt while they are imported into errors of their own
-        if not (interrupts or isinstance(error, click.exceptions.Abort)):
-            raise
-        complaints.print(
-            "surefoot: interrupted; files are as they were last saved, and training can be resumed"
-        )
-        sys.exit(130)
+        # libraries turn an interrupt into errors of their own, and readers these into damaged files
+        if interrupts or isinstance(error, click.exceptions.Abort):
+            complaints.print(
+                "surefoot: interrupted; files are as they were last saved, and training can be resumed"
+            )
+            sys.exit(130)
+        complaints.print(_sentence(error))
     sys.exit(2)
+
+
+def _sentence(error: Exception) -> str:
+    """What to print of an error; one that is no user's is raised again."""
+    match error:
+        case click.exceptions.NoArgsIsHelpError():
+            return error.format_message()
+        case click.ClickException():
+            return f"surefoot: {error.format_message()}"
+        case SurefootError():
+            return f"surefoot: {error}"
+        case MemoryError():
+            return "surefoot: there is not enough memory for this: ask for less"
+    raise error
