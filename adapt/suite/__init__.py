@@ -5,6 +5,7 @@
 * `study`: a benchmark in a folder, and `truth_tables`: the true outcomes of all controllers.
 * `replay`: one recovery, read from a table; `recoveries`: all of them, in parallel processes, as a data
   frame; `simulation`: some on the simulated robot.
-* `off_grid`: recoveries from random faults, each trial simulated.
+* `simulated_study`: recoveries of which every trial is simulated, also from random `faults`;
+  `simulated_report`: their report.
 * `metrics`: statistics of recoveries; `report`, `figures`, `videos`: the report.
 """

@@ -99,12 +99,17 @@ class Track:
         given: which damages of the library selectors are given. A damage has one or more families, such as
             all that is lost; limb loss is what is lost, dead or short, see `adapt.damage.library.family`.
         gap: whether there is a reality gap: the robot differs from the rehearsed one, see `randomised`.
+        faults: those listed for the robot, or random ones, see `adapt.suite.faults.draw_faults`; these are
+            only recovered from in simulated trials.
+        left_out: whether the registry of the self-model lacks the families of the damage.
     """
 
     name: str
     title: str
     given: Literal["none", "all", "all and the true one", "all but the true one", "no family", "no limb loss"]
     gap: bool = False
+    faults: Literal["listed", "registry", "lost legs"] = "listed"
+    left_out: bool = False
 
     def library(self, damage: str, rehearsed: Sequence[str]) -> tuple[str, ...]:
         """Conditions that a selector is given; the healthy one is always there, and first.
@@ -136,15 +141,35 @@ TRACKS = (
     Track("T3-limb", "the library holds no limb loss", "no limb loss"),
 )
 
+SIMULATED_TRACKS = (
+    *TRACKS,
+    Track("T3-pairs", "two and three lost legs, no lost leg in the library", "no family", faults="lost legs"),
+    Track("T4", "random faults and pairs of them", "all", faults="registry"),
+    Track(
+        "T4-left-out",
+        "random faults and pairs of them, of families that the self-model does not know",
+        "all",
+        faults="registry",
+        left_out=True,
+    ),
+    Track(
+        "T4-gap",
+        "random faults and pairs of them, on a robot that differs from the rehearsed one",
+        "all",
+        gap=True,
+        faults="registry",
+    ),
+)
 
-def find_tracks(names: Sequence[str] | None = None) -> tuple[Track, ...]:
-    """The tracks of some names, in the order of `TRACKS`; all of them by default.
+
+def find_tracks(names: Sequence[str] | None = None, *, among: Sequence[Track] = TRACKS) -> tuple[Track, ...]:
+    """The tracks of some names, in the order in which they are listed; all of them by default.
 
     Raises:
         UnknownNameError: there is no such track.
     """
-    known = [track.name for track in TRACKS]
+    known = [track.name for track in among]
     for name in names or ():
         if name not in known:
             raise UnknownNameError("track", name, known)
-    return tuple(track for track in TRACKS if not names or track.name in names)
+    return tuple(track for track in among if not names or track.name in names)

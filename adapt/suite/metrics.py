@@ -20,7 +20,7 @@ from robots.errors import InvalidValueError
 Statistic = Callable[[np.ndarray], Any]  # (..., n) to (...)
 _RESAMPLES = 1000
 _SOLVED = 0.9
-_MARKS = (1, 3, 5, 10, 20)  # numbers of trials after which the ratio is reported
+_MARKS = (1, 2, 3, 5, 10, 20)  # numbers of trials after which the ratio is reported
 EARLY = 10  # trials in which falls are counted
 _ROUNDING = 1e-12  # smaller differences are rounding errors
 

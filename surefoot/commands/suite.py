@@ -21,9 +21,9 @@ from surefoot.commands.console import (
     console,
     workforce,
 )
-from surefoot.commands.off_grid import off_grid
 from surefoot.commands.progress import study_bar
 from surefoot.commands.recovery_suite import recovery
+from surefoot.commands.simulated_suite import recovery_simulated
 
 if TYPE_CHECKING:
     from repertoire.suites.settings import StudySettings, Variant
@@ -182,7 +182,7 @@ def suite() -> None:
 
 
 suite.add_command(recovery)
-suite.add_command(off_grid)
+suite.add_command(recovery_simulated)
 
 
 @suite.command()

@@ -47,6 +47,7 @@ def test_every_metric_of_one_climb():
     assert found == pytest.approx(
         {
             "RR@1": 0.05,
+            "RR@2": 0.1,
             "RR@3": 0.15,
             "RR@5": 0.25,
             "RR@10": 0.5,
@@ -62,6 +63,7 @@ def test_every_metric_of_one_climb():
             "stop": 4,
             "RR@stop": 0.2,
             "mean RR@1": 0.05,
+            "mean RR@2": 0.1,
             "mean RR@3": 0.15,
             "mean RR@5": 0.25,
             "mean RR@10": 0.5,
@@ -80,7 +82,8 @@ def test_means_and_interquartile_means_differ():
 
 def test_few_trials_have_fewer_metrics():
     assert set(metrics(4)) == {
-        *("RR@1", "RR@3", "T90", "T95", "AURC", "CVaR10", "stop", "RR@stop", "mean RR@1", "mean RR@3")
+        *("RR@1", "RR@2", "RR@3", "T90", "T95", "AURC", "CVaR10", "stop", "RR@stop"),
+        *("mean RR@1", "mean RR@2", "mean RR@3"),
     }
 
 

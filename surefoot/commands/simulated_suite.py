@@ -1,4 +1,4 @@
-"""`surefoot suite off-grid`."""
+"""`surefoot suite recovery-simulated`."""
 
 from pathlib import Path
 
@@ -15,17 +15,22 @@ from surefoot.commands.console import (
     threads_option,
 )
 
-BENCHMARK_SEED = 4
+BENCHMARK_SEED = 5
 
 
-@click.command("off-grid")
+@click.command("recovery-simulated")
 @click.argument("file", type=RepertoireFile)
 @click.option("--rehearsal", type=AnyPath, help="The library, a rehearsal.  [default: FILE-rehearsal]")
 @click.option(
-    "--track", default="T4", show_default=True, help="T4, T4-left-out, T4-gap or T3-pairs, see the docs."
+    "--track",
+    default="T4",
+    show_default=True,
+    help="One of `suite recovery`, or T3-pairs, T4, T4-left-out or T4-gap, see the docs.",
 )
 @click.option("--selectors", type=Names(), help="To compare.  [default: self-model,rehearsed]")
-@click.option("--faults", type=Positive, default=60, show_default=True, help="Number of random faults.")
+@click.option(
+    "--faults", type=Positive, help="Number of faults.  [default: 60 random ones, or all that are listed]"
+)
 @click.option("--trials", type=Positive, default=10, show_default=True, help="Trials of each recovery.")
 @click.option(
     "--think",
@@ -42,16 +47,20 @@ BENCHMARK_SEED = 4
 )
 @seed_option(BENCHMARK_SEED, "the faults, trials and selectors")
 @click.option(
-    "--out", type=AnyPath, default=Path("studies/off-grid"), show_default=True, help="Folder of the study."
+    "--out",
+    type=AnyPath,
+    default=Path("studies/recovery-simulated"),
+    show_default=True,
+    help="Folder of the study.",
 )
 @threads_option
 @cluster_options
-def off_grid(
+def recovery_simulated(
     file: Path,
     rehearsal: Path | None,
     track: str,
     selectors: tuple[str, ...] | None,
-    faults: int,
+    faults: int | None,
     trials: int,
     think: float | None,
     think_episodes: int,
@@ -59,34 +68,34 @@ def off_grid(
     out: Path,
     threads: int | None,
 ) -> None:
-    """Recover from random faults that no library lists, with every trial simulated.
+    """Recover from faults with every trial simulated, as selectors that think between trials need it.
 
-    The seed 4 is that of the benchmark; take another one, such as 40, for faults to tune selectors on.
+    Random faults of the seed 5 are those of the benchmark; take another one, such as 40, to tune selectors.
     Each fault is kept once all selectors recovered from it: the same command goes on after an interruption.
     """
     from adapt.rehearsal.storage import find_table
-    from adapt.suite.off_grid import OffGridSettings, OffGridStudy, off_grid_report
+    from adapt.suite.simulated_report import simulated_report
+    from adapt.suite.simulated_study import SimulatedSettings, SimulatedStudy
     from repertoire.storage.repertoires import read_repertoire
     from robots.files import write_text
 
     repertoire = read_repertoire(file)
     library, _ = find_table(repertoire, file, None, rehearsal)
-    settings = OffGridSettings(
+    settings = SimulatedSettings(
         track=track,
         faults=faults,
-        selectors=selectors or OffGridSettings.selectors,
+        selectors=selectors or SimulatedSettings.selectors,
         trials=trials,
         seed=seed,
         think_seconds=think,
         think_episodes=None if think else think_episodes,
     )
-    study = OffGridStudy(repertoire, library, settings, out, threads=threads)
-    recoveries = study.run(lambda number, text: console.print(f"fault {number + 1} of {faults}: {text}"))
-    recoveries.to_csv(out / "recoveries.csv", index=False)
-    report = off_grid_report(recoveries)
-    title = (
-        f"# {study.track.name}: {study.track.title}\n\n{repertoire.robot.description.title}, {faults} faults"
-    )
-    write_text(out / "report.md", f"{title}\n\n{report}\n")
+    study = SimulatedStudy(repertoire, library, settings, out, threads=threads)
+    count = len(study.faults)
+    recoveries = study.run(lambda number, text: console.print(f"fault {number + 1} of {count}: {text}"))
+    write_text(out / "recoveries.csv", recoveries.to_csv(index=False, float_format="%.4f"))
+    report = simulated_report(recoveries)
+    title = f"# {study.track.name}: {study.track.title}\n\n{repertoire.robot.description.title}: "
+    write_text(out / "report.md", f"{title}{report}\n")
     console.print(report)
     console.print(f"saved {out / 'report.md'}")

@@ -1,0 +1,73 @@
+"""`simulated_report`: tables in Markdown of recoveries of which every trial was simulated."""
+
+import pandas as pd
+
+from adapt.damage.library import family
+from adapt.suite.metrics import measured, metrics, summarise, trials_of
+from repertoire.suites.report import bold_if, join, table
+
+_SHOWN = (*(f"RR@{mark}" for mark in (1, 2, 3, 5, 10, 20)), "solved@5", "solved@20", "CVaR10")
+_ALSO = ("falls@10", "stop", "RR@stop")
+
+
+def simulated_report(recoveries: pd.DataFrame) -> str:
+    """The metrics of each selector over binding faults, and the recovery ratio for each family of damage.
+
+    Intervals are of 95%, by a bootstrap over the faults, so they are about further faults of the same kind.
+
+    Args:
+        recoveries: see `SimulatedStudy.run`.
+    """
+    binding = recoveries.dropna(subset="selector") if "selector" in recoveries else recoveries[:0]
+    counts = f"{recoveries['damage'].nunique()} faults, of which {binding['damage'].nunique()} are binding."
+    if not len(binding):
+        return counts
+    found = measured(binding.astype({"stop": int}))
+    return join([counts, _metrics(found), _families(found)])
+
+
+def _metrics(binding: pd.DataFrame) -> str:
+    """Metrics of each selector."""
+    known = metrics(trials_of(binding))
+    chosen = {name: known[name] for name in (*_SHOWN, *_ALSO) if name in known}
+    selectors = dict(list(binding.groupby("selector", sort=False)))
+    rows = [
+        (
+            name,
+            *(
+                f"{found.value:.{decimals}f} [{found.low:.{decimals}f}, {found.high:.{decimals}f}]"
+                for own in selectors.values()
+                for values in [own[metric.column].to_numpy(float)[None]]
+                for found, decimals in [(summarise(values, metric.statistic), max(metric.decimals, 1))]
+            ),
+        )
+        for name, metric in chosen.items()
+    ]
+    seconds = ("seconds of thinking a trial", *(f"{own['seconds'].mean():.1f}" for own in selectors.values()))
+    caption = "Binding faults, with 95% intervals. RR@t are interquartile means, stop is a median."
+    return table(("", *map(str, selectors)), [*rows, seconds], caption=caption)
+
+
+def _families(binding: pd.DataFrame) -> str:
+    """Mean recovery ratio of each selector for each family; a pair of faults counts for both."""
+    trials = trials_of(binding)
+    after = max(mark for mark in (1, 2, 3, 5, 10, 20) if mark <= trials)
+    marks = [f"RR@{mark}" for mark in dict.fromkeys((min(5, after), after))]
+    ratios = binding.pivot(index="damage", columns="selector", values=marks)
+    groups: dict[str, list[str]] = {}
+    for damage in ratios.index:
+        for name in family(damage):
+            groups.setdefault(name, []).append(damage)
+    selectors = list(dict.fromkeys(binding["selector"]))
+    rows = []
+    for name, damages in sorted(groups.items()):
+        means = ratios.loc[damages].mean()
+        best = {mark: means[mark].max() for mark in marks}
+        cells = [
+            bold_if(means[mark, one] == best[mark], f"{means[mark, one]:.2f}")
+            for mark in marks
+            for one in selectors
+        ]
+        rows.append((name, str(len(damages)), *cells))
+    header = ("family", "faults", *(f"{one} {mark}" for mark in marks for one in selectors))
+    return table(header, rows, caption="Binding faults, means. A pair of faults counts for both families.")

@@ -1,0 +1,149 @@
+"""Random faults, and recoveries from them that are simulated: drawn by a seed, resumed, reported."""
+
+import json
+import math
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+from adapt.damage import HEALTHY
+from adapt.damage.library import family
+from adapt.damage.text import parse_damage
+from adapt.rehearsal.rehearsal import rehearsal, rehearsed_table
+from adapt.selectors.selector import Context, Selector
+from adapt.suite import simulated_study
+from adapt.suite.cases import SIMULATED_TRACKS, find_tracks
+from adapt.suite.faults import draw_faults, lost_legs, random_faults
+from adapt.suite.simulated_report import simulated_report
+from adapt.suite.simulated_study import SimulatedSettings, SimulatedStudy
+from repertoire.storage.repertoires import write_repertoire
+from robots.catalogue import robot_names
+from robots.errors import InvalidFileError, InvalidValueError
+from robots.robot import load_robot
+from tests.adapt.rehearsal.small import small_repertoire
+
+
+@pytest.mark.parametrize("name", robot_names())
+def test_random_faults(name: str) -> None:
+    robot = load_robot(name)
+    faults = [str(fault) for fault in random_faults(robot, 20, seed=4)]
+    assert faults == [str(fault) for fault in random_faults(robot, 20, seed=4)]
+    assert faults[:10] == [str(fault) for fault in random_faults(robot, 10, seed=4)]
+    assert len(set(faults) & {str(fault) for fault in random_faults(robot, 20, seed=40)}) < 5
+    assert len(set(faults)) == 20
+    assert [text.count("+") for text in faults] == [0, 1] * 10
+    for text in faults:
+        parse_damage(text, robot).apply(robot)
+
+
+def test_lost_legs() -> None:
+    faults = [str(fault) for fault in lost_legs(load_robot("hexapod"), seed=4)]
+    assert [text.count("lost") for text in faults] == [2, 3] * 15 + [3] * 5
+    assert len(set(faults)) == 35
+    assert all(family(text) == {"lost", "pair"} for text in faults)
+    assert len(lost_legs(load_robot("ant"), seed=4)) == 6
+
+
+def study(folder: Path, **settings: object) -> SimulatedStudy:
+    few = {"faults": 2, "trials": 2, "think_episodes": 30, "selectors": ("self-model", "map-bo"), "seed": 2}
+    repertoire = small_repertoire()
+    with rehearsal(repertoire, [], episodes=1, seed=1, threads=1) as evaluation:
+        evaluation.run()
+        library = rehearsed_table(evaluation)
+    return SimulatedStudy(repertoire, library, SimulatedSettings(**few | settings), folder, threads=1)
+
+
+@pytest.mark.parametrize("track", ["T0", "T1", "T2", "T3-pairs", "T4", "T4-left-out", "T4-gap"])
+def test_a_study_is_resumed_and_reported(tmp_path: Path, monkeypatch, track: str) -> None:
+    monkeypatch.setattr(simulated_study, "BINDING", math.inf)
+    begun: list[int] = []
+    found = study(tmp_path, track=track).run(lambda number, _: begun.append(number))
+    assert begun == [0, 1]
+    assert list(found["selector"]) == ["self-model", "map-bo"] * 2
+    assert found[["rr_0", "rr_1", "rr_2"]].notna().all().all()
+    assert (found["seconds"] > 0).tolist() == [True, False] * 2
+    (tmp_path / "fault-001.json").unlink()
+    again = study(tmp_path, track=track).run(lambda number, _: begun.append(number))
+    assert begun == [0, 1, 1]
+    pd.testing.assert_frame_equal(again.drop(columns="seconds"), found.drop(columns="seconds"))
+    assert json.loads((tmp_path / "study.json").read_text())["track"] == track
+    assert simulated_report(found).startswith("2 faults, of which 2 are binding.")
+    with pytest.raises(InvalidValueError, match="holds another study"):
+        study(tmp_path, track=track, trials=3)
+    (tmp_path / "fault-000.json").write_text((tmp_path / "fault-001.json").read_text())
+    with pytest.raises(InvalidFileError, match=r"fault-000.json holds recoveries from .*, not from "):
+        study(tmp_path, track=track).run()
+    (tmp_path / "fault-000.json").write_text("[")
+    with pytest.raises(InvalidFileError, match=r"fault-000.json: it is not valid JSON"):
+        study(tmp_path, track=track).run()
+
+
+def test_nobody_recovers_from_what_is_not_binding(tmp_path: Path, monkeypatch) -> None:
+    monkeypatch.setattr(simulated_study, "BINDING", -math.inf)
+    found = study(tmp_path).run()
+    assert list(found.columns) == ["damage", "oracle", "rr_0"]
+    assert simulated_report(found) == "2 faults, of which 0 are binding."
+
+
+def test_the_library_holds_what_the_track_says(tmp_path: Path, monkeypatch) -> None:
+    monkeypatch.setattr(simulated_study, "BINDING", math.inf)
+    given: list[tuple[str, ...]] = []
+    start = simulated_study.make_selector
+
+    def make_selector(name: str, context: Context) -> Selector:
+        given.append(context.table.conditions)
+        return start(name, context)
+
+    monkeypatch.setattr(simulated_study, "make_selector", make_selector)
+    (truth, *_) = study(tmp_path / "T2", track="T2", selectors=("self-model",)).run()["damage"]
+    study(tmp_path / "T0", track="T0", selectors=("self-model",)).run()
+    assert given[0] == (HEALTHY, truth)
+    assert given[2] == (HEALTHY,)
+
+
+def test_random_faults_are_the_same_however_many() -> None:
+    robot, (track,) = load_robot("hexapod"), find_tracks(["T4"], among=SIMULATED_TRACKS)
+    assert draw_faults(track, robot, None, seed=5)[:3] == draw_faults(track, robot, 3, seed=5)
+    (listed,) = find_tracks(["T3"])
+    assert len(draw_faults(listed, robot, None, seed=5)) == 24
+    with pytest.raises(InvalidValueError, match="there are 24 faults of track T3 for the hexapod, not 25"):
+        draw_faults(listed, robot, 25, seed=5)
+
+
+def test_a_report_by_selector_and_family() -> None:
+    rows: list[dict[str, object]] = [
+        {"damage": f"front_left:{kind}", "selector": name, "oracle": 1.0, "rr_0": 0.1, "stop": 2}
+        | {f"rr_{trial}": ratio for trial in range(1, 6)}
+        | {"falls_10": 1, "seconds": 3.0}
+        for kind, ratios in (("lost", (0.95, 0.5)), ("dead", (0.91, 0.92)), ("short@0.5", (0.85, 0.2)))
+        for name, ratio in zip(("self-model", "rehearsed"), ratios, strict=True)
+    ]
+    rows.append({"damage": "all:weak@0.9", "oracle": 1.0, "rr_0": 0.95})
+    lines = simulated_report(pd.DataFrame(rows)).splitlines()
+    assert lines[0] == "4 faults, of which 3 are binding."
+    assert lines[2] == "|  | self-model | rehearsed |"
+    assert "| RR@5 | 0.90 [0.85, 0.95] | 0.54 [0.20, 0.92] |" in lines
+    assert any(line.startswith("| solved@5 | 0.67 [") for line in lines)
+    assert "| seconds of thinking a trial | 3.0 | 3.0 |" in lines
+    assert "| dead | 1 | 0.91 | **0.92** |" in lines
+    assert "| lost | 1 | **0.95** | 0.50 |" in lines
+
+
+def test_the_command(run, tmp_path: Path) -> None:
+    write_repertoire(tmp_path / "gaits.h5", small_repertoire())
+    few = ["--faults", 1, "--trials", 1, "--think-episodes", 20, "--threads", 1, "--out", tmp_path / "out"]
+    options = [*few, "--selectors", "self-model"]
+    code, out, err = run(
+        "suite", "recovery-simulated", tmp_path / "gaits.h5", *options, "--selectors", "self-model"
+    )
+    assert (code, err) == (0, "")
+    assert out.startswith("fault 1 of 1: ")
+    assert {path.name for path in (tmp_path / "out").iterdir()} >= {
+        "report.md",
+        "recoveries.csv",
+        "fault-000.json",
+    }
+    code, _, err = run("suite", "recovery-simulated", tmp_path / "gaits.h5", *options, "--track", "T9")
+    assert code == 2
+    assert "unknown track 'T9'" in err
