@@ -1,10 +1,15 @@
-"""What all gaits would do under a model, from those that were simulated under it."""
+"""`Forecast`: what all gaits would do under a model, from those that were simulated under it."""
+
+from collections.abc import Sequence
 
 import numpy as np
 from scipy.linalg import cho_factor, cho_solve
 from scipy.spatial.distance import cdist
 
 from adapt.selectors.gaussian_process import matern_52
+from adapt.self_model.rating import Model
+from adapt.self_model.twin import Run, Twin
+from robots.seeds import SeedFamily, derive_seeds
 
 _COMPONENTS = 30
 _MEASURES = 0.3  # weight of the measures next to the components of several conditions
@@ -13,6 +18,74 @@ _REACH = 0.7  # length scale, as a share of the median distance
 _LINEAR = 0.5  # share of the variance that is linear in the features
 _NOISE = 0.05  # variance of an episode, as a share of that of the gaits
 _LEAST = 1e-9
+_START = 20  # gaits that run under a model first: so many of the best by what is known, and as many others
+_ROUND = 30  # gaits in each further round
+_CURIOUS = 0.7  # standard deviations by which a forecast may be exceeded
+
+
+class Forecast:
+    """Runs some gaits under models, and forecasts what all others would do under them.
+
+    Args:
+        twin: runs the episodes.
+        features: in which gaits that fare alike are near each other, (k, p), see `gait_features`.
+        min_objective: the worst objective that counts.
+        seed: from which all random numbers derive.
+    """
+
+    def __init__(self, twin: Twin, features: np.ndarray, *, min_objective: float, seed: int) -> None:
+        self._twin, self._features, self._least, self._seed = twin, features, min_objective, seed
+        self._rng = np.random.default_rng(seed)
+        self._known: dict[str, dict[int, list[tuple[float, bool]]]] = {}  # by model, then by gait
+
+    def __contains__(self, model: Model) -> bool:
+        """Whether any gait ran under a model."""
+        return str(model.damage) in self._known
+
+    def explore(self, model: Model, expected: np.ndarray, akin: Sequence[Model]) -> None:
+        """Run more gaits under a model: those that may be the best by what ran under it so far.
+
+        Args:
+            model: the model.
+            expected: objectives that are expected of all gaits, (k,), as long as none ran under it.
+            akin: models whose best gaits may be good under it too.
+        """
+        if model not in self:
+            best = np.argsort(-expected, kind="stable")[:_START]
+            others = self._rng.permutation(len(self._features))[:_START]
+            self.run(model, [*best, *others, *(row for other in akin for row in self._best(other))], 1)
+            return
+        means, deviations = self.of(model)
+        hope = means[:, 0] + _CURIOUS * deviations[:, 0]
+        hope[list(self._known[str(model.damage)])] = -np.inf
+        self.run(model, np.argsort(-hope, kind="stable")[:_ROUND].tolist(), 1)
+
+    def run(self, model: Model, rows: Sequence[int], count: int) -> None:
+        """Have gaits run under a model until each ran so many episodes."""
+        known = self._known.setdefault(str(model.damage), {})
+        runs = []
+        for row in dict.fromkeys(map(int, rows)):
+            seeds = derive_seeds(self._seed, SeedFamily.THINKING, 4 * row, count)
+            runs += [Run(model.damage, row, int(seed)) for seed in seeds[len(known.get(row, ())) :]]
+        if not runs:
+            return
+        episodes = self._twin.run(runs)
+        objectives = np.where(episodes.diverged, self._least, episodes.objectives)
+        for run, objective, fell in zip(runs, objectives, episodes.fell | episodes.diverged, strict=True):
+            known.setdefault(run.row, []).append((float(objective), bool(fell)))
+
+    def of(self, model: Model) -> tuple[np.ndarray, np.ndarray]:
+        """Objectives and shares of falls of all gaits under a model, and standard deviations, (k, 2) each."""
+        known = self._known[str(model.damage)]
+        values = np.array([np.mean(found, axis=0) for found in known.values()])
+        means, deviations = forecast(self._features, np.array(list(known)), values)
+        means[list(known)] = values
+        return means, deviations
+
+    def _best(self, model: Model) -> list[int]:
+        """The gaits that did best under a model."""
+        known = self._known.get(str(model.damage), {})
+        return sorted(known, key=lambda row: (-np.mean([found for found, _ in known[row]]), row))[:_START]
 
 
 def gait_features(objectives: np.ndarray, measures: np.ndarray) -> np.ndarray:

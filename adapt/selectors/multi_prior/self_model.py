@@ -1,6 +1,5 @@
 """`SelfModel`: fits its simulator to what trials show, and tries what works best in it."""
 
-from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -15,21 +14,18 @@ from adapt.selectors.multi_prior.rehearsed import Rehearsed
 from adapt.selectors.multi_prior.settings import RehearsedSettings, Tolerances
 from adapt.selectors.selector import Context, Selector
 from adapt.self_model.features import Features
-from adapt.self_model.fit import WEIGHT, Fit, Model
-from adapt.self_model.forecast import forecast, gait_features
+from adapt.self_model.fit import Fit
+from adapt.self_model.forecast import Forecast, gait_features
+from adapt.self_model.rating import WEIGHT, Model, Rating
 from adapt.self_model.registry import Registry
-from adapt.self_model.twin import Run, Twin
+from adapt.self_model.twin import Twin
 from repertoire.resources import one_blas_thread
 from robots.errors import InvalidValueError
-from robots.seeds import SeedFamily, derive_seeds
 
 _FITTED = 0.6  # share of the limits that goes into the fit, if it takes so much
 _MODELS = 6  # fitted ones that are hypotheses
 _ALIKE = 2  # of these, with the same faults in other strengths
-_START = 20  # gaits that run under a model first: so many of the best by what is known, and as many others
-_ROUND = 30  # gaits in each further round
 _ROUNDS = (4, 2, 1, 1, 1, 1)  # of each model, the best one first
-_CURIOUS = 0.7  # standard deviations by which a forecast may be exceeded
 _FINALISTS = 8
 _SEEDS = 3  # episodes of each finalist, and of each gait tried
 _TRUSTED = 0.6  # share of the trials' difference from a healthy robot that a fit must explain
@@ -81,21 +77,22 @@ class SelfModel(Selector):
         table = context.table or _healthy_table(context)
         known = [parse_damage(text, robot) for text in table.conditions]
         registry = Registry(robot, without=thinking.without)
-        self._fit = Fit(self._twin, self._features, registry, known, seed=context.seed)
-        table = table.take([text for text in table.conditions if text in self._fit.models])
+        self._rating = Rating(self._twin, self._features, seed=context.seed)
+        self._fit = Fit(self._rating, registry, known, seed=context.seed)
+        table = table.take([text for text in table.conditions if text in self._rating.models])
         nothing = np.zeros((*table.objectives.shape, 1), np.float32)  # traces take the place of its evidence
         self._library = replace(table, evidence=nothing, evidence_std=nothing, evidence_names=("nothing",))
         height = float(np.max(table.objectives)) - context.prior.min_objective
-        self._gaits = gait_features(
+        gaits = gait_features(
             np.asarray(table.objectives, np.float64) / (height if height > 0 else 1.0),
             np.asarray(context.prior.measures, np.float64),
         )
+        least = context.prior.min_objective
+        self._forecast = Forecast(self._twin, gaits, min_objective=least, seed=context.seed)
         tolerances = Tolerances(channels=WEIGHT * len(self._features))
         self._settings = replace(settings or RehearsedSettings(), tolerances=tolerances)
         self._outcomes: list[tuple[int, Outcome]] = []
-        self._runs: dict[str, dict[int, list[tuple[float, bool]]]] = {}  # by model, then by gait
         self._fitted: list[Model] = []
-        self._rng = np.random.default_rng(context.seed)
         self._thought: Thought | None = None
         self._explained = 0.0  # by the best fit
         self._rehearsed = self._believe()
@@ -143,16 +140,16 @@ class SelfModel(Selector):
         self._thought = None
         if len(outcome.trace):
             self._features.check(outcome.trace)
-            new = row not in self._fit.trials
+            new = row not in self._rating.trials
             self._twin.begin()
-            self._fit.tell(row, np.asarray(outcome.trace), outcome.fell)
+            self._rating.tell(row, np.asarray(outcome.trace), outcome.fell)
             self._outcomes.append((row, outcome))
             if new:
                 self._fit.search(_FITTED)
                 self._plan()
             else:  # a confirmation: it is time to walk, not to think
                 self._rehearsed = self._believe()
-            self._explained = self._fit.explained(self._fit.best(1)[0])
+            self._explained = self._rating.explained(self._rating.best(1)[0])
             self._thought = Thought(self._twin.seconds, self._twin.episodes, self._explained)
         else:
             self._outcomes.append((row, outcome))
@@ -166,21 +163,21 @@ class SelfModel(Selector):
         for model, rounds in zip(self._fitted, _ROUNDS, strict=False):
             for _ in range(rounds):
                 if self._twin.spent < 1:
-                    self._explore(model)
+                    self._forecast.explore(model, self._rehearsed.predicted, self._fitted[:2])
         self._rehearsed = self._believe()
         for _ in range(2):
             rows = np.argsort(-self._rehearsed.gain, kind="stable")[:_FINALISTS].tolist()
             tried = [row for row, _ in self._outcomes]
             for model in self._fitted[:2]:
                 if self._twin.spent < 1:
-                    self._run(model, [*rows, *dict.fromkeys(tried)], _SEEDS)
+                    self._forecast.run(model, [*rows, *dict.fromkeys(tried)], _SEEDS)
             self._rehearsed = self._believe()
 
     def _likeliest(self) -> list[Model]:
         """Fits that are better than all that was rehearsed, few of which differ in strengths alone."""
         chosen: list[Model] = []
         alike: dict[str, int] = {}
-        for model in self._fit.best(20 * _MODELS):
+        for model in self._rating.best(20 * _MODELS):
             kinds = _without_strengths(str(model.damage))
             if str(model.damage) in self._library.conditions:
                 break  # what follows is less likely than what was rehearsed
@@ -189,65 +186,24 @@ class SelfModel(Selector):
                 chosen.append(model)
         return chosen[:_MODELS]
 
-    def _explore(self, model: Model) -> None:
-        """Run more gaits under a model: those that may be the best by what ran under it so far."""
-        known = self._runs.get(str(model.damage), {})
-        if not known:
-            best = np.argsort(-self._rehearsed.predicted, kind="stable")[:_START]
-            others = self._rng.permutation(len(self.prior))[:_START]
-            elsewhere = [row for other in self._fitted[:2] for row in self._best_rows(other)]
-            self._run(model, [*best, *others, *elsewhere], 1)
-            return
-        means, deviations = self._forecast(model)
-        hope = means[:, 0] + _CURIOUS * deviations[:, 0]
-        hope[list(known)] = -np.inf
-        self._run(model, np.argsort(-hope, kind="stable")[:_ROUND].tolist(), 1)
-
-    def _best_rows(self, model: Model) -> list[int]:
-        """The gaits that did best under a model."""
-        known = self._runs.get(str(model.damage), {})
-        return sorted(known, key=lambda row: (-np.mean([found for found, _ in known[row]]), row))[:_START]
-
-    def _run(self, model: Model, rows: Sequence[int], count: int) -> None:
-        """Have gaits run under a model until each ran so many episodes."""
-        known = self._runs.setdefault(str(model.damage), {})
-        runs = []
-        for row in dict.fromkeys(map(int, rows)):
-            seeds = derive_seeds(self._context.seed, SeedFamily.THINKING, 4 * row, count)
-            runs += [Run(model.damage, row, int(seed)) for seed in seeds[len(known.get(row, ())) :]]
-        if not runs:
-            return
-        episodes = self._twin.run(runs)
-        objectives = np.where(episodes.diverged, self.prior.min_objective, episodes.objectives)
-        for run, objective, fell in zip(runs, objectives, episodes.fell | episodes.diverged, strict=True):
-            known.setdefault(run.row, []).append((float(objective), bool(fell)))
-
-    def _forecast(self, model: Model) -> tuple[np.ndarray, np.ndarray]:
-        """Objectives and falls of all gaits under a model, (k, 2), and their standard deviations."""
-        known = self._runs[str(model.damage)]
-        values = np.array([np.mean(found, axis=0) for found in known.values()])
-        means, deviations = forecast(self._gaits, np.array(list(known)), values)
-        means[list(known)] = values
-        return means, deviations
-
     def _believe(self) -> Rehearsed:
         """The mixture of what was rehearsed and what was fitted, after all trials."""
-        fitted = [model for model in self._fitted if str(model.damage) in self._runs]
-        models = [self._fit.models[text] for text in self._library.conditions]
-        shown = self._fit.shown([*models, *fitted]) if self._fit.trials else {}
-        traced = Traced(shown, self._fit.spread, len(fitted))
+        fitted = [model for model in self._fitted if model in self._forecast]
+        models = [self._rating.models[text] for text in self._library.conditions]
+        shown = self._rating.shown([*models, *fitted]) if self._rating.trials else {}
+        traced = Traced(shown, self._rating.spread, len(fitted))
         table = join([self._library, *map(self._row, fitted)])
         rehearsed = Rehearsed(replace(self._context, table=table), settings=self._settings, traced=traced)
         for row, outcome in self._outcomes:
             seen = len(outcome.trace) and row in shown
-            steps = self._fit.trials[row].steps if seen else 0
+            steps = self._rating.trials[row].steps if seen else 0
             evidence = self._features.of([outcome.trace], steps)[0] if seen else np.empty(0)
             rehearsed.tell(row, replace(outcome, evidence=evidence))
         return rehearsed
 
     def _row(self, model: Model) -> Table:
         """What a model says of all gaits, as if it had been rehearsed."""
-        means, _ = self._forecast(model)
+        means, _ = self._forecast.of(model)
         typical = np.median(self._library.noise, axis=0)
         return replace(
             self._library,

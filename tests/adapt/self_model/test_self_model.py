@@ -16,6 +16,7 @@ from adapt.selectors.selector import Context, Prior
 from adapt.self_model.features import Features
 from adapt.self_model.fit import Fit
 from adapt.self_model.forecast import forecast, gait_features
+from adapt.self_model.rating import Rating
 from adapt.self_model.registry import Registry
 from adapt.self_model.twin import Run, Thinking, Twin
 from robots.errors import InvalidValueError
@@ -24,15 +25,15 @@ JOINTS = only("weak", "offset", "lost")
 BROKEN = "joint=left_middle_femur:offset@0.6+joint=right_rear_coxa:weak@0.05"
 
 
-def fitted(text: str, *, threads: int = 2, without: tuple[str, ...] = JOINTS) -> Fit:
+def fitted(text: str, *, without: tuple[str, ...] = JOINTS, **limits: object) -> Rating:
+    """A rating of models after one trial and a search."""
     repertoire = short_gaits()
-    twin = Twin(Thinking(repertoire, None, 420, threads=threads))
-    registry = Registry(repertoire.robot, without=without)
-    fit = Fit(twin, Features(repertoire.robot), registry, [], seed=3)
-    trace, fell, _ = trial(text, 0)
-    fit.tell(0, trace, fell)
+    thinking = Thinking(repertoire, None, **{"episodes": 420, "threads": 2, **limits})
+    rating = Rating(Twin(thinking), Features(repertoire.robot), seed=3)
+    fit = Fit(rating, Registry(repertoire.robot, without=without), [], seed=3)
+    rating.tell(0, *trial(text, 0)[:2])
     fit.search(1.0)
-    return fit
+    return rating
 
 
 def test_two_faults_are_found_the_same_for_any_number_of_threads() -> None:
@@ -52,25 +53,15 @@ def test_what_the_family_does_not_hold_is_hardly_explained() -> None:
 
 
 def test_what_the_model_was_off_by_before_is_no_evidence_of_a_fault() -> None:
-    repertoire, text = short_gaits(), "all:stiff@0.3"
+    text = "all:stiff@0.3"
     trace, _, _ = trial(text, 0, seed=1)
     losses = []
     for before in ((), ((0, trace),)):
-        twin = Twin(Thinking(repertoire, None, 200, before=before, threads=2))
-        registry = Registry(repertoire.robot, without=only("slope"))
-        fit = Fit(twin, Features(repertoire.robot), registry, [], seed=3)
-        fit.tell(0, *trial(text, 0)[:2])
-        fit.search(1.0)
-        losses.append(fit.loss(fit.healthy))
+        rating = fitted(text, without=only("slope"), episodes=200, before=before)
+        losses.append(rating.loss(rating.healthy))
     assert losses[1] < 0.5 * losses[0]
     with pytest.raises(InvalidValueError, match="a trace of the hexapod must have"):
-        Fit(
-            Twin(replace(twin.thinking, before=((0, trace[:, 1:]),))),
-            Features(repertoire.robot),
-            registry,
-            [],
-            seed=3,
-        )
+        fitted(text, before=((0, trace[:, 1:]),))
 
 
 def test_forecasts_are_exact_where_all_is_linear_and_unsure_elsewhere() -> None:

@@ -1,0 +1,217 @@
+"""`Rating`: how well faults explain what the trials showed, by simulating the gaits that were tried."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from adapt.damage.damage import Damage
+from adapt.damage.defect import Combination, Defect
+from adapt.self_model.features import Features
+from adapt.self_model.twin import Run, Twin
+from robots.seeds import SeedFamily, derive_seeds
+
+WEIGHT = 0.25  # of the features' log likelihoods, since they depend on each other
+PRICE = 3.0  # log likelihood that a fault must be worth
+_FREEDOM = 4.0  # degrees of freedom of Student's t
+_TOLERANCE = 0.15  # share of a feature's spread over the faults by which a model may be off
+_FALL = 3.0  # log likelihood lost where either fell and the other did not
+_SEEDS = 4  # episodes by which the noise of features is known
+_TRIALS = 4  # gaits whose trials are compared: the first, and the last ones
+_BATCH = 256  # episodes whose traces are held at a time
+
+
+@dataclass(eq=False)
+class Trials:
+    """The trials of one gait.
+
+    Attributes:
+        row: of the gait.
+        traces: of each trial.
+        falls: whether the robot fell in each.
+        variance: of the features from episode to episode, (e,).
+        measured: means of the features, (e,).
+    """
+
+    row: int
+    traces: list[np.ndarray]
+    falls: list[bool]
+    variance: np.ndarray
+    measured: np.ndarray
+
+    @property
+    def steps(self) -> int:
+        """Control steps of the shortest trial, which are compared."""
+        return min(map(len, self.traces))
+
+    @property
+    def key(self) -> tuple[int, int]:
+        """What episodes to compare with depend on: the gait and the number of control steps."""
+        return self.row, self.steps
+
+
+@dataclass(eq=False)
+class Model:
+    """Faults that may be what is wrong.
+
+    Attributes:
+        damage: all of them.
+        defects: each of them.
+        shown: features that the model's episode of a gait showed, (e,), by `Trials.key`.
+        falls: whether the model fell in that episode, likewise.
+    """
+
+    damage: Damage
+    defects: tuple[Defect, ...]
+    shown: dict[tuple[int, int], np.ndarray] = field(default_factory=dict)
+    falls: dict[tuple[int, int], bool] = field(default_factory=dict)
+
+
+class Rating:
+    """Compares what models do with what the robot did in its trials.
+
+    A model loses half the squared residuals of its features, in the robust form of Student's t, in units of
+    their noise and of what any model may be off by; and a price for each fault.
+
+    Args:
+        twin: runs the episodes.
+        features: of traces.
+        seed: from which the seeds of all episodes derive.
+
+    Attributes:
+        features: the same.
+        models: all that there are, by the text of their damage.
+        healthy: the model without a fault.
+        trials: by row, in the order of the first of each gait.
+        spread: standard deviation of each feature over possible faults, (e,); zeros until it is set.
+
+    Raises:
+        InvalidValueError: what was recorded while the robot was whole is no trace of it.
+    """
+
+    def __init__(self, twin: Twin, features: Features, *, seed: int) -> None:
+        self.features = features
+        self.models: dict[str, Model] = {}
+        self.trials: dict[int, Trials] = {}
+        self.spread = np.zeros(len(features))
+        self._twin, self._seed = twin, seed
+        self.healthy = self.model(Combination(), ())
+        self._floor = features.floor**2 + self._gap(twin.thinking.before)
+
+    @property
+    def active(self) -> list[Trials]:
+        """The trials that are compared."""
+        every = list(self.trials.values())
+        return every if len(every) <= _TRIALS else [every[0], *every[1 - _TRIALS :]]
+
+    @property
+    def spent(self) -> float:
+        """Share of the limits that is used up."""
+        return self._twin.spent
+
+    def model(self, damage: Damage, defects: tuple[Defect, ...]) -> Model:
+        """The model of a damage, a new one if there is none."""
+        return self.models.setdefault(str(damage), Model(damage, defects))
+
+    def tell(self, row: int, trace: np.ndarray, fell: bool) -> None:
+        """Take in a trial."""
+        none = np.zeros(len(self.features))
+        trials = self.trials.setdefault(row, Trials(row, [], [], none, none))
+        trials.traces.append(trace)
+        trials.falls.append(fell)
+        trials.measured = self.features.of(trials.traces, trials.steps).mean(axis=0)
+        self._calibrate(self.healthy, trials)
+
+    def simulate(self, models: Iterable[Model]) -> None:
+        """Have models run the gaits that were tried, where they did not yet."""
+        distinct = {str(model.damage): model for model in models}.values()
+        todo = [
+            (model, trials) for trials in self.active for model in distinct if trials.key not in model.shown
+        ]
+        for some in (todo[start : start + _BATCH] for start in range(0, len(todo), _BATCH)):
+            runs = [Run(model.damage, trials.row, int(self._seeds(trials.row)[0])) for model, trials in some]
+            episodes = self._twin.run(runs, traced=True)
+            assert episodes.traces is not None
+            for index, (model, trials) in enumerate(some):
+                model.shown[trials.key] = self.features.of([episodes.traces[index]], trials.steps)[0]
+                model.falls[trials.key] = bool(episodes.fell[index] | episodes.diverged[index])
+
+    def calibrate(self) -> None:
+        """Take note of how much features vary from episode to episode under the best model."""
+        best = self.best(1)[0]
+        for trials in self.active:
+            self._calibrate(best, trials)
+
+    def best(self, count: int) -> list[Model]:
+        """Those of the models that lose least in all trials."""
+        return self.ranked(self.active)[:count]
+
+    def ranked(self, several: Sequence[Trials]) -> list[Model]:
+        """The models that ran the gaits of some trials, those first that lose least in these."""
+        rated = [
+            model for model in self.models.values() if {one.key for one in several} <= model.shown.keys()
+        ]
+        losses = self._losses(rated, several) + [PRICE * len(model.defects) for model in rated]
+        order = sorted(range(len(rated)), key=lambda index: (losses[index], str(rated[index].damage)))
+        return [rated[index] for index in order]
+
+    def loss(self, model: Model) -> float:
+        """Log likelihood that a model loses, with the price of its faults."""
+        return float(self._losses([model], self.active)[0]) + PRICE * len(model.defects)
+
+    def explained(self, model: Model) -> float:
+        """Share of the healthy model's misfit that a model explains, from 0 to 1."""
+        misfit, healthy = self._losses([model, self.healthy], self.active)
+        return float(np.clip(1 - misfit / healthy, 0, 1)) if healthy > 0 else 0.0
+
+    def shown(self, models: Sequence[Model]) -> dict[int, tuple[np.ndarray, np.ndarray]]:
+        """What models show in the trials that are compared, (n, e), and its variance, (e,), by row."""
+        self.simulate([self.healthy, *models])
+        return {
+            trials.row: (
+                np.array([model.shown[trials.key] for model in models]),
+                trials.variance + self._floor,
+            )
+            for trials in self.active
+        }
+
+    def misfits(self, shown: np.ndarray, trials: Trials) -> np.ndarray:
+        """Log likelihood lost by each feature, (n, e), of what n models show, (n, e)."""
+        variance = trials.variance * (1 + 1 / len(trials.traces)) + self._floor
+        squares = (shown - trials.measured) ** 2 / (variance + (_TOLERANCE * self.spread) ** 2)
+        return np.asarray(WEIGHT * 0.5 * (_FREEDOM + 1) * np.log1p(squares / _FREEDOM))
+
+    def _losses(self, models: Sequence[Model], several: Sequence[Trials]) -> np.ndarray:
+        """Log likelihood that n models lose in some trials, (n,), without the price of their faults."""
+        total = np.zeros(len(models))
+        for trials in several if models else ():
+            total += self.misfits(np.array([model.shown[trials.key] for model in models]), trials).sum(axis=1)
+            falls = np.array([model.falls[trials.key] for model in models])
+            total += _FALL * np.abs(falls - np.mean(trials.falls))
+        return total
+
+    def _calibrate(self, model: Model, trials: Trials) -> None:
+        """Take note of how much features of a gait vary from episode to episode under a model."""
+        found = self.features.of(self._episodes(model, trials.row), trials.steps).var(axis=0, ddof=1)
+        trials.variance = np.maximum(trials.variance, found)
+
+    def _gap(self, before: Sequence[tuple[int, np.ndarray]]) -> np.ndarray:
+        """Mean square of what the model is off by where nothing is wrong, (e,)."""
+        squares = [np.zeros(len(self.features))]
+        for row, trace in before:
+            self.features.check(trace)
+            traces = self._episodes(self.healthy, row)
+            measured, shown = (self.features.of(some, len(trace)) for some in ([trace], traces))
+            squares.append((measured[0] - shown.mean(axis=0)) ** 2)
+        return np.asarray(np.mean(squares[1:] or squares, axis=0))
+
+    def _episodes(self, model: Model, row: int) -> list[np.ndarray]:
+        """Traces of several episodes of a gait under a model."""
+        runs = [Run(model.damage, row, int(seed)) for seed in self._seeds(row)]
+        traces = self._twin.run(runs, traced=True).traces
+        assert traces is not None
+        return list(traces)
+
+    def _seeds(self, row: int) -> np.ndarray:
+        """Seeds of a gait's episodes."""
+        return derive_seeds(self._seed, SeedFamily.THINKING, _SEEDS * row, _SEEDS)
