@@ -11,6 +11,7 @@ from repertoire.repertoire import Repertoire, format_cell
 from robots.simulation.trace import SENSORS
 from surefoot.commands.console import (
     AnyPath,
+    Names,
     Positive,
     RepertoireFile,
     Whole,
@@ -77,8 +78,8 @@ class SelectorOption(click.Option):
 )
 @click.option(
     "--sensors",
-    metavar="LIST",
-    help=f"Sensors that the robot has for self-model, with commas between.  [default: {','.join(SENSORS)}]",
+    type=Names(),
+    help=f"Sensors that the robot has for self-model.  [default: {','.join(SENSORS)}]",
 )
 @click.option("--max-falls", type=Positive, help="Stop after so many falls.  [default: any number]")
 @seed_option(1, "the seeds of all episodes")
@@ -97,7 +98,7 @@ def recover(
     confirmations: int,
     think: float | None,
     think_episodes: int | None,
-    sensors: str | None,
+    sensors: tuple[str, ...] | None,
     max_falls: int | None,
     seed: int,
     oracle: bool,
@@ -120,9 +121,9 @@ def recover(
     name, table, choice = _choose(file, repertoire, selector, rehearsal)
     thinking = None
     if (think, think_episodes, sensors) != (None, None, None):
-        seconds = 10.0 if think is None and think_episodes is None else think
-        named = SENSORS if sensors is None else tuple(name.strip() for name in sensors.split(","))
-        thinking = Thinking(repertoire, seconds, think_episodes, check_sensors(named), threads=threads)
+        seconds = Thinking.seconds if think is None and think_episodes is None else think
+        checked = check_sensors(SENSORS if sensors is None else sensors)
+        thinking = Thinking(repertoire, seconds, think_episodes, checked, threads=threads)
     folder = out or results_base(file).parent
 
     def show(trial: Trial) -> None:
