@@ -18,6 +18,7 @@ _PATIENCE = 3  # rounds without an improvement
 _IMPROVED = 0.5  # log likelihood that counts as one
 _STILL = 0.03  # [rad] range in which a joint that is stuck stays
 _SHARE = 0.1  # of its torque that a motor that may be weak lacks at the least
+_GOLDEN = (5**0.5 - 1) / 2  # whose multiples are scattered evenly over the remainders of 1
 _ASKEW = 0.1  # [rad] mean error of a servo that may be offset
 
 
@@ -44,25 +45,27 @@ class Fit:
     def search(self, until: float) -> None:
         """Look for better models after a trial of another gait.
 
+        What was rehearsed runs the gait in any case; all else only as long as the limits allow.
+
         Args:
             until: share of the limits after whose use to stop, if nothing stops getting better before.
         """
         rating = self._rating
         *_, last = rating.trials.values()
-        if len(rating.trials) == 1:
-            rating.simulate([*self._known, *self._singles])
-            rating.spread = np.std([model.shown[last.key] for model in self._singles], axis=0)
-        else:
-            before = [trials for trials in rating.active if trials is not last]
-            rating.simulate([*self._known, *rating.ranked(before)[:_CARRIED]])
-        rating.simulate(self._read_off(last))
-        rating.simulate(self._composites())
+        before = [trials for trials in rating.active if trials is not last]
+        rating.simulate(self._known)
+        rating.simulate(self._read_off(last), until)
+        rating.simulate(rating.ranked(before)[:_CARRIED] if before else _scattered(self._singles), until)
+        if not before:
+            shown = [model.shown[last.row] for model in self._singles if last.row in model.shown]
+            rating.spread = np.std(shown or [rating.healthy.shown[last.row]], axis=0)
+        rating.simulate(self._composites(), until)
         rating.calibrate()
         lowest, in_vain = rating.loss(rating.best(1)[0]), 0
         for number in range(_ROUNDS):
             if rating.spent >= until or in_vain >= _PATIENCE:
                 break
-            rating.simulate(self._improved(_STEPS[min(number, len(_STEPS) - 1)]))
+            rating.simulate(self._improved(_STEPS[min(number, len(_STEPS) - 1)]), until)
             loss = rating.loss(rating.best(1)[0])
             in_vain = in_vain + 1 if loss > lowest - _IMPROVED else 0
             lowest = min(lowest, loss)
@@ -95,10 +98,10 @@ class Fit:
         if len(model.defects) >= MOST_FAULTS:
             return []
         first, known = self._first
-        changes = model.shown[first.key] - self._rating.healthy.shown[first.key]
-        order = self._order([single.shown[first.key] + changes for single in known], first)[: 4 * _BEAM]
+        changes = model.shown[first.row] - self._rating.healthy.shown[first.row]
+        order = self._order([single.shown[first.row] + changes for single in known], first)[: 4 * _BEAM]
         more = self._models((*model.defects, *known[index].defects) for index in order)
-        return [other for other in more if first.key not in other.shown]
+        return [other for other in more if first.row not in other.shown]
 
     def _jittered(self, model: Model, step: float, count: int) -> list[Model]:
         """A model with other strengths."""
@@ -123,27 +126,31 @@ class Fit:
         others = [
             model for model in known if model.defects[0].target == out.target and model.defects != (out,)
         ]
-        order = self._order([model.shown[first.key] for model in others], first)[: _BEAM // 2]
+        order = self._order([model.shown[first.row] for model in others], first)[: _BEAM // 2]
         return self._models((*rest, *others[index].defects) for index in order)
 
     def _order(self, shown: Sequence[np.ndarray], trials: Trials) -> np.ndarray:
         """Indices of what models show, those first that are nearest to some trials."""
-        every = np.reshape(shown, (len(shown), len(self._rating.features)))
-        return np.argsort(self._rating.misfits(every, trials).sum(axis=1), kind="stable")
+        return np.argsort(self._rating.misfits(self._stacked(shown), trials).sum(axis=1), kind="stable")
+
+    def _stacked(self, shown: Sequence[np.ndarray]) -> np.ndarray:
+        """What n models show, (n, e), of which there may be none."""
+        return np.reshape(shown, (len(shown), len(self._rating.features)))
 
     @property
     def _first(self) -> tuple[Trials, list[Model]]:
         """The first trial, and the single faults, all of which ran its gait."""
         first, *_ = self._rating.active
         every = [*self._singles, *(model for model in self._known if len(model.defects) == 1)]
-        return first, [model for model in every if first.key in model.shown]
+        return first, [model for model in every if first.row in model.shown]
 
     def _read_off(self, trials: Trials) -> list[Model]:
         """Faults whose strengths sensors show: joints that stand still, and servos that stand askew."""
         features, trace = self._rating.features, trials.traces[-1]
         joints = features.robot.description.joints
         values = dict(zip(features.names, features.of([trace], trials.steps)[0], strict=True))
-        shares = features.shares(trace) if "currents" in features.sensors else np.full(len(joints), 1.0)
+        felt = {"encoders", "currents"} <= set(features.sensors)
+        shares = features.shares(trace) if felt else np.full(len(joints), 1.0)
         found = []
         for number, joint in enumerate(joints):
             moved = values.get(f"encoders: {joint} range [rad]", np.inf)
@@ -165,8 +172,8 @@ class Fit:
     def _composites(self) -> list[Model]:
         """Each leg's best explanation of its own joints' readings, put together."""
         (first, known), features = self._first, self._rating.features
-        healthy = self._rating.misfits(self._rating.healthy.shown[first.key], first)
-        losses = self._rating.misfits(np.array([model.shown[first.key] for model in known]), first)
+        healthy = self._rating.misfits(self._rating.healthy.shown[first.row], first)
+        losses = self._rating.misfits(self._stacked([model.shown[first.row] for model in known]), first)
         parts = [self._registry.joints_of(model.defects[0]) for model in known]
         gains: list[tuple[float, Defect]] = []
         for leg in features.robot.description.legs.values():
@@ -180,6 +187,11 @@ class Fit:
         gains.sort(key=lambda pair: -pair[0])
         picked = [defect for gain, defect in gains[:MOST_FAULTS] if gain > PRICE]
         return self._models(picked[:count] for count in range(2, len(picked) + 1))
+
+
+def _scattered(models: Sequence[Model]) -> list[Model]:
+    """Models in an order in which those that are alike are far apart, since there may not be time for all."""
+    return [models[index] for index in np.argsort(np.arange(len(models)) * _GOLDEN % 1)]
 
 
 def _defects_of(damage: Damage) -> tuple[Defect, ...]:

@@ -18,7 +18,7 @@ _TOLERANCE = 0.15  # share of a feature's spread over the faults by which a mode
 _FALL = 3.0  # log likelihood lost where either fell and the other did not
 _SEEDS = 4  # episodes by which the noise of features is known
 _TRIALS = 4  # gaits whose trials are compared: the first, and the last ones
-_BATCH = 256  # episodes whose traces are held at a time
+_BATCH = 32  # episodes after which it is asked whether there is time for more
 
 
 @dataclass(eq=False)
@@ -27,27 +27,21 @@ class Trials:
 
     Attributes:
         row: of the gait.
-        traces: of each trial.
-        falls: whether the robot fell in each.
+        steps: control steps of the first trial, which are compared.
         variance: of the features from episode to episode, (e,).
-        measured: means of the features, (e,).
+        traces: of each trial that lasted as long as the first.
+        falls: whether the robot fell in each trial.
+        measured: means of the features of the traces, (e,).
+        calibrated: texts of the models under which the variance is known.
     """
 
     row: int
-    traces: list[np.ndarray]
-    falls: list[bool]
+    steps: int
     variance: np.ndarray
-    measured: np.ndarray
-
-    @property
-    def steps(self) -> int:
-        """Control steps of the shortest trial, which are compared."""
-        return min(map(len, self.traces))
-
-    @property
-    def key(self) -> tuple[int, int]:
-        """What episodes to compare with depend on: the gait and the number of control steps."""
-        return self.row, self.steps
+    traces: list[np.ndarray] = field(default_factory=list)
+    falls: list[bool] = field(default_factory=list)
+    measured: np.ndarray = field(default_factory=lambda: np.empty(0))
+    calibrated: set[str] = field(default_factory=set)
 
 
 @dataclass(eq=False)
@@ -57,14 +51,14 @@ class Model:
     Attributes:
         damage: all of them.
         defects: each of them.
-        shown: features that the model's episode of a gait showed, (e,), by `Trials.key`.
+        shown: features that the model's episode of a gait showed, (e,), by the gait's row.
         falls: whether the model fell in that episode, likewise.
     """
 
     damage: Damage
     defects: tuple[Defect, ...]
-    shown: dict[tuple[int, int], np.ndarray] = field(default_factory=dict)
-    falls: dict[tuple[int, int], bool] = field(default_factory=dict)
+    shown: dict[int, np.ndarray] = field(default_factory=dict)
+    falls: dict[int, bool] = field(default_factory=dict)
 
 
 class Rating:
@@ -114,27 +108,34 @@ class Rating:
         return self.models.setdefault(str(damage), Model(damage, defects))
 
     def tell(self, row: int, trace: np.ndarray, fell: bool) -> None:
-        """Take in a trial."""
-        none = np.zeros(len(self.features))
-        trials = self.trials.setdefault(row, Trials(row, [], [], none, none))
-        trials.traces.append(trace)
+        """Take in a trial; one that ended before the first of its gait counts by its fall alone."""
+        trials = self.trials.setdefault(row, Trials(row, len(trace), np.zeros(len(self.features))))
         trials.falls.append(fell)
-        trials.measured = self.features.of(trials.traces, trials.steps).mean(axis=0)
+        if len(trace) >= trials.steps:
+            trials.traces.append(trace)
+            trials.measured = self.features.of(trials.traces, trials.steps).mean(axis=0)
         self._calibrate(self.healthy, trials)
 
-    def simulate(self, models: Iterable[Model]) -> None:
-        """Have models run the gaits that were tried, where they did not yet."""
+    def simulate(self, models: Iterable[Model], until: float = np.inf) -> None:
+        """Have models run the gaits that were tried, where they did not yet.
+
+        Args:
+            models: some.
+            until: share of the limits after whose use to stop, whether all of them ran or not.
+        """
         distinct = {str(model.damage): model for model in models}.values()
         todo = [
-            (model, trials) for trials in self.active for model in distinct if trials.key not in model.shown
+            (model, trials) for trials in self.active for model in distinct if trials.row not in model.shown
         ]
         for some in (todo[start : start + _BATCH] for start in range(0, len(todo), _BATCH)):
+            if self.spent >= until:
+                return
             runs = [Run(model.damage, trials.row, int(self._seeds(trials.row)[0])) for model, trials in some]
             episodes = self._twin.run(runs, traced=True)
             assert episodes.traces is not None
             for index, (model, trials) in enumerate(some):
-                model.shown[trials.key] = self.features.of([episodes.traces[index]], trials.steps)[0]
-                model.falls[trials.key] = bool(episodes.fell[index] | episodes.diverged[index])
+                model.shown[trials.row] = self.features.of([episodes.traces[index]], trials.steps)[0]
+                model.falls[trials.row] = bool(episodes.fell[index] | episodes.diverged[index])
 
     def calibrate(self) -> None:
         """Take note of how much features vary from episode to episode under the best model."""
@@ -149,7 +150,9 @@ class Rating:
     def ranked(self, several: Sequence[Trials]) -> list[Model]:
         """The models that ran the gaits of some trials, those first that lose least in these."""
         rated = [
-            model for model in self.models.values() if {one.key for one in several} <= model.shown.keys()
+            model
+            for model in self.models.values()
+            if {trials.row for trials in several} <= model.shown.keys()
         ]
         losses = self._losses(rated, several) + [PRICE * len(model.defects) for model in rated]
         order = sorted(range(len(rated)), key=lambda index: (losses[index], str(rated[index].damage)))
@@ -169,7 +172,7 @@ class Rating:
         self.simulate([self.healthy, *models])
         return {
             trials.row: (
-                np.array([model.shown[trials.key] for model in models]),
+                np.array([model.shown[trials.row] for model in models]),
                 trials.variance + self._floor,
             )
             for trials in self.active
@@ -185,15 +188,17 @@ class Rating:
         """Log likelihood that n models lose in some trials, (n,), without the price of their faults."""
         total = np.zeros(len(models))
         for trials in several if models else ():
-            total += self.misfits(np.array([model.shown[trials.key] for model in models]), trials).sum(axis=1)
-            falls = np.array([model.falls[trials.key] for model in models])
+            total += self.misfits(np.array([model.shown[trials.row] for model in models]), trials).sum(axis=1)
+            falls = np.array([model.falls[trials.row] for model in models])
             total += _FALL * np.abs(falls - np.mean(trials.falls))
         return total
 
     def _calibrate(self, model: Model, trials: Trials) -> None:
         """Take note of how much features of a gait vary from episode to episode under a model."""
-        found = self.features.of(self._episodes(model, trials.row), trials.steps).var(axis=0, ddof=1)
-        trials.variance = np.maximum(trials.variance, found)
+        if str(model.damage) not in trials.calibrated:
+            trials.calibrated.add(str(model.damage))
+            found = self.features.of(self._episodes(model, trials.row), trials.steps).var(axis=0, ddof=1)
+            trials.variance = np.maximum(trials.variance, found)
 
     def _gap(self, before: Sequence[tuple[int, np.ndarray]]) -> np.ndarray:
         """Mean square of what the model is off by where nothing is wrong, (e,)."""

@@ -195,9 +195,9 @@ class SelfModel(Selector):
         table = join([self._library, *map(self._row, fitted)])
         rehearsed = Rehearsed(replace(self._context, table=table), settings=self._settings, traced=traced)
         for row, outcome in self._outcomes:
-            seen = len(outcome.trace) and row in shown
-            steps = self._rating.trials[row].steps if seen else 0
-            evidence = self._features.of([outcome.trace], steps)[0] if seen else np.empty(0)
+            steps = self._rating.trials[row].steps if row in shown else np.inf
+            seen = len(outcome.trace) >= steps
+            evidence = self._features.of([outcome.trace], int(steps))[0] if seen else np.empty(0)
             rehearsed.tell(row, replace(outcome, evidence=evidence))
         return rehearsed
 

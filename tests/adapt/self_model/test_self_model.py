@@ -165,8 +165,8 @@ def test_a_trial_without_a_trace_counts_by_its_objective() -> None:
     np.testing.assert_allclose(selector.predicted, plain.predicted)
 
 
-def test_a_gait_that_falls_when_it_is_confirmed_is_compared_as_far_as_it_came() -> None:
-    robot = Robot(BROKEN, ("left_front:lost",))
+def test_a_trial_that_ends_before_the_first_of_its_gait_counts_by_its_fall() -> None:
+    robot = Robot(BROKEN)
     selector, outcome = make_selector("self-model", robot.context), robot.outcome(0)
     selector.tell(0, outcome)
     before = selector.diagnosis()[0][0]
@@ -176,6 +176,24 @@ def test_a_gait_that_falls_when_it_is_confirmed_is_compared_as_far_as_it_came() 
     assert thought.episodes < 100  # nothing new was looked for
     assert selector.diagnosis()[0][0].partition("@")[0] == before.partition("@")[0]
     assert selector.rows == [0, 0]
+
+
+def test_models_stay_comparable_when_a_trial_ends_before_the_first_of_its_gait() -> None:
+    rating = fitted(BROKEN)
+    known, loss = len(rating.best(1000)), rating.loss(rating.healthy)
+    rating.tell(0, trial(BROKEN, 0)[0][:40], True)
+    assert len(rating.best(1000)) == known > 100
+    assert rating.loss(rating.healthy) == pytest.approx(loss + 1.5)  # it fell in one of two trials
+
+
+@pytest.mark.parametrize("limits", [{"episodes": 1}, {"episodes": 60}, {"episodes": None, "seconds": 1e-3}])
+def test_whoever_can_hardly_think_does_what_rehearsed_does(limits: dict) -> None:
+    robot = Robot(BROKEN, ("left_front:lost",), without=(), **limits)
+    selector = make_selector("self-model", robot.context)
+    for row in (0, 1, None):
+        row = selector.ask() if row is None else row
+        selector.tell(row, robot.outcome(row))
+        assert selector.thought().episodes < 130  # those of both conditions, of noise, and a batch or two
 
 
 def test_wrong_input() -> None:
