@@ -11,10 +11,13 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 
 from adapt.damage.text import damage_facts, read_damages
 from adapt.rehearsal.rehearsal import rehearsal, rehearsed_table
 from adapt.rehearsal.storage import read_table, write_table
+from adapt.suite.simulated_report import simulated_report
+from adapt.suite.simulated_study import SimulatedSettings, read_fault
 from benchmarks.mutations import Rng, mutate_hdf5, mutate_json, mutate_xml, mutate_yaml
 from repertoire.cluster import scheduler_address
 from repertoire.correction import correct, reevaluation
@@ -33,6 +36,13 @@ from surefoot.commands.show import show
 
 _DAMAGES = "# comment\n- front_left:lost\n- joint=back_right_ankle:locked@0.9\n- all:weak@0.7+floor:slope@5\n"
 _IDENTITY = {"of": "optimization", "evaluations": {"sphere-100": 2000}, "seed": 7, "options": "none"}
+_FAULT = {
+    "damage": "front_left:lost",
+    "oracle": 2.5,
+    "rr_0": 0.1,
+    "selector": "rehearsed",
+    "diagnosis": "",
+} | {**{"rr_1": 0.5, "rr_2": 1.0, "falls_10": 1, "stop": 2, "seconds": 9.5, "explained": 0.8}}
 _CHANGES = {".h5": mutate_hdf5, ".yaml": mutate_yaml, ".xml": mutate_xml, ".json": mutate_json}
 _SEARCHES = ("cma-mae", "lm-ma-mae", "openai-mae", "cma-mega", "map-elites-line", "me-es")
 _ROBOTS = ("ant", "hexapod")
@@ -71,6 +81,7 @@ def make_corpus(folder: Path) -> None:
     yaml = (folder / "ant" / "ant.yaml").read_text()
     (folder / "ant" / "ant.yaml").write_text(yaml.replace("hidden: [128, 128]", "hidden: [2]"))
     (folder / "damages.yaml").write_text(_DAMAGES)
+    (folder / "fault.json").write_text(json.dumps([_FAULT]))
     (folder / "scheduler.json").write_text(json.dumps({"address": "tcp://10.0.0.1:8786", "workers": {}}))
     keep_identity(folder, _IDENTITY)
     for algorithm in _SEARCHES:
@@ -178,6 +189,12 @@ def _read_rehearsal(folder: Path) -> None:
     read_table(folder / "rehearsal.h5", read_repertoire(folder / FILE_NAME))
 
 
+def _read_fault(folder: Path) -> None:
+    """Read and report the recoveries from a fault."""
+    settings = SimulatedSettings(selectors=("rehearsed",), trials=2)
+    simulated_report(pd.DataFrame(read_fault(folder / "fault.json", "front_left:lost", settings)))
+
+
 def _restore(folder: Path) -> None:
     """Go on with an evaluation."""
     with reevaluation(read_repertoire(folder / FILE_NAME), episodes=2, seed=0, threads=1) as evaluation:
@@ -196,6 +213,7 @@ def _subjects() -> dict[str, Subject]:
         "trial": Subject("trial.h5", lambda folder: read_trial(folder / "trial.h5")),
         "damages": Subject("damages.yaml", _read_damages),
         "study": Subject("study.json", lambda folder: keep_identity(folder, _IDENTITY)),
+        "fault": Subject("fault.json", _read_fault),
         "scheduler": Subject("scheduler.json", lambda folder: scheduler_address(folder / "scheduler.json")),
     }
     for name in _SEARCHES:

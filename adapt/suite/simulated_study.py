@@ -40,6 +40,9 @@ from robots.texts import read_json
 
 BENCHMARK_SEED = 5  # selectors were tuned on 4 and 40
 _EPISODES = 1  # of every gait, from which the finalists for the oracle follow
+_TEXTS = {"damage", "selector", "diagnosis"}  # columns; all others are numbers
+_FOUND = {"selector", "diagnosis", f"falls_{EARLY}", "stop", "seconds", "explained"}  # by a recovery
+_LARGEST = 1e9  # number of a result
 _READINGS = 0.01  # standard deviation of the noise of sensors across the gap, in units of a trace's columns
 
 
@@ -126,7 +129,7 @@ class SimulatedStudy:
                 if on_fault:
                     on_fault(number, str(damage))
                 write_text(path, json.dumps(self._fault(number, damage), indent=1) + "\n")
-            rows += _read_fault(path, str(damage))
+            rows += read_fault(path, str(damage), self.settings)
         return pd.DataFrame(rows)
 
     def _identity(self) -> dict[str, object]:
@@ -245,19 +248,32 @@ class SimulatedStudy:
         return replace(outcome, objective=outcome.objective * (1 + share) + offset, trace=trace)
 
 
-def _read_fault(path: Path, text: str) -> list[dict[str, Any]]:
+def read_fault(path: Path, text: str, settings: SimulatedSettings) -> list[dict[str, Any]]:
     """The recoveries from a fault that a file holds.
 
     Raises:
-        InvalidFileError: it cannot be read, or is of another fault.
+        InvalidFileError: it cannot be read, is of another fault, or holds what no study with these settings
+            finds.
     """
     rows: Any = read_json(path)
+    known = {"damage", "oracle", "rr_0"}
+    recovered = known | _FOUND | {f"rr_{trial}" for trial in range(1, settings.trials + 1)}
     try:
+        texts = [[row[name] for name in row.keys() & _TEXTS] for row in rows]
+        numbers = [abs(row[name]) for row in rows for name in row.keys() - _TEXTS]
+        sound = all(isinstance(one, str) for some in texts for one in some) and all(
+            one <= _LARGEST for one in numbers
+        )
         faults = {row["damage"] for row in rows}
-    except (TypeError, LookupError) as error:
+        selectors = tuple(row["selector"] for row in rows if row.keys() == recovered)
+        stops = [row["stop"] for row in rows if "stop" in row]
+    except (TypeError, LookupError, AttributeError) as error:
         raise InvalidFileError(f"{path} holds no recoveries: {error}") from error
+    whole = selectors == settings.selectors if len(selectors) == len(rows) else [known] == [*map(set, rows)]
+    if not (sound and whole and all(stop in range(1, settings.trials + 1) for stop in stops)):
+        raise InvalidFileError(f"{path} holds no recoveries of {', '.join(settings.selectors)}")
     if faults != {text}:
-        raise InvalidFileError(f"{path} holds recoveries from {', '.join(map(str, faults))}, not from {text}")
+        raise InvalidFileError(f"{path} holds recoveries from {', '.join(faults)}, not from {text}")
     return list(rows)
 
 
