@@ -155,9 +155,11 @@ class Fit:
         for number, joint in enumerate(joints):
             moved = values.get(f"encoders: {joint} range [rad]", np.inf)
             error = values.get(f"encoders: {joint} mean error [rad]", 0.0)
-            shown = {"locked": features.angle(trace, number), "offset": error, "weak": shares[number]}
+            angle = features.angle(trace, number)
+            shown = {"locked": angle, "stuck-sensor": angle, "offset": error, "weak": shares[number]}
             likely = {
                 "locked": moved < _STILL,
+                "stuck-sensor": moved < _STILL,
                 "offset": moved >= _STILL and abs(error) > _ASKEW,
                 "weak": -_SHARE < shares[number] < 1 - _SHARE,
             }

@@ -62,7 +62,9 @@ class Fault:
 
 
 class Registry:
-    """The faults of a robot: of joints, wiring, legs, feet, body and floor; up to four at once.
+    """The faults of a robot: of joints, wiring, sensors, legs, feet, body and floor; up to four at once.
+
+    Faults of sensors alone are those of robots whose controllers see observations.
 
     Args:
         robot: whole.
@@ -84,6 +86,8 @@ class Registry:
                 raise UnknownNameError("family of damage", family, sorted(families))
         self.parts = RobotParts(robot)
         found = [*self._of_joints(), *self._of_legs(), *self._of_body()]
+        if robot.controller.closed_loop:
+            found += self._of_sensors()
         self.faults = {
             (fault.target, fault.kind): fault
             for fault in found
@@ -155,6 +159,16 @@ class Registry:
                 yield Fault(f"joint={joint}", "short", (0.5,), 0.1, 0.95)
         for foot in self.parts.robot.description.feet:
             yield Fault(f"foot={foot}", "slip", (0.2,), 0.02, 0.95)
+
+    def _of_sensors(self) -> Iterator[Fault]:
+        """Faults of what the controller sees, and nothing else."""
+        for name in self.parts.robot.description.joints:
+            yield Fault(f"joint={name}", "stuck-sensor", (), *self.parts.range(name))  # read off likewise
+            yield Fault(f"joint={name}", "noisy-sensor", (0.3,), 0.03, 3.0, logarithmic=True)
+        for foot in self.parts.robot.description.feet:
+            yield Fault(f"foot={foot}", "stuck-sensor", (0.0, 1.0))
+            yield Fault(f"foot={foot}", "noisy-sensor", (0.5,), 0.1, 3.0, logarithmic=True)
+        yield Fault("all", "noisy-sensor", (0.3,), 0.03, 3.0, logarithmic=True)
 
     def _of_body(self) -> Iterator[Fault]:
         """Faults of the whole robot and of the floor."""

@@ -6,7 +6,7 @@ controller as a function.
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
-from typing import Self
+from typing import ClassVar, Self
 
 import numpy as np
 from numba import types
@@ -33,6 +33,7 @@ class Controller(ABC):
         observation_dim: number of inputs, o.
         action_dim: number of outputs, a.
         sigma0: initial step size that suits a search among such controllers.
+        closed_loop: whether actions depend on observations.
         layers: units of each layer, from the observation to the action, where a parameter vector holds the
             weights (inputs, outputs) and then the biases of each layer of a network with tanh on every layer;
             empty for other controllers.
@@ -45,6 +46,7 @@ class Controller(ABC):
     observation_dim: int
     action_dim: int
     sigma0: float
+    closed_loop: ClassVar[bool] = True
     layers: tuple[int, ...] = ()
     kernel: Callable[[np.ndarray, np.ndarray, np.ndarray, np.ndarray, int, np.ndarray], None]
 

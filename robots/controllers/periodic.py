@@ -83,6 +83,7 @@ class Periodic(Controller):
     samples: int
 
     sigma0 = 0.15
+    closed_loop = False
     kernel = staticmethod(_act)
 
     @property

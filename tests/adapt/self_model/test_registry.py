@@ -20,6 +20,8 @@ def test_every_fault_of_a_robot_is_a_damage_of_it(name: str) -> None:
     assert {"weak", "reversed", "locked", "lost", "bent", "friction", "payload"} <= {
         kind for _, kind in registry.faults
     }
+    closed_loop = robot.controller.closed_loop
+    assert closed_loop == (("all", "noisy-sensor") in registry.faults) == (name != "hexapod")
     for defect in registry.singles():
         assert parse_damage(str(defect), robot) == registry.combine([defect])
     for fault in registry.faults.values():
