@@ -17,7 +17,7 @@ from robots.simulation.episodes import Episodes
 from robots.simulation.simulation import Simulation
 from robots.simulation.trace import SENSORS
 
-_KEPT = 500  # compiled models
+_KEPT = 200  # compiled models, of about 2 MB each, those used last
 
 
 @dataclass(frozen=True, eq=False)
@@ -123,10 +123,9 @@ class Twin:
         edits = [effect for effect in effects if effect.edit]
         labels, robot = tuple(effect.label for effect in edits), self.parts.robot
         if labels:
-            if labels not in self._compiled:
-                while len(self._compiled) >= _KEPT:
-                    self._compiled.pop(next(iter(self._compiled)))
-                self._compiled[labels] = robot.with_modifications(*edits, unseen=True)
-            robot = self._compiled[labels]
+            compiled = self._compiled.pop(labels, None) or robot.with_modifications(*edits, unseen=True)
+            self._compiled[labels] = robot = compiled
+            if len(self._compiled) > _KEPT:
+                self._compiled.pop(next(iter(self._compiled)))
         patches = [effect for effect in effects if not effect.edit]
         return robot.with_modifications(*patches, unseen=True)
