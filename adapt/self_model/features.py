@@ -12,8 +12,17 @@ from robots.robot import Robot
 from robots.simulation.trace import SENSORS, trace_names
 
 _WINDOWS = 5
-# What a feature of each sensor may be off by in any case: resolution and drift
-_FLOORS = {"encoders": 0.01, "currents": 0.03, "imu": 0.02, "contacts": 0.03, "odometry": 0.015}
+# What a feature of each sensor, or of two together, may be off by in any case: resolution and drift
+_FLOORS = {
+    "encoders": 0.01,
+    "currents": 0.03,
+    "encoders+currents": 0.001,
+    "imu": 0.02,
+    "contacts": 0.03,
+    "odometry": 0.015,
+}
+_LEAST_STD = np.array([0.02, 0.005, 0.02])  # [N m], [rad] and [rad] of which deviations say hardly anything
+_RIDGE = 0.01  # added to the variances of a regression's inputs
 
 
 def check_sensors(sensors: Sequence[str]) -> tuple[str, ...]:
@@ -36,9 +45,14 @@ class Features:
 
     Of every joint: mean and standard deviation of how far it is from where its servo was told to go, or of
     its angle where a motor is told torques; the range of its angle; mean and standard deviation of its
-    torque. Of the whole robot, in each of five windows of the longest episode: mean and standard deviation of
-    roll and pitch, change of heading, share of time that each foot touches the floor, and displacement. After
-    a robot fell it stays as it fell.
+    torque; and how it answers to torque: a regression of the change of its angle in a control step on the
+    torque, on the change in the step before and on the angle, as the change for a standard deviation of each,
+    and the standard deviation of what is left.
+
+    Of the whole robot, in each of five windows of the longest episode: mean and standard deviation of roll
+    and pitch, change of heading, share of time that each foot touches the floor, and displacement. After a
+    robot fell it stays as it fell. Where the controller sees observations, small differences soon lead to
+    another path: then there are no such features, unless the robot has no sensors in its joints.
 
     Args:
         robot: whole.
@@ -59,7 +73,9 @@ class Features:
         check_sensors(sensors)
         self.robot, self.sensors = robot, tuple(sensors)
         names, joints = self._names()
-        kept = np.array([name.partition(":")[0] in sensors for name in names])
+        kept = np.array([set(name.partition(":")[0].split("+")) <= set(sensors) for name in names])
+        if robot.controller.closed_loop and {"encoders", "currents"} & set(sensors):
+            kept &= np.array(joints) >= 0
         self._kept = kept
         self.names = tuple(name for name, keep in zip(names, kept, strict=True) if keep)
         self.joints = np.array(joints)[kept]
@@ -123,7 +139,7 @@ class Features:
         return trace[np.minimum(np.arange(until), len(trace) - 1)]
 
     def _of_joints(self, rows: np.ndarray, counts: np.ndarray) -> np.ndarray:
-        """Features of joints, (n, 5 j), from rows (n, t, c) of which some count, (n, t)."""
+        """Features of joints, (n, 9 j), from rows (n, t, c) of which some count, (n, t)."""
         j = self.robot.action_dim
         middle, half = self.robot.joint_ranges.mean(axis=1), np.diff(self.robot.joint_ranges)[:, 0] / 2
         factor, shift = self._targets
@@ -139,7 +155,8 @@ class Features:
 
         highest = np.where(counts[:, :, None], angle, -np.inf).max(axis=1)
         lowest = np.where(counts[:, :, None], angle, np.inf).min(axis=1)
-        return np.concatenate([*moments(angle - target), highest - lowest, *moments(torque)], axis=1)
+        answers = _answers(angle, torque, counts)
+        return np.concatenate([*moments(angle - target), highest - lowest, *moments(torque), answers], axis=1)
 
     def _of_body(self, rows: np.ndarray, until: int) -> np.ndarray:
         """Features of the whole robot in windows, (n, w (7 + f))."""
@@ -170,6 +187,10 @@ class Features:
             "encoders: {} range [rad]",
             "currents: {} mean torque [N m]",
             "currents: {} spread of torque [N m]",
+            "encoders+currents: {} turn by torque [rad]",
+            "encoders+currents: {} turn by turn before [rad]",
+            "encoders+currents: {} turn by angle [rad]",
+            "encoders+currents: {} other turn [rad]",
         )
         names = [form.format(joint) for form in what for joint in joints]
         owners = [*range(len(joints))] * len(what)
@@ -194,3 +215,26 @@ class Features:
             aim = gain * (high + low) / 2 + model.actuator_biasprm[motor, 0]
             shifts.append(-aim / stiffness if stiffness else 0.0)
         return np.array(factors), np.array(shifts)
+
+
+def _answers(angle: np.ndarray, torque: np.ndarray, counts: np.ndarray) -> np.ndarray:
+    """How joints answer to torque, (n, 4 j).
+
+    Args:
+        angle: [rad], (n, t, j).
+        torque: [N m], (n, t, j).
+        counts: which steps count, (n, t).
+    """
+    n, _, j = angle.shape
+    turn = np.diff(angle, axis=1)
+    every = np.stack([torque[:, 2:], turn[:, :-1], angle[:, 1:-1], turn[:, 1:]], axis=3)  # (n, t - 2, j, 4)
+    weight = counts[:, 2:] / np.maximum(counts[:, 2:].sum(axis=1), 1)[:, None]
+    every = every - np.einsum("nt,ntja->nja", weight, every)[:, None]
+    both = np.einsum("nt,ntja,ntjb->njab", weight, every, every, optimize=True)
+    size = np.sqrt(np.diagonal(both[..., :3, :3], axis1=2, axis2=3)) + _LEAST_STD
+    inputs = both[..., :3, :3] / (size[..., :, None] * size[..., None, :])
+    shared = both[..., :3, 3] / size
+    found = np.linalg.solve(inputs + _RIDGE * np.eye(3), shared[..., None])[..., 0]  # (n, j, 3)
+    left = both[..., 3, 3] - (found * (2 * shared - np.einsum("njab,njb->nja", inputs, found))).sum(axis=2)
+    answers = np.concatenate([found, np.sqrt(np.maximum(left, 0))[..., None]], axis=2)
+    return np.asarray(answers.transpose(0, 2, 1).reshape(n, 4 * j))

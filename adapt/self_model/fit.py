@@ -10,6 +10,9 @@ from adapt.self_model.rating import PRICE, Model, Rating, Trials
 from adapt.self_model.registry import MOST_FAULTS, Registry
 from robots.seeds import SeedFamily
 
+_SINGLES = 200  # single faults to begin with, at least
+_FINER = 10  # faults that are tried in more strengths
+_PLACES = (0.05, 0.2, 0.35, 0.5, 0.65, 0.8, 0.95)  # of these, in their ranges
 _BEAM = 6  # models that are improved at a time
 _CARRIED = 30  # models that are simulated in a new trial
 _STEPS = (0.15, 0.15, 0.08, 0.04, 0.02)  # of strengths in each round, as shares of their ranges
@@ -25,9 +28,10 @@ _ASKEW = 0.1  # [rad] mean error of a servo that may be offset
 class Fit:
     """The search for models, which goes on after each trial from what it knows.
 
-    After the first trial all single faults run the gait that was tried. Then each leg's best explanation of
-    its own joints' readings are put together, and a beam search adds, removes and replaces faults and changes
-    strengths.
+    After the first trial all single faults run the gait that was tried, the likeliest of them in more
+    strengths: often a little more of a fault makes a robot walk quite differently. Then each leg's best
+    explanation of its own joints' readings are put together, and a beam search adds, removes and replaces
+    faults and changes strengths.
 
     Args:
         rating: of models by the trials.
@@ -40,7 +44,7 @@ class Fit:
         self._rating, self._registry = rating, registry
         self._rng = np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(int(SeedFamily.THINKING),)))
         self._known = [rating.healthy, *self._models(map(_defects_of, known))]
-        self._singles = self._models((defect,) for defect in registry.singles())
+        self._singles = self._models((defect,) for defect in registry.singles(_SINGLES))
 
     def search(self, until: float) -> None:
         """Look for better models after a trial of another gait.
@@ -59,6 +63,7 @@ class Fit:
         if not before:
             shown = [model.shown[last.row] for model in self._singles if last.row in model.shown]
             rating.spread = np.std(shown or [rating.healthy.shown[last.row]], axis=0)
+            rating.simulate(self._finer(), until)
         rating.simulate(self._composites(), until)
         rating.calibrate()
         lowest, in_vain = rating.loss(rating.best(1)[0]), 0
@@ -168,6 +173,19 @@ class Fit:
                 if fault and likely[kind]:
                     found.append([fault.at(fault.place(strength))])
         models = self._models(found)
+        self._singles = list(dict.fromkeys([*self._singles, *models]))
+        return models
+
+    def _finer(self) -> list[Model]:
+        """The likeliest single faults, in more strengths."""
+        ranked = [
+            model.defects[0]
+            for model in self._rating.best(len(self._rating.models))
+            if len(model.defects) == 1
+        ]
+        kinds = dict.fromkeys((defect.target, defect.kind) for defect in ranked)
+        faults = [self._registry.faults[kind] for kind in kinds if kind in self._registry.faults][:_FINER]
+        models = self._models([fault.at(place)] for fault in faults if fault.graded for place in _PLACES)
         self._singles = list(dict.fromkeys([*self._singles, *models]))
         return models
 

@@ -11,6 +11,7 @@ from robots.errors import InvalidValueError, SurefootError, UnknownNameError
 from robots.robot import Robot
 
 MOST_FAULTS = 4  # at the same time
+_MORE = (0.2, 0.8)  # places of further strengths where there are few faults
 
 
 @dataclass(frozen=True)
@@ -96,9 +97,13 @@ class Registry:
         if not self.faults:
             raise InvalidValueError(f"no fault of the {robot.name} is left without {', '.join(without)}")
 
-    def singles(self) -> list[Defect]:
-        """Every fault with the strengths of its grid."""
-        return [fault.of(strength) for fault in self.faults.values() for strength in fault.grid]
+    def singles(self, least: int = 0) -> list[Defect]:
+        """Every fault with the strengths of its grid, and more of them where that makes less than so many."""
+        found = [fault.of(strength) for fault in self.faults.values() for strength in fault.grid]
+        for place in _MORE:
+            if len(found) < least:
+                found += [fault.at(place) for fault in self.faults.values() if fault.graded]
+        return found
 
     def fault(self, defect: Defect) -> Fault | None:
         """The fault that a damage is a point of, if the registry has it."""

@@ -41,7 +41,7 @@ class SelfModel(Selector):
     """Resilient machines (Bongard, Zykov & Lipson 2006) joined with a repertoire and a rehearsal.
 
     After each trial of a gait the simulator's faults are fitted to all traces, see `Fit`. The best fits run
-    some gaits; what all others would do under them is forecast, see `forecast`. Then they are hypotheses of
+    some gaits; what all others would do under them is forecast, see `Forecast`. Then they are hypotheses of
     `Rehearsed`, next to the conditions of the rehearsal. These run the gaits that were tried too, so that
     traces are evidence of all hypotheses alike. Levels, residuals and what is unknown are those of
     `Rehearsed`, which proposes and recommends. Its finalists run several times under the best models before

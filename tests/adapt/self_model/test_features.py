@@ -64,10 +64,32 @@ def test_a_fallen_robot_stays_as_it_fell_and_only_what_both_lived_is_compared() 
     assert found["imu: roll in window 5 [rad]"] == pytest.approx(0.3)
 
 
+def test_how_a_joint_answers_to_torque() -> None:
+    rng, features, trace = np.random.default_rng(0), Features(ROBOT), made()
+    torque, angle = rng.normal(size=100), np.zeros(100)
+    for step in range(2, 100):  # in half ranges of 90 degrees
+        angle[step] = angle[step - 1] + 0.02 * torque[step] + 0.5 * (angle[step - 1] - angle[step - 2])
+    trace[:, NAMES.index(f"encoders: {JOINT} angle [half ranges]")] = angle
+    trace[:, NAMES.index(f"currents: {JOINT} torque [N m]")] = torque
+    found = values(features, trace)
+    by_torque = found[f"encoders+currents: {JOINT} turn by torque [rad]"]
+    assert by_torque == pytest.approx(0.02 * np.pi / 2 * torque.std(), rel=0.1)
+    by_turn = found[f"encoders+currents: {JOINT} turn by turn before [rad]"]
+    assert by_turn == pytest.approx(0.5 * np.pi / 2 * np.diff(angle).std(), rel=0.25)
+    assert found[f"encoders+currents: {JOINT} other turn [rad]"] < 0.1 * by_torque
+    assert values(features, trace, until=2)[f"encoders+currents: {JOINT} turn by torque [rad]"] == 0
+
+
+def test_the_path_of_a_robot_in_closed_loop_is_no_feature_unless_there_is_no_other() -> None:
+    ant = load_robot("ant")
+    assert all("front" in name or "back" in name for name in Features(ant).names)
+    assert "imu: turn in window 5 [rad]" in Features(ant, ("imu", "odometry")).names
+
+
 @pytest.mark.parametrize("sensors", [("encoders",), ("imu", "currents"), SENSORS])
 def test_sensors(sensors: tuple[str, ...]) -> None:
     features, every = Features(ROBOT, sensors), Features(ROBOT)
-    assert {name.partition(":")[0] for name in features.names} == set(sensors)
+    assert {part for name in features.names for part in name.partition(":")[0].split("+")} == set(sensors)
     trace = np.random.default_rng(0).normal(size=(100, len(NAMES)))
     assert values(features, trace).items() <= values(every, trace).items()
     assert len(features) == len(features.floor) == len(features.joints)

@@ -24,6 +24,9 @@ def test_every_fault_of_a_robot_is_a_damage_of_it(name: str) -> None:
     assert closed_loop == (("all", "noisy-sensor") in registry.faults) == (name != "hexapod")
     for defect in registry.singles():
         assert parse_damage(str(defect), robot) == registry.combine([defect])
+    assert len(registry.singles(least=10**6)) == len(registry.singles()) + 2 * len(
+        [fault for fault in registry.faults.values() if fault.graded]
+    )
     for fault in registry.faults.values():
         assert fault.high >= fault.low
         if fault.high > fault.low:
