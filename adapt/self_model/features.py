@@ -12,15 +12,22 @@ from robots.robot import Robot
 from robots.simulation.trace import SENSORS, trace_names
 
 _WINDOWS = 5
-# What a feature of each sensor, or of two together, may be off by in any case: resolution and drift
-_FLOORS = {
-    "encoders": 0.01,
-    "currents": 0.03,
-    "encoders+currents": 0.001,
-    "imu": 0.02,
-    "contacts": 0.03,
-    "odometry": 0.015,
+# The features of joints and of the whole robot, and what each may be off by in any case: resolution and drift
+_OF_JOINTS = {
+    "encoders: {} mean error [rad]": 0.01,
+    "encoders: {} spread of error [rad]": 0.01,
+    "encoders: {} range [rad]": 0.01,
+    "currents: {} mean torque [N m]": 0.03,
+    "currents: {} spread of torque [N m]": 0.03,
+    "encoders+currents: {} share of usual torque [1]": 0.02,
+    "encoders+currents: {} correlation with usual torque [1]": 0.02,
+    "encoders+currents: {} turn by torque [rad]": 0.001,
+    "encoders+currents: {} turn by turn before [rad]": 0.001,
+    "encoders+currents: {} turn by angle [rad]": 0.001,
+    "encoders+currents: {} other turn [rad]": 0.001,
 }
+_OF_BODY = {"imu": 0.02, "contacts": 0.03, "odometry": 0.015}
+_LEAST_TORQUE = 0.03  # [N m] below which a motor is at rest
 _LEAST_STD = np.array([0.02, 0.005, 0.02])  # [N m], [rad] and [rad] of which deviations say hardly anything
 _RIDGE = 0.01  # added to the variances of a regression's inputs
 
@@ -45,9 +52,10 @@ class Features:
 
     Of every joint: mean and standard deviation of how far it is from where its servo was told to go, or of
     its angle where a motor is told torques; the range of its angle; mean and standard deviation of its
-    torque; and how it answers to torque: a regression of the change of its angle in a control step on the
-    torque, on the change in the step before and on the angle, as the change for a standard deviation of each,
-    and the standard deviation of what is left.
+    torque. By regression, the share that this has of the usual torque at such commands and angles, and the
+    correlation of both. By another one how the joint answers to torque: the change of its angle in a control
+    step that goes with one standard deviation of the torque, of the change before and of the angle, and the
+    standard deviation of what is left.
 
     Of the whole robot, in each of five windows of the longest episode: mean and standard deviation of roll
     and pitch, change of heading, share of time that each foot touches the floor, and displacement. After a
@@ -72,14 +80,14 @@ class Features:
     def __init__(self, robot: Robot, sensors: Sequence[str] = SENSORS) -> None:
         check_sensors(sensors)
         self.robot, self.sensors = robot, tuple(sensors)
-        names, joints = self._names()
+        names, joints, floors = self._names()
         kept = np.array([set(name.partition(":")[0].split("+")) <= set(sensors) for name in names])
         if robot.controller.closed_loop and {"encoders", "currents"} & set(sensors):
             kept &= np.array(joints) >= 0
         self._kept = kept
         self.names = tuple(name for name, keep in zip(names, kept, strict=True) if keep)
         self.joints = np.array(joints)[kept]
-        self.floor = np.array([_FLOORS[name.partition(":")[0]] for name in self.names])
+        self.floor = np.array(floors)[kept]
 
     def __len__(self) -> int:
         return len(self.names)
@@ -113,25 +121,6 @@ class Features:
         low, high = self.robot.joint_ranges[joint]
         return float((low + high) / 2 + (high - low) / 2 * np.median(trace[:, self.robot.action_dim + joint]))
 
-    def shares(self, trace: np.ndarray) -> np.ndarray:
-        """Share that each motor gives of its usual torque, by regression, (j,); NaN of one at rest."""
-        model, j = self.robot.physics, self.robot.action_dim
-        found = np.full(j, np.nan)
-        for number, joint in enumerate(self.robot.description.joints):
-            motor = motor_of(model, joint)
-            gear, (low, high) = model.actuator_gear[motor, 0], model.actuator_ctrlrange[motor]
-            control = (low + high) / 2 + (high - low) / 2 * trace[:-1, number]
-            middle, half = self.robot.joint_ranges[number].mean(), np.ptp(self.robot.joint_ranges[number]) / 2
-            angle = middle + half * trace[:-1, j + number]
-            force = model.actuator_gainprm[motor, 0] * control + model.actuator_biasprm[motor, 0]
-            force = force + model.actuator_biasprm[motor, 1] * gear * angle
-            if model.actuator_forcelimited[motor]:
-                force = np.clip(force, *model.actuator_forcerange[motor])
-            usual, given = gear * force, trace[:-1, 2 * j + number]
-            if usual @ usual > len(usual) * self.floor.min() ** 2:
-                found[number] = usual @ given / (usual @ usual)
-        return found
-
     def _held(self, trace: np.ndarray, until: int) -> np.ndarray:
         """The first rows of a trace, the last of them repeated, (until, c)."""
         if not len(trace):  # the simulation blew up
@@ -139,7 +128,7 @@ class Features:
         return trace[np.minimum(np.arange(until), len(trace) - 1)]
 
     def _of_joints(self, rows: np.ndarray, counts: np.ndarray) -> np.ndarray:
-        """Features of joints, (n, 9 j), from rows (n, t, c) of which some count, (n, t)."""
+        """Features of joints, (n, 11 j), from rows (n, t, c) of which some count, (n, t)."""
         j = self.robot.action_dim
         middle, half = self.robot.joint_ranges.mean(axis=1), np.diff(self.robot.joint_ranges)[:, 0] / 2
         factor, shift = self._targets
@@ -155,8 +144,34 @@ class Features:
 
         highest = np.where(counts[:, :, None], angle, -np.inf).max(axis=1)
         lowest = np.where(counts[:, :, None], angle, np.inf).min(axis=1)
-        answers = _answers(angle, torque, counts)
-        return np.concatenate([*moments(angle - target), highest - lowest, *moments(torque), answers], axis=1)
+        usual = self._usual(rows[:, :, :j].astype(np.float64), angle)
+        least = _LEAST_TORQUE**2  # draws what is said of a motor at rest towards 1
+        both, square, own = (
+            (weight * product).sum(axis=1) + least for product in (usual * torque, usual**2, torque**2)
+        )
+        return np.concatenate(
+            [
+                *moments(angle - target),
+                highest - lowest,
+                *moments(torque),
+                both / square,
+                both / np.sqrt(square * own),
+                _answers(angle, torque, counts),
+            ],
+            axis=1,
+        )
+
+    def _usual(self, action: np.ndarray, angle: np.ndarray) -> np.ndarray:
+        """Torques of the whole robot's motors at actions and angles, but for speeds, (n, t, j) each."""
+        model = self.robot.physics
+        motors = [motor_of(model, joint) for joint in self.robot.description.joints]
+        low, high = model.actuator_ctrlrange[motors].T
+        gear, limited = model.actuator_gear[motors, 0], model.actuator_forcelimited[motors].astype(bool)
+        bias = model.actuator_biasprm[motors]
+        control = (low + high) / 2 + (high - low) / 2 * action
+        force = model.actuator_gainprm[motors, 0] * control + bias[:, 0] + bias[:, 1] * gear * angle
+        least, most = np.where(limited, model.actuator_forcerange[motors].T, [[-np.inf], [np.inf]])
+        return np.asarray(gear * np.clip(force, least, most))
 
     def _of_body(self, rows: np.ndarray, until: int) -> np.ndarray:
         """Features of the whole robot in windows, (n, w (7 + f))."""
@@ -178,29 +193,20 @@ class Features:
             ]
         return np.concatenate(found, axis=1)
 
-    def _names(self) -> tuple[list[str], list[int]]:
-        """Names of all features, and the joints that they are about."""
+    def _names(self) -> tuple[list[str], list[int], list[float]]:
+        """Names of all features, the joints that they are about, and what they may be off by in any case."""
         joints, feet = self.robot.description.joints, self.robot.description.feet
-        what = (
-            "encoders: {} mean error [rad]",
-            "encoders: {} spread of error [rad]",
-            "encoders: {} range [rad]",
-            "currents: {} mean torque [N m]",
-            "currents: {} spread of torque [N m]",
-            "encoders+currents: {} turn by torque [rad]",
-            "encoders+currents: {} turn by turn before [rad]",
-            "encoders+currents: {} turn by angle [rad]",
-            "encoders+currents: {} other turn [rad]",
-        )
-        names = [form.format(joint) for form in what for joint in joints]
-        owners = [*range(len(joints))] * len(what)
+        names = [form.format(joint) for form in _OF_JOINTS for joint in joints]
+        owners = [*range(len(joints))] * len(_OF_JOINTS)
+        floors = [floor for floor in _OF_JOINTS.values() for _ in joints]
         for window in range(1, _WINDOWS + 1):
             names += [f"imu: {axis} in window {window} [rad]" for axis in ("roll", "pitch")]
             names += [f"imu: spread of {axis} in window {window} [rad]" for axis in ("roll", "pitch")]
             names += [f"imu: turn in window {window} [rad]"]
             names += [f"contacts: {foot} in window {window} [share]" for foot in feet]
             names += [f"odometry: {axis} in window {window} [m]" for axis in "xy"]
-        return names, owners + [-1] * (len(names) - len(owners))
+        body = names[len(owners) :]
+        return names, owners + [-1] * len(body), floors + [_OF_BODY[name.partition(":")[0]] for name in body]
 
     @cached_property
     def _targets(self) -> tuple[np.ndarray, np.ndarray]:

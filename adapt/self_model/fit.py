@@ -154,19 +154,18 @@ class Fit:
         features, trace = self._rating.features, trials.traces[-1]
         joints = features.robot.description.joints
         values = dict(zip(features.names, features.of([trace], trials.steps)[0], strict=True))
-        felt = {"encoders", "currents"} <= set(features.sensors)
-        shares = features.shares(trace) if felt else np.full(len(joints), 1.0)
         found = []
         for number, joint in enumerate(joints):
             moved = values.get(f"encoders: {joint} range [rad]", np.inf)
             error = values.get(f"encoders: {joint} mean error [rad]", 0.0)
+            share = values.get(f"encoders+currents: {joint} share of usual torque [1]", 1.0)
             angle = features.angle(trace, number)
-            shown = {"locked": angle, "stuck-sensor": angle, "offset": error, "weak": shares[number]}
+            shown = {"locked": angle, "stuck-sensor": angle, "offset": error, "weak": share}
             likely = {
                 "locked": moved < _STILL,
                 "stuck-sensor": moved < _STILL,
                 "offset": moved >= _STILL and abs(error) > _ASKEW,
-                "weak": -_SHARE < shares[number] < 1 - _SHARE,
+                "weak": -_SHARE < share < 1 - _SHARE,
             }
             for kind, strength in shown.items():
                 fault = self._registry.faults.get((f"joint={joint}", kind))
