@@ -163,8 +163,7 @@ class Features:
 
     def _usual(self, action: np.ndarray, angle: np.ndarray) -> np.ndarray:
         """Torques of the whole robot's motors at actions and angles, but for speeds, (n, t, j) each."""
-        model = self.robot.physics
-        motors = [motor_of(model, joint) for joint in self.robot.description.joints]
+        model, motors = self.robot.physics, self._motors
         low, high = model.actuator_ctrlrange[motors].T
         gear, limited = model.actuator_gear[motors, 0], model.actuator_forcelimited[motors].astype(bool)
         bias = model.actuator_biasprm[motors]
@@ -209,18 +208,19 @@ class Features:
         return names, owners + [-1] * len(body), floors + [_OF_BODY[name.partition(":")[0]] for name in body]
 
     @cached_property
+    def _motors(self) -> list[int]:
+        """Index of each joint's motor."""
+        return [motor_of(self.robot.physics, joint) for joint in self.robot.description.joints]
+
+    @cached_property
     def _targets(self) -> tuple[np.ndarray, np.ndarray]:
         """Where actions from -1 to 1 send servos: target = shift + factor action [rad]; 0 of motors."""
-        model, factors, shifts = self.robot.physics, [], []
-        for joint in self.robot.description.joints:
-            motor = motor_of(model, joint)
-            stiffness = model.actuator_biasprm[motor, 1] * model.actuator_gear[motor, 0]
-            low, high = model.actuator_ctrlrange[motor]
-            gain = model.actuator_gainprm[motor, 0]
-            factors.append(-gain * (high - low) / 2 / stiffness if stiffness else 0.0)
-            aim = gain * (high + low) / 2 + model.actuator_biasprm[motor, 0]
-            shifts.append(-aim / stiffness if stiffness else 0.0)
-        return np.array(factors), np.array(shifts)
+        model, motors = self.robot.physics, self._motors
+        stiffness = model.actuator_biasprm[motors, 1] * model.actuator_gear[motors, 0]
+        share = np.divide(-1, stiffness, out=np.zeros_like(stiffness), where=stiffness != 0)
+        low, high = model.actuator_ctrlrange[motors].T
+        gain, bias = model.actuator_gainprm[motors, 0], model.actuator_biasprm[motors, 0]
+        return share * gain * (high - low) / 2, share * (gain * (high + low) / 2 + bias)
 
 
 def _answers(angle: np.ndarray, torque: np.ndarray, counts: np.ndarray) -> np.ndarray:

@@ -1,6 +1,7 @@
 """`Fit`: looks for faults under which the model does what the robot did in its trials."""
 
 from collections.abc import Iterable, Sequence
+from itertools import islice
 
 import numpy as np
 
@@ -90,7 +91,7 @@ class Fit:
         """Variants of the best models."""
         found: list[Model] = []
         for rank, model in enumerate(self._rating.best(_BEAM)):
-            found += self._with_one_more(model)[: _BEAM if rank < _BEAM // 2 else _BEAM // 2]
+            found += self._with_one_more(model, _BEAM if rank < _BEAM // 2 else _BEAM // 2)
             found += self._jittered(model, step, _BEAM if rank < 2 else _BEAM // 2)
             for out in model.defects:
                 rest = [defect for defect in model.defects if defect is not out]
@@ -98,15 +99,23 @@ class Fit:
                 found += self._replaced(rest, out) if rank < 2 else []
         return found
 
-    def _with_one_more(self, model: Model) -> list[Model]:
-        """A model with one fault more, those first that would explain most if what they change adds up."""
+    def _with_one_more(self, model: Model, count: int) -> list[Model]:
+        """A model with one fault more, those first that would explain most if what they change adds up.
+
+        Of each fault there is the strength that would explain most: others come from changing it.
+        """
         if len(model.defects) >= MOST_FAULTS:
             return []
         first, known = self._first
         changes = model.shown[first.row] - self._rating.healthy.shown[first.row]
-        order = self._order([single.shown[first.row] + changes for single in known], first)[: 4 * _BEAM]
-        more = self._models((*model.defects, *known[index].defects) for index in order)
-        return [other for other in more if first.row not in other.shown]
+        order = self._order([single.shown[first.row] + changes for single in known], first)
+        strongest: dict[object, Defect] = {}
+        for index in order:
+            (defect,) = known[index].defects
+            fault = self._registry.fault(defect)
+            strongest.setdefault((fault if fault and fault.graded else defect), defect)
+        more = (self._models([(*model.defects, defect)]) for defect in strongest.values())
+        return list(islice((other for (other,) in filter(None, more) if first.row not in other.shown), count))
 
     def _jittered(self, model: Model, step: float, count: int) -> list[Model]:
         """A model with other strengths."""
