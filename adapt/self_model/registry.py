@@ -135,7 +135,8 @@ class Registry:
             yield Fault(target, "stiff", (2.0,), 0.1, 15.0, logarithmic=True)
             yield Fault(target, "rubbing", (0.4,), 0.05, 1.2, logarithmic=True)
             yield Fault(target, "bent", (-30.0, 30.0), -70.0, 70.0)
-            yield Fault(target, "swapped", self._neighbours(name))
+            if near := self._neighbours(name):
+                yield Fault(target, "swapped", near)
             if self.parts.is_servo(name):
                 yield Fault(target, "offset", (-0.35, 0.35), -1.0, 1.0)
                 yield Fault(target, "backlash", (0.3,), 0.05, 0.6)
