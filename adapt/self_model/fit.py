@@ -62,19 +62,23 @@ class Fit:
         rating.simulate(self._read_off(last), until)
         rating.simulate(rating.ranked(before)[:_CARRIED] if before else _scattered(self._singles), until)
         if not before:
-            shown = [model.shown[last.row] for model in self._singles if last.row in model.shown]
-            rating.spread = np.std(shown or [rating.healthy.shown[last.row]], axis=0)
+            shown = [model.mean(last.row) for model in self._singles if last.row in model.shown]
+            rating.spread = np.std(shown or [rating.healthy.mean(last.row)], axis=0)
             rating.simulate(self._finer(), until)
+            rating.confirm(2 * _BEAM, until)
         rating.simulate(self._composites(), until)
+        rating.confirm(_BEAM // 2, until)
         rating.calibrate()
         lowest, in_vain = rating.loss(rating.best(1)[0]), 0
         for number in range(_ROUNDS):
             if rating.spent >= until or in_vain >= _PATIENCE:
                 break
             rating.simulate(self._improved(_STEPS[min(number, len(_STEPS) - 1)]), until)
+            rating.confirm(_BEAM // 2, until)
             loss = rating.loss(rating.best(1)[0])
             in_vain = in_vain + 1 if loss > lowest - _IMPROVED else 0
             lowest = min(lowest, loss)
+        rating.confirm(_BEAM, until)
         rating.calibrate()
 
     def _models(self, several: Iterable[Sequence[Defect]]) -> list[Model]:
@@ -107,8 +111,8 @@ class Fit:
         if len(model.defects) >= MOST_FAULTS:
             return []
         first, known = self._first
-        changes = model.shown[first.row] - self._rating.healthy.shown[first.row]
-        order = self._order([single.shown[first.row] + changes for single in known], first)
+        changes = model.mean(first.row) - self._rating.healthy.mean(first.row)
+        order = self._order([single.mean(first.row) + changes for single in known], first)
         strongest: dict[object, Defect] = {}
         for index in order:
             (defect,) = known[index].defects
@@ -140,7 +144,7 @@ class Fit:
         others = [
             model for model in known if model.defects[0].target == out.target and model.defects != (out,)
         ]
-        order = self._order([model.shown[first.row] for model in others], first)[: _BEAM // 2]
+        order = self._order([model.mean(first.row) for model in others], first)[: _BEAM // 2]
         return self._models((*rest, *others[index].defects) for index in order)
 
     def _order(self, shown: Sequence[np.ndarray], trials: Trials) -> np.ndarray:
@@ -200,8 +204,8 @@ class Fit:
     def _composites(self) -> list[Model]:
         """Each leg's best explanation of its own joints' readings, put together."""
         (first, known), features = self._first, self._rating.features
-        healthy = self._rating.misfits(self._rating.healthy.shown[first.row], first)
-        losses = self._rating.misfits(self._stacked([model.shown[first.row] for model in known]), first)
+        healthy = self._rating.misfits(self._rating.healthy.mean(first.row), first)
+        losses = self._rating.misfits(self._stacked([model.mean(first.row) for model in known]), first)
         parts = [self._registry.joints_of(model.defects[0]) for model in known]
         gains: list[tuple[float, Defect]] = []
         for leg in features.robot.description.legs.values():

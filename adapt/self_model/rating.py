@@ -51,21 +51,26 @@ class Model:
     Attributes:
         damage: all of them.
         defects: each of them.
-        shown: features that the model's episode of a gait showed, (e,), by the gait's row.
-        falls: whether the model fell in that episode, likewise.
+        shown: features that the model's episodes of a gait showed, (n, e), by the gait's row.
+        falls: whether the model fell in each of these episodes, (n,), likewise.
     """
 
     damage: Damage
     defects: tuple[Defect, ...]
     shown: dict[int, np.ndarray] = field(default_factory=dict)
-    falls: dict[int, bool] = field(default_factory=dict)
+    falls: dict[int, np.ndarray] = field(default_factory=dict)
+
+    def mean(self, row: int) -> np.ndarray:
+        """Means of the features over the episodes of a gait, (e,)."""
+        return np.asarray(self.shown[row].mean(axis=0))
 
 
 class Rating:
     """Compares what models do with what the robot did in its trials.
 
     A model loses half the squared residuals of its features, in the robust form of Student's t, in units of
-    their noise and of what any model may be off by; and a price for each fault.
+    their noise and of what any model may be off by; and a price for each fault. Of several episodes the mean
+    likelihood counts: what falls to either side shows the trial in some of them alone.
 
     Args:
         twin: runs the episodes.
@@ -116,26 +121,39 @@ class Rating:
             trials.measured = self.features.of(trials.traces, trials.steps).mean(axis=0)
         self._calibrate(self.healthy, trials)
 
-    def simulate(self, models: Iterable[Model], until: float = np.inf) -> None:
+    def simulate(self, models: Iterable[Model], until: float = np.inf, *, episodes: int = 1) -> None:
         """Have models run the gaits that were tried, where they did not yet.
 
         Args:
             models: some.
             until: share of the limits after whose use to stop, whether all of them ran or not.
+            episodes: of each gait.
         """
         distinct = {str(model.damage): model for model in models}.values()
         todo = [
-            (model, trials) for trials in self.active for model in distinct if trials.row not in model.shown
+            (model, trials, number)
+            for trials in self.active
+            for model in distinct
+            for number in range(len(model.falls.get(trials.row, ())), episodes)
         ]
         for some in (todo[start : start + _BATCH] for start in range(0, len(todo), _BATCH)):
             if self.spent >= until:
                 return
-            runs = [Run(model.damage, trials.row, int(self._seeds(trials.row)[0])) for model, trials in some]
-            episodes = self._twin.run(runs, traced=True)
-            assert episodes.traces is not None
-            for index, (model, trials) in enumerate(some):
-                model.shown[trials.row] = self.features.of([episodes.traces[index]], trials.steps)[0]
-                model.falls[trials.row] = bool(episodes.fell[index] | episodes.diverged[index])
+            runs = [
+                Run(model.damage, trials.row, int(self._seeds(trials.row)[number]))
+                for model, trials, number in some
+            ]
+            found = self._twin.run(runs, traced=True)
+            assert found.traces is not None
+            for index, (model, trials, _) in enumerate(some):
+                row, fell = trials.row, found.fell[index] | found.diverged[index]
+                shown = self.features.of([found.traces[index]], trials.steps)
+                model.shown[row] = np.concatenate([model.shown[row], shown]) if row in model.shown else shown
+                model.falls[row] = np.append(model.falls.get(row, np.empty(0, bool)), fell)
+
+    def confirm(self, count: int, until: float) -> None:
+        """Have the best models run several episodes: of many that ran a single one the best had luck."""
+        self.simulate(self.best(count), until, episodes=_SEEDS)
 
     def calibrate(self) -> None:
         """Take note of how much features vary from episode to episode under the best model."""
@@ -172,7 +190,7 @@ class Rating:
         self.simulate([self.healthy, *models])
         return {
             trials.row: (
-                np.array([model.shown[trials.row] for model in models]),
+                np.array([model.mean(trials.row) for model in models]),
                 trials.variance + self._floor,
             )
             for trials in self.active
@@ -188,9 +206,15 @@ class Rating:
         """Log likelihood that n models lose in some trials, (n,), without the price of their faults."""
         total = np.zeros(len(models))
         for trials in several if models else ():
-            total += self.misfits(np.array([model.shown[trials.row] for model in models]), trials).sum(axis=1)
-            falls = np.array([model.falls[trials.row] for model in models])
-            total += _FALL * np.abs(falls - np.mean(trials.falls))
+            counts = np.array([len(model.falls[trials.row]) for model in models])
+            shown = np.concatenate([model.shown[trials.row] for model in models])
+            falls = np.concatenate([model.falls[trials.row] for model in models])
+            losses = self.misfits(shown, trials).sum(axis=1) + _FALL * np.abs(falls - np.mean(trials.falls))
+            starts = np.cumsum(counts) - counts
+            least = np.minimum.reduceat(losses, starts)
+            total += least - np.log(
+                np.add.reduceat(np.exp(np.repeat(least, counts) - losses), starts) / counts
+            )
         return total
 
     def _calibrate(self, model: Model, trials: Trials) -> None:

@@ -52,6 +52,18 @@ def test_what_the_family_does_not_hold_is_hardly_explained() -> None:
     assert fit.explained(fit.best(1)[0]) < 0.5
 
 
+def test_the_mean_likelihood_of_several_episodes_counts_and_models_that_lead_are_confirmed() -> None:
+    rating = fitted(BROKEN)
+    assert {len(model.falls[0]) for model in rating.best(3)} == {4}, "the best models ran several episodes"
+    model, other = rating.best(40)[-2:]
+    shown = [model.shown[0][:1], other.shown[0][:1]]
+    losses = []
+    for rows in (shown[:1], shown[1:], shown):
+        model.shown[0], model.falls[0] = np.concatenate(rows), np.resize(model.falls[0], len(rows))
+        losses.append(rating.loss(model) - 3 * len(model.defects))
+    assert losses[2] == pytest.approx(-np.log(np.exp(-np.array(losses[:2])).mean()))
+
+
 def test_what_the_model_was_off_by_before_is_no_evidence_of_a_fault() -> None:
     text = "all:stiff@0.3"
     trace, _, _ = trial(text, 0, seed=1)
