@@ -3,7 +3,6 @@
 import math
 import os
 import signal
-import time
 
 import pytest
 
@@ -74,14 +73,18 @@ def test_shares_and_totals_that_change(clock, capsys) -> None:
 
 
 def test_compilation_is_said_where_nothing_happens_at_first(monkeypatch, capsys) -> None:
-    monkeypatch.setattr(progress, "_PATIENCE_SECONDS", 0.01)
-    with ProgressBar("episodes", 1000):
-        time.sleep(0.2)
+    monkeypatch.setattr(progress, "_PATIENCE_SECONDS", 600)
+    with ProgressBar("episodes", 1000) as bar:
+        bar._patience.function()  # what it does when patience ends
     assert capsys.readouterr().out == "compiling, which is only necessary the first time\n"
     with ProgressBar("episodes", 1000) as bar:
         bar(1)
-        time.sleep(0.2)
+        bar._patience.function()
     assert capsys.readouterr().out == ""
+    monkeypatch.setattr(progress, "_PATIENCE_SECONDS", 0)
+    with ProgressBar("episodes", 1000) as bar:
+        bar._patience.join()
+    assert capsys.readouterr().out.startswith("compiling")
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
