@@ -34,6 +34,7 @@ from repertoire.storage.repertoires import fingerprint
 from repertoire.suites.files import keep_identity
 from robots.errors import InvalidFileError
 from robots.files import file_exists, make_folder, write_text
+from robots.locks import locked
 from robots.robot import Robot
 from robots.seeds import SeedFamily, derive_seeds
 from robots.texts import read_json
@@ -118,18 +119,20 @@ class SimulatedStudy:
             fault that is not binding a row with its `damage`, `oracle` and `rr_0`.
 
         Raises:
+            InUseError: another process is working in the folder.
             InvalidFileError: a file cannot be read or written.
         """
         make_folder(self.folder)
-        keep_identity(self.folder, self._identity())
         rows: list[dict[str, Any]] = []
-        for number, damage in enumerate(self.faults):
-            path = self.folder / f"fault-{number:03d}.json"
-            if not file_exists(path):
-                if on_fault:
-                    on_fault(number, str(damage))
-                write_text(path, json.dumps(self._fault(number, damage), indent=1) + "\n")
-            rows += read_fault(path, str(damage), self.settings)
+        with locked(self.folder):
+            keep_identity(self.folder, self._identity())
+            for number, damage in enumerate(self.faults):
+                path = self.folder / f"fault-{number:03d}.json"
+                if not file_exists(path):
+                    if on_fault:
+                        on_fault(number, str(damage))
+                    write_text(path, json.dumps(self._fault(number, damage), indent=1) + "\n")
+                rows += read_fault(path, str(damage), self.settings)
         return pd.DataFrame(rows)
 
     def _identity(self) -> dict[str, object]:
@@ -153,7 +156,7 @@ class SimulatedStudy:
                 {
                     "selector": name,
                     **known,
-                    **self._recover(number, damage, selector, evaluator, scores, oracle),
+                    **self._recover(number, selector, evaluator, scores, oracle),
                 }
                 for name in self.settings.selectors
                 for selector in [self._selector(name, number, damage, library)]
@@ -162,7 +165,6 @@ class SimulatedStudy:
     def _recover(
         self,
         number: int,
-        damage: Damage,
         selector: Selector,
         evaluator: Evaluator,
         scores: "_Scores",

@@ -15,8 +15,6 @@ from surefoot.commands.console import (
     threads_option,
 )
 
-BENCHMARK_SEED = 5
-
 
 @click.command("recovery-simulated")
 @click.argument("file", type=RepertoireFile)
@@ -45,7 +43,7 @@ BENCHMARK_SEED = 5
     show_default=True,
     help="Episodes that it simulates after each trial.",
 )
-@seed_option(BENCHMARK_SEED, "the faults, trials and selectors")
+@seed_option(5, "the faults, trials and selectors")
 @click.option(
     "--out",
     type=AnyPath,

@@ -19,7 +19,7 @@ from adapt.suite.simulated_report import simulated_report
 from adapt.suite.simulated_study import SimulatedSettings, SimulatedStudy
 from repertoire.storage.repertoires import write_repertoire
 from robots.catalogue import robot_names
-from robots.errors import InvalidFileError, InvalidValueError
+from robots.errors import InUseError, InvalidFileError, InvalidValueError
 from robots.robot import load_robot
 from tests.adapt.rehearsal.small import small_repertoire
 
@@ -77,6 +77,15 @@ def test_a_study_is_resumed_and_reported(tmp_path: Path, monkeypatch, track: str
     (tmp_path / "fault-000.json").write_text("[")
     with pytest.raises(InvalidFileError, match=r"fault-000.json: it is not valid JSON"):
         study(tmp_path, track=track).run()
+
+
+def test_one_process_at_a_time_works_on_a_study(tmp_path: Path) -> None:
+    def intrude(number: int, _: str) -> None:
+        study(tmp_path).run()
+
+    with pytest.raises(InUseError, match="is in use by process"):
+        study(tmp_path).run(intrude)
+    assert not list(tmp_path.glob("fault-*.json"))
 
 
 def test_nobody_recovers_from_what_is_not_binding(tmp_path: Path, monkeypatch) -> None:
