@@ -219,7 +219,7 @@ def test_a_process_that_dies_ends_in_one_sentence_and_finished_trials_are_kept(t
     with pytest.raises(SurefootError, match=r"^a worker process died.*: finished trials are saved"):
         study.run(processes=1, on_progress=kill)
     assert 1 <= len(study.results()) < 16
-    # The pool's own thread waits for the process too: until it has the interpreter again, the process is listed.
+    # Until the thread of the pool, which waits for it too, has the interpreter again, the process is listed.
     deadline = time.monotonic() + 10
     while multiprocessing.active_children() and time.monotonic() < deadline:
         time.sleep(0.01)
