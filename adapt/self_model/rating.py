@@ -15,6 +15,7 @@ WEIGHT = 0.25  # of the features' log likelihoods, since they depend on each oth
 PRICE = 3.0  # log likelihood that a fault must be worth
 _FREEDOM = 4.0  # degrees of freedom of Student's t
 _TOLERANCE = 0.15  # share of a feature's spread over the faults by which a model may be off
+_LASTING = 0.7  # correlation of what the model is off by before a fault and after it
 _FALL = 3.0  # log likelihood lost where either fell and the other did not
 _SEEDS = 4  # episodes by which the noise of features is known
 _TRIALS = 4  # gaits whose trials are compared: the first, and the last ones
@@ -31,7 +32,7 @@ class Trials:
         variance: of the features from episode to episode, (e,).
         traces: of each trial that lasted as long as the first.
         falls: whether the robot fell in each trial.
-        measured: means of the features of the traces, (e,).
+        measured: means of what `Rating.read` reads off the traces, (e,).
         calibrated: texts of the models under which the variance is known.
     """
 
@@ -95,7 +96,8 @@ class Rating:
         self.spread = np.zeros(len(features))
         self._twin, self._seed = twin, seed
         self.healthy = self.model(Combination(), ())
-        self._floor = features.floor**2 + self._gap(twin.thinking.before)
+        self._offset, gap = self._gap(twin.thinking.before)
+        self._floor = features.floor**2 + gap
 
     @property
     def active(self) -> list[Trials]:
@@ -118,8 +120,12 @@ class Rating:
         trials.falls.append(fell)
         if len(trace) >= trials.steps:
             trials.traces.append(trace)
-            trials.measured = self.features.of(trials.traces, trials.steps).mean(axis=0)
+            trials.measured = self.read(trials.traces, trials.steps).mean(axis=0)
         self._calibrate(self.healthy, trials)
+
+    def read(self, traces: Sequence[np.ndarray], steps: int) -> np.ndarray:
+        """Features of n trials, (n, e), less what is expected to be the model's fault."""
+        return self.features.of(traces, steps) - self._offset
 
     def simulate(self, models: Iterable[Model], until: float = np.inf, *, episodes: int = 1) -> None:
         """Have models run the gaits that were tried, where they did not yet.
@@ -224,15 +230,18 @@ class Rating:
             found = self.features.of(self._episodes(model, trials.row), trials.steps).var(axis=0, ddof=1)
             trials.variance = np.maximum(trials.variance, found)
 
-    def _gap(self, before: Sequence[tuple[int, np.ndarray]]) -> np.ndarray:
-        """Mean square of what the model is off by where nothing is wrong, (e,)."""
-        squares = [np.zeros(len(self.features))]
+    def _gap(self, before: Sequence[tuple[int, np.ndarray]]) -> tuple[np.ndarray, np.ndarray]:
+        """What the model is expected to be off by, as it was where nothing was wrong, and its variance, (e,)."""
+        differences = []
         for row, trace in before:
             self.features.check(trace)
             traces = self._episodes(self.healthy, row)
             measured, shown = (self.features.of(some, len(trace)) for some in ([trace], traces))
-            squares.append((measured[0] - shown.mean(axis=0)) ** 2)
-        return np.asarray(np.mean(squares[1:] or squares, axis=0))
+            differences.append(measured[0] - shown.mean(axis=0))
+        if not differences:
+            return np.zeros(len(self.features)), np.zeros(len(self.features))
+        expected = _LASTING * np.mean(differences, axis=0)
+        return expected, np.mean(np.square(differences), axis=0) - expected**2
 
     def _episodes(self, model: Model, row: int) -> list[np.ndarray]:
         """Traces of several episodes of a gait under a model."""

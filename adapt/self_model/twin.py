@@ -33,8 +33,8 @@ class Thinking:
         episodes: to simulate after each new trial; None for as many as there is time for.
         sensors: that the robot has, see `robots.simulation.trace`.
         without: families of damage that it does not think of.
-        before: rows of gaits, and traces of them that were recorded while the robot was whole: what the model
-            is off by there, it may be off by afterwards.
+        before: rows of gaits, and traces of them that were recorded while the robot was whole: most of what
+            the model is off by there, it is expected to be off by afterwards.
         threads: of the simulation; all cores by default.
 
     Raises:

@@ -197,7 +197,7 @@ class SelfModel(Selector):
         for row, outcome in self._outcomes:
             steps = self._rating.trials[row].steps if row in shown else np.inf
             seen = len(outcome.trace) >= steps
-            evidence = self._features.of([outcome.trace], int(steps))[0] if seen else np.empty(0)
+            evidence = self._rating.read([outcome.trace], int(steps))[0] if seen else np.empty(0)
             rehearsed.tell(row, replace(outcome, evidence=evidence))
         return rehearsed
 
