@@ -231,7 +231,7 @@ class Rating:
             trials.variance = np.maximum(trials.variance, found)
 
     def _gap(self, before: Sequence[tuple[int, np.ndarray]]) -> tuple[np.ndarray, np.ndarray]:
-        """What the model is expected to be off by, as it was where nothing was wrong, and its variance, (e,)."""
+        """What the model is expected to be off by, as it was before the fault, and the variance, (e,)."""
         differences = []
         for row, trace in before:
             self.features.check(trace)

@@ -72,6 +72,9 @@ def test_what_the_model_was_off_by_before_is_no_evidence_of_a_fault() -> None:
         rating = fitted(text, without=only("slope"), episodes=200, before=before)
         losses.append(rating.loss(rating.healthy))
     assert losses[1] < 0.5 * losses[0]
+    rating.simulate([rating.healthy], episodes=4)
+    healthy, off_by = rating.healthy.mean(0), rating.features.of([trace], len(trace)) - rating.healthy.mean(0)
+    assert rating.read([trace], len(trace)) == pytest.approx(healthy + 0.3 * off_by)
     with pytest.raises(InvalidValueError, match="a trace of the hexapod must have"):
         fitted(text, before=((0, trace[:, 1:]),))
 
