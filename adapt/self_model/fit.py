@@ -58,9 +58,10 @@ class Fit:
         rating = self._rating
         *_, last = rating.trials.values()
         before = [trials for trials in rating.active if trials is not last]
+        carried = rating.ranked(before)[:_CARRIED] if before else []
         rating.simulate(self._known)
         rating.simulate(self._read_off(last), until)
-        rating.simulate(rating.ranked(before)[:_CARRIED] if before else _scattered(self._singles), until)
+        rating.simulate(carried or _scattered(self._singles), until)
         if not before:
             shown = [model.mean(last.row) for model in self._singles if last.row in model.shown]
             rating.spread = np.std(shown or [rating.healthy.mean(last.row)], axis=0)
@@ -71,7 +72,10 @@ class Fit:
         rating.calibrate()
         lowest, in_vain = rating.loss(rating.best(1)[0]), 0
         for number in range(_ROUNDS):
-            if rating.spent >= until or in_vain >= _PATIENCE:
+            best = rating.best(1)[0]
+            # the best one stays the best, or no further fault could be worth its price
+            settled = best in carried[:1] or rating.loss(best) < PRICE * (len(best.defects) + 1)
+            if rating.spent >= until or in_vain >= (1 if settled else _PATIENCE):
                 break
             rating.simulate(self._improved(_STEPS[min(number, len(_STEPS) - 1)]), until)
             rating.confirm(_BEAM // 2, until)

@@ -19,7 +19,8 @@ _LINEAR = 0.5  # share of the variance that is linear in the features
 _NOISE = 0.05  # variance of an episode, as a share of that of the gaits
 _LEAST = 1e-9
 _START = 20  # gaits that run under a model first: so many of the best by what is known, and as many others
-_ROUND = 30  # gaits in each further round
+_ROUND = 30  # gaits in each further round, at least
+_GROWTH = 0.25  # of those that ran so far, which a round has if that is more
 _CURIOUS = 0.7  # standard deviations by which a forecast may be exceeded
 
 
@@ -37,10 +38,15 @@ class Forecast:
         self._twin, self._features, self._least, self._seed = twin, features, min_objective, seed
         self._rng = np.random.default_rng(seed)
         self._known: dict[str, dict[int, list[tuple[float, bool]]]] = {}  # by model, then by gait
+        self._forecasts: dict[str, tuple[np.ndarray, np.ndarray]] = {}  # by model, since it last ran
 
     def __contains__(self, model: Model) -> bool:
         """Whether any gait ran under a model."""
         return str(model.damage) in self._known
+
+    def complete(self, model: Model) -> bool:
+        """Whether all gaits ran under a model."""
+        return len(self._known.get(str(model.damage), ())) == len(self._features)
 
     def explore(self, model: Model, expected: np.ndarray, akin: Sequence[Model]) -> None:
         """Run more gaits under a model: those that may be the best by what ran under it so far.
@@ -56,9 +62,11 @@ class Forecast:
             self.run(model, [*best, *others, *(row for other in akin for row in self._best(other))], 1)
             return
         means, deviations = self.of(model)
+        known = list(self._known[str(model.damage)])
         hope = means[:, 0] + _CURIOUS * deviations[:, 0]
-        hope[list(self._known[str(model.damage)])] = -np.inf
-        self.run(model, np.argsort(-hope, kind="stable")[:_ROUND].tolist(), 1)
+        hope[known] = -np.inf
+        count = max(_ROUND, int(_GROWTH * len(known)))
+        self.run(model, np.argsort(-hope, kind="stable")[:count].tolist(), 1)
 
     def run(self, model: Model, rows: Sequence[int], count: int) -> None:
         """Have gaits run under a model until each ran so many episodes."""
@@ -69,6 +77,7 @@ class Forecast:
             runs += [Run(model.damage, row, int(seed)) for seed in seeds[len(known.get(row, ())) :]]
         if not runs:
             return
+        self._forecasts.pop(str(model.damage), None)
         episodes = self._twin.run(runs)
         objectives = np.where(episodes.diverged, self._least, episodes.objectives)
         for run, objective, fell in zip(runs, objectives, episodes.fell | episodes.diverged, strict=True):
@@ -76,11 +85,14 @@ class Forecast:
 
     def of(self, model: Model) -> tuple[np.ndarray, np.ndarray]:
         """Objectives and shares of falls of all gaits under a model, and standard deviations, (k, 2) each."""
-        known = self._known[str(model.damage)]
-        values = np.array([np.mean(found, axis=0) for found in known.values()])
-        means, deviations = forecast(self._features, np.array(list(known)), values)
-        means[list(known)] = values
-        return means, deviations
+        text = str(model.damage)
+        if text not in self._forecasts:
+            known = self._known[text]
+            values = np.array([np.mean(found, axis=0) for found in known.values()])
+            means, deviations = forecast(self._features, np.array(list(known)), values)
+            means[list(known)] = values
+            self._forecasts[text] = means, deviations
+        return self._forecasts[text]
 
     def _best(self, model: Model) -> list[int]:
         """The gaits that did best under a model."""

@@ -26,6 +26,7 @@ _FITTED = 0.6  # share of the limits that goes into the fit, if it takes so much
 _MODELS = 6  # fitted ones that are hypotheses
 _ALIKE = 2  # of these, with the same faults in other strengths
 _ROUNDS = (4, 2, 1, 1, 1, 1)  # of each model, the best one first
+_EXPLORED = 0.85  # share of the limits after which the best model gets no further rounds
 _FINALISTS = 8
 _SEEDS = 3  # episodes of each finalist, and of each gait tried
 _TRUSTED = 0.6  # share of the trials' difference from a healthy robot that a fit must explain
@@ -164,6 +165,9 @@ class SelfModel(Selector):
             for _ in range(rounds):
                 if self._twin.spent < 1:
                     self._forecast.explore(model, self._rehearsed.predicted, self._fitted[:2])
+        for best in self._fitted[:1]:
+            while self._twin.spent < _EXPLORED and not self._forecast.complete(best):
+                self._forecast.explore(best, self._rehearsed.predicted, [])
         self._rehearsed = self._believe()
         for _ in range(2):
             rows = np.argsort(-self._rehearsed.gain, kind="stable")[:_FINALISTS].tolist()
