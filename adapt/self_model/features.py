@@ -116,10 +116,12 @@ class Features:
         every = np.concatenate([self._of_joints(held, counts), self._of_body(held, until)], axis=1)
         return np.asarray(every[:, self._kept])
 
-    def angle(self, trace: np.ndarray, joint: int) -> float:
-        """Median of what a joint's sensor read [rad or m]."""
+    def angle(self, trace: np.ndarray, joint: int) -> tuple[float, float]:
+        """Median of what a joint's sensor read, and in which range it was 80% of the time [rad or m]."""
         low, high = self.robot.joint_ranges[joint]
-        return float((low + high) / 2 + (high - low) / 2 * np.median(trace[:, self.robot.action_dim + joint]))
+        least, median, most = np.quantile(trace[:, self.robot.action_dim + joint], (0.1, 0.5, 0.9))
+        half = (high - low) / 2
+        return float((low + high) / 2 + half * median), float(half * (most - least))
 
     def _held(self, trace: np.ndarray, until: int) -> np.ndarray:
         """The first rows of a trace, the last of them repeated, (until, c)."""

@@ -20,7 +20,7 @@ _STEPS = (0.15, 0.15, 0.08, 0.04, 0.02)  # of strengths in each round, as shares
 _ROUNDS = 20
 _PATIENCE = 3  # rounds without an improvement
 _IMPROVED = 0.5  # log likelihood that counts as one
-_STILL = 0.03  # [rad] range in which a joint that is stuck stays
+_STILL = 0.06  # [rad] range in which what the sensor of a stuck joint reads mostly stays
 _SHARE = 0.1  # of its torque that a motor that may be weak lacks at the least
 _GOLDEN = (5**0.5 - 1) / 2  # whose multiples are scattered evenly over the remainders of 1
 _ASKEW = 0.1  # [rad] mean error of a servo that may be offset
@@ -173,15 +173,14 @@ class Fit:
         values = dict(zip(features.names, features.of([trace], trials.steps)[0], strict=True))
         found = []
         for number, joint in enumerate(joints):
-            moved = values.get(f"encoders: {joint} range [rad]", np.inf)
             error = values.get(f"encoders: {joint} mean error [rad]", 0.0)
             share = values.get(f"encoders+currents: {joint} share of usual torque [1]", 1.0)
-            angle = features.angle(trace, number)
+            angle, moved = features.angle(trace, number) if "encoders" in features.sensors else (0.0, np.inf)
             shown = {"locked": angle, "stuck-sensor": angle, "offset": error, "weak": share}
             likely = {
                 "locked": moved < _STILL,
                 "stuck-sensor": moved < _STILL,
-                "offset": moved >= _STILL and abs(error) > _ASKEW,
+                "offset": abs(error) > _ASKEW,
                 "weak": -_SHARE < share < 1 - _SHARE,
             }
             for kind, strength in shown.items():

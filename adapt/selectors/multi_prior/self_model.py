@@ -11,7 +11,7 @@ from adapt.rehearsal.table import Table, join
 from adapt.selectors.catalogue import register
 from adapt.selectors.multi_prior.hypotheses import Traced
 from adapt.selectors.multi_prior.rehearsed import Rehearsed
-from adapt.selectors.multi_prior.settings import RehearsedSettings, Tolerances
+from adapt.selectors.multi_prior.settings import LEVELS, RehearsedSettings, ResidualLevel, Tolerances
 from adapt.selectors.selector import Context, Selector
 from adapt.self_model.features import Features
 from adapt.self_model.fit import Fit
@@ -26,10 +26,12 @@ _FITTED = 0.6  # share of the limits that goes into the fit, if it takes so much
 _MODELS = 6  # fitted ones that are hypotheses
 _ALIKE = 2  # of these, with the same faults in other strengths
 _ROUNDS = (4, 2, 1, 1, 1, 1)  # of each model, the best one first
-_EXPLORED = 0.85  # share of the limits after which the best model gets no further rounds
+_EXPLORED = 0.8  # share of the limits after which the best model gets no further rounds
 _FINALISTS = 8
-_SEEDS = 3  # episodes of each finalist, and of each gait tried
+_SEEDS = (6, 3)  # episodes of each finalist, and of each gait tried, under the best models
+_PASSES = 4  # most rounds of finalists: those that were lucky in a single episode make room for others
 _TRUSTED = 0.6  # share of the trials' difference from a healthy robot that a fit must explain
+_EXACT = ResidualLevel(residual=0.02, length_scale=0.2, evidence=0.05, fall=0.06)  # if the fault is found
 _NOISE = 0.03  # deviation of an episode where nothing was rehearsed, as a share of the best objective
 
 
@@ -91,7 +93,9 @@ class SelfModel(Selector):
         least = context.prior.min_objective
         self._forecast = Forecast(self._twin, gaits, min_objective=least, seed=context.seed)
         tolerances = Tolerances(channels=WEIGHT * len(self._features))
-        self._settings = replace(settings or RehearsedSettings(), tolerances=tolerances)
+        self._settings = replace(
+            settings or RehearsedSettings(levels=(_EXACT, *LEVELS)), tolerances=tolerances
+        )
         self._outcomes: list[tuple[int, Outcome]] = []
         self._fitted: list[Model] = []
         self._thought: Thought | None = None
@@ -169,12 +173,13 @@ class SelfModel(Selector):
             while self._twin.spent < _EXPLORED and not self._forecast.complete(best):
                 self._forecast.explore(best, self._rehearsed.predicted, [])
         self._rehearsed = self._believe()
-        for _ in range(2):
-            rows = np.argsort(-self._rehearsed.gain, kind="stable")[:_FINALISTS].tolist()
-            tried = [row for row, _ in self._outcomes]
-            for model in self._fitted[:2]:
+        for _ in range(_PASSES):
+            rows, before = np.argsort(-self._rehearsed.gain, kind="stable")[:_FINALISTS], self._twin.episodes
+            for model, seeds in zip(self._fitted, _SEEDS, strict=False):
                 if self._twin.spent < 1:
-                    self._forecast.run(model, [*rows, *dict.fromkeys(tried)], _SEEDS)
+                    self._forecast.run(model, [*rows.tolist(), *self._rating.trials], seeds)
+            if self._twin.episodes == before:
+                break
             self._rehearsed = self._believe()
 
     def _likeliest(self) -> list[Model]:
