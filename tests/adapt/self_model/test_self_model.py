@@ -15,7 +15,7 @@ from adapt.selectors.multi_prior.rehearsed import UNKNOWN
 from adapt.selectors.selector import Context, Prior
 from adapt.self_model.features import Features
 from adapt.self_model.fit import Fit
-from adapt.self_model.forecast import forecast, gait_features
+from adapt.self_model.forecast import Forecast, forecast, gait_features
 from adapt.self_model.rating import Rating
 from adapt.self_model.registry import Registry
 from adapt.self_model.twin import Run, Thinking, Twin
@@ -25,13 +25,16 @@ JOINTS = only("weak", "offset", "lost")
 BROKEN = "joint=left_middle_femur:offset@0.6+joint=right_rear_coxa:weak@0.05"
 
 
-def fitted(text: str, *, without: tuple[str, ...] = JOINTS, **limits: object) -> Rating:
-    """A rating of models after one trial and a search."""
+def fitted(
+    text: str, *, without: tuple[str, ...] = JOINTS, trace: np.ndarray | None = None, **limits: object
+) -> Rating:
+    """A rating of models after one trial, perhaps with a trace of its own, and a search."""
     repertoire = short_gaits()
     thinking = Thinking(repertoire, None, **{"episodes": 420, "threads": 2, **limits})
     rating = Rating(Twin(thinking), Features(repertoire.robot), seed=3)
     fit = Fit(rating, Registry(repertoire.robot, without=without), [], seed=3)
-    rating.tell(0, *trial(text, 0)[:2])
+    shown, fell, _ = trial(text, 0)
+    rating.tell(0, shown if trace is None else trace, fell)
     fit.search(1.0)
     return rating
 
@@ -77,6 +80,32 @@ def test_what_the_model_was_off_by_before_is_no_evidence_of_a_fault() -> None:
     assert rating.read([trace], len(trace)) == pytest.approx(healthy + 0.3 * off_by)
     with pytest.raises(InvalidValueError, match="a trace of the hexapod must have"):
         fitted(text, before=((0, trace[:, 1:]),))
+
+
+def test_a_stuck_joint_is_read_off_encoders_that_are_noisy() -> None:
+    trace, _, _ = trial("joint=left_middle_femur:locked@0.5", 0)
+    noisy = trace + 0.01 * np.random.default_rng(0).standard_normal(trace.shape)
+    rating = fitted("joint=left_middle_femur:locked@0.5", without=only("locked"), trace=noisy)
+    place = next(defect for defect in rating.best(1)[0].defects if "left_middle_femur" in str(defect))
+    assert place.strength == pytest.approx(0.5, abs=0.01)
+
+
+def test_exploring_goes_on_until_every_gait_ran_under_a_model_in_few_rounds() -> None:
+    repertoire = short_gaits(300)
+    twin = Twin(Thinking(repertoire, None, 1000, threads=2))
+    rating = Rating(twin, Features(repertoire.robot), seed=3)
+    found = Forecast(twin, repertoire.elites.measures, min_objective=0.0, seed=3)
+    twin.begin()
+    rounds = 0
+    while not found.complete(rating.healthy):
+        found.explore(rating.healthy, repertoire.elites.objectives, [])
+        rounds += 1
+    assert twin.episodes == len(repertoire)
+    assert rounds < 10
+    means, _ = found.of(rating.healthy)
+    found.run(rating.healthy, [7], 5)
+    assert twin.episodes == len(repertoire) + 4
+    assert found.of(rating.healthy)[0][7, 0] != means[7, 0], "forecasts are made anew"
 
 
 def test_forecasts_are_exact_where_all_is_linear_and_unsure_elsewhere() -> None:
