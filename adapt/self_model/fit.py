@@ -69,13 +69,12 @@ class Fit:
             rating.confirm(2 * _BEAM, until)
         rating.simulate(self._composites(), until)
         rating.confirm(_BEAM // 2, until)
+        if not _settled(rating, carried):
+            rating.reconsider(until)
         rating.calibrate()
         lowest, in_vain = rating.loss(rating.best(1)[0]), 0
         for number in range(_ROUNDS):
-            best = rating.best(1)[0]
-            # the best one stays the best, or no further fault could be worth its price
-            settled = best in carried[:1] or rating.loss(best) < PRICE * (len(best.defects) + 1)
-            if rating.spent >= until or in_vain >= (1 if settled else _PATIENCE):
+            if rating.spent >= until or in_vain >= (1 if _settled(rating, carried) else _PATIENCE):
                 break
             rating.simulate(self._improved(_STEPS[min(number, len(_STEPS) - 1)]), until)
             rating.confirm(_BEAM // 2, until)
@@ -222,6 +221,12 @@ class Fit:
         gains.sort(key=lambda pair: -pair[0])
         picked = [defect for gain, defect in gains[:MOST_FAULTS] if gain > PRICE]
         return self._models(picked[:count] for count in range(2, len(picked) + 1))
+
+
+def _settled(rating: Rating, carried: Sequence[Model]) -> bool:
+    """Whether the best model stayed the best after a further trial, or no fault could be worth its price."""
+    best = rating.best(1)[0]
+    return best in carried[:1] or rating.loss(best) < PRICE * (len(best.defects) + 1)
 
 
 def _scattered(models: Sequence[Model]) -> list[Model]:

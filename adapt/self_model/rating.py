@@ -18,6 +18,8 @@ _TOLERANCE = 0.15  # share of a feature's spread over the faults by which a mode
 _LASTING = 0.7  # correlation of what the model is off by before a fault and after it
 _FALL = 3.0  # log likelihood lost where either fell and the other did not
 _SEEDS = 4  # episodes by which the noise of features is known
+_WAYS = 20  # episodes of a model that mostly ends otherwise than the trial
+_CONTRARY = 4  # of such models, at a time
 _TRIALS = 4  # gaits whose trials are compared: the first, and the last ones
 _BATCH = 32  # episodes after which it is asked whether there is time for more
 
@@ -161,6 +163,25 @@ class Rating:
         """Have the best models run several episodes: of many that ran a single one the best had luck."""
         self.simulate(self.best(count), until, episodes=_SEEDS)
 
+    def reconsider(self, until: float) -> None:
+        """Have models that mostly fall where the robot did not, or the other way, run many episodes.
+
+        What is wrong may well be what the joints tell, and the trial the rarer of two ways to end.
+
+        Args:
+            until: share of the limits after whose use to stop.
+        """
+        own = self.features.joints >= 0
+        for trials in self.active:
+            found: dict[str, tuple[float, Model]] = {}
+            for text, model in self.models.items():
+                falls = model.falls.get(trials.row)
+                if falls is not None and abs(falls.mean() - np.mean(trials.falls)) > 1 / 2:
+                    losses = self.misfits(model.shown[trials.row], trials)[:, own].sum(axis=1)
+                    found[text] = float(losses.min()) + PRICE * len(model.defects), model
+            nearest = sorted(found.values(), key=lambda pair: (pair[0], str(pair[1].damage)))
+            self.simulate([model for _, model in nearest[:_CONTRARY]], until, episodes=_WAYS)
+
     def calibrate(self) -> None:
         """Take note of how much features vary from episode to episode under the best model."""
         best = self.best(1)[0]
@@ -192,11 +213,14 @@ class Rating:
         return float(np.clip(1 - misfit / healthy, 0, 1)) if healthy > 0 else 0.0
 
     def shown(self, models: Sequence[Model]) -> dict[int, tuple[np.ndarray, np.ndarray]]:
-        """What models show in the trials that are compared, (n, e), and its variance, (e,), by row."""
+        """What models show in the trials that are compared, (n, e), and its variance, (e,), by row.
+
+        Where several episodes went different ways, those count most that went the way of the trial.
+        """
         self.simulate([self.healthy, *models])
         return {
             trials.row: (
-                np.array([model.mean(trials.row) for model in models]),
+                np.array([self._likely(model, trials) for model in models]),
                 trials.variance + self._floor,
             )
             for trials in self.active
@@ -208,6 +232,17 @@ class Rating:
         squares = (shown - trials.measured) ** 2 / (variance + (_TOLERANCE * self.spread) ** 2)
         return np.asarray(WEIGHT * 0.5 * (_FREEDOM + 1) * np.log1p(squares / _FREEDOM))
 
+    def _likely(self, model: Model, trials: Trials) -> np.ndarray:
+        """Mean of what a model's episodes show, by their likelihoods, (e,)."""
+        losses = self._episode_losses(model.shown[trials.row], model.falls[trials.row], trials)
+        return np.asarray(np.average(model.shown[trials.row], axis=0, weights=np.exp(losses.min() - losses)))
+
+    def _episode_losses(self, shown: np.ndarray, falls: np.ndarray, trials: Trials) -> np.ndarray:
+        """Log likelihood that each of n episodes loses, (n,)."""
+        return np.asarray(
+            self.misfits(shown, trials).sum(axis=1) + _FALL * np.abs(falls - np.mean(trials.falls))
+        )
+
     def _losses(self, models: Sequence[Model], several: Sequence[Trials]) -> np.ndarray:
         """Log likelihood that n models lose in some trials, (n,), without the price of their faults."""
         total = np.zeros(len(models))
@@ -215,7 +250,7 @@ class Rating:
             counts = np.array([len(model.falls[trials.row]) for model in models])
             shown = np.concatenate([model.shown[trials.row] for model in models])
             falls = np.concatenate([model.falls[trials.row] for model in models])
-            losses = self.misfits(shown, trials).sum(axis=1) + _FALL * np.abs(falls - np.mean(trials.falls))
+            losses = self._episode_losses(shown, falls, trials)
             starts = np.cumsum(counts) - counts
             least = np.minimum.reduceat(losses, starts)
             total += least - np.log(
@@ -245,11 +280,11 @@ class Rating:
 
     def _episodes(self, model: Model, row: int) -> list[np.ndarray]:
         """Traces of several episodes of a gait under a model."""
-        runs = [Run(model.damage, row, int(seed)) for seed in self._seeds(row)]
+        runs = [Run(model.damage, row, int(seed)) for seed in self._seeds(row)[:_SEEDS]]
         traces = self._twin.run(runs, traced=True).traces
         assert traces is not None
         return list(traces)
 
     def _seeds(self, row: int) -> np.ndarray:
         """Seeds of a gait's episodes."""
-        return derive_seeds(self._seed, SeedFamily.THINKING, _SEEDS * row, _SEEDS)
+        return derive_seeds(self._seed, SeedFamily.THINKING, _WAYS * row, _WAYS)
