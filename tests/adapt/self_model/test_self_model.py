@@ -67,6 +67,18 @@ def test_the_mean_likelihood_of_several_episodes_counts_and_models_that_lead_are
     assert losses[2] == pytest.approx(-np.log(np.exp(-np.array(losses[:2])).mean()))
 
 
+def test_models_that_fall_where_the_robot_did_not_run_many_episodes_of_which_the_likely_ones_count() -> None:
+    rating = fitted(BROKEN)
+    model = rating.best(1)[0]
+    (trials,) = rating.active
+    model.falls[0] = np.ones(4, bool)
+    rating.reconsider(np.inf)
+    assert len(model.falls[0]) == 20
+    model.shown[0], model.falls[0] = trials.measured + np.array([[0.0], [9.0]]), np.array([False, True])
+    shown, _ = rating.shown([model])[0]
+    np.testing.assert_allclose(shown[0], trials.measured, atol=1e-6)
+
+
 def test_what_the_model_was_off_by_before_is_no_evidence_of_a_fault() -> None:
     text = "all:stiff@0.3"
     trace, _, _ = trial(text, 0, seed=1)
