@@ -71,6 +71,7 @@ class Features:
         names: of the e features, with sensor and unit.
         floor: standard deviation of each that sensors have in any case, (e,).
         joints: number of the joint that each is about, -1 for those of the whole robot, (e,).
+        kinds: number of what it is of whichever joint, foot, axis or window, (e,).
 
     Raises:
         UnknownNameError: there is no such sensor.
@@ -80,13 +81,14 @@ class Features:
     def __init__(self, robot: Robot, sensors: Sequence[str] = SENSORS) -> None:
         check_sensors(sensors)
         self.robot, self.sensors = robot, tuple(sensors)
-        names, joints, floors = self._names()
+        names, joints, floors, kinds = self._names()
         kept = np.array([set(name.partition(":")[0].split("+")) <= set(sensors) for name in names])
         if robot.controller.closed_loop and {"encoders", "currents"} & set(sensors):
             kept &= np.array(joints) >= 0
         self._kept = kept
         self.names = tuple(name for name, keep in zip(names, kept, strict=True) if keep)
         self.joints = np.array(joints)[kept]
+        self.kinds = np.array(kinds)[kept]
         self.floor = np.array(floors)[kept]
 
     def __len__(self) -> int:
@@ -194,20 +196,23 @@ class Features:
             ]
         return np.concatenate(found, axis=1)
 
-    def _names(self) -> tuple[list[str], list[int], list[float]]:
-        """Names of all features, the joints that they are about, and what they may be off by in any case."""
+    def _names(self) -> tuple[list[str], list[int], list[float], list[int]]:
+        """Names of all features, the joints that they are about, what they may be off by, and their kinds."""
         joints, feet = self.robot.description.joints, self.robot.description.feet
         names = [form.format(joint) for form in _OF_JOINTS for joint in joints]
         owners = [*range(len(joints))] * len(_OF_JOINTS)
         floors = [floor for floor in _OF_JOINTS.values() for _ in joints]
+        kinds = [kind for kind in range(len(_OF_JOINTS)) for _ in joints]
         for window in range(1, _WINDOWS + 1):
             names += [f"imu: {axis} in window {window} [rad]" for axis in ("roll", "pitch")]
             names += [f"imu: spread of {axis} in window {window} [rad]" for axis in ("roll", "pitch")]
             names += [f"imu: turn in window {window} [rad]"]
             names += [f"contacts: {foot} in window {window} [share]" for foot in feet]
             names += [f"odometry: {axis} in window {window} [m]" for axis in "xy"]
+            kinds += [*[-1] * 2, *[-2] * 2, -3, *[-4] * len(feet), *[-5] * 2]
         body = names[len(owners) :]
-        return names, owners + [-1] * len(body), floors + [_OF_BODY[name.partition(":")[0]] for name in body]
+        floors += [_OF_BODY[name.partition(":")[0]] for name in body]
+        return names, owners + [-1] * len(body), floors, kinds
 
     @cached_property
     def _motors(self) -> list[int]:

@@ -208,8 +208,14 @@ class Rating:
         return float(self._losses([model], self.active)[0]) + PRICE * len(model.defects)
 
     def explained(self, model: Model) -> float:
-        """Share of the healthy model's misfit that a model explains, from 0 to 1."""
-        misfit, healthy = self._losses([model, self.healthy], self.active)
+        """Share of the healthy model's misfit that a model explains, from 0 to 1.
+
+        Where it is known what the model was off by before, in the trials of these gaits alone, if there are
+        any: of other gaits nobody knows what to expect, and all models seem wrong.
+        """
+        known = {row for row, _ in self._twin.thinking.before}
+        several = [trials for trials in self.active if trials.row in known]
+        misfit, healthy = self._losses([model, self.healthy], several or self.active)
         return float(np.clip(1 - misfit / healthy, 0, 1)) if healthy > 0 else 0.0
 
     def shown(self, models: Sequence[Model]) -> dict[int, tuple[np.ndarray, np.ndarray]]:
@@ -266,7 +272,11 @@ class Rating:
             trials.variance = np.maximum(trials.variance, found)
 
     def _gap(self, before: Sequence[tuple[int, np.ndarray]]) -> tuple[np.ndarray, np.ndarray]:
-        """What the model is expected to be off by, as it was before the fault, and the variance, (e,)."""
+        """What the model is expected to be off by, as it was before the fault, and the variance, (e,).
+
+        Other gaits may show in any joint what one gait shows in some: the variance is at least the mean of
+        all features of a kind.
+        """
         differences = []
         for row, trace in before:
             self.features.check(trace)
@@ -275,8 +285,10 @@ class Rating:
             differences.append(measured[0] - shown.mean(axis=0))
         if not differences:
             return np.zeros(len(self.features)), np.zeros(len(self.features))
+        squares, kinds = np.mean(np.square(differences), axis=0), self.features.kinds
+        typical = np.array([squares[kinds == kind].mean() for kind in kinds])
         expected = _LASTING * np.mean(differences, axis=0)
-        return expected, np.mean(np.square(differences), axis=0) - expected**2
+        return expected, np.maximum(squares, typical) - expected**2
 
     def _episodes(self, model: Model, row: int) -> list[np.ndarray]:
         """Traces of several episodes of a gait under a model."""
