@@ -120,6 +120,17 @@ def test_exploring_goes_on_until_every_gait_ran_under_a_model_in_few_rounds() ->
     assert found.of(rating.healthy)[0][7, 0] != means[7, 0], "forecasts are made anew"
 
 
+@pytest.mark.parametrize("known", [False, True])
+def test_what_a_fit_explains_is_judged_by_gaits_that_are_known_from_before(known: bool) -> None:
+    rating = fitted(BROKEN, before=((0, trial("healthy", 0)[0]),) if known else ())
+    best = rating.best(1)[0]
+    explained = rating.explained(best)
+    rating.tell(1, *trial("left_front:lost", 1)[:2])
+    rating.simulate([best, rating.healthy])
+    assert explained > 0.5
+    assert (rating.explained(best) == explained) == known
+
+
 def test_forecasts_are_exact_where_all_is_linear_and_unsure_elsewhere() -> None:
     rng = np.random.default_rng(0)
     hidden = rng.normal(size=(300, 3))
