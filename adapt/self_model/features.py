@@ -71,7 +71,7 @@ class Features:
         names: of the e features, with sensor and unit.
         floor: standard deviation of each that sensors have in any case, (e,).
         joints: number of the joint that each is about, -1 for those of the whole robot, (e,).
-        kinds: number of what it is of whichever joint, foot, axis or window, (e,).
+        kinds: what each is, of whichever joint, foot, axis or window, (e,) texts.
 
     Raises:
         UnknownNameError: there is no such sensor.
@@ -196,20 +196,28 @@ class Features:
             ]
         return np.concatenate(found, axis=1)
 
-    def _names(self) -> tuple[list[str], list[int], list[float], list[int]]:
+    def _names(self) -> tuple[list[str], list[int], list[float], list[str]]:
         """Names of all features, the joints that they are about, what they may be off by, and their kinds."""
         joints, feet = self.robot.description.joints, self.robot.description.feet
         names = [form.format(joint) for form in _OF_JOINTS for joint in joints]
         owners = [*range(len(joints))] * len(_OF_JOINTS)
         floors = [floor for floor in _OF_JOINTS.values() for _ in joints]
-        kinds = [kind for kind in range(len(_OF_JOINTS)) for _ in joints]
+        kinds = [form for form in _OF_JOINTS for _ in joints]
         for window in range(1, _WINDOWS + 1):
             names += [f"imu: {axis} in window {window} [rad]" for axis in ("roll", "pitch")]
             names += [f"imu: spread of {axis} in window {window} [rad]" for axis in ("roll", "pitch")]
             names += [f"imu: turn in window {window} [rad]"]
             names += [f"contacts: {foot} in window {window} [share]" for foot in feet]
             names += [f"odometry: {axis} in window {window} [m]" for axis in "xy"]
-            kinds += [*[-1] * 2, *[-2] * 2, -3, *[-4] * len(feet), *[-5] * 2]
+            kinds += [
+                "attitude",
+                "attitude",
+                "spread",
+                "spread",
+                "turn",
+                *["contacts"] * len(feet),
+                *["odometry"] * 2,
+            ]
         body = names[len(owners) :]
         floors += [_OF_BODY[name.partition(":")[0]] for name in body]
         return names, owners + [-1] * len(body), floors, kinds

@@ -169,12 +169,14 @@ class SelfModel(Selector):
             for _ in range(rounds):
                 if self._twin.spent < 1:
                     self._forecast.explore(model, self._rehearsed.predicted, self._fitted[:2])
-        for best in self._fitted[:1]:
+        if self._fitted:
+            best = self._fitted[0]
             while self._twin.spent < _EXPLORED and not self._forecast.complete(best):
                 self._forecast.explore(best, self._rehearsed.predicted, [])
         self._rehearsed = self._believe()
         for _ in range(_PASSES):
-            rows, before = np.argsort(-self._rehearsed.gain, kind="stable")[:_FINALISTS], self._twin.episodes
+            before = self._twin.episodes
+            rows = np.argsort(-self._rehearsed.gain, kind="stable")[:_FINALISTS]
             for model, seeds in zip(self._fitted, _SEEDS, strict=False):
                 if self._twin.spent < 1:
                     self._forecast.run(model, [*rows.tolist(), *self._rating.trials], seeds)
