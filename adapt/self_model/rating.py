@@ -126,7 +126,7 @@ class Rating:
         self._calibrate(self.healthy, trials)
 
     def read(self, traces: Sequence[np.ndarray], steps: int) -> np.ndarray:
-        """Features of n trials, (n, e), less what is expected to be the model's fault."""
+        """Features of n trials, (n, e), less what the model is expected to be off by."""
         return self.features.of(traces, steps) - self._offset
 
     def simulate(self, models: Iterable[Model], until: float = np.inf, *, episodes: int = 1) -> None:
