@@ -14,7 +14,7 @@ from robots.seeds import SeedFamily, derive_seeds
 WEIGHT = 0.25  # of the features' log likelihoods, since they depend on each other
 PRICE = 3.0  # log likelihood that a fault must be worth
 _FREEDOM = 4.0  # degrees of freedom of Student's t
-_TOLERANCE = 0.15  # share of a feature's spread over the faults by which a model may be off
+TOLERANCE = 0.15  # share of a feature's spread over the faults by which a model may be off
 _LASTING = 0.7  # correlation of what the model is off by before a fault and after it
 _FALL = 3.0  # log likelihood lost where either fell and the other did not
 _SEEDS = 4  # episodes by which the noise of features is known
@@ -235,7 +235,7 @@ class Rating:
     def misfits(self, shown: np.ndarray, trials: Trials) -> np.ndarray:
         """Log likelihood lost by each feature, (n, e), of what n models show, (n, e)."""
         variance = trials.variance * (1 + 1 / len(trials.traces)) + self._floor
-        squares = (shown - trials.measured) ** 2 / (variance + (_TOLERANCE * self.spread) ** 2)
+        squares = (shown - trials.measured) ** 2 / (variance + (TOLERANCE * self.spread) ** 2)
         return np.asarray(WEIGHT * 0.5 * (_FREEDOM + 1) * np.log1p(squares / _FREEDOM))
 
     def _likely(self, model: Model, trials: Trials) -> np.ndarray:

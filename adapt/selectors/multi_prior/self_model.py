@@ -16,7 +16,7 @@ from adapt.selectors.selector import Context, Selector
 from adapt.self_model.features import Features
 from adapt.self_model.fit import Fit
 from adapt.self_model.forecast import Forecast, gait_features
-from adapt.self_model.rating import WEIGHT, Model, Rating
+from adapt.self_model.rating import TOLERANCE, WEIGHT, Model, Rating
 from adapt.self_model.registry import Registry
 from adapt.self_model.twin import Twin
 from repertoire.resources import one_blas_thread
@@ -31,7 +31,8 @@ _FINALISTS = 8
 _SEEDS = (6, 3)  # episodes of each finalist, and of each gait tried, under the best models
 _PASSES = 4  # most rounds of finalists: those that were lucky in a single episode make room for others
 _TRUSTED = 0.6  # share of the trials' difference from a healthy robot that a fit must explain
-_EXACT = ResidualLevel(residual=0.02, length_scale=0.2, evidence=0.05, fall=0.06)  # if the fault is found
+_EXACT = ResidualLevel(residual=0.02, length_scale=0.2, evidence=TOLERANCE, fall=0.06)  # a fault was found
+_LEVELS = (_EXACT, *(replace(level, evidence=TOLERANCE) for level in LEVELS))
 _NOISE = 0.03  # deviation of an episode where nothing was rehearsed, as a share of the best objective
 
 
@@ -46,9 +47,10 @@ class SelfModel(Selector):
     After each trial of a gait the simulator's faults are fitted to all traces, see `Fit`. The best fits run
     some gaits; what all others would do under them is forecast, see `Forecast`. Then they are hypotheses of
     `Rehearsed`, next to the conditions of the rehearsal. These run the gaits that were tried too, so that
-    traces are evidence of all hypotheses alike. Levels, residuals and what is unknown are those of
-    `Rehearsed`, which proposes and recommends. Its finalists run several times under the best models before
-    one of them is proposed.
+    traces are evidence of all hypotheses alike. `Rehearsed` proposes and recommends. Its levels tolerate the
+    same of traces, which tell what is wrong; how far from it the truth is, objectives and falls tell, since a
+    model may be right about nearly all features of a trace and wrong about how far the robot came. Finalists
+    run several times under the best models before one of them is proposed.
 
     Where the best fit explains less than 60% of what sets the trials apart from those of a healthy robot, the
     registry hardly holds what is wrong, and a misfit would mislead with confidence. Then it does what
@@ -93,9 +95,7 @@ class SelfModel(Selector):
         least = context.prior.min_objective
         self._forecast = Forecast(self._twin, gaits, min_objective=least, seed=context.seed)
         tolerances = Tolerances(channels=WEIGHT * len(self._features))
-        self._settings = replace(
-            settings or RehearsedSettings(levels=(_EXACT, *LEVELS)), tolerances=tolerances
-        )
+        self._settings = replace(settings or RehearsedSettings(levels=_LEVELS), tolerances=tolerances)
         self._outcomes: list[tuple[int, Outcome]] = []
         self._fitted: list[Model] = []
         self._thought: Thought | None = None
