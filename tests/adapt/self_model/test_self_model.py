@@ -197,6 +197,16 @@ def test_the_second_trial_is_nearly_the_best(library: tuple[str, ...]) -> None:
     assert "explains" in thought.words
 
 
+def test_a_gait_is_believed_to_do_what_it_did_however_well_a_fit_explains_its_trace() -> None:
+    robot = Robot(BROKEN)
+    selector = make_selector("self-model", robot.context)
+    outcomes = [replace(o, objective=o.objective + 0.6) for o in map(robot.outcome, (0, 3, 9))]
+    for row, outcome in zip((0, 3, 9), outcomes, strict=True):
+        selector.tell(row, outcome)
+    assert selector.thought().explained > 0.7
+    np.testing.assert_allclose(selector.predicted[[0, 3, 9]], [o.objective for o in outcomes], atol=0.05)
+
+
 def test_what_was_rehearsed_wins_over_a_misfit() -> None:
     robot = Robot("left_front:lost", ("left_front:lost", "right_rear:dead"), without=only("slope"))
     selector = make_selector("self-model", robot.context)
