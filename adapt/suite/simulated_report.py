@@ -1,10 +1,13 @@
 """`simulated_report`: tables in Markdown of recoveries of which every trial was simulated."""
 
+import math
+
 import pandas as pd
 
 from adapt.damage.library import family
 from adapt.suite.metrics import measured, metrics, summarise, trials_of
-from repertoire.suites.report import bold_if, join, table
+from repertoire.statistics import mean_interval
+from repertoire.suites.report import join, table
 
 _SHOWN = (*(f"RR@{mark}" for mark in (1, 2, 3, 5, 10, 20)), "solved@5", "solved@20", "CVaR10")
 _ALSO = ("falls@10", "stop", "RR@stop")
@@ -58,16 +61,28 @@ def _families(binding: pd.DataFrame) -> str:
     for damage in ratios.index:
         for name in family(damage):
             groups.setdefault(name, []).append(damage)
-    selectors = list(dict.fromkeys(binding["selector"]))
+    first, *others = dict.fromkeys(binding["selector"])
     rows = []
     for name, damages in sorted(groups.items()):
-        means = ratios.loc[damages].mean()
-        best = {mark: means[mark].max() for mark in marks}
-        cells = [
-            bold_if(means[mark, one] == best[mark], f"{means[mark, one]:.2f}")
-            for mark in marks
-            for one in selectors
-        ]
+        own = ratios.loc[damages]
+        cells = []
+        for mark in marks:
+            cells += [f"{own[mark, one].mean():.2f}" for one in (first, *others)]
+            cells += [_difference(own[mark, first] - own[mark, other]) for other in others]
         rows.append((name, str(len(damages)), *cells))
-    header = ("family", "faults", *(f"{one} {mark}" for mark in marks for one in selectors))
-    return table(header, rows, caption="Binding faults, means. A pair of faults counts for both families.")
+    header = ["family", "faults"]
+    for mark in marks:
+        header += [f"{one} {mark}" for one in (first, *others)]
+        header += [f"{mark}: {first} - {other}" for other in others]
+    caption = (
+        "Binding faults, means; differences with Student's 95% intervals where there are two faults or more. "
+        "A pair of faults counts for both families."
+    )
+    return table(header, rows, caption=caption)
+
+
+def _difference(differences: pd.Series) -> str:
+    """The mean of differences, and its interval if there is one."""
+    found = mean_interval(differences.to_numpy(float))
+    interval = "" if math.isnan(found.low) else f" [{found.low:+.2f}, {found.high:+.2f}]"
+    return f"{found.mean:+.2f}{interval}"

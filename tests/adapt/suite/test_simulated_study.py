@@ -122,21 +122,28 @@ def test_random_faults_are_the_same_however_many() -> None:
 
 def test_a_report_by_selector_and_family() -> None:
     rows: list[dict[str, object]] = [
-        {"damage": f"front_left:{kind}", "selector": name, "oracle": 1.0, "rr_0": 0.1, "stop": 2}
+        {"damage": damage, "selector": name, "oracle": 1.0, "rr_0": 0.1, "stop": 2}
         | {f"rr_{trial}": ratio for trial in range(1, 6)}
         | {"falls_10": 1, "seconds": 3.0}
-        for kind, ratios in (("lost", (0.95, 0.5)), ("dead", (0.91, 0.92)), ("short@0.5", (0.85, 0.2)))
+        for damage, ratios in (
+            ("front_left:lost", (0.95, 0.5)),
+            ("front_left:dead", (0.91, 0.92)),
+            ("front_left:short@0.5", (0.85, 0.2)),
+            ("right_rear:short@0.5", (0.87, 0.8)),
+        )
         for name, ratio in zip(("self-model", "rehearsed"), ratios, strict=True)
     ]
     rows.append({"damage": "all:weak@0.9", "oracle": 1.0, "rr_0": 0.95})
     lines = simulated_report(pd.DataFrame(rows)).splitlines()
-    assert lines[0] == "4 faults, of which 3 are binding."
+    assert lines[0] == "5 faults, of which 4 are binding."
     assert lines[2] == "|  | self-model | rehearsed |"
-    assert "| RR@5 | 0.90 [0.85, 0.95] | 0.54 [0.20, 0.92] |" in lines
-    assert any(line.startswith("| solved@5 | 0.67 [") for line in lines)
+    assert "| RR@5 | 0.89 [0.85, 0.95] | 0.65 [0.20, 0.92] |" in lines
+    assert any(line.startswith("| solved@5 | 0.50 [") for line in lines)
     assert "| seconds of thinking a trial | 3.0 | 3.0 |" in lines
-    assert "| dead | 1 | 0.91 | **0.92** |" in lines
-    assert "| lost | 1 | **0.95** | 0.50 |" in lines
+    assert "| family | faults | self-model RR@5 | rehearsed RR@5 | RR@5: self-model - rehearsed |" in lines
+    assert "| dead | 1 | 0.91 | 0.92 | -0.01 |" in lines
+    reach = 12.706 * 0.29  # Student's t with one degree of freedom, half the range of 0.65 and 0.07
+    assert f"| short | 2 | 0.86 | 0.50 | +0.36 [{0.36 - reach:+.2f}, {0.36 + reach:+.2f}] |" in lines
 
 
 def test_the_command(run, tmp_path: Path) -> None:
