@@ -74,7 +74,8 @@ class SelectorOption(click.Option):
 @click.option(
     "--think-episodes",
     type=Positive,
-    help="The same as a number of episodes, which finds the same on every machine.",
+    help="The same as a number of episodes, which finds the same on every machine. Each rehearsed damage is "
+    "simulated in any case.",
 )
 @click.option(
     "--sensors",
