@@ -12,6 +12,7 @@ from adapt.rehearsal.rehearsal import rehearsal, rehearsed_table
 from adapt.rehearsal.storage import rehearsal_path, write_table
 from adapt.rehearsal.table import Table
 from repertoire.correction import correct, keep, reevaluation
+from repertoire.evaluation import Evaluation
 from repertoire.repertoire import Repertoire
 from repertoire.storage.repertoires import read_repertoire, write_repertoire
 from repertoire.training.runs import FILE_NAME, resume_training, start_training
@@ -23,10 +24,10 @@ def main(folder: Path, share: float, gaits: int, episode_steps: int | None) -> N
     """Do it all in a folder, with a share of the paper's evaluations, and keep at most so many gaits."""
     repertoire = rounded(train(folder / "run", share, episode_steps))
     with reevaluation(repertoire, episodes=10, seed=0) as evaluation:
-        evaluation.run(folder / "correction.h5")
+        finish(evaluation, folder / "correction.h5")
         corrected = correct(evaluation).repertoire
-    kept = keep(corrected, best_rows(rehearse(corrected, folder, episodes=1), gaits))
-    rehearse(kept, folder, episodes=2)
+    kept = keep(corrected, best_rows(rehearse(corrected, folder, episodes=2), gaits))
+    rehearse(kept, folder, episodes=6)  # some gaits fall in one episode and not in the next
     pack(folder / "ant.h5")
     print(f"kept {len(kept)} of {len(corrected)} corrected gaits, of {len(repertoire)} before the correction")
 
@@ -52,6 +53,13 @@ def train(folder: Path, share: float, episode_steps: int | None) -> Repertoire:
     return read_repertoire(path)
 
 
+def finish(evaluation: Evaluation, file: Path) -> None:
+    """Run all episodes, or those that an interruption left, and keep the results in a file."""
+    if file.exists():
+        evaluation.restore(file)
+    evaluation.run(file)
+
+
 def rounded(repertoire: Repertoire) -> Repertoire:
     """Round the parameters of all controllers, before anything is measured with them."""
     dropped = np.finfo(np.float32).nmant - MANTISSA_BITS
@@ -62,10 +70,10 @@ def rounded(repertoire: Repertoire) -> Repertoire:
 
 def rehearse(repertoire: Repertoire, folder: Path, episodes: int) -> Table:
     """Try all gaits under the default library of damages, and write both to the folder."""
-    file, unfinished = folder / "ant.h5", folder / f"rehearsal-{len(repertoire)}.h5"
+    file, results = folder / "ant.h5", folder / f"rehearsal-{len(repertoire)}x{episodes}.h5"
     write_repertoire(file, repertoire)
     with rehearsal(repertoire, damage_library(repertoire.robot), episodes=episodes, seed=0) as evaluation:
-        evaluation.run(unfinished)
+        finish(evaluation, results)
         table = rehearsed_table(evaluation)
         write_table(rehearsal_path(file), table, evaluation.identity)
     return table
@@ -99,6 +107,6 @@ if __name__ == "__main__":
     main(
         Path(sys.argv[1] if len(sys.argv) > 1 else "runs/ant"),
         float(sys.argv[2]) if len(sys.argv) > 2 else 1.0,
-        int(sys.argv[3]) if len(sys.argv) > 3 else 280,
+        int(sys.argv[3]) if len(sys.argv) > 3 else 265,
         int(sys.argv[4]) if len(sys.argv) > 4 else None,
     )
