@@ -62,7 +62,7 @@ class TrainingDemoSettings(DemoSettings):
 
 TRAINED_HERE = TrainingDemoSettings("ant", "back_right:dead", trials=10, seconds=6.0)
 INCLUDED = {
-    "ant": DemoSettings("ant", "joint=back_left_ankle:locked@1.13", trials=10, seconds=5.0, oracle=True),
+    "ant": DemoSettings("ant", "joint=front_left_ankle:locked", trials=10, seconds=5.0, oracle=True),
     "hexapod": DemoSettings("hexapod", "left_front:lost", trials=10, seconds=5.0),
 }
 
