@@ -19,7 +19,9 @@ class ConfirmedSearch:
         mean(recommended) - mean(incumbent) > √(s_r² / n_r + s_i² / n_i)
 
     where the means are of these confirmation trials alone, which decided nothing before; s² are the variances
-    of all trials of either gait, and the right-hand side is the standard error of the difference.
+    of all trials of either gait, and the right-hand side is the standard error of the difference. A gait that
+    mostly fell in them does not replace one that did not: where moving backwards counts less than nothing, a
+    fall may count for more.
 
     A gait that falls behind the incumbent in its confirmation trials makes way for what the selector, which
     is told of these trials too, recommends by then. Confirmation trials count like all others and take at
@@ -37,7 +39,7 @@ class ConfirmedSearch:
         self.incumbent = incumbent
         self._wanted = confirmations > 0
         self._needed = min(confirmations, selector.trials // 4)
-        self._confirming: dict[int, list[float]] = {}  # objectives of confirmation trials by row
+        self._confirming: dict[int, list[Outcome]] = {}  # outcomes of confirmation trials by row
         self._candidate: int | None = None  # that is being confirmed
 
     @property
@@ -68,7 +70,7 @@ class ConfirmedSearch:
         self.selector.tell(row, outcome)
         if self._candidate is None:
             return
-        self._confirming.setdefault(row, []).append(float(outcome.objective))
+        self._confirming.setdefault(row, []).append(outcome)
         confirmation = self.confirmation()
         if confirmation and confirmation.difference is not None and confirmation.difference < 0:
             self._candidate = None  # whatever seems best by now gets its chance
@@ -83,14 +85,16 @@ class ConfirmedSearch:
         found = self.found
         if found == self.incumbent or not self._wanted:
             return None
+        rows = found, self.incumbent
         counts = self._count(found), self._count(self.incumbent)
         if not all(counts):
             return Confirmation(found, counts)
-        means = tuple(float(np.mean(self._confirming[row])) for row in (found, self.incumbent))
-        variance = sum(
-            self._variance(row) / n for row, n in zip((found, self.incumbent), counts, strict=True)
-        )
-        return Confirmation(found, counts, means[0] - means[1], float(np.sqrt(variance)))
+        outcomes = [self._confirming[row] for row in rows]
+        means = [float(np.mean([outcome.objective for outcome in some])) for some in outcomes]
+        falls = [sum(outcome.fell for outcome in some) for some in outcomes]
+        variance = sum(self._variance(row) / n for row, n in zip(rows, counts, strict=True))
+        error = float(np.sqrt(variance))
+        return Confirmation(found, counts, (falls[0], falls[1]), means[0] - means[1], error)
 
     def recommendation(self) -> int:
         """Row to walk with from now on."""

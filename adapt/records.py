@@ -8,8 +8,9 @@ import numpy as np
 from robots.errors import InvalidValueError
 
 FORMAT = "surefoot-recovery"
-VERSION = 5
+VERSION = 6
 _NEGLIGIBLE = 0.005  # probability that rounds to 0.00
+_WALKING = 0.05  # share of the distance before the damage from which a robot is said to walk
 
 
 def format_objective(value: float) -> str:
@@ -117,21 +118,29 @@ class Confirmation:
     Attributes:
         row: of the recommended controller, which is not the incumbent.
         trials: numbers of confirmation trials of it and of the incumbent.
+        falls: how many of these ended in a fall.
         difference: of their mean objectives in these trials; None if either has none.
         standard_error: of that difference.
     """
 
     row: int
     trials: tuple[int, int]
+    falls: tuple[int, int] = (0, 0)
     difference: float | None = None
     standard_error: float | None = None
+
+    @property
+    def falls_instead(self) -> bool:
+        """Whether the robot mostly falls with the recommended controller, and does not with the incumbent."""
+        found, incumbent = (2 * falls > trials for falls, trials in zip(self.falls, self.trials, strict=True))
+        return found and not incumbent
 
     @property
     def passed(self) -> bool:
         """Whether the recommended controller replaces the incumbent."""
         if self.difference is None or self.standard_error is None:
             return False
-        return self.difference > self.standard_error
+        return self.difference > self.standard_error and not self.falls_instead
 
     @property
     def words(self) -> str:
@@ -139,11 +148,12 @@ class Confirmation:
         if self.difference is None or self.standard_error is None:
             return "too few trials were left to confirm that the new gait is better than the old one"
         sense = "better" if self.difference > 0 else "worse"
-        chance = "" if self.passed or self.difference <= 0 else ", which may be chance"
+        doubt = ", which may be chance" if 0 < self.difference <= self.standard_error else ""
+        doubt = ", but falls" if self.falls_instead else doubt
         return (
             f"the new gait did {format_objective(abs(self.difference))} ± "
             f"{format_objective(self.standard_error)} {sense} than the old one, in {self.trials[0]} "
-            f"confirmation trials against {self.trials[1]}{chance}"
+            f"confirmation trials against {self.trials[1]}{doubt}"
         )
 
 
@@ -165,13 +175,18 @@ class Performance:
     falls: int
     episodes: int
 
-    @property
-    def words(self) -> str:
-        """What the robot does, in words: it walks only if it gets ahead and usually stays on its feet."""
+    def walks(self, least: float = 0.0) -> bool:
+        """Whether the robot usually stays on its feet and gets ahead, by at least so much [m]."""
+        return 2 * self.falls <= self.episodes and self.distance > 0 and self.distance >= least
+
+    def words(self, least: float = 0.0) -> str:
+        """What the robot does, in words; it walks only from so much progress [m] on."""
         if 2 * self.falls > self.episodes:
             return f"falls in {self.falls} of {self.episodes} episodes, after {self.distance:.2f} m"
         if self.distance <= 0:
             return f"does not get ahead: {self.distance:.2f} m"
+        if not self.walks(least):
+            return f"hardly gets ahead: {self.distance:.2f} m"
         fell = f", falls in {self.falls} of {self.episodes} episodes" if self.falls else ""
         return f"walks {self.distance:.2f} m{fell}"
 
@@ -239,6 +254,11 @@ class Recovery:
         return self.trials[-1].diagnosis
 
     @property
+    def walking(self) -> float:
+        """How far the damaged robot must get to be said to walk [m]: a twentieth of the distance before."""
+        return _WALKING * max(0.0, self.healthy.distance)
+
+    @property
     def verdict(self) -> str:
         """Whether a better gait than the incumbent was found, in a sentence."""
         if self.row == self.incumbent:
@@ -246,9 +266,9 @@ class Recovery:
             return f"no better gait was confirmed, the old one stays: {reason}"
         if self.recovered.objective <= self.broken.objective:
             return "not recovered: the new gait does no better than the old one, measured afresh"
-        if 2 * self.recovered.falls > self.recovered.episodes or self.recovered.distance <= 0:
-            return f"improved, but not recovered: with the new gait the robot {self.recovered.words}"
-        return f"recovered: with the new gait the robot {self.recovered.words}"
+        walks = self.recovered.walks(self.walking)
+        recovered = "recovered" if walks else "improved, but not recovered"
+        return f"{recovered}: with the new gait the robot {self.recovered.words(self.walking)}"
 
     def performances(self) -> dict[str, Performance]:
         """What was measured, by name."""

@@ -194,6 +194,6 @@ def print_performances(recovery: Recovery) -> None:
     for name, performance in recovery.performances().items():
         console.print(
             f"{name:>10} {format_objective(performance.objective):>8} ± "
-            f"{format_objective(performance.standard_error)}  {performance.words}"
+            f"{format_objective(performance.standard_error)}  {performance.words(recovery.walking)}"
         )
     console.print(recovery.verdict)

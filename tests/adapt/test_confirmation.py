@@ -66,6 +66,19 @@ def test_a_lucky_gait_makes_way_for_the_next_which_needs_trials_of_its_own():
     assert len(tried) == 20
 
 
+@pytest.mark.parametrize(("fallen", "handed_over"), [((3,), INCUMBENT), ((3, INCUMBENT), 3)])
+def test_a_gait_that_falls_does_not_replace_one_that_does_not(fallen, handed_over):
+    one = search()
+    while (row := one.ask()) is not None:
+        objective = {3: 0.0, INCUMBENT: -1.0}.get(row, -2.0)  # a fall counts for more than moving backwards
+        one.tell(row, Outcome(objective, fell=row in fallen))
+    confirmation = one.confirmation()
+    assert confirmation.difference > confirmation.standard_error
+    assert confirmation.falls == (3, 3 * (INCUMBENT in fallen))
+    assert ("but falls" in confirmation.words) == (handed_over == INCUMBENT)
+    assert one.recommendation() == handed_over
+
+
 @pytest.mark.parametrize(("better", "passed"), [(0.5, False), (1.2, True)])
 def test_a_difference_within_its_standard_error_is_chance(better, passed):
     one = search()
