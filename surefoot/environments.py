@@ -39,8 +39,8 @@ def make_environment(
         InvalidValueError: the damage or an option is wrong.
     """
     found = find_robot(robot) if isinstance(robot, str) else robot
-    if isinstance(damage, str):
-        damage = parse_damage(damage, found)
+    if damage is not None and not isinstance(damage, Damage):
+        damage = parse_damage(str(damage), found)
     return WalkingEnvironment(found if damage is None else damage.apply(found), **options)
 
 

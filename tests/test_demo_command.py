@@ -5,9 +5,11 @@ import re
 from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from adapt.rehearsal.storage import read_table, rehearsal_path
+from repertoire.evaluation import Evaluator
 from repertoire.storage.repertoires import read_repertoire, write_repertoire
 from robots.errors import InvalidFileError
 from surefoot import shipped
@@ -74,13 +76,20 @@ def test_bad_input_ends_in_one_sentence(run, small: Path, tmp_path: Path) -> Non
     assert not (tmp_path / "out").exists()
 
 
-def test_what_is_shipped_is_whole_and_small() -> None:
-    for robot in included():
+def test_what_is_shipped_is_whole_and_small_and_walks() -> None:
+    for robot, shortest in {"ant": 20.0, "hexapod": 1.5}.items():
         file = repertoire_path(robot)
         repertoire = read_repertoire(file)
         assert repertoire.robot.name == robot
+        assert repertoire.elites.objectives.min() >= repertoire.settings.min_objective
+        with Evaluator(repertoire, {"intact": repertoire.robot}) as evaluator:
+            best = np.argmax(repertoire.elites.objectives)
+            walks = evaluator.run(np.full(4, best), np.arange(4))
+        assert walks.distances.min() > shortest
+        assert not walks.fell.any()
         assert read_table(rehearsal_path(file), repertoire).conditions[0] == "healthy"
         assert file.stat().st_size + rehearsal_path(file).stat().st_size < 10_000_000
+    assert included() == ["ant", "hexapod"]
 
 
 def test_the_python_of_the_docs(small: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -10,7 +10,7 @@ from gymnasium.utils.env_checker import check_env
 
 from adapt.damage.text import parse_damage
 from robots.catalogue import MODELS, robot_names
-from robots.errors import InvalidFileError, UnknownNameError
+from robots.errors import InvalidFileError, InvalidValueError, UnknownNameError
 from robots.robot import load_robot
 from robots.simulation.environment import WalkingEnvironment
 from surefoot.environments import environment_id
@@ -61,5 +61,7 @@ def test_a_copy_of_a_damaged_and_wrapped_environment_goes_on_where_it_was(copied
 def test_robots_and_damages_that_there_are_not_are_refused() -> None:
     with pytest.raises(UnknownNameError, match=r"tail.*available"):
         gymnasium.make(ANT, damage="tail:lost")
+    with pytest.raises(InvalidValueError, match="PART:KIND"):
+        gymnasium.make(ANT, damage=3)
     with pytest.raises(InvalidFileError, match="cannot read"):
         gymnasium.make(ANT, robot="snail.yaml")
