@@ -83,9 +83,10 @@ BOMBS = {
 
 @pytest.mark.parametrize("bomb", BOMBS)
 def test_a_bomb_is_refused_in_one_sentence(bomb: str, monkeypatch, tmp_path: Path) -> None:
-    monkeypatch.setattr(robots.screening, "_SECONDS", 1)
-    monkeypatch.chdir(tmp_path)
     text, message = BOMBS[bomb]
+    if "1 s of" in message:  # the others are refused for what they are, however busy the machine is
+        monkeypatch.setattr(robots.screening, "_SECONDS", 1)
+    monkeypatch.chdir(tmp_path)
     with pytest.raises(InvalidRobotError, match=rf"^mine: the MJCF .*({message})") as caught:
         robot_from_text(text, YAML, origin="mine")
     assert "\n" not in str(caught.value)
