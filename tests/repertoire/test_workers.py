@@ -9,6 +9,7 @@ import psutil
 import pytest
 
 POOL = """
+import os
 import time
 from repertoire.workers import interrupts_blocked, worker_pool
 
@@ -16,7 +17,7 @@ def prepare():
     pass
 
 def work(seconds):
-    print("working", flush=True)
+    os.write(1, b"working\\n")  # in one piece, as the other worker writes too
     time.sleep(seconds)
 
 if __name__ == "__main__":
@@ -56,13 +57,15 @@ def runs(process: psutil.Process) -> bool:
 def test_workers_end_with_a_parent_that_is_killed(tmp_path, code: str, moment: str) -> None:
     (tmp_path / "parent.py").write_text(code)
     with subprocess.Popen([sys.executable, tmp_path / "parent.py"], stdout=subprocess.PIPE) as parent:
-        seen = psutil.Process(parent.pid)
-        assert wait_for(lambda: len(seen.children(recursive=True)) >= 2)
-        if moment == "working":
-            assert parent.stdout is not None
-            assert parent.stdout.readline() == b"working\n"
-        children = seen.children(recursive=True)
-        parent.kill()
+        try:
+            seen = psutil.Process(parent.pid)
+            assert wait_for(lambda: len(seen.children(recursive=True)) >= 2)
+            if moment == "working":
+                assert parent.stdout is not None
+                assert parent.stdout.readline() == b"working\n"
+            children = seen.children(recursive=True)
+        finally:
+            parent.kill()
         parent.wait()
         left = wait_for(lambda: not any(map(runs, children)))
         still = [child.cmdline() for child in children if runs(child)]
