@@ -181,14 +181,12 @@ class Performance:
 
     def words(self, least: float = 0.0) -> str:
         """What the robot does, in words; it walks only from so much progress [m] on."""
+        falls = f"falls in {self.falls} of {self.episodes} episodes"
+        if self.walks(least):
+            return f"walks {self.distance:.2f} m" + (f", {falls}" if self.falls else "")
         if 2 * self.falls > self.episodes:
-            return f"falls in {self.falls} of {self.episodes} episodes, after {self.distance:.2f} m"
-        if self.distance <= 0:
-            return f"does not get ahead: {self.distance:.2f} m"
-        if not self.walks(least):
-            return f"hardly gets ahead: {self.distance:.2f} m"
-        fell = f", falls in {self.falls} of {self.episodes} episodes" if self.falls else ""
-        return f"walks {self.distance:.2f} m{fell}"
+            return f"{falls}, after {self.distance:.2f} m"
+        return f"{'hardly gets' if self.distance > 0 else 'does not get'} ahead: {self.distance:.2f} m"
 
 
 @dataclass(frozen=True)
