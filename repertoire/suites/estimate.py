@@ -108,7 +108,7 @@ def learning_pace(trial: Trial) -> float:
     Next to the episodes, all other searches take next to no time.
     """
     with trial.training() as training, one_blas_thread():
-        if not training.search.request.transitions:
+        if not any(emitter.request.transitions for emitter in training.search.emitters):
             return 0.0
         training.step()  # before which there is nothing to learn from
         spent, done = training.timing.search, training.evaluations
