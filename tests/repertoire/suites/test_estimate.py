@@ -71,3 +71,8 @@ def test_algorithms_that_learn_from_transitions_take_longer() -> None:
     assert pace > 1e-4
     both = [estimate([trial], [], cores=2, processes=1)[0].seconds for trial in (plain, learning)]
     assert both[1] - both[0] > 0.2 * 400 * pace, "two measurements on a busy machine"
+
+
+def test_an_algorithm_that_observes_states_but_learns_nothing_needs_no_more_time() -> None:
+    (trial,) = robot_settings(variants=variants("me-es"), common={"batch_size": 8}).plan(Path())
+    assert learning_pace(trial) == 0
