@@ -1,4 +1,4 @@
-"""`python -m benchmarks`: speed and memory on this machine, some of it next to peers."""
+"""`python -m benchmarks`: speed and memory, some of it next to peers, and what must hold for many runs."""
 
 import json
 from pathlib import Path
@@ -13,7 +13,7 @@ from surefoot.commands.main import run_commands
 
 @click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
 def benchmarks() -> None:
-    """Measure speed and memory on this machine."""
+    """Measure speed and memory on this machine, and what must hold for many runs."""
 
 
 @benchmarks.command("simulation")
@@ -99,6 +99,23 @@ def bench_cluster(repeats: int, threads: tuple[int, ...], out: Path | None) -> N
         check_writable(out)
     figures = {f"workers of {n}": measure_scaling(threads, n, say=console.print) for n in (1, 25)}
     _deliver(figures | {"overhead": measure_overhead(repeats, say=console.print)}, out)
+
+
+@benchmarks.command("recoveries")
+@click.option(
+    "--folder", type=AnyPath, default=Path("recoveries"), show_default=True, help="For trained repertoires."
+)
+@click.option(
+    "--out", type=AnyPath, default=Path("recoveries.csv"), show_default=True, help="A row per recovery."
+)
+def bench_recoveries(folder: Path, out: Path) -> None:
+    """Whether recoveries hand over worse gaits than the robot had; goes on where it was interrupted."""
+    from benchmarks.recoveries import run_recoveries
+    from robots.files import check_writable, make_folder
+
+    make_folder(folder)
+    check_writable(out)
+    _deliver(run_recoveries(out, folder, say=console.print), None)
 
 
 @benchmarks.command("fuzz")

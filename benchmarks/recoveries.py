@@ -1,0 +1,154 @@
+"""Whether what recoveries hand over is ever worse than the gait that the robot walked with."""
+
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from adapt.damage.text import parse_damage
+from adapt.recovery import recover
+from adapt.rehearsal.storage import read_table, rehearsal_path
+from adapt.rehearsal.table import Table
+from repertoire.evaluation import Evaluator
+from repertoire.repertoire import Repertoire
+from repertoire.storage.repertoires import read_repertoire
+from repertoire.training.runs import resume_training, start_training
+from robots.files import write_text
+from robots.importing.draft import draft_robot
+from robots.robot import Robot
+from robots.seeds import SeedFamily, derive_seeds
+from surefoot.shipped import DATA, FILE_NAME, included
+
+MODELS = Path(__file__).parents[1] / "examples" / "robots"
+TRAINED = ("half_cheetah", "hopper", "walker")  # robots of the package without an included repertoire
+_EVALUATIONS = 5000  # with which these and the example models are trained
+_SELECTORS = ("rehearsed", "map-bo-tuned", "map-bo", "thompson")
+_SEEDS = (1, 2)
+_EPISODES = 20  # in which the old gait and the new one are compared
+_KEYS = ["robot", "damage", "selector", "seed"]
+_CLEAR = 2.0  # standard errors of a difference
+
+
+@dataclass(frozen=True, eq=False)
+class _Subject:
+    """A robot's repertoire, with its rehearsal if it has one."""
+
+    name: str
+    repertoire: Repertoire
+    table: Table | None
+
+    def cases(self) -> Iterator[tuple[str, str, str, int]]:
+        """What identifies each recovery."""
+        for damage in _damages(self.repertoire.robot):
+            for selector in _SELECTORS[0 if self.table else 1 :]:
+                for seed in _SEEDS:
+                    yield self.name, damage, selector, seed
+
+
+def run_recoveries(out: Path, folder: Path, *, say: Callable[[str], None]) -> dict[str, Any]:
+    """Recover every robot from mild and severe damages, and compare the gait handed over with the old one.
+
+    The included repertoires are used as they are. The other robots of the package, and those of
+    `examples/robots` as they are drafted, are trained for 5,000 evaluations first.
+
+    Args:
+        out: CSV with a row for each recovery; those that it holds are not run again.
+        folder: for the repertoires that are trained; training goes on where it was interrupted.
+        say: told of progress.
+
+    Returns:
+        By robot and in all: how many recoveries handed over a gait that is worse or better than the old one
+        by more than two standard errors, as good as it, or the old one itself.
+    """
+    rows = pd.read_csv(out).to_dict("records") if out.exists() else []
+    done = {tuple(row[key] for key in _KEYS) for row in rows}
+    for subject in _subjects(folder, say):
+        for case in subject.cases():
+            if case in done:
+                continue
+            rows.append(dict(zip(_KEYS, case, strict=True)) | _recovery(subject, *case[1:]))
+            write_text(out, pd.DataFrame(rows).to_csv(index=False, float_format="%.6g"))
+            say(f"{' '.join(map(str, case))}: {rows[-1]['verdict']}")
+    counts = pd.crosstab([row["robot"] for row in rows], [row["verdict"] for row in rows], margins=True)
+    return counts.to_dict("index")
+
+
+def _subjects(folder: Path, say: Callable[[str], None]) -> Iterator[_Subject]:
+    """The included repertoires, and then those that have to be trained."""
+    for name in included():
+        repertoire = read_repertoire(DATA / f"{name}.h5")
+        yield _Subject(name, repertoire, read_table(rehearsal_path(DATA / f"{name}.h5"), repertoire))
+    robots: list[str | Path] = [*TRAINED, *sorted(MODELS.glob("*.xml"))]
+    for robot in robots:
+        name = Path(robot).stem
+        say(f"training {name}")
+        yield _Subject(name, _trained(robot, folder / name), None)
+
+
+def _trained(robot: str | Path, folder: Path) -> Repertoire:
+    """Train with the defaults, or go on with that; an MJCF is drafted first."""
+    with ExitStack() as stack:
+        if (folder / FILE_NAME).exists():
+            training = stack.enter_context(resume_training(folder))
+        else:
+            if isinstance(robot, Path):
+                folder.mkdir(parents=True, exist_ok=True)
+                (folder / robot.name).write_bytes(robot.read_bytes())
+                robot = draft_robot(folder / robot.name, overwrite=True).path
+            opening = start_training(str(robot), "sep-cma-mae", out=folder, evaluations=_EVALUATIONS, seed=1)
+            training = stack.enter_context(opening)
+        if training is not None:
+            training.run(folder / FILE_NAME)
+    return read_repertoire(folder / FILE_NAME)
+
+
+def _damages(robot: Robot) -> list[str]:
+    """Damages of which most are mild, so that the old gait is hard to beat."""
+    description = robot.description
+    legs = list(description.legs)
+    mild = [
+        "all:weak@0.7",
+        f"{legs[0]}:weak@0.4",
+        f"{legs[-1]}:short@0.7",
+        f"foot={next(iter(description.feet))}:slip",
+        f"joint={description.joints[-1]}:locked",
+    ]
+    return [*mild, f"{legs[0]}:lost"] if len(legs) > 2 else mild
+
+
+def _recovery(subject: _Subject, damage_text: str, selector: str, seed: int) -> dict[str, Any]:
+    """Run a recovery, and then both gaits in fresh episodes on the damaged robot."""
+    repertoire = subject.repertoire
+    damage = parse_damage(damage_text, repertoire.robot)
+    table = subject.table if selector == "rehearsed" else None
+    found = recover(repertoire, damage, seed=seed, selector=selector, table=table)
+    searched = found.confirmation.row if found.confirmation else found.row
+    with Evaluator(repertoire, {"damaged": damage.apply(repertoire.robot)}) as damaged:
+        rows = np.repeat([found.incumbent, found.row, searched], _EPISODES)
+        seeds = np.tile(derive_seeds(seed, SeedFamily.EVALUATION, 0, _EPISODES), 3)
+        old, new, unconfirmed = damaged.objectives(damaged.run(rows, seeds)).reshape(3, _EPISODES)
+    return {
+        "trials": len(found.trials),
+        "falls": sum(trial.fell for trial in found.trials),
+        "old": old.mean(),
+        "old_sd": old.std(ddof=1),
+        "new": new.mean(),
+        "new_sd": new.std(ddof=1),
+        "searched": unconfirmed.mean(),
+        "searched_sd": unconfirmed.std(ddof=1),
+        "verdict": "the old gait" if found.row == found.incumbent else _verdict(new, old),
+        "unconfirmed": "the old gait" if searched == found.incumbent else _verdict(unconfirmed, old),
+    }
+
+
+def _verdict(new: np.ndarray, old: np.ndarray) -> str:
+    """Whether objectives of single episodes are clearly better or worse than others."""
+    difference = new.mean() - old.mean()
+    error = np.sqrt(new.var(ddof=1) / len(new) + old.var(ddof=1) / len(old))
+    if abs(difference) <= _CLEAR * error:
+        return "as good"
+    return "better" if difference > 0 else "worse"
