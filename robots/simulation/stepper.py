@@ -21,12 +21,18 @@ from robots.model import ABSENT
 from robots.robot import Robot
 from robots.screening import library_path
 from robots.simulation.state import EpisodeState, Task, make_state, make_task, read_tally, start_positions
-from robots.simulation.task import apply_action, begin, note, score
+from robots.simulation.task import apply_action, begin, feel, is_sound, note, score
 
 _NOT_WATCHED = np.zeros((2, 0))  # the sums of observations that nobody asked for
 _NOT_RECORDED = np.zeros((0, 0), np.float32)  # the transitions, or the trace, that nobody asked for
 _NEVER = np.zeros(1, np.bool_)  # the flag of an episode that is not abandoned
 _STATE = mujoco.mjtState.mjSTATE_INTEGRATION
+# Integrators of which MuJoCo can make a step in two halves
+_HALVED = (
+    mujoco.mjtIntegrator.mjINT_EULER,
+    mujoco.mjtIntegrator.mjINT_IMPLICIT,
+    mujoco.mjtIntegrator.mjINT_IMPLICITFAST,
+)
 
 
 class Stepper:
@@ -58,9 +64,11 @@ class Stepper:
         self._task = make_task(robot, self.data)
         self.state = make_state(self._task, self.data)
         self._start = start_positions(robot)
+        halves = _steps_in_halves(robot.physics)
+        self._derive = mujoco.mj_step1 if halves else mujoco.mj_kinematics
         self._physics = _Physics(
-            _address_of("mj_step"),
-            _address_of("mj_kinematics"),
+            _address_of(self._derive.__name__),
+            _address_of("mj_step2" if halves else "mj_step"),
             robot.physics._address,
             self.data._address,
         )
@@ -99,6 +107,7 @@ class Stepper:
         if not np.isfinite(action).all():
             raise InvalidValueError(f"an action must be finite, not {action.tolist()}")
         self.state.action[:] = action
+        self._derive(self.robot.physics, self.data)  # the caller may have changed something
         return bool(_advance(self._physics, self._task, self.state))
 
     def drive(self, parameters: np.ndarray) -> bool:
@@ -205,17 +214,29 @@ class Stepper:
         present = joints != ABSENT
         self.data.qpos[:] = self._start
         self.state.row[joints[present]] += angles[present]
-        mujoco.mj_kinematics(self.robot.physics, self.data)  # the places of its bodies
+        self._derive(self.robot.physics, self.data)
         self._begun = True
 
 
 class _Physics(NamedTuple):
-    """What it takes to simulate: the addresses of MuJoCo's functions and of their arguments."""
+    """What it takes to simulate: the addresses of MuJoCo's functions and of their arguments.
 
-    step: int
-    kinematics: int
+    Attributes:
+        derive: computes what follows from positions and velocities, the places of bodies among others.
+        move: makes a step of physics with that and with the controls.
+        model: of the robot.
+        data: of the stepper.
+    """
+
+    derive: int
+    move: int
     model: int
     data: int
+
+
+def _steps_in_halves(model: mujoco.MjModel) -> bool:
+    """Whether MuJoCo can make a step of a model in halves; RK4, sleeping bodies and others need the whole."""
+    return model.opt.integrator in _HALVED and model.opt.enableflags == 0
 
 
 @cache
@@ -259,13 +280,21 @@ def _restored(robot: Robot, physics: np.ndarray, own: tuple[np.ndarray, ...], be
 
 @compiled()
 def _advance(physics: _Physics, task: Task, state: EpisodeState) -> bool:
-    """Simulate a control step with the action in the state; returns whether it ended the episode."""
+    """Simulate a control step with the action in the state; returns whether it ended the episode.
+
+    Before and after it, MuJoCo's data hold what follows from positions and velocities: the places of bodies,
+    which the score needs, and more that the next step needs. Contacts are those of the last step.
+    """
     apply_action(task, state)
-    for _ in range(task.constants[0].substeps):
-        _call(physics.step, physics.model, physics.data)
-    if task.parts.size:  # a step leaves the places of bodies as they were at its beginning
-        _call(physics.kinematics, physics.model, physics.data)
-    return score(task, state)
+    _call(physics.move, physics.model, physics.data)
+    for _ in range(task.constants[0].substeps - 1):
+        _call(physics.derive, physics.model, physics.data)
+        _call(physics.move, physics.model, physics.data)
+    sound = is_sound(task, state)
+    if sound:  # or else MuJoCo would start again from the first pose
+        feel(task, state)
+        _call(physics.derive, physics.model, physics.data)
+    return score(task, state, sound)
 
 
 @compiled()

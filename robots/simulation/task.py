@@ -76,44 +76,23 @@ def apply_action(task: Task, episode: EpisodeState) -> None:
 
 
 @compiled()
-def score(task: Task, episode: EpisodeState) -> bool:
-    """Add a simulated control step to the tally and observe its result; returns whether the episode ended."""
-    tally = episode.tally[0]
-    if _blew_up(task, episode):
-        tally.diverged = True
-        tally.terminated = True
-        tally.reward = 0.0
-        pose = _pose(task, episode.row)
-    else:
-        _feel(task, episode)
-        pose, position = _pose(task, episode.row), _position(task, episode.row)
-        _reward(task, episode, pose, position)
-        _observe(task, episode, pose, position)
-    ended = tally.terminated or tally.steps == task.constants[0].max_steps
-    if ended:
-        tally.lateral = pose[1]
-        tally.heading = pose[5]
-    return ended
-
-
-@compiled()
-def _blew_up(task: Task, episode: EpisodeState) -> bool:
-    """Whether MuJoCo warned of a simulation, or its state is not a walking robot's any more."""
+def is_sound(task: Task, episode: EpisodeState) -> bool:
+    """Whether MuJoCo did not warn of a simulation, and its state may still be a walking robot's."""
     constants, row = task.constants[0], episode.row
     for kind in range(episode.warnings.size):
         if episode.warnings[kind] != 0:
-            return True
+            return False
     for column in range(constants.qpos_end):
         if not np.isfinite(row[column]):
-            return True
+            return False
     for column in range(constants.qvel, constants.qvel_end):
         if not abs(row[column]) < _ABSURD_SPEED:
-            return True
-    return False
+            return False
+    return True
 
 
 @compiled()
-def _feel(task: Task, episode: EpisodeState) -> None:
+def feel(task: Task, episode: EpisodeState) -> None:
     """Note which feet touched the floor in the last physics step."""
     for foot in range(task.soles.shape[0]):
         touching = False
@@ -122,6 +101,31 @@ def _feel(task: Task, episode: EpisodeState) -> None:
             touching |= column != ABSENT and episode.sensordata[column] > 0
         episode.touching[foot] = touching
         episode.contacts[foot] += touching
+
+
+@compiled()
+def score(task: Task, episode: EpisodeState, sound: bool) -> bool:
+    """Add a simulated control step to the tally and observe its result; returns whether the episode ended.
+
+    Args:
+        task: of the robot.
+        episode: whose row of state has the places of bodies after the step, if it is sound.
+        sound: see `is_sound`.
+    """
+    tally, pose = episode.tally[0], _pose(task, episode.row)
+    if sound:
+        position = _position(task, episode.row)
+        _reward(task, episode, pose, position)
+        _observe(task, episode, pose, position)
+    else:
+        tally.diverged = True
+        tally.terminated = True
+        tally.reward = 0.0
+    ended = tally.terminated or tally.steps == task.constants[0].max_steps
+    if ended:
+        tally.lateral = pose[1]
+        tally.heading = pose[5]
+    return ended
 
 
 @compiled()

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from scipy.spatial.transform import Rotation
 
-from robots.robot import Robot, load_robot
+from robots.robot import Robot, load_robot, robot_from_text
 from robots.simulation.stepper import Stepper
 
 
@@ -84,6 +84,31 @@ def test_physics_is_mujocos_bit_for_bit(robot: Robot) -> None:
     for stepper, data, *_ in _walk(robot):
         assert np.array_equal(stepper.data.qpos, data.qpos)
         assert np.array_equal(stepper.data.qvel, data.qvel)
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ('integrator="implicitfast"', 'integrator="implicit"'),
+        ('integrator="implicitfast"', 'integrator="Euler"'),
+        ('integrator="implicitfast"', 'integrator="RK4"'),
+        ('integrator="implicitfast"', 'integrator="discrete"'),
+        ('island="disable"', 'sleep="enable"'),
+    ],
+)
+def test_other_physics_are_mujocos_too(old: str, new: str, ant: Robot) -> None:
+    robot = robot_from_text(ant.xml.replace(old, new), ant.yaml, origin=new)
+    assert robot.xml != ant.xml
+    for stepper, data, *_ in _walk(robot, steps=40):
+        assert np.array_equal(stepper.data.qpos, data.qpos)
+    parameters = robot.controller.initial(np.random.default_rng(1))
+    stepper.run(parameters, 5)
+    ended = stepper.data.qpos.copy(), stepper.tally
+    stepper.reset(5)
+    while not stepper.drive(parameters):
+        pass
+    assert np.array_equal(stepper.data.qpos, ended[0])
+    assert stepper.tally == ended[1]
 
 
 def test_observation_is_as_defined(robot: Robot) -> None:
