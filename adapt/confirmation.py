@@ -6,6 +6,7 @@ from adapt.records import Confirmation, Outcome
 from adapt.selectors.selector import Selector
 
 CONFIRMATIONS = 3
+_CLEAR = 3.0  # standard errors of a difference that further trials would hardly turn round
 
 
 class ConfirmedSearch:
@@ -19,14 +20,15 @@ class ConfirmedSearch:
         mean(recommended) - mean(incumbent) > √(s_r² / n_r + s_i² / n_i)
 
     where the means are of these confirmation trials alone, which decided nothing before; s² are the variances
-    of all trials of either gait, and the right-hand side is the standard error of the difference. A gait that
-    mostly fell in them does not replace one that did not: where moving backwards counts less than nothing, a
-    fall may count for more.
+    of all trials of either gait, and the right-hand side is the standard error of the difference. While the
+    difference is above it, but below three times as much, the trials that the search left are spent on both,
+    in turn. A gait that mostly fell in them does not replace one that did not: where moving backwards counts
+    less than nothing, a fall may count for more.
 
     A gait that falls behind the incumbent in its confirmation trials makes way for what the selector, which
-    is told of these trials too, recommends by then. Confirmation trials count like all others and take at
-    most half of them: n is at most a quarter of the trials. With fewer than four trials nothing can be
-    confirmed, and the incumbent stays.
+    is told of these trials too, recommends by then. Confirmation trials count like all others, and at most
+    half of all are kept for them: n is at most a quarter of the trials. With fewer than four trials nothing
+    can be confirmed, and the incumbent stays.
 
     Args:
         selector: that was told nothing yet.
@@ -62,7 +64,7 @@ class ConfirmedSearch:
         if found == self.incumbent:
             return None
         row = min(found, self.incumbent, key=self._count)  # the first of equals
-        return row if self._count(row) < self._needed else None
+        return row if self._count(row) < self._needed or self._unclear() else None
 
     def tell(self, row: int, outcome: Outcome) -> None:
         """Learn what the controller did on the damaged robot."""
@@ -110,6 +112,13 @@ class ConfirmedSearch:
             self.selector.done()
             or "no gait seems better than the old one that trials kept for this could confirm"
         )
+
+    def _unclear(self) -> bool:
+        """Whether the gait that was found would be handed over, but further trials may turn that round."""
+        confirmation = self.confirmation()
+        if confirmation is None or confirmation.difference is None or confirmation.standard_error is None:
+            return False
+        return confirmation.passed and confirmation.difference < _CLEAR * confirmation.standard_error
 
     def _count(self, row: int) -> int:
         """Number of its confirmation trials."""

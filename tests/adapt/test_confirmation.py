@@ -90,6 +90,19 @@ def test_a_difference_within_its_standard_error_is_chance(better, passed):
     assert one.recommendation() == (3 if passed else INCUMBENT)
 
 
+@pytest.mark.parametrize(
+    ("later", "trials", "handed_over"),
+    [(4.0, (4, 3), INCUMBENT), (9.0, (6, 5), 3), (7.0, (10, 10), 3)],  # turned round, clear, all used
+)
+def test_trials_that_the_search_left_settle_an_unclear_difference(later, trials, handed_over, monkeypatch):
+    one = search(trials=25)
+    monkeypatch.setattr(one.selector, "done", lambda: "enough" if len(one.selector.rows) >= 5 else None)
+    swing = {3: iter([10.2, 6.2, 8.2, 7.2]), INCUMBENT: iter([5.0, 5.0, 7.0, 6.0])}
+    run(one, lambda row, _: next(swing[row], later if row == 3 else 6.0) if row in swing else 0.0)
+    assert one.confirmation().trials == trials
+    assert one.recommendation() == handed_over
+
+
 @pytest.mark.parametrize(("trials", "each"), [(20, 3), (12, 3), (8, 2), (7, 1), (4, 1), (3, 0), (1, 0)])
 def test_confirmation_takes_at_most_half_of_the_trials(trials, each):
     one = search(trials=trials)
