@@ -1,5 +1,6 @@
 """`Overlay` writes on the frames of a video what the robot is doing: its name, its score, its feet."""
 
+import re
 from typing import NamedTuple
 
 import mujoco
@@ -132,9 +133,13 @@ class Overlay:
         return left + margin, self._text + margin / 2
 
     def _fitted(self, text: str, room: float, most: int) -> list[str]:
-        """A text broken into so many lines at most that fit into a width [pixels]; the rest is left out."""
+        """A text broken into so many lines at most that fit into a width [pixels]; the rest is left out.
+
+        A no-break space, which the font lacks, is drawn as a space.
+        """
         lines: list[str] = []
-        for word in text.split():
+        for word in filter(None, re.split(r"[ \t\n]", text)):
+            word = word.replace("\u00a0", " ")
             longer = f"{lines[-1]} {word}" if lines else word
             if lines and self._font.getlength(longer) <= room:
                 lines[-1] = longer

@@ -272,6 +272,6 @@ def _film(
             seconds=settings.seconds,
             seed=seed,
             video=out / f"{name}.mp4",
-            caption=f"{scene}: cell {format_cell(repertoire.cell(row))}",
+            caption=f"{scene}: cell\u00a0{format_cell(repertoire.cell(row))}",
         )
         console.print(f"{name}: {telemetry.summary()}")

@@ -76,7 +76,7 @@ def deploy(
         robot = parse_damage(damage_text, robot).apply(robot)
     if csv is not None:
         check_writable(csv)
-    caption = ", ".join([f"cell {format_cell(repertoire.cell(row))}", *filter(None, [damage_text])])
+    caption = ", ".join([f"cell\u00a0{format_cell(repertoire.cell(row))}", *filter(None, [damage_text])])
     telemetry = film(
         robot,
         repertoire.elites.solutions[row],

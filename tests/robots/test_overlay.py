@@ -85,6 +85,18 @@ def test_text_tells_objective_time_and_caption(ant: Robot) -> None:
     assert changed(drawn(long, 640, 480), drawn(plain, 640, 480))[1].max() < 420
 
 
+def test_a_caption_breaks_at_spaces_and_not_where_a_no_break_space_is(ant: Robot) -> None:
+    def frame(space: str, before: int) -> np.ndarray:
+        caption = f"{'a ' * before}cell{space}1,2,5,1"
+        return drawn(Overlay(ant, caption=caption, width=640, height=480), 640, 480)
+
+    assert np.array_equal(frame(" ", 8), frame("\n", 8))
+    moved = [n for n in range(8, 24) if not np.array_equal(frame(" ", n), frame("\u00a0", n))]
+    assert 0 < len(moved) < 8, (
+        "the word moves to the next line with its number, if that is too long for the line"
+    )
+
+
 def test_a_lost_foot_is_grey(ant: Robot) -> None:
     lame = ant.modified("a lost leg", lambda spec: spec.delete(spec.body("front_left_thigh")))
     whole, broken = (Overlay(robot, caption="", width=640, height=480) for robot in (ant, lame))
