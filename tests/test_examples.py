@@ -1,10 +1,14 @@
 """The examples run as they stand."""
 
+import shutil
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
+
+from repertoire.training.runs import start_training
+from robots.importing.draft import draft_robot
 
 EXAMPLES = Path(__file__).parent.parent / "examples"
 ARGUMENTS = {
@@ -31,3 +35,15 @@ def test_an_example(name: str, tmp_path: Path) -> None:
     finished = subprocess.run(command, capture_output=True, text=True, cwd=tmp_path)
     assert finished.returncode == 0, finished.stderr
     assert EXPECTED[name] in finished.stdout
+
+
+@pytest.mark.parametrize(
+    ("model", "length"), [("lizard", 0.40), ("mule", 0.97), ("octopod", 0.40), ("terrier", 0.60)]
+)
+def test_a_robot_walks_as_it_is_drafted(model: str, length: float, tmp_path: Path) -> None:
+    shutil.copy(EXAMPLES / "robots" / f"{model}.xml", tmp_path)
+    robot = str(draft_robot(tmp_path / f"{model}.xml").path)
+    with start_training(robot, "sep-cma-mae", out=tmp_path, evaluations=800, seed=1) as training:
+        training.run(None)
+        distance = training.progress().metrics.best  # in 5 s, the objective of a drafted robot
+    assert distance / 5 > length / 4, "a quarter of its length per second; half of it after 5,000 evaluations"
