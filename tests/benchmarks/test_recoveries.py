@@ -1,0 +1,53 @@
+"""The benchmark of recoveries runs every kind of robot, goes on where it was, and judges fairly."""
+
+import shutil
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from benchmarks import recoveries
+
+
+def test_it_runs_included_trained_and_drafted_robots_and_goes_on(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    shutil.copy(recoveries.MODELS / "lizard.xml", tmp_path)
+    for name, value in {
+        "MODELS": tmp_path,
+        "TRAINED": ("hopper",),
+        "included": lambda: ["hexapod"],
+        "_EVALUATIONS": 60,
+        "_SELECTORS": ("rehearsed", "thompson"),
+        "_SEEDS": (1,),
+        "_damages": lambda _: ["all:weak@0.9"],
+    }.items():
+        monkeypatch.setattr(recoveries, name, value)
+    out, said = tmp_path / "all.csv", []
+    counts = recoveries.run_recoveries(out, tmp_path / "trained", say=said.append)
+    rows = pd.read_csv(out)
+    assert rows[["robot", "selector"]].to_numpy().tolist() == [
+        ["hexapod", "rehearsed"],
+        ["hexapod", "thompson"],
+        ["hopper", "thompson"],
+        ["lizard", "thompson"],
+    ]
+    assert counts["hexapod"]["All"] == 2
+    first = rows.iloc[0]
+    assert first.old > 0.5 if first.verdict == "the old gait" else first.new > 0.5
+    out.write_text("".join(out.read_text().splitlines(keepends=True)[:-1]))
+    said.clear()
+    recoveries.run_recoveries(out, tmp_path / "trained", say=said.append)
+    assert [text for text in said if ":" in text] == [
+        f"lizard all:weak@0.9 thompson 1: {rows.iloc[3].verdict}"
+    ]
+    pd.testing.assert_frame_equal(pd.read_csv(out), rows)
+
+
+@pytest.mark.parametrize(
+    ("gain", "verdict"), [(-1.0, "worse"), (-0.3, "as good"), (0.3, "as good"), (1.0, "better")]
+)
+def test_a_difference_counts_from_two_standard_errors_on(gain: float, verdict: str) -> None:
+    old = np.tile([-1.0, 1.0], 10)  # whose mean has a standard error of 0.23, and the difference one of 0.32
+    assert recoveries._verdict(old + gain, old) == verdict
