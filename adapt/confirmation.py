@@ -20,10 +20,11 @@ class ConfirmedSearch:
         mean(recommended) - mean(incumbent) > √(s_r² / n_r + s_i² / n_i)
 
     where the means are of these confirmation trials alone, which decided nothing before; s² are the variances
-    of all trials of either gait, and the right-hand side is the standard error of the difference. While the
-    difference is above it, but below three times as much, the trials that the search left are spent on both,
-    in turn. A gait that mostly fell in them does not replace one that did not: where moving backwards counts
-    less than nothing, a fall may count for more.
+    of all trials of either gait, and the right-hand side is the standard error of the difference. If the
+    difference is between one and three standard errors after n trials each, the trials that the search left
+    are spent on both in turn, until it is not any more or no trial is left. A gait that mostly fell in its
+    confirmation trials does not replace one that did not: where moving backwards counts less than nothing, a
+    fall may count for more.
 
     A gait that falls behind the incumbent in its confirmation trials makes way for what the selector, which
     is told of these trials too, recommends by then. Confirmation trials count like all others, and at most

@@ -1,4 +1,4 @@
-"""`python -m benchmarks`: speed and memory, some of it next to peers, and what must hold for many runs."""
+"""`python -m benchmarks`: speed and memory, some of it next to peers, and what takes many runs to see."""
 
 import json
 from pathlib import Path
@@ -13,7 +13,7 @@ from surefoot.commands.main import run_commands
 
 @click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
 def benchmarks() -> None:
-    """Measure speed and memory on this machine, and what must hold for many runs."""
+    """Measure speed and memory on this machine, and what takes many runs to see."""
 
 
 @benchmarks.command("simulation")

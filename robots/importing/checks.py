@@ -141,7 +141,9 @@ def model_remarks(robot: Robot) -> list[str]:
     driven = {motor_of(model, joint) for joint in joints}
     remarks = []
     if idle := [
-        model.actuator(other).name or f"number {other}" for other in range(model.nu) if other not in driven
+        model.actuator(other).name or f"number {other + 1}"
+        for other in range(model.nu)
+        if other not in driven
     ]:
         remarks.append(
             f"No action drives {len(idle)} of its {model.nu} actuators, whose control stays 0: "

@@ -138,7 +138,7 @@ class Overlay:
         A no-break space, which the font lacks, is drawn as a space.
         """
         lines: list[str] = []
-        for word in filter(None, re.split(r"[ \t\n]", text)):
+        for word in filter(None, re.split(r"[^\S\u00a0]", text)):
             word = word.replace("\u00a0", " ")
             longer = f"{lines[-1]} {word}" if lines else word
             if lines and self._font.getlength(longer) <= room:

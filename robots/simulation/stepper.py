@@ -64,14 +64,10 @@ class Stepper:
         self._task = make_task(robot, self.data)
         self.state = make_state(self._task, self.data)
         self._start = start_positions(robot)
-        halves = _steps_in_halves(robot.physics)
-        self._derive = mujoco.mj_step1 if halves else mujoco.mj_kinematics
-        self._physics = _Physics(
-            _address_of(self._derive.__name__),
-            _address_of("mj_step2" if halves else "mj_step"),
-            robot.physics._address,
-            self.data._address,
-        )
+        self._steps = _physics("mj_kinematics", "mj_step", robot.physics, self.data)
+        self._halves = self._steps
+        if _knows_halves(robot.physics):
+            self._halves = _physics("mj_step1", "mj_step2", robot.physics, self.data)
         self._sizes, self._memory = self.controller.arguments()
         feet = list(robot.description.feet)
         self._measured = np.array([feet.index(foot) for foot in robot.description.measures])
@@ -107,8 +103,7 @@ class Stepper:
         if not np.isfinite(action).all():
             raise InvalidValueError(f"an action must be finite, not {action.tolist()}")
         self.state.action[:] = action
-        self._derive(self.robot.physics, self.data)  # the caller may have changed something
-        return bool(_advance(self._physics, self._task, self.state))
+        return bool(_advance(self._steps, self._task, self.state))
 
     def drive(self, parameters: np.ndarray) -> bool:
         """Simulate one control step with the action of the robot's controller; returns as `step` does.
@@ -150,7 +145,7 @@ class Stepper:
         self.controller.prepare(parameters, self._memory)
         kernel = self.controller.compiled_kernel
         _run(
-            self._physics,
+            self._halves,
             self._task,
             self.state,
             np.uint64(seed),
@@ -214,7 +209,7 @@ class Stepper:
         present = joints != ABSENT
         self.data.qpos[:] = self._start
         self.state.row[joints[present]] += angles[present]
-        self._derive(self.robot.physics, self.data)
+        mujoco.mj_kinematics(self.robot.physics, self.data)  # the places of its bodies
         self._begun = True
 
 
@@ -222,19 +217,27 @@ class _Physics(NamedTuple):
     """What it takes to simulate: the addresses of MuJoCo's functions and of their arguments.
 
     Attributes:
-        derive: computes what follows from positions and velocities, the places of bodies among others.
-        move: makes a step of physics with that and with the controls.
+        derive: computes what follows from positions and velocities, at least the places of bodies.
+        move: makes a step of physics, or the half of it that is left once all of that is known.
+        halved: whether it is that half.
         model: of the robot.
         data: of the stepper.
     """
 
     derive: int
     move: int
+    halved: bool
     model: int
     data: int
 
 
-def _steps_in_halves(model: mujoco.MjModel) -> bool:
+def _physics(derive: str, move: str, model: mujoco.MjModel, data: mujoco.MjData) -> _Physics:
+    """Simulation by these functions of MuJoCo's."""
+    addresses = _address_of(derive), _address_of(move)
+    return _Physics(*addresses, move == "mj_step2", model._address, data._address)
+
+
+def _knows_halves(model: mujoco.MjModel) -> bool:
     """Whether MuJoCo can make a step of a model in halves; RK4, sleeping bodies and others need the whole."""
     return model.opt.integrator in _HALVED and model.opt.enableflags == 0
 
@@ -272,6 +275,7 @@ def _restored(robot: Robot, physics: np.ndarray, own: tuple[np.ndarray, ...], be
     """A stepper that goes on where another one was; see `Stepper.__reduce__`."""
     stepper = Stepper(robot)
     mujoco.mj_setState(robot.physics, stepper.data, physics, _STATE)
+    mujoco.mj_kinematics(robot.physics, stepper.data)
     for part, values in zip(stepper.state[2:], own, strict=True):
         part[:] = values
     stepper._begun = begun
@@ -282,17 +286,18 @@ def _restored(robot: Robot, physics: np.ndarray, own: tuple[np.ndarray, ...], be
 def _advance(physics: _Physics, task: Task, state: EpisodeState) -> bool:
     """Simulate a control step with the action in the state; returns whether it ended the episode.
 
-    Before and after it, MuJoCo's data hold what follows from positions and velocities: the places of bodies,
-    which the score needs, and more that the next step needs. Contacts are those of the last step.
+    Steps in halves begin with what the last control step derived at its end for the score. Whole ones derive
+    everything themselves, so that whatever a caller changed in MuJoCo's data counts.
     """
     apply_action(task, state)
     _call(physics.move, physics.model, physics.data)
     for _ in range(task.constants[0].substeps - 1):
-        _call(physics.derive, physics.model, physics.data)
+        if physics.halved:
+            _call(physics.derive, physics.model, physics.data)
         _call(physics.move, physics.model, physics.data)
     sound = is_sound(task, state)
     if sound:  # or else MuJoCo would start again from the first pose
-        feel(task, state)
+        feel(task, state)  # in the last step of physics, so before anything is derived anew
         _call(physics.derive, physics.model, physics.data)
     return score(task, state, sound)
 
@@ -313,6 +318,7 @@ def _run(
     abandoned: np.ndarray,
 ) -> None:
     """Run the episode whose initial state is in the row of state; see `Stepper.run`."""
+    _call(physics.derive, physics.model, physics.data)
     begin(task, state, seed)
     inputs, outputs = state.observation.size, state.observation.size + state.action.size
     ended = False

@@ -62,8 +62,8 @@ class SelectorOption(click.Option):
     help="Confirmation trials of the gait found, and as many of the old one, at most a quarter of --trials: "
     "with fewer than 4 trials the old gait stays. "
     "The robot changes to the new gait only if its mean in them exceeds that of the old one by more than the "
-    "standard error; while it does by less than three of them, trials that are left go on. With 0 it changes "
-    "without.",
+    "standard error. If it does by less than three of these, trials that the search left are used for more. "
+    "With 0 it changes without any.",
 )
 @click.option(
     "--think",

@@ -104,7 +104,7 @@ def test_trials_that_the_search_left_settle_an_unclear_difference(later, trials,
 
 
 @pytest.mark.parametrize(("trials", "each"), [(20, 3), (12, 3), (8, 2), (7, 1), (4, 1), (3, 0), (1, 0)])
-def test_confirmation_takes_at_most_half_of_the_trials(trials, each):
+def test_at_most_half_of_the_trials_are_kept_for_confirmation(trials, each):
     one = search(trials=trials)
     tried = run(one, lambda row, _: {0: 9.0}.get(row, 0.0))
     assert len(tried) == trials
