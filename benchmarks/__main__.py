@@ -18,8 +18,8 @@ def benchmarks() -> None:
 
 @benchmarks.command("simulation")
 @click.option("--robot", default="ant", show_default=True, help="A name, or all.")
-@click.option("--episodes", type=Positive, default=200, show_default=True, help="Per measurement.")
-@click.option("--repeats", type=Positive, default=5, show_default=True, help="Medians are over so many.")
+@click.option("--episodes", type=Positive, default=20, show_default=True, help="Per measurement.")
+@click.option("--repeats", type=Positive, default=40, show_default=True, help="Medians are over so many.")
 @click.option(
     "--peer", type=click.Choice(["pybullet"]), help="Also run this peer, which has to be installed."
 )
