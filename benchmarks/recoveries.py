@@ -1,7 +1,6 @@
 """Whether what recoveries hand over is ever worse than the gait that the robot walked with."""
 
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -85,8 +84,8 @@ def run_recoveries(out: Path, folder: Path, *, say: Callable[[str], None]) -> di
 def _subjects(folder: Path, say: Callable[[str], None]) -> Iterator[_Subject]:
     """The included repertoires, and then those that have to be trained."""
     for name in included():
-        repertoire = read_repertoire(DATA / f"{name}.h5")
-        yield _Subject(name, repertoire, read_table(rehearsal_path(DATA / f"{name}.h5"), repertoire))
+        repertoire = read_repertoire(file := DATA / f"{name}.h5")
+        yield _Subject(name, repertoire, read_table(rehearsal_path(file), repertoire))
     robots: list[str | Path] = [*TRAINED, *sorted(MODELS.glob("*.xml"))]
     for robot in robots:
         name = Path(robot).stem
@@ -96,16 +95,15 @@ def _subjects(folder: Path, say: Callable[[str], None]) -> Iterator[_Subject]:
 
 def _trained(robot: str | Path, folder: Path) -> Repertoire:
     """Train with the defaults, or go on with that; an MJCF is drafted first."""
-    with ExitStack() as stack:
-        if (folder / FILE_NAME).exists():
-            training = stack.enter_context(resume_training(folder))
-        else:
-            if isinstance(robot, Path):
-                folder.mkdir(parents=True, exist_ok=True)
-                (folder / robot.name).write_bytes(robot.read_bytes())
-                robot = draft_robot(folder / robot.name, overwrite=True).path
-            opening = start_training(str(robot), "sep-cma-mae", out=folder, evaluations=_EVALUATIONS, seed=1)
-            training = stack.enter_context(opening)
+    if (folder / FILE_NAME).exists():
+        opening = resume_training(folder)
+    else:
+        if isinstance(robot, Path):
+            folder.mkdir(parents=True, exist_ok=True)
+            (folder / robot.name).write_bytes(robot.read_bytes())
+            robot = draft_robot(folder / robot.name, overwrite=True).path
+        opening = start_training(str(robot), "sep-cma-mae", out=folder, evaluations=_EVALUATIONS, seed=1)
+    with opening as training:
         if training is not None:
             training.run(folder / FILE_NAME)
     return read_repertoire(folder / FILE_NAME)
