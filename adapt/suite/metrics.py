@@ -15,6 +15,7 @@ import pandas as pd
 from scipy import special, stats
 
 from repertoire.statistics import mean_interval
+from repertoire.suites.report import NOTHING
 from robots.errors import InvalidValueError
 
 Statistic = Callable[[np.ndarray], Any]  # (..., n) to (...)
@@ -38,11 +39,16 @@ def worst_tenth(values: np.ndarray) -> np.ndarray:
 
 
 class Summary(NamedTuple):
-    """A statistic of recoveries and its 95% bootstrap interval."""
+    """A statistic of recoveries and its 95% bootstrap interval, which is nan where there is none."""
 
     value: float
     low: float
     high: float
+
+    def text(self, decimals: int) -> str:
+        """The statistic and its interval, e.g. `0.93 [0.91, 0.95]`, with a dash for what is not finite."""
+        value, low, high = (f"{one:.{decimals}f}" if math.isfinite(one) else NOTHING for one in self)
+        return value if math.isnan(self.low) else f"{value} [{low}, {high}]"
 
 
 def summarise(values: np.ndarray, statistic: Statistic, *, seed: int = 0) -> Summary:
@@ -50,7 +56,8 @@ def summarise(values: np.ndarray, statistic: Statistic, *, seed: int = 0) -> Sum
 
     Each resample draws, for every damage, as many of its recoveries as there are, with replacement (Agarwal
     et al. 2021, Section 4.3). The interval is therefore about further seeds with the same damages, not about
-    other damages. Its ends enclose the middle 95% of the statistic over 1,000 resamples.
+    other damages. Its ends enclose the middle 95% of the statistic over 1,000 resamples; a single seed for
+    each damage has no interval.
 
     Args:
         values: of each damage (rows) and seed (columns), (d, s); infinities are allowed.
@@ -64,11 +71,14 @@ def summarise(values: np.ndarray, statistic: Statistic, *, seed: int = 0) -> Sum
     if values.ndim != 2 or not values.size or np.isnan(values).any():
         raise InvalidValueError(f"values must be numbers of shape (damages, seeds), not {values.shape}")
     d, s = values.shape
+    value = float(statistic(values.reshape(-1)))
+    if s < 2:
+        return Summary(value, math.nan, math.nan)
     draws = np.random.default_rng(seed).integers(s, size=(_RESAMPLES, d, s))
     resampled = np.take_along_axis(values[None], draws, axis=2).reshape(_RESAMPLES, d * s)
     found = np.sort(statistic(resampled))
     low, high = found[round(0.025 * (_RESAMPLES - 1))], found[round(0.975 * (_RESAMPLES - 1))]
-    return Summary(float(statistic(values.reshape(-1))), float(low), float(high))
+    return Summary(value, float(low), float(high))
 
 
 @dataclass(frozen=True)

@@ -37,6 +37,7 @@ _RATIOS = ("RR@1", "RR@3", "RR@5", "RR@10", "RR@20", "AURC", "CVaR10")
 _COUNTS = ("T90", "T95", "solved@5", "solved@10", "solved@20", "falls@10", "stop", "RR@stop")
 _ALL = ("mean RR@1", "mean RR@3", "mean RR@5", "mean RR@10", "mean RR@20", "falls@10", "stop", "RR@stop")
 _TESTED = ("RR@5", "RR@10", "RR@20")
+_ENOUGH_SEEDS = 5  # of which a bootstrap can draw enough different samples
 _SHOWN_TRIALS = 10  # after which damages are compared
 _TEMPLATE = Path(__file__).with_name("report.md")
 
@@ -109,7 +110,8 @@ def study_notes(study: RecoveryStudy) -> list[str]:
         "further episodes.",
         f"Recoveries: {settings.trials} trials, {settings.seeds} seeds for each damage. A trial measures the "
         f"gait's mean with normal noise of standard deviations {settings.noise.share:.0%} of it and "
-        f"{settings.noise.offset:g}, and with the variation between the gait's episodes.",
+        f"{settings.noise.offset:g}, and {_variation(settings.episodes)}.",
+        *_few_seeds(settings.seeds),
         f"Selectors: {'; '.join(f'{name}: {find_selector(name).summary}' for name in settings.selectors)}.",
     ]
     if settings.gap:
@@ -123,6 +125,22 @@ def study_notes(study: RecoveryStudy) -> list[str]:
 def _episodes(count: int) -> str:
     """A number of episodes in words."""
     return "one episode" if count == 1 else f"{count} episodes"
+
+
+def _few_seeds(seeds: int) -> list[str]:
+    """What so many seeds cannot tell."""
+    if seeds >= _ENOUGH_SEEDS:
+        return []
+    return [
+        f"Bootstrap intervals need {_ENOUGH_SEEDS} seeds or more: with {seeds} they are missing or too narrow."
+    ]
+
+
+def _variation(episodes: int) -> str:
+    """Whether a gait's episodes differ in the trials, in words."""
+    if episodes == 1:
+        return "without the variation between its episodes, which one episode does not show"
+    return "with the variation between its episodes"
 
 
 def _targets(results: Results) -> str:
@@ -153,7 +171,14 @@ def _target_row(recoveries: pd.DataFrame, metric: Metric, target: dict[str, Any]
     if here is not None and goal is not None:
         reached = "yes" if is_reached(here.value, goal, metric) else "no"
     quantity = f"{target['track']}, {target['metric']}, {target['scope']} damages"
-    return quantity, target["pilot"], target["best"], words, Bold(_interval(here, metric)), reached
+    return (
+        quantity,
+        target["pilot"],
+        target["best"],
+        words,
+        Bold(here.text(metric.decimals) if here else NOTHING),
+        reached,
+    )
 
 
 def is_reached(value: float, goal: float, metric: Metric) -> bool:
@@ -166,7 +191,11 @@ def _track_line(results: Results, track: Track) -> str:
     """A track in a line."""
     damages = results.of(track).drop_duplicates("damage")
     names = ", ".join(results.excluded[track.gap])
-    excluded = f"; excluded, because no controller scores above 0: {names}" if names else ""
+    excluded = (
+        f"; excluded, because the oracle's score, of which ratios are shares, is not above 0: {names}"
+        if names
+        else ""
+    )
     return (
         f"{track.name}, {track.title}: {len(damages)} damages, {damages['binding'].sum()} of them "
         f"binding{excluded}."
@@ -193,8 +222,9 @@ def _selectors(recoveries: pd.DataFrame, track: Track, scope: str, names: Sequen
         (
             selector,
             *(
-                bold_if(found[name][selector].value == best[name], _interval(found[name][selector], metric))
+                bold_if(summary.value == best[name], summary.text(metric.decimals))
                 for name, metric in chosen.items()
+                for summary in [found[name][selector]]
             ),
         )
         for selector in recoveries["selector"].unique()
@@ -282,14 +312,6 @@ def _simulated(simulated: pd.DataFrame) -> str:
     ]
     header = ("selector", "damage", "trials", "replayed", "RR at the stop", "replayed")
     return table(header, rows, text_columns=2)
-
-
-def _interval(summary: Summary | None, metric: Metric) -> str:
-    """A statistic with its interval, e.g. `0.93 [0.91, 0.95]`; a dash where there is none."""
-    if summary is None:
-        return NOTHING
-    value, low, high = (_number(number, metric.decimals) for number in summary)
-    return f"{value} [{low}, {high}]"
 
 
 def _number(value: float, decimals: int = 2) -> str:

@@ -38,10 +38,10 @@ def _metrics(binding: pd.DataFrame) -> str:
         (
             name,
             *(
-                f"{found.value:.{decimals}f} [{found.low:.{decimals}f}, {found.high:.{decimals}f}]"
+                summarise(own[metric.column].to_numpy(float)[None], metric.statistic).text(
+                    max(metric.decimals, 1)
+                )
                 for own in selectors.values()
-                for values in [own[metric.column].to_numpy(float)[None]]
-                for found, decimals in [(summarise(values, metric.statistic), max(metric.decimals, 1))]
             ),
         )
         for name, metric in chosen.items()

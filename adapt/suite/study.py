@@ -202,7 +202,7 @@ class RecoveryStudy:
         """Run all recoveries, see `replay_all`, by the tables, which must all be made.
 
         Raises:
-            InvalidValueError: under no damage any controller is better than the minimum objective.
+            InvalidValueError: under no damage the oracle scores above the minimum objective.
             InvalidFileError: a table cannot be read.
         """
         settings = self.settings
@@ -210,8 +210,8 @@ class RecoveryStudy:
         solvable = {gap: [case for case in cases if case.oracle > 0] for gap, cases in known.items()}
         if not all(solvable.values()):
             raise InvalidValueError(
-                "no gait is better than the minimum objective "
-                f"{self.repertoire.settings.min_objective:g} under any damage: there is nothing to compare"
+                "under no damage the oracle scores above the minimum objective "
+                f"{self.repertoire.settings.min_objective:g}: there is nothing to compare"
             )
         recoveries = replay_all(
             self._setting(solvable, self.rehearsed()),

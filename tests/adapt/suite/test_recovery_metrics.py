@@ -122,6 +122,12 @@ def test_the_bootstrap_finds_the_exact_distribution_of_a_small_case():
     assert (summary.low, summary.high) == (exact[0], exact[-1])  # each has more than 2.5% of the resamples
 
 
+def test_a_single_seed_has_no_interval():
+    summary = summarise(np.array([[0.25], [0.75]]), mean)
+    assert summary.value == 0.5
+    assert summary.text(2) == "0.50"
+
+
 def test_resampling_keeps_to_the_damage():
     values = np.repeat(np.arange(6.0)[:, None], 5, axis=1)  # seeds do not differ, damages do
     summary = summarise(values, interquartile_mean)

@@ -176,7 +176,9 @@ def test_damages_that_nothing_recovers_from_are_excluded_and_named(study, monkey
 
 def test_a_benchmark_of_such_damages_alone_is_refused(study, monkeypatch):
     sink(monkeypatch, slice(None))
-    with pytest.raises(InvalidValueError, match="no gait is better than the minimum objective -300"):
+    with pytest.raises(
+        InvalidValueError, match="under no damage the oracle scores above the minimum objective -300"
+    ):
         study.replay()
 
 
