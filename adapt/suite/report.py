@@ -132,7 +132,7 @@ def _few_seeds(seeds: int) -> list[str]:
     if seeds >= _ENOUGH_SEEDS:
         return []
     return [
-        f"Bootstrap intervals need {_ENOUGH_SEEDS} seeds or more: with {seeds} they are missing or too narrow."
+        f"Bootstrap intervals need at least {_ENOUGH_SEEDS} seeds: with {seeds} they are missing or too narrow."
     ]
 
 
