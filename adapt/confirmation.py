@@ -111,7 +111,7 @@ class ConfirmedSearch:
         """Why the search stopped, in words."""
         return (
             self.selector.done()
-            or "no gait seems better than the old one that trials kept for this could confirm"
+            or "the trials that are left cannot confirm that another gait is better than the old one"
         )
 
     def _unclear(self) -> bool:

@@ -1,5 +1,6 @@
 """Records of a recovery: what a trial measured, what a controller is worth, and how the whole went."""
 
+import math
 from collections.abc import Iterable
 from dataclasses import asdict, dataclass, field
 
@@ -147,6 +148,8 @@ class Confirmation:
         """What the trials showed, in words."""
         if self.difference is None or self.standard_error is None:
             return "too few trials were left to confirm that the new gait is better than the old one"
+        if self.difference == 0:
+            return "the new gait did as well as the old one in the confirmation trials"
         sense = "better" if self.difference > 0 else "worse"
         doubt = ", which may be chance" if 0 < self.difference <= self.standard_error else ""
         doubt = ", but falls" if self.falls_instead else doubt
@@ -259,14 +262,20 @@ class Recovery:
     @property
     def verdict(self) -> str:
         """Whether a better gait than the incumbent was found, in a sentence."""
+        does = f"the robot {self.recovered.words(self.walking)}"
         if self.row == self.incumbent:
             reason = self.confirmation.words if self.confirmation else "it is still the best of those tried"
-            return f"no better gait was confirmed, the old one stays: {reason}"
-        if self.recovered.objective <= self.broken.objective:
+            return f"no better gait was confirmed, the old one stays: {reason}; with it {does}"
+        gain = self.recovered.objective - self.broken.objective
+        if gain <= 0:
             return "not recovered: the new gait does no better than the old one, measured afresh"
-        walks = self.recovered.walks(self.walking)
-        recovered = "recovered" if walks else "improved, but not recovered"
-        return f"{recovered}: with the new gait the robot {self.recovered.words(self.walking)}"
+        if gain <= math.hypot(self.recovered.standard_error, self.broken.standard_error):
+            return (
+                f"not clear: measured afresh, the new gait is better by no more than chance; with it {does}"
+            )
+        if not self.recovered.walks(self.walking):
+            return f"improved, but not recovered: with the new gait {does}"
+        return f"recovered: with the new gait {does}"
 
     def performances(self) -> dict[str, Performance]:
         """What was measured, by name."""

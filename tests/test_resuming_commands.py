@@ -55,7 +55,7 @@ def test_after_an_interruption_the_same_command_goes_on(run, command, file: Path
             time.sleep(0.01)
         process.send_signal(interruption)
         output, complaints = process.communicate(timeout=60)
-    assert process.returncode == 0, complaints
+    assert process.returncode == 130, complaints
     assert f"Stopped and saved to {unfinished}. The same command goes on." in output
     assert not out.exists()
     code, printed, err = run(*options)

@@ -45,7 +45,7 @@ def test_an_interrupted_run_is_saved_and_says_how_to_go_on(tmp_path: Path, inter
             assert process.poll() is None
         process.send_signal(interruption)
         out = process.stdout.read()
-    assert process.returncode == 0
+    assert process.returncode == 130
     assert f"Stopped and saved. Go on with: surefoot train --resume {tmp_path}" in " ".join(out.split())
     with resume_training(tmp_path) as resumed:
         assert resumed is not None

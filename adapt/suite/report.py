@@ -131,9 +131,7 @@ def _few_seeds(seeds: int) -> list[str]:
     """What so many seeds cannot tell."""
     if seeds >= _ENOUGH_SEEDS:
         return []
-    return [
-        f"Bootstrap intervals need at least {_ENOUGH_SEEDS} seeds: with {seeds} they are missing or too narrow."
-    ]
+    return [f"Bootstrap intervals need {_ENOUGH_SEEDS} seeds: with {seeds} they are missing or too narrow."]
 
 
 def _variation(episodes: int) -> str:

@@ -81,7 +81,7 @@ def start_training(
     with Training(found, configure(found, algorithm, settings)) as training, new_folder(out), locked(path):
         if file_exists(path) and not overwrite:
             raise InvalidValueError(
-                f"{out} already holds a run: use --resume {out} to go on with it, or --overwrite"
+                f"{out} already holds a run: go on with surefoot train --resume {out}, or use --overwrite"
             )
         yield training
 

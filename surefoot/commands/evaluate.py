@@ -24,7 +24,7 @@ from surefoot.commands.resuming import (
     check_output,
     corrected_path,
     locked_output,
-    run_or_stop,
+    run_or_exit,
     take_up,
     unfinished_path,
 )
@@ -89,8 +89,7 @@ def evaluate(
     work = reevaluation(repertoire, episodes=episodes, seed=seed, threads=threads)
     with locked_output(file, out, overwrite), work as evaluation:
         take_up(evaluation, unfinished, overwrite)
-        if not run_or_stop(evaluation, unfinished):
-            return
+        run_or_exit(evaluation, unfinished)
         correction = correct(evaluation)
         corrected = correction.repertoire if keep is None else keep_best(correction.repertoire, keep)
         write_repertoire(out, corrected)

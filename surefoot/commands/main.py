@@ -13,6 +13,7 @@ import click
 
 from robots.errors import SurefootError
 from robots.plugins import load_plugins
+from surefoot.__main__ import INTERRUPTED
 from surefoot.commands.console import Commands, LastingStream, complaints
 
 # Each command is a function of its name in the module of its name, imported when the command is asked for.
@@ -113,10 +114,8 @@ def _run(commands: click.Group, output: LastingStream) -> None:
     except Exception as error:
         # libraries turn an interrupt into errors of their own, and readers these into damaged files
         if interrupts or isinstance(error, click.exceptions.Abort):
-            complaints.print(
-                "surefoot: interrupted; files are as they were last saved, and training can be resumed"
-            )
-            sys.exit(130)
+            complaints.print("surefoot: interrupted; files are as they were last saved")
+            sys.exit(INTERRUPTED)
         complaints.print(_sentence(error))
     sys.exit(2)
 

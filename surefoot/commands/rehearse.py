@@ -17,7 +17,7 @@ from surefoot.commands.console import (
     seed_option,
     threads_option,
 )
-from surefoot.commands.resuming import check_output, locked_output, run_or_stop, take_up, unfinished_path
+from surefoot.commands.resuming import check_output, locked_output, run_or_exit, take_up, unfinished_path
 
 if TYPE_CHECKING:
     from adapt.damage.damage import Damage
@@ -87,8 +87,9 @@ def rehearse(
     with nullcontext() if dry_run else locked_output(file, out, overwrite), work as evaluation:
         take_up(evaluation, unfinished, overwrite)
         _announce(evaluation)
-        if dry_run or not run_or_stop(evaluation, unfinished):
+        if dry_run:
             return
+        run_or_exit(evaluation, unfinished)
         write_table(out, rehearsed_table(evaluation), evaluation.identity)
         with suppress(OSError):  # what was computed is safe
             unfinished.unlink()

@@ -1,11 +1,13 @@
 """Commands that write one file, and after an interruption go on where they were."""
 
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from robots.errors import InvalidFileError, InvalidValueError
+from surefoot.__main__ import INTERRUPTED
 from surefoot.commands.console import console
 from surefoot.commands.progress import ProgressBar, interrupt_flag
 
@@ -86,10 +88,10 @@ def take_up(evaluation: "Evaluation", unfinished: Path, overwrite: bool) -> None
         console.print(f"going on after {evaluation.done:,} of {evaluation.total:,} episodes")
 
 
-def run_or_stop(evaluation: "Evaluation", unfinished: Path) -> bool:
-    """Run an evaluation with a progress bar; returns whether it finished without being interrupted."""
+def run_or_exit(evaluation: "Evaluation", unfinished: Path) -> None:
+    """Run an evaluation with a progress bar; the process ends if that is interrupted."""
     with interrupt_flag() as interrupted, ProgressBar("episodes", evaluation.total) as show:
         evaluation.run(unfinished, on_progress=show, stop=interrupted)
     if not evaluation.finished:
         console.print(f"Stopped and saved to {unfinished}. The same command goes on.")
-    return evaluation.finished
+        sys.exit(INTERRUPTED)

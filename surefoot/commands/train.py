@@ -1,5 +1,6 @@
 """`surefoot train`."""
 
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -7,6 +8,7 @@ import click
 
 from robots.errors import InvalidFileError
 from robots.words import short
+from surefoot.__main__ import INTERRUPTED
 from surefoot.commands.console import (
     CLUSTER_PARAMETERS,
     AnyPath,
@@ -163,6 +165,8 @@ def train(ctx: click.Context, problem: str | None, **options: Any) -> None:
             console.print(f"note: {note}")
         _run(training, out / FILE_NAME, checkpoint)
         _report(training, out)
+        if not training.finished:
+            sys.exit(INTERRUPTED)
 
 
 def _run(training: "Training", path: Path, checkpoint_seconds: float) -> None:
