@@ -297,7 +297,11 @@ def test_bad_input_ends_in_one_sentence_and_code_2(run, trained, tmp_path) -> No
         (["deploy", trained, "--cell", empty_cell], f"cell {empty_cell} is empty; the nearest that are not"),
         (["deploy", trained, "--best", "--video", tmp_path / "walk.avi"], ".mp4"),
         (["deploy", trained, "--best", "--video", trained], "repertoire.h5 is named twice"),
-        (["deploy", trained, "--best", "--csv", tmp_path / "x", "--video", tmp_path / "x"], "named twice"),
+        (
+            ["deploy", trained, "--best", "--csv", tmp_path / "x.csv", "--video", tmp_path / "x.csv"],
+            "named twice",
+        ),
+        (["deploy", trained, "--best", "--csv", tmp_path / "x.xml"], "written as .csv, not x.xml"),
         (["fly"], "unknown command 'fly'"),
     ]
     for arguments, message in cases:

@@ -105,6 +105,12 @@ def test_the_ablation_varies_the_learning_rate(run, tmp_path) -> None:
     ]
 
 
+def test_a_report_of_nothing_leaves_nothing_behind(run, tmp_path) -> None:
+    code, _, err = run("suite", "optimization", "--report", "--out", tmp_path / "study")
+    assert (code, err.strip()) == (2, "surefoot: there are no results to report")
+    assert not (tmp_path / "study").exists()
+
+
 def test_a_dry_run_only_says_how_long(run, tmp_path) -> None:
     code, out, err = run(*LOCOMOTION, "--robots", "hopper", "--dry-run", "--out", tmp_path / "study")
     assert (code, err) == (0, "")

@@ -142,9 +142,12 @@ def _completeness(study: Analysis) -> str:
     budget = f"{published.trials} trials of {published.evaluations:,} evaluations"
     if len(full) == len(published.means):
         return f"The study is complete: at least {budget} for every algorithm in every domain of the paper."
+    most = int(study.trials.evaluations.max())
+    short = f" Findings and verdicts are about at most {most:,} evaluations, not about longer searches."
     return (
         f"The study is incomplete: of the paper's {len(published.means)} combinations of algorithm and "
         f"domain {len(ran)} ran, {len(full)} of them with at least {budget}."
+        f"{short if most < published.evaluations else ''}"
     )
 
 

@@ -260,8 +260,7 @@ def verdicts_table(study: Analysis) -> str:
 def _best(study: Analysis, domain: str, metric: Metric) -> set[str]:
     """Return the algorithms with the best mean, to the digits that the paper prints."""
     means = {
-        # what would be printed as zero is compared in full
-        name: round(mean, metric.decimals) or mean
+        name: round(mean, metric.decimals)
         for name in study.algorithms_in(domain)
         if math.isfinite(mean := float(study.values(domain, name, metric).mean()))
     }

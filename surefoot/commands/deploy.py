@@ -44,7 +44,7 @@ if TYPE_CHECKING:
 @click.option("--seed", type=Seed, default=1, show_default=True, help="Seed of the episode.")
 @click.option("--video", type=AnyPath, help="Film it to this .mp4 or .gif.")
 @click.option("--plain", is_flag=True, help="Film it without the overlay that tells how it goes.")
-@click.option("--csv", type=AnyPath, help="Write its telemetry to this CSV.")
+@click.option("--csv", type=AnyPath, help="Write its telemetry to this .csv.")
 def deploy(
     file: Path,
     best: bool,
@@ -65,6 +65,8 @@ def deploy(
 
     if best == (cell is not None):
         raise click.UsageError("say which gait to deploy: either --best or --cell")
+    if csv is not None and csv.suffix.lower() != ".csv":
+        raise click.UsageError(f"telemetry is written as .csv, not {csv.name}")
     check_different(file, csv, video)
     repertoire = read_repertoire(file)
     note = ""

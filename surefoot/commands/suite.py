@@ -296,7 +296,7 @@ def _run(settings: "StudySettings", options: _Options, *, parallel: str | None, 
     remarks = settings.check()
     number = options["only_trial"]
     settings, processes = settings.share_cores("episodes" if number and not parallel else parallel, cores)
-    study = Study(settings, options["out"], dry=dry)
+    study = Study(settings, options["out"], dry=dry or options["report"])
     if number and number > len(study.trials):
         raise click.UsageError(f"--only-trial must be at most {len(study.trials)}, the number of trials")
     for remark in remarks:

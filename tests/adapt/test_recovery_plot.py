@@ -132,6 +132,7 @@ def test_the_causes_that_were_once_likely_are_named() -> None:
 def test_the_verdict_never_calls_a_fall_or_the_old_gait_a_recovery() -> None:
     found = replace(made([300.0, 900.0]), row=1)
     standing, falling = Performance(1200, 1, 3.79, 0, 10), Performance(1200, 1, 3.79, 7, 10)
+    unclear = replace(standing, standard_error=1300)
     creeping = Performance(1200, 1, 0.04, 0, 10)  # the healthy robot makes 1 m
     backwards, poor = Performance(1200, 1, -0.3, 1, 10), Performance(90, 1, 0.5, 0, 10)
     for performance, words in (
@@ -139,10 +140,12 @@ def test_the_verdict_never_calls_a_fall_or_the_old_gait_a_recovery() -> None:
         (falling, "improved, but not recovered: with the new gait the robot falls in 7 of 10 episodes"),
         (backwards, "improved, but not recovered: with the new gait the robot does not get ahead: -0.30 m"),
         (poor, "not recovered: the new gait does no better than the old one"),
+        (unclear, "not clear: measured afresh, the new gait is better by no more than chance"),
         (creeping, "improved, but not recovered: with the new gait the robot hardly gets ahead: 0.04 m"),
     ):
         assert replace(found, recovered=performance).verdict.startswith(words)
-    assert "still the best" in replace(found, row=found.incumbent).verdict
+    stays = replace(found, row=found.incumbent, recovered=falling).verdict
+    assert "still the best of those tried; with it the robot falls in 7 of 10 episodes" in stays
     assert Performance(5, 1, 2.0, 3, 10).words() == "walks 2.00 m, falls in 3 of 10 episodes"
 
 
