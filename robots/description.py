@@ -211,7 +211,8 @@ def parse_description(text: str, *, origin: str) -> Description:
     try:
         content = parse_yaml(text)
         if not isinstance(content, dict):
-            raise InvalidValueError(f"it must hold a mapping of keys to values, not {type(content).__name__}")
+            found = "but it is empty" if content is None else f"not {type(content).__name__}"
+            raise InvalidValueError(f"it must hold a mapping of keys to values, {found}")
         return validate(Description, content)
     except SurefootError as error:
         raise InvalidRobotError(f"{origin}: {error}") from error

@@ -110,4 +110,6 @@ def _in_words(error: ValidationError, record: type[BaseModel]) -> str:
         return f"missing key {where!r}"
     if first["type"] == "value_error":
         return str(first["ctx"]["error"])
+    if first["type"] == "too_short":
+        return f"{where}: it must have at least {first['ctx']['min_length']}, not {shown(first['input'])}"
     return f"{where}: {first['msg'][0].lower()}{first['msg'][1:]}, not {shown(first['input'])}"

@@ -194,7 +194,7 @@ def _other_versions(training: "Training") -> list[str]:
 def _refuse_with_resume(ctx: click.Context) -> None:
     """A resumed run keeps its settings: refuse options that would be ignored."""
     ignored = [
-        parameter.opts[0]
+        parameter.opts[0] if isinstance(parameter, click.Option) else (parameter.name or "").upper()
         for parameter in ctx.command.params
         if parameter.name not in ("resume", "threads", "checkpoint_seconds", *CLUSTER_PARAMETERS)
         and ctx.get_parameter_source(parameter.name or "") is click.core.ParameterSource.COMMANDLINE

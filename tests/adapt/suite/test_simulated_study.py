@@ -160,6 +160,8 @@ def test_the_command(run, tmp_path: Path) -> None:
         "recoveries.csv",
         "fault-000.json",
     }
+    report = (tmp_path / "out" / "report.md").read_text()
+    assert "Trials of each recovery: 1; seed 5. Selectors that think simulate for 20 episodes after" in report
     code, _, err = run("suite", "recovery-simulated", tmp_path / "gaits.h5", *options, "--track", "T9")
     assert code == 2
     assert "unknown track 'T9'" in err
