@@ -86,7 +86,7 @@ def report_text(study: Analysis, folder: Path) -> str:
         "archives": picture("archives.png", words["archives"]),
         "correction": join(_correction_section(study)),
         "videos": join(videos_section(folder)),
-        "hyperparameters": hyperparameters_table(study),
+        "hyperparameters": join(_hyperparameters_section(study)),
         "costs": join([paragraph(words["costs"]), *(cost_table(study, domain) for domain in domains)]),
         "tests_heading": words["tests"],
         "anovas": anova_table(study),
@@ -263,6 +263,20 @@ def _equal_time_section(study: Analysis) -> Iterator[str]:
 def _records_times(study: Analysis) -> bool:
     """Whether a trial recorded processor times along its course, which those of older versions did not."""
     return any("cpu_seconds" in history for history in study.trials.history)
+
+
+def _hyperparameters_section(study: Analysis) -> Iterator[str]:
+    """The settings of algorithms; nothing where a study compares settings of a single one."""
+    if not any(name in ALGORITHMS for name in study.algorithms):
+        return
+    yield heading("Hyperparameters", 2)
+    yield paragraph(
+        "All settings of an algorithm that a user can choose here, with the values of this study, next to "
+        "those that the paper counts in its Section VI. The paper does not count the number of vectors of "
+        "lm-ma-mae, which is the batch size, nor the constants of Adam in openai-mae; rule says when "
+        "thresholds are updated."
+    )
+    yield hyperparameters_table(study)
 
 
 def _correction_section(study: Analysis) -> Iterator[str]:

@@ -71,7 +71,8 @@ def videos_section(folder: Path) -> list[str]:
         heading("Videos", 3),
         paragraph(
             f"{_FOLDER}/ has a video for each robot and algorithm. It shows the best corrected gait in each "
-            "of nine regions of the measure space, of the trial with the median QD score. A single measure "
+            "of nine regions of the measure space, of the trial that had the median QD score when it was "
+            "filmed. A single measure "
             "is divided into nine intervals, from left to right and then from top to bottom. Of two or more "
             "measures the first two are divided into three intervals each; the first increases to the right, "
             "the second upwards. Each tile shows the gait's measures and its objective; a grey tile has no "

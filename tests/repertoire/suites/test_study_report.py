@@ -52,7 +52,7 @@ def robots(tmp_path_factory) -> str:
     return robots_markdown(results, tmp_path_factory.mktemp("study"))
 
 
-@pytest.mark.parametrize("name", ["optimization", "optimization-as-published", "locomotion"])
+@pytest.mark.parametrize("name", ["optimization", "optimization-as-published", "locomotion", "ablation"])
 def test_the_committed_reports_follow_from_the_committed_trials(name: str):
     folder = Path(__file__).parents[3] / "docs" / "results" / name
     results = [read_trial(path) for path in folder.glob("trials/*/*.h5")]
