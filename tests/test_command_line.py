@@ -274,6 +274,7 @@ def test_bad_input_ends_in_one_sentence_and_code_2(run, trained, tmp_path) -> No
         (["train", "ant", "--out", tmp_path / "file" / "run"], "cannot make the folder"),
         (["train", "--resume", tmp_path], "holds no run to resume"),
         (["train", "--resume", trained.parent, "--seed", "9"], "leave out --seed"),
+        (["train", "ant", "--resume", trained.parent], "leave out PROBLEM"),
         (["show", tmp_path / "none.h5"], "none.h5"),
         (["show", tmp_path / "text.h5"], "text.h5"),
         (["show", tmp_path / "cut.h5"], "cut.h5"),

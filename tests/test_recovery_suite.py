@@ -48,6 +48,8 @@ def test_a_benchmark_from_start_to_end(run, files, tmp_path) -> None:
     }
     report = (tmp_path / "study" / "report.md").read_text()
     assert "Library: 4 conditions, means over one episode." in report
+    assert "without the variation between its episodes, which one episode does not show" in report
+    assert "Bootstrap intervals need 5 seeds: with 2 they are missing or too narrow." in report
     assert "## Simulated recoveries" in report
     again = run(*command(files, tmp_path / "study", *choice))
     assert again[0] == 0

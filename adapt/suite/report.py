@@ -18,7 +18,7 @@ from adapt.suite.metrics import Metric, Summary, compare_paired, metrics, trials
 from adapt.suite.reality_gap import FRICTION, LATENCY, MASS, STRENGTH
 from adapt.suite.recoveries import Results
 from adapt.suite.study import RecoveryStudy
-from repertoire.provenance import processor_name, software_versions
+from repertoire.provenance import processor_name, software_in_words
 from repertoire.suites.report import (
     NOTHING,
     Bold,
@@ -97,7 +97,6 @@ def study_notes(study: RecoveryStudy) -> list[str]:
     repertoire, settings, library = study.repertoire, study.settings, study.library
     known = sum(text in library.conditions for text in settings.texts)
     means = f"means over {_episodes(repertoire.spread.episodes)}" if repertoire.spread else "single episodes"
-    versions = ", ".join(f"{name} {version}" for name, version in software_versions().items())
     notes = [
         f"Repertoire: {repertoire.robot.name}, {len(repertoire):,} gaits of "
         f"{repertoire.settings.algorithm} after {repertoire.evaluations:,} evaluations; "
@@ -119,7 +118,7 @@ def study_notes(study: RecoveryStudy) -> list[str]:
             f"Reality gap: {settings.gaps} robots with masses ±{MASS:.0%}, friction ±{FRICTION:.0%}, motor "
             f"strength ±{STRENGTH:.0%} and {LATENCY} control step of latency; each has some of the damages."
         )
-    return [*notes, f"Seed {settings.seed}. Computed on: {processor_name()}, with {versions}."]
+    return [*notes, f"Seed {settings.seed}. Computed on: {processor_name()}, with {software_in_words()}."]
 
 
 def _episodes(count: int) -> str:

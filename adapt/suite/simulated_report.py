@@ -1,4 +1,4 @@
-"""`simulated_report`: tables in Markdown of recoveries of which every trial was simulated."""
+"""`simulated_report`: what a study found of which every trial was simulated, in Markdown."""
 
 import math
 
@@ -6,6 +6,8 @@ import pandas as pd
 
 from adapt.damage.library import family
 from adapt.suite.metrics import measured, metrics, summarise, trials_of
+from adapt.suite.simulated_study import SimulatedStudy
+from repertoire.provenance import software_in_words
 from repertoire.statistics import mean_interval
 from repertoire.suites.report import join, table
 
@@ -13,7 +15,21 @@ _SHOWN = (*(f"RR@{mark}" for mark in (1, 2, 3, 5, 10, 20)), "solved@5", "solved@
 _ALSO = ("falls@10", "stop", "RR@stop")
 
 
-def simulated_report(recoveries: pd.DataFrame) -> str:
+def simulated_report(study: SimulatedStudy, recoveries: pd.DataFrame) -> str:
+    """The settings of a study, and `simulated_tables` of its recoveries."""
+    repertoire, settings = study.repertoire, study.settings
+    thinking = (
+        f"{settings.think_seconds:g} s" if settings.think_seconds else f"{settings.think_episodes:,} episodes"
+    )
+    about = (
+        f"Repertoire: {repertoire.robot.name}, {len(repertoire):,} gaits. Trials of each recovery: "
+        f"{settings.trials}; seed {settings.seed}. Selectors that think simulate for {thinking} after each "
+        f"trial. Computed with {software_in_words()}."
+    )
+    return join([f"# {study.track.name}: {study.track.title}", about, simulated_tables(recoveries)]) + "\n"
+
+
+def simulated_tables(recoveries: pd.DataFrame) -> str:
     """The metrics of each selector over binding faults, and the recovery ratio for each family of damage.
 
     Intervals are of 95%, by a bootstrap over the faults, so they are about further faults of the same kind.

@@ -72,9 +72,8 @@ def recovery_simulated(
     Each fault is kept once all selectors recovered from it: the same command goes on after an interruption.
     """
     from adapt.rehearsal.storage import find_table
-    from adapt.suite.simulated_report import simulated_report
+    from adapt.suite.simulated_report import simulated_report, simulated_tables
     from adapt.suite.simulated_study import SimulatedSettings, SimulatedStudy
-    from repertoire.provenance import software_versions
     from repertoire.storage.repertoires import read_repertoire
     from robots.files import write_text
 
@@ -93,15 +92,6 @@ def recovery_simulated(
     count = len(study.faults)
     recoveries = study.run(lambda number, text: console.print(f"fault {number + 1} of {count}: {text}"))
     write_text(out / "recoveries.csv", recoveries.to_csv(index=False, float_format="%.4f"))
-    report = simulated_report(recoveries)
-    thinking = f"{think:g} s" if think else f"{think_episodes:,} episodes"
-    versions = ", ".join(f"{name} {version}" for name, version in software_versions().items())
-    head = (
-        f"# {study.track.name}: {study.track.title}\n\n"
-        f"Repertoire: {repertoire.robot.name}, {len(repertoire):,} gaits. Trials of each recovery: {trials}; "
-        f"seed {seed}. Selectors that think simulate for {thinking} after each trial. "
-        f"Computed with {versions}.\n\n"
-    )
-    write_text(out / "report.md", f"{head}{report}\n")
-    console.print(report)
+    write_text(out / "report.md", simulated_report(study, recoveries))
+    console.print(simulated_tables(recoveries))
     console.print(f"saved {out / 'report.md'}")

@@ -90,6 +90,14 @@ def test_a_difference_within_its_standard_error_is_chance(better, passed):
     assert one.recommendation() == (3 if passed else INCUMBENT)
 
 
+def test_an_equal_gait_does_not_replace_the_incumbent():
+    one = search()
+    run(one, lambda row, number: {3: 9.0 if number < 6 else 1.0, INCUMBENT: 1.0}.get(row, 0.0))
+    confirmation = one.confirmation()
+    assert (confirmation.difference, confirmation.passed) == (0.0, False)
+    assert confirmation.words == "the new gait did as well as the old one in the confirmation trials"
+
+
 @pytest.mark.parametrize(
     ("later", "trials", "handed_over"),
     [(4.0, (4, 3), INCUMBENT), (9.0, (6, 5), 3), (7.0, (10, 10), 3)],  # turned round, clear, all used

@@ -15,7 +15,7 @@ from adapt.selectors.selector import Context, Selector
 from adapt.suite import simulated_study
 from adapt.suite.cases import SIMULATED_TRACKS, find_tracks
 from adapt.suite.faults import draw_faults, lost_legs, random_faults
-from adapt.suite.simulated_report import simulated_report
+from adapt.suite.simulated_report import simulated_tables
 from adapt.suite.simulated_study import SimulatedSettings, SimulatedStudy
 from repertoire.storage.repertoires import write_repertoire
 from robots.catalogue import robot_names
@@ -68,7 +68,7 @@ def test_a_study_is_resumed_and_reported(tmp_path: Path, monkeypatch, track: str
     assert begun == [0, 1, 1]
     pd.testing.assert_frame_equal(again.drop(columns="seconds"), found.drop(columns="seconds"))
     assert json.loads((tmp_path / "study.json").read_text())["track"] == track
-    assert simulated_report(found).startswith("2 faults, of which 2 are binding.")
+    assert simulated_tables(found).startswith("2 faults, of which 2 are binding.")
     with pytest.raises(InvalidValueError, match="holds another study"):
         study(tmp_path, track=track, trials=3)
     (tmp_path / "fault-000.json").write_text((tmp_path / "fault-001.json").read_text())
@@ -92,7 +92,7 @@ def test_nobody_recovers_from_what_is_not_binding(tmp_path: Path, monkeypatch) -
     monkeypatch.setattr(simulated_study, "BINDING", -math.inf)
     found = study(tmp_path).run()
     assert list(found.columns) == ["damage", "oracle", "rr_0"]
-    assert simulated_report(found) == "2 faults, of which 0 are binding."
+    assert simulated_tables(found) == "2 faults, of which 0 are binding."
 
 
 def test_the_library_holds_what_the_track_says(tmp_path: Path, monkeypatch) -> None:
@@ -134,7 +134,7 @@ def test_a_report_by_selector_and_family() -> None:
         for name, ratio in zip(("self-model", "rehearsed"), ratios, strict=True)
     ]
     rows.append({"damage": "all:weak@0.9", "oracle": 1.0, "rr_0": 0.95})
-    lines = simulated_report(pd.DataFrame(rows)).splitlines()
+    lines = simulated_tables(pd.DataFrame(rows)).splitlines()
     assert lines[0] == "5 faults, of which 4 are binding."
     assert lines[2] == "|  | self-model | rehearsed |"
     assert "| RR@5 | 0.89 [0.85, 0.95] | 0.65 [0.20, 0.92] |" in lines
@@ -161,7 +161,10 @@ def test_the_command(run, tmp_path: Path) -> None:
         "fault-000.json",
     }
     report = (tmp_path / "out" / "report.md").read_text()
+    assert report.startswith("# T4: ")
     assert "Trials of each recovery: 1; seed 5. Selectors that think simulate for 20 episodes after" in report
+    assert "1 faults, of which" in out
+    assert "1 faults, of which" in report
     code, _, err = run("suite", "recovery-simulated", tmp_path / "gaits.h5", *options, "--track", "T9")
     assert code == 2
     assert "unknown track 'T9'" in err

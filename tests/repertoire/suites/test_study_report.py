@@ -150,3 +150,4 @@ def test_the_ablation_has_table_7(tmp_path: Path):
     assert row(text, "alpha-0.001", "| hopper | QD score")[:2] == ["**0.9000 ± 0.0059**", "1.173"]
     assert "learning rates 0 and 1 than at those between: supported in 2 of 2 domains tested, of 4" in text
     assert "time [h]" not in text
+    assert "Hyperparameters" not in text  # there is but one algorithm
