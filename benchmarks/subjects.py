@@ -16,7 +16,7 @@ import pandas as pd
 from adapt.damage.text import damage_facts, read_damages
 from adapt.rehearsal.rehearsal import rehearsal, rehearsed_table
 from adapt.rehearsal.storage import read_table, write_table
-from adapt.suite.simulated_report import simulated_report
+from adapt.suite.simulated_report import simulated_tables
 from adapt.suite.simulated_study import SimulatedSettings, read_fault
 from benchmarks.mutations import Rng, mutate_hdf5, mutate_json, mutate_xml, mutate_yaml
 from repertoire.cluster import scheduler_address
@@ -192,7 +192,7 @@ def _read_rehearsal(folder: Path) -> None:
 def _read_fault(folder: Path) -> None:
     """Read and report the recoveries from a fault."""
     settings = SimulatedSettings(selectors=("rehearsed",), trials=2)
-    simulated_report(pd.DataFrame(read_fault(folder / "fault.json", "front_left:lost", settings)))
+    simulated_tables(pd.DataFrame(read_fault(folder / "fault.json", "front_left:lost", settings)))
 
 
 def _restore(folder: Path) -> None:
