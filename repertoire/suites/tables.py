@@ -130,6 +130,7 @@ def equal_time_table(study: Analysis) -> str:
         for pair in hypothesis.pairs:
             if found := study.at_equal_time(domain, pair, metric):
                 seconds, values = found
+                minutes = seconds / 60
                 sign = compare(values).signs(*pair) or "not tested"
                 means = (_describe(np.array(one), metric.decimals) for one in values.values())
                 at_end = study.tests[metric.name, domain].signs(*pair) or "not tested"
@@ -138,7 +139,7 @@ def equal_time_table(study: Analysis) -> str:
                         hypothesis.name,
                         domain,
                         *pair,
-                        f"{seconds / 60:.1f}",
+                        f"{minutes:.1f}" if minutes >= 1 else f"{minutes:.2g}",
                         *means,
                         bold_if(True, sign),
                         at_end,

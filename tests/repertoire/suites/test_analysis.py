@@ -129,7 +129,7 @@ def test_after_equal_time_the_slower_of_two_may_be_below():
     assert seconds == 20
     assert values["openai-mae"] == pytest.approx([2.0, 1.9])
     assert values["lm-ma-mae"] == pytest.approx([1 + 5 / 45, 1 + 4 / 45])
-    assert "| 0.3 | " in equal_time_table(study)  # minutes
+    assert "| 0.33 | " in equal_time_table(study)  # minutes
 
 
 def test_without_times_nothing_is_compared_after_equal_time():
