@@ -15,11 +15,6 @@ def software_versions() -> dict[str, str]:
     return versions | processors()
 
 
-def software_in_words() -> str:
-    """`software_versions` in one line, for a report."""
-    return ", ".join(f"{name} {version}" for name, version in software_versions().items())
-
-
 def processors() -> dict[str, str]:
     """A remark that processors may round differently, where that was accepted; else nothing."""
     source = executor_source()

@@ -12,7 +12,7 @@ from repertoire.problems.record import ProblemRecord
 from repertoire.training.settings import Settings
 from robots.errors import InvalidValueError
 from robots.robot import Robot
-from robots.words import short
+from robots.words import short, version_words
 
 if TYPE_CHECKING:
     import pandas
@@ -223,7 +223,7 @@ class Repertoire:
             "best": f"{short(metrics.best)}{where}" if len(self) else "none",
             "mean": short(metrics.mean) if len(self) else "none",
             **self._spread_facts(),
-            "versions": ", ".join(f"{name} {version}" for name, version in self.versions.items()),
+            "versions": version_words(self.versions),
         }
 
     def _spread_facts(self) -> dict[str, str]:

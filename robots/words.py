@@ -7,6 +7,8 @@ import textwrap
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from robots.description import Alive, Reward
     from robots.robot import Robot
 
@@ -19,6 +21,11 @@ def short(value: float) -> str:
         return "-"
     decimals = 0 if abs(value) >= 100 else 1 if abs(value) >= 10 else 2
     return f"{value:,.{decimals}f}"
+
+
+def version_words(versions: Mapping[str, str]) -> str:
+    """Versions of software by their names, in a line."""
+    return ", ".join(f"{name} {version}" for name, version in versions.items())
 
 
 def foot_words(foot: str) -> str:

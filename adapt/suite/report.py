@@ -18,7 +18,7 @@ from adapt.suite.metrics import Metric, Summary, compare_paired, metrics, trials
 from adapt.suite.reality_gap import FRICTION, LATENCY, MASS, STRENGTH
 from adapt.suite.recoveries import Results
 from adapt.suite.study import RecoveryStudy
-from repertoire.provenance import processor_name, software_in_words
+from repertoire.provenance import processor_name, software_versions
 from repertoire.suites.report import (
     NOTHING,
     Bold,
@@ -31,6 +31,7 @@ from repertoire.suites.report import (
     table,
 )
 from robots.files import make_folder, write_text
+from robots.words import version_words
 
 SUBJECT = "rehearsed"  # the selector that is compared with the others
 _RATIOS = ("RR@1", "RR@3", "RR@5", "RR@10", "RR@20", "AURC", "CVaR10")
@@ -118,7 +119,8 @@ def study_notes(study: RecoveryStudy) -> list[str]:
             f"Reality gap: {settings.gaps} robots with masses ±{MASS:.0%}, friction ±{FRICTION:.0%}, motor "
             f"strength ±{STRENGTH:.0%} and {LATENCY} control step of latency; each has some of the damages."
         )
-    return [*notes, f"Seed {settings.seed}. Computed on: {processor_name()}, with {software_in_words()}."]
+    software = version_words(software_versions())
+    return [*notes, f"Seed {settings.seed}. Computed on: {processor_name()}, with {software}."]
 
 
 def _episodes(count: int) -> str:

@@ -7,9 +7,10 @@ import pandas as pd
 from adapt.damage.library import family
 from adapt.suite.metrics import measured, metrics, summarise, trials_of
 from adapt.suite.simulated_study import SimulatedStudy
-from repertoire.provenance import software_in_words
+from repertoire.provenance import software_versions
 from repertoire.statistics import mean_interval
 from repertoire.suites.report import join, table
+from robots.words import version_words
 
 _SHOWN = (*(f"RR@{mark}" for mark in (1, 2, 3, 5, 10, 20)), "solved@5", "solved@20", "CVaR10")
 _ALSO = ("falls@10", "stop", "RR@stop")
@@ -24,7 +25,7 @@ def simulated_report(study: SimulatedStudy, recoveries: pd.DataFrame) -> str:
     about = (
         f"Repertoire: {repertoire.robot.name}, {len(repertoire):,} gaits. Trials of each recovery: "
         f"{settings.trials}; seed {settings.seed}. Selectors that think simulate for {thinking} after each "
-        f"trial. Computed with {software_in_words()}."
+        f"trial. Computed with {version_words(software_versions())}."
     )
     return join([f"# {study.track.name}: {study.track.title}", about, simulated_tables(recoveries)]) + "\n"
 

@@ -26,6 +26,7 @@ from robots.errors import InvalidFileError, SurefootError
 from robots.files import file_exists, make_folder, write_text
 from robots.locks import locked
 from robots.texts import read_json
+from robots.words import version_words
 
 CORRECTED = "corrected.h5"
 _EPISODES = "samples.h5"
@@ -254,7 +255,6 @@ class Trial:
         final, metrics = (correction.repertoire, correction.after) if correction else (repertoire, raw)
         restarts = [column[-1] for name, column in history.items() if name.endswith("/restarts")]
         source = executor_source()
-        versions = (f"{name} {version}" for name, version in repertoire.versions.items())
         return TrialResult(
             domain=self.domain,
             algorithm=self.algorithm,
@@ -267,7 +267,7 @@ class Trial:
             **asdict(costs) | {"search_bytes": int(costs.search_bytes)},
             restarts=int(sum(restarts)),
             machine=processor_name(),
-            versions=", ".join(versions),
+            versions=version_words(repertoire.versions),
             threads=source.threads if source else self.threads,
             learning_rate=settings.learning_rate,
             min_objective=settings.min_objective,

@@ -72,7 +72,7 @@ def recovery_simulated(
     Each fault is kept once all selectors recovered from it: the same command goes on after an interruption.
     """
     from adapt.rehearsal.storage import find_table
-    from adapt.suite.simulated_report import simulated_report, simulated_tables
+    from adapt.suite.simulated_report import simulated_report
     from adapt.suite.simulated_study import SimulatedSettings, SimulatedStudy
     from repertoire.storage.repertoires import read_repertoire
     from robots.files import write_text
@@ -92,6 +92,7 @@ def recovery_simulated(
     count = len(study.faults)
     recoveries = study.run(lambda number, text: console.print(f"fault {number + 1} of {count}: {text}"))
     write_text(out / "recoveries.csv", recoveries.to_csv(index=False, float_format="%.4f"))
-    write_text(out / "report.md", simulated_report(study, recoveries))
-    console.print(simulated_tables(recoveries))
+    report = simulated_report(study, recoveries)
+    write_text(out / "report.md", report)
+    console.print(report)
     console.print(f"saved {out / 'report.md'}")
