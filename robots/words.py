@@ -23,6 +23,19 @@ def short(value: float) -> str:
     return f"{value:,.{decimals}f}"
 
 
+def duration(seconds: float) -> str:
+    """A time span in at most two units, e.g. `45 s`, `12 min`, `3 h 20 min` or `2 d 4 h`."""
+    if seconds < 59.5:
+        return f"{seconds:.0f} s"
+    minutes = round(seconds / 60)
+    if minutes < 60:
+        return f"{minutes} min"
+    hours, minutes = divmod(minutes, 60)
+    if hours < 24:
+        return f"{hours} h {minutes} min"
+    return f"{hours // 24} d {hours % 24} h"
+
+
 def version_words(versions: Mapping[str, str]) -> str:
     """Versions of software by their names, in a line."""
     return ", ".join(f"{name} {version}" for name, version in versions.items())

@@ -7,23 +7,7 @@ import signal
 import pytest
 
 from surefoot.commands import progress
-from surefoot.commands.progress import ProgressBar, Speed, duration, interrupt_flag
-
-
-@pytest.mark.parametrize(
-    ("seconds", "text"),
-    [
-        (0.4, "0 s"),
-        (59, "59 s"),
-        (59.6, "1 min"),
-        (3569, "59 min"),
-        (3599, "1 h 0 min"),
-        (12_000, "3 h 20 min"),
-        (187_200, "2 d 4 h"),
-    ],
-)
-def test_time_spans_are_told_in_human_units(seconds: float, text: str) -> None:
-    assert duration(seconds) == text
+from surefoot.commands.progress import ProgressBar, Speed, interrupt_flag
 
 
 def test_speed_leaves_out_what_came_before_the_first_report_and_forgets_slow_beginnings() -> None:

@@ -7,10 +7,10 @@ from math import prod
 from statistics import fmean
 
 from repertoire.resources import one_blas_thread
-from repertoire.suites.report import duration
 from repertoire.suites.results import TrialResult
 from repertoire.suites.trial import Trial
 from robots.robot import load_robot
+from robots.words import duration
 
 _ASSUMED_LENGTH = 0.6  # of an episode that a fall can end, as a share of the limit
 _ASSUMED_COVERAGE = 0.5
@@ -29,7 +29,7 @@ class Estimate:
 
     def __str__(self) -> str:
         work = f"{self.trials} trials of {self.evaluations:,} evaluations"
-        return f"{self.domain}: {work}, {duration(self.seconds)} ({self.basis})"
+        return f"{self.domain}: {work}, about {duration(self.seconds)} ({self.basis})"
 
 
 def estimate(

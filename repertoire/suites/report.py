@@ -105,17 +105,6 @@ def format_anova(anova: Anova) -> str:
     return f"{name}({anova.df_between}, {within}) = {value}, {p}"
 
 
-def duration(seconds: float) -> str:
-    """Return a length of time in words, for example `about 2 h 10 min`."""
-    if seconds < 60:
-        return f"about {max(round(seconds), 1)} s"
-    minutes = round(seconds / 60)
-    hours, days = minutes // 60, minutes // (24 * 60)
-    if days:
-        return f"about {days} d {hours % 24} h"
-    return f"about {hours} h {minutes % 60} min" if hours else f"about {minutes} min"
-
-
 def _cell(text: str) -> str:
     """Return the content of a cell."""
     return f"**{_escape(text)}**" if isinstance(text, Bold) else _escape(text)

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from rich.progress import BarColumn, Progress, TaskID, TextColumn
 
-from robots.words import short
+from robots.words import duration, short
 from surefoot.commands.console import console
 
 if TYPE_CHECKING:
@@ -46,19 +46,6 @@ def interrupt_flag() -> Iterator[Callable[[], bool]]:
     finally:
         for number, handler in previous.items():
             signal.signal(number, handler)
-
-
-def duration(seconds: float) -> str:
-    """A time span in at most two units, e.g. `45 s`, `12 min`, `3 h 20 min` or `2 d 4 h`."""
-    if seconds < 59.5:
-        return f"{seconds:.0f} s"
-    minutes = round(seconds / 60)
-    if minutes < 60:
-        return f"{minutes} min"
-    hours, minutes = divmod(minutes, 60)
-    if hours < 24:
-        return f"{hours} h {minutes} min"
-    return f"{hours // 24} d {hours % 24} h"
 
 
 class Speed:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import click
 
 from robots.errors import InvalidFileError, RenderingError
+from robots.words import duration
 from surefoot.commands.console import (
     AnyPath,
     Command,
@@ -135,21 +136,19 @@ def recovery(
 
 def _announce(study: "RecoveryStudy") -> None:
     """Say what will be done, and how long it will take."""
-    from repertoire.suites.report import duration
-
     settings, waiting = study.settings, study.waiting()
     seconds = study.table_seconds(waiting)
     for table in waiting:
         conditions, gaits = 1 + len(table.damages), len(study.repertoire)
         work = f"{conditions} conditions x {gaits:,} gaits x {table.episodes} episodes"
-        console.print(f"table {table.name}: {work}, {duration(seconds[table.name])}")
+        console.print(f"table {table.name}: {work}, about {duration(seconds[table.name])}")
     replays = study.replay_seconds()
     console.print(
         f"replays: {len(settings.damages)} damages x {len(settings.selectors)} selectors x {settings.seeds} "
-        f"seeds in {len(settings.tracks)} tracks, {duration(replays)}"
+        f"seeds in {len(settings.tracks)} tracks, about {duration(replays)}"
     )
     total = duration(sum(seconds.values()) + replays)
-    console.print(f"in all {total} on {workforce(study.threads)}")
+    console.print(f"in all about {total} on {workforce(study.threads)}")
 
 
 def _make_tables(study: "RecoveryStudy") -> bool:

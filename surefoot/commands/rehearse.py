@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from robots.words import duration
 from surefoot.commands.console import (
     AnyPath,
     Positive,
@@ -116,16 +117,9 @@ def _announce(evaluation: "Evaluation") -> None:
     """Say what will be done, and how long it will take."""
     conditions, elites = len(evaluation.evaluator.conditions), len(evaluation.repertoire)
     work = f"{conditions} conditions x {elites:,} gaits x {evaluation.episodes} episodes"
-    left = "nothing left to do" if evaluation.finished else f"about {_duration(evaluation.seconds_left())}"
+    left = "nothing left to do" if evaluation.finished else f"about {duration(evaluation.seconds_left())}"
     threads = evaluation.evaluator.threads
     console.print(f"{work} = {evaluation.total:,} episodes: {left} on {threads} thread{'s' * (threads != 1)}")
-
-
-def _duration(seconds: float) -> str:
-    """A time in the unit that suits it."""
-    if seconds < 100:
-        return f"{seconds:.0f} s"
-    return f"{seconds / 60:.0f} min" if seconds < 6000 else f"{seconds / 3600:.1f} h"
 
 
 def _print_survivals(table: "Table") -> None:

@@ -10,6 +10,7 @@ import click
 from click.core import ParameterSource
 
 from robots.errors import RenderingError
+from robots.words import duration
 from surefoot.commands.console import (
     AnyPath,
     Commands,
@@ -346,14 +347,13 @@ def _report(study: "Study", videos: bool) -> None:
 def _print_estimate(study: "Study", cores: int, processes: int) -> None:
     """Print how long the remaining trials will take."""
     from repertoire.suites.estimate import estimate
-    from repertoire.suites.report import duration
 
     estimates = estimate(study.remaining(), study.results(), cores=cores, processes=processes)
     for one in estimates:
         console.print(str(one))
     if estimates:
         total = duration(sum(one.seconds for one in estimates))
-        console.print(f"in all {total} on {workforce(cores)}")
+        console.print(f"in all about {total} on {workforce(cores)}")
     console.print(f"the study has {len(study.trials)} trials, {len(study.remaining())} of them not finished")
 
 

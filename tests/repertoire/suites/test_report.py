@@ -10,7 +10,6 @@ from repertoire.statistics import Anova, MeanInterval, compare, mean_interval
 from repertoire.suites.report import (
     Bold,
     bullets,
-    duration,
     format_anova,
     format_mean,
     format_number,
@@ -125,19 +124,3 @@ def test_tests_are_written_as_in_the_paper():
     found = compare({"a": [1.0, 2.0, 3.0], "b": [2.0, 3.0, 4.0]}).anova
     assert found is not None
     assert format_anova(found) == "F(1, 4) = 1.50, p = 0.288"
-
-
-@pytest.mark.parametrize(
-    ("seconds", "words"),
-    [
-        (0.2, "about 1 s"),
-        (59, "about 59 s"),
-        (61, "about 1 min"),
-        (3599, "about 1 h 0 min"),
-        (7800, "about 2 h 10 min"),
-        (90_000, "about 1 d 1 h"),
-        (86_399, "about 1 d 0 h"),
-    ],
-)
-def test_durations_are_in_words(seconds: float, words: str):
-    assert duration(seconds) == words
