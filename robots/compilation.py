@@ -1,7 +1,8 @@
 """`compiled`: the one decorator for functions that numba compiles, and where their machine code is kept.
 
 Numba notices that a function changed, but not that another function that it calls did. The machine code is
-therefore kept in a folder named after a hash of all sources: whatever is edited, nothing stale is used.
+therefore kept in a folder named after a hash of the modules with such functions and of all that they import,
+where their constants come from: whatever is edited there, nothing stale is used.
 """
 
 import atexit
@@ -23,7 +24,11 @@ _Function = TypeVar("_Function", bound=Callable[..., Any])
 
 _settings: Any = numba.config
 INTERPRETED = bool(_settings.DISABLE_JIT)  # whether `NUMBA_DISABLE_JIT` keeps kernels from being compiled
-_PACKAGES = ("robots", "repertoire", "adapt", "surefoot")
+_PACKAGES = ("robots", "repertoire", "adapt", "suites", "surefoot")
+# an import of a module of ours, and the names that are taken from it, which may be modules
+_IMPORT = re.compile(
+    r"\n *(?:from|import) ((?:{})\b[\w.]*)(?: import (\([^)]*\)|.*))?".format("|".join(_PACKAGES)).encode()
+)
 _WEEKS = 4  # after which the code of other versions of the sources is removed
 _FOLDER = re.compile(r"kernels-[0-9a-f]{16}")
 
@@ -53,11 +58,43 @@ def function_pointer(function: Callable[..., None], signature: Any) -> Callable[
 
 def sources_hash(root: Path) -> str:
     """A hash of the sources of all packages in a folder, 16 hexadecimal digits."""
-    digest = hashlib.sha256()
+    return _hash(_sources(root))
+
+
+def kernels_hash(root: Path) -> str:
+    """A hash of the sources on which machine code depends, 16 hexadecimal digits.
+
+    These are the modules that import this one, and transitively what those import.
+    """
+    sources, needed = _sources(root), dict[str, bytes]()
+    waiting = [name for name, source in sources.items() if __name__.encode() in source]
+    while waiting:
+        name = waiting.pop()
+        if name in needed or name not in sources:
+            continue
+        needed[name] = sources[name]
+        waiting.append(name.rpartition(".")[0])
+        for module, names in _IMPORT.findall(b"\n" + sources[name]):
+            waiting.append(module.decode())
+            waiting += [f"{module.decode()}.{taken.decode()}" for taken in re.findall(rb"\w+", names)]
+    return _hash(needed)
+
+
+def _sources(root: Path) -> dict[str, bytes]:
+    """The sources of all packages in a folder, by the dotted name of the module."""
+    start, sources = len(str(root)) + 1, {}
     for package in _PACKAGES:
-        for path in sorted((root / package).rglob("*.py")):
-            digest.update(f"{path.relative_to(root)}\0".encode())
-            digest.update(path.read_bytes())
+        for path in (root / package).rglob("*.py"):
+            name = str(path)[start:-3].replace(os.sep, ".")  # `relative_to` takes as long as all the rest
+            sources[name.removesuffix(".__init__")] = path.read_bytes()
+    return sources
+
+
+def _hash(sources: dict[str, bytes]) -> str:
+    digest = hashlib.sha256()
+    for name, source in sorted(sources.items()):
+        digest.update(f"{name}\0{len(source)}\0".encode())
+        digest.update(source)
     return digest.hexdigest()[:16]
 
 
@@ -92,7 +129,7 @@ def prepare_cache(root: Path, folder: Path) -> Path:
         The folder; if `folder` cannot be written, one that processes of this one share and that is removed
         when this one ends.
     """
-    own = folder / f"kernels-{sources_hash(root)}"
+    own = folder / f"kernels-{kernels_hash(root)}"
     try:
         own.mkdir(mode=0o700, parents=True, exist_ok=True)
         os.utime(own)  # in use as of now

@@ -1,5 +1,6 @@
-"""Where machine code is kept: a folder for each version of the sources, and none that is stale."""
+"""Where machine code is kept: a folder for each version of the kernels, and none that is stale."""
 
+import ast
 import os
 import re
 import stat
@@ -10,9 +11,10 @@ from pathlib import Path
 
 import pytest
 
-from robots.compilation import prepare_cache, sources_hash
+from robots.compilation import kernels_hash, prepare_cache, sources_hash
 
 MONTH = 30 * 86_400
+PACKAGES = ("robots", "repertoire", "adapt", "suites", "surefoot")
 
 
 @pytest.fixture
@@ -33,6 +35,59 @@ def test_an_edit_of_any_source_gives_another_folder(root: Path) -> None:
     assert sources_hash(root) == before
     source.rename(source.with_name("other.py"))
     assert sources_hash(root) != before
+
+
+def test_machine_code_outlives_edits_of_what_no_kernel_imports(tmp_path: Path) -> None:
+    """Whichever way a module is imported, its edits count; those of commands and of texts do not."""
+    imports = (
+        "import robots.compilation\nfrom robots.direct import X\nfrom robots.room import (\n    module,\n)\n"
+    )
+    sources = {
+        "robots/kernel.py": imports,
+        "robots/direct.py": "def f():\n    import robots.lazy as lazy\n",
+        "robots/lazy.py": "",
+        "robots/room/__init__.py": "",
+        "robots/room/module.py": "",
+        "surefoot/command.py": "from robots.kernel import kernel\n",
+        "robots/room/other.py": "",
+    }
+    for name, source in sources.items():
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text(source)
+    counts = {}
+    for name, source in sources.items():
+        before = kernels_hash(tmp_path)
+        (tmp_path / name).write_text(source + "# edited\n")
+        counts[name] = kernels_hash(tmp_path) != before
+    assert [name for name, edited in counts.items() if not edited] == [
+        "surefoot/command.py",
+        "robots/room/other.py",
+    ]
+
+
+def test_all_that_a_kernel_could_take_constants_from_counts(monkeypatch) -> None:
+    """The scan of the lines finds what Python's parser finds, for every module that uses numba."""
+    paths = {
+        ".".join(path.with_suffix("").parts).removesuffix(".__init__"): path
+        for package in PACKAGES
+        for path in Path(package).rglob("*.py")
+    }
+    trees = {name: ast.parse(path.read_bytes()) for name, path in paths.items()}
+    imported: dict[str, set[str]] = {}
+    for name, tree in trees.items():
+        found = {name.rpartition(".")[0]}
+        for node in ast.walk(tree):
+            if isinstance(node, ast.Import):
+                found |= {alias.name for alias in node.names}
+            elif isinstance(node, ast.ImportFrom):
+                assert node.level == 0, f"{name} has a relative import"
+                found |= {str(node.module), *(f"{node.module}.{alias.name}" for alias in node.names)}
+        imported[name] = found
+    needed = {name for name, found in imported.items() if found & {"numba", "robots.compilation.compiled"}}
+    while more := {found for name in needed for found in imported[name] & paths.keys()} - needed:
+        needed |= more
+    monkeypatch.setattr("robots.compilation._hash", lambda sources: " ".join(sorted(sources)))
+    assert needed - set(kernels_hash(Path.cwd()).split()) == set()
 
 
 def test_folders_that_were_not_used_for_weeks_are_removed_and_nothing_else(root: Path) -> None:
