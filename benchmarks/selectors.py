@@ -13,8 +13,8 @@ from adapt.records import Outcome
 from adapt.rehearsal.table import Table
 from adapt.selectors.catalogue import find_selector, make_selector, selector_entries
 from adapt.selectors.selector import Context, Prior, Selector
-from adapt.suite.replay import Truth, replay
 from repertoire.resources import one_blas_thread
+from suites.recovery.replay import Truth, replay
 
 Figures = dict[str, Any]
 _MEASURES, _EVIDENCE = 6, 12

@@ -15,10 +15,10 @@ from repertoire.problems.sphere import Sphere
 from repertoire.provenance import processor_name, software_versions
 from repertoire.resources import array_bytes, one_blas_thread
 from repertoire.strategies.noise import Noise
-from repertoire.suites.published import published_study
-from repertoire.suites.settings import algorithm_variants, paper_settings
-from repertoire.suites.study import Study
 from robots.simulation.simulation import available_cores
+from suites.paper.published import published_study
+from suites.paper.settings import algorithm_variants, paper_settings
+from suites.study import Study
 
 Figures = dict[str, Any]
 VARIANTS = ("cma-mae", "lm-ma-mae", "sep-cma-mae", "openai-mae")

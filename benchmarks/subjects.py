@@ -16,22 +16,22 @@ import pandas as pd
 from adapt.damage.text import damage_facts, read_damages
 from adapt.rehearsal.rehearsal import rehearsal, rehearsed_table
 from adapt.rehearsal.storage import read_table, write_table
-from adapt.suite.simulated_report import simulated_tables
-from adapt.suite.simulated_study import SimulatedSettings, read_fault
 from benchmarks.mutations import Rng, mutate_hdf5, mutate_json, mutate_xml, mutate_yaml
 from repertoire.cluster import scheduler_address
 from repertoire.correction import correct, reevaluation
 from repertoire.plots import draw_history, draw_repertoire
 from repertoire.repertoire import Repertoire
 from repertoire.storage.repertoires import fingerprint, read_repertoire, write_repertoire
-from repertoire.suites.files import keep_identity
-from repertoire.suites.results import SCALARS, TrialResult, read_trial, write_trial
 from repertoire.training.runs import FILE_NAME, resume_training, start_training
 from robots.catalogue import MODELS
 from robots.importing.draft import draft_robot
 from robots.robot import Robot, find_robot
 from robots.simulation.simulation import Simulation
 from robots.words import robot_facts
+from suites.identity import keep_identity
+from suites.paper.results import SCALARS, TrialResult, read_trial, write_trial
+from suites.recovery.simulated_report import simulated_tables
+from suites.recovery.simulated_study import SimulatedSettings, read_fault
 from surefoot.commands.show import show
 
 _DAMAGES = "# comment\n- front_left:lost\n- joint=back_right_ankle:locked@0.9\n- all:weak@0.7+floor:slope@5\n"

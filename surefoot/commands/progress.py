@@ -16,8 +16,8 @@ from robots.words import duration, short
 from surefoot.commands.console import console
 
 if TYPE_CHECKING:
-    from repertoire.suites.study import StudyProgress
     from repertoire.training.training import Progress as TrainingProgress
+    from suites.study import StudyProgress
 
 _LINE_SECONDS = 10.0  # between two lines where there is no terminal
 _PATIENCE_SECONDS = 3.0  # without any progress, after which there must be something to compile

@@ -25,8 +25,8 @@ from surefoot.commands.console import (
 from surefoot.commands.progress import ProgressBar, interrupt_flag
 
 if TYPE_CHECKING:
-    from adapt.suite.recoveries import Results
-    from adapt.suite.study import RecoveryStudy
+    from suites.recovery.recoveries import Results
+    from suites.recovery.study import RecoveryStudy
 
 _VIDEOS = 3
 
@@ -93,12 +93,12 @@ def recovery(
     it. All recoveries are then replayed from what was found.
     """
     from adapt.rehearsal.storage import find_table, rehearsal_path
-    from adapt.suite.cases import benchmark_damages, find_tracks
-    from adapt.suite.recoveries import find_selectors
-    from adapt.suite.replay import Noise
-    from adapt.suite.study import RecoverySettings, RecoveryStudy
     from repertoire.storage.repertoires import read_repertoire
     from robots.simulation.simulation import available_cores
+    from suites.recovery.cases import benchmark_damages, find_tracks
+    from suites.recovery.recoveries import find_selectors
+    from suites.recovery.replay import Noise
+    from suites.recovery.study import RecoverySettings, RecoveryStudy
 
     chosen, names = find_tracks(tracks), find_selectors(selectors)
     repertoire = read_repertoire(file)
@@ -164,9 +164,9 @@ def _make_tables(study: "RecoveryStudy") -> bool:
 
 def _report(study: "RecoveryStudy", results: "Results", simulate: int, videos: bool) -> None:
     """Simulate and film what was asked for, and write the report."""
-    from adapt.suite.report import study_notes, write_report
-    from adapt.suite.simulation import simulate_recoveries
-    from adapt.suite.videos import film_best
+    from suites.recovery.report import study_notes, write_report
+    from suites.recovery.simulation import simulate_recoveries
+    from suites.recovery.videos import film_best
 
     simulated, lines = None, []
     if simulate:

@@ -72,10 +72,10 @@ def recovery_simulated(
     Each fault is kept once all selectors recovered from it: the same command goes on after an interruption.
     """
     from adapt.rehearsal.storage import find_table
-    from adapt.suite.simulated_report import simulated_report
-    from adapt.suite.simulated_study import SimulatedSettings, SimulatedStudy
     from repertoire.storage.repertoires import read_repertoire
     from robots.files import write_text
+    from suites.recovery.simulated_report import simulated_report
+    from suites.recovery.simulated_study import SimulatedSettings, SimulatedStudy
 
     repertoire = read_repertoire(file)
     library, _ = find_table(repertoire, file, None, rehearsal)

@@ -27,9 +27,9 @@ from surefoot.commands.recovery_suite import recovery
 from surefoot.commands.simulated_suite import recovery_simulated
 
 if TYPE_CHECKING:
-    from repertoire.suites.settings import StudySettings, Variant
-    from repertoire.suites.study import Study
-    from repertoire.suites.trial import Trial
+    from suites.paper.settings import StudySettings, Variant
+    from suites.paper.trial import Trial
+    from suites.study import Study
 
 
 class Budgets(click.ParamType):
@@ -213,8 +213,8 @@ def optimization(
     The same command continues a study that was stopped; finished trials are never run again. Several
     processes may run the same study in a shared folder: each takes other trials.
     """
-    from repertoire.suites.published import published_study
-    from repertoire.suites.settings import algorithm_variants, paper_settings
+    from suites.paper.published import published_study
+    from suites.paper.settings import algorithm_variants, paper_settings
 
     published = published_study("optimization")
     settings = paper_settings(
@@ -245,7 +245,7 @@ def locomotion(algorithms: tuple[str, ...] | None, **options: Unpack[_RobotOptio
     The same command continues a study that was stopped, also within a trial. Several processes may run the
     same study in a shared folder: each takes other trials.
     """
-    from repertoire.suites.settings import algorithm_variants
+    from suites.paper.settings import algorithm_variants
 
     variants = algorithm_variants(algorithms) if algorithms else None
     _run_robots("locomotion", variants, options)
@@ -264,7 +264,7 @@ def ablation(learning_rates: tuple[float, ...] | None, **options: Unpack[_RobotO
     The same command continues a study that was stopped, also within a trial. Several processes may run the
     same study in a shared folder: each takes other trials.
     """
-    from repertoire.suites.settings import learning_rate_variants
+    from suites.paper.settings import learning_rate_variants
 
     variants = learning_rate_variants(learning_rates) if learning_rates else None
     _run_robots("ablation", variants, options)
@@ -272,8 +272,8 @@ def ablation(learning_rates: tuple[float, ...] | None, **options: Unpack[_RobotO
 
 def _run_robots(name: str, variants: "tuple[Variant, ...] | None", options: _RobotOptions) -> None:
     """Run a study that trains robots."""
-    from repertoire.suites.published import published_study
-    from repertoire.suites.settings import paper_settings
+    from suites.paper.published import published_study
+    from suites.paper.settings import paper_settings
 
     settings = paper_settings(
         published_study(name),
@@ -290,8 +290,8 @@ def _run_robots(name: str, variants: "tuple[Variant, ...] | None", options: _Rob
 
 def _run(settings: "StudySettings", options: _Options, *, parallel: str | None, videos: bool = False) -> None:
     """Print how long the study will take, run what is not done, film and report."""
-    from repertoire.suites.study import Study
     from robots.simulation.simulation import available_cores
+    from suites.study import Study
 
     cores, dry = options["processes"] or available_cores(), options["dry_run"]
     remarks = settings.check()
@@ -329,10 +329,10 @@ def _run_trials(study: "Study", processes: int, only: "Trial | None") -> None:
 
 def _report(study: "Study", videos: bool) -> None:
     """Film and report all finished trials in the folder of a study."""
-    from repertoire.suites.analysis import Analysis
-    from repertoire.suites.published import published_study
-    from repertoire.suites.study_report import write_report
-    from repertoire.suites.videos import film_study
+    from suites.paper.analysis import Analysis
+    from suites.paper.published import published_study
+    from suites.paper.report import write_report
+    from suites.paper.videos import film_study
 
     results = Analysis(study.all_results(), published_study(study.settings.name))
     if videos:
@@ -346,7 +346,7 @@ def _report(study: "Study", videos: bool) -> None:
 
 def _print_estimate(study: "Study", cores: int, processes: int) -> None:
     """Print how long the remaining trials will take."""
-    from repertoire.suites.estimate import estimate
+    from suites.paper.estimate import estimate
 
     estimates = estimate(study.remaining(), study.results(), cores=cores, processes=processes)
     for one in estimates:

@@ -6,12 +6,12 @@ from pathlib import Path
 import pytest
 
 from adapt.damage.text import read_damages
-from repertoire.suites.files import keep_identity
 from robots.catalogue import MODELS
 from robots.description import parse_description
 from robots.errors import InvalidFileError, InvalidRobotError, InvalidValueError, shown
 from robots.robot import load_robot
 from robots.texts import parse_yaml, read_text
+from suites.identity import keep_identity
 
 YAML = (MODELS / "ant" / "ant.yaml").read_text()
 WRONG = {

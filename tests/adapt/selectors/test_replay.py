@@ -5,8 +5,8 @@ import pytest
 
 from adapt.selectors.catalogue import make_selector
 from adapt.selectors.selector import Context, Prior
-from adapt.suite.replay import Noise, Truth, replay
 from robots.errors import InvalidValueError
+from suites.recovery.replay import Noise, Truth, replay
 
 K = 400
 

@@ -11,8 +11,8 @@ from adapt.selectors.baselines import RandomSearch
 from adapt.selectors.catalogue import make_selector, register, selector_entries
 from adapt.selectors.map_bo import OF_2015
 from adapt.selectors.selector import Context
-from adapt.suite.replay import Noise, Truth, replay
 from robots.errors import InvalidValueError, UnknownNameError
+from suites.recovery.replay import Noise, Truth, replay
 
 DAMAGE = "0:lost"
 TRIALS = 12

@@ -1,0 +1,5 @@
+"""The laboratory: studies of many trials that are run, resumed and reported on.
+
+`study` runs one in a folder that `identity` describes; `markdown` and `statistics` are what reports are made
+of. `paper` holds the three studies of the algorithms' paper, `recovery` the benchmark of ways to recover.
+"""

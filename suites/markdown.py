@@ -1,0 +1,123 @@
+"""Parts of a report in Markdown (GitHub's, for its tables), and numbers as reports print them.
+
+A block is a string. Texts are plain: whatever Markdown would take for markup is escaped.
+"""
+
+import math
+import re
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+from suites.statistics import Anova, MeanInterval
+
+NOTHING = "-"
+
+
+class Bold(str):
+    """A text that a table prints bold."""
+
+    __slots__ = ()
+
+
+def bold_if(condition: object, text: str) -> str:
+    """Return the text, bold if the condition holds."""
+    return Bold(text) if condition else text
+
+
+def heading(text: str, level: int = 2) -> str:
+    """Return a heading; level 1 is the title of the document."""
+    return f"{'#' * level} {_escape(text)}"
+
+
+def paragraph(text: str) -> str:
+    """Return running text."""
+    return _escape_start(text)
+
+
+def bullets(items: Iterable[str]) -> str:
+    """Return a list."""
+    return "\n".join(f"* {_escape_start(item)}" for item in items)
+
+
+def picture(name: str | Path, caption: str) -> str:
+    """Return a link to a picture in the document's folder, and its caption."""
+    path = Path(name)
+    return f"![{path.stem}]({path.name})\n\n{_escape_start(caption)}"
+
+
+def table(
+    header: Sequence[str], rows: Iterable[Sequence[str]], *, caption: str = "", text_columns: int = 1
+) -> str:
+    """Return a table.
+
+    Args:
+        header: of each column.
+        rows: of as many cells, each a text or a `Bold` text.
+        caption: says how to read the table; may be empty.
+        text_columns: number of columns, from the left, that hold text; the others are aligned to the right.
+    """
+    rule = ["---" if column < text_columns else "---:" for column in range(len(header))]
+    lines = [list(map(_escape, header)), rule, *([_cell(text) for text in row] for row in rows)]
+    body = "\n".join(f"| {' | '.join(line)} |" for line in lines)
+    return f"{body}\n\n{_escape_start(caption)}" if caption else body
+
+
+def join(blocks: Iterable[str]) -> str:
+    """Return blocks as one; empty ones are left out."""
+    return "\n\n".join(filter(None, blocks))
+
+
+def format_mean(interval: MeanInterval, decimals: int) -> str:
+    """Return a mean ± its half width, to two digits of the latter and with at least so many decimals.
+
+    A half width that would need more than three further decimals is printed as zero. A single value has no
+    interval, and gets one further decimal.
+    """
+    reach = interval.half_width
+    if math.isnan(reach):
+        return f"{interval.mean:,.{decimals + 1}f}"
+    if reach < 10 ** -(decimals + 3):
+        return f"{interval.mean:,.{decimals}f} ± {0:.{decimals}f}"
+    digits = max(decimals, 1 - math.floor(math.log10(reach)))
+    return f"{interval.mean:,.{digits}f} ± {reach:,.{digits}f}"
+
+
+def format_number(value: float, digits: int = 3) -> str:
+    """Return a number with so many significant digits, without an exponent unless it would be long."""
+    if value == 0 or 1e-4 <= abs(value) < 1e6:
+        decimals = digits - 1 - math.floor(math.log10(abs(value))) if value else 0
+        return f"{value:,.{max(decimals, 0)}f}"
+    return f"{value:.{digits - 1}e}".replace("e+0", "e").replace("e-0", "e-").replace("e+", "e")
+
+
+def format_p(p: float | None) -> str:
+    """Return the p of a test, or a dash where there is none."""
+    return NOTHING if p is None else "<0.001" if p < 0.001 else f"{p:.3f}"
+
+
+def format_anova(anova: Anova) -> str:
+    """Return an analysis of variance as papers print it: `Welch's F(3, 15.31) = 63320, p < 0.001`."""
+    welch = anova.method == "Welch"
+    name, within = ("Welch's F", f"{anova.df_within:.2f}") if welch else ("F", f"{anova.df_within:.0f}")
+    f = anova.statistic
+    value = f"{f:.2f}" if f < 1000 else f"{f:.0f}" if f < 1e6 else format_number(f)
+    p = "p < 0.001" if anova.p < 0.001 else f"p = {anova.p:.3f}"
+    return f"{name}({anova.df_between}, {within}) = {value}, {p}"
+
+
+def _cell(text: str) -> str:
+    """Return the content of a cell."""
+    return f"**{_escape(text)}**" if isinstance(text, Bold) else _escape(text)
+
+
+def _escape(text: str) -> str:
+    """Return a text on one line, with a backslash before what Markdown would take for markup."""
+    line = " ".join(text.split())
+    # `<` only where a tag could begin, `_` only at the edge of a word, where it could be emphasis
+    return re.sub(r"[\\`*|~]|<(?=[A-Za-z/!?])|&(?=[#A-Za-z])|\](?=[(\[:])|\b_|_\b", r"\\\g<0>", line)
+
+
+def _escape_start(text: str) -> str:
+    """Escape a text that begins a line, where more is markup: headings, quotations and lists."""
+    line = re.sub(r"^(?=#+\s|[+-]\s|>|=+$|-+$)", r"\\", _escape(text))
+    return re.sub(r"^(\d+)(?=[.)]\s)", r"\1\\", line)

@@ -1,0 +1,179 @@
+"""`Analysis`: the trials of a study as a table, its tests, and how it compares with the published study."""
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from functools import cached_property
+from itertools import combinations
+
+import numpy as np
+import pandas as pd
+
+from robots.errors import InvalidValueError
+from suites.paper.published import Hypothesis, Metric, Pair, PublishedStudy
+from suites.paper.results import TrialResult
+from suites.statistics import (
+    Comparison,
+    MeanInterval,
+    Verdict,
+    compare,
+    compare_with_printed,
+    decide,
+    judge,
+)
+
+DECIDED = ("<", ">", "≈")
+
+
+class Analysis:
+    """Results of a study, which may lack published combinations or have others.
+
+    Args:
+        results: of trials, in any order.
+        published: the study with which they are compared.
+
+    Attributes:
+        trials: a row per trial, by domain, algorithm and trial; the columns are the fields of `TrialResult`.
+        domains: the published ones in their order, then others by name.
+        algorithms: likewise.
+
+    Raises:
+        InvalidValueError: there are none, a trial occurs more than once, or a QD score or time is not finite.
+    """
+
+    def __init__(self, results: Iterable[TrialResult], published: PublishedStudy) -> None:
+        self.published = published
+        trials = pd.DataFrame([vars(one) for one in results])
+        if trials.empty:
+            raise InvalidValueError("there are no results to report")
+        key = ["domain", "algorithm", "trial"]
+        finite = np.isfinite(trials[["qd_score", "seconds"]]).all(axis=1)
+        for wrong, complaint in (
+            (trials.duplicated(key), "occurs more than once"),
+            (~finite, "must have a finite QD score and time"),
+        ):
+            for one in trials[wrong].itertuples():
+                raise InvalidValueError(f"trial {one.trial} of {one.algorithm} in {one.domain} {complaint}")
+        self.domains = _in_order(trials.domain, published.domains)
+        self.algorithms = _in_order(trials.algorithm, published.algorithms)
+        places = {name: place for place, name in enumerate((*self.domains, *self.algorithms))}
+        self.trials = trials.sort_values(
+            key, key=lambda column: column.map(places).fillna(column), ignore_index=True
+        )
+
+    def of(self, domain: str, algorithm: str) -> pd.DataFrame:
+        """The trials of an algorithm in a domain; may be none."""
+        return self.trials[(self.trials.domain == domain) & (self.trials.algorithm == algorithm)]
+
+    def algorithms_in(self, domain: str) -> list[str]:
+        """The algorithms that ran in a domain."""
+        return [name for name in self.algorithms if len(self.of(domain, name))]
+
+    def values(self, domain: str, algorithm: str, metric: Metric, *, prefix: str = "") -> np.ndarray:
+        """A metric of each trial of an algorithm in a domain, in the printed unit."""
+        return metric.scale * self.of(domain, algorithm)[f"{prefix}{metric.field}"].to_numpy(float)
+
+    def median_trial(self, domain: str, algorithm: str) -> pd.Series:
+        """The trial with the median QD score; of an even number, the lower of the two in the middle."""
+        trials = self.of(domain, algorithm).sort_values("qd_score", kind="stable")
+        return trials.iloc[(len(trials) - 1) // 2]
+
+    # Next to the printed means
+
+    def has_published_budget(self, domain: str, algorithm: str) -> bool:
+        """Whether the combination was published and every trial has the published number of evaluations."""
+        evaluations = set(self.of(domain, algorithm).evaluations)
+        return (domain, algorithm) in self.published.means and evaluations == {self.published.evaluations}
+
+    def is_comparable(self, domain: str, algorithm: str) -> bool:
+        """Whether our means can be compared with the printed ones."""
+        return not self.published.incomparable and self.has_published_budget(domain, algorithm)
+
+    def difference(self, domain: str, algorithm: str, metric: Metric) -> tuple[MeanInterval, str] | None:
+        """Our mean - the printed one with its interval, and what follows from it, see `decide`.
+
+        Returns:
+            None where they cannot be compared, or are not to be judged.
+        """
+        if not metric.judged or not self.is_comparable(domain, algorithm):
+            return None
+        values, printed = (
+            self.values(domain, algorithm, metric),
+            self.published.means[domain, algorithm][metric.field],
+        )
+        if not np.isfinite(values).all():
+            return None
+        found = compare_with_printed(
+            values,
+            printed,
+            count=self.published.trials,
+            decimals=metric.decimals,
+            spread=self.published.spread(metric, domain),
+        )
+        return found, decide(found.low, found.high, max(abs(printed), abs(values.mean())))
+
+    def agreement(self, metric: Metric) -> Counter[str]:
+        """How often each sign follows from the differences between our means and the printed ones."""
+        found = (self.difference(*key, metric) for key in self.published.means)
+        return Counter(one[1] for one in found if one)
+
+    # Tests between algorithms
+
+    @cached_property
+    def tests(self) -> dict[Pair, Comparison]:
+        """The comparison of all algorithms that ran, by metric and domain; published ones first."""
+        return {
+            (metric.name, domain): compare(
+                {name: self.values(domain, name, metric) for name in self._order(domain)}
+            )
+            for metric in self.published.tested
+            for domain in self.domains
+        }
+
+    def at_equal_time(
+        self, domain: str, pair: Pair, metric: Metric
+    ) -> tuple[float, dict[str, list[float]]] | None:
+        """A metric of the trials of two algorithms after the same processor time of training.
+
+        Returns:
+            The time [s], which is that of the shortest trial of both, and by algorithm the metric of each
+            trial, without correction; None if either did not run in the domain, a trial did not record its
+            times, or the metric has no history.
+        """
+        histories = {name: [*self.of(domain, name).history] for name in pair}
+        if not all(
+            found and all({"cpu_seconds", metric.field} <= one.keys() for one in found)
+            for found in histories.values()
+        ):
+            return None
+        seconds = min(float(one["cpu_seconds"][-1]) for found in histories.values() for one in found)
+        values = {
+            name: [
+                metric.scale * float(np.interp(seconds, one["cpu_seconds"], one[metric.field], left=0.0))
+                for one in found
+            ]
+            for name, found in histories.items()
+        }
+        return seconds, values
+
+    def findings(self, metric: Metric) -> list[tuple[str, str]]:
+        """Our sign and the published one of every published pair of algorithms that was tested here."""
+        found = [
+            (self.tests[metric.name, domain].signs(*pair), self.published.finding(metric, domain, pair))
+            for domain in self.domains
+            for pair in combinations(self.published.order, 2)
+        ]
+        return [(here, there) for here, there in found if here and there]
+
+    def judge(self, hypothesis: Hypothesis) -> dict[str, tuple[Verdict, str]]:
+        """The verdict on a hypothesis in each domain, with its reason."""
+        metric = hypothesis.metric.name
+        return {domain: judge(self.tests[metric, domain], hypothesis.pairs) for domain in self.domains}
+
+    def _order(self, domain: str) -> list[str]:
+        return _in_order(self.algorithms_in(domain), self.published.order)
+
+
+def _in_order(names: Iterable[str], known: Sequence[str]) -> list[str]:
+    """Return every name once: known ones first, in their order, then others by name."""
+    unique = set(names)
+    return [*(name for name in known if name in unique), *sorted(unique.difference(known))]

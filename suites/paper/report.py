@@ -1,0 +1,298 @@
+"""The report of a study: tables, tests and verdicts in Markdown, pictures, and every trial in a CSV."""
+
+import re
+from collections import Counter
+from collections.abc import Iterator
+from itertools import chain
+from pathlib import Path
+from string import Template
+
+from repertoire.algorithms import ALGORITHMS
+from robots.files import make_folder, write_text
+from robots.locks import locked
+from suites.markdown import bullets, heading, join, paragraph, picture
+from suites.paper.analysis import DECIDED, Analysis
+from suites.paper.figures import draw_archives, draw_curves, draw_normality
+from suites.paper.published import Hypothesis, Metric
+from suites.paper.results import SCALARS
+from suites.paper.tables import (
+    agreement_table,
+    anova_table,
+    assumptions_table,
+    correction_table,
+    cost_table,
+    equal_time_table,
+    hyperparameters_table,
+    pairs_table,
+    results_table,
+    signs_table,
+    trials_table,
+    verdicts_table,
+)
+from suites.paper.videos import videos_section
+
+_TEMPLATE = Path(__file__).parent / "tjanaka2023" / "report.md"
+_NO_PAIRS = "There are no two algorithms to compare."
+_PATIENCE = 60.0  # [s] for another process that writes the same report
+
+
+def write_report(study: Analysis, folder: Path) -> list[Path]:
+    """Write `trials.csv`, `curves.png`, `times.png`, `archives.png`, `normality.png` and `report.md`.
+
+    The same results give the same files, in whatever order they come. A study need be neither complete nor
+    restricted to the published algorithms and domains: the report says what is missing.
+
+    Args:
+        study: the results, next to the published ones.
+        folder: made if it is missing; the report lists the videos there.
+
+    Returns:
+        The files, in the order above; `times.png` only if the trials recorded times.
+
+    Raises:
+        InvalidFileError: the folder cannot be written to.
+    """
+    make_folder(folder)
+    names = ("trials.csv", "curves.png", "times.png", "archives.png", "normality.png", "report.md")
+    paths = trials, curves, times, archives, normality, report = [folder / name for name in names]
+    with locked(report, patience=_PATIENCE):
+        write_text(trials, study.trials[list(SCALARS)].to_csv(index=False, na_rep="nan", lineterminator="\n"))
+        draw_curves(study, curves)
+        if _records_times(study):
+            draw_curves(study, times, over="cpu_seconds")
+        draw_archives(study, archives)
+        draw_normality(study, normality)
+        write_text(report, report_text(study, folder))
+    return [path for path in paths if path != times or _records_times(study)]
+
+
+def report_text(study: Analysis, folder: Path) -> str:
+    """Return `report.md` of a study in a folder, whose pictures and videos it shows."""
+    published, domains = study.published, study.domains
+    words, tested = published.words, published.tested
+    verdicts = (_verdict(study, one) for one in published.hypotheses)
+    blocks = {
+        "title": published.title,
+        "notes": bullets(_notes(study)),
+        "summary": bullets([_completeness(study), *_agreement(study), *verdicts]),
+        "trials": trials_table(study),
+        "gaps": bullets(_gaps(study)),
+        "results_heading": words["results"],
+        "reading": join(map(paragraph, published.reading)),
+        "results": join(results_table(study, domain) for domain in domains),
+        "agreement": join(_agreement_section(study)),
+        "curves": picture("curves.png", words["curves"]),
+        "equal_time": join(_equal_time_section(study)),
+        "archives": picture("archives.png", words["archives"]),
+        "correction": join(_correction_section(study)),
+        "videos": join(videos_section(folder)),
+        "hyperparameters": join(_hyperparameters_section(study)),
+        "costs": join([paragraph(words["costs"]), *(cost_table(study, domain) for domain in domains)]),
+        "tests_heading": words["tests"],
+        "anovas": anova_table(study),
+        "assumptions": assumptions_table(study),
+        "normality": picture("normality.png", words["normality"]),
+        "signs": join(chain.from_iterable(_signs_section(study, metric) for metric in tested)),
+        "verdicts": join([paragraph(words["supported"]), verdicts_table(study)]),
+        "pairs": join(pairs_table(study, metric) or _NO_PAIRS for metric in tested),
+    }
+    text = Template(_TEMPLATE.read_text(encoding="utf-8")).substitute(blocks)
+    return re.sub(r"\n{3,}", "\n\n", text)
+
+
+def _notes(study: Analysis) -> Iterator[str]:
+    """Say how the study was run."""
+    trials = study.trials
+
+    def values(column: str) -> str:
+        return "; ".join(map(str, sorted(trials[column].unique())))
+
+    yield (
+        f"Trials ran on: {values('machine')}. Threads of each trial: {values('threads')}. "
+        f"Software: {values('versions')}."
+    )
+    yield study.published.words["settings"]
+    for options in filter(None, sorted(trials.options.unique())):
+        setting = options.split()[0]
+        users = [name for name in study.algorithms if setting in ALGORITHMS[name].own_settings()]
+        yield (
+            f"This is a variant of the study: {options} in {' and '.join(users) or 'no algorithm'}; "
+            "the other algorithms have no such setting."
+        )
+    corrected = trials[trials.episodes > 0]
+    if len(corrected):
+        minimum = ", ".join(
+            f"{one.domain} {one.min_objective:,.2f} (episodes of at most {one.episode_steps:,} control steps)"
+            for one in corrected.drop_duplicates(["domain", "min_objective"]).itertuples()
+        )
+        yield (
+            f"Metrics are corrected with {values('episodes')} episodes of every elite, the same for all "
+            "elites of an archive. QD scores count from the minimum objective in each robot's description: "
+            f"{minimum}."
+        )
+
+
+def _completeness(study: Analysis) -> str:
+    """Say how much of the published study this one covers."""
+    published = study.published
+    ran = [key for key in published.means if len(study.of(*key))]
+    full = [
+        key for key in ran if study.has_published_budget(*key) and len(study.of(*key)) >= published.trials
+    ]
+    budget = f"{published.trials} trials of {published.evaluations:,} evaluations"
+    if len(full) == len(published.means):
+        return f"The study is complete: at least {budget} for every algorithm in every domain of the paper."
+    most = int(study.trials.evaluations.max())
+    short = f" Findings and verdicts are about at most {most:,} evaluations, not about longer searches."
+    return (
+        f"The study is incomplete: of the paper's {len(published.means)} combinations of algorithm and "
+        f"domain {len(ran)} ran, {len(full)} of them with at least {budget}."
+        f"{short if most < published.evaluations else ''}"
+    )
+
+
+def _agreement(study: Analysis) -> Iterator[str]:
+    """Say how much of the published results is reproduced here."""
+    published = study.published
+    if published.incomparable:
+        yield f"Our means are not compared with the paper's, because {published.incomparable}."
+    else:
+        counts = {metric.name: study.agreement(metric) for metric in published.metrics}
+        words = [
+            f"{name}, {found.total()} means: {found['≈']} agree, {found['<'] + found['>']} differ, "
+            f"{found['?']} not answerable"
+            for name, found in counts.items()
+            if found
+        ]
+        unable = "none can be compared, because no trial has the paper's number of evaluations"
+        yield f"Our means and the paper's: {'; '.join(words) or unable}."
+    for metric in published.tested:
+        found = study.findings(metric)
+        if found:
+            yield _findings_line(metric, found)
+
+
+def _findings_line(metric: Metric, found: list[tuple[str, str]]) -> str:
+    """Say how many findings on pairs of algorithms are the same here, of those that can be told."""
+    here, there = ([sign in DECIDED for sign in signs] for signs in zip(*found, strict=True))
+    both = [one for one, *decided in zip(found, here, there, strict=True) if all(decided)]
+    same = sum(ours == paper for ours, paper in both)
+    return (
+        f"Findings on pairs of algorithms, {metric.name}: of {len(found)} pairs, {len(both)} can be decided "
+        f"by both the paper and our trials; in {same} of these the findings are the same. "
+        f"{here.count(False)} cannot be decided here, {there.count(False)} cannot in the paper."
+    )
+
+
+def _verdict(study: Analysis, hypothesis: Hypothesis) -> str:
+    """Return a hypothesis and the verdict on it, here and in the paper."""
+    return (
+        f"{hypothesis.name}, {hypothesis.statement}: {overall_verdict(study, hypothesis)}. "
+        f"In the paper: {hypothesis.verdict}."
+    )
+
+
+def overall_verdict(study: Analysis, hypothesis: Hypothesis) -> str:
+    """Return the verdict on a hypothesis as a whole: supported where it is in every published domain.
+
+    One published domain that does not support it is enough against it; domains that were not published do not
+    count.
+    """
+    total = len(study.published.domains)
+    judged = study.judge(hypothesis)
+    found = Counter(judged[name][0] for name in study.published.domains if name in judged)
+    del found["not tested"]
+    partly = ", as far as its algorithms ran" if found["supported as far as tested"] else ""
+    supported = found["supported"] + found["supported as far as tested"]
+    where = f"supported in {supported} of {found.total()} domains tested{partly}"
+    if unanswered := found["not answerable"]:
+        where += f", not answerable in {unanswered}"
+    if not found.total():
+        return "not tested"
+    if supported < found.total():
+        return f"{'not supported' if found['not supported'] else 'not answerable'} ({where})"
+    return f"supported{partly}" if supported == total else f"{where}, of {total} in the paper"
+
+
+def _gaps(study: Analysis) -> Iterator[str]:
+    """Say what the study has that the published one has not."""
+    published = study.published
+    gaps = {
+        "Domains not in the paper": (study.domains, published.domains),
+        "Algorithms not in the paper, which the tests include, so that F has other degrees of freedom": (
+            study.algorithms,
+            published.algorithms,
+        ),
+    }
+    for gap, (ours, theirs) in gaps.items():
+        if names := [name for name in ours if name not in theirs]:
+            yield f"{gap}: {', '.join(names)}."
+
+
+def _agreement_section(study: Analysis) -> Iterator[str]:
+    """Compare our means with the printed ones, if that can be done."""
+    published = study.published
+    if text := agreement_table(study):
+        known = [
+            f"{spread.deviation:.3g} for {metric.name} in {domain}"
+            for metric in published.metrics
+            for domain in published.domains
+            if metric.judged and (spread := published.spread(metric, domain))
+        ]
+        yield heading("Our means and the paper's", 3)
+        yield paragraph(published.words["agreement"])
+        yield paragraph(f"The paper's standard deviations that are known: {', '.join(known) or 'none'}.")
+        yield text
+
+
+def _equal_time_section(study: Analysis) -> Iterator[str]:
+    """Compare algorithms after equal processor time, if the trials recorded it."""
+    if _records_times(study):
+        yield heading("At equal time", 3)
+        yield picture("times.png", "The same QD score over the processor time of training.")
+        yield paragraph(
+            "For each pair of algorithms in a hypothesis: the mean over trials ± half the width of its 95% "
+            "interval, after the processor time that the shortest trial of both took. It is not corrected. "
+            "The sign compares the first algorithm with the second, as explained under pairs of algorithms, "
+            "but each pair by itself, so that of twenty pairs one may differ by chance. Next to it is the "
+            "sign at the end, after equal evaluations, with correction."
+        )
+        yield equal_time_table(study)
+
+
+def _records_times(study: Analysis) -> bool:
+    """Whether a trial recorded processor times along its course, which those of older versions did not."""
+    return any("cpu_seconds" in history for history in study.trials.history)
+
+
+def _hyperparameters_section(study: Analysis) -> Iterator[str]:
+    """The settings of algorithms; nothing where a study compares settings of a single one."""
+    if not any(name in ALGORITHMS for name in study.algorithms):
+        return
+    yield heading("Hyperparameters", 2)
+    yield paragraph(
+        "All settings of an algorithm that a user can choose here, with the values of this study, next to "
+        "those that the paper counts in its Section VI. The paper does not count the number of vectors of "
+        "lm-ma-mae, which is the batch size, nor the constants of Adam in openai-mae; rule says when "
+        "thresholds are updated."
+    )
+    yield hyperparameters_table(study)
+
+
+def _correction_section(study: Analysis) -> Iterator[str]:
+    """Say what the correction took away, if there was one."""
+    if (study.trials.episodes > 0).any():
+        yield heading("Before correction", 3)
+        yield paragraph(
+            "Uncorrected metrics count each elite with the one episode by which it entered the archive. Next "
+            "to each, in percent, is the share of its mean that is lost by the correction; a gain is "
+            "negative. Left out are elites of which an episode diverged in simulation, as a mean number per "
+            "trial."
+        )
+        yield from (correction_table(study, domain) for domain in study.domains)
+
+
+def _signs_section(study: Analysis, metric: Metric) -> Iterator[str]:
+    """Say between which algorithms a metric differs."""
+    yield paragraph(f"The paper on {metric.name}: {metric.words}")
+    yield signs_table(study, metric) or _NO_PAIRS

@@ -1,0 +1,307 @@
+"""Tables of the report of a study."""
+
+import math
+from itertools import combinations, product
+
+import numpy as np
+
+from repertoire.algorithms import ALGORITHMS
+from suites.markdown import (
+    NOTHING,
+    bold_if,
+    format_anova,
+    format_mean,
+    format_number,
+    format_p,
+    table,
+)
+from suites.paper.analysis import DECIDED, Analysis
+from suites.paper.published import Metric
+from suites.statistics import ALPHA, MeanInterval, compare, mean_interval
+
+_CORRECTED = ("qd_score", "coverage", "best")
+_WORDS = {"<": "below", ">": "above", "≈": "agrees", "?": "not answerable"}
+
+
+def trials_table(study: Analysis) -> str:
+    """Return how many trials there are of each algorithm in each domain, and of how many evaluations."""
+    published = study.published
+    algorithms = dict.fromkeys((*published.algorithms, *study.algorithms))
+    domains = dict.fromkeys((*published.domains, *study.domains))
+
+    def cell(domain: str, algorithm: str) -> str:
+        trials = study.of(domain, algorithm)
+        if trials.empty:
+            return bold_if((domain, algorithm) in published.means, "none")
+        sizes = sorted(set(trials.evaluations))
+        if sizes == [published.evaluations]:
+            return bold_if(len(trials) != published.trials, str(len(trials)))
+        extremes = " to ".join(f"{size:,}" for size in dict.fromkeys((sizes[0], sizes[-1])))
+        return bold_if(True, f"{len(trials)} ({extremes} evaluations)")
+
+    return table(
+        ("trials", *domains),
+        [(name, *(cell(domain, name) for domain in domains)) for name in algorithms],
+        caption=(
+            f"The paper has {published.trials} trials of {published.evaluations:,} evaluations for each of "
+            "its algorithms in each of its domains. Entries in bold differ from that."
+        ),
+    )
+
+
+def results_table(study: Analysis, domain: str) -> str:
+    """Return the results in a domain: our mean and its 95% interval, followed by the published mean."""
+    metrics = study.published.metrics
+    best = {metric.name: _best(study, domain, metric) for metric in metrics}
+    rows = []
+    for name in study.algorithms_in(domain):
+        row = [name]
+        for metric in metrics:
+            ours = _describe(study.values(domain, name, metric), metric.decimals)
+            row += [bold_if(name in best[metric.name], ours), _published_cell(study, domain, name, metric)]
+        rows.append(row)
+    header = [text for metric in metrics for text in (metric.label, study.published.label)]
+    return table((domain, *header), rows)
+
+
+def agreement_table(study: Analysis) -> str:
+    """Return the differences between our means and the printed ones, in percent of the latter."""
+    metrics = [metric for metric in study.published.metrics if metric.judged]
+    rows = []
+    for domain, name in study.published.means:
+        row = [domain, name]
+        for metric in metrics:
+            found = study.difference(domain, name, metric)
+            row.append(
+                _difference_cell(*found, study.published.means[domain, name][metric.field])
+                if found
+                else NOTHING
+            )
+        if set(row[2:]) != {NOTHING}:
+            rows.append(row)
+    header = ("domain", "algorithm", *(f"{metric.name}: ours - paper" for metric in metrics))
+    return table(header, rows, text_columns=2) if rows else ""
+
+
+def hyperparameters_table(study: Analysis) -> str:
+    """Return the hyperparameters of each algorithm and their number, here and in the paper."""
+    published, rows = study.published, []
+    for name in dict.fromkeys((*published.algorithms, *study.algorithms)):
+        count, names = published.hyperparameters.get(name, (NOTHING, NOTHING))
+        own = ALGORITHMS[name].own_settings() if name in ALGORITHMS else {}
+        if own and ALGORITHMS[name].annealed:
+            own = own | {"min_objective": "the problem's"}
+        shown = [
+            f"{key} {published.settings.get(key, value)}" for key, value in own.items() if value is not None
+        ]
+        rows.append((name, ", ".join(shown) or NOTHING, names, str(len(shown) or NOTHING), str(count)))
+    return table(("algorithm", "here", "in the paper", "number here", "paper"), rows, text_columns=3)
+
+
+def cost_table(study: Analysis, domain: str) -> str:
+    """Return how the time of a domain's trials was spent, and how much memory the search took."""
+    names = study.algorithms_in(domain)
+    reference = next((name for name in study.published.order if name in names), names[0])
+    times = ("seconds", "cpu_seconds", "search_seconds", "evaluation_seconds")
+    rows = []
+    for name in names:
+        trials = study.of(domain, name)
+        spent = [_describe(trials[column].to_numpy() / 60, 2) for column in times]
+        relative = trials.cpu_seconds.mean() / study.of(domain, reference).cpu_seconds.mean()
+        printed = [
+            study.published.means.get((domain, one), {}).get("cpu_seconds") for one in (name, reference)
+        ]
+        there = format_number(printed[0] / printed[1]) if printed[0] and printed[1] else NOTHING
+        memory, restarts = trials.search_bytes.mean() / 2**20, trials.restarts.mean()
+        rows.append(
+            (name, *spent, format_number(relative), there, format_number(memory), format_number(restarts))
+        )
+    header = ("time [min]", "processor [min]", "search [min]", "evaluation [min]")
+    relative_header = (f"time / {reference}", "paper")
+    return table((domain, *header, *relative_header, "search memory [MiB]", "restarts"), rows)
+
+
+def equal_time_table(study: Analysis) -> str:
+    """Compare QD scores for each pair of a hypothesis after equal time; empty if no time was recorded."""
+    rows = []
+    about_scores = [one for one in study.published.hypotheses if one.metric.field == "qd_score"]
+    for hypothesis, domain in product(about_scores, study.domains):
+        metric = hypothesis.metric
+        for pair in hypothesis.pairs:
+            if found := study.at_equal_time(domain, pair, metric):
+                seconds, values = found
+                minutes = seconds / 60
+                sign = compare(values).signs(*pair) or "not tested"
+                means = (_describe(np.array(one), metric.decimals) for one in values.values())
+                at_end = study.tests[metric.name, domain].signs(*pair) or "not tested"
+                rows.append(
+                    (
+                        hypothesis.name,
+                        domain,
+                        *pair,
+                        f"{minutes:.1f}" if minutes >= 1 else f"{minutes:.2g}",
+                        *means,
+                        bold_if(True, sign),
+                        at_end,
+                    )
+                )
+    header = (
+        "hypothesis",
+        "domain",
+        "first",
+        "second",
+        "time [min]",
+        "first then",
+        "second then",
+        "sign",
+        "at the end",
+    )
+    return table(header, rows, text_columns=4) if rows else ""
+
+
+def correction_table(study: Analysis, domain: str) -> str:
+    """Return metrics before the correction in a domain, and what the correction took away of them."""
+    metrics = [metric for metric in study.published.metrics if metric.field in _CORRECTED]
+    rows = []
+    for name in study.algorithms_in(domain):
+        row = [name]
+        for metric in metrics:
+            raw = study.values(domain, name, metric, prefix="raw_")
+            before, after = raw.mean(), study.values(domain, name, metric).mean()
+            lost = f"{100 * (1 - after / before):.1f}" if before > 0 and np.isfinite(after) else NOTHING
+            row += [_describe(raw, metric.decimals), lost]
+        rows.append((*row, format_number(study.of(domain, name).left_out.mean())))
+    header = [text for metric in metrics for text in (metric.label, "lost [%]")]
+    return table((domain, *header, "left out"), rows)
+
+
+def anova_table(study: Analysis) -> str:
+    """Return the test of all algorithms, by metric and domain, next to the published one."""
+    rows = []
+    for metric in study.published.tested:
+        for domain in study.domains:
+            test = study.tests[metric.name, domain]
+            here, effects = f"not tested: {test.untested}", (NOTHING, NOTHING)
+            if anova := test.anova:
+                here = format_anova(anova)
+                effects = (f"{anova.eta_squared:.3f}", f"{anova.omega_squared:.3f}")
+            rows.append((metric.name, domain, here, metric.anovas.get(domain, NOTHING), *effects))
+    return table(("metric", "domain", "test", "paper", "η²", "ω²"), rows, text_columns=4)
+
+
+def assumptions_table(study: Analysis) -> str:
+    """Return p of the tests of normality and of equal variances, by metric and domain."""
+    rows = []
+    for (metric, domain), test in study.tests.items():
+        found = [*map(test.normality.get, study.algorithms), test.residual_normality, test.levene]
+        rows.append((metric, domain, *(bold_if(p is not None and p <= ALPHA, format_p(p)) for p in found)))
+    return table(
+        ("metric", "domain", *study.algorithms, "residuals", "Levene"),
+        rows,
+        caption="p of the Shapiro-Wilk test of each algorithm and of the residuals, and p of Levene's test. "
+        "Where p is bold, it is at most 0.05, so that normality, or equality of variances, is doubtful.",
+        text_columns=2,
+    )
+
+
+def signs_table(study: Analysis, metric: Metric) -> str:
+    """Return how every two algorithms compare in each domain, for one metric; empty without pairs."""
+    order = study.published.order
+    names = [*(name for name in order if name in study.algorithms), *sorted({*study.algorithms} - {*order})]
+    pairs = combinations(names, 2)
+    rows = [
+        (
+            f"{first} vs {second}",
+            *(_sign_cell(study, metric, domain, first, second) for domain in study.domains),
+        )
+        for first, second in pairs
+    ]
+    rows = [row for row in rows if any(row[1:])]
+    return table((metric.name, *study.domains), rows) if rows else ""
+
+
+def pairs_table(study: Analysis, metric: Metric) -> str:
+    """Return every comparison of two algorithms in full, for one metric; empty without pairs."""
+    rows = []
+    for domain in study.domains:
+        test = study.tests[metric.name, domain]
+        procedures = (
+            ("Tukey", "Games-Howell")
+            if test.anova and test.anova.method == "one-way"
+            else ("Games-Howell", "Tukey")
+        )
+        for procedure, pairs in zip(procedures, (test.pairs, test.others), strict=True):
+            rows += [
+                (
+                    domain,
+                    f"{pair.first} {pair.sign} {pair.second}",
+                    procedure,
+                    format_mean(MeanInterval(pair.difference, pair.low, pair.high), metric.decimals),
+                    format_p(pair.p),
+                    format_number(pair.hedges_g),
+                )
+                for pair in pairs
+            ]
+    header = ("domain", metric.name, "test", f"difference [{metric.unit}]", "p", "Hedges' g")
+    return table(header, rows, text_columns=3) if rows else ""
+
+
+def verdicts_table(study: Analysis) -> str:
+    """Return the verdict on each hypothesis in each domain, here and in the paper."""
+    rows = []
+    for hypothesis in study.published.hypotheses:
+        for domain, (verdict, reason) in study.judge(hypothesis).items():
+            paper = NOTHING
+            if domain in hypothesis.metric.findings:
+                paper = "supported" if hypothesis.supported_in(domain) else "not supported"
+            rows.append((hypothesis.name, domain, bold_if(True, verdict), paper, reason))
+    return table(("hypothesis", "domain", "verdict", "paper", "reason"), rows, text_columns=5)
+
+
+def _best(study: Analysis, domain: str, metric: Metric) -> set[str]:
+    """Return the algorithms with the best mean, to the digits that the paper prints."""
+    means = {
+        name: round(mean, metric.decimals)
+        for name in study.algorithms_in(domain)
+        if math.isfinite(mean := float(study.values(domain, name, metric).mean()))
+    }
+    if len(means) < 2:
+        return set()
+    top = min(means.values()) if metric.lowest_is_best else max(means.values())
+    return {name for name, mean in means.items() if mean == top}
+
+
+def _published_cell(study: Analysis, domain: str, algorithm: str, metric: Metric) -> str:
+    """Return the published mean, bold if ours differs, and the ratio to it of what is not judged."""
+    printed = study.published.means.get((domain, algorithm), {}).get(metric.field)
+    if printed is None:
+        return NOTHING
+    text = f"{printed:,.{metric.decimals}f}"
+    if not metric.judged and study.is_comparable(domain, algorithm):
+        return f"{text} (x{format_number(study.values(domain, algorithm, metric).mean() / printed)})"
+    found = study.difference(domain, algorithm, metric)
+    return bold_if(found and found[1] in "<>", text)
+
+
+def _difference_cell(difference: MeanInterval, sign: str, printed: float) -> str:
+    """Return the difference between our mean and a printed one in percent, and what follows from it."""
+    percent, reach = 100 * difference.mean / printed, 100 * difference.half_width / abs(printed)
+    digits = 1 if abs(percent) >= 1 or reach >= 1 else 3
+    interval = "" if math.isnan(reach) else f" ± {reach:.{digits}f}"
+    return bold_if(sign in "<>", f"{percent:+.{digits}f}{interval} % ({_WORDS[sign]})")
+
+
+def _sign_cell(study: Analysis, metric: Metric, domain: str, first: str, second: str) -> str:
+    """Return a sign, and after a slash the published one; bold where both are decided and differ."""
+    test = study.tests[metric.name, domain]
+    if not {first, second} <= set(test.groups):
+        return ""
+    here = test.signs(first, second) or "not tested"
+    there = study.published.finding(metric, domain, (first, second))
+    differs = here in DECIDED and there in DECIDED and here != there
+    return bold_if(differs, f"{here} / {there}" if there else here)
+
+
+def _describe(values: np.ndarray, decimals: int) -> str:
+    """Return mean and interval; a dash where there is no number, as for the best of an empty archive."""
+    return format_mean(mean_interval(values), decimals) if np.isfinite(values).all() else NOTHING

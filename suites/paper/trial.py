@@ -1,0 +1,305 @@
+"""`Trial`: one run of one algorithm in one domain, with a correction where the domain is a robot."""
+
+import json
+import time
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass, fields
+from pathlib import Path
+from typing import Any
+from zlib import crc32
+
+import numpy as np
+
+from repertoire.correction import Correction, correct, reevaluation
+from repertoire.executor import executor_source
+from repertoire.plots import objective_grid
+from repertoire.problems.catalogue import find_problem, make_problem
+from repertoire.provenance import processor_name
+from repertoire.repertoire import Repertoire
+from repertoire.resources import array_bytes
+from repertoire.storage.repertoires import read_repertoire, write_repertoire
+from repertoire.training.runs import FILE_NAME, configure, resume_training
+from repertoire.training.training import Progress, Training
+from robots.errors import InvalidFileError, SurefootError
+from robots.files import file_exists, make_folder, write_text
+from robots.locks import locked
+from robots.texts import read_json
+from robots.words import version_words
+from suites.paper.results import Key, TrialResult
+
+CORRECTED = "corrected.h5"
+_EPISODES = "samples.h5"
+_COSTS = "costs.json"
+_CHECKPOINT_SECONDS = 60.0
+_ROWS = 100  # of a history
+_TRAINING = 0.95  # share of a trial's work; the correction is the rest
+_COLUMNS = ("evaluations", "qd_score", "coverage", "best")
+_CURVE = "cpu_seconds"  # by evaluations: after every batch
+
+
+@dataclass(frozen=True)
+class Costs:
+    """What training took, over all parts of an interrupted trial; see `TrialResult`."""
+
+    seconds: float = 0.0
+    cpu_seconds: float = 0.0
+    search_seconds: float = 0.0
+    evaluation_seconds: float = 0.0
+    saving_seconds: float = 0.0
+    search_bytes: float = 0.0
+
+
+@dataclass(frozen=True)
+class Trial:
+    """What a trial is to do; with the versions of the software it decides the result, except for times.
+
+    Attributes:
+        domain: name of a benchmark problem or of a robot.
+        algorithm: name in the study.
+        number: of the trial, from 0.
+        method: name of the algorithm that runs.
+        settings: of the algorithm, where they are not its or the problem's own.
+        options: those that make the study a variant of the published one, in words.
+        evaluations: solutions to evaluate, rounded up to whole batches.
+        episodes: of each elite, for the correction; 0 for none.
+        episode_steps: limit of an episode [control steps]; None where there are no episodes.
+        study_seed: from which the trial's seed derives.
+        study_folder: the folder of the study.
+        threads: of the simulation; the result does not depend on it.
+    """
+
+    domain: str
+    algorithm: str
+    number: int
+    method: str
+    settings: Mapping[str, object]
+    options: str
+    evaluations: int
+    episodes: int
+    episode_steps: int | None
+    study_seed: int
+    study_folder: Path
+    threads: int = 1
+
+    @property
+    def key(self) -> Key:
+        """Domain, algorithm and number, which identify the trial in its study."""
+        return self.domain, self.algorithm, self.number
+
+    @property
+    def folder(self) -> Path:
+        """Where a trial with a correction keeps checkpoints, `repertoire.h5` and `corrected.h5`."""
+        return self.result_path.with_suffix("")
+
+    @property
+    def result_path(self) -> Path:
+        """The file of the result, which says that the trial is finished."""
+        return result_path(self.study_folder, self.key)
+
+    @property
+    def seed(self) -> int:
+        """Seed of the run: a different one for every trial of every algorithm in every domain."""
+        return trial_seed(self.study_seed, self.key)
+
+    def training(self) -> Training:
+        """Set the run up from its beginning.
+
+        Raises:
+            UnknownNameError: there is no such domain or algorithm.
+            InvalidValueError: a setting is wrong, or the algorithm does not suit the domain.
+        """
+        if self.episodes:
+            problem = find_problem(self.domain, threads=self.threads, episode_steps=self.episode_steps)
+            return Training(problem, configure(problem, self.method, self._settings()))
+        problem = make_problem(self.domain)
+        settings = configure(problem, self.method, self._settings())
+        # all work is done in this thread, whose processor time does not count what else the machine does
+        return Training(problem, settings, history_rows=_ROWS, clock=time.thread_time)
+
+    def run(self, report: Callable[[float], None]) -> TrialResult:
+        """Run the trial in this process; one with a correction goes on from its last checkpoint.
+
+        Args:
+            report: called from time to time, from any thread, with the share that is done.
+
+        Raises:
+            SurefootError: the trial cannot be run, or its folder holds another run or cannot be written to.
+        """
+        if not self.episodes:  # takes minutes at most, so that there are no checkpoints
+            with self.training() as training:
+                costs, curve = self._train(training, Costs(), {}, report, None)
+                return self._result(training.repertoire(), costs, curve, None)
+        path = self.folder / FILE_NAME
+        started = file_exists(path)
+        opening = resume_training(self.folder, threads=self.threads) if started else self._start()
+        with opening as training:
+            if training is not None:
+                self._check(training.repertoire())
+                before = self._read_costs(training.evaluations) if started else (Costs(), {})
+                self._train(training, *before, report, path)
+        repertoire = read_repertoire(path)
+        self._check(repertoire)
+        costs, curve = self._read_costs(repertoire.evaluations)
+        return self._result(repertoire, costs, curve, self._correct(repertoire, report))
+
+    @contextmanager
+    def _start(self) -> Iterator[Training]:
+        """Set the run up in its folder, and keep other processes out of that."""
+        make_folder(self.folder)
+        with locked(self.folder / FILE_NAME), self.training() as training:
+            yield training
+
+    def _settings(self) -> dict[str, Any]:
+        """Return the settings of the run that are not defaults."""
+        return {"evaluations": self.evaluations, "seed": self.seed, **self.settings}
+
+    def _check(self, repertoire: Repertoire) -> None:
+        """Raise if the folder holds another run."""
+        wanted = {"robot": self.domain, "algorithm": self.method, **self._settings()}
+        wanted["episode_steps"] = self.episode_steps
+        steps, settings = repertoire.robot.description.episode_steps, repertoire.settings
+        held = {**settings.search, **dict(settings), "robot": repertoire.robot.name, "episode_steps": steps}
+        others = [f"{name} {held[name]}" for name, value in wanted.items() if held[name] != value]
+        if others:
+            raise InvalidFileError(
+                f"{self.folder} holds another run ({', '.join(others)}): remove it to run the trial again"
+            )
+
+    def _train(
+        self,
+        training: Training,
+        before: Costs,
+        curve: dict[int, float],
+        report: Callable[[float], None],
+        path: Path | None,
+    ) -> tuple[Costs, dict[int, float]]:
+        """Train to the end, with checkpoints if there is a path; returns the costs and their curve then."""
+        training.warm_up()
+        started, cpu_started = time.perf_counter(), time.process_time()
+
+        def costs() -> Costs:
+            timing, search = training.timing, training.search
+            return Costs(
+                seconds=before.seconds + time.perf_counter() - started,
+                cpu_seconds=before.cpu_seconds + time.process_time() - cpu_started,
+                search_seconds=before.search_seconds + timing.search,
+                evaluation_seconds=before.evaluation_seconds + timing.evaluation,
+                saving_seconds=before.saving_seconds + timing.saving,
+                search_bytes=array_bytes(search.soft, search.result, *search.emitters),
+            )
+
+        history = {training.evaluations: before}
+
+        def advance(progress: Progress) -> None:
+            # also called within a batch, when the last complete one is on the curve already
+            if training.evaluations not in curve:
+                curve[training.evaluations] = before.cpu_seconds + time.process_time() - cpu_started
+            report(share * min(progress.evaluations / self.evaluations, 1.0))
+
+        def keep_costs() -> None:
+            # whenever the process ends, the costs at the checkpoint in the file are among the last two
+            *_, last = history.items()
+            history.clear()
+            history.update([last, (training.evaluations, costs())])
+            table = {evaluations: asdict(spent) for evaluations, spent in history.items()}
+            write_text(self.folder / _COSTS, json.dumps({**table, _CURVE: curve}, indent=2) + "\n")
+
+        share = _TRAINING if self.episodes else 1.0
+        training.run(
+            path,
+            checkpoint_seconds=_CHECKPOINT_SECONDS,
+            on_progress=advance,
+            before_saving=keep_costs,
+        )
+        return costs(), curve
+
+    def _read_costs(self, evaluations: int) -> tuple[Costs, dict[int, float]]:
+        """Read what training took until a checkpoint, and its curve; raise if that is not known."""
+        path = self.folder / _COSTS
+        try:
+            table: Any = read_json(path)
+            found = table[str(evaluations)]
+            costs = Costs(**{field.name: float(found[field.name]) for field in fields(Costs)})
+            curve = {int(count): float(seconds) for count, seconds in table[_CURVE].items()}
+            return costs, {count: seconds for count, seconds in curve.items() if count <= evaluations}
+        except (SurefootError, ValueError, TypeError, AttributeError, LookupError, OverflowError) as error:
+            raise InvalidFileError(
+                f"{path} does not tell how long the trial took: remove {self.folder} to run the trial again"
+            ) from error
+
+    def _correct(self, repertoire: Repertoire, report: Callable[[float], None]) -> Correction:
+        """Correct what was learned, and save it."""
+        path = self.folder / _EPISODES
+        with reevaluation(
+            repertoire, episodes=self.episodes, seed=self.seed, threads=self.threads
+        ) as evaluation:
+            if file_exists(path):
+                evaluation.restore(path)
+            evaluation.run(
+                path,
+                checkpoint_seconds=_CHECKPOINT_SECONDS,
+                on_progress=lambda done: report(_TRAINING + (1 - _TRAINING) * done / evaluation.total),
+            )
+            correction = correct(evaluation)
+        write_repertoire(self.folder / CORRECTED, correction.repertoire)
+        return correction
+
+    def _result(
+        self, repertoire: Repertoire, costs: Costs, curve: Mapping[int, float], correction: Correction | None
+    ) -> TrialResult:
+        """Return the result of a finished trial."""
+        history, settings = repertoire.history, repertoire.settings
+        seconds = np.interp(history["evaluations"], [0, *curve], [0.0, *curve.values()])
+        raw = repertoire.metrics
+        final, metrics = (correction.repertoire, correction.after) if correction else (repertoire, raw)
+        restarts = [column[-1] for name, column in history.items() if name.endswith("/restarts")]
+        source = executor_source()
+        return TrialResult(
+            domain=self.domain,
+            algorithm=self.algorithm,
+            trial=self.number,
+            seed=self.seed,
+            evaluations=repertoire.evaluations,
+            qd_score=metrics.qd_score,
+            coverage=metrics.coverage,
+            best=metrics.best,
+            **asdict(costs) | {"search_bytes": int(costs.search_bytes)},
+            restarts=int(sum(restarts)),
+            machine=processor_name(),
+            versions=version_words(repertoire.versions),
+            threads=source.threads if source else self.threads,
+            learning_rate=settings.learning_rate,
+            min_objective=settings.min_objective,
+            steps=int(history["steps"][-1]) if self.episodes else 0,
+            episode_steps=self.episode_steps or 0,
+            episodes=self.episodes,
+            left_out=correction.left_out if correction else 0,
+            raw_qd_score=raw.qd_score,
+            raw_coverage=raw.coverage,
+            raw_best=raw.best,
+            history=_thinned({**{name: history[name] for name in _COLUMNS}, _CURVE: seconds}),
+            objectives=objective_grid(final).astype(np.float32),
+            options=self.options,
+        )
+
+
+def result_path(study_folder: Path, key: Key) -> Path:
+    """Return the file of a trial's result in a study; without the suffix it is the trial's working folder."""
+    domain, algorithm, number = key
+    return study_folder / "trials" / domain / f"{algorithm}-{number:02d}.h5"
+
+
+def trial_seed(study_seed: int, key: Key) -> int:
+    """Return the seed of a trial, see `Trial.seed`."""
+    domain, algorithm, number = key
+    group = crc32(f"{domain}/{algorithm}".encode())
+    sequence = np.random.SeedSequence(study_seed, spawn_key=(group, number))
+    return int(sequence.generate_state(1, np.uint32)[0])
+
+
+def _thinned(history: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
+    """Return at most so many rows of a history, evenly spread, the last one among them."""
+    count = len(history["evaluations"])
+    rows = np.unique(np.linspace(0, count, min(count, _ROWS) + 1).astype(int)[1:] - 1)
+    return {name: column[rows] for name, column in history.items()}

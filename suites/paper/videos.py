@@ -1,0 +1,199 @@
+"""Videos of a study that trains robots: nine gaits of the median trial of each algorithm and robot."""
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+from PIL import Image, ImageDraw, ImageFont
+
+from repertoire.repertoire import Repertoire
+from repertoire.storage.repertoires import read_repertoire
+from robots.errors import SurefootError
+from robots.files import file_exists, make_folder, write_text
+from robots.rendering.camera import Camera
+from robots.rendering.video import open_video
+from robots.simulation.stepper import Stepper
+from robots.texts import read_json
+from suites.markdown import bullets, heading, paragraph
+from suites.paper.analysis import Analysis
+from suites.paper.trial import CORRECTED, result_path
+
+_FOLDER = "videos"
+_INDEX = "videos.json"
+_SIDE = 3  # of the square of tiles
+_TILE = 240, 180  # width and height [pixels]
+_SECONDS = 5.0
+_FRAME_EVERY = 5  # control steps; with 16.5 ms each, these are 12 frames per second
+_GAP = 2  # between tiles [pixels]
+_EMPTY = 228
+_PANEL, _TEXT, _QUIET = (16, 22, 32, 170), (255, 255, 255), (110, 110, 110)
+_SIZE, _MARGIN = 11, 4  # of the text [pixels]
+
+
+def film_study(study: Analysis, folder: Path, *, say: Callable[[str], object]) -> None:
+    """Film the median trial of each algorithm and robot, unless its video is in the folder already.
+
+    A trial whose corrected repertoire is not there any more is skipped.
+
+    Args:
+        study: the results.
+        folder: of the study; the videos go to `videos/`.
+        say: called with a line for each video.
+
+    Raises:
+        InvalidFileError: a repertoire cannot be read, or a video cannot be written.
+        RenderingError: frames cannot be drawn, or a video cannot be encoded, on this machine.
+    """
+    make_folder(folder / _FOLDER)
+    index = _read_index(folder)
+    for domain in study.domains:
+        for algorithm in study.algorithms_in(domain):
+            shown = study.median_trial(domain, algorithm)
+            source = result_path(folder, (domain, algorithm, shown.trial)).with_suffix("") / CORRECTED
+            name, label = f"{domain}-{algorithm}.mp4", f"trial {shown.trial}, seed {shown.seed}"
+            path = folder / _FOLDER / name
+            if not file_exists(source) or (index.get(name) == label and file_exists(path)):
+                continue
+            film_regions(read_repertoire(source), path)
+            index[name] = label
+            write_text(folder / _FOLDER / _INDEX, json.dumps(index, indent=2, sort_keys=True) + "\n")
+            say(f"filmed {path}")
+
+
+def videos_section(folder: Path) -> list[str]:
+    """Return the section of a report that lists the videos of a study; empty if there are none."""
+    index = _read_index(folder)
+    if not index:
+        return []
+    return [
+        heading("Videos", 3),
+        paragraph(
+            f"{_FOLDER}/ has a video for each robot and algorithm. It shows the best corrected gait in each "
+            "of nine regions of the measure space, of the trial that had the median QD score when it was "
+            "filmed. A single measure "
+            "is divided into nine intervals, from left to right and then from top to bottom. Of two or more "
+            "measures the first two are divided into three intervals each; the first increases to the right, "
+            "the second upwards. Each tile shows the gait's measures and its objective; a grey tile has no "
+            "gait."
+        ),
+        bullets(f"{_FOLDER}/{name}: {label}" for name, label in sorted(index.items())),
+    ]
+
+
+class Region(NamedTuple):
+    """One of nine regions of the measure space.
+
+    Attributes:
+        row: of the elite with the largest objective there; None where there is none.
+        bounds: lowest and highest value of the first one or two measures.
+    """
+
+    row: int | None
+    bounds: tuple[tuple[float, float], ...]
+
+
+def nine_regions(repertoire: Repertoire) -> list[Region]:
+    """Divide the measure space into nine regions, and find the best elite in each.
+
+    A single measure is divided into nine intervals; of two or more measures the first two are divided into
+    three each, and further measures may have any value.
+
+    Args:
+        repertoire: whose measures lie within 0 and 1; may be empty.
+
+    Returns:
+        The regions, row by row from the top, where the second measure is largest.
+    """
+    elites, single = repertoire.elites, repertoire.robot.measure_dim == 1
+    parts, dims = (_SIDE * _SIDE, 1) if single else (_SIDE, 2)
+    places = np.clip((elites.measures[:, :dims] * parts).astype(int), 0, parts - 1)
+    regions = []
+    for number in range(_SIDE * _SIDE):
+        wanted = [number] if single else [number % _SIDE, _SIDE - 1 - number // _SIDE]
+        rows = np.flatnonzero((places == wanted).all(axis=1))
+        best = max(map(int, rows), key=lambda row: float(elites.objectives[row]), default=None)
+        regions.append(Region(best, tuple((place / parts, (place + 1) / parts) for place in wanted)))
+    return regions
+
+
+def film_regions(repertoire: Repertoire, path: Path, *, seconds: float = _SECONDS) -> None:
+    """Film the best gait in each of nine regions, see `nine_regions`; a region without a gait stays grey.
+
+    Every gait runs the same episode, and goes on after a fall. Its measures and its objective, as they are
+    in the repertoire, are written on its tile.
+
+    Args:
+        repertoire: may be empty.
+        path: of the .mp4 or .gif.
+        seconds: length of the video [s].
+
+    Raises:
+        InvalidValueError: the path has another suffix.
+        InvalidFileError: the file cannot be written.
+        RenderingError: frames cannot be drawn, or a video cannot be encoded, on this machine.
+    """
+    robot, width, height = repertoire.robot, *_TILE
+    fps = 1 / (_FRAME_EVERY * robot.control_step)
+    with open_video(path, fps=fps) as writer, Camera(robot.model, width=width, height=height) as camera:
+        draws = [_tile(repertoire, region, camera) for region in nine_regions(repertoire)]
+        for _ in range(round(seconds * fps)):
+            writer.add(_arranged([draw() for draw in draws]))
+
+
+def _tile(repertoire: Repertoire, region: Region, camera: Camera) -> Callable[[], np.ndarray]:
+    """Return what draws the next frame of a region."""
+    if region.row is None:
+        empty = _empty_tile(repertoire, region)
+        return lambda: empty
+    stepper = Stepper(repertoire.robot)  # no limit ends an episode here
+    elites = repertoire.elites
+    parameters = np.ascontiguousarray(elites.solutions[region.row], np.float32)
+    measures = ", ".join(f"{measure:.2f}" for measure in elites.measures[region.row])
+    label = f"{measures}  objective {elites.objectives[region.row]:,.0f}"
+    stepper.reset(0)
+
+    def draw() -> np.ndarray:
+        frame = _labelled(camera.frame(stepper.posed_data()), label)
+        for _ in range(_FRAME_EVERY):
+            if not stepper.tally.diverged:  # otherwise the robot stands still
+                stepper.drive(parameters)
+        return frame
+
+    return draw
+
+
+def _empty_tile(repertoire: Repertoire, region: Region) -> np.ndarray:
+    """Return a tile without a gait, which says what its region is."""
+    image, font = Image.new("RGB", _TILE, (_EMPTY, _EMPTY, _EMPTY)), ImageFont.load_default(_SIZE)
+    bounds = zip(repertoire.robot.description.measures, region.bounds, strict=False)
+    text = "\n".join(["no gait", *(f"{name}: {low:.2f} to {high:.2f}" for name, (low, high) in bounds)])
+    middle = _TILE[0] / 2, _TILE[1] / 2
+    ImageDraw.Draw(image).multiline_text(middle, text, fill=_QUIET, font=font, anchor="mm", align="center")
+    return np.array(image)
+
+
+def _labelled(frame: np.ndarray, label: str) -> np.ndarray:
+    """Write a label into the lower left corner of a frame."""
+    image, font = Image.fromarray(frame), ImageFont.load_default(_SIZE)
+    pen, top = ImageDraw.Draw(image, "RGBA"), _TILE[1] - _SIZE - 3 * _MARGIN
+    pen.rectangle((0, top, font.getlength(label) + 2 * _MARGIN, _TILE[1]), fill=_PANEL)
+    pen.text((_MARGIN, top + _MARGIN), label, fill=_TEXT, font=font)
+    return np.array(image)
+
+
+def _arranged(tiles: list[np.ndarray]) -> np.ndarray:
+    """Return nine tiles as one frame, with white lines between them."""
+    framed = np.pad(tiles, ((0, 0), (0, _GAP), (0, _GAP), (0, 0)), constant_values=255)
+    rows = [np.concatenate(framed[start : start + _SIDE], axis=1) for start in range(0, len(tiles), _SIDE)]
+    return np.ascontiguousarray(np.concatenate(rows)[:-_GAP, :-_GAP])
+
+
+def _read_index(folder: Path) -> dict[str, str]:
+    """Return which trial each video of a study shows, by its name; empty where that cannot be read."""
+    try:
+        found = read_json(folder / _FOLDER / _INDEX)
+    except SurefootError:
+        return {}
+    return found if isinstance(found, dict) else {}

@@ -1,0 +1,241 @@
+"""`Study`: many trials in a folder, run in parallel processes; finished trials are never run again."""
+
+import time
+from collections.abc import Callable, Sequence
+from concurrent.futures import FIRST_COMPLETED, wait
+from contextlib import ExitStack
+from dataclasses import dataclass, field
+from multiprocessing import get_context
+from multiprocessing.queues import Queue
+from pathlib import Path
+
+from repertoire.executor import ExecutorSource, executor_source, set_executor_source
+from repertoire.workers import interrupts_blocked, worker_pool
+from robots.errors import InUseError, InvalidFileError
+from robots.files import file_exists, make_folder, write_text
+from robots.locks import locked
+from suites.identity import keep_identity
+from suites.paper.results import Key, TrialResult, read_trial, write_trial
+from suites.paper.settings import StudySettings
+from suites.paper.trial import Trial, result_path, trial_seed
+
+_REPORT_SECONDS = 0.5
+_PATIENCE = 30.0  # [s] for other processes that begin at the same moment
+_IGNORED = (
+    "# Working folders of trials are large and can be made again; results lie next to them.\n*/*/\n.*.lock\n"
+)
+
+
+@dataclass
+class StudyProgress:
+    """How far a study is.
+
+    Attributes:
+        trials: number of those to run.
+        ended: trials that are done, including those of earlier commands.
+        elsewhere: trials that other processes run when there is nothing else left to do.
+        running: share done of each trial that runs.
+        last: result of the trial that finished last.
+    """
+
+    trials: int
+    ended: set[Key]
+    elsewhere: set[Key] = field(default_factory=set)
+    running: dict[Key, float] = field(default_factory=dict)
+    last: TrialResult | None = None
+
+    @property
+    def done(self) -> float:
+        """Number of trials done, where a running trial counts with its share."""
+        return len(self.ended) + sum(self.running.values())
+
+    def update(self, key: Key, share: float) -> None:
+        """Note how far a trial is; a message may arrive after its trial has finished."""
+        if key not in self.ended:
+            self.running[key] = share
+
+    def finish(self, key: Key, result: TrialResult | None) -> None:
+        """Note a trial's result; None if another process was quicker to claim it."""
+        self.running.pop(key, None)
+        if result is not None:
+            self.ended.add(key)
+            self.last = result
+
+
+class Study:
+    """A study in a folder: `study.json` describes it, `trials/` holds the results of finished trials.
+
+    Any number of processes, on any machines that share the folder, may run the same study: each claims a
+    trial before it runs it, by a lock that ends with the process.
+
+    Args:
+        settings: what to run. A folder may be used again with more or fewer trials, algorithms or domains.
+        folder: made if it is missing.
+        dry: whether only to look at the folder, and to write nothing; such a study cannot be run.
+
+    Raises:
+        InvalidValueError: the folder holds a study of other settings.
+        InvalidFileError: the folder cannot be made or read.
+    """
+
+    def __init__(self, settings: StudySettings, folder: Path, *, dry: bool = False) -> None:
+        self.settings = settings
+        self.folder = folder
+        self.trials = settings.plan(folder)
+        keep_identity(folder, settings.identity(), dry=dry)
+        ignored = folder / "trials" / ".gitignore"
+        if not dry and not file_exists(ignored):
+            make_folder(ignored.parent)
+            with locked(ignored, patience=_PATIENCE):
+                write_text(ignored, _IGNORED)
+
+    def results(self) -> list[TrialResult]:
+        """Return the finished trials among those of the settings.
+
+        Raises:
+            InvalidFileError: a trial's file is damaged, or holds another trial.
+        """
+        return [self._read(trial.result_path) for trial in self.trials if _is_finished(trial)]
+
+    def all_results(self) -> list[TrialResult]:
+        """Return all finished trials in the folder, also of earlier settings.
+
+        Raises:
+            InvalidFileError: a trial's file is damaged, or holds another trial.
+        """
+        return [self._read(path) for path in sorted((self.folder / "trials").glob("*/[!.]*.h5"))]
+
+    def remaining(self) -> list[Trial]:
+        """Return the trials that are not finished.
+
+        Raises:
+            InvalidFileError: the folder cannot be read.
+        """
+        return [trial for trial in self.trials if not _is_finished(trial)]
+
+    def run(
+        self,
+        *,
+        processes: int,
+        only: Trial | None = None,
+        on_progress: Callable[[StudyProgress], None] = lambda _: None,
+    ) -> StudyProgress:
+        """Run the trials that are neither finished nor run by others; each result is saved at once.
+
+        Args:
+            processes: trials at a time.
+            only: the only trial to run; all of them by default.
+            on_progress: called about twice a second.
+
+        Returns:
+            What was done, and which trials other processes run.
+
+        Raises:
+            SurefootError: a trial cannot be run, or its process died.
+            InvalidFileError: a result cannot be saved, or one that is there is damaged.
+        """
+        self.results()  # what would make the report fail is better known before hours of work
+        wanted = self.trials if only is None else [only]
+        progress = StudyProgress(len(wanted), {trial.key for trial in wanted if _is_finished(trial)})
+        # again, for trials whose process has died meanwhile
+        while trials := [trial for trial in wanted if not (_is_finished(trial) or _is_claimed(trial))]:
+            self._run(trials, processes, progress, on_progress)
+        progress.elsewhere = {trial.key for trial in wanted if not _is_finished(trial)}
+        return progress
+
+    def _run(
+        self,
+        trials: Sequence[Trial],
+        processes: int,
+        progress: StudyProgress,
+        on_progress: Callable[[StudyProgress], None],
+    ) -> None:
+        """Run trials in worker processes."""
+        shares: Queue[tuple[Key, float]] = get_context("spawn").Queue()
+        advice = "finished trials are saved, and the same command runs the others"
+        arguments = shares, executor_source()
+        with worker_pool(min(processes, len(trials)), _prepare, *arguments, advice=advice) as pool:
+            with interrupts_blocked():
+                pending = {pool.submit(_work, trial): trial.key for trial in trials}
+            while pending:
+                done, _ = wait(pending, timeout=_REPORT_SECONDS, return_when=FIRST_COMPLETED)
+                while not shares.empty():
+                    progress.update(*shares.get())
+                # results first: a process that died must not hide what others finished at the same time
+                for future in sorted(done, key=lambda future: future.exception() is not None):
+                    progress.finish(pending.pop(future), future.result())
+                    on_progress(progress)
+                on_progress(progress)
+
+    def _read(self, path: Path) -> TrialResult:
+        """Read a result; raise if it is that of another trial than the file's name says."""
+        result = read_trial(path)
+        seed = trial_seed(self.settings.seed, result.key)
+        if (result_path(self.folder, result.key), seed) != (path, result.seed):
+            raise InvalidFileError(f"{path} holds another trial: remove it to run the trial again")
+        return result
+
+
+def _is_finished(trial: Trial) -> bool:
+    return file_exists(trial.result_path)
+
+
+def _is_claimed(trial: Trial) -> bool:
+    """Return whether another process runs a trial."""
+    make_folder(trial.result_path.parent)
+    try:
+        with locked(trial.result_path):
+            return False
+    except InUseError:
+        return True
+
+
+_shares: "Queue[tuple[Key, float]] | None" = (
+    None  # of a worker process, to tell its parent how far trials are
+)
+
+
+def _prepare(shares: "Queue[tuple[Key, float]]", source: ExecutorSource | None) -> None:
+    """Prepare a worker process, whose episodes a source runs if there is one."""
+    global _shares
+    _shares = shares
+    set_executor_source(source)
+
+
+def _work(trial: Trial) -> TrialResult | None:
+    """Run a trial in a worker process and save its result, unless another process claimed it: then None."""
+    assert _shares is not None
+    shares, reported = _shares, 0.0
+
+    def report(share: float) -> None:
+        nonlocal reported
+        if time.monotonic() - reported >= _REPORT_SECONDS:
+            reported = time.monotonic()
+            shares.put((trial.key, share))
+
+    return run_claimed(trial, report)
+
+
+def run_claimed(trial: Trial, report: Callable[[float], None]) -> TrialResult | None:
+    """Claim a trial, run it in this process, and save its result.
+
+    Args:
+        trial: to run.
+        report: see `Trial.run`.
+
+    Returns:
+        The result, also if another process has finished the trial; None if another process runs it now.
+    """
+    path = trial.result_path
+    make_folder(path.parent)
+    with ExitStack() as claim:
+        try:
+            claim.enter_context(locked(path))
+        except InUseError:
+            return None
+        if file_exists(path):
+            return read_trial(path)
+        report(0.0)
+        result = trial.run(report)
+        write_trial(path, result)
+        return result

@@ -1,0 +1,63 @@
+"""Small studies, and what their trials have in common."""
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from suites.paper.results import TrialResult
+from suites.paper.settings import StudySettings, Variant
+from suites.paper.trial import Trial
+
+TIMES = {"seconds", "cpu_seconds", "search_seconds", "evaluation_seconds", "saving_seconds"}
+
+
+def variants(*names: str) -> tuple[Variant, ...]:
+    """Return algorithms with their own settings."""
+    return tuple(Variant(name, name) for name in names)
+
+
+def benchmark_settings(**changes: Any) -> StudySettings:
+    """Return a study of two algorithms on two benchmarks, with two trials each."""
+    default = StudySettings(
+        name="small",
+        variants=variants("sep-cma-mae", "map-elites-line"),
+        evaluations={"sphere-10": 2000, "arm-10": 2000},
+        trials=2,
+        common={"rule": "batch"},
+    )
+    return replace(default, **changes)
+
+
+def robot_settings(**changes: Any) -> StudySettings:
+    """Return a study that takes seconds: one trial of two algorithms with the hopper."""
+    default = StudySettings(
+        name="locomotion",
+        variants=variants("sep-cma-mae", "map-elites"),
+        evaluations={"hopper": 400},
+        trials=1,
+        episodes=2,
+        episode_steps=30,
+    )
+    return replace(default, **changes)
+
+
+def benchmark_trial(domain: str = "sphere-10", algorithm: str = "sep-cma-mae", **changes: Any) -> Trial:
+    """Return the first trial of an algorithm on a benchmark."""
+    settings = benchmark_settings(
+        variants=variants(algorithm), evaluations={domain: changes.pop("evaluations", 2000)}, trials=1
+    )
+    return replace(settings.plan(Path())[0], **changes)
+
+
+def silent(_: float) -> None:
+    """Ignore progress."""
+
+
+def assert_same(actual: TrialResult, expected: TrialResult, *but_for: str) -> None:
+    """Compare two results except for their times."""
+    found, wanted = ({**vars(one), **one.history} for one in (actual, expected))
+    for name, value in wanted.items():
+        if name not in {"history"}.union(TIMES, but_for):
+            np.testing.assert_equal(found[name], value, err_msg=name)

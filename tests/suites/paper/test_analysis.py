@@ -1,0 +1,266 @@
+"""Tests, verdicts and tables from trials with known means."""
+
+import math
+from collections.abc import Sequence
+
+import numpy as np
+import pytest
+from made_results import PAPER, WIGGLE, analyse, cells, make_result, make_results, row
+
+from robots.errors import InvalidValueError
+from suites.paper.analysis import Analysis
+from suites.paper.published import Hypothesis
+from suites.paper.report import overall_verdict
+from suites.paper.results import TrialResult
+from suites.paper.tables import (
+    agreement_table,
+    anova_table,
+    cost_table,
+    equal_time_table,
+    hyperparameters_table,
+    pairs_table,
+    results_table,
+    signs_table,
+    trials_table,
+)
+
+DOMAINS = ("sphere-100", "arm-100")
+QD_SCORE, COVERAGE, BEST, TIME = PAPER.metrics
+H1, _ = PAPER.hypotheses
+
+
+def ladder(domain: str, steps: Sequence[float], spread: float = 0.1) -> list[TrialResult]:
+    """Trials whose QD scores rise by steps, in the order of the hypothesis."""
+    return [
+        make_result(domain, name, trial, qd_score=1e6 * (step + spread * WIGGLE[trial]))
+        for name, step in zip(PAPER.order, steps, strict=True)
+        for trial in range(5)
+    ]
+
+
+# Between algorithms
+
+
+@pytest.mark.parametrize("hypothesis", PAPER.hypotheses, ids=lambda hypothesis: hypothesis.name)
+def test_trials_like_the_papers_give_its_findings(hypothesis: Hypothesis):
+    study = analyse(make_results(DOMAINS, PAPER.algorithms))
+    metric = hypothesis.metric
+    for domain, (verdict, _) in study.judge(hypothesis).items():
+        for pair, sign in metric.findings[domain].items():
+            ours = study.tests[metric.name, domain].signs(*pair)
+            assert ours == {"-": "≈"}.get(sign, sign), (domain, pair)
+        assert verdict == hypothesis.verdict
+
+
+@pytest.mark.parametrize(
+    ("steps", "spread", "verdict", "reason"),
+    [
+        ([1, 2, 3, 4], 0.1, "supported", ""),
+        ([1, 3, 2, 4], 0.1, "not supported", "contradicted by: sep-cma-mae > lm-ma-mae"),
+        ([1, 2, 2, 4], 0.05, "not supported", "contradicted by: sep-cma-mae ≈ lm-ma-mae"),
+        ([1, 2, 2, 4], 0.5, "not answerable", "not answerable: sep-cma-mae ? lm-ma-mae"),
+    ],
+)
+def test_a_verdict_is_given_where_the_trials_permit_one(steps, spread, verdict, reason):
+    assert analyse(ladder("arm-100", steps, spread)).judge(H1) == {"arm-100": (verdict, reason)}
+
+
+def test_a_hypothesis_is_judged_by_the_pairs_that_ran():
+    study = analyse(make_results(["arm-100"], ["openai-mae", "cma-mae", "map-elites"]))
+    reason = "did not run: sep-cma-mae, lm-ma-mae"
+    assert study.judge(H1)["arm-100"] == ("supported as far as tested", reason)
+    assert study.tests["QD score", "arm-100"].groups == ("openai-mae", "cma-mae", "map-elites")
+    words = "supported in 1 of 1 domains tested, as far as its algorithms ran, of 5 in the paper"
+    assert overall_verdict(study, H1) == words
+    none = analyse(make_results(["arm-100"], ["cma-mae", "map-elites"]))
+    assert none.judge(H1)["arm-100"] == ("not tested", "did not run: openai-mae, sep-cma-mae, lm-ma-mae")
+
+
+def test_as_a_whole_a_hypothesis_must_hold_in_every_domain():
+    rising, falling = [1, 2, 3, 4], [4, 3, 2, 1]
+    everywhere = [one for domain in PAPER.domains for one in ladder(domain, rising)]
+    open_ = ladder("sphere-100", [1, 2, 2, 4], 0.5)
+    for results, words in (
+        (everywhere, "supported"),
+        (ladder("maze", rising), "supported in 1 of 1 domains tested, of 5 in the paper"),
+        (
+            ladder("maze", rising) + ladder("arm-100", falling),
+            "not supported (supported in 1 of 2 domains tested)",
+        ),
+        (
+            ladder("maze", rising) + open_,
+            "not answerable (supported in 1 of 2 domains tested, not answerable in 1)",
+        ),
+        (ladder("zoo", rising), "not tested"),
+    ):
+        assert overall_verdict(analyse(results), H1) == words
+
+
+def test_findings_count_only_where_both_are_decided():
+    study = analyse(ladder("sphere-100", [1, 3, 2, 4]) + ladder("maze", [1, 2, 2, 4], 0.5))
+    # of sphere-100 four pairs are decided by both; the paper decides none in the maze
+    found = study.findings(QD_SCORE)
+    assert found[:6] == [("<", "<"), ("<", "<"), ("<", "<"), (">", "?"), ("<", ">"), ("<", "?")]
+    assert [there for _, there in found[6:]] == ["?"] * 6
+    assert found[9] == ("?", "?")
+
+
+def test_signs_that_differ_from_the_papers_are_bold_if_both_are_decided():
+    assert dict(cells(signs_table(analyse(ladder("sphere-100", [1, 3, 2, 4])), QD_SCORE))[1:]) == {
+        "openai-mae vs sep-cma-mae": "< / <",
+        "openai-mae vs lm-ma-mae": "< / <",
+        "openai-mae vs cma-mae": "< / <",
+        "sep-cma-mae vs lm-ma-mae": "> / ?",
+        "sep-cma-mae vs cma-mae": "**< / >**",
+        "lm-ma-mae vs cma-mae": "< / ?",
+    }
+
+
+def test_after_equal_time_the_slower_of_two_may_be_below():
+    quick, slow = np.array([10.0, 20.0]), np.array([15.0, 60.0])
+    history = {"evaluations": np.array([1, 2]), "qd_score": np.array([1e6, 2e6])}
+    results = [
+        make_result("maze", name, trial, history=history | {"cpu_seconds": seconds + trial})
+        for name, seconds in (("lm-ma-mae", slow), ("openai-mae", quick))
+        for trial in (0, 1)
+    ]
+    study = analyse(results)
+    seconds, values = study.at_equal_time("maze", ("lm-ma-mae", "openai-mae"), QD_SCORE)
+    assert seconds == 20
+    assert values["openai-mae"] == pytest.approx([2.0, 1.9])
+    assert values["lm-ma-mae"] == pytest.approx([1 + 5 / 45, 1 + 4 / 45])
+    assert "| 0.33 | " in equal_time_table(study)  # minutes
+
+
+def test_without_times_nothing_is_compared_after_equal_time():
+    study = analyse(make_results(["maze"], PAPER.algorithms, history={"evaluations": [], "qd_score": []}))
+    assert equal_time_table(study) == ""
+
+
+def test_tests_stand_next_to_the_papers():
+    table = cells(anova_table(analyse(make_results(DOMAINS, PAPER.algorithms))))
+    assert table[0] == ["metric", "domain", "test", "paper", "η²", "ω²"]
+    # means 0.787, 0.784, 0.789, 0.770 with a variance of 22.5e-6: F = 5 * 73.67e-6 / 22.5e-6
+    here, paper = "F(3, 16) = 16.37, p < 0.001", "F(3, 36) = 5.46, p < 0.005"
+    assert table[2] == ["QD score", "arm-100", here, paper, "0.754", "0.697"]
+
+
+def test_pairs_are_given_in_full():
+    table = cells(pairs_table(analyse(make_results(["arm-100"], PAPER.algorithms)), QD_SCORE))
+    assert table[0] == ["domain", "QD score", "test", "difference [10⁶]", "p", "Hedges' g"]
+    # half width q(0.95; 4, 16) * sqrt(22.5e-6 / 5) = 4.046 * 0.002121; g = -0.019 / 0.004743 * 0.9032
+    first = ["arm-100", "openai-mae < sep-cma-mae", "Tukey", "-0.0190 ± 0.0086", "<0.001", "-3.62"]
+    assert (table[1], len(table)) == (first, 7)
+
+
+# Next to the paper's means
+
+
+def test_a_mean_agrees_differs_or_cannot_be_told():
+    def found(score: float, spread: float, domain: str = "sphere-100") -> tuple[float, float, str]:
+        results = ladder(domain, [0.007, 0.55, 0.55, score], spread)
+        interval, sign = analyse(results).difference(domain, "cma-mae", QD_SCORE)
+        return interval.mean, interval.half_width, sign
+
+    # our spread, 0.79 of the wiggle, stands for the paper's: t(0.975, 4) * 0.00791 * sqrt(1/5 + 1/10)
+    assert found(0.551, 0.01) == (pytest.approx(0.010), pytest.approx(0.01203 + 0.0005, abs=2e-5), "≈")
+    assert found(0.571, 0.01)[2] == ">"
+    assert found(0.511, 0.01)[2] == "<"
+    assert found(0.551, 0.1)[2] == "?"
+    # in the maze the paper's is known: 0.1775 of 36 degrees of freedom, which is nearly all there is
+    _, reach, sign = found(0.663, 0.001, "maze")
+    assert (reach, sign) == (pytest.approx(2.03 * 0.1775 / math.sqrt(10) + 0.0005, abs=1e-3), "?")
+    assert found(0.8, 0.001, "maze")[2] == ">"
+
+
+def test_means_are_counted_and_shown_in_percent():
+    study = analyse(make_results(DOMAINS, PAPER.algorithms))
+    assert dict(study.agreement(QD_SCORE)) == {"≈": 7, "?": 1}  # openai-mae's 0.007 has a single digit
+    assert study.agreement(TIME).total() == 0
+    table = agreement_table(study)
+    assert row(table, "sphere-100")[:2] == ["cma-mae", "+0.0 ± 1.4 % (agrees)"]
+    other = analyse(make_results(["sphere-100"], ["cma-mae"], qd_score=0.57e6))
+    assert row(agreement_table(other), "sphere-100")[1] == "**+5.4 ± 0.1 % (above)**"
+    assert agreement_table(analyse(make_results(["sphere-100"], ["cma-mae"], evaluations=400))) == ""
+
+
+def test_results_stand_next_to_the_papers():
+    table = results_table(analyse(make_results(["sphere-100"], PAPER.algorithms)), "sphere-100")
+    assert cells(table)[0][:3] == ["sphere-100", "QD score [10⁶]", "paper"]
+    assert [line[0] for line in cells(table)[1:]] == list(PAPER.algorithms)
+    # t(0.975, 4) * 0.006 * sqrt(0.625 / 5) = 0.00589
+    assert row(table, "cma-mae")[:2] == ["0.5410 ± 0.0059", "0.541"]
+    assert row(table, "lm-ma-mae")[7] == "1.35 (x1.00)"
+    other = analyse(make_results(["sphere-100"], ["cma-mae"], qd_score=0.57e6))
+    assert row(results_table(other, "sphere-100"), "cma-mae")[1] == "**0.541**"
+
+
+def test_the_best_of_a_column_is_bold():
+    table = results_table(analyse(make_results(["arm-100"], PAPER.algorithms)), "arm-100")
+    bold = [{line[0] for line in cells(table)[1:] if line[column].startswith("*")} for column in (1, 3, 7)]
+    # as in the paper, whose means these are
+    assert bold == [{"sep-cma-mae"}, {"cma-mae", "lm-ma-mae", "sep-cma-mae"}, {"openai-mae"}]
+    assert "**" not in results_table(analyse(make_results(["arm-100"], ["cma-mae"])), "arm-100")
+
+
+def test_what_there_is_not_is_a_dash():
+    study = analyse(make_results(["sphere-20"], ["map-elites"]))
+    assert row(results_table(study, "sphere-20"), "map-elites")[1::2] == ["-"] * 4
+    assert row(cost_table(study, "sphere-20"), "map-elites")[5] == "-"
+    empty = analyse([make_result("arm-100", "cma-mae", 0, best=math.nan)])
+    assert row(results_table(empty, "arm-100"), "cma-mae")[4:6] == ["-", "99.98"]
+    assert empty.difference("arm-100", "cma-mae", BEST) is None
+
+
+def test_hyperparameters_stand_next_to_the_papers():
+    table = hyperparameters_table(analyse(make_results(["maze"], ["cma-mae", "map-elites-line"])))
+    found = row(table, "sep-cma-mae")
+    assert found[0].startswith("emitters 5, batch_size 40, sigma0 0.02, ")
+    assert "rule batch, min_objective the problem's" in found[0]
+    assert (len(found[0].split(", ")), found[3]) == (int(found[2]), "5")
+    assert row(table, "map-elites-line")[1::2] == ["-", "-"]
+
+
+def test_numbers_of_trials_that_are_not_the_papers_are_bold():
+    results = make_results(["arm-100"], ["cma-mae"], trials=10)
+    results += make_results(["arm-100"], ["openai-mae"], trials=3)
+    results += [make_result("arm-100", "map-elites", 0, evaluations=200)]
+    results += [make_result("arm-100", "map-elites", 1, evaluations=5_000)]
+    table = trials_table(analyse(results))
+    assert cells(table)[0] == ["trials", *PAPER.domains]
+    names = ("cma-mae", "openai-mae", "sep-cma-mae", "map-elites")
+    expected = ["10", "**3**", "**none**", "**2 (200 to 5,000 evaluations)**"]
+    assert [row(table, name)[2] for name in names] == expected
+    assert row(table, "map-elites")[0] == "none"  # the paper has none there either
+
+
+# The trials
+
+
+def test_results_are_put_in_order():
+    results = make_results(["zoo", "maze", "arm-100"], ["map-elites", "openai-mae", "cma-mae"], trials=2)
+    study = analyse(reversed(results))
+    assert study.domains == ["arm-100", "maze", "zoo"]
+    assert study.algorithms == ["cma-mae", "openai-mae", "map-elites"]
+    assert study.of("maze", "cma-mae").trial.tolist() == [0, 1]
+    assert study.trials.domain.tolist() == ["arm-100"] * 6 + ["maze"] * 6 + ["zoo"] * 6
+
+
+@pytest.mark.parametrize(("scores", "median"), [([5.0], 5), ([3.0, 1.0, 2.0], 2), ([4.0, 1.0, 2.0, 3.0], 2)])
+def test_the_median_trial_is_one_of_them(scores: list[float], median: float):
+    study = analyse(make_result("maze", "cma-mae", i, qd_score=score) for i, score in enumerate(scores))
+    assert study.median_trial("maze", "cma-mae").qd_score == median
+
+
+@pytest.mark.parametrize(
+    ("results", "message"),
+    [
+        ([], "no results"),
+        ([make_result("maze", "cma-mae", 1)] * 2, "trial 1 of cma-mae in maze occurs more than once"),
+        ([make_result("maze", "cma-mae", 1, qd_score=math.nan)], "trial 1 .* finite"),
+        ([make_result("maze", "cma-mae", 1, seconds=math.inf)], "trial 1 .* finite"),
+    ],
+)
+def test_what_is_no_study_is_refused(results: list, message: str):
+    with pytest.raises(InvalidValueError, match=message):
+        Analysis(results, PAPER)

@@ -1,0 +1,78 @@
+"""Pictures of studies, by their pixels."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import matplotlib
+import numpy as np
+import pytest
+from made_results import PAPER, analyse, make_result, make_results
+from PIL import Image
+
+from suites.paper.figures import draw_archives, draw_curves, draw_normality, mean_curve
+
+EMPTY = (228, 228, 228)
+
+
+def pixels(path: Path) -> np.ndarray:
+    with Image.open(path) as image:
+        return np.asarray(image.convert("RGB"))
+
+
+def share(path: Path, color: Sequence[int]) -> float:
+    return float((np.abs(pixels(path).astype(int) - np.array(color)) <= 1).all(axis=2).mean())
+
+
+def history(evaluations: list[float], qd_score: list[float]) -> dict[str, np.ndarray]:
+    return {"evaluations": np.array(evaluations), "qd_score": np.array(qd_score)}
+
+
+def test_curves_average_what_all_trials_have():
+    curve = mean_curve(
+        [
+            history([100, 300, 500], [1e6, 3e6, 5e6]),
+            history([200, 400], [4e6, 4e6]),
+        ]
+    )
+    evaluations, means, lows, highs = curve
+    assert (evaluations[0], evaluations[-1]) == (200, 400)
+    assert (means[0], means[-1]) == (pytest.approx(3), pytest.approx(4))
+    # t(0.975, 1) = 12.706, of 2 and 4 with a deviation of sqrt(2)
+    assert highs[0] - means[0] == pytest.approx(12.706, abs=1e-3)
+    assert lows[-1] == highs[-1] == pytest.approx(4)
+
+
+def test_each_algorithm_has_its_color_in_every_study(tmp_path: Path):
+    blue, vermilion = (0, 114, 178), (213, 94, 0)
+    draw_curves(analyse(make_results(["maze"], ["openai-mae"])), tmp_path / "one.png")
+    assert share(tmp_path / "one.png", vermilion) > 0.001
+    assert share(tmp_path / "one.png", blue) == 0
+    draw_curves(analyse(make_results(["maze"], PAPER.algorithms)), tmp_path / "all.png")
+    assert min(share(tmp_path / "all.png", color) for color in (vermilion, blue)) > 0.001
+
+
+def test_archives_share_a_scale_from_0_to_100(tmp_path: Path):
+    half = np.full((2, 2), 50.0)
+    half[0, 0] = np.nan
+    draw_archives(analyse([make_result("maze", "cma-mae", 0, objectives=half)]), tmp_path / "half.png")
+    middle = matplotlib.colormaps["viridis"](0.5, bytes=True)[:3]
+    assert share(tmp_path / "half.png", middle) == pytest.approx(
+        3 * share(tmp_path / "half.png", EMPTY), rel=0.1
+    )
+
+
+@pytest.mark.parametrize("shape", [(12,), (3, 4, 2), (2, 3, 2, 3)])
+def test_archives_of_any_number_of_measures_can_be_drawn(tmp_path: Path, shape: tuple[int, ...]):
+    result = make_result("maze", "cma-mae", 0, objectives=np.full(shape, 100.0))
+    draw_archives(analyse([result]), tmp_path / "archives.png")
+    highest = [int(part) for part in matplotlib.colormaps["viridis"](1.0, bytes=True)[:3]]
+    assert share(tmp_path / "archives.png", highest) > 0.3
+
+
+def test_normality_is_shown_for_each_metric_and_domain(tmp_path: Path):
+    path, blue, shares = tmp_path / "normality.png", (0, 114, 178), []
+    for trials in (5, 2):  # of two there is nothing to draw but the legend
+        draw_normality(analyse(make_results(["maze", "arm-100"], ["cma-mae"], trials=trials)), path)
+        shares.append(share(path, blue))
+        assert pixels(path).shape[0] < pixels(path).shape[1] * 1.3
+    assert shares[0] > 2 * shares[1] > 0

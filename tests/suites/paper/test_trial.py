@@ -1,0 +1,256 @@
+"""A trial: its result depends on nothing but what it is to do, and it goes on where it was stopped."""
+
+import json
+from collections.abc import Callable
+from dataclasses import replace
+from itertools import product
+from pathlib import Path
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+from made_studies import (
+    TIMES,
+    assert_same,
+    benchmark_settings,
+    benchmark_trial,
+    robot_settings,
+    silent,
+    variants,
+)
+
+from repertoire.algorithms import ALGORITHMS
+from repertoire.evaluation import Evaluation
+from repertoire.metrics import measure_objectives
+from repertoire.storage.repertoires import read_repertoire, read_search
+from robots.errors import InvalidFileError, InvalidValueError, UnknownNameError
+from robots.simulation.simulation import Simulation
+from suites.paper import trial as trial_module
+from suites.paper.results import TrialResult
+from suites.paper.trial import Trial
+
+
+class KilledError(BaseException):
+    """Ends a trial like the end of its process: it is no ordinary exception."""
+
+
+def robot_trial(folder: Path, **changes) -> Trial:
+    return replace(robot_settings(evaluations={"hopper": 1000}).plan(folder)[0], **changes)
+
+
+def killed_at(share: float) -> Callable[[float], None]:
+    """End a trial that reports so much progress."""
+
+    def kill(done: float) -> None:
+        if done >= share:
+            raise KilledError
+
+    return kill
+
+
+# On a benchmark
+
+
+@pytest.fixture(scope="module")
+def result() -> TrialResult:
+    return benchmark_trial().run(silent)
+
+
+def test_a_trial_is_a_function_of_what_it_is_to_do(result):
+    trial = benchmark_trial()
+    assert_same(trial.run(silent), result)
+    assert (*result.key, result.seed) == (*trial.key, trial.seed)
+    assert (result.learning_rate, result.episodes, result.steps) == (0.001, 0, 0)
+
+
+def test_the_history_ends_with_the_result(result):
+    assert list(result.history) == ["evaluations", "qd_score", "coverage", "best", "cpu_seconds"]
+    assert result.history["evaluations"].tolist() == list(range(200, 2001, 200))
+    assert result.evaluations == 2000
+    for name in ("qd_score", "coverage", "best"):
+        assert (np.diff(result.history[name]) >= 0).all()
+        assert result.history[name][-1] == getattr(result, name)
+    check_seconds(result)
+
+
+def check_seconds(result: TrialResult) -> None:
+    """Check that the processor time of each row grows up to the end of training."""
+    seconds = result.history["cpu_seconds"]
+    assert (np.diff(seconds) > 0).all()
+    assert 0 < seconds[0] < seconds[-1] <= result.cpu_seconds
+
+
+@pytest.mark.parametrize("batches", [99, 100, 101, 250])
+def test_at_most_a_hundred_rows_are_recorded_evenly(batches):
+    evaluations = benchmark_trial(evaluations=200 * batches).run(silent).history["evaluations"]
+    assert (len(evaluations), evaluations[-1]) == (min(batches, 100), 200 * batches)
+    gaps = np.diff([0, *evaluations]) / 200
+    assert gaps.min() >= 1
+    assert gaps.max() - gaps.min() <= 1
+
+
+ANYWHERE = [name for name, algorithm in ALGORITHMS.items() if not algorithm.emitter.needs_transitions]
+
+
+@pytest.mark.parametrize(
+    ("algorithm", "domain"), [*product(ANYWHERE, ["sphere-10", "arm-10"]), ("sep-cma-mae", "maze")]
+)
+def test_every_algorithm_runs_in_every_domain(algorithm, domain):
+    result = benchmark_trial(domain, algorithm, evaluations=600).run(silent)
+    assert 600 <= result.evaluations == result.history["evaluations"][-1] < 600 + 15 * 35
+    assert 0 < result.coverage < (0.2 if "ega" in algorithm else 0.05)
+    assert 50 < result.best <= 100
+
+
+def test_seeds_differ_among_trials_algorithms_domains_and_studies():
+    domains = dict.fromkeys(("sphere-10", "sphere-100", "arm-10"), 1000)
+    trials = [
+        trial
+        for seed in (1, 2)
+        for trial in benchmark_settings(
+            variants=variants(*ALGORITHMS), evaluations=domains, trials=20, seed=seed
+        ).plan(Path())
+    ]
+    assert len({trial.seed for trial in trials}) == len(trials)
+    assert benchmark_trial(evaluations=5).seed == benchmark_trial(evaluations=9).seed
+
+
+@pytest.mark.parametrize("algorithm", ["cma-mae", "lm-ma-mae", "sep-cma-mae", "openai-mae"])
+@pytest.mark.parametrize(("domain", "rate"), [("arm-10", 0.001), ("maze", 0.01)])
+def test_settings_are_those_of_the_paper(algorithm, domain, rate):
+    with benchmark_trial(domain, algorithm).training() as training:
+        settings = training.settings
+    assert (settings.emitters, settings.search["batch_size"], settings.search["sigma0"]) == (5, 40, 0.02)
+    assert (settings.min_objective, settings.learning_rate) == (0, rate)
+    assert settings.search["rule"] == "batch"
+    assert len(training.search.soft.thresholds) == 10_000
+
+
+@pytest.mark.parametrize(
+    ("changes", "error", "message"),
+    [
+        ({"domain": "cube-10"}, UnknownNameError, "unknown problem 'cube-10'"),
+        ({"method": "cma"}, UnknownNameError, "unknown algorithm 'cma'"),
+        ({"domain": "sphere-1"}, InvalidValueError, "sphere must have 2 to 1,000,000 parameters, not 1"),
+        ({"evaluations": 0}, InvalidValueError, "evaluations: .*greater than 0, not 0"),
+        ({"domain": "arm-100000", "method": "cma-es"}, InvalidValueError, "5 emitters of cma-es would take"),
+    ],
+)
+def test_impossible_trials_are_refused(changes, error, message):
+    with pytest.raises(error, match=message):
+        replace(benchmark_trial(), **changes).run(silent)
+
+
+# With a robot
+
+
+@pytest.fixture(autouse=True)
+def _checkpoints_after_every_batch(monkeypatch):
+    monkeypatch.setattr(trial_module, "_CHECKPOINT_SECONDS", 0.0)
+
+
+@pytest.fixture(scope="module")
+def uninterrupted(tmp_path_factory) -> tuple[Trial, TrialResult, list[float]]:
+    reported: list[float] = []
+    whole = robot_trial(tmp_path_factory.mktemp("whole"))
+    return whole, whole.run(reported.append), reported
+
+
+def test_a_result_says_what_it_is_of(uninterrupted):
+    whole, result, reported = uninterrupted
+    assert (*result.key, result.seed) == (*whole.key, whole.seed)
+    assert (result.evaluations, result.episode_steps, result.episodes, result.threads) == (1000, 30, 2, 1)
+    assert (result.learning_rate, result.restarts, result.left_out) == (0.001, 0, 0)
+    assert result.history["evaluations"].tolist() == [200, 400, 600, 800, 1000]
+    assert result.history["qd_score"][-1] == result.raw_qd_score
+    assert 1000 <= result.steps <= 1000 * 30
+    assert "mujoco" in result.versions
+    assert reported == sorted(reported)
+    assert (reported[0] < 0.1, reported[-1]) == (True, 1)
+
+
+def test_metrics_are_those_of_the_saved_repertoires(uninterrupted):
+    whole, result, _ = uninterrupted
+    trained, corrected = (read_repertoire(whole.folder / name) for name in ("repertoire.h5", "corrected.h5"))
+    raw = trained.metrics
+    assert (result.raw_qd_score, result.raw_coverage, result.raw_best) == (
+        raw.qd_score,
+        raw.coverage,
+        raw.best,
+    )
+    assert corrected.spread is not None
+    assert corrected.spread.episodes == 2
+    objectives = result.objectives[np.isfinite(result.objectives)]
+    again = measure_objectives(objectives, cells=1024, min_objective=result.min_objective)
+    assert result.qd_score == pytest.approx(again.qd_score, rel=1e-6)
+    assert (result.coverage, result.best) == (again.coverage, pytest.approx(again.best))
+    assert 0 < result.coverage <= result.raw_coverage
+
+
+@pytest.mark.parametrize("share", [0.3, 0.7, 0.96])
+def test_a_trial_that_was_killed_goes_on_bit_for_bit(uninterrupted, tmp_path, share):
+    _, expected, _ = uninterrupted
+    stopped = robot_trial(tmp_path)
+    with pytest.raises(KilledError):
+        stopped.run(killed_at(share))
+    done = read_repertoire(stopped.folder / "repertoire.h5").evaluations
+    assert done == {0.3: 200, 0.7: 600, 0.96: 1000}[share]
+    assert (read_search(stopped.folder / "repertoire.h5") is None) == (share == 0.96)
+    before = json.loads((stopped.folder / "costs.json").read_text())[str(done)]
+    reported: list[float] = []
+    result = stopped.run(reported.append)
+    assert_same(result, expected)
+    check_seconds(result)
+    assert reported[0] > share - 0.15
+    for name in TIMES:  # the times of all parts are added
+        assert getattr(result, name) >= before[name]
+    assert before["seconds"] > before["evaluation_seconds"] > 0
+
+
+def test_a_finished_trial_is_not_run_again(uninterrupted, monkeypatch):
+    whole, expected, _ = uninterrupted
+    monkeypatch.setattr(Trial, "_train", None)
+    monkeypatch.setattr(Evaluation, "step", None)
+    again = whole.run(silent)
+    assert_same(again, expected)
+    assert all(getattr(again, name) == getattr(expected, name) for name in TIMES)
+
+
+def test_threads_change_nothing(uninterrupted, tmp_path):
+    assert_same(robot_trial(tmp_path, threads=2).run(silent), uninterrupted[1], "threads")
+
+
+@pytest.mark.parametrize(
+    ("changes", "words"),
+    [
+        ({"evaluations": 600}, "evaluations 1000"),
+        ({"study_seed": 2}, "seed "),
+        ({"episode_steps": 20}, "episode_steps 30"),
+        ({"settings": {"learning_rate": 0.1}}, "learning_rate 0.001"),
+        ({"method": "map-elites"}, "algorithm sep-cma-mae"),
+    ],
+)
+def test_the_folder_of_another_run_is_refused(uninterrupted, changes, words):
+    message = rf"holds another run \({words}.*\): remove it to run the trial again"
+    with pytest.raises(InvalidFileError, match=message):
+        replace(uninterrupted[0], **changes).run(silent)
+
+
+@pytest.mark.parametrize(
+    "text", [None, "", "{", "[]", '{"200": 3}', '{"200": {}, "cpu_seconds": []}', '{"400": {}}', "[" * 10**5]
+)
+def test_costs_that_cannot_be_read_are_refused(tmp_path, text):
+    trial = robot_trial(tmp_path)
+    trial.folder.mkdir(parents=True)
+    if text is not None:
+        (trial.folder / "costs.json").write_text(text)
+    with pytest.raises(InvalidFileError, match=r"costs\.json does not tell how long the trial took: remove "):
+        trial._read_costs(200)
+
+
+def test_threads_are_those_of_the_cluster_if_there_is_one(uninterrupted, tmp_path, monkeypatch) -> None:
+    source = SimpleNamespace(mixed=False, threads=7, executor=lambda *robots: Simulation(*robots, threads=1))
+    monkeypatch.setattr("repertoire.executor._source", source)
+    result = robot_trial(tmp_path).run(silent)
+    assert result.threads == 7
+    assert_same(result, uninterrupted[1], "threads")

@@ -1,0 +1,102 @@
+"""Nine gaits in a video."""
+
+import subprocess
+from pathlib import Path
+
+import imageio_ffmpeg
+import numpy as np
+import pytest
+from made_results import make_robot_results
+
+from repertoire.archives.archive import Elites
+from repertoire.problems.locomotion import Locomotion
+from repertoire.repertoire import Repertoire
+from repertoire.training.runs import configure
+from robots.robot import load_robot
+from suites.paper import videos
+from suites.paper.analysis import Analysis
+from suites.paper.published import published_study
+from suites.paper.videos import film_regions, film_study, nine_regions, videos_section
+
+
+def repertoire_of(robot: str, measures: list[tuple[float, ...]], objectives: list[float]) -> Repertoire:
+    """Elites with these measures and objectives, of controllers that never learned."""
+    problem = Locomotion(load_robot(robot), threads=1)
+    problem.close()
+    settings = configure(problem, "sep-cma-mae", {"evaluations": 200, "seed": 1})
+    table = np.array(measures, np.float64).reshape(-1, len(problem.measure_ranges))
+    grid = np.array(settings.archive.shape)
+    cells = np.ravel_multi_index(tuple((table * grid).astype(int).T), tuple(grid))
+    rng = np.random.default_rng(0)
+    solutions = np.array([problem.initial(rng) for _ in objectives], np.float32)
+    elites = Elites(
+        cells, solutions.reshape(-1, problem.solution_dim), np.array(objectives, np.float64), table
+    )
+    return Repertoire(problem.record(), settings, elites, np.zeros(grid.prod()))
+
+
+def frames_of(path: Path) -> np.ndarray:
+    """All frames of a video, (n, height, width, 3)."""
+    command = [imageio_ffmpeg.get_ffmpeg_exe(), "-v", "error", "-i", path]
+    decoded = subprocess.run(
+        [*command, "-f", "rawvideo", "-pix_fmt", "rgb24", "-"], capture_output=True, check=True
+    )
+    return np.frombuffer(decoded.stdout, np.uint8).reshape(-1, 3 * 182 - 2, 3 * 242 - 2, 3)
+
+
+def tile(frame: np.ndarray, row: int, column: int) -> np.ndarray:
+    return frame[182 * row : 182 * row + 150, 242 * column : 242 * column + 240].astype(int)
+
+
+def test_a_single_measure_is_cut_into_nine():
+    regions = nine_regions(repertoire_of("hopper", [(0.05,), (0.6,), (0.58,), (0.995,)], [1, 5, 7, 3]))
+    assert [one.row for one in regions] == [0, None, None, None, None, 2, None, None, 3]
+    assert regions[5].bounds == ((5 / 9, 6 / 9),)
+
+
+def test_two_measures_are_cut_into_three_each():
+    measures = [(0.1, 0.1), (0.9, 0.1), (0.5, 0.9), (0.4, 0.99)]
+    regions = nine_regions(repertoire_of("walker", measures, [1, 2, 3, 4]))
+    assert [one.row for one in regions] == [None, 3, None, None, None, None, 0, None, 1]
+    assert regions[1].bounds == ((1 / 3, 2 / 3), (2 / 3, 1.0))
+
+
+def test_gaits_move_and_empty_places_stay_grey(tmp_path):
+    film_regions(repertoire_of("walker", [(0.1, 0.1), (0.9, 0.9)], [1, 2]), tmp_path / "x.mp4", seconds=0.5)
+    frames = frames_of(tmp_path / "x.mp4")
+    assert len(frames) == 6
+    moving = [
+        [np.abs(tile(frames[0], i, j) - tile(frames[-1], i, j)).max() > 40 for j in range(3)]
+        for i in range(3)
+    ]
+    assert moving == [[False, False, True], [False, False, False], [True, False, False]]
+    middle = tile(frames[-1], 1, 1)
+    assert np.median(middle) == pytest.approx(228, abs=2)
+    assert middle.min() < 160  # says which place it is
+
+
+def test_an_empty_repertoire_can_be_filmed(tmp_path):
+    film_regions(repertoire_of("hopper", [], []), tmp_path / "x.mp4", seconds=0.2)
+    assert len(frames_of(tmp_path / "x.mp4")) == 2
+
+
+def test_the_median_trial_is_filmed_once(tmp_path, monkeypatch):
+    filmed: list[str] = []
+
+    def film(source: Path, path: Path) -> None:
+        filmed.append(source.parent.name)
+        path.touch()
+
+    monkeypatch.setattr(videos, "read_repertoire", lambda path: path)
+    monkeypatch.setattr(videos, "film_regions", film)
+    results = Analysis(
+        make_robot_results(["hopper"], {"me-es": 0.1, "map-elites": 0.2}, 3), published_study("locomotion")
+    )
+    for trial in range(3):
+        (tmp_path / "trials" / "hopper" / f"me-es-{trial:02d}").mkdir(parents=True)
+        (tmp_path / "trials" / "hopper" / f"me-es-{trial:02d}" / "corrected.h5").touch()
+    assert videos_section(tmp_path) == []
+    for _ in range(2):
+        film_study(results, tmp_path, say=lambda _: None)
+    assert filmed == ["me-es-02"]  # what is not there cannot be filmed
+    assert videos_section(tmp_path)[-1] == "* videos/hopper-me-es.mp4: trial 2, seed 102"

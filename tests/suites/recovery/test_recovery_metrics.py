@@ -1,0 +1,200 @@
+"""Metrics of recoveries with known ratios, statistics with intervals, and paired comparisons."""
+
+import itertools
+import math
+
+import numpy as np
+import pandas as pd
+import pytest
+from made_recoveries import make_runs
+from scipy import stats
+
+from robots.errors import InvalidValueError
+from suites.recovery.metrics import (
+    compare_paired,
+    first_reaching,
+    interquartile_mean,
+    mean,
+    measured,
+    metrics,
+    summarise,
+    upper_median,
+    worst_tenth,
+)
+
+RNG = np.random.default_rng(3)
+BASE = RNG.uniform(0.4, 0.8, 12)
+
+
+def compared(values, **rivals):
+    """How a selector compares with each of its rivals."""
+    return list(compare_paired(pd.DataFrame({"own": values} | rivals), "own").itertuples())
+
+
+CLIMB = np.linspace(0.05, 1.0, 20)  # reaches 0.9 in trial 18, 0.95 in trial 19
+
+
+def test_the_first_trial_that_reaches_a_level():
+    ratios = np.array([[0.2, 0.95, 0.5, 1.0], [0.1, 0.1, 0.1, 0.89], [0.9, 0, 0, 0]])
+    np.testing.assert_array_equal(first_reaching(ratios, 0.9), [2, np.inf, 1])
+
+
+def test_every_metric_of_one_climb():
+    falls = np.zeros((1, 1, 20), bool)
+    falls[0, 0, [2, 9, 10]] = True
+    runs = make_runs([[CLIMB]], stops=[[4]], falls=falls)
+    found = {name: metric.of(measured(runs)).value for name, metric in metrics(20).items()}
+    assert found == pytest.approx(
+        {
+            "RR@1": 0.05,
+            "RR@2": 0.1,
+            "RR@3": 0.15,
+            "RR@5": 0.25,
+            "RR@10": 0.5,
+            "RR@20": 1.0,
+            "T90": 18,
+            "T95": 19,
+            "solved@5": 0,
+            "solved@10": 0,
+            "solved@20": 1,
+            "AURC": CLIMB.mean(),
+            "CVaR10": 1.0,
+            "falls@10": 2,
+            "stop": 4,
+            "RR@stop": 0.2,
+            "mean RR@1": 0.05,
+            "mean RR@2": 0.1,
+            "mean RR@3": 0.15,
+            "mean RR@5": 0.25,
+            "mean RR@10": 0.5,
+            "mean RR@20": 1.0,
+        }
+    )
+
+
+def test_means_and_interquartile_means_differ():
+    runs = make_runs([[[0.0]], [[0.5]], [[0.6]], [[0.7]]])
+    found = metrics(1)
+    assert found["RR@1"].of(measured(runs)).value == pytest.approx(0.55)
+    assert found["mean RR@1"].of(measured(runs)).value == pytest.approx(0.45)
+    assert found["CVaR10"].of(measured(runs)).value == 0.0
+
+
+def test_few_trials_have_fewer_metrics():
+    assert set(metrics(4)) == {
+        *("RR@1", "RR@2", "RR@3", "T90", "T95", "AURC", "CVaR10", "stop", "RR@stop"),
+        *("mean RR@1", "mean RR@2", "mean RR@3"),
+    }
+
+
+def test_the_ratio_at_the_own_stop():
+    runs = make_runs([[[0.1, 0.2], [0.3, 0.4]]], stops=[[1, 2]])
+    np.testing.assert_array_equal(measured(runs)["RR@stop"], [0.1, 0.4])
+
+
+@pytest.mark.parametrize("n", [1, 2, 3, 4, 7, 8, 41, 100])
+def test_the_interquartile_mean_is_a_trimmed_mean(n):
+    values = np.random.default_rng(n).normal(size=(3, n))
+    np.testing.assert_allclose(interquartile_mean(values), stats.trim_mean(values, 0.25, axis=1))
+
+
+@pytest.mark.parametrize(("n", "count"), [(1, 1), (9, 1), (10, 1), (11, 2), (240, 24)])
+def test_the_worst_tenth_is_rounded_up(n, count):
+    values = np.random.default_rng(n).permutation(n).astype(float)
+    assert worst_tenth(values) == np.sort(values)[:count].mean()
+
+
+def test_the_median_is_infinite_once_half_of_the_values_are():
+    assert upper_median(np.array([1, 2, 3, np.inf, np.inf])) == 3
+    assert upper_median(np.array([1, 2, np.inf, np.inf])) == np.inf
+    assert upper_median(np.array([5.0, 1.0, 3.0])) == np.median([5, 1, 3])
+
+
+def test_the_bootstrap_finds_the_exact_distribution_of_a_small_case():
+    values = np.array([[0.0, 1.0], [10.0, 30.0]])
+    exact = sorted(
+        np.mean([*first, *second])
+        for first in itertools.product(values[0], repeat=2)
+        for second in itertools.product(values[1], repeat=2)
+    )
+    summary = summarise(values, mean)
+    assert summary.value == 10.25
+    assert (summary.low, summary.high) == (exact[0], exact[-1])  # each has more than 2.5% of the resamples
+
+
+def test_a_single_seed_has_no_interval():
+    summary = summarise(np.array([[0.25], [0.75]]), mean)
+    assert summary.value == 0.5
+    assert summary.text(2) == "0.50"
+
+
+def test_resampling_keeps_to_the_damage():
+    values = np.repeat(np.arange(6.0)[:, None], 5, axis=1)  # seeds do not differ, damages do
+    summary = summarise(values, interquartile_mean)
+    assert summary.value == summary.low == summary.high
+
+
+def test_intervals_cover_the_mean_about_as_often_as_they_say():
+    rng = np.random.default_rng(0)
+    offsets = np.arange(4.0)[:, None]
+    covered = 0
+    for _ in range(100):
+        summary = summarise(offsets + rng.normal(size=(4, 15)), mean)
+        covered += summary.low <= offsets.mean() <= summary.high
+    assert 86 <= covered <= 99
+
+
+def test_infinite_values_have_an_interval_too():
+    values = np.array([[3.0, np.inf, np.inf], [2.0, 2.0, np.inf]])
+    summary = summarise(values, upper_median)
+    assert (summary.value, summary.low, summary.high) == (np.inf, 3.0, np.inf)
+
+
+@pytest.mark.parametrize("wrong", [np.zeros(3), np.zeros((0, 3)), np.full((1, 2), np.nan)])
+def test_wrong_values_to_summarise(wrong):
+    with pytest.raises(InvalidValueError, match=r"numbers of shape \(damages, seeds\)"):
+        summarise(wrong, mean)
+
+
+def test_a_clear_difference():
+    rival = BASE - np.linspace(0.05, 0.16, 12)
+    (pair,) = compared(BASE, other=rival)
+    assert pair.difference == pytest.approx(0.105)
+    low, high = stats.t.interval(0.95, 11, 0.105, np.linspace(0.05, 0.16, 12).std(ddof=1) / math.sqrt(12))
+    assert (pair.low, pair.high) == pytest.approx((low, high))
+    assert (pair.rank_biserial, pair.better) == (1, 1)
+    assert pair.p == pytest.approx(2 / 2**12)  # every sign the same
+    d = 0.105 / np.linspace(0.05, 0.16, 12).std(ddof=1)
+    assert pair.hedges_g == pytest.approx(d * (1 - 3 / (4 * 11 - 1)), rel=1e-3)  # the usual approximation
+
+
+def test_the_rank_biserial_correlation_of_three_differences():
+    (pair,) = compared([0.3, 0.0, 0.0, 0.5], other=[0.0, 0.1, 0.2, 0.5])
+    assert pair.rank_biserial == pytest.approx((3 - 1 - 2) / 6)
+    assert pair.better == pytest.approx((1 + 0.5) / 4)
+
+
+def test_no_difference():
+    (pair,) = compared(BASE, other=BASE + 1e-15)
+    assert (pair.p, pair.rank_biserial, pair.better) == (1, 0, 0.5)
+    assert math.isnan(pair.hedges_g)
+
+
+def test_swapping_the_selectors_turns_the_signs():
+    other = BASE + RNG.normal(0.02, 0.1, 12)
+    (pair,), (mirror,) = compared(BASE, o=other), compared(other, o=BASE)
+    assert mirror.hedges_g == pytest.approx(-pair.hedges_g)
+    assert mirror.rank_biserial == pytest.approx(-pair.rank_biserial)
+    assert mirror.p == pytest.approx(pair.p)
+    assert mirror.better == pytest.approx(1 - pair.better)
+
+
+def test_probabilities_are_adjusted_for_the_number_of_rivals():
+    rivals = {str(n): BASE - shift for n, shift in enumerate(np.linspace(0.05, 0.16, 12) * np.ones((3, 1)))}
+    assert [pair.p for pair in compared(BASE, **rivals)] == pytest.approx([3 * 2 / 2**12] * 3)
+    others = {str(n): BASE + RNG.normal(shift, 0.1, 12) for n, shift in enumerate((0.02, 0.1, 0.0, 0.05))}
+    single = [stats.wilcoxon(BASE - other).pvalue for other in others.values()]
+    least, second, *_ = np.argsort(single)
+    adjusted = [pair.p for pair in compared(BASE, **others)]
+    assert adjusted[least] == pytest.approx(min(1, 4 * single[least]))
+    assert adjusted[second] == pytest.approx(min(1, max(4 * single[least], 3 * single[second])))

@@ -1,0 +1,119 @@
+"""Trials in files: exact round trips, and refusals of what is not a sound result."""
+
+import dataclasses
+import json
+import re
+
+import h5py
+import numpy as np
+import pytest
+from made_results import make_result
+
+from repertoire.storage.formats import Contents, read_group, write_group
+from robots.errors import InvalidFileError, InvalidValueError
+from suites.paper.results import TrialResult, read_trial, write_trial
+
+HISTORY = {
+    "evaluations": np.array([200, 400]),
+    "qd_score": np.array([1.5, 2.5]),
+    "coverage": np.array([0.1, 0.2]),
+    "best": np.array([np.nan, 99.9]),
+}
+CELLS = np.array([[1.5, np.nan], [2.5, -np.inf]], np.float32)
+RESULT = make_result(
+    "sphere-10", "sep-cma-mae", 3, qd_score=12345.678901234567, machine="é", history=HISTORY, objectives=CELLS
+)
+
+
+@pytest.fixture
+def path(tmp_path):
+    path = tmp_path / "trial.h5"
+    write_trial(path, RESULT)
+    return path
+
+
+def assert_same(actual: TrialResult, expected: TrialResult) -> None:
+    for field in dataclasses.fields(TrialResult):
+        found, wanted = getattr(actual, field.name), getattr(expected, field.name)
+        assert type(found) is type(wanted)
+        np.testing.assert_equal(found, wanted, err_msg=field.name, strict=isinstance(wanted, np.ndarray))
+
+
+def test_a_result_comes_back_exactly(path):
+    assert_same(read_trial(path), RESULT)
+    assert read_trial(path).history["evaluations"].dtype == np.int64
+
+
+@pytest.mark.parametrize("changes", [{"qd_score": float("nan")}, {"best": float("-inf")}, {"machine": ""}])
+def test_special_values_come_back_exactly(path, changes):
+    result = dataclasses.replace(RESULT, **changes)
+    write_trial(path, result)
+    assert_same(read_trial(path), result)
+
+
+def test_a_result_of_before_there_were_options_can_be_read(path):
+    with h5py.File(path, "r") as file:
+        contents = read_group(file)
+    scalars = json.loads(contents.texts["scalars"])
+    del scalars["options"]
+    rewrite(path, Contents(contents.arrays, {"scalars": json.dumps(scalars)}))
+    assert_same(read_trial(path), RESULT)
+
+
+def rewrite(path, contents):
+    with h5py.File(path, "w", libver="v108") as file:
+        file.attrs["format"], file.attrs["version"] = np.bytes_(b"surefoot trial"), np.int64(2)
+        write_group(file, contents)
+
+
+def scalar(name, value):
+    def edit(contents):
+        contents.texts["scalars"] = json.dumps(json.loads(contents.texts["scalars"]) | {name: value})
+
+    return edit
+
+
+def column(name, value):
+    return lambda contents: contents.arrays.update({f"history/{name}": value})
+
+
+DOCTORED = {
+    "no scalars": (lambda c: c.texts.clear(), "the text 'scalars' is missing"),
+    "scalars deep": (lambda c: c.texts.update(scalars="[" * 10**5), ""),
+    "scalars a list": (lambda c: c.texts.update(scalars="[]"), "'scalars' must hold a JSON object"),
+    "a scalar more": (scalar("colour", 1), "its scalars must be domain"),
+    "truth for a count": (scalar("trial", True), "'trial' must be of type int, not True"),
+    "nothing for a number": (scalar("qd_score", None), "'qd_score' must be of type float, not None"),
+    "wide objectives": (
+        lambda c: c.arrays.update(objectives=np.zeros((2, 2))),
+        "'objectives' must be float32",
+    ),
+    "no history": (
+        lambda c: [c.arrays.pop(name) for name in [*c.arrays] if name.startswith("history/")],
+        "the history must have the columns best, coverage, evaluations, qd_score",
+    ),
+    "uneven columns": (column("best", np.zeros(3)), r"'history/coverage' must have shape \(3,\), not \(2,\)"),
+    "a table": (column("best", np.zeros((2, 2))), "'history/best' must be float64 of rank 1"),
+    "no numbers": (column("best", np.zeros(2, bool)), "the columns of the history must hold"),
+}
+
+
+@pytest.mark.parametrize("case", DOCTORED)
+def test_what_is_not_a_sound_result_is_refused(path, case):
+    edit, message = DOCTORED[case]
+    with h5py.File(path) as file:
+        contents = read_group(file)
+    edit(contents)
+    rewrite(path, contents)
+    with pytest.raises(InvalidFileError, match=f"^{re.escape(str(path))}.*{message}") as refusal:
+        read_trial(path)
+    assert "\n" not in str(refusal.value)
+
+
+def test_what_cannot_be_written_leaves_nothing(tmp_path):
+    with pytest.raises(InvalidFileError, match="cannot be written"):
+        write_trial(tmp_path / "missing" / "trial.h5", RESULT)
+    texts = dataclasses.replace(RESULT, history={"evaluations": np.array(["x"])})
+    with pytest.raises(InvalidValueError, match="'history/evaluations' must be real numbers to be saved"):
+        write_trial(tmp_path / "trial.h5", texts)
+    assert list(tmp_path.iterdir()) == []

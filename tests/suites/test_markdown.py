@@ -1,0 +1,126 @@
+"""Markdown shows texts as they are, and numbers have the digits that they deserve."""
+
+import math
+from html.parser import HTMLParser
+
+import pytest
+from markdown_it import MarkdownIt
+
+from suites.markdown import (
+    Bold,
+    bullets,
+    format_anova,
+    format_mean,
+    format_number,
+    heading,
+    join,
+    paragraph,
+    table,
+)
+from suites.statistics import Anova, MeanInterval, compare, mean_interval
+
+NASTY = [
+    "a < b > c & d",
+    "<script>alert('x')</script>",
+    "a|b",
+    "**strong** and *weak* and _weak_ and ~~gone~~",
+    "`code` and \\backslash",
+    "[text](address) and &amp; and &#65;",
+    "# no heading",
+    "1. no list",
+    "- no list",
+    "+ no list",
+    "> no quotation",
+    "---",
+    "quotes \" and '",
+    "snake_case_name",
+]
+
+
+class Texts(HTMLParser):
+    """Collects (element, text) of a rendered document."""
+
+    def __init__(self, markdown: str) -> None:
+        super().__init__()
+        self.open: list[str] = []
+        self.found: list[tuple[str, str]] = []
+        self.sources: list[str | None] = []
+        self.feed(MarkdownIt("commonmark").enable(["table", "strikethrough"]).render(markdown))
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.sources += [value for name, value in attrs if name == "src"]
+        if tag != "img":
+            self.open.append(tag)
+
+    def handle_startendtag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.handle_starttag(tag, attrs)
+
+    def handle_endtag(self, tag: str) -> None:
+        assert self.open.pop() == tag
+
+    def handle_data(self, data: str) -> None:
+        if data.strip():
+            self.found.append((self.open[-1], " ".join(data.split())))
+
+
+@pytest.mark.parametrize("text", NASTY)
+def test_texts_are_not_taken_for_markup(text: str):
+    rows = [(text, "1"), (Bold(text), "2")]
+    blocks = [heading(text, 3), "", paragraph(text), bullets((text, "plain")), table((text, "number"), rows)]
+    assert Texts(join(blocks)).found == [
+        ("h3", text),
+        ("p", text),
+        ("li", text),
+        ("li", "plain"),
+        ("th", text),
+        ("th", "number"),
+        ("td", text),
+        ("td", "1"),
+        ("strong", text),
+        ("td", "2"),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("mean", "reach", "text"),
+    [
+        (0.5412, 0.0123, "0.541 ± 0.012"),
+        (0.54123, 0.00123, "0.5412 ± 0.0012"),
+        (0.7, 0.12, "0.700 ± 0.120"),
+        (0.0070312, 0.0000201, "0.007031 ± 0.000020"),
+        (1234.5, 8.0, "1,234.500 ± 8.000"),
+        (100.0, 1e-9, "100.000 ± 0.000"),
+        (100.0, 0.0, "100.000 ± 0.000"),
+        (0.5412, math.nan, "0.5412"),
+    ],
+)
+def test_means_have_as_many_digits_as_their_interval_supports(mean: float, reach: float, text: str):
+    assert format_mean(MeanInterval(mean, mean - reach, mean + reach), 3) == text
+    assert format_mean(mean_interval([2.0]), 2) == "2.000"
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [
+        (0, "0"),
+        (0.0076812, "0.00768"),
+        (-1.4, "-1.40"),
+        (399.6, "400"),
+        (12345, "12,345"),
+        (3.0812e6, "3.08e6"),
+        (2.5e-7, "2.50e-7"),
+        (-4.2e12, "-4.20e12"),
+    ],
+)
+def test_numbers_keep_three_digits(value: float, text: str):
+    assert format_number(value) == text
+
+
+def test_tests_are_written_as_in_the_paper():
+    welch = Anova("Welch", 63320.4, 3, 15.312, 1e-30, 0.9, 0.9)
+    assert format_anova(welch) == "Welch's F(3, 15.31) = 63320, p < 0.001"
+    large = Anova("Welch", 3.084e6, 3, 15.6, 0.0, 0.9, 0.9)
+    assert format_anova(large) == "Welch's F(3, 15.60) = 3.08e6, p < 0.001"
+    found = compare({"a": [1.0, 2.0, 3.0], "b": [2.0, 3.0, 4.0]}).anova
+    assert found is not None
+    assert format_anova(found) == "F(1, 4) = 1.50, p = 0.288"

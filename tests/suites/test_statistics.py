@@ -1,0 +1,313 @@
+"""Comparisons of groups, against published examples and plain transcriptions of the formulas."""
+
+import math
+from itertools import combinations
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from robots.errors import InvalidValueError
+from suites.statistics import (
+    Spread,
+    compare,
+    compare_with_printed,
+    decide,
+    decide_printed_pair,
+    judge,
+    mean_interval,
+    pooled_spread,
+)
+
+# NIST StRD, analysis of variance: SiRstv.dat, resistance measured with five instruments
+SILICON = {
+    "1": [196.3052, 196.1240, 196.1890, 196.2569, 196.3403],
+    "2": [196.3042, 196.3825, 196.1669, 196.3257, 196.0422],
+    "3": [196.1303, 196.2005, 196.2889, 196.0343, 196.1811],
+    "4": [196.2795, 196.1748, 196.1494, 196.1485, 195.9885],
+    "5": [196.2119, 196.1051, 196.1850, 196.0052, 196.2090],
+}
+# NIST/SEMATECH e-Handbook of Statistical Methods, section 7.4.3: four treatments
+HANDBOOK = {
+    "1": [6.9, 5.4, 5.8, 4.6, 4.0],
+    "2": [8.3, 6.8, 7.8, 9.2, 6.5],
+    "3": [8.0, 10.5, 8.1, 6.9, 9.3],
+    "4": [5.8, 3.8, 6.1, 5.6, 6.2],
+}
+# The same handbook, section 1.3.5.10: GEAR.DAT, diameters of gears in ten batches
+GEARS = {
+    "1": [1.006, 0.996, 0.998, 1.000, 0.992, 0.993, 1.002, 0.999, 0.994, 1.000],
+    "2": [0.998, 1.006, 1.000, 1.002, 0.997, 0.998, 0.996, 1.000, 1.006, 0.988],
+    "3": [0.991, 0.987, 0.997, 0.999, 0.995, 0.994, 1.000, 0.999, 0.996, 0.996],
+    "4": [1.005, 1.002, 0.994, 1.000, 0.995, 0.994, 0.998, 0.996, 1.002, 0.996],
+    "5": [0.998, 0.998, 0.982, 0.990, 1.002, 0.984, 0.996, 0.993, 0.980, 0.996],
+    "6": [1.009, 1.013, 1.009, 0.997, 0.988, 1.002, 0.995, 0.998, 0.981, 0.996],
+    "7": [0.990, 1.004, 0.996, 1.001, 0.998, 1.000, 1.018, 1.010, 0.996, 1.002],
+    "8": [0.998, 1.000, 1.006, 1.000, 1.002, 0.996, 0.998, 0.996, 1.002, 1.006],
+    "9": [1.002, 0.998, 0.996, 0.995, 0.996, 1.004, 1.004, 0.998, 0.999, 0.991],
+    "10": [0.991, 0.995, 0.984, 0.994, 0.997, 0.997, 0.991, 0.998, 1.004, 0.997],
+}
+# InsectSprays, which comes with R: counts of insects (Beall 1942)
+INSECTS = {
+    "A": [10, 7, 20, 14, 14, 12, 10, 23, 17, 20, 14, 13],
+    "B": [11, 17, 21, 11, 16, 14, 17, 17, 19, 21, 7, 13],
+    "C": [0, 1, 7, 2, 3, 1, 2, 1, 3, 0, 1, 4],
+    "D": [3, 5, 12, 6, 4, 3, 5, 5, 5, 5, 2, 4],
+    "E": [3, 5, 3, 5, 3, 6, 1, 1, 3, 2, 6, 4],
+    "F": [11, 9, 15, 22, 15, 16, 13, 10, 26, 26, 24, 13],
+}
+UNEQUAL = {"a": [5.1, 4.9, 5.3, 5.0, 4.8, 5.2], "b": [9.0, 2.0, 14.0, 6.5, 11.0], "c": [8.1, 8.4, 7.9, 8.3]}
+
+
+def exactly(mean: float, deviation: float, n: int) -> np.ndarray:
+    """A sample with just this mean and standard deviation."""
+    sample = np.random.default_rng(n).normal(size=n)
+    return mean + deviation * (sample - sample.mean()) / sample.std(ddof=1)
+
+
+def test_one_way_anova_has_the_values_nist_certifies():
+    anova = compare(SILICON).anova
+    assert anova.method == "one-way"
+    assert (anova.df_between, anova.df_within) == (4, 20)
+    assert anova.statistic == pytest.approx(1.18046237440255, rel=1e-9)
+    assert anova.eta_squared == pytest.approx(1.90999039051129e-01, rel=1e-9)
+    between, within = 5.11462616e-02, 2.1663656e-01
+    omega = (between - 4 * within / 20) / (between + within + within / 20)
+    assert anova.omega_squared == pytest.approx(omega, rel=1e-8)
+
+
+def test_levene_is_as_in_the_nist_handbook():
+    expected = stats.f.sf(1.705910, 9, 90)  # W of the handbook
+    assert compare(GEARS).levene == pytest.approx(expected, rel=2e-5)
+
+
+def test_tukey_is_as_in_the_nist_handbook():
+    # section 7.4.7.1, which prints two decimals
+    comparison = compare(HANDBOOK)
+    printed = {
+        ("1", "2"): (-4.47, -0.29),
+        ("1", "3"): (-5.31, -1.13),
+        ("1", "4"): (-2.25, 1.93),
+        ("2", "3"): (-2.93, 1.25),
+        ("2", "4"): (0.13, 4.31),
+        ("3", "4"): (0.97, 5.15),
+    }
+    for pair in comparison.pairs:
+        assert (pair.low, pair.high) == pytest.approx(printed[pair.first, pair.second], abs=0.011)
+    assert [pair.sign for pair in comparison.pairs] == ["<", "<", "?", "?", ">", ">"]
+
+
+def test_welch_is_as_printed_by_r():
+    # oneway.test(count ~ spray, InsectSprays): F = 36.065, num df = 5.000, denom df = 30.043, p = 7.999e-12
+    anova = compare(INSECTS).anova
+    assert anova.method == "Welch"
+    assert anova.statistic == pytest.approx(36.065, abs=5e-4)
+    assert (anova.df_between, anova.df_within) == (5, pytest.approx(30.043, abs=5e-4))
+    assert anova.p == pytest.approx(7.999e-12, rel=1e-4)
+
+
+def test_games_howell_is_as_in_spss():
+    # ONEWAY /POSTHOC=GH of SPSS, as quoted in scipy's own tests
+    groups = {
+        "0": [30.0, 23.0, 51.0],
+        "1": [-81.0, 71.0, -27.0, 63.0],
+        "2": [42.0, 11.0, 29.0, 19.0, 50.0],
+        "3": [23.0, 22.0, 20.0, 18.0, 9.0],
+    }
+    comparison = compare(groups)
+    assert comparison.anova.method == "Welch"
+    expected = {
+        ("0", "1"): (28.16666667, -141.98541638, 198.31874971, 0.87275427),
+        ("0", "2"): (4.466666667, -37.28306768, 46.21640110, 0.97526284),
+        ("0", "3"): (16.26666667, -35.09331124, 67.62664457, 0.42625062),
+        ("1", "2"): (-23.70000000, -195.31561720, 147.91561720, 0.91489507),
+        ("1", "3"): (-11.90000000, -188.10547873, 164.30547873, 0.98614322),
+        ("2", "3"): (11.80000000, -16.28948575, 39.88948575, 0.47553443),
+    }
+    assert {(pair.first, pair.second) for pair in comparison.pairs} == set(expected)
+    for pair in comparison.pairs:
+        found = (pair.difference, pair.low, pair.high, pair.p)
+        assert found == pytest.approx(expected[pair.first, pair.second], abs=1e-5)
+
+
+def test_hedges_g_is_as_in_the_textbook():
+    # Borenstein et al. 2009, Introduction to Meta-Analysis, chapter 4
+    comparison = compare({"one": exactly(103, 5.5, 50), "two": exactly(100, 4.5, 50)})
+    assert comparison.pairs[0].hedges_g == pytest.approx(0.5924, abs=5e-5)
+
+
+def test_hedges_correction_is_exact_for_small_groups():
+    # for 2 degrees of freedom the approximation 1 - 3 / (4 df - 1) would give 0.571
+    comparison = compare({"a": [0.0, 2.0], "b": [1.0, 3.0]})
+    assert comparison.pairs[0].hedges_g == pytest.approx(-1 / math.sqrt(2) / math.sqrt(math.pi), rel=1e-12)
+
+
+def test_welch_and_games_howell_follow_their_formulas():
+    samples = [np.array(values) for values in UNEQUAL.values()]
+    n, m, v = (np.array([f(x) for x in samples]) for f in (len, np.mean, lambda x: np.var(x, ddof=1)))
+    k, w = len(samples), n / v
+    center = (w * m).sum() / w.sum()
+    lack = ((1 - w / w.sum()) ** 2 / (n - 1)).sum()
+    f = (w * (m - center) ** 2).sum() / (k - 1) / (1 + 2 * (k - 2) / (k**2 - 1) * lack)
+    df = (k**2 - 1) / 3 / lack
+    comparison = compare(UNEQUAL)
+    assert comparison.anova.statistic == pytest.approx(f, rel=1e-12)
+    assert comparison.anova.df_within == pytest.approx(df, rel=1e-12)
+    assert comparison.anova.p == pytest.approx(stats.f.sf(f, k - 1, df), rel=1e-9)
+    squares = sum(((x - x.mean()) ** 2).sum() for x in samples)
+    whole = np.concatenate(samples)
+    assert comparison.anova.eta_squared == pytest.approx(1 - squares / ((whole - whole.mean()) ** 2).sum())
+    for (i, j), pair in zip(combinations(range(k), 2), comparison.pairs, strict=True):
+        error = v[i] / n[i] + v[j] / n[j]
+        free = error**2 / ((v[i] / n[i]) ** 2 / (n[i] - 1) + (v[j] / n[j]) ** 2 / (n[j] - 1))
+        q = abs(m[i] - m[j]) / math.sqrt(error / 2)
+        reach = stats.studentized_range.ppf(0.95, k, free) * math.sqrt(error / 2)
+        assert pair.p == pytest.approx(stats.studentized_range.sf(q, k, free), rel=1e-9)
+        assert pair.high - pair.difference == pytest.approx(reach, rel=1e-6)
+
+
+def test_signs_can_be_read_both_ways():
+    comparison = compare(UNEQUAL)
+    assert (comparison.signs("a", "c"), comparison.signs("c", "a")) == ("<", ">")
+    assert comparison.signs("a", "b") == comparison.signs("b", "a") == "?"
+    assert comparison.signs("a", "d") == ""
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "sign"),
+    [
+        (0.01, 5.0, ">"),
+        (-5.0, -0.01, "<"),
+        (-0.9, 1.0, "≈"),
+        (0.0, 1.0, "≈"),
+        (-0.9, 1.01, "?"),
+        (-3.0, 0.2, "?"),
+        (math.nan, math.nan, "?"),
+    ],
+)
+def test_an_interval_decides_unless_it_has_both_nothing_and_a_tenth(low: float, high: float, sign: str):
+    assert decide(low, high, larger=10.0) == sign
+
+
+def test_both_procedures_are_used_where_levenes_p_is_near_the_level():
+    def found(deviation: float) -> tuple[float, int, str]:
+        groups = {"a": exactly(11.4, 1, 10), "b": exactly(10.2, 1, 12), "c": exactly(10, deviation, 11)}
+        comparison = compare(groups)
+        return comparison.levene, len(comparison.others), comparison.signs("a", "b")
+
+    assert found(1.8) == (pytest.approx(0.1265, abs=5e-5), 0, "?")
+    assert found(2.0) == (pytest.approx(0.0613, abs=5e-5), 3, "? or >")  # Tukey, then Games-Howell
+    assert found(2.2) == (pytest.approx(0.0312, abs=5e-5), 3, "> or ?")  # the other way round
+    assert found(4.0)[1:] == (0, ">")
+
+
+def test_a_printed_mean_has_the_interval_of_two_samples():
+    ours = exactly(12.0, 3.0, 10)
+    found = compare_with_printed(ours, 10.0, count=20, decimals=1, spread=Spread(4.0, 19))
+    # scipy's test of the same two samples, without the rounding of 0.05
+    test = stats.ttest_ind(ours, exactly(10.0, 4.0, 20), equal_var=False).confidence_interval(0.95)
+    assert (found.low, found.high) == pytest.approx((test.low - 0.05, test.high + 0.05))
+    unknown = compare_with_printed(ours, 10.0, count=20, decimals=1, spread=None)
+    reach = stats.t.ppf(0.975, 9) * 3.0 * math.sqrt(1 / 10 + 1 / 20)
+    assert unknown.half_width == pytest.approx(reach + 0.05)
+    assert math.isnan(compare_with_printed([1.0], 2.0, count=5, decimals=1, spread=None).low)
+
+
+def test_a_one_way_anova_tells_the_pooled_spread():
+    anova = compare(SILICON).anova
+    within = 2.1663656e-01 / 20  # the residual mean square that NIST certifies
+    means = [float(np.mean(values)) for values in SILICON.values()]
+    found = pooled_spread(means, count=5, f=anova.statistic, df=20)
+    assert (found.deviation, found.df) == (pytest.approx(math.sqrt(within), rel=1e-6), 20)
+
+
+def test_two_printed_means_are_alike_where_tukeys_interval_says_so():
+    def found(first: float, second: float, spread: Spread | None) -> str:
+        return decide_printed_pair(first, second, groups=4, count=10, decimals=3, spread=spread)
+
+    # q(0.95; 4, 36) = 3.809, so that the half width is 1.2045 deviations
+    assert found(0.787, 0.784, Spread(0.0116, 36)) == "≈"
+    assert found(0.663, 0.640, Spread(0.1775, 36)) == "?"
+    assert found(1.0, 1.0, Spread(0.099 / 1.2045, 36)) == "≈"
+    assert found(1.0, 1.0, Spread(0.0995 / 1.2045, 36)) == "?"  # the last digit may hide another 0.001
+    assert found(0.787, 0.784, None) == "?"
+
+
+def test_the_mean_has_students_interval():
+    # Student's sleep data, drug 2; R: t.test gives 0.8976775 to 3.7623225
+    interval = mean_interval([1.9, 0.8, 1.1, 0.1, -0.1, 4.4, 5.5, 1.6, 4.6, 3.4])
+    assert (interval.mean, interval.low, interval.high) == pytest.approx((2.33, 0.8976775, 3.7623225))
+    assert interval.half_width == pytest.approx(2.33 - 0.8976775)
+
+
+def test_the_mean_of_one_value_has_no_interval():
+    interval = mean_interval([4.0])
+    assert interval.mean == 4
+    assert math.isnan(interval.low)
+    assert math.isnan(interval.half_width)
+    assert mean_interval([4.0, 4.0]).half_width == 0
+
+
+@pytest.mark.parametrize(
+    ("groups", "reason"),
+    [
+        ({"a": [1.0, 2.0, 3.0]}, "a is the only group"),
+        ({"a": [1.0, 2.0, 3.0], "b": [4.0]}, "b has a single value"),
+        ({"a": [1.0, 2.0, 3.0], "b": [4.0, 4.0, 4.0]}, "all values of b are equal"),
+        ({"a": [7.0, 7.0, 7.0], "b": [7.0, 7.0, 7.0]}, "all values of a are equal"),
+        ({"a": [0.3, 0.1 + 0.2, 0.3], "b": [4.0, 5.0, 4.0]}, "all values of a are equal"),
+        ({"a": [0.0, 0.0], "b": [4.0, 5.0]}, "all values of a are equal"),
+    ],
+)
+def test_what_cannot_be_tested_says_why(groups: dict[str, list[float]], reason: str):
+    comparison = compare(groups)
+    assert comparison.untested == reason
+    assert (comparison.anova, comparison.levene, comparison.pairs) == (None, None, ())
+    assert set(comparison.normality) == set(groups)
+
+
+def test_equally_far_from_the_median_counts_as_unknown_variances():
+    assert compare({"a": [1.0, 3.0, 1.0, 3.0], "b": [2.0, 4.0, 2.0, 4.0]}).levene is None
+    assert compare({"a": [1.0, 3.0, 1.0, 3.0], "b": [2.0, 8.0, 2.0, 8.0]}).levene == 0
+
+
+@pytest.mark.parametrize(
+    ("groups", "message"),
+    [
+        ({}, "no groups"),
+        ({"a": [1.0, 2.0], "b": []}, "b must be a list of at least one"),
+        ({"a": [[1.0, 2.0]], "b": [1.0]}, "a must be a list"),
+        ({"a": [1.0, math.nan], "b": [1.0, 2.0]}, "a must be finite, not nan"),
+        ({"a": [1.0, 2.0], "b": [1.0, -math.inf]}, "b must be finite, not -inf"),
+    ],
+)
+def test_what_is_no_group_is_refused(groups: dict, message: str):
+    with pytest.raises(InvalidValueError, match=message):
+        compare(groups)
+
+
+RANKING = [("a", "b"), ("a", "c"), ("b", "c")]
+
+
+@pytest.mark.parametrize(
+    ("means", "verdict", "reason"),
+    [
+        ({"a": 1, "b": 3, "c": 5}, "supported", ""),
+        ({"a": 3, "b": 1, "c": 5}, "not supported", "contradicted by: a > b"),
+        ({"a": 1, "b": 1.1, "c": 5}, "not answerable", "not answerable: a ? b"),
+        ({"a": 30, "b": 30.1, "c": 50}, "not supported", "contradicted by: a ≈ b"),
+        ({"a": 1, "c": 5}, "supported as far as tested", "did not run: b"),
+        ({"a": 5, "c": 1}, "not supported", "contradicted by: a > c; did not run: b"),
+        ({"a": 1, "d": 5}, "not tested", "did not run: b, c"),
+    ],
+)
+def test_every_pair_must_be_as_expected(means: dict[str, float], verdict: str, reason: str):
+    comparison = compare({name: exactly(mean, 0.5, 6) for name, mean in means.items()})
+    assert judge(comparison, RANKING) == (verdict, reason)
+
+
+def test_what_was_not_tested_is_not_judged():
+    assert judge(compare({"a": [1.0, 2.0], "b": [3.0]}), [("a", "b")]) == (
+        "not tested",
+        "b has a single value",
+    )

@@ -1,0 +1,392 @@
+"""Studies: results depend on nothing but the settings, and finished trials are neither lost nor run again."""
+
+import json
+import multiprocessing
+import os
+import re
+import shutil
+import subprocess
+import sys
+import time
+from collections.abc import Iterable
+from contextlib import ExitStack
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from made_results import make_result
+from made_studies import assert_same, benchmark_settings, robot_settings, silent, variants
+
+from robots.errors import InvalidFileError, InvalidValueError, SurefootError, UnknownNameError
+from robots.locks import locked
+from suites.identity import keep_identity
+from suites.paper.published import published_study
+from suites.paper.results import TrialResult, read_trial, write_trial
+from suites.paper.settings import paper_settings
+from suites.paper.trial import Trial
+from suites.study import Study, StudyProgress, run_claimed
+
+OPTIMIZATION, LOCOMOTION, ABLATION = map(published_study, ("optimization", "locomotion", "ablation"))
+ALGORITHMS, DOMAINS = ("sep-cma-mae", "map-elites-line"), ("sphere-10", "arm-10")
+IDENTITY = {"study": "small", "seed": 1, "evaluations": {"hopper": 400}}
+
+
+def files(folder: Path) -> dict[str, bytes]:
+    return {str(path.relative_to(folder)): path.read_bytes() for path in folder.rglob("[!.]*.h5")}
+
+
+def assert_all_same(actual: Iterable[TrialResult], expected: Iterable[TrialResult]) -> None:
+    """The same results except for times, in whatever order."""
+    both = [sorted(results, key=lambda one: one.key) for results in (actual, expected)]
+    for found, wanted in zip(*both, strict=True):
+        assert_same(found, wanted)
+
+
+@pytest.fixture(scope="module")
+def finished(tmp_path_factory) -> tuple[Study, list[tuple]]:
+    """A study of two processes, and what it reported."""
+    study, told = Study(benchmark_settings(), tmp_path_factory.mktemp("finished") / "new" / "study"), []
+    study.run(
+        processes=2,
+        on_progress=lambda p: told.append((p.trials, len(p.ended), p.done, p.last)),
+    )
+    return study, told
+
+
+@pytest.fixture
+def copy(finished, tmp_path) -> Path:
+    """The folder of a finished study, to change as a test likes."""
+    return shutil.copytree(finished[0].folder, tmp_path / "copy")
+
+
+@pytest.fixture
+def in_process(monkeypatch) -> list[Trial]:
+    """Runs trials one after the other in this process, which saves the start of others, and lists them."""
+    ran: list[Trial] = []
+
+    def run(study: Study, trials, _processes, progress, on_progress) -> None:
+        for trial in trials:
+            ran.append(trial)
+            progress.finish(trial.key, run_claimed(trial, silent))
+            on_progress(progress)
+
+    monkeypatch.setattr(Study, "_run", run)
+    return ran
+
+
+def test_results_are_those_of_the_trials_run_alone_in_their_order(finished):
+    study, _ = finished
+    assert_all_same(study.results(), [trial.run(silent) for trial in study.trials])
+    keys = [one.key for one in study.results()]
+    assert keys == [trial.key for trial in study.trials]
+    assert keys[:4] == [(domain, algorithm, 0) for domain in DOMAINS for algorithm in ALGORITHMS]
+    assert len({one.seed for one in study.results()}) == 8
+
+
+def test_order_and_company_of_trials_change_nothing(finished, tmp_path, in_process):
+    reversed_ = benchmark_settings(
+        variants=variants(*ALGORITHMS[::-1]), evaluations=dict.fromkeys(DOMAINS[::-1], 2000), trials=1
+    )
+    other = Study(reversed_, tmp_path / "other")
+    other.run(processes=1)
+    assert_all_same(other.results(), [one for one in finished[0].results() if one.trial == 0])
+
+
+def test_the_folder_says_what_the_study_is(finished):
+    study, _ = finished
+    found = json.loads((study.folder / "study.json").read_text())
+    assert found == {"study": "small", "seed": 1, "evaluations": dict.fromkeys(DOMAINS, 2000)}
+    names = {f"trials/{d}/{a}-{t:02d}.h5" for d in DOMAINS for a in ALGORITHMS for t in range(2)}
+    assert files(study.folder).keys() == names
+
+
+def test_progress_is_reported(finished):
+    trials, counts, done, last = zip(*finished[1], strict=True)
+    assert set(trials) == {8}
+    assert sorted(set(counts) | {0}) == list(range(9))
+    assert list(counts) == sorted(counts)
+    assert all(count <= share <= 8 for count, share in zip(counts, done, strict=True))
+    assert done[-1] == 8
+    assert len({one.key for one in last if one}) == 8
+
+
+def test_only_what_is_missing_is_run(finished, copy, in_process):
+    before = files(copy)
+    study = Study(benchmark_settings(), copy)
+    study.run(processes=2)
+    assert (files(copy), in_process) == (before, [])
+    (copy / "trials" / "arm-10" / "map-elites-line-01.h5").unlink()
+    assert len(study.results()) == 7
+    study.run(processes=1)
+    assert [trial.key for trial in in_process] == [("arm-10", "map-elites-line", 1)]
+    assert_all_same(study.results(), finished[0].results())
+
+
+def test_a_study_can_be_extended(finished, copy, in_process):
+    before = files(copy)
+    more = benchmark_settings(
+        variants=variants(*ALGORITHMS, "cma-me"), evaluations={"sphere-10": 2000}, trials=3
+    )
+    study = Study(more, copy)
+    assert len(study.results()) == 4
+    study.run(processes=1)
+    new = {("sphere-10", algorithm, 2) for algorithm in ALGORITHMS}
+    assert {trial.key for trial in in_process} == new | {("sphere-10", "cma-me", i) for i in range(3)}
+    assert files(copy).items() >= before.items()
+    assert len(study.all_results()) == 8 + 2 + 3
+
+
+def test_a_trial_that_another_process_runs_is_left_to_it(copy, in_process):
+    study = Study(benchmark_settings(), copy)
+    taken, free = study.trials[2:4]
+    for trial in (taken, free):
+        trial.result_path.unlink()
+    with locked(taken.result_path):
+        progress = study.run(processes=1)
+        assert (progress.elsewhere, free.result_path.exists()) == ({taken.key}, True)
+        assert not taken.result_path.exists()
+    assert study.run(processes=1).elsewhere == set()
+    assert len(study.results()) == 8
+
+
+def test_a_trial_whose_process_died_meanwhile_is_run_in_the_end(copy, in_process):
+    study = Study(benchmark_settings(), copy)
+    taken, free = study.trials[2:4]
+    for trial in (taken, free):
+        trial.result_path.unlink()
+    claim = ExitStack()
+    claim.enter_context(locked(taken.result_path))
+    progress = study.run(processes=1, on_progress=lambda _: claim.close())
+    assert [trial.key for trial in in_process] == [free.key, taken.key]
+    assert (progress.elsewhere, progress.done) == (set(), 8)
+
+
+def test_only_one_trial_is_run(tmp_path, in_process):
+    study = Study(benchmark_settings(), tmp_path)
+    progress = study.run(processes=4, only=study.trials[5])
+    assert (progress.trials, progress.done, in_process) == (1, 1, [study.trials[5]])
+    assert [one.key for one in study.results()] == [study.trials[5].key]
+    assert study.run(processes=4, only=study.trials[5]).done == 1
+    assert len(in_process) == 1
+
+
+_TASK = """
+import json, sys
+from pathlib import Path
+from made_studies import benchmark_settings
+from suites.study import Study, run_claimed
+from suites.paper.trial import Trial
+
+run, ran = Trial.run, []
+Trial.run = lambda trial, report: ran.append(trial.key) or run(trial, report)
+for trial in Study(benchmark_settings(trials=4), Path(sys.argv[1])).trials:
+    run_claimed(trial, lambda _: None)
+print(json.dumps(ran))
+"""
+
+
+def test_processes_that_share_a_folder_run_each_trial_once(finished, tmp_path):
+    command = [sys.executable, "-W", "error", "-c", _TASK, str(tmp_path)]
+    environment = os.environ | {"PYTHONPATH": os.pathsep.join([*sys.path, str(Path(__file__).parent)])}
+    tasks = [subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, text=True) for _ in range(3)]
+    ran = [tuple(key) for task in tasks for key in json.loads(task.communicate(timeout=300)[0])]
+    shared = Study(benchmark_settings(trials=4), tmp_path)
+    assert sorted(ran) == sorted(trial.key for trial in shared.trials)
+    assert not shared.remaining()
+    assert not list(tmp_path.rglob(".*.lock"))
+    assert_all_same([one for one in shared.results() if one.trial < 2], finished[0].results())
+
+
+@pytest.mark.parametrize("other", ["sphere-10/sep-cma-mae-01.h5", "arm-10/sep-cma-mae-00.h5", "seed"])
+def test_the_file_of_another_trial_is_not_taken_for_this_one(copy, other):
+    path = copy / "trials" / "sphere-10" / "sep-cma-mae-00.h5"
+    if other == "seed":
+        write_trial(path, replace(read_trial(path), seed=5))
+    else:
+        shutil.copy(copy / "trials" / other, path)
+    with pytest.raises(InvalidFileError, match=rf"^{re.escape(str(path))} holds another trial: remove it"):
+        Study(benchmark_settings(), copy).all_results()
+
+
+def test_a_process_that_dies_ends_in_one_sentence_and_finished_trials_are_kept(tmp_path):
+    study = Study(benchmark_settings(evaluations={"sphere-10": 40_000}, trials=8), tmp_path)
+
+    def kill(progress: StudyProgress) -> None:
+        if progress.ended:
+            for process in multiprocessing.active_children():
+                process.kill()  # unlike `os.kill` it minds that the process may have ended
+
+    with pytest.raises(SurefootError, match=r"^a worker process died.*: finished trials are saved"):
+        study.run(processes=1, on_progress=kill)
+    assert 1 <= len(study.results()) < 16
+    # Until the thread of the pool, which waits for it too, has the interpreter again, the process is listed.
+    deadline = time.monotonic() + 10
+    while multiprocessing.active_children() and time.monotonic() < deadline:
+        time.sleep(0.01)
+    assert not multiprocessing.active_children()
+
+
+# What studies consist of
+
+
+def test_by_default_they_are_the_papers():
+    for paper, count in ((OPTIMIZATION, 5 * 4), (LOCOMOTION, 4 * 8), (ABLATION, 4 * 5)):
+        plan = paper_settings(paper).plan(Path())
+        assert len(plan) == 10 * count
+        assert tuple(dict.fromkeys(trial.domain for trial in plan)) == paper.domains
+        assert {trial.algorithm for trial in plan} <= set(paper.algorithms)
+        assert {trial.evaluations for trial in plan} == {paper.evaluations}
+        episodes = (0, None) if paper is OPTIMIZATION else (10, 1000)
+        assert {(trial.episodes, trial.episode_steps) for trial in plan} == {episodes}
+    assert {trial.method for trial in paper_settings(ABLATION).plan(Path())} == {"sep-cma-mae"}
+    names = [one.name for one in paper_settings(LOCOMOTION).variants]
+    deep = ["pga-me", "cma-mega-es", "cma-mega-td3-es"]
+    assert names == ["lm-ma-mae", "sep-cma-mae", "openai-mae", *deep, "me-es", "map-elites"]
+
+
+def test_options_reach_the_algorithms_that_have_them():
+    settings = paper_settings(OPTIMIZATION, options={"rank_one": "published"})
+    found = {trial.algorithm: trial.settings for trial in settings.plan(Path())}
+    published = {"rule": "batch", "rank_one": "published"}
+    assert found["cma-mae"] == found["sep-cma-mae"] == published
+    assert found["lm-ma-mae"] == found["openai-mae"] == {"rule": "batch"}
+    assert settings.identity()["rank_one"] == "published"
+    assert "rank_one" not in paper_settings(OPTIMIZATION).identity()
+
+
+def test_evaluations_are_those_of_the_domain_or_of_all():
+    settings = paper_settings(LOCOMOTION, domains=["hopper", "walker"], evaluations={"": 5, "walker": 7})
+    assert settings.evaluations == {"hopper": 5, "walker": 7}
+    with pytest.raises(InvalidValueError, match="given for ant, which is not among hopper"):
+        paper_settings(LOCOMOTION, domains=["hopper"], evaluations={"ant": 7})
+
+
+@pytest.mark.parametrize(
+    ("settings", "error", "message"),
+    [
+        (
+            robot_settings(evaluations={"hopper": 400, "hoper": 400}),
+            UnknownNameError,
+            "unknown robot 'hoper'",
+        ),
+        (robot_settings(variants=variants("magic")), UnknownNameError, "unknown algorithm 'magic'"),
+        (robot_settings(variants=variants("cma-mega")), InvalidValueError, "cma-mega needs gradients"),
+        (robot_settings(evaluations={"hopper": 10**15}), InvalidValueError, "evaluations: "),
+        (robot_settings(episode_steps=10**9), InvalidValueError, "episode_steps must be"),
+        (robot_settings(episodes=10_001), InvalidValueError, "episodes must be at least 1 and at most 10000"),
+        (benchmark_settings(evaluations={"arm-1": 9}), InvalidValueError, "arm must have 2 to"),
+        (
+            benchmark_settings(evaluations={"leg-12": 9}),
+            UnknownNameError,
+            "unknown problem 'leg-12'",
+        ),
+    ],
+)
+def test_what_cannot_be_run_is_found_before_anything_is(settings, error, message):
+    with pytest.raises(error, match=message):
+        settings.check()
+
+
+@pytest.mark.parametrize(
+    ("parallel", "trials", "cores", "expected"),
+    [
+        (None, 1, 2, (1, 2)),
+        (None, 1, 4, (4, 1)),
+        (None, 2, 4, (1, 4)),
+        ("trials", 1, 4, (1, 4)),
+        ("episodes", 2, 2, (2, 1)),
+    ],
+)
+def test_trials_share_the_cores(parallel, trials, cores, expected):
+    settings, processes = robot_settings(trials=trials).share_cores(parallel, cores)
+    assert (settings.threads, processes) == expected
+
+
+def test_a_study_with_robots_keeps_results_for_committing(tmp_path, in_process):
+    study = Study(robot_settings(), tmp_path)
+    study.run(processes=1)
+    trials = tmp_path / "trials"
+    assert (trials / ".gitignore").read_text().splitlines()[1:] == ["*/*/", ".*.lock"]
+    names = {f"hopper/{name}-00{suffix}" for name in ("map-elites", "sep-cma-mae") for suffix in ("", ".h5")}
+    assert {str(path.relative_to(trials)) for path in trials.glob("*/*")} == names
+    assert all(path.stat().st_size < 20_000 for path in trials.glob("*/*.h5"))
+    other = Study(robot_settings(evaluations={"walker": 200}), tmp_path)
+    assert (len(other.results()), len(other.all_results()), len(other.remaining())) == (0, 2, 2)
+    found = json.loads((tmp_path / "study.json").read_text())
+    assert found["evaluations"] == {"hopper": 400, "walker": 200}
+    assert (found["episodes"], found["episode_steps"]) == (2, {"hopper": 30, "walker": 30})
+    assert found["min_objective"].keys() == {"hopper", "walker"}
+
+
+# What belongs into a folder
+
+
+def written(folder: Path) -> dict:
+    return json.loads((folder / "study.json").read_text())
+
+
+def test_a_folder_may_gain_entries(tmp_path):
+    keep_identity(tmp_path / "new", IDENTITY)
+    assert written(tmp_path / "new") == IDENTITY
+    keep_identity(tmp_path / "new", {**IDENTITY, "evaluations": {"ant": 200}})
+    keep_identity(tmp_path / "new", {**IDENTITY, "evaluations": {"hopper": 400, "walker": 100}})
+    assert written(tmp_path / "new")["evaluations"] == {"hopper": 400, "ant": 200, "walker": 100}
+
+
+@pytest.mark.parametrize(
+    ("changes", "words"),
+    [
+        (
+            {"evaluations": {"ant": 200, "hopper": 600}},
+            "study small, seed 1, evaluations (ant 200, hopper 600)",
+        ),
+        ({"seed": 2}, "study small, seed 2, evaluations (hopper 400)"),
+        ({"episodes": 5}, "study small, seed 1, evaluations (hopper 400), episodes 5"),
+        ({"evaluations": 400}, "study small, seed 1, evaluations 400"),
+    ],
+)
+def test_another_study_is_refused(tmp_path, changes, words):
+    keep_identity(tmp_path, IDENTITY)
+    message = (
+        f"(study small, seed 1, evaluations (hopper 400)), not this one ({words}): choose another folder"
+    )
+    with pytest.raises(InvalidValueError, match=re.escape(message)):
+        keep_identity(tmp_path, {**IDENTITY, **changes})
+    assert written(tmp_path) == IDENTITY
+
+
+def test_looking_at_a_folder_writes_nothing(tmp_path):
+    study = Study(robot_settings(), tmp_path / "none", dry=True)
+    assert (len(study.remaining()), study.all_results()) == (2, [])
+    assert list(tmp_path.iterdir()) == []
+    keep_identity(tmp_path, IDENTITY)
+    keep_identity(tmp_path, {**IDENTITY, "evaluations": {"ant": 200}}, dry=True)
+    assert written(tmp_path) == IDENTITY
+
+
+@pytest.mark.parametrize("text", [b"", b"{", b"\xff\xfe", b"[" * 10**5, b"3", b"null", b"[]", b"{}"])
+def test_a_damaged_study_file_is_named(tmp_path, text):
+    (tmp_path / "study.json").write_bytes(text)
+    with pytest.raises(
+        SurefootError, match=r"study\.json (does not describe a study|is not a text file)|holds another study"
+    ):
+        keep_identity(tmp_path, IDENTITY)
+
+
+def test_what_cannot_be_read_or_made_is_named(tmp_path):
+    (tmp_path / "study.json").mkdir()
+    with pytest.raises(InvalidFileError, match=r"cannot read .*study\.json: it is a folder$"):
+        keep_identity(tmp_path, IDENTITY)
+    (tmp_path / "file").touch()
+    with pytest.raises(InvalidFileError, match="cannot make the folder"):
+        keep_identity(tmp_path / "file" / "study", IDENTITY)
+
+
+def test_progress_counts_what_is_done_of_running_trials():
+    progress = StudyProgress(5, set())
+    progress.update(("sphere-10", "cma-mae", 0), 0.9)
+    progress.update(("sphere-10", "cma-mae", 1), 0.5)
+    result = make_result("sphere-10", "cma-mae", 0)
+    progress.finish(result.key, result)
+    progress.update(("sphere-10", "cma-mae", 0), 0.95)  # a message may arrive after its trial has finished
+    assert progress.done == pytest.approx(1.5)

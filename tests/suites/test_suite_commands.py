@@ -1,0 +1,203 @@
+"""`surefoot suite optimization`, `locomotion` and `ablation` as a user types them."""
+
+import csv
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from robots.locks import locked
+from suites.paper.published import published_study
+from suites.paper.results import read_trial
+from suites.paper.settings import algorithm_variants, paper_settings
+from tests.suites.paper.made_studies import assert_same
+
+SMALL = ["--trials", 2, "--episodes", 2, "--episode-steps", 30, "--no-videos"]
+LOCOMOTION = ["suite", "locomotion", "--algorithms", "sep-cma-mae, map-elites", *SMALL]
+ABLATION = ["suite", "ablation", *SMALL]
+
+
+def rows(folder: Path) -> list[dict[str, str]]:
+    with (folder / "trials.csv").open(newline="") as file:
+        return list(csv.DictReader(file))
+
+
+def test_a_study_says_how_long_runs_and_reports(run, tmp_path) -> None:
+    study = tmp_path / "new" / "study"
+    budgets = ["--robots", "hopper,walker", "--evaluations", "200,hopper=400"]
+    code, out, err = run(*LOCOMOTION, *budgets, "--out", study)
+    assert (code, err) == (0, "")
+    assert "hopper: 4 trials of 400 evaluations, about " in out
+    assert "walker: 4 trials of 200 evaluations, about " in out
+    assert "in all about " in out
+    assert out.count(" QD ") == 8
+    assert all(f"saved {study / name}" in out for name in ("trials.csv", "report.md"))
+    assert [(row["domain"], row["algorithm"], row["evaluations"]) for row in rows(study)] == [
+        (robot, algorithm, evaluations)
+        for robot, evaluations in (("hopper", "400"), ("walker", "200"))
+        for algorithm in ("sep-cma-mae", "map-elites")
+        for _ in range(2)
+    ]
+    assert json.loads((study / "study.json").read_text())["evaluations"] == {"hopper": 400, "walker": 200}
+    again = run(*LOCOMOTION, *budgets, "--out", study)
+    assert again[0] == 0
+    assert " QD " not in again[1]
+    assert "about" not in again[1]
+    assert "the study has 8 trials, 0 of them not finished" in again[1]
+    before = {path: path.read_bytes() for path in study.glob("*.*")}
+    for path in before:
+        if path.name != "study.json":
+            path.unlink()
+    assert run(*LOCOMOTION, *budgets, "--out", study, "--trials", 5, "--report")[0] == 0
+    assert {path: path.read_bytes() for path in study.glob("*.*")} == before
+
+
+def test_the_tasks_of_a_job_array_run_one_trial_each(run, tmp_path) -> None:
+    small = ["suite", "optimization", "--domains", "sphere-10", "--evaluations", 400, "--trials", 1]
+    study = [*small, "--algorithms", "cma-mae,openai-mae", "--as-published", "--out", tmp_path]
+    assert "the study has 2 trials, 2 of them not finished" in run(*study, "--dry-run")[1]
+    path = tmp_path / "trials" / "sphere-10" / "cma-mae-00.h5"
+    for trial in (2, 1):
+        code, out, err = run(*study, "--only-trial", trial)
+        assert (code, err, path.exists()) == (0, "", trial == 1)
+        assert "report" not in out
+    assert read_trial(path).options == "rank_one published"
+    path.unlink()
+    with locked(path):
+        _, out, _ = run(*study, "--only-trial", 1)
+    assert "note: left to the processes that run them now: trial 0 of cma-mae in sphere-10" in out
+    assert "--only-trial must be at most 2, the number of trials" in run(*study, "--only-trial", 3)[2]
+    assert run(*study)[0] == 0
+    assert "rank_one published in cma-mae" in (tmp_path / "report.md").read_text()
+    plain = [argument for argument in study if argument != "--as-published"]
+    assert "holds another study (study optimization, seed 1, rank_one published" in run(*plain)[2]
+
+
+def test_a_second_command_adds_a_robot_to_the_report(run, tmp_path) -> None:
+    small = [*LOCOMOTION[:2], "--algorithms", "map-elites", *SMALL[2:], "--trials", 1, "--out", tmp_path]
+    assert run(*small, "--robots", "hopper", "--evaluations", 200)[0] == 0
+    assert run(*small, "--robots", "walker", "--evaluations", 100)[0] == 0
+    assert [(row["domain"], row["evaluations"]) for row in rows(tmp_path)] == [
+        ("hopper", "200"),
+        ("walker", "100"),
+    ]
+    report = (tmp_path / "report.md").read_text()
+    assert (
+        "| map-elites | **none** | **none** | **1 (200 evaluations)** | **1 (100 evaluations)** |" in report
+    )
+
+
+def test_the_ablation_varies_the_learning_rate(run, tmp_path) -> None:
+    choice = ["--learning-rates", "0, 0.5", "--robots", "hopper", "--evaluations", 200]
+    code, out, err = run(*ABLATION, *choice, "--parallel", "episodes", "--out", tmp_path)
+    assert (code, err) == (0, "")
+    assert f"saved {tmp_path / 'report.md'}" in out
+    assert [(row["algorithm"], row["learning_rate"]) for row in rows(tmp_path)] == [
+        ("alpha-0", "0.0"),
+        ("alpha-0", "0.0"),
+        ("alpha-0.5", "0.5"),
+        ("alpha-0.5", "0.5"),
+    ]
+
+
+def test_a_report_of_nothing_leaves_nothing_behind(run, tmp_path) -> None:
+    code, _, err = run("suite", "optimization", "--report", "--out", tmp_path / "study")
+    assert (code, err.strip()) == (2, "surefoot: there are no results to report")
+    assert not (tmp_path / "study").exists()
+
+
+def test_a_dry_run_only_says_how_long(run, tmp_path) -> None:
+    code, out, err = run(*LOCOMOTION, "--robots", "hopper", "--dry-run", "--out", tmp_path / "study")
+    assert (code, err) == (0, "")
+    assert out.startswith("hopper: 4 trials of 1,000,000 evaluations, about ")
+    assert " QD " not in out
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("stop", [signal.SIGINT, signal.SIGTERM])
+def test_a_stopped_study_keeps_what_is_saved_and_the_same_command_continues_it(tmp_path, stop) -> None:
+    small = ["suite", "locomotion", "--algorithms", "map-elites", *SMALL]
+    arguments = map(str, [*small, "--robots", "hopper", "--evaluations", 2000])
+    command = [sys.executable, "-W", "error", "-m", "surefoot", *arguments]
+    study = tmp_path / "study"
+    process = subprocess.Popen(
+        [*command, "--processes", "1", "--out", study],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+    )
+    while not list(study.glob("trials/hopper/[!.]*.h5")):
+        assert process.poll() is None
+        time.sleep(0.02)
+    if stop == signal.SIGINT:
+        os.killpg(process.pid, stop)  # as a terminal does: to its processes too
+    else:
+        process.send_signal(stop)
+    output, complaints = process.communicate(timeout=60)
+    assert process.returncode == 130
+    assert "Stopped. What is saved is kept; the same command continues the study." in output
+    assert len(complaints.strip().splitlines()) == 1
+    kept = {path: path.read_bytes() for path in study.glob("trials/hopper/[!.]*.h5")}
+    assert len(kept) == 1
+    assert not list(tmp_path.rglob("*.partial*"))
+    subprocess.run([*command, "--out", study], check=True, capture_output=True, timeout=120)
+    assert all(path.read_bytes() == content for path, content in kept.items())
+    paper = published_study("locomotion")
+    whole = paper_settings(
+        paper,
+        domains=["hopper"],
+        variants=algorithm_variants(["map-elites"]),
+        evaluations={"hopper": 2000},
+        trials=2,
+        episodes=2,
+        episode_steps=30,
+    )
+    for trial in whole.plan(tmp_path / "whole"):
+        resumed = read_trial(study / "trials" / "hopper" / f"map-elites-{trial.number:02d}.h5")
+        assert_same(resumed, trial.run(lambda _: None), "threads")
+
+
+def test_bad_input_ends_in_one_sentence_and_code_2(run, tmp_path) -> None:
+    (tmp_path / "file").write_text("")
+    (tmp_path / "other").mkdir()
+    other = {"study": "ablation", "seed": 1, "episodes": 2, "evaluations": {"hopper": 400}}
+    (tmp_path / "other" / "study.json").write_text(json.dumps(other))
+    small = [*LOCOMOTION, "--robots", "hopper", "--evaluations", 400, "--out", tmp_path / "x"]
+    rates = [*ABLATION, "--robots", "hopper", "--evaluations", 400, "--out", tmp_path / "x"]
+    for arguments, message in (
+        ([*small, "--algorithms", "magic"], "unknown algorithm 'magic'; available: cma-mae, lm-ma-mae"),
+        ([*small, "--algorithms", "cma-mega"], "cma-mega needs gradients"),
+        ([*small, "--algorithms", "me-es,me-es"], "different names with commas between"),
+        (
+            [*small, "--robots", "hoper"],
+            "unknown robot 'hoper' (did you mean 'hopper'?); available: ant",
+        ),
+        ([*small, "--evaluations", "0"], "0 is not in the range"),
+        ([*small, "--evaluations", "many"], "'many' is not a valid integer"),
+        ([*small, "--evaluations", "5,hopper=x"], "'x' is not a valid integer"),
+        ([*small, "--evaluations", "5,6"], "it must give each name one number, not '5,6'"),
+        ([*small, "--evaluations", "5,ant=6"], "evaluations are given for ant, which is not among hopper"),
+        ([*small, "--evaluations", "9" * 15], "evaluations: "),
+        ([*small, "--episodes", "0"], "0 is not in the range"),
+        ([*small, "--episodes", "10001"], "episodes must be at least 1 and at most 10000, not 10001"),
+        ([*small, "--trials", "0"], "0 is not in the range"),
+        ([*small, "--parallel", "cores"], "'cores' is not one of 'trials', 'episodes'"),
+        ([*small, "--processes", "0"], "0 is not in the range"),
+        ([*small, "--processes", "2000"], "2000 is not in the range: it must be from 1 to 1024"),
+        ([*small, "--out", tmp_path / "file"], "it is a file"),
+        ([*small, "--out", tmp_path / "other"], "holds another study (study ablation, seed 1, episodes 2"),
+        ([*rates, "--learning-rates", "0.1,2"], "2.0 is not in the range"),
+        ([*rates, "--learning-rates", "0.1,0.10"], "it must be different numbers, not '0.1,0.10'"),
+        ([*rates, "--learning-rates", "nan"], "nan is not"),
+        ([*rates, "--learning-rates", "some"], "'some' is not a valid number"),
+    ):
+        code, _, err = run(*arguments)
+        assert (code, len(err.strip().splitlines())) == (2, 1), err
+        assert message in err, (message, err)
+    assert {path.name for path in tmp_path.iterdir()} == {"file", "other"}
