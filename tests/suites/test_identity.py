@@ -7,11 +7,11 @@ import re
 import h5py
 import numpy as np
 import pytest
-from made_results import make_result
 
 from repertoire.storage.formats import Contents, read_group, write_group
 from robots.errors import InvalidFileError, InvalidValueError
 from suites.paper.results import TrialResult, read_trial, write_trial
+from tests.suites.paper.made_results import make_result
 
 HISTORY = {
     "evaluations": np.array([200, 400]),

@@ -14,8 +14,6 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from made_results import make_result
-from made_studies import assert_same, benchmark_settings, robot_settings, silent, variants
 
 from robots.errors import InvalidFileError, InvalidValueError, SurefootError, UnknownNameError
 from robots.locks import locked
@@ -25,6 +23,8 @@ from suites.paper.results import TrialResult, read_trial, write_trial
 from suites.paper.settings import paper_settings
 from suites.paper.trial import Trial
 from suites.study import Study, StudyProgress, run_claimed
+from tests.suites.paper.made_results import make_result
+from tests.suites.paper.made_studies import assert_same, benchmark_settings, robot_settings, silent, variants
 
 OPTIMIZATION, LOCOMOTION, ABLATION = map(published_study, ("optimization", "locomotion", "ablation"))
 ALGORITHMS, DOMAINS = ("sep-cma-mae", "map-elites-line"), ("sphere-10", "arm-10")
@@ -173,7 +173,7 @@ def test_only_one_trial_is_run(tmp_path, in_process):
 _TASK = """
 import json, sys
 from pathlib import Path
-from made_studies import benchmark_settings
+from tests.suites.paper.made_studies import benchmark_settings
 from suites.study import Study, run_claimed
 from suites.paper.trial import Trial
 

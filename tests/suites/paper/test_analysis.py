@@ -5,7 +5,6 @@ from collections.abc import Sequence
 
 import numpy as np
 import pytest
-from made_results import PAPER, WIGGLE, analyse, cells, make_result, make_results, row
 
 from robots.errors import InvalidValueError
 from suites.paper.analysis import Analysis
@@ -23,6 +22,7 @@ from suites.paper.tables import (
     signs_table,
     trials_table,
 )
+from tests.suites.paper.made_results import PAPER, WIGGLE, analyse, cells, make_result, make_results, row
 
 DOMAINS = ("sphere-100", "arm-100")
 QD_SCORE, COVERAGE, BEST, TIME = PAPER.metrics

@@ -3,11 +3,11 @@
 from pathlib import Path
 
 import pytest
-from made_results import make_results, make_robot_results
-from made_studies import benchmark_settings, robot_settings, variants
 
 from suites.paper import estimate as module
 from suites.paper.estimate import estimate, learning_pace, measured_pace
+from tests.suites.paper.made_results import make_results, make_robot_results
+from tests.suites.paper.made_studies import benchmark_settings, robot_settings, variants
 
 
 @pytest.fixture(autouse=True)

@@ -6,10 +6,10 @@ from pathlib import Path
 import matplotlib
 import numpy as np
 import pytest
-from made_results import PAPER, analyse, make_result, make_results
 from PIL import Image
 
 from suites.paper.figures import draw_archives, draw_curves, draw_normality, mean_curve
+from tests.suites.paper.made_results import PAPER, analyse, make_result, make_results
 
 EMPTY = (228, 228, 228)
 

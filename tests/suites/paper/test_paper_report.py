@@ -5,12 +5,12 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from made_results import PAPER, analyse, make_result, make_results, make_robot_results, row
 
 from suites.paper.analysis import Analysis
 from suites.paper.published import published_study
 from suites.paper.report import report_text, write_report
 from suites.paper.results import TrialResult, read_trial
+from tests.suites.paper.made_results import PAPER, analyse, make_result, make_results, make_robot_results, row
 
 NAMES = ["trials.csv", "curves.png", "times.png", "archives.png", "normality.png", "report.md"]
 # In this order H3 holds, and H4 except for cma-mega-es

@@ -9,15 +9,6 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from made_studies import (
-    TIMES,
-    assert_same,
-    benchmark_settings,
-    benchmark_trial,
-    robot_settings,
-    silent,
-    variants,
-)
 
 from repertoire.algorithms import ALGORITHMS
 from repertoire.evaluation import Evaluation
@@ -28,6 +19,15 @@ from robots.simulation.simulation import Simulation
 from suites.paper import trial as trial_module
 from suites.paper.results import TrialResult
 from suites.paper.trial import Trial
+from tests.suites.paper.made_studies import (
+    TIMES,
+    assert_same,
+    benchmark_settings,
+    benchmark_trial,
+    robot_settings,
+    silent,
+    variants,
+)
 
 
 class KilledError(BaseException):

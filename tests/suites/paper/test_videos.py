@@ -6,7 +6,6 @@ from pathlib import Path
 import imageio_ffmpeg
 import numpy as np
 import pytest
-from made_results import make_robot_results
 
 from repertoire.archives.archive import Elites
 from repertoire.problems.locomotion import Locomotion
@@ -17,6 +16,7 @@ from suites.paper import videos
 from suites.paper.analysis import Analysis
 from suites.paper.published import published_study
 from suites.paper.videos import film_regions, film_study, nine_regions, videos_section
+from tests.suites.paper.made_results import make_robot_results
 
 
 def repertoire_of(robot: str, measures: list[tuple[float, ...]], objectives: list[float]) -> Repertoire:

@@ -2,7 +2,6 @@
 
 import numpy as np
 import pytest
-from made_recoveries import cases_of, make_objectives, make_table
 
 from adapt.damage import HEALTHY
 from adapt.damage.text import parse_damage, read_damages
@@ -19,6 +18,7 @@ from suites.recovery.cases import (
 )
 from suites.recovery.replay import make_cases
 from tests.adapt.rehearsal.small import small_robot
+from tests.suites.recovery.made_recoveries import cases_of, make_objectives, make_table
 
 LIBRARY = (
     HEALTHY,

@@ -6,7 +6,6 @@ import math
 import numpy as np
 import pandas as pd
 import pytest
-from made_recoveries import make_runs
 from scipy import stats
 
 from robots.errors import InvalidValueError
@@ -21,6 +20,7 @@ from suites.recovery.metrics import (
     upper_median,
     worst_tenth,
 )
+from tests.suites.recovery.made_recoveries import make_runs
 
 RNG = np.random.default_rng(3)
 BASE = RNG.uniform(0.4, 0.8, 12)

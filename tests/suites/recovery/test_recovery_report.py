@@ -7,10 +7,10 @@ from dataclasses import replace
 import numpy as np
 import pandas as pd
 import pytest
-from made_recoveries import DAMAGES, SELECTORS, make_results
 
 from suites.recovery.metrics import metrics
 from suites.recovery.report import is_reached, write_report
+from tests.suites.recovery.made_recoveries import DAMAGES, SELECTORS, make_results
 
 SIMULATED = pd.DataFrame(
     {

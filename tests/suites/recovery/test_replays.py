@@ -10,13 +10,13 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from made_recoveries import DAMAGES, cases_of, make_objectives, make_setting, make_table
 
 from robots.errors import UnknownNameError
 from suites.recovery.cases import TRACKS, find_tracks
 from suites.recovery.metrics import by_damage, ratios_of
 from suites.recovery.recoveries import ReplayTask, Results, find_selectors, plan_runs, replay_all, replay_task
 from suites.recovery.replay import Noise
+from tests.suites.recovery.made_recoveries import DAMAGES, cases_of, make_objectives, make_setting, make_table
 
 TRIALS, SEEDS = 6, 3
 

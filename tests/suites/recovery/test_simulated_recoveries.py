@@ -4,11 +4,11 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from made_recoveries import DAMAGES, make_objectives, make_results, make_table
 
 import suites.recovery.simulation
 from adapt.damage import HEALTHY
 from suites.recovery.simulation import simulate_recoveries
+from tests.suites.recovery.made_recoveries import DAMAGES, make_objectives, make_results, make_table
 
 RESULTS = make_results()
 SETTINGS = SimpleNamespace(damages=DAMAGES, texts=DAMAGES)
