@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from repertoire.evaluation import Evaluation, Evaluator
+from repertoire.evaluation.evaluator import Evaluation, Evaluator
 from robots.seeds import SeedFamily, derive_seeds
 
 FINALISTS = 20

@@ -7,18 +7,18 @@ import numpy as np
 
 from adapt.confirmation import CONFIRMATIONS, ConfirmedSearch
 from adapt.damage.damage import Damage
-from adapt.evidence import evidence_of
 from adapt.oracle import find_oracle, true_objectives
 from adapt.records import Outcome, Performance, Recovery, Trial
 from adapt.rehearsal.table import Table
 from adapt.selectors.catalogue import choose_selector, find_selector, make_selector
 from adapt.selectors.selector import Context, Prior
 from adapt.self_model.twin import Thinking
-from repertoire.evaluation import Evaluator
+from repertoire.evaluation.evaluator import Evaluator
 from repertoire.repertoire import Repertoire
 from robots.errors import InvalidValueError
 from robots.seeds import SeedFamily, derive_seeds
 from robots.simulation.episodes import Episodes
+from robots.simulation.evidence import evidence_of
 
 PERFORMANCE_EPISODES = 10
 _CANDIDATES = 20

@@ -11,10 +11,10 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from adapt.records import Recovery, format_objective
+from repertoire.execution.provenance import processors
 from repertoire.plots import save_figure
-from repertoire.provenance import processors
 from repertoire.repertoire import format_cell
-from robots.files import write_text
+from robots.files.atomic import write_text
 
 # Of the palette of Okabe and Ito, which colour-blind people can tell apart; lines also differ in dashes.
 _PREDICTED, _MEASURED, _CHOSEN = "#777777", "#0072b2", "#d55e00"

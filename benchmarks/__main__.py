@@ -27,7 +27,7 @@ def benchmarks() -> None:
 def bench_simulation(robot: str, episodes: int, repeats: int, peer: str | None, out: Path | None) -> None:
     """Closed-loop simulation against raw physics, threads, training's overhead, memory, compile time."""
     from benchmarks.simulation import measure_robots
-    from robots.files import check_writable
+    from robots.files.atomic import check_writable
 
     robots = _robots(robot)
     if out is not None:
@@ -42,7 +42,7 @@ def bench_simulation(robot: str, episodes: int, repeats: int, peer: str | None, 
 def bench_physics(robot: str, out: Path | None) -> None:
     """How far physics settings are from a fine-step reference, and what others would cost and gain."""
     from benchmarks.physics import measure_physics
-    from robots.files import check_writable
+    from robots.files.atomic import check_writable
 
     robots = _robots(robot)
     if out is not None:
@@ -60,7 +60,7 @@ def bench_physics(robot: str, out: Path | None) -> None:
 def bench_strategies(dimensions: tuple[str, ...], peer: str | None, study: bool, out: Path | None) -> None:
     """Speed and memory of the CMA-MAE variants, next to pyribs and to what bounds them."""
     from benchmarks.strategies import measure_strategies, measure_study
-    from robots.files import check_writable
+    from robots.files.atomic import check_writable
 
     if not all(text.isdecimal() and 2 <= int(text) <= 100_000 for text in dimensions):
         raise click.UsageError("--dimensions takes whole numbers from 2 to 100000 with commas between")
@@ -79,7 +79,7 @@ def bench_strategies(dimensions: tuple[str, ...], peer: str | None, study: bool,
 def bench_selectors(recoveries: int, out: Path | None) -> None:
     """How long selectors take to choose a trial, and how fast recoveries are replayed."""
     from benchmarks.selectors import measure_selectors
-    from robots.files import check_writable
+    from robots.files.atomic import check_writable
 
     if out is not None:
         check_writable(out)
@@ -93,7 +93,7 @@ def bench_selectors(recoveries: int, out: Path | None) -> None:
 def bench_cluster(repeats: int, threads: tuple[int, ...], out: Path | None) -> None:
     """What a cluster costs next to threads, and with many workers that sleep for their episodes."""
     from benchmarks.cluster import measure_overhead, measure_scaling
-    from robots.files import check_writable
+    from robots.files.atomic import check_writable
 
     if out is not None:
         check_writable(out)
@@ -111,7 +111,7 @@ def bench_cluster(repeats: int, threads: tuple[int, ...], out: Path | None) -> N
 def bench_recoveries(folder: Path, out: Path) -> None:
     """Whether recoveries hand over worse gaits than the robot had; goes on where it was interrupted."""
     from benchmarks.recoveries import run_recoveries
-    from robots.files import check_writable, make_folder
+    from robots.files.atomic import check_writable, make_folder
 
     make_folder(folder)
     check_writable(out)
@@ -130,7 +130,7 @@ def bench_fuzz(
 ) -> None:
     """Change files of every kind, and see that they are read or refused in one sentence."""
     from benchmarks.fuzz import fuzz
-    from robots.files import check_writable
+    from robots.files.atomic import check_writable
 
     if out is not None:
         check_writable(out)
@@ -150,8 +150,8 @@ def bench_fuzz(
 def bench_soak(minutes: float, seed: int, out: Path) -> None:
     """Kill runs at random moments for as long as asked, and compare what they leave with undisturbed runs."""
     from benchmarks.soak import Figures, soak
-    from robots.files import make_folder, write_text
-    from robots.locks import locked
+    from robots.files.atomic import make_folder, write_text
+    from robots.files.locks import locked
 
     make_folder(out.parent)
 
@@ -178,7 +178,7 @@ def _robots(name: str) -> list[str]:
 
 def _deliver(figures: dict[str, Any], out: Path | None) -> None:
     """Print figures, and save them if that was asked for."""
-    from robots.files import write_text
+    from robots.files.atomic import write_text
 
     text = json.dumps(figures, indent=2)
     console.print(text)

@@ -15,12 +15,12 @@ from typing import Any
 import numpy as np
 
 from benchmarks.simulation import _without_end, quiet_controllers
-from repertoire.cluster import Cluster, ClusterSettings, cluster
-from repertoire.executor import Executor, start_executor
-from repertoire.resources import one_blas_thread
+from repertoire.execution.cluster import Cluster, ClusterSettings, cluster
+from repertoire.execution.executor import Executor, start_executor
+from repertoire.execution.resources import one_blas_thread
+from repertoire.execution.workers import end_with_parent
 from repertoire.training.runs import configure
 from repertoire.training.training import Training
-from repertoire.workers import end_with_parent
 from robots.robot import Robot, load_robot
 from robots.simulation.episodes import Episodes, empty_episodes
 from robots.simulation.simulation import Simulation
@@ -209,7 +209,7 @@ def _host(address: str, count: int, threads: int, seconds: float) -> None:
     import dask
     import distributed
 
-    import repertoire.chunks
+    import repertoire.execution.chunks
 
     end_with_parent()
 
@@ -223,9 +223,9 @@ def _host(address: str, count: int, threads: int, seconds: float) -> None:
             found.objectives[:] = parameters[:, 0]
             return found
 
-    repertoire.chunks._enter = lambda entry: None
+    repertoire.execution.chunks._enter = lambda entry: None
     sleeping: dict[str, Any] = defaultdict(Sleeping)
-    repertoire.chunks._simulation = lambda chunk: sleeping[distributed.get_worker().address]
+    repertoire.execution.chunks._simulation = lambda chunk: sleeping[distributed.get_worker().address]
 
     async def work() -> None:
         workers = [

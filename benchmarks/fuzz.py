@@ -24,7 +24,7 @@ import numpy as np
 
 from benchmarks.subjects import SUBJECTS, make_corpus
 from robots.errors import SurefootError
-from robots.files import make_folder
+from robots.files.atomic import make_folder
 
 _SECONDS = 300.0  # for a case, on a machine that may be busy
 _MEMORY = 4 * 2**30  # [bytes] of address space for a process

@@ -12,11 +12,11 @@ from adapt.damage.text import parse_damage
 from adapt.recovery import recover
 from adapt.rehearsal.storage import read_table, rehearsal_path
 from adapt.rehearsal.table import Table
-from repertoire.evaluation import Evaluator
+from repertoire.evaluation.evaluator import Evaluator
 from repertoire.repertoire import Repertoire
 from repertoire.storage.repertoires import read_repertoire
 from repertoire.training.runs import resume_training, start_training
-from robots.files import write_text
+from robots.files.atomic import write_text
 from robots.importing.draft import draft_robot
 from robots.robot import Robot
 from robots.seeds import SeedFamily, derive_seeds

@@ -13,7 +13,7 @@ from adapt.records import Outcome
 from adapt.rehearsal.table import Table
 from adapt.selectors.catalogue import find_selector, make_selector, selector_entries
 from adapt.selectors.selector import Context, Prior, Selector
-from repertoire.resources import one_blas_thread
+from repertoire.execution.resources import one_blas_thread
 from suites.recovery.replay import Truth, replay
 
 Figures = dict[str, Any]

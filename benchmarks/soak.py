@@ -23,7 +23,7 @@ from typing import Any
 import psutil
 
 from robots.errors import SurefootError
-from robots.files import make_folder
+from robots.files.atomic import make_folder
 from surefoot.commands.main import cli
 
 _SIGNALS = (signal.SIGKILL, signal.SIGTERM, signal.SIGINT)

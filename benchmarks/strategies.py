@@ -11,9 +11,9 @@ import numpy as np
 from scipy.linalg.blas import dgemm, dsyrk
 
 from benchmarks.pyribs import PyribsSearch, check_pyribs, numpy_sphere, pyribs_version
+from repertoire.execution.provenance import processor_name, software_versions
+from repertoire.execution.resources import array_bytes, one_blas_thread
 from repertoire.problems.sphere import Sphere
-from repertoire.provenance import processor_name, software_versions
-from repertoire.resources import array_bytes, one_blas_thread
 from repertoire.strategies.noise import Noise
 from robots.simulation.simulation import available_cores
 from suites.paper.published import published_study

@@ -17,8 +17,8 @@ from adapt.damage.text import damage_facts, read_damages
 from adapt.rehearsal.rehearsal import rehearsal, rehearsed_table
 from adapt.rehearsal.storage import read_table, write_table
 from benchmarks.mutations import Rng, mutate_hdf5, mutate_json, mutate_xml, mutate_yaml
-from repertoire.cluster import scheduler_address
-from repertoire.correction import correct, reevaluation
+from repertoire.evaluation.correction import correct, reevaluation
+from repertoire.execution.cluster import scheduler_address
 from repertoire.plots import draw_history, draw_repertoire
 from repertoire.repertoire import Repertoire
 from repertoire.storage.repertoires import fingerprint, read_repertoire, write_repertoire

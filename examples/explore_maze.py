@@ -7,7 +7,7 @@ import numpy as np
 from matplotlib.collections import LineCollection
 from matplotlib.figure import Figure
 
-from repertoire.algorithms import find_algorithm
+from repertoire.algorithms.catalogue import find_algorithm
 from repertoire.metrics import measure
 from repertoire.plots import save_figure
 from repertoire.problems.maze import Maze

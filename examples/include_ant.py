@@ -11,8 +11,8 @@ from adapt.damage.library import damage_library
 from adapt.rehearsal.rehearsal import rehearsal, rehearsed_table
 from adapt.rehearsal.storage import rehearsal_path, write_table
 from adapt.rehearsal.table import Table
-from repertoire.correction import correct, keep, reevaluation
-from repertoire.evaluation import Evaluation
+from repertoire.evaluation.correction import correct, keep, reevaluation
+from repertoire.evaluation.evaluator import Evaluation
 from repertoire.repertoire import Repertoire
 from repertoire.storage.repertoires import read_repertoire, write_repertoire
 from repertoire.training.runs import FILE_NAME, resume_training, start_training

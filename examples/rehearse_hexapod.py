@@ -6,8 +6,8 @@ from pathlib import Path
 from adapt.damage.library import damage_library
 from adapt.rehearsal.rehearsal import rehearsal, rehearsed_table
 from adapt.rehearsal.storage import rehearsal_path, write_table
-from repertoire.correction import correct, keep_best, reevaluation
-from repertoire.merging import merge
+from repertoire.evaluation.correction import correct, keep_best, reevaluation
+from repertoire.evaluation.merging import merge
 from repertoire.repertoire import Repertoire
 from repertoire.storage.repertoires import read_repertoire, write_repertoire
 from repertoire.training.runs import FILE_NAME, start_training

@@ -15,7 +15,7 @@ from scipy.spatial import Voronoi
 from repertoire.problems.record import ProblemRecord
 from repertoire.repertoire import Repertoire, format_cell
 from robots.errors import InvalidValueError
-from robots.files import replace_file
+from robots.files.atomic import replace_file
 from robots.rendering.pictures import check_suffix
 from robots.words import short
 

@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
+from repertoire.algorithms.settings import Settings
 from repertoire.archives.archive import Elites
 from repertoire.metrics import Metrics, measure_objectives
 from repertoire.problems.record import ProblemRecord
-from repertoire.training.settings import Settings
 from robots.errors import InvalidValueError
 from robots.robot import Robot
 from robots.words import short, version_words

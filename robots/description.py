@@ -10,8 +10,8 @@ from robots.controllers.controller import ControllerDescription
 from robots.controllers.mlp import MLPDescription
 from robots.controllers.periodic import PeriodicDescription
 from robots.errors import InvalidRobotError, InvalidValueError, SurefootError
-from robots.records import Count, Finite, Names, Positive, Record, Steps, by_kind, reader, validate
-from robots.texts import parse_yaml
+from robots.files.records import Count, Finite, Names, Positive, Record, Steps, by_kind, reader, validate
+from robots.files.texts import parse_yaml
 
 # the kinds of controllers by name: each brings its part of the YAML
 CONTROLLERS: dict[str, type[ControllerDescription]] = by_kind(MLPDescription, PeriodicDescription)

@@ -8,7 +8,7 @@ import numpy as np
 
 from robots.description import Description
 from robots.errors import InvalidRobotError, one_line
-from robots.screening import check_numbers, check_options, compile_spec, screen
+from robots.mjcf.screening import check_numbers, check_options, compile_spec, screen
 
 ABSENT = -1  # index of what a damaged robot has lost, as MuJoCo has it
 _TO_JOINT = mujoco.mjtTrn.mjTRN_JOINT

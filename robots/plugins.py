@@ -13,7 +13,7 @@ from importlib.metadata import entry_points
 from pathlib import Path
 
 from robots.errors import InvalidFileError, one_line
-from robots.files import explain_errors
+from robots.files.atomic import explain_errors
 
 GROUP = "surefoot.plugins"
 VARIABLE = "SUREFOOT_PLUGINS"

@@ -14,10 +14,10 @@ from robots.catalogue import MODELS, robot_names
 from robots.controllers.controller import Controller, ControllerDescription
 from robots.description import CONTROLLERS, Description, parse_description
 from robots.errors import InvalidRobotError, InvalidValueError, UnknownNameError
-from robots.files import explain_errors
-from robots.importing.mjcf import read_self_contained
+from robots.files.atomic import explain_errors
+from robots.files.texts import read_text
+from robots.mjcf.reading import read_self_contained
 from robots.model import adjust, compile_models, compile_physics, compile_robot, strip
-from robots.texts import read_text
 
 _YAML = (".yaml", ".yml")
 # what the controller sees of the torso; directions are those of its own heading

@@ -6,9 +6,9 @@ from pathlib import Path
 from typing import Any
 
 from robots.errors import InvalidFileError, InvalidValueError, shown
-from robots.files import file_exists, make_folder, write_text
-from robots.locks import locked
-from robots.texts import parse_json, read_text
+from robots.files.atomic import file_exists, make_folder, write_text
+from robots.files.locks import locked
+from robots.files.texts import parse_json, read_text
 
 _STUDY = "study.json"
 _PATIENCE = 30.0  # [s] for other processes that begin at the same moment

@@ -9,11 +9,11 @@ from multiprocessing import get_context
 from multiprocessing.queues import Queue
 from pathlib import Path
 
-from repertoire.executor import ExecutorSource, executor_source, set_executor_source
-from repertoire.workers import interrupts_blocked, worker_pool
+from repertoire.execution.executor import ExecutorSource, executor_source, set_executor_source
+from repertoire.execution.workers import interrupts_blocked, worker_pool
 from robots.errors import InUseError, InvalidFileError
-from robots.files import file_exists, make_folder, write_text
-from robots.locks import locked
+from robots.files.atomic import file_exists, make_folder, write_text
+from robots.files.locks import locked
 from suites.identity import keep_identity
 from suites.paper.results import Key, TrialResult, read_trial, write_trial
 from suites.paper.settings import StudySettings

@@ -7,7 +7,7 @@ import sys
 from contextlib import suppress
 from typing import NoReturn
 
-INTERRUPTED = 130  # exit code, as shells have it
+from surefoot.interrupts import INTERRUPTED
 
 
 def run() -> None:

@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from robots.errors import InvalidFileError
-from robots.files import file_exists
+from robots.files.atomic import file_exists
 
 DATA = Path(__file__).parent / "data"
 FILE_NAME = "repertoire.h5"  # of a repertoire in the folder of its run

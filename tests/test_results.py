@@ -20,9 +20,9 @@ from threadpoolctl import threadpool_info
 
 from adapt.damage.text import parse_damage
 from adapt.recovery import recover
-from repertoire.algorithms import ALGORITHMS
-from repertoire.correction import correct, reevaluation
-from repertoire.provenance import processor_name, software_versions
+from repertoire.algorithms.catalogue import ALGORITHMS
+from repertoire.evaluation.correction import correct, reevaluation
+from repertoire.execution.provenance import processor_name, software_versions
 from repertoire.repertoire import Repertoire
 from repertoire.training.runs import FILE_NAME, resume_training, start_training
 

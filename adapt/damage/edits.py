@@ -9,8 +9,8 @@ import mujoco
 import numpy as np
 
 from robots.errors import InvalidRobotError, InvalidValueError, one_line
+from robots.mjcf.screening import compile_spec
 from robots.robot import Robot
-from robots.screening import compile_spec
 
 RED = (0.83, 0.05, 0.12, 1.0)  # darker than the vermilion that some feet have
 _PALE_RED = (1.0, 0.80, 0.78, 1.0)  # the floor's own colour is multiplied with this

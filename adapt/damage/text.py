@@ -9,8 +9,8 @@ from adapt.damage.defect import Combination, Defect, damage_kinds
 from adapt.damage.library import damage_library
 from adapt.damage.parts import RobotParts, sort_words
 from robots.errors import InvalidFileError, InvalidValueError, SurefootError, UnknownNameError, shown
+from robots.files.texts import parse_yaml, read_text
 from robots.robot import Robot
-from robots.texts import parse_yaml, read_text
 from robots.words import wrapped
 
 _MOST = 1000  # in a list

@@ -6,13 +6,13 @@ import numpy as np
 
 from adapt.damage import HEALTHY
 from adapt.damage.damage import Damage
-from adapt.evidence import evidence_names, evidence_of
 from adapt.rehearsal.table import Table, tabulate
-from repertoire.evaluation import Evaluation, Evaluator
+from repertoire.evaluation.evaluator import Evaluation, Evaluator
 from repertoire.repertoire import Repertoire
 from robots.errors import InvalidValueError
 from robots.robot import Robot
 from robots.seeds import SeedFamily
+from robots.simulation.evidence import evidence_names, evidence_of
 
 
 def rehearsal(

@@ -6,14 +6,14 @@ from pathlib import Path
 import numpy as np
 
 from adapt.damage import HEALTHY
-from adapt.evidence import evidence_names
 from adapt.rehearsal.table import Table
-from repertoire.evaluation import Identity, robot_label
+from repertoire.evaluation.evaluator import Identity, robot_label
 from repertoire.repertoire import Repertoire
 from repertoire.storage.formats import Array, Contents, Format
 from repertoire.storage.repertoires import fingerprint
 from robots.errors import InvalidValueError
 from robots.robot import Robot
+from robots.simulation.evidence import evidence_names
 
 _BY_ELITE = ("conditions", "elites")
 _FORMAT = Format(

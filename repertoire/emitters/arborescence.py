@@ -19,17 +19,18 @@ from repertoire.emitters.emitter import (
     RANKINGS,
     Emitter,
     EmitterSettings,
+    LearningSettings,
     Outcomes,
     Ranking,
     RankingName,
     accepted,
 )
+from repertoire.networks.td3 import TD3, Updates
 from repertoire.problems.problem import Problem, Request
 from repertoire.state import nested, read, read_count, read_floats, select
 from repertoire.strategies.cma_es import CMAESSettings, add_scaled, logarithmic
 from repertoire.strategies.openai_es import MirroredSamples
 from repertoire.strategies.strategy import StepSize, Strategy
-from repertoire.td3 import TD3, TD3Settings, Updates
 from robots.compilation import compiled
 from robots.errors import InvalidValueError
 
@@ -92,7 +93,7 @@ class EstimatedArborescenceSettings(ArborescenceSettings):
         return MirroredSamples(self.gradient_samples, sigma=self.gradient_sigma, solution_dim=n, rng=rng)
 
 
-class LearnedArborescenceSettings(EstimatedArborescenceSettings, TD3Settings):
+class LearnedArborescenceSettings(EstimatedArborescenceSettings, LearningSettings):
     """Settings of `ArborescenceEmitter` with samples for the gradients of the measures, and critics.
 
     The gradient of the objective is that of what a critic estimates.
@@ -193,7 +194,7 @@ class ArborescenceEmitter(Emitter):
         """Take the gradients at the point, or learn from the branches and move it."""
         self._stop = None
         if self._learner:
-            self._learner.add(outcomes)
+            self._learner.add(outcomes.transitions, len(outcomes.objectives))
         gradients, self._gradients = self._gradients, None
         if gradients is None:
             self._gradients = _normalised(self._found_gradients(outcomes))

@@ -8,9 +8,10 @@ from typing import ClassVar, Literal, NamedTuple
 import numpy as np
 
 from repertoire.archives.archive import Archive
+from repertoire.networks.td3 import TD3Settings
 from repertoire.problems.problem import OBJECTIVES_AND_MEASURES, Problem, Request
 from repertoire.state import check_shape
-from robots.records import Kind
+from robots.files.records import Kind
 from robots.simulation.episodes import ObservationMoments
 
 EVERYTHING = slice(None)
@@ -65,7 +66,7 @@ class Telemetry:
         condition_number: of the covariance matrix; nan where it is not known.
         improvements: solutions of the last batch that improved the archive.
         restarts: how often it started afresh so far.
-        stop: why it did so after the last batch, one of `repertoire.strategies.STOPS`; None if it did not.
+        stop: why it did so after the last batch, one of `repertoire.strategies.strategy.STOPS`; None if it did not.
     """
 
     sigma: float
@@ -112,6 +113,17 @@ class EmitterSettings(Kind, ABC):
     def remark(self, n: int) -> str | None:
         """Return what a user should know of these settings for n parameters, if anything."""
         return None
+
+
+class LearningSettings(TD3Settings, EmitterSettings):
+    """Settings of an emitter that learns from transitions."""
+
+    needs_transitions = True
+    memory_hint = "a smaller buffer size"
+
+    def memory(self, problem: Problem) -> int:
+        """See `EmitterSettings.memory`: of the replay buffer."""
+        return self.buffer_bytes(problem.policy_layers)
 
 
 class Emitter(ABC):

@@ -12,17 +12,17 @@ import numpy as np
 from pydantic import Field
 
 from repertoire.archives.archive import Archive
-from repertoire.emitters.emitter import Emitter, Outcomes
+from repertoire.emitters.emitter import Emitter, LearningSettings, Outcomes
 from repertoire.emitters.variation import LineStep, VariationEmitter, VariationSettings
+from repertoire.networks.td3 import TD3, Updates
 from repertoire.problems.problem import Problem, Request
 from repertoire.state import nested, select
 from repertoire.strategies.strategy import StepSize
-from repertoire.td3 import TD3, TD3Settings, Updates
 
 _FIRST_WIDTH = 4  # of the noise in the place of policy gradients while there is no elite, in units of sigma0
 
 
-class PGAMESettings(TD3Settings):
+class PGAMESettings(LearningSettings):
     """Settings of `PGAMEEmitter`.
 
     Attributes:
@@ -92,7 +92,7 @@ class PGAMEEmitter(Emitter):
             others += _FIRST_WIDTH * self._sigma * self._rng.standard_normal(others.shape, np.float32)
 
     def _learn(self, outcomes: Outcomes, archive: Archive) -> None:
-        self._learner.add(outcomes)
+        self._learner.add(outcomes.transitions, len(outcomes.objectives))
         self._variation.tell(outcomes.part(slice(0, self._varied)), archive)
         self._learner.train()
 

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from repertoire.executor import executor_source
+from repertoire.execution.executor import executor_source
 from repertoire.problems.arm import Arm
 from repertoire.problems.locomotion import Breaker, Locomotion
 from repertoire.problems.maze import Maze
@@ -13,7 +13,7 @@ from repertoire.problems.sphere import Sphere
 from robots.catalogue import robot_names
 from robots.controllers.mlp import MLPDescription
 from robots.errors import InvalidValueError, UnknownNameError
-from robots.records import validate
+from robots.files.records import validate
 from robots.robot import find_robot
 
 # A name that ends in -N stands for one problem for every number N of parameters.

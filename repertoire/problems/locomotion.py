@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from repertoire.executor import start_executor
+from repertoire.execution.executor import start_executor
 from repertoire.problems.problem import OBJECTIVES_AND_MEASURES, Evaluations, Normaliser, Problem, Request
 from repertoire.problems.record import ProblemRecord
 from robots.errors import InvalidValueError

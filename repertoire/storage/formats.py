@@ -16,8 +16,8 @@ import h5py
 import numpy as np
 
 from robots.errors import InvalidFileError, InvalidValueError, SurefootError
-from robots.files import check_regular, explain_errors, replace_file
-from robots.texts import parse_json
+from robots.files.atomic import check_regular, explain_errors, replace_file
+from robots.files.texts import parse_json
 
 Kind = TypeVar("Kind", bound=dict[str, object] | list[object])
 

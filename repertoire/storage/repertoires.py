@@ -10,14 +10,14 @@ from typing import Annotated
 import numpy as np
 from pydantic import BaseModel, ConfigDict, Field, FiniteFloat
 
+from repertoire.algorithms.settings import Settings, make_settings, validate
 from repertoire.archives.archive import Elites
 from repertoire.problems.record import ProblemRecord
 from repertoire.repertoire import Repertoire, Spread
 from repertoire.storage.formats import Array, Contents, Format
-from repertoire.training.settings import Settings, make_settings, validate
 from robots.errors import InvalidValueError
-from robots.importing.mjcf import find_reference
-from robots.records import Steps
+from robots.files.records import Steps
+from robots.mjcf.reading import find_reference
 from robots.robot import robot_from_text
 
 _MOST_DAMAGES = 1000  # of one training

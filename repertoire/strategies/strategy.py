@@ -11,7 +11,7 @@ from repertoire.state import checked_floats, nested, read, read_count, read_floa
 from repertoire.strategies.noise import Noise, generator_state, restore_generator
 from robots.compilation import compiled
 from robots.errors import InvalidValueError
-from robots.records import Kind
+from robots.files.records import Kind
 
 BatchSize = Annotated[int, Field(ge=2, le=10_000, strict=True)]
 StepSize = Annotated[float, Field(gt=0, le=1000, allow_inf_nan=False)]

@@ -9,7 +9,7 @@ from repertoire.strategies.lm_ma_es import LMMAESSettings
 from repertoire.strategies.openai_es import OpenAIESSettings
 from repertoire.strategies.sep_cma_es import SepCMAESSettings
 from repertoire.strategies.strategy import StrategySettings
-from robots.records import by_kind, reader
+from robots.files.records import by_kind, reader
 
 STRATEGIES: dict[str, type[StrategySettings]] = by_kind(
     CMAESSettings, LMMAESSettings, SepCMAESSettings, OpenAIESSettings

@@ -4,16 +4,16 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 
-from repertoire.algorithms import find_algorithm
+from repertoire.algorithms.catalogue import find_algorithm
+from repertoire.algorithms.settings import Settings
 from repertoire.problems.catalogue import find_problem, recorded_problem
 from repertoire.problems.locomotion import Breaker
 from repertoire.problems.problem import Problem
 from repertoire.storage.repertoires import read_repertoire, read_search
-from repertoire.training.settings import Settings
 from repertoire.training.training import Training
 from robots.errors import InvalidFileError, InvalidValueError
-from robots.files import file_exists, new_folder
-from robots.locks import locked
+from robots.files.atomic import file_exists, new_folder
+from robots.files.locks import locked
 
 FILE_NAME = "repertoire.h5"
 

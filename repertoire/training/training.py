@@ -8,18 +8,18 @@ from pathlib import Path
 
 import numpy as np
 
-from repertoire.algorithms import find_algorithm
+from repertoire.algorithms.catalogue import find_algorithm
+from repertoire.algorithms.search import Search
+from repertoire.algorithms.settings import Settings
+from repertoire.execution.provenance import software_versions
+from repertoire.execution.resources import one_blas_thread
 from repertoire.metrics import Metrics, measure
 from repertoire.problems.problem import Evaluations, Problem
-from repertoire.provenance import software_versions
 from repertoire.repertoire import Repertoire
-from repertoire.resources import one_blas_thread
-from repertoire.search import Search
 from repertoire.storage.repertoires import write_repertoire
 from repertoire.strategies.strategy import STOPS
 from repertoire.training.history import History
-from repertoire.training.settings import Settings
-from robots.files import check_writable
+from robots.files.atomic import check_writable
 from robots.seeds import SeedFamily, derive_seeds, search_seed
 
 _WARM_UP_BATCHES = 3  # after so many, everything that a run needs has been compiled

@@ -13,7 +13,7 @@ from numba import types
 
 from robots.compilation import compiled, function_pointer
 from robots.errors import InvalidValueError
-from robots.records import Kind
+from robots.files.records import Kind
 
 _VECTOR = types.Array(types.float32, 1, "C")
 _KERNEL = types.void(

@@ -12,7 +12,7 @@ from pydantic import Field
 from robots.compilation import compiled
 from robots.controllers.controller import Controller, ControllerDescription
 from robots.errors import InvalidValueError
-from robots.records import Count, validate
+from robots.files.records import Count, validate
 
 # tanh(x) = x P(x²) / Q(x²) for |x| <= 9: a weighted least-squares rational fit, refined towards equal
 # relative error. Unlike libm's tanh it vectorises. In float32 it is within 5e-7 of tanh everywhere.

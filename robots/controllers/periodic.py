@@ -10,7 +10,7 @@ from pydantic import Field
 from robots.compilation import compiled
 from robots.controllers.controller import Controller, ControllerDescription
 from robots.errors import InvalidValueError
-from robots.records import Positive
+from robots.files.records import Positive
 
 # Standard deviation of the Gaussian that smooths a signal's edges, as a share of the period: 3 of the 100
 # samples of Cully et al. 2015.

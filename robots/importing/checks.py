@@ -7,12 +7,11 @@ import mujoco
 import numpy as np
 
 from robots.importing.anatomy import can_touch
-from robots.importing.stance import first_data
 from robots.model import goes_beyond, motor_of, transmissions
-from robots.rendering.pictures import floor_gap, standing_on_floor
 from robots.robot import Robot
 from robots.simulation.episodes import Episodes
 from robots.simulation.simulation import Simulation
+from robots.stance import first_data, floor_gap, standing_on_floor
 from robots.words import wrapped
 
 _EPISODES = 16  # number of episodes, each with a random controller

@@ -13,15 +13,15 @@ import numpy as np
 import yaml
 
 from robots.errors import InvalidFileError, InvalidRobotError, InvalidValueError
-from robots.files import file_exists, write_text
+from robots.files.atomic import file_exists, write_text
+from robots.files.texts import read_text
 from robots.importing.anatomy import Parts, find_floor, find_parts, keyframes
 from robots.importing.checks import model_remarks
-from robots.importing.mjcf import read_self_contained
-from robots.importing.stance import Stance, try_stance
+from robots.mjcf.reading import read_self_contained
+from robots.mjcf.screening import compile_spec
 from robots.model import is_plain, is_servo, keyframe_positions, standing_data, torque_limit
 from robots.robot import Robot, robot_from_text
-from robots.screening import compile_spec
-from robots.texts import read_text
+from robots.stance import Stance, try_stance
 from robots.words import size_words, wrapped
 
 _KEYFRAME = "keyframe: {}  # episodes start in this pose of the MJCF"

@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 
 from robots.errors import InvalidValueError, RenderingError
-from robots.files import replace_file
+from robots.files.atomic import replace_file
 
 # What ffmpeg is told, by the file's extension: H.264 has no odd sizes, and a GIF flickers unless its frames
 # share one palette.

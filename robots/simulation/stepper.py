@@ -17,9 +17,9 @@ from numba.extending import intrinsic
 
 from robots.compilation import INTERPRETED, compiled
 from robots.errors import InvalidValueError
+from robots.mjcf.screening import library_path
 from robots.model import ABSENT
 from robots.robot import Robot
-from robots.screening import library_path
 from robots.simulation.state import EpisodeState, Task, make_state, make_task, read_tally, start_positions
 from robots.simulation.task import apply_action, begin, feel, is_sound, note, score
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from math import prod
 from statistics import fmean
 
-from repertoire.resources import one_blas_thread
+from repertoire.execution.resources import one_blas_thread
 from robots.robot import load_robot
 from robots.words import duration
 from suites.paper.results import TrialResult

@@ -7,9 +7,9 @@ from itertools import chain
 from pathlib import Path
 from string import Template
 
-from repertoire.algorithms import ALGORITHMS
-from robots.files import make_folder, write_text
-from robots.locks import locked
+from repertoire.algorithms.catalogue import ALGORITHMS
+from robots.files.atomic import make_folder, write_text
+from robots.files.locks import locked
 from suites.markdown import bullets, heading, join, paragraph, picture
 from suites.paper.analysis import DECIDED, Analysis
 from suites.paper.figures import draw_archives, draw_curves, draw_normality

@@ -5,8 +5,8 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from repertoire.algorithms import find_algorithm
-from repertoire.evaluation import check_episodes
+from repertoire.algorithms.catalogue import find_algorithm
+from repertoire.evaluation.evaluator import check_episodes
 from robots.errors import InvalidValueError
 from robots.robot import load_robot
 from suites.paper.published import PublishedStudy

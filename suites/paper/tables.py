@@ -5,7 +5,7 @@ from itertools import combinations, product
 
 import numpy as np
 
-from repertoire.algorithms import ALGORITHMS
+from repertoire.algorithms.catalogue import ALGORITHMS
 from suites.markdown import (
     NOTHING,
     bold_if,

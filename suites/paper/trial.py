@@ -11,20 +11,20 @@ from zlib import crc32
 
 import numpy as np
 
-from repertoire.correction import Correction, correct, reevaluation
-from repertoire.executor import executor_source
+from repertoire.evaluation.correction import Correction, correct, reevaluation
+from repertoire.execution.executor import executor_source
+from repertoire.execution.provenance import processor_name
+from repertoire.execution.resources import array_bytes
 from repertoire.plots import objective_grid
 from repertoire.problems.catalogue import find_problem, make_problem
-from repertoire.provenance import processor_name
 from repertoire.repertoire import Repertoire
-from repertoire.resources import array_bytes
 from repertoire.storage.repertoires import read_repertoire, write_repertoire
 from repertoire.training.runs import FILE_NAME, configure, resume_training
 from repertoire.training.training import Progress, Training
 from robots.errors import InvalidFileError, SurefootError
-from robots.files import file_exists, make_folder, write_text
-from robots.locks import locked
-from robots.texts import read_json
+from robots.files.atomic import file_exists, make_folder, write_text
+from robots.files.locks import locked
+from robots.files.texts import read_json
 from robots.words import version_words
 from suites.paper.results import Key, TrialResult
 

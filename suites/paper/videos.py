@@ -11,11 +11,11 @@ from PIL import Image, ImageDraw, ImageFont
 from repertoire.repertoire import Repertoire
 from repertoire.storage.repertoires import read_repertoire
 from robots.errors import SurefootError
-from robots.files import file_exists, make_folder, write_text
+from robots.files.atomic import file_exists, make_folder, write_text
+from robots.files.texts import read_json
 from robots.rendering.camera import Camera
 from robots.rendering.video import open_video
 from robots.simulation.stepper import Stepper
-from robots.texts import read_json
 from suites.markdown import bullets, heading, paragraph
 from suites.paper.analysis import Analysis
 from suites.paper.trial import CORRECTED, result_path

@@ -13,8 +13,8 @@ import pandas as pd
 from adapt.rehearsal.table import Table
 from adapt.selectors.catalogue import find_selector, make_selector, selector_entries
 from adapt.selectors.selector import Context, Prior
-from repertoire.resources import one_blas_thread
-from repertoire.workers import interrupts_blocked, worker_pool
+from repertoire.execution.resources import one_blas_thread
+from repertoire.execution.workers import interrupts_blocked, worker_pool
 from robots.errors import InvalidValueError
 from suites.recovery.cases import Track
 from suites.recovery.metrics import EARLY, measured, trials_of

@@ -12,9 +12,9 @@ import yaml
 
 from adapt.oracle import FINAL_EPISODES, FINALISTS
 from adapt.selectors.catalogue import find_selector
-from repertoire.provenance import processor_name, software_versions
-from robots.files import make_folder, write_text
-from robots.reality_gap import FRICTION, LATENCY, MASS, STRENGTH
+from repertoire.execution.provenance import processor_name, software_versions
+from robots.files.atomic import make_folder, write_text
+from robots.randomization import FRICTION, LATENCY, MASS, STRENGTH
 from robots.words import version_words
 from suites.markdown import (
     NOTHING,

@@ -5,7 +5,7 @@ import math
 import pandas as pd
 
 from adapt.damage.library import family
-from repertoire.provenance import software_versions
+from repertoire.execution.provenance import software_versions
 from robots.words import version_words
 from suites.markdown import join, table
 from suites.recovery.metrics import measured, metrics, summarise, trials_of

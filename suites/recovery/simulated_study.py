@@ -23,16 +23,16 @@ from adapt.rehearsal.table import Table, join
 from adapt.selectors.catalogue import find_selector, make_selector
 from adapt.selectors.selector import Context, Prior, Selector
 from adapt.self_model.twin import Thinking
-from repertoire.evaluation import Evaluator
+from repertoire.evaluation.evaluator import Evaluator
 from repertoire.repertoire import Repertoire
 from repertoire.storage.repertoires import fingerprint
 from robots.errors import InvalidFileError
-from robots.files import file_exists, make_folder, write_text
-from robots.locks import locked
-from robots.reality_gap import randomised
+from robots.files.atomic import file_exists, make_folder, write_text
+from robots.files.locks import locked
+from robots.files.texts import read_json
+from robots.randomization import randomised
 from robots.robot import Robot
 from robots.seeds import SeedFamily, derive_seeds
-from robots.texts import read_json
 from suites.identity import keep_identity
 from suites.recovery.cases import SIMULATED_TRACKS, find_tracks
 from suites.recovery.faults import draw_faults

@@ -14,8 +14,8 @@ from adapt.selectors.selector import Prior
 from repertoire.repertoire import Repertoire
 from repertoire.storage.repertoires import fingerprint
 from robots.errors import InvalidValueError
-from robots.files import file_exists, make_folder
-from robots.locks import locked
+from robots.files.atomic import file_exists, make_folder
+from robots.files.locks import locked
 from suites.identity import keep_identity
 from suites.recovery.cases import TRACKS, Track, check_damages, find_tracks
 from suites.recovery.recoveries import (

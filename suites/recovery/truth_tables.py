@@ -13,13 +13,13 @@ from adapt.oracle import find_oracle
 from adapt.rehearsal.rehearsal import damaged_robots, rehearsal, rehearsed_table
 from adapt.rehearsal.storage import read_table, write_table
 from adapt.rehearsal.table import Table
-from repertoire.evaluation import Evaluation, Evaluator
+from repertoire.evaluation.evaluator import Evaluation, Evaluator
 from repertoire.repertoire import Repertoire
 from robots.errors import SurefootError
-from robots.files import file_exists, make_folder, write_text
-from robots.reality_gap import randomised
+from robots.files.atomic import file_exists, make_folder, write_text
+from robots.files.texts import read_json
+from robots.randomization import randomised
 from robots.robot import Robot
-from robots.texts import read_json
 
 _ANTICIPATED, _SHOWN, _SCORES, _GAP = 0, 1, 2, 3  # spawn keys of the seeds
 

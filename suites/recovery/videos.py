@@ -2,8 +2,8 @@
 
 from collections.abc import Callable
 
-from adapt.film import film_next_to_each_other
-from robots.files import make_folder
+from robots.deployment.film import film_next_to_each_other
+from robots.files.atomic import make_folder
 from suites.recovery.recoveries import Results
 from suites.recovery.study import RecoveryStudy
 

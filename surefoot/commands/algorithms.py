@@ -8,7 +8,7 @@ from surefoot.commands.console import console
 @click.command()
 def algorithms() -> None:
     """List the algorithms that a repertoire can be trained with, and what they are made of."""
-    from repertoire.algorithms import ALGORITHMS
+    from repertoire.algorithms.catalogue import ALGORITHMS
     from repertoire.strategies.table import STRATEGIES
 
     for algorithm in ALGORITHMS.values():

@@ -88,7 +88,7 @@ def slurm(
     for the scheduler, the workers and the run itself; submit.sh submits all three. Connections are encrypted
     by a key that submit.sh makes in the folder, which all machines must be able to read.
     """
-    from robots.files import make_folder, write_text
+    from robots.files.atomic import make_folder, write_text
 
     _check_command(command)
     folder = out.resolve()

@@ -237,7 +237,7 @@ def cluster_options(command: Command) -> Command:
             raise click.UsageError("--cluster and --scheduler-file both name a cluster: leave one out")
         if options.get("threads") is not None:
             raise click.UsageError("the workers of a cluster have threads of their own: leave out --threads")
-        from repertoire.cluster import ClusterSettings, cluster, scheduler_address
+        from repertoire.execution.cluster import ClusterSettings, cluster, scheduler_address
 
         address = address if scheduler_file is None else scheduler_address(scheduler_file)
         settings = ClusterSettings(address or "", mixed, patience)
@@ -252,7 +252,7 @@ CLUSTER_PARAMETERS = ("address", "scheduler_file", "mixed", "patience")  # of `c
 
 def workforce(cores: int) -> str:
     """Who will do the work, in words: so many cores of this machine, or a cluster."""
-    from repertoire.executor import executor_source
+    from repertoire.execution.executor import executor_source
 
     return "the cluster" if executor_source() else f"{cores} {'core' if cores == 1 else 'cores'}"
 

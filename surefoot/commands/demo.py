@@ -92,7 +92,7 @@ def demo(
     hexapod, whose trained and rehearsed gaits are included: damage, diagnosis and recovery in a minute.
     """
     from robots.errors import UnknownNameError
-    from robots.files import make_folder
+    from robots.files.atomic import make_folder
 
     started = time.monotonic()
     if robot is None:
@@ -166,7 +166,7 @@ def _train(out: Path, settings: TrainingDemoSettings, seed: int, overwrite: bool
 
 def _correct(out: Path, settings: TrainingDemoSettings, repertoire: Repertoire) -> Repertoire:
     """Evaluate every gait again, because the best ones may have been lucky, and keep the best."""
-    from repertoire.correction import correct, keep_best, reevaluation
+    from repertoire.evaluation.correction import correct, keep_best, reevaluation
     from repertoire.storage.repertoires import write_repertoire
 
     console.print(f"\nEvaluate each gait again in {settings.corrections} episodes, and keep the best.")
@@ -256,7 +256,7 @@ def _film(
     recovery: Recovery,
 ) -> None:
     """Film the robot healthy, broken with the old gait, and broken with the new one."""
-    from adapt.film import film
+    from robots.deployment.film import film
 
     console.print("\n4. Film it: healthy, broken with the old gait, broken with the new one.")
     print_rendering_note()

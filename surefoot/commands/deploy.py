@@ -58,10 +58,10 @@ def deploy(
 ) -> None:
     """Run one gait of the repertoire FILE on the intact or damaged robot."""
     from adapt.damage.text import parse_damage
-    from adapt.film import film
     from repertoire.repertoire import format_cell
     from repertoire.storage.repertoires import read_repertoire
-    from robots.files import check_writable
+    from robots.deployment.film import film
+    from robots.files.atomic import check_writable
 
     if best == (cell is not None):
         raise click.UsageError("say which gait to deploy: either --best or --cell")

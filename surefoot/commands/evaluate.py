@@ -30,7 +30,7 @@ from surefoot.commands.resuming import (
 )
 
 if TYPE_CHECKING:
-    from repertoire.correction import Correction
+    from repertoire.evaluation.correction import Correction
 
 # of each metric: name, how it is written, and whether it is an amount, of which a share can be lost
 _METRICS = {
@@ -74,7 +74,7 @@ def evaluate(
     The episodes have the same seeds for all elites. After an interruption the same command goes on where it
     was.
     """
-    from repertoire.correction import correct, keep_best, reevaluation
+    from repertoire.evaluation.correction import correct, keep_best, reevaluation
     from repertoire.plots import draw_correction
     from repertoire.storage.repertoires import read_repertoire, write_repertoire
     from robots.rendering.pictures import check_picture

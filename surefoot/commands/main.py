@@ -13,8 +13,8 @@ import click
 
 from robots.errors import SurefootError
 from robots.plugins import load_plugins
-from surefoot.__main__ import INTERRUPTED
 from surefoot.commands.console import Commands, LastingStream, complaints
+from surefoot.interrupts import INTERRUPTED
 
 # Each command is a function of its name in the module of its name, imported when the command is asked for.
 COMMANDS = {

@@ -20,7 +20,7 @@ def merge(files: tuple[Path, ...], out: Path, archive: str | None, overwrite: bo
 
     With one FILE and --archive it only changes the cells.
     """
-    from repertoire.merging import merge as merge_repertoires
+    from repertoire.evaluation.merging import merge as merge_repertoires
     from repertoire.storage.repertoires import read_repertoire, write_repertoire
     from surefoot.commands.resuming import check_output
 

@@ -114,8 +114,8 @@ def recover(
     from adapt.self_model.features import check_sensors
     from adapt.self_model.twin import Thinking
     from repertoire.storage.repertoires import read_repertoire
-    from robots.files import check_writable, new_folder
-    from robots.locks import locked
+    from robots.files.atomic import check_writable, new_folder
+    from robots.files.locks import locked
     from surefoot.shipped import results_base
 
     repertoire = read_repertoire(file)

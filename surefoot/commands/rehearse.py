@@ -23,7 +23,7 @@ from surefoot.commands.resuming import check_output, locked_output, run_or_exit,
 if TYPE_CHECKING:
     from adapt.damage.damage import Damage
     from adapt.rehearsal.table import Table
-    from repertoire.evaluation import Evaluation
+    from repertoire.evaluation.evaluator import Evaluation
     from robots.robot import Robot
 
 

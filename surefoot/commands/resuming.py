@@ -7,12 +7,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from robots.errors import InvalidFileError, InvalidValueError
-from surefoot.__main__ import INTERRUPTED
 from surefoot.commands.console import console
 from surefoot.commands.progress import ProgressBar, interrupt_flag
+from surefoot.interrupts import INTERRUPTED
 
 if TYPE_CHECKING:
-    from repertoire.evaluation import Evaluation
+    from repertoire.evaluation.evaluator import Evaluation
     from repertoire.repertoire import Repertoire
 
 
@@ -45,7 +45,7 @@ def check_output(file: Path, out: Path, overwrite: bool) -> None:
         InvalidValueError: `out` is the input file, or is there already and must not be overwritten.
         InvalidFileError: `out` cannot be written.
     """
-    from robots.files import check_writable, file_exists
+    from robots.files.atomic import check_writable, file_exists
 
     if file_exists(out):
         if out.samefile(file):
@@ -62,7 +62,7 @@ def locked_output(file: Path, out: Path, overwrite: bool) -> Iterator[None]:
     Raises:
         InUseError: another process is about to write it.
     """
-    from robots.locks import locked
+    from robots.files.locks import locked
 
     with locked(out):
         check_output(file, out, overwrite)  # again: another process may just have written it
@@ -75,7 +75,7 @@ def take_up(evaluation: "Evaluation", unfinished: Path, overwrite: bool) -> None
     Raises:
         InvalidFileError: it was left by another evaluation, and must not be overwritten.
     """
-    from robots.files import file_exists
+    from robots.files.atomic import file_exists
 
     if not file_exists(unfinished):
         return

@@ -73,7 +73,7 @@ def recovery_simulated(
     """
     from adapt.rehearsal.storage import find_table
     from repertoire.storage.repertoires import read_repertoire
-    from robots.files import write_text
+    from robots.files.atomic import write_text
     from suites.recovery.simulated_report import simulated_report
     from suites.recovery.simulated_study import SimulatedSettings, SimulatedStudy
 

@@ -8,7 +8,6 @@ import click
 
 from robots.errors import InvalidFileError
 from robots.words import short
-from surefoot.__main__ import INTERRUPTED
 from surefoot.commands.console import (
     CLUSTER_PARAMETERS,
     AnyPath,
@@ -21,6 +20,7 @@ from surefoot.commands.console import (
     seed_option,
 )
 from surefoot.commands.progress import interrupt_flag, training_bar
+from surefoot.interrupts import INTERRUPTED
 
 if TYPE_CHECKING:
     from repertoire.training.training import Training
@@ -181,7 +181,7 @@ def _run(training: "Training", path: Path, checkpoint_seconds: float) -> None:
 
 def _other_versions(training: "Training") -> list[str]:
     """Where the resumed run was saved by other software, so that the result may differ."""
-    from repertoire.provenance import software_versions
+    from repertoire.execution.provenance import software_versions
 
     now = software_versions()
     return [

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from adapt.oracle import EPISODES, FINAL_EPISODES, FINALISTS, find_oracle, true_objectives
-from repertoire.evaluation import Evaluator
+from repertoire.evaluation.evaluator import Evaluator
 from repertoire.repertoire import Repertoire
 from robots.simulation.episodes import Episodes, empty_episodes
 from tests.adapt.rehearsal.small import small_repertoire

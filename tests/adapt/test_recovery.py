@@ -9,8 +9,6 @@ import pytest
 
 from adapt.damage.kinds.dead import Dead
 from adapt.damage.kinds.lost import Lost
-from adapt.deployment import deploy
-from adapt.evidence import evidence_names
 from adapt.oracle import EPISODES as ORACLE_EPISODES
 from adapt.oracle import FINAL_EPISODES
 from adapt.records import Trial
@@ -19,15 +17,17 @@ from adapt.rehearsal.table import tabulate
 from adapt.selectors import catalogue
 from adapt.selectors.catalogue import Entry, selector_entries
 from adapt.selectors.selector import Selector
-from repertoire import executor
-from repertoire.algorithms import find_algorithm
+from repertoire.algorithms.catalogue import find_algorithm
 from repertoire.archives.archive import Archive, Elites
 from repertoire.archives.grid import GridSpec
+from repertoire.execution import executor
 from repertoire.problems.locomotion import walking_record
 from repertoire.repertoire import Repertoire
+from robots.deployment.deployment import deploy
 from robots.errors import InvalidValueError, UnknownNameError
 from robots.robot import load_robot
 from robots.simulation.episodes import empty_episodes
+from robots.simulation.evidence import evidence_names
 from robots.simulation.simulation import Simulation
 
 STEPS = 60

@@ -6,8 +6,8 @@ from typing import Any
 import numpy as np
 import pytest
 
+from repertoire.execution.resources import one_blas_thread
 from repertoire.repertoire import Repertoire
-from repertoire.resources import one_blas_thread
 from repertoire.training.runs import start_training
 from repertoire.training.training import Training
 

@@ -7,13 +7,13 @@ import pytest
 from matplotlib.figure import Figure
 from PIL import Image
 
-from repertoire.algorithms import find_algorithm
+from repertoire.algorithms.catalogue import find_algorithm
+from repertoire.algorithms.settings import parse_archive
 from repertoire.archives.archive import Archive, Elites
 from repertoire.plots import draw_history, draw_repertoire, objective_grid, save_figure, stack
 from repertoire.problems.locomotion import walking_record
 from repertoire.problems.record import ProblemRecord
 from repertoire.repertoire import Repertoire
-from repertoire.training.settings import parse_archive
 from robots.errors import InvalidFileError, InvalidValueError
 from robots.robot import load_robot
 

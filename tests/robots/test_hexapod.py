@@ -6,10 +6,10 @@ import mujoco
 import numpy as np
 import pytest
 
-from robots.rendering.pictures import standing_on_floor
 from robots.robot import Robot, load_robot
 from robots.simulation.simulation import Simulation
 from robots.simulation.stepper import Stepper
+from robots.stance import standing_on_floor
 
 # amplitude, phase and duty of each leg's coxa and femur, as published with the study of 2015
 TRIPOD = np.array(

@@ -16,7 +16,7 @@ from pathlib import Path
 import pytest
 
 from robots.errors import InvalidFileError, InvalidValueError, SurefootError, UnknownNameError
-from robots.locks import locked
+from robots.files.locks import locked
 from suites.identity import keep_identity
 from suites.paper.published import published_study
 from suites.paper.results import TrialResult, read_trial, write_trial

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from robots.locks import locked
+from robots.files.locks import locked
 from suites.paper.published import published_study
 from suites.paper.results import read_trial
 from suites.paper.settings import algorithm_variants, paper_settings

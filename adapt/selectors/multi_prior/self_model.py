@@ -19,7 +19,7 @@ from adapt.self_model.forecast import Forecast, gait_features
 from adapt.self_model.rating import TOLERANCE, WEIGHT, Model, Rating
 from adapt.self_model.registry import Registry
 from adapt.self_model.twin import Twin
-from repertoire.resources import one_blas_thread
+from repertoire.execution.resources import one_blas_thread
 from robots.errors import InvalidValueError
 
 _FITTED = 0.6  # share of the limits that goes into the fit, if it takes so much

@@ -10,7 +10,7 @@ from adapt.damage.text import parse_damage
 from adapt.rehearsal.rehearsal import rehearsal, rehearsed_table
 from adapt.rehearsal.storage import read_table, write_table
 from adapt.rehearsal.table import Table
-from repertoire.algorithms import find_algorithm
+from repertoire.algorithms.catalogue import find_algorithm
 from repertoire.archives.archive import Elites
 from repertoire.problems.locomotion import walking_record
 from repertoire.repertoire import Repertoire

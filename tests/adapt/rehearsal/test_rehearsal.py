@@ -4,12 +4,12 @@ import numpy as np
 import pytest
 
 from adapt.damage.text import parse_damage
-from adapt.evidence import evidence_of
 from adapt.rehearsal.rehearsal import damaged_robots, rehearsal, rehearsed_table
 from adapt.rehearsal.table import Table
 from repertoire.repertoire import Repertoire
 from robots.errors import InvalidValueError, UnknownNameError
 from robots.robot import Robot
+from robots.simulation.evidence import evidence_of
 from robots.simulation.simulation import Simulation
 from tests.adapt.rehearsal.small import CONDITIONS, STEPS, small_repertoire
 

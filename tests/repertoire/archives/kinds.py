@@ -4,8 +4,8 @@ from typing import Any
 
 import numpy as np
 
+from repertoire.algorithms.settings import ARCHIVES, parse_archive
 from repertoire.archives.archive import Archive
-from repertoire.training.settings import ARCHIVES, parse_archive
 
 P = 3  # parameters of a solution
 RANGES = ((0.0, 1.0), (-1.0, 2.0))

@@ -11,8 +11,8 @@ from kinds import make as make_archive
 from search_tools import assert_same_state
 from transcription import TRANSCRIPTIONS
 
+from repertoire.algorithms.settings import ARCHIVES, parse_archive
 from repertoire.archives.archive import Archive
-from repertoire.training.settings import ARCHIVES, parse_archive
 from robots.errors import InvalidValueError, SurefootError
 
 Make = Callable[..., Archive]

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from kinds import RANGES, make
 
+from repertoire.algorithms.settings import parse_archive
 from repertoire.archives.cvt import Nearest, make_centroids
-from repertoire.training.settings import parse_archive
 
 UNIT = ((0.0, 1.0),)
 

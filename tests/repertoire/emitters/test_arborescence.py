@@ -258,7 +258,7 @@ def test_a_critics_actor_is_offered_and_not_ranked():
 def test_the_gradient_of_the_objective_is_a_critics():
     emitter, twin = (LEARNED.make(Strolling(), np.ones(12, np.float32), generator(1)) for _ in range(2))
     _, outcomes = learned_batch(emitter, grid(12))
-    twin._learner.add(outcomes)
+    twin._learner.add(outcomes.transitions, len(outcomes.objectives))
     twin._learner.train()
     expected = twin._learner.gradient(np.ones(12))
     found = emitter.state()["gradients"][0]

@@ -10,7 +10,7 @@ from published import CodedCMAES, samples_of
 from search_tools import generator, grid
 from telling import improved
 
-from repertoire.algorithms import find_algorithm
+from repertoire.algorithms.catalogue import find_algorithm
 from repertoire.emitters.evolution_strategy import EvolutionStrategyEmitter
 from repertoire.problems.sphere import Sphere
 from repertoire.strategies.openai_es import OpenAIESSettings

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from adapt.damage.text import damaged_robots
-from repertoire.algorithms import find_algorithm
+from repertoire.algorithms.catalogue import find_algorithm
 from repertoire.problems.locomotion import Locomotion
 from repertoire.problems.problem import Request
 from robots.errors import InvalidValueError

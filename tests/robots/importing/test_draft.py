@@ -13,9 +13,9 @@ from repertoire.training.runs import start_training
 from robots.catalogue import MODELS, robot_names
 from robots.errors import InvalidRobotError, InvalidValueError
 from robots.importing.draft import draft_robot
-from robots.importing.stance import try_stance
 from robots.robot import load_robot, read_robot
 from robots.simulation.simulation import Simulation
+from robots.stance import try_stance
 
 EXAMPLES = Path(__file__).parents[3] / "examples" / "robots"
 KNEE = '<joint name="{}_knee" axis="0 1 0"'

@@ -12,11 +12,11 @@ from dogs import dog, write_dog
 from robots.errors import InvalidFileError, InvalidRobotError, UnknownNameError
 from robots.importing.checks import check_robot
 from robots.importing.draft import draft_robot
-from robots.rendering.pictures import standing_on_floor
 from robots.robot import Robot, find_robot, load_robot, read_robot, robot_from_text
 from robots.simulation.environment import WalkingEnvironment
 from robots.simulation.simulation import Simulation
 from robots.simulation.stepper import Stepper
+from robots.stance import standing_on_floor
 
 POSE = [0.5, -0.9] * 4
 

@@ -10,8 +10,8 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from repertoire.algorithms import ALGORITHMS
-from repertoire.evaluation import Evaluation
+from repertoire.algorithms.catalogue import ALGORITHMS
+from repertoire.evaluation.evaluator import Evaluation
 from repertoire.metrics import measure_objectives
 from repertoire.storage.repertoires import read_repertoire, read_search
 from robots.errors import InvalidFileError, InvalidValueError, UnknownNameError
@@ -250,7 +250,7 @@ def test_costs_that_cannot_be_read_are_refused(tmp_path, text):
 
 def test_threads_are_those_of_the_cluster_if_there_is_one(uninterrupted, tmp_path, monkeypatch) -> None:
     source = SimpleNamespace(mixed=False, threads=7, executor=lambda *robots: Simulation(*robots, threads=1))
-    monkeypatch.setattr("repertoire.executor._source", source)
+    monkeypatch.setattr("repertoire.execution.executor._source", source)
     result = robot_trial(tmp_path).run(silent)
     assert result.threads == 7
     assert_same(result, uninterrupted[1], "threads")

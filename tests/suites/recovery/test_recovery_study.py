@@ -11,8 +11,8 @@ from adapt.damage import HEALTHY
 from adapt.damage.text import parse_damage
 from adapt.oracle import find_oracle
 from robots.errors import InUseError, InvalidFileError, InvalidValueError
-from robots.locks import locked
-from robots.reality_gap import randomised
+from robots.files.locks import locked
+from robots.randomization import randomised
 from robots.simulation.simulation import Simulation
 from suites.recovery.cases import TRACKS, find_tracks
 from suites.recovery.study import RecoverySettings, RecoveryStudy

@@ -8,7 +8,7 @@ import pytest
 
 import suites.recovery.videos
 from repertoire.storage.repertoires import write_repertoire
-from robots.locks import locked
+from robots.files.locks import locked
 from tests.adapt.rehearsal.small import save_rehearsal, small_repertoire
 
 LIBRARY = ("healthy", "front_left:lost", "back_left:dead", "all:weak@0.5")

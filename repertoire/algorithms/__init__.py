@@ -1,0 +1,1 @@
+"""Algorithms: their table, their settings, and the search that runs one."""

@@ -1,0 +1,304 @@
+"""The table of named algorithms: each puts emitters, strategies and archives together, without own logic."""
+
+import os
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from functools import partial
+
+import numpy as np
+from pydantic import BaseModel
+
+from repertoire.algorithms.search import Search
+from repertoire.algorithms.settings import Settings, ThresholdSettings
+from repertoire.archives.archive import Archive
+from repertoire.emitters.arborescence import (
+    ArborescenceSettings,
+    EstimatedArborescenceSettings,
+    LearnedArborescenceSettings,
+)
+from repertoire.emitters.emitter import EmitterSettings
+from repertoire.emitters.evolution_strategy import EvolutionStrategySettings, ImprovementSettings
+from repertoire.emitters.me_es import MEESSettings, Mode
+from repertoire.emitters.pga_me import PGAMESettings
+from repertoire.emitters.variation import VariationSettings
+from repertoire.problems.problem import Problem
+from repertoire.strategies.strategy import StrategySettings
+from repertoire.strategies.table import STRATEGIES
+from robots.errors import InvalidValueError, UnknownNameError
+from robots.files.records import find_kind, validate
+
+# the settings of a search whatever its algorithm
+COMMON = ("evaluations", "seed", "archive", "min_objective")
+
+
+@dataclass(frozen=True)
+class Algorithm:
+    """An entry of the table.
+
+    Attributes:
+        name: as on the command line.
+        summary: what it is, in a line.
+        emitter: the settings of its emitters.
+        strategies: names of the strategies that its emitters can follow, the default one first; with several
+            of them the user chooses. Empty for emitters that follow no strategy.
+        annealed: whether an archive whose thresholds rise guides the search; if not, the result archive does.
+        fixed: values of settings that are part of what the name means.
+        defaults: defaults that differ from those of the settings' records.
+    """
+
+    name: str
+    summary: str
+    emitter: type[EmitterSettings]
+    strategies: tuple[str, ...] = ()
+    annealed: bool = False
+    fixed: Mapping[str, object] = field(default_factory=dict)
+    defaults: Mapping[str, object] = field(default_factory=dict)
+
+    def own_settings(self, strategy: str | None = None) -> dict[str, object]:
+        """Return the names and defaults of the settings that it has in addition to those in `COMMON`.
+
+        Args:
+            strategy: name of one of `strategies`; the first of them by default.
+
+        Raises:
+            UnknownNameError: it cannot follow a strategy of that name.
+        """
+        records: list[type[BaseModel]] = [self.emitter, *self._strategy(strategy)]
+        if self.annealed:
+            records.append(ThresholdSettings)
+        known: dict[str, object] = {"emitters": Settings.model_fields["emitters"].default}
+        for record in records:
+            known |= {name: entry.default for name, entry in record.model_fields.items()}
+        known.pop("strategy", None)
+        if len(self.strategies) > 1:
+            known["strategy"] = self.strategies[0]
+        return {name: value for name, value in {**known, **self.defaults}.items() if name not in self.fixed}
+
+    def settings(
+        self, chosen: Mapping[str, object], *, suggested: Mapping[str, object] | None = None
+    ) -> Settings:
+        """Complete what a user chose to the settings of a search.
+
+        Args:
+            chosen: what the user chose, by name: of `COMMON` and `own_settings`.
+            suggested: what suits the problem, for settings that are neither chosen nor have a default of the
+                algorithm's own; what the algorithm does not have is ignored.
+
+        Raises:
+            UnknownNameError: the algorithm cannot follow the strategy that was chosen.
+            InvalidValueError: the algorithm does not have a setting that was chosen, or its value is wrong.
+        """
+        strategy = chosen.get("strategy") if len(self.strategies) > 1 else None
+        known = self.own_settings(None if strategy is None else str(strategy))
+        for name in chosen:
+            if name not in known and name not in COMMON:
+                raise InvalidValueError(f"{self.name} has no setting {name}: it has {', '.join(known)}")
+        values = {**(suggested or {}), **self.defaults, **chosen, **self.fixed}
+        emitter = {"kind": self.emitter.kind, **_pick(values, self.emitter.model_fields)}
+        for record in self._strategy(values.get("strategy")):
+            emitter["strategy"] = {"kind": record.kind, **_pick(values, record.model_fields)}
+        thresholds = _pick(values, ThresholdSettings.model_fields) if self.annealed else None
+        parts = {"algorithm": self.name, "emitter": emitter, "thresholds": thresholds}
+        return validate(Settings, _pick(values, (*COMMON, "emitters")) | parts)
+
+    def start(self, settings: Settings, problem: Problem, seed: np.random.SeedSequence) -> Search:
+        """Put it together; all emitters start from one random solution.
+
+        Args:
+            settings: of the search.
+            problem: to be solved.
+            seed: from which all its random numbers derive.
+
+        Raises:
+            InvalidValueError: a setting does not suit the problem, or needs more memory than there is.
+        """
+        if settings.emitter.needs_gradients and not problem.differentiable:
+            raise InvalidValueError(
+                f"{self.name} needs gradients, which {problem.name} does not know: choose cma-mega-es, "
+                "which estimates them"
+            )
+        if settings.emitter.needs_transitions and not problem.policy_layers:
+            raise InvalidValueError(
+                f"{self.name} learns from the transitions of robots that are driven by networks, but "
+                f"{problem.name} has none: choose such a robot, or another algorithm"
+            )
+        self._check_memory(settings, problem)
+        first, *others = seed.spawn(1 + settings.emitters)
+        initial = problem.initial(np.random.default_rng(first))
+        emitters = [
+            settings.emitter.make(problem, initial, np.random.Generator(np.random.SFC64(child)))
+            for child in others
+        ]
+        make = partial(Archive, settings.archive, solution_dim=initial.size, ranges=problem.measure_ranges)
+        soft = result = make()
+        if settings.thresholds is not None:
+            thresholds = settings.thresholds
+            soft = make(
+                min_objective=settings.min_objective,
+                learning_rate=thresholds.learning_rate,
+                rule=thresholds.rule,
+            )
+        return Search(soft=soft, result=result, emitters=emitters)
+
+    def _strategy(self, name: object) -> list[type[StrategySettings]]:
+        """Return the settings of its strategy, or of the one that was chosen; empty if it follows none."""
+        if not self.strategies:
+            return []
+        known = {kind: STRATEGIES[kind] for kind in self.strategies}
+        return [find_kind(known, "strategy", str(name or self.strategies[0]))]
+
+    def _check_memory(self, settings: Settings, problem: Problem) -> None:
+        """Refuse what this machine cannot hold."""
+        needed = settings.emitters * settings.emitter.memory(problem)
+        available = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+        if needed > 0.9 * available:
+            plural = "s" * (settings.emitters > 1)
+            choice = settings.emitter.memory_hint or self._alternatives(problem.solution_dim)
+            raise InvalidValueError(
+                f"{settings.emitters} emitter{plural} of {self.name} would take {needed / 1e9:,.0f} GB of "
+                f"memory for {problem.name}, and this machine has {available / 1e9:,.0f} GB: "
+                f"choose {choice}, or fewer emitters"
+            )
+
+    def _alternatives(self, n: int) -> str:
+        """Say what takes less memory."""
+        thrifty = [name for name, record in STRATEGIES.items() if not record().memory(n)]
+        if len(self.strategies) > 1:
+            return f"the strategy {' or '.join(name for name in thrifty if name in self.strategies)}"
+        similar = [other for other in ALGORITHMS.values() if other.emitter is self.emitter]
+        names = [other.name for other in similar if other.strategies in [(name,) for name in thrifty]]
+        return f"the algorithm {' or '.join(names)}"
+
+
+def _pick(values: Mapping[str, object], names: Iterable[str]) -> dict[str, object]:
+    return {name: values[name] for name in names if name in values}
+
+
+_SELECTIVE = ("cma-es", "lm-ma-es", "sep-cma-es")
+_PAIRS = {"emitters": 1, "batch_size": 200}  # 100 pairs of mirrored samples, as in Tjanaka et al. 2023
+_MEGA = {"ranking": "discovery", "restart_unchanged": True}
+_MAEGA = {"ranking": "improvement", "restart_unchanged": False}
+# the authors' for the linear projection, which is sphere-N: with the moving solution, a batch of 36
+_BRANCHES = {"batch_size": 35, "sigma0": 10.0}
+
+
+def _mae(name: str, summary: str, *strategies: str, **fixed: object) -> Algorithm:
+    """An entry that ranks by improvement over thresholds that rise."""
+    return Algorithm(name, summary, EvolutionStrategySettings, strategies, annealed=True, fixed=fixed)
+
+
+def _me_es(name: str, summary: str, mode: Mode) -> Algorithm:
+    """An entry that takes steps of OpenAI-ES from elites."""
+    fixed = {"mode": mode}
+    return Algorithm(name, summary, MEESSettings, ("openai-es",), fixed=fixed, defaults=_PAIRS)
+
+
+ALGORITHMS = {
+    algorithm.name: algorithm
+    for algorithm in (
+        _mae(
+            "cma-mae",
+            "a full covariance matrix (Fontaine & Nikolaidis 2023): quadratic time and memory",
+            "cma-es",
+        ),
+        _mae(
+            "lm-ma-mae",
+            "CMA-MAE with a limited-memory covariance matrix (Tjanaka et al. 2023): linear time and memory",
+            "lm-ma-es",
+        ),
+        _mae(
+            "sep-cma-mae",
+            "CMA-MAE with a diagonal covariance matrix (Tjanaka et al. 2023): linear time and memory",
+            "sep-cma-es",
+        ),
+        _mae(
+            "openai-mae",
+            "CMA-MAE with a Gaussian of constant width (Tjanaka et al. 2023): linear time and memory",
+            "openai-es",
+        ),
+        Algorithm(
+            "cma-me",
+            "new cells first, then better elites; only these are learned from (Fontaine et al. 2020)",
+            ImprovementSettings,
+            _SELECTIVE,
+        ),
+        _mae(
+            "cma-es",
+            "CMA-MAE with learning rate 0: only the objective counts; any strategy",
+            *STRATEGIES,
+            learning_rate=0.0,
+        ),
+        Algorithm(
+            "map-elites",
+            "elites varied by Gaussian noise (Mouret & Clune 2015)",
+            VariationSettings,
+            fixed={"line_sigma": 0.0},
+            defaults={"emitters": 1},
+        ),
+        Algorithm(
+            "map-elites-line",
+            "elites varied by noise and by steps along lines between them (Vassiliades & Mouret 2018)",
+            VariationSettings,
+            defaults={"emitters": 1, "sigma0": 0.01},
+        ),
+        _me_es(
+            "me-es",
+            "steps of OpenAI-ES from elites, by turns towards objective and novelty (Colas et al. 2020)",
+            "explore-exploit",
+        ),
+        _me_es(
+            "me-es-exploit", "ME-ES towards the objective alone, from elites that have much of it", "exploit"
+        ),
+        _me_es("me-es-explore", "ME-ES towards novelty alone, from elites that are novel", "explore"),
+        Algorithm(
+            "cma-mega",
+            "branches along gradients, which sphere-N and arm-N know (Fontaine & Nikolaidis 2021)",
+            ArborescenceSettings,
+            ("cma-es",),
+            fixed=_MEGA,
+            defaults={"emitters": 1, **_BRANCHES},
+        ),
+        Algorithm(
+            "cma-maega",
+            "CMA-MEGA by improvement over rising thresholds, as in CMA-MAE (Fontaine & Nikolaidis 2023)",
+            ArborescenceSettings,
+            ("cma-es",),
+            annealed=True,
+            fixed=_MAEGA,
+            defaults={"emitters": 15, **_BRANCHES},
+        ),
+        Algorithm(
+            "cma-mega-es",
+            "CMA-MEGA along gradients that mirrored samples estimate (Tjanaka et al. 2022)",
+            EstimatedArborescenceSettings,
+            ("cma-es",),
+            fixed=_MEGA,
+            defaults={"emitters": 1, "batch_size": 99, "sigma0": 1.0},
+        ),
+        Algorithm(
+            "cma-mega-td3-es",
+            "CMA-MEGA (ES) along the objective's gradient of a critic (TD3; Tjanaka et al. 2022)",
+            LearnedArborescenceSettings,
+            ("cma-es",),
+            fixed=_MEGA,
+            defaults={"emitters": 1, "batch_size": 98, "sigma0": 1.0},
+        ),
+        Algorithm(
+            "pga-me",
+            "elites varied by noise, lines and policy gradients of a critic (TD3; Nilsson & Cully 2021)",
+            PGAMESettings,
+            defaults={"emitters": 1, "sigma0": 0.005},
+        ),
+    )
+}
+
+
+def find_algorithm(name: str) -> Algorithm:
+    """Look an algorithm up.
+
+    Raises:
+        UnknownNameError: there is none of that name.
+    """
+    if name not in ALGORITHMS:
+        raise UnknownNameError("algorithm", name, ALGORITHMS)
+    return ALGORITHMS[name]

@@ -1,0 +1,145 @@
+"""`Settings` of a search: with the problem and the versions of the software, they decide its result.
+
+Here are the tables of the archives and emitters that settings can name.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Annotated
+
+from pydantic import (
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    InstanceOf,
+    PlainSerializer,
+    SerializeAsAny,
+)
+
+from repertoire.archives.archive import MAX_CELLS, ArchiveSpec
+from repertoire.archives.competition import Rule
+from repertoire.archives.cvt import CVTSpec
+from repertoire.archives.grid import GridSpec
+from repertoire.emitters.arborescence import (
+    ArborescenceSettings,
+    EstimatedArborescenceSettings,
+    LearnedArborescenceSettings,
+)
+from repertoire.emitters.emitter import EmitterSettings
+from repertoire.emitters.evolution_strategy import EvolutionStrategySettings, ImprovementSettings
+from repertoire.emitters.me_es import MEESSettings
+from repertoire.emitters.pga_me import PGAMESettings
+from repertoire.emitters.variation import VariationSettings
+from robots.errors import InvalidValueError, UnknownNameError
+from robots.files.records import by_kind, reader, validate
+
+ARCHIVES: dict[str, type[ArchiveSpec]] = {spec.kind: spec for spec in (GridSpec, CVTSpec)}
+EMITTERS: dict[str, type[EmitterSettings]] = by_kind(
+    EvolutionStrategySettings,
+    ImprovementSettings,
+    VariationSettings,
+    MEESSettings,
+    ArborescenceSettings,
+    EstimatedArborescenceSettings,
+    LearnedArborescenceSettings,
+    PGAMESettings,
+)
+
+
+def parse_archive(spec: ArchiveSpec | str | Sequence[int]) -> ArchiveSpec:
+    """Return the specification of an archive.
+
+    Args:
+        spec: a text such as `6,6,6,6` or `cvt:1000`, the cells of a grid along each measure, or a
+            specification, which is returned as it is.
+
+    Raises:
+        UnknownNameError: there is no such kind of archive.
+        InvalidValueError: the text is not of the form that the kind has, or there are too many cells.
+    """
+    if isinstance(spec, ArchiveSpec):
+        return spec
+    text = spec if isinstance(spec, str) else ",".join(map(str, spec))
+    kind, colon, arguments = text.partition(":")
+    if not colon:
+        kind, arguments = GridSpec.kind, text
+    if kind not in ARCHIVES:
+        raise UnknownNameError("archive", kind, ARCHIVES)
+    try:
+        parsed = ARCHIVES[kind].parse(arguments)
+    except InvalidValueError as error:
+        forms = " or ".join(known.form for known in ARCHIVES.values())
+        raise InvalidValueError(f"the archive {text!r} cannot be read: {error}; write {forms}") from error
+    if parsed.cells > MAX_CELLS:
+        raise InvalidValueError(
+            f"the archive must have at most {MAX_CELLS:,} cells in all, not {parsed.cells:,}"
+        )
+    return parsed
+
+
+AnyArchive = Annotated[InstanceOf[ArchiveSpec], BeforeValidator(parse_archive), PlainSerializer(str)]
+AnyEmitter = Annotated[EmitterSettings, BeforeValidator(reader(EMITTERS, "emitter")), SerializeAsAny()]
+
+
+class ThresholdSettings(BaseModel):
+    """Settings of the thresholds that guide a search; the defaults are those of Tjanaka et al. 2023.
+
+    Attributes:
+        learning_rate: how far a threshold moves towards what was accepted, α in [0, 1].
+        rule: how thresholds move within a batch, see `Archive`.
+    """
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    learning_rate: Annotated[float, Field(ge=0, le=1, allow_inf_nan=False)] = 0.001
+    rule: Rule = "sequential"
+
+
+class Settings(BaseModel):
+    """Settings of a search.
+
+    Attributes:
+        algorithm: name of the algorithm.
+        evaluations: solutions to evaluate; rounded up to whole batches of all emitters.
+        seed: from which every random number derives.
+        archive: how measure space is divided into cells.
+        min_objective: where thresholds start, and from where the QD score counts objectives.
+        emitters: number of emitters.
+        emitter: settings of each emitter.
+        thresholds: of the archive that guides the search; None if that is the result archive itself.
+    """
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    algorithm: str
+    evaluations: Annotated[int, Field(gt=0, le=10**12, strict=True)]
+    seed: Annotated[int, Field(ge=0, strict=True)]
+    archive: AnyArchive
+    min_objective: Annotated[float, Field(allow_inf_nan=False)]
+    emitters: Annotated[int, Field(gt=0, le=1000, strict=True)] = 5
+    emitter: AnyEmitter
+    thresholds: ThresholdSettings | None
+
+    @property
+    def learning_rate(self) -> float:
+        """The learning rate of the thresholds; 1 where each is its elite's objective."""
+        return 1.0 if self.thresholds is None else self.thresholds.learning_rate
+
+    @property
+    def search(self) -> dict[str, object]:
+        """The settings that the algorithm has, by the names under which a user gives them."""
+        return {"emitters": self.emitters, **dict(_flat(self.emitter)), **dict(_flat(self.thresholds))}
+
+
+def make_settings(settings: Mapping[str, object]) -> Settings:
+    """Make the settings of a search from their JSON; see `validate`."""
+    return validate(Settings, settings)
+
+
+def _flat(record: BaseModel | None) -> Iterator[tuple[str, object]]:
+    """The entries of a record and of the records in it."""
+    for name, value in record or ():
+        if isinstance(value, BaseModel):
+            yield from _flat(value)
+        else:
+            yield name, value

@@ -1,0 +1,1 @@
+"""Gaits over several episodes: measured, corrected, merged."""

@@ -1,0 +1,177 @@
+"""Corrected metrics: what a repertoire is worth when several episodes judge an elite instead of one.
+
+An elite won its cell in one episode, and kept it because no other did better in one: its objective is the
+largest of many noisy numbers, and its measures are a coincidence in part. Corrected metrics (Flageat & Cully
+2020; Tjanaka et al. 2023, "Corrected Metrics") are those of a new archive that the same solutions enter with
+their means over fresh episodes.
+"""
+
+from dataclasses import asdict, dataclass, replace
+
+import numpy as np
+
+from repertoire.archives.archive import Archive
+from repertoire.evaluation.evaluator import Evaluation, Evaluator
+from repertoire.execution.provenance import processors
+from repertoire.metrics import Metrics
+from repertoire.repertoire import Repertoire, Spread
+from repertoire.state import check_shape
+from robots.errors import InvalidValueError
+from robots.seeds import SeedFamily
+
+
+@dataclass(frozen=True, eq=False)
+class Correction:
+    """A corrected repertoire, and how it compares with the original of k elites.
+
+    Attributes:
+        repertoire: the corrected one. Its objectives and measures are means, and the reproducibility in its
+            spread refers to its own cells. Its thresholds are the objectives of its elites.
+        spread: of the original's elites. Their reproducibility refers to their original cells; the rest is
+            nan for an elite of which an episode diverged.
+        diverged: number of the episodes of each of the original's elites that diverged, (k,) int64.
+        before: metrics of the original.
+        after: metrics of the corrected repertoire, with the same minimum objective.
+    """
+
+    repertoire: Repertoire
+    spread: Spread
+    diverged: np.ndarray
+    before: Metrics
+    after: Metrics
+
+    @property
+    def losses(self) -> dict[str, float]:
+        """Each metric before minus after, by name; nan if no elite is left to have a best or a mean."""
+        after = asdict(self.after)
+        return {name: value - after[name] for name, value in asdict(self.before).items()}
+
+    @property
+    def left_out(self) -> int:
+        """Number of elites that did not enter the new archive because one of their episodes diverged."""
+        return int(np.count_nonzero(self.diverged))
+
+
+def reevaluation(
+    repertoire: Repertoire, *, episodes: int, seed: int, threads: int | None = None, block: int | None = None
+) -> Evaluation:
+    """Prepare the episodes of a correction: every elite on the intact robot; `Evaluation.run` runs them.
+
+    The arguments are those of `Evaluator` and `Evaluation`.
+
+    Raises:
+        InvalidValueError: the repertoire is empty, or a number is out of range.
+    """
+    evaluator = Evaluator(repertoire, {"intact": repertoire.robot}, threads=threads)
+    return Evaluation(evaluator, episodes=episodes, seed=seed, family=SeedFamily.EVALUATION, block=block)
+
+
+def correct(evaluation: Evaluation) -> Correction:
+    """Correct the repertoire of a finished `reevaluation`.
+
+    Raises:
+        RuntimeError: not all of its episodes are finished.
+    """
+    found, shape = evaluation.results(), (len(evaluation.repertoire), evaluation.episodes)
+    return correct_from_episodes(
+        evaluation.repertoire,
+        found.objectives.reshape(shape),
+        found.measures.reshape(*shape, -1),
+        seed=evaluation.seed,
+    )
+
+
+def correct_from_episodes(
+    repertoire: Repertoire, objectives: np.ndarray, measures: np.ndarray, *, seed: int
+) -> Correction:
+    """Correct a repertoire of k elites by n episodes of each.
+
+    Elite i with objectives f_ij and measures b_ij enters a new archive with the same cells with Σ_j f_ij / n
+    and Σ_j b_ij / n, in the order of the elites; of equals in a cell the first stays. An elite of which any
+    episode diverged does not enter: the mean of the others would be that of its luckier part.
+
+    Args:
+        repertoire: the original.
+        objectives: (k, n), nan where the simulation diverged.
+        measures: (k, n, m), nan where the simulation diverged.
+        seed: from which the seeds of the episodes derive.
+
+    Raises:
+        InvalidValueError: the shapes are wrong.
+    """
+    elites, n = repertoire.elites, np.shape(objectives)[-1]
+    check_shape("objectives", objectives, (len(repertoire), n))
+    check_shape("measures", measures, (len(repertoire), n, len(repertoire.problem.measure_names)))
+    archive = Archive(
+        repertoire.settings.archive,
+        solution_dim=elites.solutions.shape[1],
+        ranges=repertoire.problem.measure_ranges,
+    )
+    cells = np.full(objectives.shape, -1)  # of each episode; none if it diverged
+    known = np.isfinite(objectives)
+    cells[known] = archive.cells_of(measures[known])
+
+    def spread(rows: np.ndarray, homes: np.ndarray) -> Spread:
+        """Of the elites in some rows, whose cells are these."""
+        return Spread(
+            objective_std=objectives[rows].std(axis=1),
+            measure_std=measures[rows].std(axis=1),
+            reproducibility=(cells[rows] == homes[:, None]).mean(axis=1),
+            episodes=n,
+            seed=seed,
+        )
+
+    diverged = np.count_nonzero(~known, axis=1)
+    rows = np.flatnonzero(diverged == 0)
+    means, places = objectives[rows].mean(axis=1), measures[rows].mean(axis=1)
+    archive.add(elites.solutions[rows], means, places)
+    entered = archive.elites()
+    winners = rows[_winners(archive.cells_of(places), means)]
+    corrected = replace(
+        repertoire,
+        elites=entered,
+        thresholds=archive.thresholds,
+        spread=spread(winners, entered.cells),
+        versions=repertoire.versions | processors(),
+    )
+    return Correction(
+        repertoire=corrected,
+        spread=spread(np.arange(len(repertoire)), elites.cells),
+        diverged=diverged,
+        before=repertoire.metrics,
+        after=corrected.metrics,
+    )
+
+
+def _winners(cells: np.ndarray, objectives: np.ndarray) -> np.ndarray:
+    """Which of n solutions are the best of their cells, the first of equals, in order of cell."""
+    order = np.lexsort((-objectives, cells))  # stable
+    _, first = np.unique(cells[order], return_index=True)
+    return order[first]
+
+
+def keep_best(repertoire: Repertoire, count: int) -> Repertoire:
+    """Keep only the elites with the highest objectives; of equals the first stay.
+
+    Args:
+        repertoire: a corrected one, because single episodes flatter the best elites most.
+        count: how many elites to keep, at least 1; all if there are not more.
+
+    Raises:
+        InvalidValueError: the repertoire was not corrected, or `count` is less than 1.
+    """
+    if repertoire.spread is None:
+        raise InvalidValueError("only of a corrected repertoire is it known which gaits are the best")
+    if count < 1:
+        raise InvalidValueError(f"at least one gait must be kept, not {count}")
+    return keep(repertoire, np.argsort(-repertoire.elites.objectives, kind="stable")[:count])
+
+
+def keep(repertoire: Repertoire, rows: np.ndarray) -> Repertoire:
+    """Keep only some elites, given by their rows in any order."""
+    rows = np.unique(rows)
+    kept = repertoire.elites.take(rows)
+    thresholds = repertoire.thresholds.copy()
+    thresholds[np.setdiff1d(repertoire.elites.cells, kept.cells)] = -np.inf  # as where none ever was
+    spread = None if repertoire.spread is None else repertoire.spread.take(rows)
+    return replace(repertoire, elites=kept, thresholds=thresholds, spread=spread)

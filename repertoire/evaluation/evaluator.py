@@ -1,0 +1,346 @@
+"""One evaluator: elites of a repertoire run episodes under conditions, such as intact and with a damage.
+
+`Evaluator` runs chosen elites, for a question that a few episodes answer. `Evaluation` runs all of them under
+all conditions, in blocks between which it is saved and can be interrupted. What both find are `Episodes`.
+"""
+
+import hashlib
+import json
+import math
+import time
+from collections.abc import Callable, Mapping
+from functools import cached_property
+from pathlib import Path
+from typing import Any, Self
+
+import numpy as np
+
+from repertoire.execution.executor import Executor, start_executor
+from repertoire.execution.provenance import software_versions
+from repertoire.execution.resources import one_blas_thread
+from repertoire.repertoire import Repertoire
+from repertoire.storage.formats import Array, Contents, Format
+from repertoire.storage.repertoires import fingerprint
+from robots.errors import InvalidValueError
+from robots.robot import Robot
+from robots.seeds import SeedFamily, derive_seeds
+from robots.simulation.episodes import Episodes, empty_episodes
+
+Identity = Mapping[str, str | int]  # what results depend on, by name
+MOST_EPISODES = 10_000
+MOST_SEED = 2**63 - 1  # what a file's integers hold
+# Episodes of each worker in a block: seconds of work, so that neither waiting for the last nor saving matters
+_BLOCK = 64
+_BLOCK_BYTES = 2**29  # of their solutions, at most
+_TIMED_CONDITIONS = 4
+_TIMED_EPISODES = 4  # of each worker under each of these conditions
+
+
+class Evaluator:
+    """Runs elites of a repertoire under conditions, in episodes as long as those of its training.
+
+    Close it, or use it as a context, to let its workers go.
+
+    Args:
+        repertoire: whose elites run; not empty.
+        conditions: robots by the name of their condition; they share their controllers and measures.
+        threads: of the simulation; all cores by default. No result depends on it.
+        executor: what runs the episodes of these robots, in their order; see `start_executor` by default.
+
+    Attributes:
+        conditions: their names.
+        robots: those of the conditions, with the length of the episodes.
+
+    Raises:
+        InvalidValueError: the repertoire is empty, or `threads` is out of range.
+    """
+
+    def __init__(
+        self,
+        repertoire: Repertoire,
+        conditions: Mapping[str, Robot],
+        *,
+        threads: int | None = None,
+        executor: Executor | None = None,
+    ) -> None:
+        if not len(repertoire):
+            raise InvalidValueError("the repertoire is empty: there is nothing to evaluate")
+        steps = repertoire.robot.description.episode_steps
+        self.repertoire = repertoire
+        self.conditions = tuple(conditions)
+        self.robots = tuple(robot.with_episode_steps(steps) for robot in conditions.values())
+        self._executor = executor or start_executor(*self.robots, threads=threads)
+        self.threads = self._executor.threads
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Let the workers go."""
+        self._executor.close()
+
+    def run(
+        self,
+        rows: np.ndarray,
+        seeds: np.ndarray,
+        *,
+        conditions: np.ndarray | None = None,
+        traced: bool = False,
+        on_finished: Callable[[int], None] | None = None,
+    ) -> Episodes:
+        """Run an episode of each of n elites.
+
+        Args:
+            rows: of the elites in the repertoire, (n,).
+            seeds: of the episodes, (n,).
+            conditions: numbers of their conditions, (n,); the first condition by default.
+            traced: whether to record what sensors read.
+            on_finished: called from other threads with the number of episodes finished.
+        """
+        solutions = self.repertoire.elites.solutions[rows]
+        return self._executor.evaluate(
+            solutions, seeds, variants=conditions, traced=traced, on_finished=on_finished
+        )
+
+    def objectives(self, episodes: Episodes) -> np.ndarray:
+        """Objectives of episodes; the repertoire's minimum objective where the simulation diverged."""
+        least = self.repertoire.settings.min_objective
+        return np.where(episodes.diverged, least, episodes.objectives)
+
+    def best_of(self, rows: np.ndarray, seeds: np.ndarray, *, condition: int = 0) -> int:
+        """The elite with the highest mean objective over some episodes, the first of equals.
+
+        Args:
+            rows: of the elites that compete, (n,).
+            seeds: of the episodes, the same for all.
+            condition: number of the condition.
+        """
+        every = np.repeat(rows, len(seeds))
+        conditions = np.full(len(every), condition)
+        episodes = self.run(every, np.tile(seeds, len(rows)), conditions=conditions)
+        means = self.objectives(episodes).reshape(len(rows), len(seeds)).mean(axis=1)
+        return int(rows[np.argmax(means)])
+
+
+class Evaluation:
+    """Every one of k elites runs n episodes under every one of d conditions.
+
+    The episodes' seeds are the same for all elites and conditions ("common random numbers"), so that what
+    sets two means apart is not that one elite started more luckily. The result is a function of the
+    repertoire, the conditions, n and the seed, whatever the threads, the blocks or the interruptions. Close
+    it, or use it as a context, to close its evaluator.
+
+    Args:
+        evaluator: of the repertoire and the conditions.
+        episodes: n, from 1 to `MOST_EPISODES`.
+        seed: from 0 to `MOST_SEED`.
+        family: what the episodes are for.
+        block: episodes between two chances to stop or save; 64 for each worker by default.
+
+    Attributes:
+        done: how many episodes are finished.
+        total: d k n, how many there are.
+
+    Raises:
+        InvalidValueError: a number is out of range.
+    """
+
+    def __init__(
+        self, evaluator: Evaluator, *, episodes: int, seed: int, family: SeedFamily, block: int | None = None
+    ) -> None:
+        check_episodes(episodes)
+        if not 0 <= seed <= MOST_SEED:
+            raise InvalidValueError(f"seed must be at least 0 and at most {MOST_SEED}, not {seed}")
+        self.evaluator = evaluator
+        self.repertoire = evaluator.repertoire
+        self.episodes = episodes
+        self.seed = seed
+        self.done = 0
+        self._family = family
+        self._controllers = len(self.repertoire)
+        self.total = len(evaluator.conditions) * self._controllers * episodes
+        solution_bytes = self.repertoire.elites.solutions[0].nbytes
+        self._block = block or min(_BLOCK * evaluator.threads, max(1, _BLOCK_BYTES // solution_bytes))
+        self._seeds = derive_seeds(seed, family, 0, episodes)
+        found = vars(empty_episodes(self.total, self.repertoire.robot.measure_dim))
+        self._columns: dict[str, Any] = {name: found[name] for name in found if found[name] is not None}
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Close the evaluator."""
+        self.evaluator.close()
+
+    @property
+    def finished(self) -> bool:
+        """Whether every episode is."""
+        return self.done == self.total
+
+    @cached_property
+    def identity(self) -> Identity:
+        """What the results are a function of, by name."""
+        conditions = "\n".join(self.evaluator.conditions).encode()
+        digest = hashlib.blake2b(conditions, digest_size=4).hexdigest()
+        return {
+            "repertoire": fingerprint(self.repertoire),
+            "robot": robot_label(self.evaluator.robots[0]),
+            "library": f"{len(self.evaluator.conditions)} conditions {digest}",
+            "episodes": self.episodes,
+            "seed": self.seed,
+            **software_versions(),
+        }
+
+    def seconds_left(self) -> float:
+        """How long the rest will take [s], by a few episodes under a few of the conditions."""
+        d = len(self.evaluator.conditions)
+        each = self.total // d  # episodes under one condition
+        few = np.unique(np.linspace(0, d - 1, _TIMED_CONDITIONS).astype(int))
+        spread = np.linspace(0, each - 1, _TIMED_EPISODES * self.evaluator.threads).astype(int)
+        numbers = (few[:, None] * each + spread).ravel()
+        self._evaluate(numbers)  # to compile, and to set up what every thread needs for each condition
+        started = time.perf_counter()
+        self._evaluate(numbers)
+        return (time.perf_counter() - started) / len(numbers) * (self.total - self.done)
+
+    def step(self, on_finished: Callable[[int], None] | None = None) -> None:
+        """Run a block of episodes.
+
+        Args:
+            on_finished: called from other threads with the number of episodes finished, of those before this
+                block too.
+        """
+        done = self.done
+        numbers = np.arange(done, min(done + self._block, self.total))
+        self._fill(vars(self._evaluate(numbers, on_finished and (lambda n: on_finished(done + n)))))
+
+    def run(
+        self,
+        path: Path | None = None,
+        *,
+        checkpoint_seconds: float = 30.0,
+        on_progress: Callable[[int], None] | None = None,
+        stop: Callable[[], bool] | None = None,
+    ) -> None:
+        """Run episodes until all are finished or `stop` says so, saving on the way and at the end.
+
+        Args:
+            path: of the file for what is finished, replaced whole at every checkpoint; nothing is saved
+                without.
+            checkpoint_seconds: time between checkpoints [s]; the first follows the first block.
+            on_progress: called from other threads with the number of episodes finished.
+            stop: asked before every block.
+
+        Raises:
+            InvalidFileError: the file cannot be written.
+        """
+        saved_at = -math.inf
+        with one_blas_thread():
+            while not self.finished and not (stop and stop()):
+                self.step(on_progress)
+                due = time.monotonic() - saved_at >= checkpoint_seconds
+                if path is not None and due and not self.finished:
+                    self.save(path)
+                    saved_at = time.monotonic()
+        if path is not None:
+            self.save(path)
+
+    def save(self, path: Path) -> None:
+        """Write what is finished to a file in one step.
+
+        Raises:
+            InvalidFileError: the file cannot be written.
+        """
+        columns = {name: column[: self.done] for name, column in self._columns.items()}
+        self._format.write(path, Contents(columns, {"identity": json.dumps(dict(self._resumable))}))
+
+    def restore(self, path: Path) -> None:
+        """Go on from what was saved.
+
+        Raises:
+            InvalidFileError: the file cannot be read, or holds episodes of another repertoire, of other
+                conditions, or with another seed, number of episodes or software.
+        """
+        with self._format.read(path) as contents:
+            self._format.check(contents, measures=self._columns["measures"].shape[1])
+            self._check(contents)
+        self.done = 0
+        self._fill(contents.arrays)
+
+    def results(self) -> Episodes:
+        """All d k n episodes: those under the first condition first, of them the first elite's.
+
+        Raises:
+            RuntimeError: not all are finished.
+        """
+        if not self.finished:
+            raise RuntimeError(f"{self.done} of {self.total} episodes are finished: ask when all are")
+        return Episodes(**self._columns)
+
+    @property
+    def _format(self) -> Format:
+        """The format of a file with the finished episodes."""
+        axes = ("episodes", "measures")  # no column has more
+        arrays = {
+            name: Array(column.dtype.str, axes[: column.ndim], finite=False)
+            for name, column in self._columns.items()
+        }
+        return Format("surefoot episodes", version=2, arrays=arrays, texts=("identity",))
+
+    @property
+    def _resumable(self) -> Identity:
+        """What episodes in a file must be a function of to be taken up."""
+        return {**self.identity, "family of seeds": self._family.name.lower()}
+
+    def _evaluate(self, numbers: np.ndarray, on_finished: Callable[[int], None] | None = None) -> Episodes:
+        """Run some of the episodes, which are numbered by condition, then by elite."""
+        entries, episodes = np.divmod(numbers, self.episodes)
+        conditions, rows = np.divmod(entries, self._controllers)
+        return self.evaluator.run(rows, self._seeds[episodes], conditions=conditions, on_finished=on_finished)
+
+    def _check(self, contents: Contents) -> None:
+        """Refuse episodes that are a function of something else, impossible, or more than there will be."""
+        identity, columns = contents.json("identity", dict), contents.arrays
+        wanted = self._resumable
+        wrong = [
+            f"{name} {identity.get(name, 'unknown')}, not {wanted.get(name, 'unknown')}"
+            for name in {**wanted, **identity}
+            if identity.get(name) != wanted.get(name)
+        ]
+        if wrong:
+            raise InvalidValueError(f"it belongs to another evaluation ({'; '.join(wrong)})")
+        if len(columns["objectives"]) > self.total:
+            raise InvalidValueError(
+                f"it must hold at most {self.total} episodes, not {len(columns['objectives'])}"
+            )
+        for name, column in columns.items():
+            if not np.isfinite(column[~columns["diverged"]]).all():
+                raise InvalidValueError(f"{name!r} must be finite where the simulation did not diverge")
+
+    def _fill(self, columns: Mapping[str, np.ndarray]) -> None:
+        """Write down the results of the next episodes."""
+        after = self.done + len(columns["objectives"])
+        for name, values in self._columns.items():
+            values[self.done : after] = columns[name]
+        self.done = after
+
+
+def robot_label(robot: Robot) -> str:
+    """What the identity of an evaluation calls the robot: how it differs from that of the training."""
+    return ", ".join(change.label for change in robot.modifications) or "as trained"
+
+
+def check_episodes(episodes: int) -> None:
+    """Check how many episodes each elite is to run.
+
+    Raises:
+        InvalidValueError: the number is out of range.
+    """
+    if not 1 <= episodes <= MOST_EPISODES:
+        raise InvalidValueError(f"episodes must be at least 1 and at most {MOST_EPISODES}, not {episodes}")

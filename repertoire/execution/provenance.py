@@ -1,0 +1,31 @@
+"""What a result depends on in addition to its settings: the software, and for timings the processor."""
+
+import platform
+from importlib.metadata import version
+from pathlib import Path
+
+from repertoire.execution.executor import executor_source
+
+_PACKAGES = ("surefoot", "mujoco", "numpy", "numba", "h5py")
+
+
+def software_versions() -> dict[str, str]:
+    """Versions of Python and of the packages that a result depends on, by name; see `processors`."""
+    versions = {"python": platform.python_version()} | {name: version(name) for name in _PACKAGES}
+    return versions | processors()
+
+
+def processors() -> dict[str, str]:
+    """A remark that processors may round differently, where that was accepted; else nothing."""
+    source = executor_source()
+    return {"processors": "mixed"} if source and source.mixed else {}
+
+
+def processor_name() -> str:
+    """Name of this machine's processor, as far as it is known."""
+    try:
+        lines = Path("/proc/cpuinfo").read_text().splitlines()
+    except OSError:
+        lines = []
+    names = [line.partition(":")[2].strip() for line in lines if line.startswith("model name")]
+    return names[0] if names else platform.processor() or platform.machine()

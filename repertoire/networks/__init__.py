@@ -1,0 +1,1 @@
+"""Neural networks that learn by gradients."""

@@ -1,0 +1,1 @@
+"""A controller's walk, step by step: measured, and filmed."""

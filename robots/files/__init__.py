@@ -1,0 +1,1 @@
+"""Files: written atomically, locked, read with limits, and turned into records."""

@@ -1,0 +1,82 @@
+"""Texts of files that nobody vouches for: `read_text`, `parse_yaml` and `parse_json`, each with limits."""
+
+import json
+import math
+from pathlib import Path
+
+import yaml
+
+from robots.errors import InvalidFileError, InvalidValueError, one_line
+from robots.files.atomic import check_regular, explain_errors
+
+MOST = 50_000_000  # bytes of a text file; a robot's with its meshes is the largest
+_MOST_YAML = 200_000  # characters, which take a second to parse
+_MOST_NODES = 100_000  # values in a YAML, counting what aliases repeat
+
+
+def read_text(path: Path) -> str:
+    """Read a text file.
+
+    Raises:
+        InvalidFileError: the file does not exist, cannot be read, is too large or is not text.
+    """
+    with explain_errors(f"cannot read {path}"):
+        check_regular(path)
+        if path.stat().st_size > MOST:
+            raise OSError(f"it is larger than {MOST / 1e6:.0f} MB")
+        try:
+            return path.read_text(encoding="utf-8")
+        except UnicodeDecodeError as error:
+            raise InvalidFileError(f"{path} is not a text file") from error
+
+
+def parse_yaml(text: str) -> object:
+    """Parse a YAML without any tags but the standard ones.
+
+    Raises:
+        InvalidValueError: it is not valid, or too large.
+    """
+    if len(text) > _MOST_YAML:
+        raise InvalidValueError(f"a YAML can have {_MOST_YAML:,} characters, not {len(text):,}")
+    try:
+        loader = yaml.SafeLoader(text)
+        node = loader.get_single_node()
+        if node is not None and _count(node, {}) > _MOST_NODES:
+            raise ValueError(f"its aliases repeat more than {_MOST_NODES:,} values")
+        return None if node is None else loader.construct_document(node)
+    except Exception as error:  # 2020-99-99, !!int x and others make PyYAML raise what it does not declare
+        raise InvalidValueError(f"it is not valid YAML: {one_line(error) or type(error).__name__}") from error
+
+
+def _count(node: yaml.Node, known: dict[int, float]) -> float:
+    """Number of values in a node, counting those that aliases repeat; infinite if it contains itself."""
+    if id(node) not in known:
+        known[id(node)] = math.inf
+        parts = node.value if isinstance(node, yaml.CollectionNode) else []
+        flat = [one for part in parts for one in (part if isinstance(part, tuple) else (part,))]
+        known[id(node)] = 1 + sum(_count(one, known) for one in flat)
+    return known[id(node)]
+
+
+def parse_json(text: str) -> object:
+    """Parse a JSON.
+
+    Raises:
+        InvalidValueError: it is not valid.
+    """
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise InvalidValueError(f"it is not valid JSON: {one_line(error)}") from error
+
+
+def read_json(path: Path) -> object:
+    """Read a file that holds a JSON.
+
+    Raises:
+        InvalidFileError: the file cannot be read, or is not one.
+    """
+    try:
+        return parse_json(read_text(path))
+    except InvalidValueError as error:
+        raise InvalidFileError(f"{path}: {error}") from error

@@ -1,0 +1,1 @@
+"""Models that others wrote: read as one text, and screened."""

@@ -1,0 +1,229 @@
+"""`read_self_contained` reads an MJCF with all that it includes and refers to, as one text.
+
+Meshes and height fields become part of the text. Skins, textures in files, and meshes that are only there to
+be looked at are left out: they would make every repertoire larger and change nothing in a simulation.
+"""
+
+import math
+import re
+import warnings
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import mujoco
+import numpy as np
+
+from robots.errors import InvalidRobotError
+from robots.files.atomic import explain_errors
+from robots.files.texts import MOST, read_text
+from robots.mjcf.screening import check_options, meaning, screen, screen_file
+
+_MESH = mujoco.mjtGeom.mjGEOM_MESH
+_FEWEST = 4  # vertices of a mesh that MuJoCo accepts
+_HIDDEN = 3  # geoms in this group and those after it are not drawn
+_COMMENT = re.compile(r"<!--.*?-->|<\?.*?\?>", re.DOTALL)
+# how an MJCF has MuJoCo read other files, whatever their path
+_REFERENCE = re.compile(r"<\s*include\b|\bfile\w*\s*=\s*(\"[^\"]*\"|'[^']*')?")
+_FILE = re.compile(r"\bfile\w*\s*=\s*([\"'])(.*?)\1", re.DOTALL)
+_FOLDER = re.compile(r"\b(?:mesh|texture|asset)dir\s*=\s*([\"'])(.*?)\1", re.DOTALL)
+_LISTS = {"key": "keys", "body": "bodies", "joint": "joints", "geom": "geoms"}
+
+
+def find_reference(xml: str) -> str | None:
+    """The first place where an MJCF refers to another file; None if it needs no other file."""
+    found = _REFERENCE.search(xml)
+    return found[0] if found else None
+
+
+def read_self_contained(path: Path) -> str:
+    """Read an MJCF as a text that needs no other file and in which every element has a name.
+
+    An MJCF that is such a text already is returned as it is. From others, what is only there to be looked
+    at is left out: textures in files, skins, and meshes that neither touch nor weigh anything. Where a body
+    loses such a mesh, its shapes in hidden groups are shown instead.
+
+    Raises:
+        InvalidRobotError: the file or one that it refers to cannot be read, it is not an MJCF, or its text
+            would be too long or need other files after all.
+    """
+    with explain_errors(f"cannot read {path}"):
+        exists = path.is_file()
+    if not exists:
+        others = ", ".join(sorted(other.name for other in path.parent.glob("*.xml"))) or "none"
+        raise InvalidRobotError(
+            f"cannot read {path}: there is no such file; MJCF files in its folder: {others}"
+        )
+    text = read_text(path)
+    if _COMMENT.sub("", text).lstrip().startswith("<robot"):
+        raise InvalidRobotError(f"{path} is a URDF, but only MJCF can be read")
+    _check_places(text, path)
+    if find_reference(text) is None:
+        screen(text, str(path))
+    else:
+        screen_file(path, str(path))
+    try:
+        spec = mujoco.MjSpec.from_file(str(path))
+        check_options(spec.option, str(path))
+        if find_reference(text) is None and not _has_nameless(spec):
+            return text
+        with warnings.catch_warnings(action="ignore"):  # of MuJoCo, which Python would print
+            text = _gathered(spec)
+    except ValueError as error:
+        raise InvalidRobotError(f"{path}: the MJCF cannot be read: {meaning(str(error))}") from error
+    _check(text, path)
+    screen(text, str(path))  # it may no longer compile: numbers were rounded
+    return text
+
+
+def _check_places(text: str, path: Path) -> None:
+    """Refuse an MJCF that refers to a file outside its folder, or includes one that does.
+
+    Whoever shares a robot shares what was read from its files.
+    """
+    root, texts, folders = path.parent.resolve(), {path.resolve(): text}, {path.parent.resolve()}
+    waiting = [text]
+    while waiting:
+        text = waiting.pop()
+        folders |= {root / folder.replace("\\", "/") for _, folder in _FOLDER.findall(text)}
+        for _, name in _FILE.findall(text):
+            places = {(folder / name.replace("\\", "/")).resolve() for folder in folders}
+            if "&" in name or not all(place.is_relative_to(root) for place in places):
+                raise InvalidRobotError(
+                    f"{path}: the MJCF refers to {name!r}, which is outside its folder: copy the file into it"
+                )
+            for place in places - texts.keys():
+                if place.suffix.lower() == ".xml" and place.is_file():
+                    folders.add(place.parent)
+                    texts[place] = read_text(place)
+                    waiting.append(texts[place])
+
+
+def _gathered(spec: mujoco.MjSpec) -> str:
+    """The text of a spec that takes nothing from files."""
+    _name_all(spec)
+    model = spec.copy().compile()  # a spec that was compiled keeps what it read from files
+    _drop_visuals(spec)
+    for mesh in spec.meshes:
+        if mesh.file:
+            _inline_mesh(mesh, model)
+    for field in spec.hfields:
+        if field.file:
+            compiled = model.hfield(field.name)
+            field.file, field.content_type = "", ""
+            field.nrow, field.ncol = int(compiled.nrow[0]), int(compiled.ncol[0])
+            field.userdata = np.asarray(compiled.data).ravel().tolist()
+    spec.compile()
+    return spec.to_xml()
+
+
+def _drop_visuals(spec: mujoco.MjSpec) -> None:
+    """Leave out skins, textures in files, and the geoms and meshes that neither touch nor weigh anything."""
+    for geom in list(spec.geoms):
+        if not _is_visual(spec, geom):
+            continue
+        if geom.type == _MESH:
+            _show_others(spec, geom)
+            spec.delete(geom)
+        else:  # a shape takes no room; without mass it can be told without its body that it is only seen
+            geom.density, geom.mass = 0, math.nan
+    used = {geom.meshname for geom in spec.geoms}
+    pictures = {texture.name for texture in spec.textures if _is_file(texture)}
+    for material in spec.materials:
+        for role, name in enumerate(material.textures):
+            if name in pictures:
+                material.textures[role] = ""
+    unused = [mesh for mesh in spec.meshes if mesh.name not in used]
+    for element in [*unused, *spec.skins, *filter(_is_file, spec.textures)]:
+        spec.delete(element)
+
+
+def _show_others(spec: mujoco.MjSpec, geom: mujoco.MjsGeom) -> None:
+    """Draw the hidden shapes of a geom's body in its place, in its colour."""
+    first, last = spec.compiler.inertiagrouprange
+    for other in geom.parent.geoms:
+        weighs_alike = (first <= 0 <= last) == (first <= other.group <= last)
+        if other.group >= _HIDDEN and weighs_alike and not _is_visual(spec, other):
+            other.group = 0
+            other.material, other.rgba = geom.material, geom.rgba
+
+
+def _inline_mesh(mesh: mujoco.MjsMesh, model: mujoco.MjModel) -> None:
+    """Make a mesh's vertices and faces part of the text, instead of its file."""
+    index = model.mesh(mesh.name).id
+    first, count = model.mesh_vertadr[index], model.mesh_vertnum[index]
+    rotation = np.zeros(9)
+    mujoco.mju_quat2Mat(rotation, model.mesh_quat[index])
+    # a compiled mesh is in the frame of its inertia, moved and scaled as its MJCF says
+    vertices = model.mesh_vert[first : first + count] @ rotation.reshape(3, 3).T + model.mesh_pos[index]
+    enough = np.arange(max(count, _FEWEST)) % count
+    first, count = model.mesh_faceadr[index], model.mesh_facenum[index]
+    mesh.file, mesh.content_type = "", ""
+    mesh.scale, mesh.refpos, mesh.refquat = [1, 1, 1], [0, 0, 0], [1, 0, 0, 0]
+    mesh.uservert = vertices[enough].ravel().tolist()
+    mesh.userface = model.mesh_face[first : first + count].ravel().tolist()
+
+
+def _is_file(texture: mujoco.MjsTexture) -> bool:
+    """Whether a texture is read from files."""
+    return bool(texture.file) or any(texture.cubefiles[side] for side in range(6))
+
+
+def _is_visual(spec: mujoco.MjSpec, geom: mujoco.MjsGeom) -> bool:
+    """Whether a geom neither touches nor weighs anything."""
+    in_pair = any(geom.name in (pair.geomname1, pair.geomname2) for pair in spec.pairs)
+    if geom.contype or geom.conaffinity or in_pair:
+        return False
+    compiler, inertia = spec.compiler, mujoco.mjtInertiaFromGeom
+    if compiler.inertiafromgeom == inertia.mjINERTIAFROMGEOM_FALSE:
+        return True
+    if compiler.inertiafromgeom == inertia.mjINERTIAFROMGEOM_AUTO and geom.parent.explicitinertial:
+        return True
+    first, last = compiler.inertiagrouprange
+    has_mass = geom.mass > 0 or (math.isnan(geom.mass) and geom.density > 0)
+    return not (first <= geom.group <= last and has_mass)
+
+
+def _has_nameless(spec: mujoco.MjSpec) -> bool:
+    """Whether a keyframe, body, joint or geom has no name."""
+    return any(not element.name for _, elements in _siblings(spec) for element in elements)
+
+
+def _name_all(spec: mujoco.MjSpec) -> None:
+    """Give them names: `BODY_geom_2` is the third geom of its body, whether or not the first two have names.
+
+    The same MJCF always gets the same names, so that a YAML can refer to them.
+    """
+    for kind, elements in _siblings(spec):
+        taken = {element.name for element in getattr(spec, _LISTS[kind])}
+        for number, element in enumerate(elements):
+            if not element.name:
+                owner = "" if kind == "key" else f"{element.parent.name}_"
+                name = f"{owner}{kind}_{number}"
+                while name in taken:
+                    name += "_"
+                element.name = name
+                taken.add(name)
+
+
+def _siblings(spec: mujoco.MjSpec) -> Iterator[tuple[str, list[Any]]]:
+    """Elements that share their parent, by kind; a body comes before its children."""
+    yield "key", list(spec.keys)
+    for body in spec.bodies:
+        yield "body", list(body.bodies)
+        yield "joint", list(body.joints)
+        yield "geom", list(body.geoms)
+
+
+def _check(text: str, path: Path) -> None:
+    """Refuse a text that needs other files after all, or is too long for a repertoire."""
+    reference = find_reference(text)
+    if reference is not None:
+        raise InvalidRobotError(
+            f"{path}: the MJCF refers to a file in a way that is not supported: {reference}"
+        )
+    if len(text) > MOST:
+        raise InvalidRobotError(
+            f"{path}: its meshes take {len(text) / 1e6:.0f} MB; at most {MOST / 1e6:.0f} MB are possible: "
+            "give it simpler shapes for what touches the ground"
+        )

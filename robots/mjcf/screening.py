@@ -1,0 +1,191 @@
+"""`screen`: a model that comes in a file is compiled by a process with limits before it is compiled here.
+
+A few lines of MJCF can ask for any amount of memory or time. What this process has accepted once, and what
+comes with the package, costs nothing.
+"""
+
+import hashlib
+import json
+import os
+import re
+import subprocess
+import sys
+import tempfile
+import warnings
+from functools import cache
+from pathlib import Path
+
+import mujoco
+import numpy as np
+
+from robots.catalogue import MODELS
+from robots.errors import InvalidRobotError
+from robots.files.atomic import explain_errors
+
+_MEMORY = 2**31  # [bytes] that compiling a model may take
+_PART = 2**28  # [bytes] that the compiled model may take, and so many again every simulation of it
+_SECONDS = 20  # [s] of processor time that it may take
+_PATIENCE = 120.0  # [s] after which the process is ended, however little time it got
+_STEP = 0.2  # [s] of processor time that a physics step may take
+_TIMESTEP = 1e-5, 0.1  # [s]
+_ITERATIONS = 1000  # of any solver at most; MuJoCo's own default is 100 or less
+_OUT_OF_TIME, _WITHOUT_MEMORY = -24, (-6, -9)  # exit codes where signals end a process
+_CHILD = Path(__file__).with_name("screening_child.py")
+_UNTRIED = "{}: its MJCF cannot be tried"
+_NO_MEMORY = re.compile(r"alloc|length_error|out of memory", re.IGNORECASE)
+# what MuJoCo says of an MJCF that it cannot read, and what that means
+_MEANINGS = (
+    (r".*ELEMENT_DEPTH_EXCEEDED.*", r"its elements are nested too deeply"),
+    (r"XML parse error.*Line number=(\d+).*", r"it is not XML, see line \1"),
+    (r"XML Error: File ('.*?') already included.*", r"it includes \1 twice, or in a circle"),
+    (r".*Error opening file ('.*?').*", r"it refers to \1, which cannot be opened"),
+)
+_accepted: set[bytes] = set()  # digests of texts
+
+if mujoco.get_mju_user_warning() is None:  # the warnings would go to the terminal and to MUJOCO_LOG.TXT
+    mujoco.set_mju_user_warning(lambda _message: None)
+
+
+def screen(xml: str, origin: str) -> None:
+    """Refuse a text that MuJoCo cannot compile, or only with more memory or time than any robot needs.
+
+    Args:
+        xml: an MJCF that refers to no file.
+        origin: what to call it in errors.
+
+    Raises:
+        InvalidRobotError: it is refused.
+        InvalidFileError: it cannot be tried on this machine.
+    """
+    if not _accepted:
+        _accepted.update(_digest(path.read_text(encoding="utf-8")) for path in MODELS.glob("*/*.xml"))
+    if _digest(xml) not in _accepted:
+        with explain_errors(_UNTRIED.format(origin)), tempfile.TemporaryDirectory() as folder:
+            path = Path(folder) / "model.xml"
+            path.write_bytes(_encoded(xml))
+            screen_file(path, origin)
+        _accepted.add(_digest(xml))
+
+
+def screen_file(path: Path, origin: str) -> None:
+    """Screen an MJCF together with the files that it refers to; see `screen`.
+
+    Raises:
+        InvalidRobotError: it is refused.
+        InvalidFileError: it cannot be tried on this machine.
+    """
+    with explain_errors(_UNTRIED.format(origin)), tempfile.TemporaryDirectory() as folder:
+        arguments = [_CHILD, library_path(), path.absolute(), _MEMORY, _SECONDS]
+        try:
+            child = subprocess.run(
+                [sys.executable, "-I", "-S", *map(str, arguments)],
+                cwd=folder,  # where MuJoCo puts its log
+                env=os.environ | {"MALLOC_ARENA_MAX": "1"},  # the arena of each thread would count as memory
+                stdin=subprocess.DEVNULL,
+                capture_output=True,
+                timeout=_PATIENCE,
+            )
+            refusal = _refusal(child)
+        except subprocess.TimeoutExpired:
+            refusal = _exceeds(f"{_PATIENCE:g} s to compile")
+    if refusal:
+        raise InvalidRobotError(f"{origin}: the MJCF {refusal}")
+
+
+def check_options(option: mujoco.MjOption, origin: str) -> None:
+    """Refuse options of an MJCF with which a simulation fails or never ends.
+
+    Args:
+        option: of a spec or of a compiled model.
+        origin: what to call it in errors.
+
+    Raises:
+        InvalidRobotError: it is refused.
+    """
+    low, high = _TIMESTEP
+    if not low <= option.timestep <= high:
+        raise InvalidRobotError(
+            f"{origin}: the timestep of the MJCF must be from {low:g} to {high:g} s, not {option.timestep:g}"
+        )
+    for name in [name for name in dir(option) if name.endswith("iterations") or name == "sdf_initpoints"]:
+        if not 0 <= getattr(option, name) <= _ITERATIONS:
+            raise InvalidRobotError(
+                f"{origin}: the option {name} of the MJCF must be from 0 to {_ITERATIONS}, "
+                f"not {getattr(option, name)}"
+            )
+
+
+def check_numbers(model: mujoco.MjModel, origin: str) -> None:
+    """Refuse a compiled model with a number that is not finite.
+
+    Raises:
+        InvalidRobotError: it is refused.
+    """
+    for owner in (model.opt, model):
+        for name in dir(owner):
+            value = getattr(owner, name)
+            if isinstance(value, float | np.ndarray) and not np.isfinite(value).all():
+                raise InvalidRobotError(f"{origin}: the MJCF has numbers that are not finite, see {name}")
+
+
+def compile_spec(spec: mujoco.MjSpec) -> mujoco.MjModel:
+    """Compile a spec that was read from a screened text, without the warnings that MuJoCo has Python print.
+
+    Raises:
+        ValueError: it does not compile.
+    """
+    with warnings.catch_warnings(action="ignore"):
+        return spec.compile()
+
+
+def meaning(message: str) -> str:
+    """What is wrong with an MJCF, from what MuJoCo says of it."""
+    message = " ".join(message.split())
+    for pattern, words in _MEANINGS:
+        message = re.sub(pattern, words, message)
+    return message
+
+
+@cache
+def library_path() -> Path:
+    """The library of MuJoCo that its Python bindings have loaded.
+
+    Raises:
+        OSError: there is no such library.
+    """
+    folder = Path(mujoco.__file__).parent
+    for pattern in ("libmujoco.so*", "libmujoco*.dylib", "mujoco.dll"):
+        for path in sorted(folder.glob(pattern)):
+            return path
+    raise OSError(f"{folder} holds no library of MuJoCo")
+
+
+def _refusal(child: subprocess.CompletedProcess[bytes]) -> str:
+    """What is wrong with a model, from how the process that compiled it ended; "" if nothing is."""
+    answer = json.loads(child.stdout or "{}")
+    said = answer.get("error") or " ".join(child.stderr.decode(errors="replace").split())
+    if "seconds" in answer:
+        for part in ("model", "simulation"):
+            if answer[part] > _PART:
+                return _exceeds(f"{_PART / 2**20:g} MiB of memory for a {part}")
+        return _exceeds(f"{_STEP:g} s for a physics step") if answer["seconds"] > _STEP else ""
+    if _NO_MEMORY.search(said) or (not said and child.returncode in _WITHOUT_MEMORY):
+        return _exceeds(f"{_MEMORY / 2**30:g} GiB of memory to compile")
+    if child.returncode == _OUT_OF_TIME:
+        return _exceeds(f"{_SECONDS} s of processor time to compile")
+    if "error" in answer:
+        return f"cannot be read: {meaning(said)}"
+    return "cannot be read: it makes MuJoCo crash"
+
+
+def _exceeds(limit: str) -> str:
+    """A refusal for what a model takes, in words."""
+    return f"is refused because it takes more than {limit}"
+
+
+def _encoded(xml: str) -> bytes:
+    return xml.encode("utf-8", "replace")  # what cannot be encoded comes back as an error of MuJoCo's reader
+
+
+def _digest(xml: str) -> bytes:
+    return hashlib.blake2b(_encoded(xml), digest_size=32).digest()

@@ -1,0 +1,100 @@
+"""How a robot stands in the pose in which its episodes start: put on the floor, and held by its servos."""
+
+from dataclasses import dataclass
+
+import mujoco
+import numpy as np
+
+from robots.model import motor_of, put_joints, standing_data
+from robots.robot import Robot
+
+_FAR = 100.0  # [m] from the ground, at most, that a robot may be before it is put there
+_SECONDS = 2.0  # for which the pose is held
+_NEAR = 0.02  # share of the torso's height by which the lowest sole may start above or inside the floor
+_STILL = 0.15  # share of the torso's height by which a robot that stands may sink or drift
+_UPRIGHT = np.cos(0.3)  # of the angle [rad] by which its torso may tilt
+
+
+@dataclass(frozen=True)
+class Stance:
+    """How a robot stands that was put on the floor, and whose servos hold the pose.
+
+    Attributes:
+        gap: of the lowest sole from the floor before the robot was put there [m], negative inside it.
+        fell: whether it tipped over, sank or drifted away; never where motors cannot hold a pose.
+        height: of the torso in the end, or where it was put if it fell [m].
+        positions: of every joint then, by name.
+    """
+
+    gap: float
+    fell: bool
+    height: float
+    positions: dict[str, np.ndarray]
+
+    @property
+    def fits(self) -> bool:
+        """Whether episodes may start in the pose as it is."""
+        return not self.fell and abs(self.gap) < _NEAR * self.height
+
+
+def try_stance(robot: Robot) -> Stance:
+    """Put a robot on the floor and, if all its actuators are servos, let them hold its pose for 2 s."""
+    model, name = robot.physics, robot.description.torso
+    data, gap = mujoco.MjData(model), floor_gap(robot, first_data(robot))
+    data.qpos[:] = standing_on_floor(robot).qpos
+    mujoco.mj_forward(model, data)
+    torso, placed = data.body(name), data.qpos.copy()
+    position, axes = torso.xpos.copy(), torso.xmat.reshape(3, 3).copy()
+    motors = [motor_of(model, joint) for joint in robot.description.joints]
+    stiffness, gain = -model.actuator_biasprm[motors, 1], model.actuator_gainprm[motors, 0]
+    if stiffness.all():
+        data.ctrl[motors] = stiffness * data.actuator_length[motors] / gain
+        mujoco.mj_step(model, data, round(_SECONDS / model.opt.timestep))
+    moved, upright = np.linalg.norm(torso.xpos - position), axes[2] @ torso.xmat.reshape(3, 3)[2]
+    fell = not (moved < _STILL * position[2] and upright > _UPRIGHT)  # so that NaN counts as a fall
+    if fell:
+        data.qpos[:] = placed
+        mujoco.mj_forward(model, data)
+    positions = {model.joint(joint).name: data.joint(joint).qpos.copy() for joint in range(model.njnt)}
+    return Stance(gap, bool(fell), float(torso.xpos[2]), positions)
+
+
+def first_data(robot: Robot) -> mujoco.MjData:
+    """The state in which episodes start, of the model to look at."""
+    data = mujoco.MjData(robot.model)
+    data.qpos[[robot.model.joint(joint).qposadr[0] for joint in robot.description.joints]] = 0
+    put_joints(robot.model, data.qpos, robot.start)
+    mujoco.mj_forward(robot.model, data)
+    return data
+
+
+def standing_on_floor(robot: Robot) -> mujoco.MjData:
+    """The state in which episodes start, with joints inside their ranges and the lowest sole on the floor."""
+    model, data = robot.model, standing_data(robot.model, robot.start)
+    _lower(robot, data, floor_gap(robot, data))
+    mujoco.mj_forward(model, data)
+    return data
+
+
+def floor_gap(robot: Robot, data: mujoco.MjData) -> float:
+    """Distance of the lowest sole from the floor [m], negative inside it; 0 if there is no sole."""
+    floor = robot.model.geom(robot.description.floor).id
+    gaps = [
+        mujoco.mj_geomDistance(robot.model, data, floor, sole, _FAR, None)
+        for soles in robot.description.feet.values()
+        for name in soles
+        if (sole := mujoco.mj_name2id(robot.model, mujoco.mjtObj.mjOBJ_GEOM, name)) >= 0
+    ]
+    return min(gaps, default=0.0)
+
+
+def _lower(robot: Robot, data: mujoco.MjData, gap: float) -> None:
+    """Move the torso down, whether it moves freely or along slides."""
+    model = robot.model
+    body = model.body(robot.description.torso)
+    for joint in range(body.jntadr[0], body.jntadr[0] + body.jntnum[0]):
+        address = model.jnt_qposadr[joint]
+        if model.jnt_type[joint] == int(mujoco.mjtJoint.mjJNT_FREE):
+            data.qpos[address + 2] -= gap
+        elif model.jnt_type[joint] == int(mujoco.mjtJoint.mjJNT_SLIDE):
+            data.qpos[address] -= gap * data.xaxis[joint, 2]  # 0 along a horizontal axis

@@ -1,0 +1,467 @@
+"""One contract for every named algorithm, with every kind of archive; and what each name means."""
+
+import dataclasses
+import json
+import math
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+import pytest
+from search_tools import Strolling, assert_same_state
+
+from repertoire.algorithms.catalogue import ALGORITHMS, Algorithm, find_algorithm
+from repertoire.algorithms.search import Search
+from repertoire.algorithms.settings import Settings, make_settings
+from repertoire.emitters.emitter import Outcomes
+from repertoire.emitters.evolution_strategy import EvolutionStrategySettings
+from repertoire.problems.arm import Arm
+from repertoire.problems.maze import Maze
+from repertoire.problems.problem import Evaluations
+from repertoire.problems.sphere import Sphere
+from repertoire.strategies.strategy import STOPS
+from robots.errors import InvalidValueError, SurefootError, UnknownNameError
+
+PROBLEM = Strolling()
+SMALL = {
+    "evaluations": 1000,
+    "seed": 1,
+    "emitters": 3,
+    "batch_size": 8,
+    "archive": (8, 8),
+    "min_objective": 0.0,
+}
+OTHERS = {
+    "gradient_samples": 6,
+    "gradient_sigma": 0.5,
+    "learning_rate": 0.5,
+    "vectors": 7,
+    "rank_one": "published",
+    "gradient_steps": 2,
+    "critic_updates": 2,
+    "critic_samples": 256,
+    "buffer_size": 100,
+    "time_limit": "bootstrapped",
+}
+QUICK = {name: OTHERS[name] for name in ("critic_updates", "critic_samples", "buffer_size")}
+STRATEGIES = {
+    "cma-mae": "cma-es",
+    "lm-ma-mae": "lm-ma-es",
+    "sep-cma-mae": "sep-cma-es",
+    "openai-mae": "openai-es",
+    "cma-me": "cma-es",
+    "cma-es": "cma-es",
+    "map-elites": None,
+    "map-elites-line": None,
+    "me-es": "openai-es",
+    "me-es-exploit": "openai-es",
+    "me-es-explore": "openai-es",
+    "cma-mega": "cma-es",
+    "cma-maega": "cma-es",
+    "cma-mega-es": "cma-es",
+    "cma-mega-td3-es": "cma-es",
+    "pga-me": None,
+}
+CLIMBING = {"me-es", "me-es-exploit", "me-es-explore"}
+LEARNING = {"cma-mega-td3-es", "pga-me"}
+ELITIST = {"cma-me", "map-elites", "map-elites-line", "cma-mega", "cma-mega-es", *CLIMBING, *LEARNING}
+NO_COVARIANCE = {"lm-ma-mae", "map-elites", "map-elites-line", "pga-me"}
+GRADIENTS = {"cma-mega", "cma-maega", "cma-mega-es", "cma-mega-td3-es"}
+
+
+@pytest.fixture(params=ALGORITHMS)
+def algorithm(request) -> Algorithm:
+    return find_algorithm(request.param)
+
+
+@pytest.fixture(params=["8,8", "cvt:64"])
+def archive(request) -> str:
+    """A specification of each kind of archive in turn."""
+    return request.param
+
+
+def settings_of(algorithm: Algorithm, **chosen: Any) -> Settings:
+    own = algorithm.own_settings()
+    return algorithm.settings({**SMALL, **{name: QUICK[name] for name in QUICK if name in own}, **chosen})
+
+
+def start(algorithm: Algorithm, *, seed: int = 1, problem=PROBLEM, **given: Any) -> Search:
+    return algorithm.start(settings_of(algorithm, **given), problem, np.random.SeedSequence(seed))
+
+
+def evaluate(search: Search, solutions: np.ndarray) -> Evaluations:
+    """All that there is to know about the solutions asked last."""
+    return PROBLEM.evaluate(solutions, np.zeros(len(solutions), np.int64), request=search.request)
+
+
+def advance(search: Search, batches: int) -> list[Evaluations]:
+    """Run batches, and return what evaluating gave of those that were offered to the archives."""
+    everything = []
+    for _ in range(batches):
+        found = evaluate(search, search.ask())
+        rows = offered(search)
+        everything.append(
+            Evaluations(found.objectives[rows], found.measures[rows], found.failed[rows], found.steps[rows])
+        )
+        search.tell(found)
+    return everything
+
+
+def offered(search: Search) -> np.ndarray:
+    """Which rows of the batch asked last are offered to the archives."""
+    return np.concatenate(
+        [np.isin(range(one.batch_size), np.arange(one.batch_size)[one.offered]) for one in search.emitters]
+    )
+
+
+def assert_same(actual: Search, expected: Search) -> None:
+    assert_same_state(actual.state(), expected.state())
+    assert_same_state(actual.result.state(), expected.result.state())
+
+
+def test_solutions_are_finite_and_the_archive_fills(algorithm, archive):
+    search, cells, seen = start(algorithm, archive=archive, sigma0=0.3), [], []
+    for _ in range(15):
+        expected = search.batch_size, 12
+        solutions = search.ask()
+        assert (solutions.dtype, solutions.shape) == (np.float32, expected)
+        assert np.isfinite(solutions).all()
+        seen.append(solutions.copy())
+        search.tell(evaluate(search, solutions))
+        cells.append(set(search.result.elites().cells))
+    seen = np.concatenate(seen)
+    assert len(np.unique(seen, axis=0)) > 0.9 * len(seen)
+    assert all(before <= after for before, after in pairwise(cells))
+    assert len(cells[-1]) > 1 or algorithm.name in CLIMBING  # whose steps are short compared with these cells
+    assert all(np.isfinite(values).all() for values in vars(search.result.elites()).values())
+
+
+def test_the_search_gets_better(algorithm, archive):
+    search = start(algorithm, archive=archive, sigma0=0.1)
+    first = advance(search, 3)[0]
+    advance(search, 40)
+    assert search.result.objectives.max() > first.objectives.max()
+
+
+def test_a_search_resumes_bit_for_bit_wherever_it_stopped(algorithm, archive):
+    whole = start(algorithm, archive=archive)
+    advance(whole, 7)
+    for stop_after in range(7):
+        stopped, resumed = start(algorithm, archive=archive), start(algorithm, archive=archive)
+        advance(stopped, stop_after)
+        state = {name: value.copy() for name, value in stopped.state().items()}
+        elites = stopped.result.elites()
+        resumed.restore(state)
+        resumed.result.add(elites.solutions, elites.objectives, elites.measures)
+        assert_same(resumed, stopped)
+        advance(resumed, 7 - stop_after)
+        assert_same(resumed, whole)
+        for one, other in zip(resumed.emitters, whole.emitters, strict=True):
+            np.testing.assert_equal(vars(one.telemetry), vars(other.telemetry))
+
+
+def test_misuse_of_an_emitter_raises_and_leaves_no_trace(algorithm):
+    search = start(algorithm, emitters=1)
+    (emitter,), archive = search.emitters, search.soft
+    for _ in range(3):  # batches of some emitters differ
+        rows = np.zeros(emitter.batch_size)
+        outcomes = Outcomes(rows, rows[:, None], rows > 0, rows, rows > 0)
+        with pytest.raises(RuntimeError, match="tell was called before ask"):
+            emitter.tell(outcomes, archive)
+        solutions = search.ask()
+        with pytest.raises(RuntimeError, match="ask was called twice"):
+            emitter.ask(archive)
+        with pytest.raises(RuntimeError, match="between ask and tell"):
+            emitter.state()
+        with pytest.raises(InvalidValueError, match=r"improvements must have shape \(\d+,\), got \(99,\)"):
+            emitter.tell(outcomes._replace(improvements=np.zeros(99)), archive)
+        search.tell(evaluate(search, solutions))
+    other = start(algorithm, emitters=1)
+    advance(other, 3)
+    assert_same(search, other)
+
+
+def test_a_state_that_lacks_something_is_refused(algorithm):
+    search = start(algorithm, emitters=1)
+    advance(search, 2)
+    state = search.state()
+    for name in state:
+        with pytest.raises(InvalidValueError, match=f"the state lacks .*{name.split('/')[-1]}$"):
+            search.restore({other: value for other, value in state.items() if other != name})
+
+
+def test_other_seeds_give_other_searches(algorithm):
+    first, second = (start(algorithm, seed=seed) for seed in (1, 2))
+    for search in (first, second):
+        advance(search, 1)  # some algorithms first evaluate the solution that they start from
+    assert (first.ask() != second.ask()).any(axis=1).all()
+
+
+def test_emitters_differ_from_each_other(algorithm):
+    search = start(algorithm)
+    advance(search, 1)
+    solutions = search.ask()
+    assert len(np.unique(solutions, axis=0)) == len(solutions)
+
+
+def test_searches_survive_batches_that_fail(algorithm):
+    search = start(algorithm)
+    for failing in (1, 1, 0.2, 1, 0):
+        solutions = search.ask()
+        failed = np.arange(len(solutions)) < failing * len(solutions)
+        found = evaluate(search, solutions)
+        for values in (found.objectives, found.measures, found.gradients):
+            if values is not None:
+                values[failed] = np.nan
+        if found.transitions is not None:
+            parts = zip(found.transitions, failed, strict=True)
+            found = dataclasses.replace(
+                found, transitions=tuple(rows[: 0 if lost else None] for rows, lost in parts)
+            )
+        search.tell(dataclasses.replace(found, failed=failed))
+    assert len(search.result)
+    if algorithm.emitter is EvolutionStrategySettings:
+        assert [emitter.telemetry.restarts for emitter in search.emitters] == [3] * 3
+    if algorithm.name in GRADIENTS:  # whose odd batches have no ranking to learn from
+        assert [emitter.telemetry.restarts for emitter in search.emitters] == [2] * 3
+
+
+def test_telemetry_is_sane(algorithm, archive):
+    search = start(algorithm, archive=archive, sigma0=0.02)
+    restarts = [0] * 3
+    for _ in range(10):
+        sizes = [emitter.batch_size for emitter in search.emitters]
+        advance(search, 1)
+        for i, emitter in enumerate(search.emitters):
+            telemetry = emitter.telemetry
+            assert 0 < telemetry.sigma < 1
+            assert telemetry.condition_number >= 1 or math.isnan(telemetry.condition_number)
+            assert 0 <= telemetry.improvements <= sizes[i]
+            assert telemetry.stop is None or telemetry.stop in STOPS
+            assert telemetry.restarts == restarts[i] + (telemetry.stop is not None)
+            restarts[i] = telemetry.restarts
+    known = not any(math.isnan(emitter.telemetry.condition_number) for emitter in search.emitters)
+    assert known == (algorithm.name not in NO_COVARIANCE)
+
+
+def test_all_emitters_start_from_one_solution(algorithm):
+    class Somewhere(Strolling):
+        def initial(self, rng):
+            return rng.normal(size=12).astype(np.float32)
+
+    near = {name: 1e-6 for name in ("sigma0", "gradient_sigma") if name in algorithm.own_settings()}
+    solutions = start(algorithm, problem=Somewhere(), **near).ask()
+    np.testing.assert_allclose(solutions, np.broadcast_to(solutions[0], solutions.shape), atol=1e-4)
+    assert abs(solutions[0]).max() > 0.1
+
+
+def test_names_and_summaries_tell_them_apart():
+    assert list(ALGORITHMS) == [algorithm.name for algorithm in ALGORITHMS.values()] == list(STRATEGIES)
+    summaries = [algorithm.summary for algorithm in ALGORITHMS.values()]
+    assert len(set(summaries)) == len(summaries)
+    for algorithm in ALGORITHMS.values():
+        assert algorithm.summary
+        assert "\n" not in algorithm.summary
+
+
+def test_an_unknown_name_lists_the_known_ones():
+    with pytest.raises(UnknownNameError, match=r"unknown algorithm 'cma-ma'.*did you mean .*map-elites-line"):
+        find_algorithm("cma-ma")
+
+
+def test_a_name_says_which_strategy(algorithm):
+    strategy = getattr(settings_of(algorithm).emitter, "strategy", None)
+    assert (None if strategy is None else strategy.kind) == STRATEGIES[algorithm.name]
+
+
+def test_own_settings_are_choices_and_nothing_else_is(algorithm):
+    own = algorithm.own_settings()
+    assert set(own) <= {*OTHERS, *algorithm.settings(SMALL).search, "strategy"}
+    others = {"emitters": 2, "batch_size": 6, "sigma0": 0.5, "rule": "batch", "line_sigma": 0.5, **OTHERS}
+    for name, value in others.items():
+        if name in own:
+            assert settings_of(algorithm, **{name: value}).search.get(name, value) == value
+        else:
+            refusal = f"^{algorithm.name} has no setting {name}: it has emitters, "
+            with pytest.raises(InvalidValueError, match=refusal):
+                settings_of(algorithm, **{name: value})
+    assert not set(own) & set(algorithm.fixed)
+
+
+def test_settings_survive_json_and_know_all_defaults(algorithm, archive):
+    settings = settings_of(algorithm, archive=archive)
+    assert make_settings(json.loads(settings.model_dump_json())) == settings
+    own = algorithm.own_settings()
+    assert {name: settings.search[name] for name in own if name not in ("strategy", *SMALL, *QUICK)} == {
+        name: value for name, value in own.items() if name not in ("strategy", *SMALL, *QUICK)
+    }
+
+
+def test_what_the_problem_suggests_comes_before_common_defaults_and_after_the_algorithms():
+    chosen = {name: SMALL[name] for name in ("evaluations", "seed")}
+    suggested = {"archive": "5,5", "min_objective": -1.0, "sigma0": 0.1, "learning_rate": 0.5, "vectors": 3}
+    mae = find_algorithm("cma-mae").settings(chosen, suggested=suggested)
+    line = find_algorithm("map-elites-line").settings(chosen, suggested=suggested)
+    assert (mae.search["sigma0"], mae.learning_rate) == (0.1, 0.5)
+    assert (str(mae.archive), mae.min_objective) == ("5,5", -1)
+    assert (line.search["sigma0"], line.learning_rate) == (0.01, 1.0)
+
+
+def test_defaults_are_the_algorithms_and_then_the_papers():
+    paper = {"emitters": 5, "batch_size": 40, "sigma0": 0.02, "learning_rate": 0.001, "rule": "sequential"}
+    full = {**paper, "rank_one": "textbook"}
+    mega = {"emitters": 1, "batch_size": 35, "sigma0": 10.0, "rank_one": "textbook"}
+    sampled = {"batch_size": 99, "sigma0": 1.0, "gradient_samples": 100, "gradient_sigma": 0.02}
+    critics = {"buffer_size": 1_000_000, "time_limit": "terminal"}
+    varied = {"sigma0": 0.005, "line_sigma": 0.05, "gradient_steps": 10}
+    for name, expected in (
+        ("cma-mae", full),
+        ("lm-ma-mae", {**paper, "vectors": None}),
+        ("cma-me", {name: full[name] for name in ("emitters", "batch_size", "sigma0", "rank_one")}),
+        ("map-elites", {"emitters": 1, "batch_size": 100, "sigma0": 0.02, "line_sigma": 0.0}),
+        ("map-elites-line", {"emitters": 1, "batch_size": 100, "sigma0": 0.01, "line_sigma": 0.2}),
+        ("me-es", {"emitters": 1, "batch_size": 200, "sigma0": 0.02, "mode": "explore-exploit"}),
+        ("cma-mega", {**mega, "ranking": "discovery", "restart_unchanged": True}),
+        ("cma-mega-es", {**mega, **sampled, "ranking": "discovery", "restart_unchanged": True}),
+        (
+            "cma-mega-td3-es",
+            {**mega, **sampled, **critics, "batch_size": 98, "critic_updates": 600, "critic_samples": 65_536}
+            | {"ranking": "discovery", "restart_unchanged": True},
+        ),
+        ("pga-me", {**critics, "emitters": 1, "batch_size": 100, **varied, "critic_updates": 300}),
+    ):
+        chosen = {name: SMALL[name] for name in ("evaluations", "seed", "archive", "min_objective")}
+        assert find_algorithm(name).settings(chosen).search == expected
+
+
+@pytest.mark.parametrize("rule", ["sequential", "batch"])
+def test_with_learning_rate_0_only_the_objective_counts(rule):
+    search = start(find_algorithm("cma-es"), rule=rule, min_objective=-7.0)
+    told = watch(search)
+    for found in advance(search, 5):
+        np.testing.assert_array_equal(told.pop(0), found.objectives + 7)
+
+
+def watch(search: Search) -> list[np.ndarray]:
+    """What the soft archive returns from now on."""
+    returned, add = [], search.soft.add
+    search.soft.add = lambda *batch, **kw: returned.append(add(*batch, **kw)) or returned[-1]  # type: ignore[method-assign]
+    return returned
+
+
+def test_with_learning_rate_1_thresholds_are_the_elites_objectives():
+    mae = start(find_algorithm("cma-mae"), learning_rate=1.0)
+    advance(mae, 6)
+    elites = mae.soft.elites()
+    np.testing.assert_array_equal(mae.soft.thresholds[elites.cells], elites.objectives)
+
+
+@pytest.mark.parametrize("strategy", ["lm-ma-es", "sep-cma-es", "openai-es"])
+def test_cma_es_takes_any_strategy(strategy):
+    free = start(find_algorithm("cma-es"), strategy=strategy)
+    mae = {"lm-ma-es": "lm-ma-mae", "sep-cma-es": "sep-cma-mae", "openai-es": "openai-mae"}[strategy]
+    same = start(find_algorithm(mae), learning_rate=0.0)
+    for search in (free, same):
+        advance(search, 4)
+    assert_same(free, same)
+
+
+def test_the_result_archive_holds_the_best_of_each_cell(algorithm):
+    search, best = start(algorithm, sigma0=0.3), {}
+    for found in advance(search, 12):
+        cells = search.result.cells_of(found.measures)
+        for cell, objective in zip(cells, found.objectives, strict=True):
+            best[int(cell)] = max(objective, best.get(int(cell), -math.inf))
+    elites = search.result.elites()
+    assert dict(zip(elites.cells.tolist(), elites.objectives, strict=True)) == best
+
+
+def test_elitist_algorithms_have_one_archive_and_the_others_two(algorithm):
+    search = start(algorithm)
+    assert (search.soft is search.result) == (algorithm.name in ELITIST)
+
+
+def test_map_elites_uses_the_line_only_if_its_name_says_so():
+    plain, line = (start(find_algorithm(name), sigma0=1e-6) for name in ("map-elites", "map-elites-line"))
+    spread = np.random.default_rng(0).normal(size=(60, 12)).astype(np.float32)
+    distances = []
+    for search in (plain, line):
+        found = PROBLEM.evaluate(spread, np.zeros(60, np.int64))
+        search.soft.add(spread, found.objectives, found.measures)
+        elites = search.soft.elites().solutions
+        distances.append(np.linalg.norm(search.ask()[:, None] - elites, axis=2).min(axis=1))
+    assert distances[0].max() < 1e-4
+    assert np.median(distances[1]) > 0.01
+
+
+@pytest.mark.parametrize(
+    ("name", "given", "message"),
+    [
+        ("openai-mae", {"batch_size": 7}, "batch_size must be even, since samples are mirrored, got 7"),
+        (
+            "cma-me",
+            {"strategy": "magic"},
+            "unknown strategy 'magic'; available: cma-es, lm-ma-es, sep-cma-es",
+        ),
+        ("cma-me", {"vectors": 5}, "cma-me has no setting vectors: it has emitters, batch_size, .*"),
+        ("cma-es", {"strategy": "sep-cma-es", "vectors": 5}, "cma-es has no setting vectors: .*"),
+        ("cma-mae", {"min_objective": -math.inf}, "min_objective: .*"),
+        ("map-elites", {"archive": (3,)}, "the archive 3 has cells along 1 measure, but there are 2"),
+        ("cma-mega-es", {"gradient_samples": 0}, "gradient_samples: .*greater than 0, not 0"),
+        ("cma-mega-es", {"gradient_samples": 7}, "gradient_samples must be even and at least 2, got 7"),
+        ("cma-mega-es", {"gradient_sigma": 0.0}, "gradient_sigma: .*greater than 0, not 0.0"),
+    ],
+)
+def test_settings_that_do_not_fit_are_refused_in_a_sentence(name, given, message):
+    with pytest.raises(SurefootError, match=f"^{message}$"):
+        start(find_algorithm(name), **given)
+
+
+@pytest.mark.parametrize("name", ["cma-mega", "cma-maega"])
+def test_problems_without_gradients_are_refused(name):
+    message = f"^{name} needs gradients, which maze does not know: choose cma-mega-es, which estimates them$"
+    with pytest.raises(InvalidValueError, match=message):
+        start(find_algorithm(name), problem=Maze())
+    start(find_algorithm("cma-mega-es"), problem=Maze())
+    start(find_algorithm(name), problem=Arm(5))
+
+
+@pytest.mark.parametrize(
+    ("name", "alternative"),
+    [
+        ("cma-mae", "the algorithm lm-ma-mae or sep-cma-mae or openai-mae"),
+        ("cma-me", "the strategy lm-ma-es or sep-cma-es"),
+        ("cma-es", "the strategy lm-ma-es or sep-cma-es or openai-es"),
+    ],
+)
+def test_matrices_that_no_machine_holds_are_refused(name, alternative):
+    message = (
+        rf"^3 emitters of {name} would take 96,000 GB of memory for sphere-1000000, and this machine has "
+        rf"[\d,]+ GB: choose {alternative}, or fewer emitters$"
+    )
+    with pytest.raises(InvalidValueError, match=message):
+        start(find_algorithm(name), problem=Sphere(1_000_000))
+
+
+def test_more_vectors_than_parameters_are_remarked_on():
+    lm = find_algorithm("lm-ma-mae")
+    remark = "lm-ma-es can use no more vectors than there are parameters: 12 instead of 40"
+    assert settings_of(lm, batch_size=40).emitter.remark(12) == remark
+    assert settings_of(lm, batch_size=40, vectors=12).emitter.remark(12) is None
+    assert settings_of(lm, batch_size=40).emitter.remark(40) is None
+
+
+def test_gradients_cover_far_more_than_noise_in_as_many_evaluations():
+    coverages = {}
+    for name in ("map-elites", "cma-mega", "cma-mega-es"):
+        algorithm = find_algorithm(name)
+        chosen = {"evaluations": 1, "seed": 1, "archive": (50, 50), "min_objective": 0.0}
+        settings = algorithm.settings(chosen)
+        search, done = algorithm.start(settings, PROBLEM, np.random.SeedSequence(1)), 0
+        while done < 8000:
+            done += search.batch_size
+            advance(search, 1)
+        coverages[name] = len(search.result) / search.result.cells
+    assert coverages["cma-mega"] > 0.5
+    assert coverages["cma-mega-es"] > 0.2
+    assert coverages["map-elites"] < 0.05

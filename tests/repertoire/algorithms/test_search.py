@@ -1,0 +1,274 @@
+"""The loop of ask and tell: who gets which solutions, what enters the archives, and resuming."""
+
+import dataclasses
+import math
+from collections.abc import Mapping
+
+import numpy as np
+import pytest
+from search_tools import generator
+from search_tools import grid as make_grid
+
+from repertoire.algorithms.search import Search
+from repertoire.archives.archive import Archive
+from repertoire.emitters.emitter import Emitter, Outcomes
+from repertoire.emitters.variation import VariationEmitter, VariationSettings
+from repertoire.problems.problem import Evaluations, Request
+from robots.errors import InvalidValueError
+
+N = 4
+
+
+class Numbered(Emitter):
+    """Emits rows of its own number and remembers what it is told, and how full the archive then was."""
+
+    def __init__(self, number: int, batch_size: int) -> None:
+        self.number, self.batch_size = number, batch_size
+        self.told: list[list[float]] = []
+        self.elites: list[int] = []
+
+    def _fill(self, solutions: np.ndarray, archive: Archive) -> None:
+        solutions.fill(self.number)
+
+    def _learn(self, outcomes: Outcomes, archive: Archive) -> None:
+        self.told.append(outcomes.improvements.tolist())
+        self.elites.append(len(archive))
+
+    def _width(self) -> tuple[float, float]:
+        return 1.0, math.nan
+
+    def _current_state(self) -> dict[str, np.ndarray]:
+        return {"number": np.array(self.number)}
+
+    def _restore(self, state: Mapping[str, np.ndarray]) -> None:
+        self.number = int(state["number"])
+
+
+def grid(dim: int = N, **settings) -> Archive:
+    return make_grid(50, dim=dim, ranges=[(0, 50)], **settings)
+
+
+def soft(dim: int = N) -> Archive:
+    return grid(dim, learning_rate=0.1, min_objective=-100.0)
+
+
+def numbered(*batch_sizes: int) -> Search:
+    emitters = [Numbered(number, size) for number, size in enumerate(batch_sizes, 1)]
+    return Search(soft=soft(), result=grid(), emitters=emitters)
+
+
+def evaluations(objectives, failed=()) -> Evaluations:
+    """The i-th solution falls into the i-th cell."""
+    n = len(objectives)
+    measures, missing = np.arange(n)[:, None] + 0.5, np.isin(np.arange(n), failed)
+    measures[missing] = np.nan
+    objectives = np.where(missing, np.nan, objectives)
+    return Evaluations(objectives, measures, missing, np.ones(n, np.int64))
+
+
+def test_a_batch_holds_the_solutions_of_each_emitter_in_turn():
+    search = numbered(2, 3, 1)
+    assert search.batch_size == 6
+    solutions = search.ask()
+    assert (solutions.dtype, solutions.shape) == (np.float32, (6, N))
+    assert solutions[:, 0].tolist() == [1, 1, 2, 2, 2, 3]
+
+
+def test_each_emitter_is_told_the_improvements_of_its_own_once_all_are_added():
+    search = numbered(2, 3, 1)
+    search.ask()
+    search.tell(evaluations([10.0, 20, 30, 40, 50, 60]))
+    assert [emitter.told for emitter in search.emitters] == [[[110, 120]], [[130, 140, 150]], [[160]]]
+    assert [emitter.elites for emitter in search.emitters] == [[6]] * 3
+
+
+def test_improvements_are_those_of_the_soft_archive():
+    search = numbered(2)
+    for _ in range(2):
+        search.ask()
+        search.tell(evaluations([0.0, -500]))
+    assert search.emitters[0].told == [[100, -400], [90, -400]]
+
+
+def test_both_archives_get_every_solution():
+    search = numbered(2, 1)
+    for objectives in ([1.0, 5, 3], [4.0, 2, 3]):
+        search.ask()
+        search.tell(evaluations(objectives))
+    assert search.result.objectives.tolist() == [4, 5, 3]
+    assert len(search.soft) == 3
+    assert search.result.elites().solutions[:, 0].tolist() == [1, 1, 2]
+
+
+def test_failures_rank_last_and_enter_no_archive():
+    search = numbered(3, 2)
+    search.ask()
+    search.tell(evaluations([1.0, 2, -99.9, 4, 5], failed=[1, 3]))
+    assert search.emitters[0].told == [[101, -math.inf, pytest.approx(0.1)]]
+    assert search.emitters[1].told == [[-math.inf, 105]]
+    for archive in (search.soft, search.result):
+        assert archive.elites().cells.tolist() == [0, 2, 4]
+
+
+def test_one_archive_for_both_purposes_gets_each_solution_once(monkeypatch):
+    archive = grid()
+    added = []
+    add = archive.add
+    monkeypatch.setattr(archive, "add", lambda *batch, **kw: added.append(batch) or add(*batch, **kw))
+    emitter = Numbered(1, 3)
+    search = Search(soft=archive, result=archive, emitters=[emitter])
+    for _ in range(2):
+        search.ask()
+        search.tell(evaluations([1.0, 2, 3]))
+    assert len(added) == 2
+    assert emitter.told == [[1, 2, 3], [0, 0, 0]]
+
+
+def test_solutions_are_the_callers_own():
+    settings = VariationSettings(sigma0=1.0, line_sigma=0.0, batch_size=3)
+    emitter = VariationEmitter(settings, np.zeros(N), generator(0))
+    search = Search(soft=grid(), result=grid(), emitters=[emitter])
+    first = search.ask()
+    kept = first.copy()
+    search.tell(evaluations([1.0, 2, 3]))
+    second = search.ask()
+    np.testing.assert_array_equal(first, kept)
+    assert (second != kept).all()
+    first[:] = np.nan
+    np.testing.assert_array_equal(search.result.elites().solutions, kept)
+    search.tell(evaluations([1.0, 2, 3]))
+    assert search.ask(reuse=second) is second  # unless they are offered for reuse
+    search.tell(evaluations([1.0, 2, 3]))
+    assert search.ask(reuse=second[:2]) is not second  # which are too few
+
+
+@pytest.mark.parametrize("failed", [[0, 1, 0], [0.0, 1.0, 0.0], [False, True, False]])
+def test_failures_may_be_zeros_and_ones(failed):
+    search = numbered(3)
+    search.ask()
+    found = evaluations([1.0, 2, 3], failed=[1])
+    search.tell(dataclasses.replace(found, failed=np.array(failed)))
+    assert search.result.elites().cells.tolist() == [0, 2]
+    assert search.emitters[0].told == [[101, -math.inf, 103]]
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"failed": np.array([0, 2, 0])}, "failed must say true or false of each of the 3 solutions"),
+        ({"failed": np.array([1])}, r"failed must have shape \(3,\), got \(1,\)"),
+        ({"objectives": np.ones(4)}, r"objectives must have shape \(3,\), got \(4,\)"),
+        ({"measures": np.ones((3, 2))}, r"measures must have shape \(3, 1\), got \(3, 2\)"),
+        ({"objectives": np.array([1, 2, np.nan])}, "objectives must be finite, but are not at index 2"),
+    ],
+)
+def test_wrong_evaluations_are_refused_and_can_be_told_again(changes, message):
+    search = numbered(2, 1)
+    search.ask()
+    with pytest.raises(InvalidValueError, match=message):
+        search.tell(dataclasses.replace(evaluations([1.0, 2, 3]), **changes))
+    assert (len(search.soft), len(search.result)) == (0, 0)
+    search.tell(evaluations([1.0, 2, 3]))
+    assert len(search.result) == 3
+
+
+def test_misuse_of_the_order_raises_and_leaves_the_archives_alone():
+    settings = VariationSettings(sigma0=1.0, line_sigma=0.0, batch_size=3)
+    emitter = VariationEmitter(settings, np.zeros(N), generator(0))
+    search = Search(soft=grid(), result=grid(), emitters=[emitter])
+    with pytest.raises(RuntimeError, match="tell was called before ask"):
+        search.tell(evaluations([1.0, 2, 3]))
+    assert len(search.result) == 0
+    search.ask()
+    with pytest.raises(RuntimeError, match="ask was called twice"):
+        search.ask()
+    with pytest.raises(RuntimeError, match="between ask and tell"):
+        search.state()
+    search.tell(evaluations([1.0, 2, 3]))
+    with pytest.raises(RuntimeError, match="tell was called before ask"):
+        search.tell(evaluations([9.0, 9, 9]))
+    assert search.result.objectives.tolist() == [1, 2, 3]
+
+
+class Phased(Numbered):
+    """Asks for one solution and then for three, offers some of them, and keeps the outcomes whole."""
+
+    def __init__(self, number: int) -> None:
+        super().__init__(number, 1)
+        self.outcomes: list[Outcomes] = []
+
+    def _learn(self, outcomes: Outcomes, archive: Archive) -> None:
+        super()._learn(outcomes, archive)
+        self.outcomes.append(outcomes)
+        first = self.batch_size == 3
+        self.batch_size = 1 if first else 3
+        observed = None if first or self.number > 1 else np.array([False, True, True])
+        self.request = Request(not first, observed)
+        self.offered = slice(None) if first else np.array([True, False, self.number > 1])
+
+
+def phased() -> Search:
+    return Search(soft=soft(), result=grid(), emitters=[Phased(1), Phased(2)])
+
+
+def test_batches_may_change_their_size():
+    search = phased()
+    for sizes in ((1, 1), (3, 3), (1, 1), (3, 3)):
+        assert search.batch_size == sum(sizes)
+        solutions = search.ask()
+        assert solutions[:, 0].tolist() == np.repeat([1, 2], sizes).tolist()
+        search.tell(evaluations(np.arange(float(sum(sizes)))))
+    for emitter in search.emitters:
+        assert [len(outcomes.objectives) for outcomes in emitter.outcomes] == [1, 3, 1, 3]
+
+
+def test_only_what_is_offered_enters_the_archives():
+    search = phased()
+    search.ask()
+    search.tell(evaluations([1.0, 2]))
+    search.ask()
+    search.tell(evaluations([10.0, 20, 30, 40, 50, 60], failed=[5]))
+    assert search.emitters[0].told[1] == [pytest.approx(99.9), -math.inf, -math.inf]
+    assert search.emitters[1].told[1] == [140, -math.inf, -math.inf]
+    for archive in (search.soft, search.result):
+        assert archive.elites().cells.tolist() == [0, 1, 3]
+
+
+def test_the_request_is_that_of_all_emitters():
+    search = phased()
+    search.ask()
+    assert (search.request.gradients, search.request.observed) == (False, None)
+    search.tell(evaluations([1.0, 2]))
+    search.ask()
+    assert search.request.gradients
+    assert search.request.observed.tolist() == [False, True, True, False, False, False]
+
+
+def test_each_emitter_is_told_all_that_is_known_of_its_own():
+    search = phased()
+    search.ask()
+    search.tell(evaluations([1.0, 2]))
+    search.ask()
+    gradients, moments = np.arange(6 * 2 * N).reshape(6, 2, N), object()
+    found = evaluations([10.0, 20, 30, 40, 50, 60], failed=[5])
+    search.tell(dataclasses.replace(found, gradients=gradients, moments=moments))
+    for emitter, rows in zip(search.emitters, (slice(0, 3), slice(3, 6)), strict=True):
+        outcomes = emitter.outcomes[1]
+        np.testing.assert_array_equal(outcomes.objectives, found.objectives[rows])
+        np.testing.assert_array_equal(outcomes.measures, found.measures[rows])
+        np.testing.assert_array_equal(outcomes.failed, found.failed[rows])
+        np.testing.assert_array_equal(outcomes.gradients, gradients[rows])
+        assert outcomes.moments is moments
+        assert emitter.outcomes[0].gradients is emitter.outcomes[0].moments is None
+    assert search.emitters[0].outcomes[0].opened.tolist() == [True]
+    assert search.emitters[0].outcomes[1].opened.tolist() == [False, False, False]
+    assert search.emitters[1].outcomes[1].opened.tolist() == [True, False, False]
+
+
+def test_the_state_of_each_part_has_a_name_of_its_own():
+    state = numbered(2, 3).state()
+    assert {name for name in state if name.startswith("emitter")} == {"emitter_0/number", "emitter_1/number"}
+    assert {f"soft/{name}" for name in soft().state()} < state.keys()
+    twelve = numbered(*[1] * 12)
+    twelve.restore(numbered(*[1] * 12).state())
+    assert [emitter.number for emitter in twelve.emitters] == list(range(1, 13))

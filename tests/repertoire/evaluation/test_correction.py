@@ -1,0 +1,199 @@
+"""What a correction makes of episodes: against examples by hand and an independent reference."""
+
+import math
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from repertoire.algorithms.catalogue import find_algorithm
+from repertoire.archives.archive import Elites
+from repertoire.evaluation.correction import Correction, correct_from_episodes
+from repertoire.plots import draw_correction
+from repertoire.problems.locomotion import walking_record
+from repertoire.repertoire import Repertoire
+from repertoire.storage.repertoires import read_repertoire, write_repertoire
+from robots.errors import InvalidValueError
+from robots.robot import load_robot
+
+GRID = (2, 2, 1, 1)
+LOW, HIGH = 0.25, 0.75  # measures in the lower and the upper half
+
+
+def repertoire(cells: list[int], grid: tuple[int, ...] = GRID) -> Repertoire:
+    """A repertoire of elites in some cells, with objectives 100, 200, ..."""
+    ant = load_robot("ant")
+    controller = ant.controller
+    k = len(cells)
+    solutions = np.zeros((k, controller.parameter_count), np.float32)
+    solutions[:, 0] = np.arange(k)
+    settings = {"evaluations": 100, "seed": 0, "archive": grid, "min_objective": -10.0}
+    return Repertoire(
+        problem=walking_record(ant.with_episode_steps(40)),
+        settings=find_algorithm("cma-mae").settings(settings),
+        elites=Elites(np.array(cells), solutions, 100.0 * np.arange(1, k + 1), np.full((k, 4), 0.5)),
+        thresholds=np.zeros(math.prod(grid)),
+        history={"evaluations": np.array([40])},
+    )
+
+
+def corrected(cells: list[int], objectives: list[list[float]], firsts: list[list[float]]) -> Correction:
+    """Correct elites from their objectives and first two measures, an episode after the other."""
+    table = np.array(objectives, float)
+    measures = np.full((*table.shape, 4), 0.5)
+    measures[..., :2] = np.array(firsts, float).reshape(*table.shape, 2)
+    measures[np.isnan(table)] = np.nan
+    return correct_from_episodes(repertoire(cells), table, measures, seed=7)
+
+
+def test_means_enter_and_the_best_mean_of_a_cell_stays() -> None:
+    # the first two elites end up in cell 1 (low, high), the third stays in cell 3
+    correction = corrected(
+        [0, 1, 3],
+        [[10, 30], [26, 26], [5, -3]],
+        [[LOW, HIGH, LOW, HIGH], [LOW, HIGH, LOW, LOW + 0.4], [HIGH, HIGH, HIGH, LOW + 0.3]],
+    )
+    elites, spread = correction.repertoire.elites, correction.repertoire.spread
+    assert elites.cells.tolist() == [1, 3]
+    assert elites.solutions[:, 0].tolist() == [1, 2]
+    assert elites.objectives.tolist() == [26, 1]
+    assert elites.measures[0].tolist() == pytest.approx([LOW, (HIGH + LOW + 0.4) / 2, 0.5, 0.5])
+    assert correction.repertoire.thresholds.tolist() == [-np.inf, 26, -np.inf, 1]
+    assert spread is not None
+    assert (spread.episodes, spread.seed) == (2, 7)
+    assert spread.objective_std.tolist() == [0, 4]
+    assert spread.measure_std[1].tolist() == pytest.approx([0, 0.1, 0, 0])
+    assert spread.reproducibility.tolist() == [1, 1]
+    assert correction.spread.objective_std.tolist() == [10, 0, 4]
+    assert correction.spread.reproducibility.tolist() == [0, 1, 1]
+    assert correction.left_out == 0
+
+
+def test_reproducibility_is_that_in_the_cell_before_and_after() -> None:
+    correction = corrected([0], [[1, 1, 1]], [[LOW, LOW, HIGH, LOW, 1.0, LOW]])
+    assert correction.spread.reproducibility.tolist() == pytest.approx([1 / 3])
+    assert correction.repertoire.elites.cells.tolist() == [2]
+    assert correction.repertoire.spread.reproducibility.tolist() == pytest.approx([2 / 3])
+
+
+def test_metrics_and_losses_are_of_the_repertoires() -> None:
+    correction = corrected([0, 1], [[30, 50], [20, 20]], [[LOW] * 4] * 2)
+    assert correction.before.qd_score == 300 + 2 * 10
+    assert correction.after.qd_score == 40 + 10
+    assert correction.after == correction.repertoire.metrics
+    assert correction.losses == {"elites": 1, "coverage": 0.25, "qd_score": 270, "best": 160, "mean": 110}
+    single = corrected([0], [[5]], [[LOW, LOW]]).repertoire
+    assert (single.elites.objectives.tolist(), single.spread.objective_std.tolist()) == ([5], [0])
+
+
+def test_of_equals_the_first_stays() -> None:
+    correction = corrected([0, 2, 3], [[1, 3], [2, 2], [3, 1]], [[LOW] * 4] * 3)
+    assert correction.repertoire.elites.solutions[:, 0].tolist() == [0]
+    assert correction.repertoire.spread.objective_std.tolist() == [1]
+
+
+def test_an_elite_of_which_an_episode_diverged_stays_out() -> None:
+    correction = corrected([0, 3], [[np.nan, 1000], [2, 4]], [[LOW] * 4, [HIGH] * 4])
+    assert correction.repertoire.elites.cells.tolist() == [3]
+    assert correction.left_out == 1
+    assert correction.diverged.tolist() == [1, 0]
+    assert np.isnan(correction.spread.objective_std).tolist() == [True, False]
+    assert correction.spread.reproducibility.tolist() == [0.5, 1]
+    summaries = correction.spread.summaries()
+    assert summaries["objective std"][0] == 1
+    assert summaries["reproducibility"][0] == 1
+
+
+def test_when_everything_diverged_nothing_is_left_and_that_is_saved(tmp_path: Path) -> None:
+    correction = corrected([0, 3], [[np.nan, np.nan], [2, np.nan]], [[LOW] * 4] * 2)
+    assert len(correction.repertoire) == 0
+    assert correction.losses["elites"] == 2
+    assert math.isnan(correction.losses["best"])
+    write_repertoire(tmp_path / "a.h5", correction.repertoire)
+    read = read_repertoire(tmp_path / "a.h5")
+    assert len(read) == 0
+    assert read.facts()["spread"] == "none"
+    assert all(math.isnan(median) for median, _ in read.spread.summaries().values())
+
+
+def test_agrees_with_a_reference_that_goes_one_by_one() -> None:
+    grid, n, rng = (3, 2, 2, 1), 5, np.random.default_rng(0)
+    original = repertoire([0, 1, 2, 4, 5, 7, 8, 9, 11], grid)
+    objectives = rng.normal(size=(9, n))
+    measures = rng.random((9, n, 4))
+    objectives[4, 2], measures[4, 2] = np.nan, np.nan
+    correction = correct_from_episodes(original, objectives, measures, seed=0)
+
+    def cell(point: np.ndarray) -> int:
+        x, y, z = (int(value * size) for value, size in zip(point[:3], grid[:3], strict=True))
+        return (x * 2 + y) * 2 + z
+
+    best: dict[int, tuple[float, int]] = {}
+    for i in set(range(9)) - {4}:
+        f, home = objectives[i].mean(), cell(measures[i].mean(axis=0))
+        if home not in best or f > best[home][0]:
+            best[home] = f, i
+    kept = [best[home][1] for home in sorted(best)]
+    assert 1 < len(kept) < 8, "an example in which elites compete"
+    elites, spread = correction.repertoire.elites, correction.repertoire.spread
+    assert elites.cells.tolist() == sorted(best)
+    assert elites.solutions[:, 0].tolist() == kept
+    assert elites.objectives == pytest.approx(objectives[kept].mean(axis=1))
+    assert spread.measure_std == pytest.approx(
+        np.sqrt(((measures[kept] - measures[kept].mean(axis=1, keepdims=True)) ** 2).sum(axis=1) / n)
+    )
+    shares = [
+        sum(cell(b) == home for b in measures[i]) / n for home, i in zip(sorted(best), kept, strict=True)
+    ]
+    assert spread.reproducibility == pytest.approx(shares)
+
+
+def test_in_a_cvt_archive_the_cell_is_that_of_the_nearest_centroid() -> None:
+    original, rng = repertoire(list(range(8))), np.random.default_rng(1)
+    settings = find_algorithm("cma-mae").settings(
+        {"evaluations": 100, "seed": 0, "archive": "cvt:9", "min_objective": -10.0}
+    )
+    objectives, measures = rng.normal(size=(8, 3)), rng.random((8, 3, 4))
+    correction = correct_from_episodes(replace(original, settings=settings), objectives, measures, seed=0)
+    centroids = settings.archive.centroids([(0, 1)] * 4)
+    nearest = np.linalg.norm(measures[..., None, :] - centroids, axis=-1).argmin(axis=-1)  # (8, 3)
+    homes = np.linalg.norm(measures.mean(axis=1)[:, None] - centroids, axis=-1).argmin(axis=-1)  # (8,)
+    best = {home: max(np.flatnonzero(homes == home), key=objectives.mean(axis=1).take) for home in set(homes)}
+    elites, spread = correction.repertoire.elites, correction.repertoire.spread
+    assert elites.cells.tolist() == sorted(best)
+    assert elites.solutions[:, 0].tolist() == [best[home] for home in sorted(best)]
+    shares = [(nearest[best[home]] == home).mean() for home in sorted(best)]
+    assert spread.reproducibility == pytest.approx(shares)
+    assert correction.after.coverage == len(best) / 9
+
+
+def test_summaries_tell_the_median_and_the_worst_decile() -> None:
+    spread = corrected([0], [[1, 2]], [[LOW] * 4]).spread
+    spread = replace(
+        spread,
+        objective_std=np.arange(11.0),
+        measure_std=np.arange(11.0)[:, None] + [-1.0, 1.0],
+        reproducibility=np.arange(11) / 10,
+    )
+    summaries = spread.summaries()
+    assert list(summaries.values()) == [(5, 9), (5, 9), (0.5, 0.1)]
+
+
+def test_other_shapes_are_refused() -> None:
+    with pytest.raises(InvalidValueError, match=r"objectives must have shape \(2, 5\), got \(3, 5\)"):
+        correct_from_episodes(repertoire([0, 1]), np.zeros((3, 5)), np.zeros((3, 5, 4)), seed=0)
+    with pytest.raises(InvalidValueError, match=r"measures must have shape \(2, 5, 4\), got \(2, 5, 3\)"):
+        correct_from_episodes(repertoire([0, 1]), np.zeros((2, 5)), np.zeros((2, 5, 3)), seed=0)
+
+
+def test_both_are_drawn(tmp_path: Path) -> None:
+    correction = corrected([0, 3], [[np.nan, 1], [2, 4]], [[LOW] * 4, [HIGH] * 4])
+    draw_correction(repertoire([0, 3]), correction.repertoire, tmp_path / "one.png")
+    nothing = corrected([0], [[np.nan]], [[LOW] * 2]).repertoire
+    draw_correction(repertoire([0]), nothing, tmp_path / "none.png")
+    one, none = ((tmp_path / name).read_bytes() for name in ("one.png", "none.png"))
+    assert one.startswith(b"\x89PNG")
+    assert one != none
+    with pytest.raises(InvalidValueError, match=r"must end in \.png"):
+        draw_correction(repertoire([0]), nothing, tmp_path / "a.jpg")

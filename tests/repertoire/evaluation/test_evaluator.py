@@ -1,0 +1,270 @@
+"""Every elite runs the same episodes under every condition, and interruptions change nothing."""
+
+from dataclasses import replace
+
+import h5py
+import numpy as np
+import pytest
+
+from repertoire.evaluation.correction import correct, reevaluation
+from repertoire.evaluation.evaluator import Evaluation, Evaluator
+from repertoire.execution.provenance import software_versions
+from repertoire.repertoire import Repertoire
+from repertoire.storage.repertoires import fingerprint, read_repertoire, write_repertoire
+from robots.errors import InvalidFileError, InvalidValueError
+from robots.robot import Robot
+from robots.seeds import SeedFamily
+from robots.simulation.episodes import Episodes, empty_episodes
+from robots.simulation.simulation import Simulation
+from tests.adapt.rehearsal.small import STEPS, small_repertoire
+
+N = 3
+
+
+def on_the_moon(robot: Robot) -> Robot:
+    return robot.modified("on the moon", lambda spec: setattr(spec.option, "gravity", (0, 0, -1.6)))
+
+
+@pytest.fixture(scope="module")
+def repertoire() -> Repertoire:
+    return small_repertoire()
+
+
+@pytest.fixture(scope="module")
+def conditions(repertoire: Repertoire) -> dict[str, Robot]:
+    return {"earth": repertoire.robot, "moon": on_the_moon(repertoire.robot)}
+
+
+@pytest.fixture
+def start(repertoire, conditions):
+    """Starts evaluations, and closes them in the end."""
+    started = []
+
+    def make(
+        other=repertoire,
+        among=conditions,
+        threads=1,
+        episodes=N,
+        seed=5,
+        family=SeedFamily.ORACLE,
+        block=None,
+    ):
+        evaluator = Evaluator(other, among, threads=threads)
+        started.append(evaluator)
+        return Evaluation(evaluator, episodes=episodes, seed=seed, family=family, block=block)
+
+    yield make
+    for evaluator in started:
+        evaluator.close()
+
+
+@pytest.fixture(scope="module")
+def expected(repertoire, conditions) -> Episodes:
+    """What an uninterrupted evaluation on one thread finds."""
+    with Evaluation(
+        Evaluator(repertoire, conditions, threads=1), episodes=N, seed=5, family=SeedFamily.ORACLE
+    ) as evaluation:
+        evaluation.run()
+    return evaluation.results()
+
+
+def same(a: Episodes, b: Episodes) -> bool:
+    return all(
+        np.array_equal(column, getattr(b, name), equal_nan=True)
+        for name, column in vars(a).items()
+        if column is not None
+    )
+
+
+def test_the_results_are_those_of_the_simulation_on_common_seeds(start, repertoire, conditions, expected):
+    seeds = start()._seeds
+    assert len(set(seeds)) == N
+    for number, robot in enumerate(conditions.values()):
+        with Simulation(robot.with_episode_steps(STEPS), threads=1) as simulation:
+            found = simulation.evaluate(np.repeat(repertoire.elites.solutions, N, axis=0), np.tile(seeds, 5))
+        part = slice(15 * number, 15 * (number + 1))
+        assert np.array_equal(found.objectives, expected.objectives[part])
+        assert np.array_equal(found.measures, expected.measures[part])
+        assert np.array_equal(found.distances, expected.distances[part])
+
+
+@pytest.mark.parametrize(("threads", "block", "stop_after"), [(1, 1, 1), (2, 4, 6), (3, 7, 0), (2, 40, 1)])
+def test_neither_threads_nor_blocks_nor_a_stop_change_anything(
+    start, expected, tmp_path, threads: int, block: int, stop_after: int
+) -> None:
+    unfinished, steps = tmp_path / "unfinished.h5", iter(range(10**6))
+    evaluation = start(threads=threads, block=block)
+    evaluation.run(unfinished, stop=lambda: next(steps) >= stop_after)
+    done = evaluation.done
+    assert done == min(stop_after * block, evaluation.total)
+    again = start()
+    again.step()  # what was done before is replaced by what was saved
+    again.restore(unfinished)
+    assert again.done == done
+    again.run(unfinished)
+    assert same(again.results(), expected)
+
+
+@pytest.mark.parametrize("changes", [{"seed": 6}, {"episodes": 2}, {"family": SeedFamily.INCUMBENT}])
+def test_seed_episodes_and_family_matter(start, expected, changes: dict) -> None:
+    evaluation = start(**changes)
+    evaluation.run()
+    found = evaluation.results()
+    assert len(found) == evaluation.total
+    assert not np.array_equal(found.objectives, expected.objectives)
+
+
+def test_progress_counts_up_and_goes_on_after_a_stop(start, tmp_path) -> None:
+    seen: list[int] = []
+    evaluation = start(block=5)
+    evaluation.run(tmp_path / "unfinished.h5", on_progress=seen.append, stop=lambda: len(seen) >= 5)
+    assert seen == [1, 2, 3, 4, 5]
+    with pytest.raises(RuntimeError, match=r"5 of 30 episodes are finished"):
+        evaluation.results()
+    evaluation.run(tmp_path / "unfinished.h5", on_progress=seen.append)
+    assert seen == list(range(1, evaluation.total + 1))
+
+
+def test_the_time_left_is_estimated_without_a_trace(start, expected) -> None:
+    evaluation = start(block=20)
+    evaluation.step()
+    assert evaluation.seconds_left() > 0
+    assert evaluation.done == 20
+    evaluation.run()
+    assert evaluation.seconds_left() == 0
+    assert same(evaluation.results(), expected)
+
+
+class MadeUp:
+    """An executor that gives what the first parameter says, and diverges where it is negative."""
+
+    threads = 1
+
+    def __init__(self) -> None:
+        self.seeds: list[np.ndarray] = []
+
+    def evaluate(self, parameters, seeds, *, variants=None, traced=False, on_finished=None) -> Episodes:
+        self.seeds.append(np.array(seeds))
+        diverged = parameters[:, 0] < 0
+        objectives = np.where(diverged, np.nan, parameters[:, 0] + (0 if variants is None else variants))
+        found = empty_episodes(len(seeds), 4)
+        return replace(found, objectives=objectives, diverged=diverged)
+
+    def close(self) -> None:
+        pass
+
+
+def scored(repertoire: Repertoire, *scores: float) -> Repertoire:
+    """Elites whose first parameters are these scores."""
+    elites = repertoire.elites.take(np.arange(len(scores)))
+    solutions = np.zeros_like(elites.solutions)
+    solutions[:, 0] = scores
+    return replace(repertoire, elites=replace(elites, solutions=solutions))
+
+
+def test_the_best_of_some_elites_is_the_first_of_equals(repertoire, conditions) -> None:
+    executor = MadeUp()
+    evaluator = Evaluator(scored(repertoire, -1, 5, 7, 7), conditions, executor=executor)
+    seeds = np.array([3, 4])
+    assert evaluator.best_of(np.array([0, 1]), seeds) == 1
+    assert evaluator.best_of(np.array([1, 3, 2]), seeds, condition=1) == 3
+    assert evaluator.best_of(np.array([0]), seeds) == 0
+    assert executor.seeds[1].tolist() == [3, 4] * 3
+    episodes = evaluator.run(np.array([0, 1]), seeds)
+    assert evaluator.objectives(episodes).tolist() == [-300, 5]
+
+
+def test_diverged_episodes_come_back_from_the_file(repertoire, conditions, tmp_path) -> None:
+    evaluator = Evaluator(scored(repertoire, -1, 5), conditions, executor=MadeUp())
+    evaluation, again = (
+        Evaluation(evaluator, episodes=2, seed=5, family=SeedFamily.ORACLE, block=3) for _ in range(2)
+    )
+    evaluation.run(tmp_path / "unfinished.h5")
+    again.restore(tmp_path / "unfinished.h5")
+    assert again.results().diverged.tolist() == [True, True, False, False] * 2
+    assert same(again.results(), evaluation.results())
+    assert again.results().objectives[2:4].tolist() == [5, 5]
+    assert again.results().objectives[6:].tolist() == [6, 6]
+
+
+def test_a_correction_can_be_read_and_corrected_again(repertoire, tmp_path) -> None:
+    with reevaluation(repertoire, episodes=2, seed=0, threads=1) as evaluation:
+        evaluation.run()
+    write_repertoire(tmp_path / "corrected.h5", correct(evaluation).repertoire)
+    corrected = read_repertoire(tmp_path / "corrected.h5")
+    with reevaluation(corrected, episodes=2, seed=0, threads=1) as evaluation:
+        evaluation.run()
+    again = correct(evaluation)
+    assert again.losses["qd_score"] == 0, "the same episodes give the same means"
+    assert fingerprint(again.repertoire) == fingerprint(corrected)
+
+
+def test_an_unfinished_file_of_something_else_is_refused(start, conditions, tmp_path, monkeypatch) -> None:
+    unfinished = tmp_path / "unfinished.h5"
+    start().save(unfinished)
+    earth, moon = conditions.values()
+    for changes, difference in (
+        ({"episodes": 2}, "episodes 3, not 2"),
+        ({"seed": 6}, "seed 5, not 6"),
+        ({"episodes": 2, "seed": 6}, "episodes 3, not 2; seed 5, not 6"),
+        ({"family": SeedFamily.INCUMBENT}, "family of seeds oracle, not incumbent"),
+        ({"among": {"earth": earth}}, "library 2 conditions [0-9a-f]{8}, not 1 conditions [0-9a-f]{8}"),
+        ({"among": {"earth": moon, "moon": moon}}, "robot as trained, not on the moon"),
+        ({"other": small_repertoire(seed=1)}, "repertoire [0-9a-f]{64}, not [0-9a-f]{64}"),
+    ):
+        evaluation = start(**changes)
+        with pytest.raises(InvalidFileError, match=rf"unfinished\.h5: .*another evaluation \({difference}\)"):
+            evaluation.restore(unfinished)
+        assert evaluation.done == 0
+    monkeypatch.setattr(
+        "repertoire.evaluation.evaluator.software_versions", lambda: software_versions() | {"mujoco": "0.1"}
+    )
+    with pytest.raises(InvalidFileError, match=r"another evaluation \(mujoco .*, not 0\.1\)"):
+        start().restore(unfinished)
+
+
+def test_an_unfinished_file_that_is_unsound_is_refused(start, repertoire, tmp_path) -> None:
+    unfinished = tmp_path / "unfinished.h5"
+    evaluation = start(block=4)
+    evaluation.step()
+    evaluation.save(unfinished)
+    with h5py.File(unfinished, "r+") as file:
+        file["objectives"][0] += 1
+    with pytest.raises(InvalidFileError, match="does not match its checksum"):
+        evaluation.restore(unfinished)
+    write_repertoire(tmp_path / "gaits.h5", repertoire)
+    with pytest.raises(InvalidFileError, match="it is no episodes file"):
+        evaluation.restore(tmp_path / "gaits.h5")
+    good = evaluation._columns
+    for name, change, message in (
+        ("objectives", lambda column: column.astype(np.float32), "'objectives' must be float64 of rank 1"),
+        ("objectives", lambda column: column + np.inf, "'objectives' must be finite where"),
+        ("measures", lambda column: column[:, :3], r"'measures' must have shape \(4, 4\), not \(4, 3\)"),
+        ("fell", lambda column: column.astype(float), "'fell' must be bool"),
+    ):
+        evaluation._columns = good | {name: change(good[name])}
+        evaluation.save(unfinished)
+        evaluation._columns = good
+        with pytest.raises(InvalidFileError, match=message):
+            evaluation.restore(unfinished)
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"episodes": 0}, "episodes must be at least 1 and at most 10000, not 0"),
+        ({"episodes": 10_001}, "episodes must be at least 1 and at most 10000, not 10001"),
+        ({"seed": -1}, "seed must be at least 0"),
+        ({"seed": 2**63}, "seed must be at least 0 and at most"),
+        ({"threads": 0}, "threads must be at least 1"),
+    ],
+)
+def test_wrong_numbers_are_refused(start, changes: dict, message: str) -> None:
+    with pytest.raises(InvalidValueError, match=message):
+        start(**changes)
+
+
+def test_an_empty_repertoire_is_refused(repertoire, conditions) -> None:
+    empty = replace(repertoire, elites=repertoire.elites.take(np.zeros(0, int)))
+    with pytest.raises(InvalidValueError, match="the repertoire is empty: there is nothing to evaluate"):
+        Evaluator(empty, conditions)

@@ -1,0 +1,74 @@
+"""Worker processes end when the process that started them does, however that ended."""
+
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+
+import psutil
+import pytest
+
+POOL = """
+import os
+import time
+from repertoire.execution.workers import interrupts_blocked, worker_pool
+
+def prepare():
+    pass
+
+def work(seconds):
+    os.write(1, b"working\\n")  # in one piece, as the other worker writes too
+    time.sleep(seconds)
+
+if __name__ == "__main__":
+    with worker_pool(2, prepare, advice="") as pool:
+        with interrupts_blocked():
+            pool.map(work, [600] * 9)
+        time.sleep(600)
+"""
+CLUSTER = """
+import time
+from repertoire.execution.cluster import ClusterSettings, cluster
+
+if __name__ == "__main__":
+    with cluster(ClusterSettings("local:2")) as found:
+        print("working", flush=True)
+        time.sleep(600)
+"""
+PATIENCE = 60.0  # [s], because a process that only starts notices once it has imported what it needs
+
+
+def wait_for(condition: Callable[[], bool]) -> bool:
+    deadline = time.monotonic() + PATIENCE
+    while not condition() and time.monotonic() < deadline:
+        time.sleep(0.05)
+    return condition()
+
+
+def runs(process: psutil.Process) -> bool:
+    try:
+        return process.is_running() and process.status() != psutil.STATUS_ZOMBIE
+    except psutil.NoSuchProcess:
+        return False
+
+
+@pytest.mark.parametrize("moment", ["starting", "working"])
+@pytest.mark.parametrize("code", [POOL, CLUSTER], ids=["pool", "cluster"])
+def test_workers_end_with_a_parent_that_is_killed(tmp_path, code: str, moment: str) -> None:
+    (tmp_path / "parent.py").write_text(code)
+    with subprocess.Popen([sys.executable, tmp_path / "parent.py"], stdout=subprocess.PIPE) as parent:
+        try:
+            seen = psutil.Process(parent.pid)
+            assert wait_for(lambda: len(seen.children(recursive=True)) >= 2)
+            if moment == "working":
+                assert parent.stdout is not None
+                assert parent.stdout.readline() == b"working\n"
+            children = seen.children(recursive=True)
+        finally:
+            parent.kill()
+        parent.wait()
+        left = wait_for(lambda: not any(map(runs, children)))
+        still = [child.cmdline() for child in children if runs(child)]
+        for child in filter(runs, children):
+            child.kill()
+    assert left, f"still there: {still}"

@@ -1,0 +1,545 @@
+"""Repertoires in files: exact round trips, refusals, and what survives a crash."""
+
+import dataclasses
+import json
+import os
+import re
+import subprocess
+import sys
+from contextlib import suppress
+from pathlib import Path
+from unittest import mock
+
+import h5py
+import numpy as np
+import pytest
+
+from repertoire.algorithms.catalogue import find_algorithm
+from repertoire.archives.archive import Elites
+from repertoire.problems.locomotion import walking_record
+from repertoire.repertoire import Repertoire, Spread
+from repertoire.storage.formats import Contents, read_group
+from repertoire.storage.repertoires import fingerprint, read_repertoire, read_search, write_repertoire
+from robots.errors import InvalidFileError, InvalidValueError
+from robots.robot import load_robot, robot_from_text
+
+DOCS = Path(__file__).parents[3] / "docs" / "format.md"
+GRID = (2, 3, 2, 1)
+CELLS = [1, 4, 11]
+
+
+@pytest.fixture(scope="module")
+def robot():
+    ant = load_robot("ant")
+    # two hidden units, so that a file is small enough to be damaged byte by byte
+    return robot_from_text(ant.xml, re.sub(r"hidden: \[.*?\]", "hidden: [2]", ant.yaml), origin="small ant")
+
+
+def make_repertoire(robot, k=3):
+    rng = np.random.default_rng(0)
+    controller = robot.controller
+    solutions = rng.standard_normal((k, controller.parameter_count), dtype=np.float32)
+    settings = {"evaluations": 100, "seed": 2**70, "sigma0": 0.1}
+    settings |= {"archive": GRID, "min_objective": -374.7}
+    return Repertoire(
+        problem=walking_record(robot.with_episode_steps(10)),
+        settings=find_algorithm("cma-mae").settings(settings),
+        elites=Elites(np.array(CELLS[:k], np.int64), solutions, rng.normal(size=k), rng.random((k, 4))),
+        thresholds=np.append(rng.normal(size=11), -np.inf),
+        history={
+            "evaluations": np.array([40, 80]),
+            "best": np.array([np.nan, 2.5]),
+            "emitter_0/condition_number": np.array([np.nan, np.nan]),
+            "emitter_0/stop": np.array([0, 3]),
+        },
+        versions={"surefoot": "0.1.0", "naïve": "é"},
+    )
+
+
+def with_problem(repertoire, **changes):
+    return dataclasses.replace(repertoire, problem=dataclasses.replace(repertoire.problem, **changes))
+
+
+def make_spread():
+    return Spread(
+        objective_std=np.array([0.0, 1.5, 2.5]),
+        measure_std=np.linspace(0, 0.5, 12).reshape(3, 4),
+        reproducibility=np.array([0.0, 0.5, 1.0]),
+        episodes=10,
+        seed=2**63 - 1,
+    )
+
+
+@pytest.fixture
+def repertoire(robot):
+    return dataclasses.replace(make_repertoire(robot), spread=make_spread())
+
+
+@pytest.fixture
+def path(tmp_path, repertoire):
+    path = tmp_path / "repertoire.h5"
+    write_repertoire(path, repertoire, search=SEARCH)
+    return path
+
+
+SEARCH = {
+    "emitter_0/strategy/mean": np.linspace(0, 1, 7),
+    "emitter_0/strategy/sigma": np.array(0.5),
+    "emitter_0/restarts": np.array(2),
+    "soft/thresholds": np.array([-np.inf, 0.5]),
+    "bits": np.array([2**64 - 1, 0], np.uint64),
+    "flags": np.array([True, False]),
+    "empty": np.zeros((0, 3), np.float16),
+    "big endian": np.arange(3, dtype=">f8"),
+    "columns first": np.asfortranarray(np.arange(6.0).reshape(2, 3)),
+}
+
+
+def assert_same(actual, expected):
+    assert (actual.dtype, actual.shape) == (expected.dtype, expected.shape)
+    assert actual.tobytes() == expected.tobytes()
+
+
+def assert_equal(actual, expected):
+    for name, column in vars(expected.elites).items():
+        assert_same(getattr(actual.elites, name), column)
+    assert_same(actual.thresholds, expected.thresholds)
+    assert actual.history.keys() == expected.history.keys()
+    for name, column in expected.history.items():
+        assert_same(actual.history[name], column)
+    assert (actual.spread is None) == (expected.spread is None)
+    for name, value in vars(expected.spread).items() if expected.spread else ():
+        assert_same(np.asarray(getattr(actual.spread, name)), np.asarray(value))
+    for name in ("controller", "settings", "versions"):
+        assert getattr(actual, name) == getattr(expected, name)
+    assert (actual.robot.xml, actual.robot.yaml) == (expected.robot.xml, expected.robot.yaml)
+    assert actual.robot.description == expected.robot.description
+
+
+@pytest.mark.parametrize("kind", ["corrected", "uncorrected", "empty", "full network"])
+def test_a_repertoire_comes_back_exactly(tmp_path, robot, kind):
+    path = tmp_path / "a.h5"
+    expected = make_repertoire(
+        load_robot("ant") if kind == "full network" else robot, k=3 * (kind != "empty")
+    )
+    if kind == "corrected":
+        expected = dataclasses.replace(expected, spread=make_spread())
+    write_repertoire(path, expected)
+    assert_equal(read_repertoire(path), expected)
+    assert read_search(path) is None, "the run is finished"
+
+
+def test_a_fingerprint_tells_controllers_apart_but_not_settings(repertoire):
+    settings = repertoire.settings.model_copy(update={"evaluations": 7})
+    same = dataclasses.replace(repertoire, settings=settings, history={}, versions={})
+    assert fingerprint(same) == fingerprint(repertoire)
+    elites = dataclasses.replace(repertoire.elites, solutions=-repertoire.elites.solutions)
+    for other in (
+        dataclasses.replace(repertoire, elites=elites),
+        with_problem(repertoire, controller="mlp-1"),
+    ):
+        assert fingerprint(other) != fingerprint(repertoire)
+
+
+def test_a_search_state_comes_back_exactly(path):
+    state = read_search(path)
+    assert state.keys() == SEARCH.keys()
+    for name, value in SEARCH.items():
+        assert_same(state[name], value)
+
+
+def test_a_search_without_state_is_not_a_finished_run(path, repertoire):
+    write_repertoire(path, repertoire, search={})
+    assert read_search(path) == {}
+
+
+def test_the_same_repertoire_gives_the_same_bytes(path, tmp_path, repertoire):
+    write_repertoire(tmp_path / "b.h5", repertoire, search=SEARCH)
+    assert path.read_bytes() == (tmp_path / "b.h5").read_bytes()
+
+
+def test_the_snippet_in_the_documentation_runs(path, monkeypatch, capsys):
+    snippet = re.search(r"```python\n(.*?)```", DOCS.read_text(), re.DOTALL)[1]
+    assert len([line for line in snippet.splitlines() if line]) <= 6
+    assert "repertoire" not in snippet.replace("repertoire.h5", "")
+    monkeypatch.chdir(path.parent)
+    exec(snippet, {})
+    assert capsys.readouterr().out.startswith("3 solutions of ant")
+
+
+def test_the_documentation_lists_every_dataset_and_attribute(path):
+    repertoires, _, _ = DOCS.read_text().partition("## Rehearsals")
+    documented = set(re.findall(r"^\| `([^`]+)` \|", repertoires, re.MULTILINE))
+    with h5py.File(path) as file:
+        contents = read_group(file, without="search")
+        found = {*file.attrs, *contents.arrays, *contents.texts, "search/..."}
+    assert {re.sub("^history/.*", "history/<column>", name) for name in found} == documented
+
+
+# What a file can have wrong: how it came to be so, and what the message says.
+
+
+def replace(file, name, value):
+    del file[name]
+    file[name] = value
+
+
+def change(name, edit):
+    return lambda file: replace(file, name, edit(file[name][()]))
+
+
+def with_value(array, index, value):
+    array[index] = value
+    return array
+
+
+def text(edit):
+    return lambda value: np.bytes_(edit(value.decode()).encode())
+
+
+def setting(name, value):
+    return change("settings", text(lambda old: json.dumps(json.loads(old) | {name: value})))
+
+
+def link(name, target):
+    def edit(file):
+        del file[name]
+        file[name] = target
+
+    return edit
+
+
+def virtual(file):
+    layout = h5py.VirtualLayout((12,), "<f8")
+    layout[:] = h5py.VirtualSource("other.h5", "thresholds", (12,))
+    del file["thresholds"]
+    file.create_virtual_dataset("thresholds", layout)
+
+
+def declare(name, shape, **options):
+    def edit(file):
+        del file[name]
+        file.create_dataset(name, shape, "<f4", **options)
+
+    return edit
+
+
+def external(file):
+    declare("thresholds", (12,), external=[("/etc/hostname", 0, 96)])(file)
+
+
+def unknown(file):
+    file["elites/again"] = file["elites/cells"]
+
+
+def another_filter(file):
+    """A filter that HDF5 would look for in libraries."""
+    values = file["thresholds"][()]
+    del file["thresholds"]
+    file.create_dataset("thresholds", data=values, chunks=(12,), compression="lzf")
+
+
+def named_type(file):
+    file["type"] = np.dtype("<f8")
+
+
+NAN, INF = np.nan, np.inf
+SOUND_SEAL = {
+    "no elites": (lambda file: file.pop("elites"), "the array 'elites/cells' is missing"),
+    "no settings": (lambda file: file.pop("settings"), "the text 'settings' is missing"),
+    "no robot": (lambda file: file.pop("robot"), "the text 'robot/mjcf' must be there if, and only if"),
+    "array as text": (
+        lambda file: replace(file, "thresholds", np.bytes_(b"x")),
+        "the array 'thresholds' is missing",
+    ),
+    "wrong type": (
+        change("elites/solutions", lambda a: a.astype("<f8")),
+        "'elites/solutions' must be float32 of rank 2, not float64 of rank 2",
+    ),
+    "wrong rank": (
+        change("thresholds", lambda a: a[None]),
+        "'thresholds' must be float64 of rank 1, not .* 2",
+    ),
+    "objects": (
+        lambda file: replace(file, "thresholds", "a text of any length"),
+        "'thresholds' must be a numeric array or a text",
+    ),
+    "too few solutions": (
+        change("elites/solutions", lambda a: a[:2]),
+        r"'elites/solutions' must have shape \(3, \d+\), not \(2, \d+\)",
+    ),
+    "thresholds of another grid": (
+        change("thresholds", lambda a: a[:5]),
+        r"'thresholds' must have shape \(12,\), not \(5,\)",
+    ),
+    "cells twice": (
+        change("elites/cells", lambda a: a * 0),
+        "'elites/cells' must be different numbers from 0 to 11",
+    ),
+    "cells unsorted": (
+        change("elites/cells", lambda a: a[::-1]),
+        "'elites/cells' must be .* in ascending order",
+    ),
+    "cells beyond the grid": (
+        change("elites/cells", lambda a: a + 1),
+        "'elites/cells' must be .* from 0 to 11",
+    ),
+    "solutions not finite": (
+        change("elites/solutions", lambda a: with_value(a, (slice(2), 3), NAN)),
+        "'elites/solutions' must be finite and from -inf to inf, but 2 of .* values are not",
+    ),
+    "threshold not a number": (
+        change("thresholds", lambda a: with_value(a, 1, NAN)),
+        "'thresholds' must be finite or -inf, but 1 of 12 are not",
+    ),
+    "uneven history": (
+        change("history/best", lambda a: a[1:]),
+        r"'history/.*' must have shape \(1,\), not \(2,\)",
+    ),
+    "history of tables": (change("history/best", lambda a: a[None]), "'history/best' must be .* of rank 1"),
+    "settings cut": (
+        change("settings", text(lambda t: t[:-3])),
+        "'settings': it is not valid JSON",
+    ),
+    "very many damages": (
+        change(
+            "problem", text(lambda t: json.dumps(json.loads(t) | {"damages": ["front_left:lost"] * 1001}))
+        ),
+        "damages: tuple should have at most 1000 items",
+    ),
+    "settings wrong": (setting("emitters", -1), "emitters: input should be greater than 0, not -1"),
+    "settings unknown": (setting("sigma1", 1), "unknown key 'sigma1'"),
+    "another grid": (setting("archive", [2, 3, 2, 2]), r"'thresholds' must have shape \(24,\), not \(12,\)"),
+    "not UTF-8": (
+        lambda file: replace(file, "controller", np.bytes_(b"\xff")),
+        "'controller' is not UTF-8 text",
+    ),
+    "another controller": (
+        change("controller", text(lambda t: "mlp-1")),
+        "its controllers are 'mlp-1', but those of its robot, ant, are 'mlp-",
+    ),
+    "broken MJCF": (change("robot/mjcf", text(lambda t: t[:99])), "its robot: the MJCF cannot be read"),
+    "broken YAML": (
+        change("robot/yaml", text(lambda t: "a: b: c")),
+        r"its robot \(robot YAML\): it is not valid YAML",
+    ),
+    "wrong YAML": (change("robot/yaml", text(lambda t: t + "\nx: 1\n")), "its robot .*unknown key 'x'"),
+    "MJCF including a file": (
+        change("robot/mjcf", text(lambda t: t.replace("<worldbody>", "<include file='/etc/x'/><worldbody>"))),
+        "'robot/mjcf' refers to another file .'<include'.",
+    ),
+    "MJCF with a mesh": (
+        change("robot/mjcf", text(lambda t: t.replace("</asset>", '<mesh name="m" file="m.stl"/></asset>'))),
+        "'robot/mjcf' refers to another file .'file=\"m.stl\"'.",
+    ),
+    "soft link": (link("thresholds", h5py.SoftLink("/elites/cells")), "'thresholds' is a link"),
+    "external link": (link("elites", h5py.ExternalLink("other.h5", "/elites")), "'elites' is a link"),
+    "virtual": (virtual, "'thresholds' must be stored in the file itself"),
+    "external": (external, "'thresholds' must be stored in the file itself"),
+    "compressed": (
+        declare("elites/solutions", (10**7, 10**3), chunks=(10**4, 10**3), compression="gzip"),
+        r"'elites/solutions' claims shape \(10000000, 1000\)",
+    ),
+    "huge": (
+        declare("elites/solutions", (10**9, 10**6)),
+        r"'elites/solutions' claims shape \(1000000000, 1000000\)",
+    ),
+    "unknown": (unknown, "the array 'elites/again' is not part of the format"),
+    "another filter": (another_filter, "'thresholds' must be compressed with gzip, or not at all"),
+    "named type": (named_type, "'type' must be a numeric array or a text"),
+    "no seed of the spread": (lambda file: file.pop("spread/seed"), "the array 'spread/seed' is missing"),
+    "no spread but one array": (
+        lambda file: [file.pop(f"spread/{name}") for name in vars(make_spread()) if name != "episodes"],
+        "the array 'spread/objective_std' is missing",
+    ),
+    "negative spread": (
+        change("spread/objective_std", lambda a: a - 1),
+        "'spread/objective_std' must be finite and from 0 to inf, but 1 of 3 values are not",
+    ),
+    "reproducible in more than all": (
+        change("spread/reproducibility", lambda a: a + 0.1),
+        "'spread/reproducibility' must be finite and from 0 to 1, but 1 of 3 values are not",
+    ),
+    "negative seed": (
+        change("spread/seed", lambda a: np.int64(-1)),
+        "'spread/seed' must be finite and from 0 to inf, but 1 of 1 values are not",
+    ),
+    "no format": (
+        lambda file: file.attrs.pop("format"),
+        "it is no repertoire file",
+    ),
+    "another version": (
+        lambda file: file.attrs.create("version", 7),
+        "it is in version 7 of the format 'surefoot repertoire', but this software reads only version 2",
+    ),
+    "no version": (
+        lambda file: file.attrs.pop("version"),
+        "it is in version None of the format",
+    ),
+}
+
+
+def seal(file):
+    """Give an edited file the checksum that its author would."""
+    checksums, checksum = [], Contents.checksum
+
+    def record(contents):
+        checksums.append(checksum(contents))
+        return checksums[-1]
+
+    with mock.patch.object(Contents, "checksum", record), suppress(Exception):
+        read_group(file, without="search")
+    if checksums:  # otherwise the file is refused before the checksum matters
+        file.attrs["checksum"] = np.bytes_(checksums[0].encode())
+
+
+@pytest.mark.parametrize("case", SOUND_SEAL)
+def test_refuses_what_is_not_a_sound_repertoire(path, case):
+    edit, message = SOUND_SEAL[case]
+    with h5py.File(path, "r+") as file:
+        edit(file)
+        seal(file)
+    with pytest.raises(
+        InvalidFileError, match=f"^{re.escape(str(path))}(: | is damaged or incomplete: )({message})"
+    ) as refusal:
+        read_repertoire(path)
+    assert "\n" not in str(refusal.value)
+
+
+@pytest.mark.parametrize(
+    "name", ["elites/solutions", "elites/cells", "robot/mjcf", "history/best", "versions"]
+)
+def test_refuses_what_does_not_match_its_checksum(path, name):
+    with h5py.File(path, "r+") as file:
+        value = file[name][()]
+        if isinstance(value, bytes):
+            replace(file, name, np.bytes_(value.replace(b"a", b"e")))
+        else:
+            file[name][0] = 0
+    with pytest.raises(InvalidFileError, match=r"does not match its checksum|not valid JSON"):
+        read_repertoire(path)
+
+
+def test_refuses_a_search_state_that_does_not_match_its_checksum(path):
+    with h5py.File(path, "r+") as file:
+        file["search/emitter_0/strategy/sigma"][()] = 1
+    read_repertoire(path)
+    with pytest.raises(InvalidFileError, match="the content of /search does not match its checksum"):
+        read_search(path)
+
+
+@pytest.mark.parametrize("target", [h5py.SoftLink("/elites"), h5py.ExternalLink("other.h5", "/search")])
+def test_refuses_a_search_state_that_is_a_link(path, target):
+    with h5py.File(path, "r+") as file:
+        link("search", target)(file)
+    with pytest.raises(InvalidFileError, match="'search' is a link"):
+        read_search(path)
+
+
+@pytest.mark.parametrize("read", [read_repertoire, read_search])
+def test_refuses_what_is_not_a_file_of_this_kind(path, tmp_path, read):
+    whole = path.read_bytes()
+    (tmp_path / "text").write_text("hello")
+    (tmp_path / "empty").touch()
+    os.mkfifo(tmp_path / "pipe")
+    (tmp_path / "half").write_bytes(whole[: len(whole) // 2])
+    (tmp_path / "short").write_bytes(whole[:-1])
+    with h5py.File(tmp_path / "hdf5", "w") as other:
+        other["a"] = 1
+    for name, message in {
+        "nowhere": " cannot be read: no such file or directory",
+        ".": " cannot be read: it is a folder",
+        "pipe": " cannot be read: it is not a regular file",
+        "text": " cannot be read: it is not an HDF5 file",
+        "empty": " cannot be read: it is not an HDF5 file",
+        "half": " is damaged or incomplete: .*truncated",
+        "short": " is damaged or incomplete: .*truncated",
+        "hdf5": ": it is no repertoire file",
+    }.items():
+        with pytest.raises(InvalidFileError, match=f"^{re.escape(str(tmp_path / name))}{message}"):
+            read(tmp_path / name)
+
+
+def test_a_flipped_byte_is_refused_or_changes_nothing(path, repertoire):
+    whole = path.read_bytes()
+    rng = np.random.default_rng(1)
+    refused = 0
+    for position in rng.permutation(len(whole))[:300]:
+        damaged = bytearray(whole)
+        damaged[position] ^= rng.integers(1, 256)
+        path.write_bytes(damaged)
+        try:
+            assert_equal(read_repertoire(path), repertoire)
+            state = read_search(path)
+            for name, value in SEARCH.items():
+                assert_same(state[name], value)
+        except InvalidFileError:
+            refused += 1
+    assert refused > 270
+
+
+def damaged(repertoire):
+    robot = repertoire.robot.modified("a heavier torso", lambda spec: None)
+    return with_problem(repertoire, robot=robot)
+
+
+def with_reference(repertoire):
+    robot = dataclasses.replace(repertoire.robot, xml="<mujoco><include file='a.xml'/></mujoco>")
+    return with_problem(repertoire, robot=robot)
+
+
+def changed(**changes):
+    return lambda repertoire: dataclasses.replace(repertoire, **changes)
+
+
+@pytest.mark.parametrize(
+    ("edit", "message"),
+    [
+        (changed(thresholds=np.zeros(3)), r"'thresholds' must have shape \(12,\), not \(3,\)"),
+        (changed(history={"a": np.zeros(1), "b": np.zeros(2)}), r"'history/b' must have shape \(1,\)"),
+        (changed(history={"a": np.array(["x"])}), "'history/a' must be real numbers to be saved, not <U1"),
+        (
+            changed(history={"a": np.array([1j])}),
+            "'history/a' must be real numbers to be saved, not complex128",
+        ),
+        (with_reference, "'robot/mjcf' refers to another file"),
+        (lambda repertoire: with_problem(repertoire, controller="mlp-1"), "its controllers are 'mlp-1'"),
+        (damaged, "saved with the whole robot, but its robot has a heavier torso"),
+    ],
+)
+def test_does_not_write_what_it_could_not_read(path, repertoire, edit, message):
+    before = path.read_bytes()
+    with pytest.raises(InvalidValueError, match=message):
+        write_repertoire(path, edit(repertoire))
+    assert path.read_bytes() == before
+    assert list(path.parent.iterdir()) == [path]
+
+
+FILL_THE_DISK = """
+import resource, sys
+from pathlib import Path
+import numpy as np
+from repertoire.storage.repertoires import read_repertoire, write_repertoire
+from robots.errors import InvalidFileError
+path = Path(sys.argv[1])
+repertoire = read_repertoire(path)
+search = {f"{i}/{j}": np.ones(9) for i in range(9) for j in range(9)} | {"big": np.ones(3000)}
+write_repertoire(path.with_name("measure.h5"), repertoire, search=search)
+size = path.with_name("measure.h5").stat().st_size
+for part in range(1, 30):
+    resource.setrlimit(resource.RLIMIT_FSIZE, (size * part // 30, resource.RLIM_INFINITY))
+    try:
+        write_repertoire(path, repertoire, search=search)
+    except InvalidFileError as error:
+        print(error)
+"""
+
+
+def test_a_disk_that_fills_up_at_any_point_leaves_the_old_file(path, repertoire):
+    before = path.read_bytes()
+    command = [sys.executable, "-W", "error", "-c", FILL_THE_DISK, path]
+    result = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert (result.returncode, result.stderr) == (0, "")
+    assert result.stdout.splitlines() == [f"{path} cannot be written: file too large"] * 29
+    assert path.read_bytes() == before
+    assert sorted(entry.name for entry in path.parent.iterdir()) == ["measure.h5", "repertoire.h5"]

@@ -1,0 +1,333 @@
+import random
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from adapt.damage.text import damaged_robots
+from repertoire.algorithms.catalogue import ALGORITHMS
+from repertoire.archives.archive import Archive
+from repertoire.archives.grid import GridSpec
+from repertoire.evaluation.merging import merge
+from repertoire.repertoire import Repertoire
+from repertoire.storage.repertoires import read_repertoire, read_search
+from repertoire.strategies.strategy import STOPS
+from repertoire.training.runs import FILE_NAME, resume_training, start_training
+from repertoire.training.training import Progress, Training
+from robots.errors import InvalidFileError, InvalidValueError, SurefootError, UnknownNameError
+from tests.repertoire.conftest import SMALL, same_runs
+
+LEARNING: dict[str, object] = {"critic_updates": 2, "buffer_size": 100}  # of which a batch fills more
+# every algorithm that the Ant's 21,256 parameters leave room for, and what must be said for that
+FITTING: dict[str, dict[str, object]] = {
+    "lm-ma-mae": {"vectors": 5},
+    "sep-cma-mae": {},
+    "openai-mae": {},
+    "cma-me": {"strategy": "sep-cma-es"},
+    "cma-es": {"strategy": "sep-cma-es"},
+    "map-elites": {},
+    "map-elites-line": {},
+    "me-es": {},
+    "me-es-exploit": {},
+    "me-es-explore": {},
+    "cma-mega-es": {"gradient_samples": 6},
+    "cma-mega-td3-es": {"gradient_samples": 6, "critic_samples": 256, "batch_size": 3, **LEARNING},
+    "pga-me": LEARNING,
+}
+FIRST_BATCHES = {
+    "cma-mega-es": [14, 22],
+    "cma-mega-td3-es": [14, 22],
+    "me-es": [2, 10],
+    "me-es-exploit": [2, 10],
+    "me-es-explore": [2, 10],
+}
+TELEMETRY = ("sigma", "condition_number", "improvements", "restarts", "stop")
+
+
+@pytest.fixture(scope="module")
+def uninterrupted(tmp_path_factory) -> Repertoire:
+    path = tmp_path_factory.mktemp("whole") / "run"
+    with start_training("ant", "sep-cma-mae", out=path, threads=1, **SMALL) as training:
+        training.run(path / FILE_NAME)
+    return read_repertoire(path / FILE_NAME)
+
+
+def test_a_run_fills_an_archive_and_records_how(uninterrupted: Repertoire) -> None:
+    history = uninterrupted.history
+    assert history["evaluations"].tolist() == list(range(16, 97, 16))
+    assert np.all(np.diff(history["qd_score"]) >= 0)
+    assert np.all(np.diff(history["elites"]) >= 0)
+    assert history["elites"][-1] == len(uninterrupted) > 5
+    assert history["best"][-1] == uninterrupted.elites.objectives.max()
+    assert uninterrupted.controller == "mlp-28-128-128-8"
+    assert {"surefoot", "mujoco", "numpy"} <= uninterrupted.versions.keys()
+
+
+def test_the_history_tells_how_each_emitter_did(uninterrupted: Repertoire) -> None:
+    columns = {name: column for name, column in uninterrupted.history.items() if "/" in name}
+    assert columns.keys() == {f"emitter_{i}/{name}" for i in range(2) for name in TELEMETRY}
+    for i in range(2):
+        sigma, condition, improvements, restarts, stop = (columns[f"emitter_{i}/{n}"] for n in TELEMETRY)
+        assert sigma.dtype == condition.dtype == np.float64
+        assert (sigma > 0).all()
+        assert (condition > 1).all()
+        assert ((improvements >= 0) & (improvements <= 8)).all()
+        assert improvements.dtype.kind == restarts.dtype.kind == stop.dtype.kind == "i"
+        assert (np.diff(restarts) == (stop[1:] > 0)).all()
+        assert set(stop) <= set(range(1 + len(STOPS)))
+
+
+def test_every_algorithm_either_fits_the_ant_or_keeps_matrices_or_needs_gradients() -> None:
+    assert set(FITTING) == set(ALGORITHMS) - {"cma-mae", "cma-mega", "cma-maega"}
+
+
+@pytest.mark.parametrize("name", FITTING)
+def test_a_stopped_run_of_each_algorithm_resumes_bit_for_bit(start, tmp_path, name: str) -> None:
+    settings = {"algorithm": name, "evaluations": 24, "batch_size": 4, "episode_steps": 20, **FITTING[name]}
+    whole, part = tmp_path / "whole" / FILE_NAME, tmp_path / "part" / FILE_NAME
+    with start("whole", **settings) as training:
+        training.run(whole)
+    steps = iter(range(100))
+    with start("part", **settings) as training:
+        training.run(part, stop=lambda: next(steps) >= 2)
+    stopped = read_repertoire(part)
+    assert stopped.history["evaluations"].tolist() == FIRST_BATCHES.get(name, [8, 16])
+    assert np.isnan(stopped.history["emitter_1/condition_number"]).all() == (
+        name in ("lm-ma-mae", "map-elites", "map-elites-line", "pga-me")
+    )
+    with resume_training(part.parent) as resumed:
+        assert resumed is not None
+        assert resumed.settings == stopped.settings
+        resumed.run(part)
+    assert same_runs(read_repertoire(part), read_repertoire(whole))
+    assert len(read_repertoire(part)) > 1
+
+
+def test_a_run_with_damaged_episodes_resumes_bit_for_bit(start, tmp_path, uninterrupted: Repertoire) -> None:
+    settings = {"damage_share": 0.5, "breaker": damaged_robots}
+    whole, part = tmp_path / "whole" / FILE_NAME, tmp_path / "part" / FILE_NAME
+    with start("whole", **settings) as training:
+        training.run(whole)
+    steps = iter(range(100))
+    with start("part", **settings) as training:
+        training.run(part, stop=lambda: next(steps) >= 2)
+    need = "damaged robots and a damage_share above 0 need each other"
+    with pytest.raises(InvalidValueError, match=need), resume_training(part.parent):
+        pass
+    with resume_training(part.parent, breaker=damaged_robots) as resumed:
+        assert resumed is not None
+        resumed.run(part)
+    saved = read_repertoire(part)
+    assert same_runs(saved, read_repertoire(whole))
+    assert not same_runs(saved, uninterrupted)
+    assert saved.problem.facts()["training"].startswith("50% of episodes with one of front_left:lost, ")
+    with pytest.raises(InvalidValueError, match=r"has the share of damaged episodes 0.5, but .* has 0.0"):
+        merge([uninterrupted, saved])
+
+
+@pytest.mark.parametrize("name", ["cma-mae", "cma-me", "cma-es"])
+def test_matrices_that_no_machine_holds_are_refused(start, tmp_path, name: str) -> None:
+    message = rf"^1000 emitters of {name} would take 14,458 GB of memory for ant, and"
+    with pytest.raises(InvalidValueError, match=message), start(algorithm=name, emitters=1000):
+        pass
+    assert not (tmp_path / "run").exists()
+
+
+@pytest.mark.parametrize(("changes", "equal"), [({"threads": 3}, True), ({"seed": 4}, False)])
+def test_the_seed_matters_and_threads_do_not(start, tmp_path, uninterrupted, changes, equal: bool) -> None:
+    with start(**changes) as training:
+        training.run(tmp_path / FILE_NAME)
+    assert same_runs(read_repertoire(tmp_path / FILE_NAME), uninterrupted) == equal
+
+
+def test_what_critics_learn_does_not_depend_on_threads(start, tmp_path) -> None:
+    settings = {"algorithm": "pga-me", "evaluations": 24, "batch_size": 4, "episode_steps": 20, **LEARNING}
+    for threads in (1, 2):
+        with start(str(threads), threads=threads, **settings) as training:
+            training.run(tmp_path / f"{threads}.h5")
+    assert same_runs(*(read_repertoire(tmp_path / f"{threads}.h5") for threads in (1, 2)))
+
+
+@pytest.mark.parametrize("stop_after", [0, 1, 4])
+def test_a_stopped_run_resumes_bit_for_bit(start, tmp_path, uninterrupted, stop_after: int) -> None:
+    folder = tmp_path / "run"
+    steps = iter(range(100))
+    with start() as training:
+        training.run(folder / FILE_NAME, stop=lambda: next(steps) >= stop_after)
+    assert read_search(folder / FILE_NAME) is not None
+    with resume_training(folder) as resumed:
+        assert resumed is not None
+        assert resumed.evaluations == 16 * stop_after
+        resumed.run(folder / FILE_NAME)
+    assert same_runs(read_repertoire(folder / FILE_NAME), uninterrupted)
+    assert read_search(folder / FILE_NAME) is None
+    with resume_training(folder) as again:
+        assert again is None, "a finished run was taken up again"
+
+
+def test_a_killed_run_resumes_bit_for_bit(tmp_path, uninterrupted) -> None:
+    """SIGKILL at random moments, until the run has finished."""
+    folder, rng = tmp_path / "run", random.Random(0)
+    code = (
+        "import sys; from pathlib import Path; from repertoire.training.runs import *\n"
+        f"SMALL = {SMALL!r}\n"
+        f"out = Path({str(folder)!r})\n"
+        "opening = resume_training(out) if (out / FILE_NAME).exists() else "
+        "start_training('ant', 'sep-cma-mae', out=out, **SMALL)\n"
+        "with opening as run:\n"
+        "    print('ready', flush=True)\n"
+        "    if run is not None: run.run(out / FILE_NAME, checkpoint_seconds=0)\n"
+    )
+    kills = 0
+    for attempt in range(60):
+        process = subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE)
+        assert process.stdout is not None
+        process.stdout.readline()
+        time.sleep(rng.uniform(0, 0.3 + 0.1 * attempt))  # longer and longer: a slow machine gets there too
+        process.send_signal(signal.SIGKILL)
+        kills += process.wait() == -signal.SIGKILL
+        process.stdout.close()
+        path = folder / FILE_NAME
+        if path.exists():
+            read_repertoire(path)  # whole at every instant
+            if read_search(path) is None:
+                break
+    assert read_search(folder / FILE_NAME) is None, "the run never got to its end"
+    assert kills >= 2, "it was never interrupted"
+    assert same_runs(read_repertoire(folder / FILE_NAME), uninterrupted)
+
+
+def test_progress_counts_up_to_the_budget(start, tmp_path) -> None:
+    seen: list[Progress] = []
+    with start() as training:
+        training.run(tmp_path / FILE_NAME, on_progress=seen.append)
+    evaluations = [progress.evaluations for progress in seen]
+    assert evaluations[-1] == 96
+    assert set(range(1, 97)) <= set(evaluations)
+    assert seen[-1].metrics.elites > 5
+
+
+@pytest.fixture
+def training(start) -> Iterator[Training]:
+    with start() as training:
+        yield training
+
+
+@pytest.mark.parametrize("every", [1, 3])
+def test_diverged_evaluations_are_counted_and_kept_out(training, tmp_path, monkeypatch, every: int) -> None:
+    evaluate = training.problem.evaluate
+
+    def some_fail(solutions, seeds, **options):
+        evaluations = evaluate(solutions, seeds, **options)
+        evaluations.failed[::every] = True
+        evaluations.objectives[::every] = np.nan
+        evaluations.measures[::every] = np.nan
+        return evaluations
+
+    monkeypatch.setattr(training.problem, "evaluate", some_fail)
+    training.run(tmp_path / FILE_NAME)
+    assert training.progress().diverged == 6 * len(range(0, 16, every))
+    repertoire = read_repertoire(tmp_path / FILE_NAME)
+    assert np.isfinite(repertoire.elites.objectives).all()
+    assert (len(repertoire) == 0) == (every == 1)
+    if every == 1:
+        flat = 1 + STOPS.index("flat values")
+        assert repertoire.history["emitter_0/stop"].tolist() == [flat] * 6
+        assert repertoire.history["emitter_0/restarts"].tolist() == [1, 2, 3, 4, 5, 6]
+        assert not repertoire.history["emitter_0/improvements"].any()
+
+
+def test_elites_are_the_best_ever_evaluated_and_repeat_with_their_seeds(
+    training, tmp_path, monkeypatch
+) -> None:
+    everything: list[tuple[np.ndarray, np.ndarray, np.ndarray]] = []
+    seeds_of: dict[bytes, int] = {}
+    evaluate = training.problem.evaluate
+
+    def watch(solutions, seeds, **options):
+        evaluations = evaluate(solutions, seeds, **options)
+        everything.append((solutions, evaluations.objectives, evaluations.measures))
+        seeds_of.update({row.tobytes(): int(seed) for row, seed in zip(solutions, seeds, strict=True)})
+        return evaluations
+
+    monkeypatch.setattr(training.problem, "evaluate", watch)
+    training.run(tmp_path / FILE_NAME)
+    expected = Archive(
+        GridSpec((6, 6, 6, 6)),
+        solution_dim=training.problem.solution_dim,
+        ranges=training.problem.measure_ranges,
+    )
+    for batch in everything:
+        expected.add(*batch)
+    elites = read_repertoire(tmp_path / FILE_NAME).elites
+    assert np.array_equal(elites.cells, expected.elites().cells)
+    assert np.array_equal(elites.objectives, expected.elites().objectives)
+    again = evaluate(elites.solutions, np.array([seeds_of[row.tobytes()] for row in elites.solutions]))
+    assert np.array_equal(again.objectives, elites.objectives)
+    assert np.array_equal(again.measures, elites.measures)
+    assert len(set(seeds_of.values())) == 96, "evaluations share seeds"
+
+
+def test_a_folder_with_a_run_is_not_overwritten_unasked(start, tmp_path) -> None:
+    with start() as training:
+        training.run(tmp_path / "run" / FILE_NAME)
+    before = (tmp_path / "run" / FILE_NAME).read_bytes()
+    refused = r"already holds a run: go on with surefoot train --resume .* or use --overwrite"
+    with pytest.raises(InvalidValueError, match=refused), start():
+        pass
+    assert (tmp_path / "run" / FILE_NAME).read_bytes() == before
+    with start(overwrite=True):
+        pass
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"evaluations": 0}, "evaluations: .*greater than 0, not 0"),
+        ({"evaluations": 2.5}, "evaluations: .*integer, not 2.5"),
+        ({"seed": -1}, "seed: .*-1"),
+        ({"learning_rate": 1.5}, "learning_rate: .*less than or equal to 1, not 1.5"),
+        ({"sigma0": 0.0}, "sigma0: .*greater than 0"),
+        ({"batch_size": 1}, "batch_size: .*2, not 1"),
+        ({"rule": "magic"}, "rule: .*'sequential' or 'batch'"),
+        ({"colour": 1}, "sep-cma-mae has no setting colour: it has emitters, batch_size"),
+        ({"line_sigma": 0.1}, "sep-cma-mae has no setting line_sigma"),
+        ({"vectors": 9}, "sep-cma-mae has no setting vectors"),
+        ({"strategy": "cma-es"}, "sep-cma-mae has no setting strategy"),
+        ({"algorithm": "cma-me", "learning_rate": 0.5}, "cma-me has no setting learning_rate"),
+        ({"algorithm": "cma-me", "strategy": "cma"}, "unknown strategy 'cma'"),
+        ({"algorithm": "openai-mae", "batch_size": 9}, "batch_size must be even"),
+        ({"algorithm": "cma-mega"}, "cma-mega needs gradients, which ant does not know"),
+        ({"damage_share": 1.5, "breaker": damaged_robots}, "damage_share must be from 0 to 1, not 1.5"),
+        ({"threads": 10**5}, "threads must be at least 1 and at most 1024, not 100000"),
+    ],
+)
+def test_wrong_settings_are_refused(start, tmp_path, settings: dict, message: str) -> None:
+    with pytest.raises(SurefootError, match=message), start(**settings):
+        pass
+    assert not (tmp_path / "run").exists()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "error", "message"),
+    [
+        (("cat", "sep-cma-mae"), UnknownNameError, "unknown robot or problem 'cat'"),
+        (("ant", "sep-cma"), UnknownNameError, "available: cma-mae, lm-ma-mae, sep-cma-mae"),
+        (("ant", "sep-cma-mae"), InvalidFileError, "cannot make the folder"),
+    ],
+)
+def test_unknown_names_and_folders_are_refused(tmp_path: Path, arguments, error, message: str) -> None:
+    (tmp_path / "file").write_text("")
+    opening = start_training(*arguments, out=tmp_path / "file" / "run", evaluations=1, seed=1)
+    with pytest.raises(error, match=message), opening:
+        pass
+
+
+def test_a_folder_without_a_run_cannot_be_resumed(tmp_path: Path) -> None:
+    with pytest.raises(InvalidFileError, match="holds no run to resume"), resume_training(tmp_path):
+        pass

@@ -1,0 +1,185 @@
+"""Deployment: the telemetry says what the robot did."""
+
+import dataclasses
+
+import numpy as np
+import pytest
+
+from adapt.damage.kinds.dead import Dead
+from adapt.damage.kinds.locked import Locked
+from adapt.damage.kinds.lost import Lost
+from robots.deployment.deployment import deploy
+from robots.description import Alive
+from robots.errors import InvalidFileError, InvalidValueError
+from robots.robot import load_robot
+from robots.simulation.simulation import Simulation
+from robots.simulation.task import TARGET_X
+
+
+@pytest.fixture(scope="module")
+def ant():
+    return load_robot("ant")
+
+
+@pytest.fixture(scope="module")
+def parameters(ant):
+    return ant.controller.initial(np.random.default_rng(3))
+
+
+def described(robot, **changes):
+    """The robot with other values in its description."""
+    return dataclasses.replace(robot, description=robot.description.model_copy(update=changes))
+
+
+@pytest.mark.parametrize("damage", [None, Lost("back_left"), Dead("back_left")])
+def test_telemetry_adds_up_to_the_evaluated_episode(ant, parameters, damage):
+    broken = damage.apply(ant) if damage else ant
+    robot = described(broken, episode_steps=80, position=None, alive=Alive(min_height=-1.0))
+    telemetry = deploy(robot, parameters, seconds=80 * robot.control_step, seed=7)
+    with Simulation(robot, threads=1) as simulation:
+        episode = simulation.evaluate(parameters[None], np.array([7]))
+    assert len(telemetry) == episode.steps[0] == 80
+    assert telemetry.ended == "time"
+    assert telemetry.rewards.sum() == pytest.approx(episode.objectives[0], rel=1e-12)
+    measured = [telemetry.feet.index(foot) for foot in robot.description.measures]
+    np.testing.assert_allclose(telemetry.contacts.mean(axis=0)[measured], episode.measures[0])
+    left = np.hypot(TARGET_X - telemetry.positions[-1, 0], telemetry.positions[-1, 1])
+    assert TARGET_X - left == pytest.approx(episode.distances[0], abs=1e-9)
+
+
+def test_each_column_is_what_mujoco_says(ant, parameters):
+    frames = []
+    telemetry = deploy(ant, parameters, seconds=1, seed=0, on_frame=lambda data, _: frames.append(data))
+    assert len(frames) == len(telemetry) == round(1 / 0.0165)
+    np.testing.assert_allclose(telemetry.times, [data.time for data in frames], atol=1e-9)
+    for row, data in enumerate(frames):
+        torso = data.body("torso")
+        turn = torso.xmat.reshape(3, 3)
+        roll_pitch_yaw = (
+            np.arctan2(turn[2, 1], turn[2, 2]),
+            -np.arcsin(turn[2, 0]),
+            np.arctan2(turn[1, 0], turn[0, 0]),
+        )
+        np.testing.assert_allclose(telemetry.angles[row], roll_pitch_yaw, atol=1e-9)
+        np.testing.assert_allclose(telemetry.positions[row], torso.xpos, atol=1e-12)
+        heading = turn[:2, 0] / np.linalg.norm(turn[:2, 0])
+        assert telemetry.speeds[row] == pytest.approx(heading @ data.joint("root").qvel[:2], abs=1e-12)
+        angles = [data.joint(name).qpos[0] for name in telemetry.joints]
+        np.testing.assert_array_equal(telemetry.joint_angles[row], angles)
+        np.testing.assert_array_equal(telemetry.actions[row], data.ctrl)
+    assert telemetry.angles.std(axis=0).min() > 0.01
+
+
+def test_what_a_lost_leg_leaves_in_the_record(ant, parameters):
+    telemetry = deploy(Lost("back_left").apply(ant), parameters, seconds=0.5, seed=0)
+    gone = [telemetry.joints.index(name) for name in ("back_left_hip", "back_left_ankle")]
+    assert np.isnan(telemetry.joint_angles[:, gone]).all()
+    assert np.isfinite(np.delete(telemetry.joint_angles, gone, axis=1)).all()
+    assert not telemetry.actions[:, gone].any()
+    assert not telemetry.contacts[:, telemetry.feet.index("back_left")].any()
+    locked = deploy(Locked("joint=back_left_hip", 0.3).apply(ant), parameters, seconds=0.1, seed=0)
+    assert (locked.joint_angles[:, locked.joints.index("back_left_hip")] == 0.3).all()
+
+
+def test_the_episode_limit_does_not_cut_it(ant):
+    still = np.zeros(ant.controller.parameter_count)
+    upright = described(ant, episode_steps=10, alive=Alive(min_height=-1.0))
+    telemetry = deploy(upright, still, seconds=1, seed=0)
+    assert (len(telemetry), telemetry.ended) == (61, "time")
+
+
+def test_it_stops_at_a_fall_and_says_so(ant, parameters):
+    telemetry = deploy(described(ant, alive=Alive(min_height=0.7)), parameters, seconds=5, seed=0)
+    assert telemetry.ended == "fall"
+    assert 1 <= len(telemetry) < 100
+    assert telemetry.positions[-1, 2] <= 0.7
+    assert (telemetry.positions[:-1, 2] > 0.7).all()
+
+
+def test_what_blew_up_is_not_recorded(ant, parameters):
+    def strengthen(spec):
+        for motor in spec.actuators:
+            motor.gear = np.full(6, 1e12)
+
+    robot = ant.modified("strong", strengthen)
+    telemetry = deploy(robot, parameters, seconds=1, seed=0)
+    with Simulation(robot, threads=1) as simulation:
+        episode = simulation.evaluate(parameters[None], np.array([0]))
+    assert episode.diverged[0]
+    assert len(telemetry) == episode.steps[0] < 10
+    assert telemetry.ended == "divergence"
+    assert telemetry.columns["x [m]"].shape == (len(telemetry),)
+    assert np.isfinite(telemetry.positions).all()
+
+
+def test_every_kth_step_is_a_frame(ant, parameters):
+    times, moments = [], []
+
+    def on_frame(data, moment):
+        times.append(data.time)
+        moments.append(moment)
+
+    telemetry = deploy(ant, parameters, seconds=0.5, seed=0, on_frame=on_frame, frame_every=4)
+    np.testing.assert_allclose(times, 4 * 0.0165 * np.arange(1, 8))
+    assert [moment.time for moment in moments] == times
+    for steps, moment in zip(range(4, 30, 4), moments, strict=True):
+        assert moment.objective == pytest.approx(telemetry.rewards[:steps].sum())
+        np.testing.assert_allclose(moment.shares, telemetry.contacts[:steps].mean(axis=0))
+        np.testing.assert_array_equal(moment.touching, telemetry.contacts[steps - 1])
+
+
+def test_csv_reads_back(ant, parameters, tmp_path):
+    telemetry = deploy(Lost("front_left").apply(ant), parameters, seconds=0.3, seed=0)
+    path = tmp_path / "walk.csv"
+    telemetry.write_csv(path)
+    names = path.read_text().splitlines()[0].split(",")
+    assert names == list(telemetry.columns)
+    assert names[:5] == ["time [s]", "x [m]", "y [m]", "z [m]", "roll [rad]"]
+    assert {"front_left_hip angle [rad]", "front_left_hip action [-1..1]", "back_left contact [0/1]"} < set(
+        names
+    )
+    table = np.genfromtxt(path, delimiter=",", skip_header=1)
+    np.testing.assert_allclose(table.T, list(telemetry.columns.values()), rtol=1e-8)
+    with pytest.raises(InvalidFileError, match=r"nowhere.*cannot be written: "):
+        telemetry.write_csv(tmp_path / "nowhere" / "walk.csv")
+
+
+def test_a_film_goes_on_after_a_fall(ant, parameters):
+    """With its torso held to be fallen below any height it can reach, the robot falls at once."""
+    fallen = described(ant, alive=Alive(min_height=2.0))
+    frames: dict[bool, list[float]] = {True: [], False: []}  # the objective shown in each
+    for stop, seen in frames.items():
+        telemetry = deploy(
+            fallen,
+            parameters,
+            seconds=0.5,
+            seed=0,
+            stop_at_fall=stop,
+            on_frame=lambda _, moment, to=seen: to.append(moment.objective),
+        )
+        assert (len(telemetry), telemetry.ended) == (1, "fall"), "the telemetry depends on who watches"
+        assert "it fell" in telemetry.summary()
+    assert (len(frames[True]), len(frames[False])) == (1, 30)
+    assert set(frames[False]) == set(frames[True]), "a fall ends the score"
+
+
+@pytest.mark.parametrize(
+    ("wrong", "message"),
+    [
+        ({"seconds": 0}, "seconds must last a control step"),
+        ({"seconds": -1}, "seconds must last a control step"),
+        ({"seconds": float("nan")}, "seconds must last a control step"),
+        ({"seconds": float("inf")}, "seconds must last a control step"),
+        ({"seed": -1}, "seed must be at least 0"),
+        ({"frame_every": 0}, "frame_every at least 1"),
+        (
+            {"parameters": np.zeros(3)},
+            r"parameters must have shape \(21256,\), not \(3,\)",
+        ),
+        ({"parameters": np.full(21256, np.nan)}, "parameters must be finite"),
+    ],
+)
+def test_wrong_arguments(ant, wrong, message):
+    arguments = {"parameters": np.zeros(21256), "seconds": 1, "seed": 0} | wrong
+    with pytest.raises(InvalidValueError, match=message):
+        deploy(ant, **arguments)

@@ -1,0 +1,97 @@
+"""Whatever PyYAML and Python's JSON raise comes out as one clear error, from every place that reads them."""
+
+import os
+from pathlib import Path
+
+import pytest
+
+from adapt.damage.text import read_damages
+from robots.catalogue import MODELS
+from robots.description import parse_description
+from robots.errors import InvalidFileError, InvalidRobotError, InvalidValueError, shown
+from robots.files.texts import parse_yaml, read_text
+from robots.robot import load_robot
+from suites.identity import keep_identity
+
+YAML = (MODELS / "ant" / "ant.yaml").read_text()
+WRONG = {
+    "no date": "2020-99-99",
+    "no integer": "!!int x",
+    "no number": "!!float x",
+    "no binary integer": "0b_",
+    "too deep": "[" * 3000,
+    "too deep pairs": "{a: " * 3000,
+    "not hashable": "{[1]: 2}",
+    "very long number": "!!int " + "1" * 5000,
+    "code": "!!python/object/apply:os.system ['true']",
+    "control character": "a: \x00",
+    "within itself": "&a [*a]",
+    "large": "a" * 200_001,
+    "laughs": "a: &a [x, x, x, x, x, x, x, x, x, x]\n"
+    + "".join(f"{b}: &{b} [{', '.join([f'*{a}'] * 10)}]\n" for a, b in zip("abcdef", "bcdefg", strict=True)),
+}
+
+
+@pytest.mark.parametrize("wrong", WRONG)
+def test_yaml_that_is_wrong_in_any_way_is_one_error(wrong: str, tmp_path: Path) -> None:
+    path, robot = tmp_path / "damages.yaml", load_robot("ant")
+    path.write_text(WRONG[wrong])
+    with pytest.raises(InvalidValueError, match="YAML") as plain:
+        parse_yaml(WRONG[wrong])
+    with pytest.raises(InvalidRobotError, match=r"^mine: .*YAML") as described:
+        parse_description(WRONG[wrong], origin="mine")
+    with pytest.raises(InvalidFileError, match=r"damages\.yaml: .*YAML") as listed:
+        read_damages(path, robot)
+    assert not any("\n" in str(error.value) for error in (plain, described, listed))
+
+
+def test_aliases_that_repeat_little_are_followed() -> None:
+    assert parse_yaml("a: &a [1, 2]\nb: *a\nc: {<<: {d: 1}}") == {"a": [1, 2], "b": [1, 2], "c": {"d": 1}}
+
+
+@pytest.mark.parametrize("value", ["0x" + "f" * 5000, "[" + "x, " * 500 + "]"])
+def test_values_are_shown_shortened(value: str) -> None:
+    with pytest.raises(InvalidRobotError, match="substeps: ") as caught:
+        parse_description(YAML.replace("substeps: 4", f"substeps: {value}"), origin="mine")
+    assert len(str(caught.value)) < 400
+
+
+@pytest.mark.parametrize("content", ["[" * 100_000, "1" * 5000, '{"a": }', "\x00", "NaN }"])
+def test_json_that_is_wrong_in_any_way_is_one_error(content: str, tmp_path: Path) -> None:
+    (tmp_path / "study.json").write_text(content)
+    with pytest.raises(InvalidFileError, match=r"study\.json .*it is not valid JSON: "):
+        keep_identity(tmp_path, {"of": "nothing"})
+
+
+def test_a_text_is_read_only_from_a_regular_file_of_some_size(tmp_path: Path, monkeypatch) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    (tmp_path / "picture").write_bytes(b"\xff\xfe")
+    (tmp_path / "text").write_text("text")
+    for name, message in (("pipe", "it is not a regular file"), ("picture", "is not a text file")):
+        with pytest.raises(InvalidFileError, match=message):
+            read_text(tmp_path / name)
+    assert read_text(tmp_path / "text") == "text"
+    monkeypatch.setattr("robots.files.texts.MOST", 3)
+    with pytest.raises(InvalidFileError, match="it is larger than 0 MB"):
+        read_text(tmp_path / "text")
+
+
+def test_a_message_is_one_line_of_bounded_length() -> None:
+    error = InvalidFileError("a\nb\u2028c  d" + "x" * 5000 + ": the end")
+    assert str(error).startswith("a b c  dxx")
+    assert str(error).endswith("xx: the end")
+    assert len(str(error)) < 2100
+
+
+def test_lists_of_very_many_damages_are_refused(tmp_path: Path) -> None:
+    path = tmp_path / "damages.yaml"
+    path.write_text("- healthy\n" * 1001)
+    with pytest.raises(InvalidFileError, match=r"must hold at most 1,000 damages, not 1,001"):
+        read_damages(path, load_robot("ant"))
+
+
+def test_a_value_that_python_cannot_write_has_its_type_named() -> None:
+    nested: list = []
+    for _ in range(100_000):
+        nested = [nested]
+    assert (shown(nested), shown(10**5000)) == ("a very long list", "a very long int")

@@ -1,0 +1,196 @@
+"""MJCF that asks for too much is refused by a process of its own, in one sentence."""
+
+from contextlib import nullcontext
+from pathlib import Path
+
+import mujoco
+import pytest
+
+import robots.mjcf.screening
+from robots.catalogue import MODELS
+from robots.errors import InvalidRobotError
+from robots.importing.draft import draft_robot
+from robots.mjcf.reading import read_self_contained
+from robots.mjcf.screening import screen
+from robots.robot import load_robot, robot_from_text
+
+XML = (MODELS / "ant" / "ant.xml").read_text()
+YAML = (MODELS / "ant" / "ant.yaml").read_text()
+BALL = '<body pos="0 0 0.05"><freejoint/><geom size="0.1"/></body>'
+
+
+def mjcf(world: str = "", before: str = "", after: str = "") -> str:
+    return f"<mujoco>{before}<worldbody>{world}</worldbody>{after}</mujoco>"
+
+
+def replicated(times: int) -> str:
+    return "<replicate count='100' offset='1 0 0'>" * times + BALL + "</replicate>" * times
+
+
+BOMBS = {
+    "height field": (
+        mjcf(
+            '<geom type="hfield" hfield="h"/>',
+            '<asset><hfield name="h" nrow="30000" ncol="30000" size="1 1 1 1"/></asset>',
+        ),
+        "more than 2 GiB of memory",
+    ),
+    "texture": (
+        mjcf("", '<asset><texture name="t" builtin="flat" width="30000" height="30000"/></asset>'),
+        "more than 2 GiB of memory",
+    ),
+    "numbers of the user": (
+        mjcf(BALL, '<size nuser_geom="200000000"/>'),
+        "more than (2 GiB of memory|1 s of processor time)",
+    ),
+    "data of the user": (
+        mjcf(BALL, '<size nuserdata="36000000"/>'),
+        "more than 256 MiB of memory for a simulation",
+    ),
+    "large arena": (mjcf(BALL, '<size memory="300M"/>'), "more than 256 MiB of memory for a simulation"),
+    "arena": (mjcf(BALL, '<size memory="900G"/>'), "more than 2 GiB of memory"),
+    "constraints": (mjcf(BALL, '<size njmax="2000000000"/>'), "more than 2 GiB of memory"),
+    "replicated": (mjcf(replicated(4)), "more than (2 GiB of memory|1 s of processor time)"),
+    "flexible": (
+        mjcf('<flexcomp name="f" type="grid" count="200 200 200" spacing="1 1 1" dim="3" radius="0.1"/>'),
+        "more than (2 GiB of memory|1 s of processor time)",
+    ),
+    "length range": (
+        mjcf(
+            '<body><joint name="j" axis="0 1 0"/><geom size="1"/></body>',
+            '<compiler><lengthrange inttotal="1e9" mode="all"/></compiler>',
+            '<actuator><motor joint="j"/></actuator>',
+        ),
+        "more than 1 s of processor time",
+    ),
+    "keyframes": (mjcf(BALL, '<size nkey="200000000"/>'), "more than 1 s of processor time"),
+    "many bodies": (mjcf(BALL * 30_000), "more than (2 GiB of memory|1 s of processor time)"),
+    "iterations": (
+        mjcf(
+            '<geom type="plane" size="1 1 1"/>' + BALL * 10,
+            '<option solver="PGS" iterations="2000000000" tolerance="0"/>',
+        ),
+        "more than 1 s of processor time",
+    ),
+    "deep": (mjcf("<body>" * 10_000 + "</body>" * 10_000), "nested too deeply"),
+    "crash": (mjcf(before='<asset><model name="zz"/></asset>'), "it makes MuJoCo crash"),
+    "itself": (
+        mjcf('<attach model="a" body="b" prefix="c"/>', '<asset><model name="a" file="model.xml"/></asset>'),
+        "it makes MuJoCo crash|cannot be read",
+    ),
+}
+
+
+@pytest.mark.parametrize("bomb", BOMBS)
+def test_a_bomb_is_refused_in_one_sentence(bomb: str, monkeypatch, tmp_path: Path) -> None:
+    text, message = BOMBS[bomb]
+    if "1 s of" in message:  # the others are refused for what they are, however busy the machine is
+        monkeypatch.setattr(robots.mjcf.screening, "_SECONDS", 1)
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(InvalidRobotError, match=rf"^mine: the MJCF .*({message})") as caught:
+        robot_from_text(text, YAML, origin="mine")
+    assert "\n" not in str(caught.value)
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_step_that_takes_long_is_refused(monkeypatch) -> None:
+    monkeypatch.setattr(robots.mjcf.screening, "_STEP", -1.0)
+    with pytest.raises(InvalidRobotError, match="takes more than -1 s for a physics step"):
+        screen(mjcf(BALL * 2), "mine")
+
+
+def test_the_memory_of_a_simulation_is_that_of_mujoco(monkeypatch) -> None:
+    data = mujoco.MjData(load_robot("hexapod").model)
+    for limit, refused in ((data.narena + data.nbuffer, False), (data.narena + data.nbuffer - 1, True)):
+        monkeypatch.setattr(robots.mjcf.screening, "_PART", limit)
+        monkeypatch.setattr(robots.mjcf.screening, "_accepted", {b""})
+        with pytest.raises(InvalidRobotError, match="for a simulation") if refused else nullcontext():
+            screen(load_robot("hexapod").xml, "mine")
+
+
+def test_a_model_that_is_large_once_it_is_compiled_is_refused(monkeypatch) -> None:
+    monkeypatch.setattr(robots.mjcf.screening, "_PART", 20 * 2**20)
+    hills = '<asset><hfield name="h" nrow="2500" ncol="2500" size="1 1 1 1"/></asset>'
+    with pytest.raises(InvalidRobotError, match="more than 20 MiB of memory for a model"):
+        screen(mjcf("", hills), "mine")
+
+
+def test_what_comes_along_or_was_accepted_starts_no_process(monkeypatch) -> None:
+    screen(mjcf(BALL), "mine")
+    monkeypatch.setattr("subprocess.run", None)
+    screen(mjcf(BALL), "mine")
+    screen(XML, "ant")
+    with pytest.raises(TypeError):
+        screen(mjcf(BALL + BALL), "mine")
+
+
+@pytest.mark.parametrize(
+    ("option", "message"),
+    [
+        ('timestep="0"', "timestep of the MJCF must be from 1e-05 to 0.1 s, not 0"),
+        ('timestep="nan"', "timestep of the MJCF must be .*, not nan"),
+        ('timestep="1e-12"', "timestep .* not 1e-12"),
+        ('timestep="7"', "timestep .* not 7"),
+        ('timestep="0.001" iterations="2000000000"', "option iterations .* from 0 to 1000, not 2000000000"),
+        ('timestep="0.001" ls_iterations="-5"', "option ls_iterations .* not -5"),
+        ('timestep="0.001" sdf_initpoints="100000"', "option sdf_initpoints .* not 100000"),
+        ('timestep="0.001" wind="0 0 nan"', "numbers that are not finite, see wind"),
+    ],
+)
+def test_options_that_hang_or_fail_are_refused_wherever_a_robot_is_read(
+    option: str, message: str, tmp_path: Path
+) -> None:
+    xml = XML.replace('timestep="0.004125"', option)
+    assert xml != XML
+    with pytest.raises(InvalidRobotError, match=message):
+        robot_from_text(xml, YAML, origin="mine")
+    path = tmp_path / "ant.xml"
+    path.write_text(xml)
+    with pytest.raises(InvalidRobotError, match=message):
+        draft_robot(path)
+
+
+def test_numbers_that_are_not_finite_are_refused() -> None:
+    xml = XML.replace('size="0.08"', 'size="0.08" solmix="nan"', 1)
+    with pytest.raises(InvalidRobotError, match="numbers that are not finite, see geom_solmix"):
+        robot_from_text(xml, YAML, origin="mine")
+
+
+@pytest.mark.parametrize(
+    ("before", "hidden"),
+    [
+        ('<include file="../secret.xml"/>', None),
+        ('<asset><hfield name="h" file="{folder}/secret.bin" size="1 1 1 1"/></asset>', None),
+        ('<compiler meshdir=".."/><asset><mesh name="m" file="secret.stl"/></asset>', None),
+        ('<include file="&#x2e;./secret.xml"/>', None),
+        ('<include file="inner.xml"/>', '<mujoco><asset><mesh file="..\\secret.stl"/></asset></mujoco>'),
+        ('<asset><mesh name="m" file="link.stl"/></asset>', None),
+    ],
+)
+def test_an_mjcf_reads_nothing_outside_its_folder(before: str, hidden: str | None, tmp_path: Path) -> None:
+    folder = tmp_path / "robot"
+    folder.mkdir()
+    (tmp_path / "secret.stl").write_text("secret")
+    (folder / "link.stl").symlink_to(tmp_path / "secret.stl")
+    (folder / "inner.xml").write_text(hidden or "<mujoco/>")
+    path = folder / "robot.xml"
+    path.write_text(mjcf(BALL, before.format(folder=tmp_path)))
+    with pytest.raises(InvalidRobotError, match=r"outside its folder: copy the file into it$"):
+        read_self_contained(path)
+
+
+def test_many_degrees_of_freedom_have_a_dense_jacobian_where_mujoco_errs_with_a_sparse_one() -> None:
+    arm = '<body pos="{} 0 0.2"><joint axis="0 1 0" range="-1 1"/><geom size="0.03" type="sphere"/></body>'
+    torso = '<freejoint name="root"/>'
+    xml = XML.replace(torso, torso + "".join(arm.format(0.1 * number) for number in range(60)))
+    robot = robot_from_text(xml, YAML, origin="mine")
+    for model in (robot.model, robot.physics, robot.modified("same", lambda _: None).physics):
+        assert model.nv == load_robot("ant").model.nv + 60
+        assert mujoco.mj_isSparse(model) == (mujoco.__version__ != "4.0.0")
+
+
+def test_a_bomb_that_is_included_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "inner.xml").write_text(BOMBS["height field"][0])
+    (tmp_path / "a.xml").write_text('<mujoco><include file="inner.xml"/></mujoco>')
+    with pytest.raises(InvalidRobotError, match="more than 2 GiB of memory"):
+        draft_robot(tmp_path / "a.xml")

@@ -1,0 +1,185 @@
+"""Ray casting draws what is there, and about what OpenGL draws where that works."""
+
+import math
+
+import mujoco
+import numpy as np
+import pytest
+
+from robots.catalogue import robot_names
+from robots.rendering.camera import Camera, CanvasKind, rendering_problem
+from robots.robot import load_robot
+from robots.stance import standing_on_floor
+
+SIZE = 120  # [pixels] of the square frames of scenes
+FOVY = 60.0  # [degrees]
+REACH = 10.0  # [m] from the eye down to the ground
+# Only light from everywhere: what is drawn is the colour itself.
+FLAT = '<headlight ambient="1 1 1" diffuse="0 0 0" specular="0 0 0"/>'
+DARK = '<headlight ambient=".2 .2 .2" diffuse="0 0 0" specular="0 0 0"/>'
+
+
+def scene(
+    world: str, *, assets: str = "", headlight: str = FLAT, axes: str = "1 0 0 0 1 0"
+) -> mujoco.MjModel:
+    """A scene seen from above, REACH over the origin: x to the right, y up."""
+    return mujoco.MjModel.from_xml_string(
+        f"""<mujoco><visual>{headlight}</visual>
+        <statistic extent="1"/><asset>{assets}</asset><worldbody>
+        <camera mode="track" pos="0 0 {REACH}" xyaxes="{axes}" fovy="{FOVY}"/>{world}</worldbody></mujoco>"""
+    )
+
+
+def draw(
+    model: mujoco.MjModel,
+    data: mujoco.MjData | None = None,
+    *,
+    samples: int = 4,
+    canvas: CanvasKind = "raycasting",
+) -> np.ndarray:
+    if data is None:
+        data = mujoco.MjData(model)
+        mujoco.mj_forward(model, data)
+    with Camera(model, width=SIZE, height=SIZE, samples=samples, canvas=canvas) as camera:
+        return camera.frame(data)
+
+
+def at(frame: np.ndarray, x: float, y: float, z: float = 0.0) -> list[int]:
+    """Colour of the frame where a point of the scene is."""
+    scale = SIZE / 2 / math.tan(math.radians(FOVY) / 2) / (REACH - z)
+    return frame[int(SIZE / 2 - scale * y), int(SIZE / 2 + scale * x)].tolist()
+
+
+def is_red(frame: np.ndarray) -> np.ndarray:
+    """Which pixels are red, (height, width)."""
+    return (frame[..., 0] > 100) & (frame[..., 1] < 50)
+
+
+@pytest.mark.parametrize("name", robot_names())
+@pytest.mark.skipif(rendering_problem() is not None, reason="OpenGL does not work here")
+def test_both_canvases_draw_the_same_robot(name: str) -> None:
+    robot = load_robot(name)
+    frames, masks = [], []
+    red = robot.modified("none", lambda _: None).model
+    red.mat_rgba[:] = 1, 0, 0, 1
+    red.mat_rgba[red.mat("ground").id] = 0, 1, 1, 1
+    red.light_active[:] = 0
+    red.vis.headlight.ambient[:] = 1
+    for canvas in ("raycasting", "opengl"):
+        frames.append(draw(robot.model, standing_on_floor(robot), canvas=canvas).astype(int))
+        masks.append(is_red(draw(red, standing_on_floor(robot), canvas=canvas)))
+    difference = np.abs(frames[0] - frames[1]).mean(axis=2)
+    assert difference.mean() < 6
+    assert (difference > 40).mean() < 0.02, "more than edges, highlights and haze differs"
+    assert (masks[0] & masks[1]).sum() / (masks[0] | masks[1]).sum() > 0.92, "another silhouette"
+    assert masks[0].mean() > 0.003
+
+
+@pytest.mark.parametrize("height", [0.0, 4.0])
+def test_a_sphere_is_as_large_as_it_should_be(height: float) -> None:
+    frame = draw(scene(f'<geom size="1.5" pos="0 0 {height}" rgba="1 0 0 1"/>'))
+    radius = math.sqrt(is_red(frame).sum() / math.pi)
+    seen = math.tan(math.asin(1.5 / (REACH - height))) / math.tan(math.radians(FOVY) / 2) * SIZE / 2
+    assert radius == pytest.approx(seen, rel=0.03)
+    assert at(frame, 0, 0) == [255, 0, 0]
+
+
+def test_an_orthographic_view_shows_sizes_whatever_the_distance() -> None:
+    for height in (0, 4):
+        model = scene(f'<geom size="1.5" pos="1 0 {height}" rgba="1 0 0 1"/>')
+        model.cam_projection[:] = int(mujoco.mjtProjection.mjPROJ_ORTHOGRAPHIC)
+        model.cam_fovy[:] = 6  # [m]
+        mask = is_red(draw(model))
+        assert math.sqrt(mask.sum() / math.pi) == pytest.approx(1.5 / 6 * SIZE, rel=0.03)
+        assert np.nonzero(mask)[1].mean() == pytest.approx(SIZE / 2 + SIZE / 6, abs=1)
+
+
+def test_the_nearer_geom_hides_the_other() -> None:
+    world = '<geom size="1" rgba="1 0 0 1"/><geom type="box" size="1 1 1" pos="1 0 3" rgba="0 0 1 1"/>'
+    frame = draw(scene(world))
+    assert at(frame, 0.5, 0.5, 4) == [0, 0, 255]
+    assert at(frame, -0.7, 0) == [255, 0, 0]
+    assert at(frame, -3, 3) == [0, 0, 0], "there is no sky"
+
+
+def test_what_cannot_be_seen_is_not_drawn() -> None:
+    world = """<geom size="1" pos="-2 0 0" rgba="1 0 0 .2"/>
+        <geom size="1" pos="2 0 0" rgba="1 0 0 1" group="4"/>
+        <geom size="1" pos="0 2 0" rgba="1 0 0 0"/><geom size="1" pos="0 -2 0" material="glass"/>
+        <geom size=".5" rgba="1 0 0 .8" group="2"/>"""
+    model = scene(world, assets='<material name="glass" rgba="1 0 0 .1"/>')
+    groups = model.geom_group.copy()
+    frame = draw(model)
+    assert [at(frame, x, y) for x, y in ((-2, 0), (2, 0), (0, 2), (0, -2))] == [[0, 0, 0]] * 4
+    assert at(frame, 0, 0) == [255, 0, 0]
+    np.testing.assert_array_equal(model.geom_group, groups)
+
+
+def test_a_shadow_falls_where_the_light_is_blocked() -> None:
+    world = """<light type="directional" pos="0 0 9" dir="1 0 -1" diffuse=".5 .5 .5" specular="0 0 0"/>
+        <geom type="plane" size="9 9 1" rgba="1 1 1 1"/><geom size=".5" pos="-1 0 2" rgba="1 0 0 1"/>"""
+    frame = draw(scene(world, headlight=DARK))
+    lit = round(255 * (0.2 + 0.5 * math.cos(math.radians(45))))
+    # the shadow of the sphere's centre falls as far ahead as it is high, and is longer by a root of two
+    assert at(frame, 1, 0) == at(frame, 1.6, 0) == at(frame, 1, 0.4) == [51, 51, 51]
+    for x, y in ((1.8, 0), (0.2, 0), (1, 0.6), (1, -0.6), (-3, 0), (4, 4)):
+        assert at(frame, x, y) == pytest.approx([lit] * 3, abs=1)
+    quiet = draw(scene(world.replace("<light", '<light castshadow="false"'), headlight=DARK))
+    assert at(quiet, 1, 0) == pytest.approx([lit] * 3, abs=1)
+
+
+def test_a_scene_without_light_is_dim() -> None:
+    frame = draw(scene('<geom size="1" rgba="1 0 0 1"/>', headlight='<headlight active="0"/>'))
+    assert at(frame, 0, 0) == pytest.approx([0.3 * 255, 0, 0], abs=1)
+
+
+def test_the_checkers_of_the_ground_are_a_metre_wide_and_blur_far_away() -> None:
+    assets = """<texture name="t" type="2d" builtin="checker" rgb1="1 0 0" rgb2="0 0 1"
+        width="64" height="64"/>
+        <material name="m" texture="t" texuniform="true" texrepeat="1 1"/>"""
+    frame = draw(scene('<geom type="plane" size="0 0 1" material="m"/>', assets=assets))
+    red, blue = [255, 0, 0], [0, 0, 255]
+    assert [at(frame, x + 0.5, 0.5) for x in range(-2, 3)] == [blue, red, blue, red, blue]
+    assert [at(frame, 0.5, y + 0.5) for y in range(-2, 3)] == [blue, red, blue, red, blue]
+    assets = assets.replace("1 1", "200 200")
+    fine = draw(scene('<geom type="plane" size="0 0 1" material="m"/>', assets=assets)).astype(int)
+    assert np.abs(fine - [127, 0, 127]).max() < 12
+
+
+def test_the_sky_is_plain_and_the_ground_below_it() -> None:
+    sky = '<texture type="skybox" builtin="flat" rgb1=".2 .4 .6" rgb2=".2 .4 .6" width="8" height="48"/>'
+    ground = '<geom type="plane" size="0 0 1" rgba="0 1 0 1"/>'
+    column = draw(scene(ground, assets=sky, axes="1 0 0 0 0 1"), samples=0)[:, SIZE // 2]
+    assert (column[: SIZE // 2] == [51, 102, 153]).all()
+    assert (column[SIZE // 2 :] == [0, 255, 0]).all()
+
+
+def test_edges_are_smooth_or_jagged_as_asked() -> None:
+    model = scene('<geom size="2" rgba="1 0 0 1"/>')
+    jagged, smooth = draw(model, samples=0), draw(model, samples=4)
+    assert set(np.unique(jagged)) == {0, 255}
+    assert set(np.unique(smooth)) == {0, 64, 128, 191, 255}
+    assert 0.005 < (jagged != smooth).any(axis=2).mean() < 0.05
+
+
+def shapes() -> dict[str, tuple[mujoco.MjModel, mujoco.MjModel]]:
+    """A mesh and a height field, each with the box that it looks like."""
+    light = '<light type="directional" pos="0 0 9" dir="1 .5 -1"/><geom type="plane" size="9 9 1"/>'
+    corners = " ".join(f"{x} {y} {z}" for x in (-1, 1) for y in (-1, 1) for z in (-1, 1))
+    place = 'pos="1 1 2" euler="10 20 30" rgba="0 .5 .9 1"/>'
+    mesh = scene(light + f'<geom type="mesh" mesh="m" {place}', assets=f'<mesh name="m" vertex="{corners}"/>')
+    field = f'<hfield name="h" nrow="4" ncol="4" size="2 2 1 .5" elevation="{" ".join(["1"] * 16)}"/>'
+    hills = scene(light + '<geom type="hfield" hfield="h" pos="1 1 1" rgba="0 .5 .9 1"/>', assets=field)
+    hills.hfield_data[:] = 1  # MuJoCo scales heights to between 0 and 1, and what is level to 0
+    slab = scene(light + '<geom type="box" size="2 2 .75" pos="1 1 1.25" rgba="0 .5 .9 1"/>')
+    return {
+        "mesh": (mesh, scene(light + f'<geom type="box" size="1 1 1" {place}')),
+        "height field": (hills, slab),
+    }
+
+
+@pytest.mark.parametrize("kind", ["mesh", "height field"])
+def test_a_shape_of_triangles_is_drawn_like_the_box_it_is(kind: str) -> None:
+    frames = [draw(model).astype(int) for model in shapes()[kind]]
+    assert (np.abs(frames[0] - frames[1]) > 2).any(axis=2).mean() < 0.005
+    assert (frames[0][..., 2] > 1.5 * frames[0][..., 0]).mean() > 0.03

@@ -1,0 +1,167 @@
+"""`surefoot recover` with a choice of selector, as a user types it."""
+
+import json
+from dataclasses import replace
+from pathlib import Path
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+
+from adapt.records import diagnosis_words, format_objective
+from adapt.rehearsal.storage import rehearsal_path
+from repertoire.archives.archive import Elites
+from repertoire.storage.repertoires import read_repertoire, write_repertoire
+from robots.files.locks import locked
+from robots.simulation.simulation import Simulation
+from tests.adapt.rehearsal.small import save_rehearsal, small_repertoire
+
+CONDITIONS = ["healthy", "front_left:lost", "back_right:dead"]
+
+
+@pytest.fixture
+def alone(tmp_path: Path) -> Path:
+    """A small repertoire."""
+    write_repertoire(tmp_path / "gaits.h5", small_repertoire())
+    return tmp_path / "gaits.h5"
+
+
+@pytest.fixture
+def file(alone: Path) -> Path:
+    """A small repertoire with its rehearsal next to it."""
+    save_rehearsal(rehearsal_path(alone), read_repertoire(alone), CONDITIONS, episodes=2)
+    return alone
+
+
+def broken(file: Path) -> list[object]:
+    return ["recover", file, "--damage", "front_left:lost", "--threads", 1]
+
+
+def record(file: Path) -> dict:
+    return json.loads(file.with_name("recovery.json").read_text())
+
+
+def test_a_rehearsal_beside_the_repertoire_is_used(run, file: Path) -> None:
+    code, out, err = run(*broken(file), "--trials", 3)
+    assert (code, err) == (0, "")
+    assert out.startswith(f"selector: rehearsed, with 3 conditions of {rehearsal_path(file)} trial 1 cell ")
+    found = record(file)
+    assert found["selector"] == "rehearsed"
+    for trial in found["trials"]:
+        words = diagnosis_words(trial["diagnosis"].items())
+        assert words
+        assert f" {trial['distance']:.2f} m {'fell ' * trial['fell']}{words}" in out
+        assert f"predicted {format_objective(trial['predicted'])} measured " in out
+    assert f"stopped after {len(found['trials'])} trial" in out
+
+
+def test_without_one_map_bo_is_the_default(run, alone: Path) -> None:
+    code, out, err = run(*broken(alone), "--trials", 2)
+    assert (code, err) == (0, "")
+    assert out.startswith(
+        "selector: map-bo-tuned, because there is no gaits-rehearsal.h5 next to the file (surefoot"
+    )
+    assert record(alone)["selector"] == "map-bo-tuned"
+    assert all(trial["diagnosis"] == {} for trial in record(alone)["trials"])
+
+
+def test_the_user_chooses_selector_and_rehearsal(run, file: Path) -> None:
+    elsewhere = file.with_name("elsewhere.h5")
+    code, out, _ = run(*broken(file), "--selector", "best-first", "--trials", 2)
+    assert (code, record(file)["selector"]) == (0, "best-first")
+    assert out.startswith("selector: best-first trial 1 cell ")
+    rehearsal_path(file).rename(elsewhere)
+    assert run(*broken(file), "--trials", 2, "--rehearsal", elsewhere)[0] == 0
+    assert record(file)["selector"] == "rehearsed"
+
+
+class Clumsy(Simulation):
+    """Every episode ends in a fall."""
+
+    def evaluate(self, *arguments, **options):
+        episodes = super().evaluate(*arguments, **options)
+        return replace(episodes, fell=np.ones_like(episodes.fell))
+
+
+def test_falls_can_be_limited(run, alone: Path, monkeypatch) -> None:
+    monkeypatch.setattr("repertoire.execution.executor.Simulation", Clumsy)
+    for falls, words in ((1, "1 trial and 1 fall"), (3, "3 trials and 3 falls")):
+        _, out, _ = run(*broken(alone), "--selector", "best-first", "--max-falls", falls)
+        assert [trial["fell"] for trial in record(alone)["trials"]] == [True] * falls
+        assert f"stopped after {words}: the robot fell {falls} times, and more is not allowed" in out
+
+
+def test_bad_input_ends_in_one_sentence_and_leaves_nothing(run, file: Path) -> None:
+    folder = file.parent
+    repertoire = read_repertoire(file)
+    fewer = Elites(*(column[:-1] for column in vars(repertoire.elites).values()))
+    write_repertoire(folder / "other.h5", replace(repertoire, elites=fewer))
+    (folder / "copy").mkdir()
+    (folder / "copy" / "gaits.h5").write_bytes(file.read_bytes())
+    nothing = Elites(*(column[:0] for column in vars(repertoire.elites).values()))
+    cells = np.prod(repertoire.grid)
+    write_repertoire(folder / "empty.h5", replace(repertoire, elites=nothing, thresholds=np.zeros(cells)))
+    before = sorted(folder.rglob("*"))
+    table = rehearsal_path(file)
+    there, alone = [file, "--out", folder / "new"], [folder / "copy" / "gaits.h5", "--out", folder / "new"]
+    cases = [
+        ([*there, "--trials", 0], "0 is not in the range"),
+        ([*there, "--max-falls", 0], "0 is not in the range"),
+        ([*there, "--selector", "magic"], "unknown selector 'magic'; available: best-first, gp-ucb, map-bo"),
+        ([*alone, "--selector", "rehearsed"], "the rehearsed selector needs a rehearsal of the repertoire"),
+        (
+            [*there, "--selector", "map-bo", "--rehearsal", table],
+            "map-bo selector makes no use of a rehearsal",
+        ),
+        ([folder / "other.h5", "--rehearsal", table], "it is the rehearsal of another repertoire"),
+        ([*there, "--rehearsal", file], "it is no rehearsal file"),
+        ([*there, "--rehearsal", folder / "none.h5"], "none.h5 cannot be read: no such file"),
+        ([folder / "empty.h5"], "the repertoire is empty"),
+    ]
+    for arguments, message in cases:
+        code, out, err = run("recover", *arguments, "--damage", "front_left:lost")
+        assert (code, out, message in err) == (2, "", True), f"{arguments}: exit {code}, {out!r}, {err!r}"
+        assert err.count("\n") == 1, f"{arguments}: more than one line: {err!r}"
+    assert sorted(folder.rglob("*")) == before
+
+
+def test_one_process_at_a_time_recovers_into_a_folder(run, file: Path) -> None:
+    with locked(file.with_name("recovery.json")):
+        code, out, err = run(*broken(file), "--trials", 3)
+    assert (code, out) == (2, "")
+    assert "recovery.json is in use by process" in err
+    assert not file.with_name("recovery.json").exists()
+
+
+def test_a_self_model_thinks_between_trials_and_tells_what_it_found(run, file: Path) -> None:
+    options = ("--selector", "self-model", "--think-episodes", 40, "--sensors", "encoders,imu", "--trials", 2)
+    code, out, err = run(*broken(file), *options, "--confirmations", 0)
+    assert (code, err) == (0, "")
+    assert out.startswith(f"selector: self-model, with 3 conditions of {rehearsal_path(file)} trial 1 cell ")
+    first = record(file)["trials"][0]
+    assert first["thought"]["episodes"] >= 40
+    assert f"(explains {first['thought']['explained']:.0%}, thought " in out
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (("--think", "0"), "0.0 is not in the range x>0"),
+        (("--think-episodes", "0"), "it must be at least 1"),
+        (("--sensors", "sonar"), "unknown sensor 'sonar'; available: encoders, currents, imu"),
+        (("--selector", "map-bo", "--think", "3"), "the map-bo selector does not think between trials"),
+    ],
+)
+def test_thinking_that_cannot_be(run, alone: Path, options: tuple[str, ...], message: str) -> None:
+    code, _, err = run(*broken(alone), *options)
+    assert code == 2
+    assert message in err
+    assert "Traceback" not in err
+    assert not alone.with_name("recovery.json").exists()
+
+
+def test_that_processors_were_mixed_is_recorded(run, file: Path, monkeypatch) -> None:
+    mixed = SimpleNamespace(mixed=True, threads=1, executor=lambda *robots: Simulation(*robots, threads=1))
+    monkeypatch.setattr("repertoire.execution.executor._source", mixed)
+    assert run(*broken(file), "--trials", 2)[0] == 0
+    assert record(file)["processors"] == "mixed"
