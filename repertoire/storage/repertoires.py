@@ -17,7 +17,7 @@ from repertoire.repertoire import Repertoire, Spread
 from repertoire.storage.formats import Array, Contents, Format
 from robots.errors import InvalidValueError
 from robots.files.records import Steps
-from robots.mjcf.reading import find_reference
+from robots.mjcf.screening import screen
 from robots.robot import robot_from_text
 
 _MOST_DAMAGES = 1000  # of one training
@@ -153,7 +153,7 @@ def _problem_texts(problem: ProblemRecord) -> dict[str, str]:
     if robot.modifications:
         changes = ", ".join(change.label for change in robot.modifications)
         raise InvalidValueError(f"a repertoire is saved with the whole robot, but its robot has {changes}")
-    _check_reference(robot.xml)
+    screen(robot.xml, "its robot")  # without any other file
     facts["episode_steps"] = robot.description.episode_steps
     texts = dict(zip(_ROBOT_TEXTS, (problem.controller, robot.xml, robot.yaml), strict=True))
     return {"problem": json.dumps(facts)} | texts
@@ -170,7 +170,6 @@ def _problem(contents: Contents) -> ProblemRecord:
             )
     if steps is None:
         return ProblemRecord(**values)
-    _check_reference(texts["robot/mjcf"])
     robot = robot_from_text(texts["robot/mjcf"], texts["robot/yaml"], origin="its robot")
     robot = robot.with_controller(texts["controller"]).with_episode_steps(steps)
     return ProblemRecord(**values, robot=robot, controller=texts["controller"])
@@ -179,14 +178,6 @@ def _problem(contents: Contents) -> ProblemRecord:
 def _spread(*, episodes: np.ndarray, seed: np.ndarray, **columns: np.ndarray) -> Spread:
     """The spread that checked arrays describe."""
     return Spread(episodes=int(episodes), seed=int(seed), **columns)
-
-
-def _check_reference(mjcf: str) -> None:
-    """Refuse a robot that needs another file, before MuJoCo looks for it."""
-    if (reference := find_reference(mjcf)) is not None:
-        raise InvalidValueError(
-            f"'robot/mjcf' refers to another file ({reference!r}), which would be missing"
-        )
 
 
 def _check(contents: Contents, problem: ProblemRecord, settings: Settings) -> None:

@@ -20,14 +20,25 @@ def read_text(path: Path) -> str:
     Raises:
         InvalidFileError: the file does not exist, cannot be read, is too large or is not text.
     """
+    try:
+        return read_bytes(path, MOST).decode("utf-8")
+    except UnicodeDecodeError as error:
+        raise InvalidFileError(f"{path} is not a text file") from error
+
+
+def read_bytes(path: Path, most: int) -> bytes:
+    """Read a file of a limited size [bytes].
+
+    Raises:
+        InvalidFileError: the file does not exist, cannot be read, is too large or no regular file.
+    """
     with explain_errors(f"cannot read {path}"):
         check_regular(path)
-        if path.stat().st_size > MOST:
-            raise OSError(f"it is larger than {MOST / 1e6:.0f} MB")
-        try:
-            return path.read_text(encoding="utf-8")
-        except UnicodeDecodeError as error:
-            raise InvalidFileError(f"{path} is not a text file") from error
+        with path.open("rb") as file:
+            content = file.read(most + 1)
+        if len(content) > most:
+            raise OSError(f"it is larger than {most / 1e6:.0f} MB")
+        return content
 
 
 def parse_yaml(text: str) -> object:

@@ -1,1 +1,1 @@
-"""Models that others wrote: read as one text, and screened."""
+"""Models that others wrote: their files collected, read as one text, and screened."""

@@ -5,7 +5,6 @@ be looked at are left out: they would make every repertoire larger and change no
 """
 
 import math
-import re
 import warnings
 from collections.abc import Iterator
 from pathlib import Path
@@ -16,24 +15,14 @@ import numpy as np
 
 from robots.errors import InvalidRobotError
 from robots.files.atomic import explain_errors
-from robots.files.texts import MOST, read_text
-from robots.mjcf.screening import check_options, meaning, screen, screen_file
+from robots.files.texts import MOST
+from robots.mjcf.collection import collect
+from robots.mjcf.screening import check_options, meaning, screen
 
 _MESH = mujoco.mjtGeom.mjGEOM_MESH
 _FEWEST = 4  # vertices of a mesh that MuJoCo accepts
 _HIDDEN = 3  # geoms in this group and those after it are not drawn
-_COMMENT = re.compile(r"<!--.*?-->|<\?.*?\?>", re.DOTALL)
-# how an MJCF has MuJoCo read other files, whatever their path
-_REFERENCE = re.compile(r"<\s*include\b|\bfile\w*\s*=\s*(\"[^\"]*\"|'[^']*')?")
-_FILE = re.compile(r"\bfile\w*\s*=\s*([\"'])(.*?)\1", re.DOTALL)
-_FOLDER = re.compile(r"\b(?:mesh|texture|asset)dir\s*=\s*([\"'])(.*?)\1", re.DOTALL)
 _LISTS = {"key": "keys", "body": "bodies", "joint": "joints", "geom": "geoms"}
-
-
-def find_reference(xml: str) -> str | None:
-    """The first place where an MJCF refers to another file; None if it needs no other file."""
-    found = _REFERENCE.search(xml)
-    return found[0] if found else None
 
 
 def read_self_contained(path: Path) -> str:
@@ -54,49 +43,24 @@ def read_self_contained(path: Path) -> str:
         raise InvalidRobotError(
             f"cannot read {path}: there is no such file; MJCF files in its folder: {others}"
         )
-    text = read_text(path)
-    if _COMMENT.sub("", text).lstrip().startswith("<robot"):
-        raise InvalidRobotError(f"{path} is a URDF, but only MJCF can be read")
-    _check_places(text, path)
-    if find_reference(text) is None:
-        screen(text, str(path))
-    else:
-        screen_file(path, str(path))
+    text, files, alone = collect(path)
+    screen(text, str(path), files)
     try:
-        spec = mujoco.MjSpec.from_file(str(path))
+        spec = mujoco.MjSpec.from_string(text, include=files, assets=files)
         check_options(spec.option, str(path))
-        if find_reference(text) is None and not _has_nameless(spec):
+        if alone and not _has_nameless(spec):
             return text
         with warnings.catch_warnings(action="ignore"):  # of MuJoCo, which Python would print
             text = _gathered(spec)
     except ValueError as error:
         raise InvalidRobotError(f"{path}: the MJCF cannot be read: {meaning(str(error))}") from error
-    _check(text, path)
+    if len(text) > MOST:
+        raise InvalidRobotError(
+            f"{path}: its meshes take {len(text) / 1e6:.0f} MB; at most {MOST / 1e6:.0f} MB are possible: "
+            "give it simpler shapes for what touches the ground"
+        )
     screen(text, str(path))  # it may no longer compile: numbers were rounded
     return text
-
-
-def _check_places(text: str, path: Path) -> None:
-    """Refuse an MJCF that refers to a file outside its folder, or includes one that does.
-
-    Whoever shares a robot shares what was read from its files.
-    """
-    root, texts, folders = path.parent.resolve(), {path.resolve(): text}, {path.parent.resolve()}
-    waiting = [text]
-    while waiting:
-        text = waiting.pop()
-        folders |= {root / folder.replace("\\", "/") for _, folder in _FOLDER.findall(text)}
-        for _, name in _FILE.findall(text):
-            places = {(folder / name.replace("\\", "/")).resolve() for folder in folders}
-            if "&" in name or not all(place.is_relative_to(root) for place in places):
-                raise InvalidRobotError(
-                    f"{path}: the MJCF refers to {name!r}, which is outside its folder: copy the file into it"
-                )
-            for place in places - texts.keys():
-                if place.suffix.lower() == ".xml" and place.is_file():
-                    folders.add(place.parent)
-                    texts[place] = read_text(place)
-                    waiting.append(texts[place])
 
 
 def _gathered(spec: mujoco.MjSpec) -> str:
@@ -118,7 +82,7 @@ def _gathered(spec: mujoco.MjSpec) -> str:
 
 
 def _drop_visuals(spec: mujoco.MjSpec) -> None:
-    """Leave out skins, textures in files, and the geoms and meshes that neither touch nor weigh anything."""
+    """Leave out skins, and the geoms and meshes that neither touch nor weigh anything."""
     for geom in list(spec.geoms):
         if not _is_visual(spec, geom):
             continue
@@ -128,13 +92,8 @@ def _drop_visuals(spec: mujoco.MjSpec) -> None:
         else:  # a shape takes no room; without mass it can be told without its body that it is only seen
             geom.density, geom.mass = 0, math.nan
     used = {geom.meshname for geom in spec.geoms}
-    pictures = {texture.name for texture in spec.textures if _is_file(texture)}
-    for material in spec.materials:
-        for role, name in enumerate(material.textures):
-            if name in pictures:
-                material.textures[role] = ""
     unused = [mesh for mesh in spec.meshes if mesh.name not in used]
-    for element in [*unused, *spec.skins, *filter(_is_file, spec.textures)]:
+    for element in [*unused, *spec.skins]:
         spec.delete(element)
 
 
@@ -162,11 +121,6 @@ def _inline_mesh(mesh: mujoco.MjsMesh, model: mujoco.MjModel) -> None:
     mesh.scale, mesh.refpos, mesh.refquat = [1, 1, 1], [0, 0, 0], [1, 0, 0, 0]
     mesh.uservert = vertices[enough].ravel().tolist()
     mesh.userface = model.mesh_face[first : first + count].ravel().tolist()
-
-
-def _is_file(texture: mujoco.MjsTexture) -> bool:
-    """Whether a texture is read from files."""
-    return bool(texture.file) or any(texture.cubefiles[side] for side in range(6))
 
 
 def _is_visual(spec: mujoco.MjSpec, geom: mujoco.MjsGeom) -> bool:
@@ -213,17 +167,3 @@ def _siblings(spec: mujoco.MjSpec) -> Iterator[tuple[str, list[Any]]]:
         yield "body", list(body.bodies)
         yield "joint", list(body.joints)
         yield "geom", list(body.geoms)
-
-
-def _check(text: str, path: Path) -> None:
-    """Refuse a text that needs other files after all, or is too long for a repertoire."""
-    reference = find_reference(text)
-    if reference is not None:
-        raise InvalidRobotError(
-            f"{path}: the MJCF refers to a file in a way that is not supported: {reference}"
-        )
-    if len(text) > MOST:
-        raise InvalidRobotError(
-            f"{path}: its meshes take {len(text) / 1e6:.0f} MB; at most {MOST / 1e6:.0f} MB are possible: "
-            "give it simpler shapes for what touches the ground"
-        )

@@ -12,8 +12,10 @@ import subprocess
 import sys
 import tempfile
 import warnings
+from collections.abc import Iterable, Mapping
 from functools import cache
 from pathlib import Path
+from types import MappingProxyType
 
 import mujoco
 import numpy as np
@@ -31,13 +33,13 @@ _TIMESTEP = 1e-5, 0.1  # [s]
 _ITERATIONS = 1000  # of any solver at most; MuJoCo's own default is 100 or less
 _OUT_OF_TIME, _WITHOUT_MEMORY = -24, (-6, -9)  # exit codes where signals end a process
 _CHILD = Path(__file__).with_name("screening_child.py")
-_UNTRIED = "{}: its MJCF cannot be tried"
+_MAIN = "the model itself"  # its name among the files of the process
+_NO_FILES: Mapping[str, bytes] = MappingProxyType({})
 _NO_MEMORY = re.compile(r"alloc|length_error|out of memory", re.IGNORECASE)
 # what MuJoCo says of an MJCF that it cannot read, and what that means
 _MEANINGS = (
     (r".*ELEMENT_DEPTH_EXCEEDED.*", r"its elements are nested too deeply"),
     (r"XML parse error.*Line number=(\d+).*", r"it is not XML, see line \1"),
-    (r"XML Error: File ('.*?') already included.*", r"it includes \1 twice, or in a circle"),
     (r".*Error opening file ('.*?').*", r"it refers to \1, which cannot be opened"),
 )
 _accepted: set[bytes] = set()  # digests of texts
@@ -46,42 +48,34 @@ if mujoco.get_mju_user_warning() is None:  # the warnings would go to the termin
     mujoco.set_mju_user_warning(lambda _message: None)
 
 
-def screen(xml: str, origin: str) -> None:
+def screen(xml: str, origin: str, files: Mapping[str, bytes] = _NO_FILES) -> None:
     """Refuse a text that MuJoCo cannot compile, or only with more memory or time than any robot needs.
 
+    The process that compiles it can open no file: what is accepted needs none but those that are given.
+
     Args:
-        xml: an MJCF that refers to no file.
+        xml: an MJCF.
         origin: what to call it in errors.
+        files: the content of each file that it refers to, by name.
 
     Raises:
         InvalidRobotError: it is refused.
         InvalidFileError: it cannot be tried on this machine.
     """
     if not _accepted:
-        _accepted.update(_digest(path.read_text(encoding="utf-8")) for path in MODELS.glob("*/*.xml"))
-    if _digest(xml) not in _accepted:
-        with explain_errors(_UNTRIED.format(origin)), tempfile.TemporaryDirectory() as folder:
-            path = Path(folder) / "model.xml"
-            path.write_bytes(_encoded(xml))
-            screen_file(path, origin)
-        _accepted.add(_digest(xml))
-
-
-def screen_file(path: Path, origin: str) -> None:
-    """Screen an MJCF together with the files that it refers to; see `screen`.
-
-    Raises:
-        InvalidRobotError: it is refused.
-        InvalidFileError: it cannot be tried on this machine.
-    """
-    with explain_errors(_UNTRIED.format(origin)), tempfile.TemporaryDirectory() as folder:
-        arguments = [_CHILD, library_path(), path.absolute(), _MEMORY, _SECONDS]
+        _accepted.update(_digest(path.read_text(encoding="utf-8"), ()) for path in MODELS.glob("*/*.xml"))
+    digest = _digest(xml, files)
+    if digest in _accepted:
+        return
+    contents = {_MAIN: _encoded(xml), **files}
+    header = json.dumps([[name, len(content)] for name, content in contents.items()]).encode()
+    with explain_errors(f"{origin}: its MJCF cannot be tried"), tempfile.TemporaryDirectory() as folder:
         try:
             child = subprocess.run(
-                [sys.executable, "-I", "-S", *map(str, arguments)],
-                cwd=folder,  # where MuJoCo puts its log
+                [sys.executable, "-I", "-S", *map(str, (_CHILD, library_path(), _MEMORY, _SECONDS))],
+                cwd=folder,
                 env=os.environ | {"MALLOC_ARENA_MAX": "1"},  # the arena of each thread would count as memory
-                stdin=subprocess.DEVNULL,
+                input=b"".join((header, b"\n", *contents.values())),
                 capture_output=True,
                 timeout=_PATIENCE,
             )
@@ -90,6 +84,7 @@ def screen_file(path: Path, origin: str) -> None:
             refusal = _exceeds(f"{_PATIENCE:g} s to compile")
     if refusal:
         raise InvalidRobotError(f"{origin}: the MJCF {refusal}")
+    _accepted.add(digest)
 
 
 def check_options(option: mujoco.MjOption, origin: str) -> None:
@@ -187,5 +182,6 @@ def _encoded(xml: str) -> bytes:
     return xml.encode("utf-8", "replace")  # what cannot be encoded comes back as an error of MuJoCo's reader
 
 
-def _digest(xml: str) -> bytes:
-    return hashlib.blake2b(_encoded(xml), digest_size=32).digest()
+def _digest(xml: str, files: Iterable[str]) -> bytes:
+    names = "\n".join(sorted(files))  # which stand for the content, see `robots.mjcf.collection`
+    return hashlib.blake2b(_encoded(xml) + b"\0" + names.encode(), digest_size=32).digest()

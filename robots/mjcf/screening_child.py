@@ -1,7 +1,8 @@
 """Compiles an MJCF within limits and simulates two steps; `screening` runs it as a process of its own.
 
 It is a script that calls MuJoCo's library through ctypes: it starts in 20 ms, where `import mujoco` takes ten
-times as long. Arguments: the library, the MJCF, and the limits on memory [bytes] and processor time [s].
+times as long. Arguments: the library, and the limits on memory [bytes] and processor time [s]. Standard input
+is a line of JSON with the names and sizes of the MJCF and of the files that it refers to, then their content.
 """
 
 import ctypes
@@ -24,16 +25,22 @@ def _limit(memory: int, seconds: int) -> None:
         resource.setrlimit(resource.RLIMIT_FSIZE, (_LOG, _LOG))
         resource.setrlimit(resource.RLIMIT_CPU, (seconds, seconds + 1))  # signals 24 and 9
         resource.setrlimit(resource.RLIMIT_AS, (memory, memory))
+        resource.setrlimit(resource.RLIMIT_NOFILE, (0, 0))  # nothing can be opened any more
 
 
-def _screen(library: str, path: str) -> dict[str, object]:
+def _screen(mujoco: ctypes.CDLL) -> dict[str, object]:
     """Return the `error` for which MuJoCo refuses a model; or the `seconds` of a step, and sizes in bytes."""
-    mujoco = ctypes.CDLL(library)
+    mujoco.mj_loadXML.argtypes = [ctypes.c_char_p, ctypes.c_void_p, ctypes.c_char_p, ctypes.c_int]
     mujoco.mj_loadXML.restype = mujoco.mj_makeData.restype = ctypes.c_void_p
     mujoco.mj_makeData.argtypes = [ctypes.c_void_p]
     mujoco.mj_step.argtypes = [ctypes.c_void_p, ctypes.c_void_p]
     message = ctypes.create_string_buffer(_MESSAGE)
-    model = mujoco.mj_loadXML(os.fsencode(path), None, message, _MESSAGE)
+    files = ctypes.c_void_p()  # the one field of MuJoCo's virtual file system
+    mujoco.mj_defaultVFS(ctypes.byref(files))
+    names = json.loads(sys.stdin.buffer.readline())
+    for name, size in names:
+        mujoco.mj_addBufferVFS(ctypes.byref(files), name.encode(), sys.stdin.buffer.read(size), size)
+    model = mujoco.mj_loadXML(names[0][0].encode(), ctypes.byref(files), message, _MESSAGE)
     if not model:
         return {"error": message.value.decode(errors="replace") or "MuJoCo does not say why"}
     mujoco.mj_sizeModel.restype, mujoco.mj_sizeModel.argtypes = ctypes.c_int64, [ctypes.c_void_p]
@@ -49,5 +56,6 @@ def _screen(library: str, path: str) -> dict[str, object]:
 if __name__ == "__main__":
     answers = os.dup(1)
     os.dup2(2, 1)  # what MuJoCo prints is no answer
-    _limit(*map(int, sys.argv[3:]))
-    os.write(answers, json.dumps(_screen(*sys.argv[1:3])).encode())
+    mujoco = ctypes.CDLL(sys.argv[1])
+    _limit(*map(int, sys.argv[2:]))
+    os.write(answers, json.dumps(_screen(mujoco)).encode())

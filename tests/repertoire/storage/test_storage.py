@@ -20,7 +20,7 @@ from repertoire.problems.locomotion import walking_record
 from repertoire.repertoire import Repertoire, Spread
 from repertoire.storage.formats import Contents, read_group
 from repertoire.storage.repertoires import fingerprint, read_repertoire, read_search, write_repertoire
-from robots.errors import InvalidFileError, InvalidValueError
+from robots.errors import InvalidFileError, InvalidRobotError, InvalidValueError
 from robots.robot import load_robot, robot_from_text
 
 DOCS = Path(__file__).parents[3] / "docs" / "format.md"
@@ -326,11 +326,11 @@ SOUND_SEAL = {
     "wrong YAML": (change("robot/yaml", text(lambda t: t + "\nx: 1\n")), "its robot .*unknown key 'x'"),
     "MJCF including a file": (
         change("robot/mjcf", text(lambda t: t.replace("<worldbody>", "<include file='/etc/x'/><worldbody>"))),
-        "'robot/mjcf' refers to another file .'<include'.",
+        "its robot: the MJCF cannot be read: it refers to '/etc/x', which cannot be opened",
     ),
     "MJCF with a mesh": (
         change("robot/mjcf", text(lambda t: t.replace("</asset>", '<mesh name="m" file="m.stl"/></asset>'))),
-        "'robot/mjcf' refers to another file .'file=\"m.stl\"'.",
+        "its robot: the MJCF cannot be read: it refers to 'm.stl', which cannot be opened",
     ),
     "soft link": (link("thresholds", h5py.SoftLink("/elites/cells")), "'thresholds' is a link"),
     "external link": (link("elites", h5py.ExternalLink("other.h5", "/elites")), "'elites' is a link"),
@@ -502,14 +502,14 @@ def changed(**changes):
             changed(history={"a": np.array([1j])}),
             "'history/a' must be real numbers to be saved, not complex128",
         ),
-        (with_reference, "'robot/mjcf' refers to another file"),
+        (with_reference, "its robot: the MJCF cannot be read: it refers to 'a.xml'"),
         (lambda repertoire: with_problem(repertoire, controller="mlp-1"), "its controllers are 'mlp-1'"),
         (damaged, "saved with the whole robot, but its robot has a heavier torso"),
     ],
 )
 def test_does_not_write_what_it_could_not_read(path, repertoire, edit, message):
     before = path.read_bytes()
-    with pytest.raises(InvalidValueError, match=message):
+    with pytest.raises(InvalidRobotError if edit is with_reference else InvalidValueError, match=message):
         write_repertoire(path, edit(repertoire))
     assert path.read_bytes() == before
     assert list(path.parent.iterdir()) == [path]

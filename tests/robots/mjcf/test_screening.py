@@ -10,7 +10,6 @@ import robots.mjcf.screening
 from robots.catalogue import MODELS
 from robots.errors import InvalidRobotError
 from robots.importing.draft import draft_robot
-from robots.mjcf.reading import read_self_contained
 from robots.mjcf.screening import screen
 from robots.robot import load_robot, robot_from_text
 
@@ -154,29 +153,6 @@ def test_numbers_that_are_not_finite_are_refused() -> None:
     xml = XML.replace('size="0.08"', 'size="0.08" solmix="nan"', 1)
     with pytest.raises(InvalidRobotError, match="numbers that are not finite, see geom_solmix"):
         robot_from_text(xml, YAML, origin="mine")
-
-
-@pytest.mark.parametrize(
-    ("before", "hidden"),
-    [
-        ('<include file="../secret.xml"/>', None),
-        ('<asset><hfield name="h" file="{folder}/secret.bin" size="1 1 1 1"/></asset>', None),
-        ('<compiler meshdir=".."/><asset><mesh name="m" file="secret.stl"/></asset>', None),
-        ('<include file="&#x2e;./secret.xml"/>', None),
-        ('<include file="inner.xml"/>', '<mujoco><asset><mesh file="..\\secret.stl"/></asset></mujoco>'),
-        ('<asset><mesh name="m" file="link.stl"/></asset>', None),
-    ],
-)
-def test_an_mjcf_reads_nothing_outside_its_folder(before: str, hidden: str | None, tmp_path: Path) -> None:
-    folder = tmp_path / "robot"
-    folder.mkdir()
-    (tmp_path / "secret.stl").write_text("secret")
-    (folder / "link.stl").symlink_to(tmp_path / "secret.stl")
-    (folder / "inner.xml").write_text(hidden or "<mujoco/>")
-    path = folder / "robot.xml"
-    path.write_text(mjcf(BALL, before.format(folder=tmp_path)))
-    with pytest.raises(InvalidRobotError, match=r"outside its folder: copy the file into it$"):
-        read_self_contained(path)
 
 
 def test_many_degrees_of_freedom_have_a_dense_jacobian_where_mujoco_errs_with_a_sparse_one() -> None:
