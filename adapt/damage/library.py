@@ -1,21 +1,16 @@
-"""The damages that a repertoire is rehearsed on by default, and the families of similar damages."""
+"""The damages that a repertoire is rehearsed on by default."""
 
 from itertools import combinations
 
-from adapt.damage.damage import Damage
-from adapt.damage.defect import Combination, damage_kinds
-from adapt.damage.kinds.dead import Dead
-from adapt.damage.kinds.friction import Friction
-from adapt.damage.kinds.locked import Locked
-from adapt.damage.kinds.lost import Lost
-from adapt.damage.kinds.payload import Payload
-from adapt.damage.kinds.short import Short
-from adapt.damage.kinds.slip import Slip
-from adapt.damage.kinds.weak import Weak
+from adapt.damage.damage import Combination, Damage
+from adapt.damage.kinds.ground import Friction, Slip
+from adapt.damage.kinds.joints import Locked
+from adapt.damage.kinds.limbs import Lost, Short
+from adapt.damage.kinds.loads import Payload
+from adapt.damage.kinds.motors import Dead, Weak
 from adapt.damage.parts import RobotParts
 from robots.robot import Robot
 
-LIMB_LOSS = frozenset({"lost", "dead", "short", "pair"})  # families that take away what a leg does
 _LOAD = 0.25  # of the robot's mass
 _WEAK = 0.2  # of the torque
 _SLIP = 0.2  # of the friction
@@ -57,11 +52,3 @@ def _locked(joint: str, parts: RobotParts) -> list[Damage]:
     halfway = (round((rest + end) / 2, 2) for end in (low, high))
     angles = [angle for angle in halfway if low <= angle <= high and abs(angle - rest) > _LEAST_TURN]
     return [Locked(f"joint={joint}", angle) for angle in (None, *angles)]
-
-
-def family(text: str) -> frozenset[str]:
-    """The families of the damages in a text, and "pair" where more than one leg is lost, dead or short."""
-    kinds, named = damage_kinds(), [part.partition(":")[2].partition("@")[0] for part in text.split("+")]
-    families = [kinds[kind.strip()].family for kind in named if kind]
-    several = sum(name in LIMB_LOSS for name in families) > 1
-    return frozenset(families) | ({"pair"} if several else set())

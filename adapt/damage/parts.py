@@ -1,6 +1,7 @@
 """`RobotParts`: what a robot has and damage can happen to; `Target`: one such part, as a damage names it."""
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Literal
 
 import mujoco
@@ -45,7 +46,6 @@ class RobotParts:
 
     def __init__(self, robot: Robot) -> None:
         self.robot = robot
-        self._spec = robot.spec()
 
     def find(self, text: str) -> Target:
         """Read which part is meant: a leg's name, `joint=NAME`, `foot=NAME`, `all`, `torso` or `floor`.
@@ -140,3 +140,8 @@ class RobotParts:
     def _limb(self, joint: str) -> mujoco.MjsBody:
         """The body that a joint moves."""
         return self._spec.joint(joint).parent
+
+    @cached_property
+    def _spec(self) -> mujoco.MjSpec:
+        """The whole robot's model."""
+        return self.robot.spec()

@@ -4,8 +4,8 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from adapt.damage import HEALTHY
-from adapt.damage.damage import Damage, check_compatible
-from adapt.damage.defect import Combination, Defect, damage_kinds
+from adapt.damage.damage import Combination, Damage, Defect, check_compatible
+from adapt.damage.kinds import damage_kinds
 from adapt.damage.library import damage_library
 from adapt.damage.parts import RobotParts, sort_words
 from robots.errors import InvalidFileError, InvalidValueError, SurefootError, UnknownNameError, shown
@@ -17,7 +17,7 @@ _MOST = 1000  # in a list
 
 
 def parse_damage(text: str, robot: Robot) -> Damage:
-    """Read a damage from its text.
+    """Read a damage of a robot from its text.
 
     Args:
         text: a part, a kind and possibly its strength, e.g. `front_left:lost` or `joint=hip:locked@0.3`; or
@@ -29,20 +29,29 @@ def parse_damage(text: str, robot: Robot) -> Damage:
             to such a part, or two damages contradict each other.
         UnknownNameError: the robot has no such part, or there is no such kind.
     """
-    if text.strip() == HEALTHY:
-        return Combination()
-    defects = tuple(_parse_defect(part.strip(), text, robot) for part in text.split("+"))
-    damage = defects[0] if len(defects) == 1 else Combination(defects)
-    check_compatible(damage.effects(RobotParts(robot)))
+    damage = damage_from(text, example=f"{next(iter(robot.description.legs))}:lost")
+    check_compatible(damage.changes(RobotParts(robot)))
     return damage
 
 
-def _parse_defect(part: str, text: str, robot: Robot) -> Defect:
+def damage_from(text: str, *, example: str = "front_left:lost") -> Damage:
+    """Read a damage from its text, of whichever robot: see `parse_damage`.
+
+    Raises:
+        InvalidValueError: the text is not of that form, or the strength is not possible.
+        UnknownNameError: there is no such kind.
+    """
+    if text.strip() == HEALTHY:
+        return Combination()
+    defects = tuple(_read_defect(part.strip(), text, example) for part in text.split("+"))
+    return defects[0] if len(defects) == 1 else Combination(defects)
+
+
+def _read_defect(part: str, text: str, example: str) -> Defect:
     """Read one of the damages of a text."""
     target, colon, rest = (piece.strip() for piece in part.partition(":"))
     kind, at, strength = (piece.strip() for piece in rest.partition("@"))
     if not (target and colon and kind) or ":" in rest or bool(at) != bool(strength):
-        example = f"{next(iter(robot.description.legs))}:lost"
         whole = "" if part == text.strip() else f" in {text!r}"
         raise InvalidValueError(
             f"a damage is written PART:KIND or PART:KIND@STRENGTH, for example {example}, not {part!r}{whole}"

@@ -5,8 +5,7 @@ from itertools import islice
 
 import numpy as np
 
-from adapt.damage.damage import Damage
-from adapt.damage.defect import Combination, Defect
+from adapt.damage.damage import Combination, Damage, Defect
 from adapt.self_model.rating import PRICE, Model, Rating, Trials
 from adapt.self_model.registry import MOST_FAULTS, Registry
 from robots.seeds import SeedFamily

@@ -5,8 +5,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from adapt.damage.damage import Damage
-from adapt.damage.defect import Combination, Defect
+from adapt.damage.damage import Combination, Damage, Defect
 from adapt.self_model.features import Features
 from adapt.self_model.twin import Run, Twin
 from robots.seeds import SeedFamily, derive_seeds

@@ -4,8 +4,8 @@ import math
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 
-from adapt.damage.damage import Damage, check_compatible
-from adapt.damage.defect import Combination, Defect, damage_kinds
+from adapt.damage.damage import Combination, Damage, Defect, check_compatible
+from adapt.damage.kinds import damage_kinds
 from adapt.damage.parts import RobotParts
 from robots.errors import InvalidValueError, SurefootError, UnknownNameError
 from robots.robot import Robot
@@ -115,7 +115,7 @@ class Registry:
             return None
         damage = defects[0] if len(defects) == 1 else Combination(tuple(defects))
         try:
-            check_compatible(damage.effects(self.parts))
+            check_compatible(damage.changes(self.parts))
         except SurefootError:
             return None
         return damage

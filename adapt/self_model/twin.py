@@ -119,13 +119,13 @@ class Twin:
 
     def robot_with(self, damage: Damage) -> Robot:
         """The robot with a damage; what had to be compiled is kept for other damages that share it."""
-        effects = damage.effects(self.parts)
-        edits = [effect for effect in effects if effect.edit]
-        labels, robot = tuple(effect.label for effect in edits), self.parts.robot
+        changes = damage.changes(self.parts)
+        edits = [change for change in changes if change.edit]
+        labels, robot = tuple(change.label for change in edits), self.parts.robot
         if labels:
             compiled = self._compiled.pop(labels, None) or robot.with_modifications(*edits, unseen=True)
             self._compiled[labels] = robot = compiled
             if len(self._compiled) > _KEPT:
                 self._compiled.pop(next(iter(self._compiled)))
-        patches = [effect for effect in effects if not effect.edit]
+        patches = [change for change in changes if not change.edit]
         return robot.with_modifications(*patches, unseen=True)

@@ -7,9 +7,8 @@ from pathlib import Path
 from typing import Literal
 
 from adapt.damage import HEALTHY
-from adapt.damage.damage import Damage
-from adapt.damage.library import LIMB_LOSS, family
-from adapt.damage.text import parse_damage, read_damages
+from adapt.damage.damage import LIMB_LOSS, Damage
+from adapt.damage.text import damage_from, parse_damage, read_damages
 from robots.errors import InvalidValueError, UnknownNameError
 from robots.robot import Robot
 
@@ -97,7 +96,7 @@ class Track:
         name: short, e.g. `T3`.
         title: in words.
         given: which damages of the library selectors are given. A damage has one or more families, such as
-            all that is lost; limb loss is what is lost, dead or short, see `adapt.damage.library.family`.
+            all that is lost; limb loss is what is lost, dead or short, see `Damage.families`.
         gap: whether there is a reality gap: the robot differs from the rehearsed one, see `randomised`.
         faults: those listed for the robot, or random ones, see `draw_faults`; these are only
             recovered from in simulated trials.
@@ -120,8 +119,10 @@ class Track:
         """
         if self.given == "none":
             return (HEALTHY,)
-        without = {"no family": family(damage), "no limb loss": LIMB_LOSS}.get(self.given, frozenset())
-        chosen = [text for text in rehearsed if not family(text) & without]
+        without = {"no family": damage_from(damage).families, "no limb loss": LIMB_LOSS}.get(
+            self.given, frozenset()
+        )
+        chosen = [text for text in rehearsed if not damage_from(text).families & without]
         if self.given == "all but the true one":
             chosen = [text for text in chosen if text != damage]
         elif self.given == "all and the true one":

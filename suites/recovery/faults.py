@@ -5,9 +5,8 @@ from itertools import combinations, zip_longest
 
 import numpy as np
 
-from adapt.damage.damage import Damage
-from adapt.damage.defect import Combination, Defect
-from adapt.damage.kinds.lost import Lost
+from adapt.damage.damage import Combination, Damage, Defect
+from adapt.damage.kinds.limbs import Lost
 from adapt.self_model.registry import Registry
 from robots.errors import InvalidValueError
 from robots.robot import Robot

@@ -4,7 +4,7 @@ import math
 
 import pandas as pd
 
-from adapt.damage.library import family
+from adapt.damage.text import damage_from
 from repertoire.execution.provenance import software_versions
 from robots.words import version_words
 from suites.markdown import join, table
@@ -76,7 +76,7 @@ def _families(binding: pd.DataFrame) -> str:
     ratios = binding.pivot(index="damage", columns="selector", values=marks)
     groups: dict[str, list[str]] = {}
     for damage in ratios.index:
-        for name in family(damage):
+        for name in damage_from(damage).families:
             groups.setdefault(name, []).append(damage)
     first, *others = dict.fromkeys(binding["selector"])
     rows = []

@@ -14,7 +14,6 @@ import numpy as np
 import pandas as pd
 
 from adapt.damage.damage import Damage
-from adapt.damage.library import family
 from adapt.oracle import FINAL_EPISODES, find_oracle, true_objectives
 from adapt.records import Outcome
 from adapt.recovery import run_trial
@@ -198,7 +197,7 @@ class SimulatedStudy:
             self.repertoire,
             settings.think_seconds,
             settings.think_episodes,
-            without=tuple(sorted(family(str(damage)) - {"pair"})) if self.track.left_out else (),
+            without=tuple(sorted(damage.families - {"pair"})) if self.track.left_out else (),
             before=self._before(number) if self.track.gap and entry.thinks else (),
             threads=self.threads,
         )

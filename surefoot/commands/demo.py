@@ -182,10 +182,9 @@ def _correct(out: Path, settings: TrainingDemoSettings, repertoire: Repertoire) 
 
 def _rehearse(out: Path, repertoire: Repertoire) -> Table:
     """Try every gait with each leg lost and dead, with weak motors, and on a slippery floor."""
-    from adapt.damage.kinds.dead import Dead
-    from adapt.damage.kinds.friction import Friction
-    from adapt.damage.kinds.lost import Lost
-    from adapt.damage.kinds.weak import Weak
+    from adapt.damage.kinds.ground import Friction
+    from adapt.damage.kinds.limbs import Lost
+    from adapt.damage.kinds.motors import Dead, Weak
     from adapt.rehearsal.rehearsal import rehearsal, rehearsed_table
     from adapt.rehearsal.storage import read_table, rehearsal_path, write_table
 

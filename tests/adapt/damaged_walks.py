@@ -3,7 +3,7 @@
 import mujoco
 import numpy as np
 
-from adapt.damage.defect import damage_kinds
+from adapt.damage.kinds import damage_kinds
 from robots.simulation.stepper import Stepper
 
 

@@ -4,11 +4,11 @@ import numpy as np
 import pytest
 from damaged_walks import texts, walk
 
-from adapt.damage.defect import Combination, damage_kinds
+from adapt.damage.damage import Combination
 from adapt.damage.edits import RED
-from adapt.damage.kinds.dead import Dead
-from adapt.damage.kinds.lost import Lost
-from adapt.damage.kinds.weak import Weak
+from adapt.damage.kinds import damage_kinds
+from adapt.damage.kinds.limbs import Lost
+from adapt.damage.kinds.motors import Dead, Weak
 from adapt.damage.text import parse_damage
 from robots.catalogue import robot_names
 from robots.errors import InvalidValueError

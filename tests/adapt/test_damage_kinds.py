@@ -6,18 +6,12 @@ import pytest
 from damaged_walks import entries, leg_entries, walk
 from odd_robot import odd_robot
 
-from adapt.damage.kinds.dead import Dead
-from adapt.damage.kinds.delay import Delay
-from adapt.damage.kinds.friction import Friction
-from adapt.damage.kinds.locked import Locked
-from adapt.damage.kinds.lost import Lost
-from adapt.damage.kinds.noisy_sensor import NoisySensor
-from adapt.damage.kinds.payload import Payload
-from adapt.damage.kinds.short import Short
-from adapt.damage.kinds.slip import Slip
-from adapt.damage.kinds.slope import Slope
-from adapt.damage.kinds.stuck_sensor import StuckSensor
-from adapt.damage.kinds.weak import Weak
+from adapt.damage.kinds.ground import Friction, Slip, Slope
+from adapt.damage.kinds.joints import Locked
+from adapt.damage.kinds.limbs import Lost, Short
+from adapt.damage.kinds.loads import Payload
+from adapt.damage.kinds.motors import Dead, Delay, Weak
+from adapt.damage.kinds.sensors import NoisySensor, StuckSensor
 from robots.catalogue import robot_names
 from robots.errors import InvalidRobotError, InvalidValueError
 from robots.robot import load_robot

@@ -5,8 +5,8 @@ import pytest
 from damaged_walks import walk
 from odd_robot import odd_robot
 
-from adapt.damage.library import damage_library, family
-from adapt.damage.text import parse_damage
+from adapt.damage.library import damage_library
+from adapt.damage.text import damage_from, parse_damage
 from robots.catalogue import robot_names
 from robots.robot import load_robot
 
@@ -65,4 +65,4 @@ def test_damages_of_the_library_can_be_simulated():
     ],
 )
 def test_families(text, expected):
-    assert family(text) == expected
+    assert damage_from(text).families == expected

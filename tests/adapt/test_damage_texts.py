@@ -4,12 +4,12 @@ import re
 
 import pytest
 
-from adapt.damage.defect import Combination, Defect, damage_kinds, register
-from adapt.damage.kinds.dead import Dead
-from adapt.damage.kinds.locked import Locked
-from adapt.damage.kinds.lost import Lost
-from adapt.damage.kinds.payload import Payload
-from adapt.damage.kinds.weak import Weak
+from adapt.damage.damage import Combination, Defect, register
+from adapt.damage.kinds import damage_kinds
+from adapt.damage.kinds.joints import Locked
+from adapt.damage.kinds.limbs import Lost
+from adapt.damage.kinds.loads import Payload
+from adapt.damage.kinds.motors import Dead, Weak
 from adapt.damage.text import parse_damage, read_damages
 from robots.errors import InvalidFileError, InvalidValueError, UnknownNameError
 from robots.robot import load_robot

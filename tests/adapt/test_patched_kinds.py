@@ -4,7 +4,7 @@ import mujoco
 import numpy as np
 import pytest
 
-from adapt.damage.defect import damage_kinds
+from adapt.damage.kinds import damage_kinds
 from adapt.damage.text import parse_damage
 from robots.errors import InvalidValueError
 from robots.robot import load_robot

@@ -7,8 +7,8 @@ from typing import ClassVar
 import numpy as np
 import pytest
 
-from adapt.damage.kinds.dead import Dead
-from adapt.damage.kinds.lost import Lost
+from adapt.damage.kinds.limbs import Lost
+from adapt.damage.kinds.motors import Dead
 from adapt.oracle import EPISODES as ORACLE_EPISODES
 from adapt.oracle import FINAL_EPISODES
 from adapt.records import Trial

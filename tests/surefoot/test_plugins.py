@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from adapt.damage import defect
+from adapt.damage.damage import KINDS
 from adapt.selectors import catalogue
 from robots import plugins
 
@@ -13,8 +13,8 @@ PLUGIN = '''"""A kind of damage and a selector."""
 
 from dataclasses import dataclass
 
-from adapt.damage.damage import Change, changes_of
-from adapt.damage.defect import Defect, Scale, register
+from adapt.damage.damage import Change, Defect, changes_of, register
+from adapt.damage.strength import Scale
 from adapt.damage.edits import find_motors
 from adapt.damage.parts import RobotParts, Target
 from adapt.selectors import catalogue
@@ -37,7 +37,7 @@ class Halved(Defect):
             for motor in find_motors(spec, joints):
                 motor.gear = 0.5 * motor.gear
 
-        return Change(changes_of("motor", joints), edit)
+        return self.change(changes_of("motor", joints), edit)
 
 
 catalogue.register("first", "tries the best first, under another name")(BestFirst)
@@ -47,13 +47,13 @@ catalogue.register("first", "tries the best first, under another name")(BestFirs
 @pytest.fixture
 def plugin(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """The file; what it registers is forgotten afterwards."""
-    monkeypatch.setattr(defect, "_KINDS", dict(defect.damage_kinds()))
     monkeypatch.setattr(catalogue, "_SELECTORS", dict(catalogue.selector_entries()))
     monkeypatch.setattr(plugins, "_loaded", set())
     monkeypatch.delenv(plugins.VARIABLE, raising=False)
     path = tmp_path / "my_damage.py"
     path.write_text(PLUGIN)
     yield path
+    KINDS.pop("halved", None)
     os.environ.pop(plugins.VARIABLE, None)
 
 

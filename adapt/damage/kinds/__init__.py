@@ -1,1 +1,20 @@
-"""The kinds of damage, one file each; all of them are found by `adapt.damage.damage.damage_kinds`."""
+"""The kinds of damage, similar ones in a file each; `damage_kinds` finds them all."""
+
+import importlib
+import pkgutil
+from functools import cache
+
+from adapt.damage.damage import KINDS, Defect
+
+
+def damage_kinds() -> dict[str, type[Defect]]:
+    """All kinds of defects by name: those of this package, and those that a user has registered."""
+    _import_all()
+    return dict(sorted(KINDS.items()))
+
+
+@cache
+def _import_all() -> None:
+    """Import the modules of this package, which register their kinds."""
+    for module in pkgutil.iter_modules(__path__):
+        importlib.import_module(f"{__name__}.{module.name}")

@@ -5,7 +5,7 @@ from functools import cache
 
 import numpy as np
 
-from adapt.damage.defect import damage_kinds
+from adapt.damage.kinds import damage_kinds
 from adapt.damage.text import parse_damage
 from adapt.self_model.twin import Run, Thinking, Twin
 from repertoire.problems.locomotion import walking_record

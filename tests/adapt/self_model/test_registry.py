@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from adapt.damage.defect import damage_kinds
+from adapt.damage.kinds import damage_kinds
 from adapt.damage.text import parse_damage
 from adapt.self_model.registry import MOST_FAULTS, Registry
 from adapt.self_model.twin import Thinking, Twin

@@ -5,9 +5,9 @@ import dataclasses
 import numpy as np
 import pytest
 
-from adapt.damage.kinds.dead import Dead
-from adapt.damage.kinds.locked import Locked
-from adapt.damage.kinds.lost import Lost
+from adapt.damage.kinds.joints import Locked
+from adapt.damage.kinds.limbs import Lost
+from adapt.damage.kinds.motors import Dead
 from robots.deployment.deployment import deploy
 from robots.description import Alive
 from robots.errors import InvalidFileError, InvalidValueError

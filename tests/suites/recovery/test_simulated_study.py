@@ -8,8 +8,7 @@ import pandas as pd
 import pytest
 
 from adapt.damage import HEALTHY
-from adapt.damage.library import family
-from adapt.damage.text import parse_damage
+from adapt.damage.text import damage_from, parse_damage
 from adapt.rehearsal.rehearsal import rehearsal, rehearsed_table
 from adapt.selectors.selector import Context, Selector
 from repertoire.storage.repertoires import write_repertoire
@@ -41,7 +40,7 @@ def test_lost_legs() -> None:
     faults = [str(fault) for fault in lost_legs(load_robot("hexapod"), seed=4)]
     assert [text.count("lost") for text in faults] == [2, 3] * 15 + [3] * 5
     assert len(set(faults)) == 35
-    assert all(family(text) == {"lost", "pair"} for text in faults)
+    assert all(damage_from(text).families == {"lost", "pair"} for text in faults)
     assert len(lost_legs(load_robot("ant"), seed=4)) == 6
 
 

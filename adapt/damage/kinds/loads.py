@@ -1,15 +1,18 @@
-"""`Payload`: a load that the robot carries."""
+"""Another mass, or the same mass elsewhere."""
 
 import copy
 from dataclasses import dataclass
+from typing import ClassVar
 
 import mujoco
 import numpy as np
 
-from adapt.damage.damage import Change, changes_of
-from adapt.damage.defect import Defect, Scale, register
+from adapt.damage.damage import Change, Defect, changes_of, register
 from adapt.damage.edits import compiled, mark, the_joint
 from adapt.damage.parts import RobotParts, Target
+from adapt.damage.patches import settle
+from adapt.damage.strength import Scale
+from robots.errors import InvalidValueError
 
 _DENSITY = 2700.0  # of aluminium [kg/m³]
 _ABOVE = 100.0  # [m] over a body's centre of mass, from where its top is looked for
@@ -29,14 +32,13 @@ class Payload(Defect):
     scale = Scale("the load's mass [kg]", 0.001, 1000.0)
 
     def _change(self, parts: RobotParts, target: Target) -> Change:
-        """See `Defect`."""
         mass, torso = self.amount, parts.robot.description.torso
         if target.sort == "torso":
-            return Change(
+            return self.change(
                 frozenset({"the load of the torso"}), lambda spec: _load(spec, spec.body(torso), mass)
             )
         joint = target.name
-        return Change(
+        return self.change(
             changes_of("limb", [joint]), lambda spec: _load(spec, the_joint(spec, joint).parent, mass)
         )
 
@@ -75,3 +77,47 @@ def _top(model: mujoco.MjModel, body: int, above: float) -> np.ndarray:
     distance = mujoco.mj_ray(alone, data, start, -up, only, 1, -1, found, None)
     top = start - distance * up if found[0] >= 0 else data.xipos[body]
     return data.xmat[body].reshape(3, 3).T @ (top + above * up - data.xpos[body])
+
+
+@dataclass(frozen=True)
+class _Shifted(Defect):
+    """The torso's own mass is as large, but elsewhere: a battery slipped."""
+
+    family = "mass"
+    sorts = ("torso",)
+    axis: ClassVar[int]
+
+    def _change(self, parts: RobotParts, target: Target) -> Change:
+        torso, by, axis = parts.robot.description.torso, self.amount, self.axis
+        if axis == 1 and not parts.moves_freely:
+            raise InvalidValueError(
+                f"{self}: the {parts.robot.name} moves in a plane, without left and right"
+            )
+        subjects = frozenset({f"where the torso's mass is along {'xy'[axis]}"})
+        return self.change(subjects, patch=lambda model: _shift(model, torso, axis, by))
+
+
+@register("mass-ahead")
+@dataclass(frozen=True)
+class MassAhead(_Shifted):
+    """The torso's centre of mass is further to the front."""
+
+    title = "the torso's centre of mass is further to the front"
+    scale = Scale("how far [m], to the rear negative", -1.0, 1.0, default=0.05)
+    axis = 0
+
+
+@register("mass-left")
+@dataclass(frozen=True)
+class MassLeft(_Shifted):
+    """The torso's centre of mass is further to the left."""
+
+    title = "the torso's centre of mass is further to the left"
+    scale = Scale("how far [m], to the right negative", -1.0, 1.0, default=0.05)
+    axis = 1
+
+
+def _shift(model: mujoco.MjModel, torso: str, axis: int, by: float) -> None:
+    """Move a body's centre of mass in its coordinates."""
+    model.body_ipos[model.body(torso).id, axis] += by
+    settle(model)

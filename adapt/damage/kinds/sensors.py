@@ -1,11 +1,11 @@
-"""`StuckSensor`: a sensor that always reads the same."""
+"""Damage to what the controller sees, and to nothing else."""
 
 from dataclasses import dataclass
 
-from adapt.damage.damage import Change, changes_of
-from adapt.damage.defect import Defect, Scale, register
+from adapt.damage.damage import Change, Defect, changes_of, register
 from adapt.damage.edits import find_soles, limb_geoms, mark
 from adapt.damage.parts import RobotParts, Target
+from adapt.damage.strength import Scale
 from robots.errors import InvalidValueError
 from robots.robot import Faults
 
@@ -26,20 +26,48 @@ class StuckSensor(Defect):
     )
 
     def _change(self, parts: RobotParts, target: Target) -> Change:
-        """See `Defect`."""
         if target.sort == "foot":
             if self.strength not in (None, 0, 1):
                 raise InvalidValueError(f"{self}: the sensor of a foot reads 0 or 1")
             feet = (target.name,)
-            return Change(
+            return self.change(
                 changes_of("contact sensor", feet),
                 lambda spec: mark(find_soles(spec, parts.robot, feet)),
                 Faults(stuck={f"{target.name} contact": self.strength or 0.0}),
             )
         (low, high), joint = parts.range(target.name), target.name
         reading = (2 * self.position(parts, joint) - low - high) / (high - low)  # the range is [-1, 1]
-        return Change(
+        return self.change(
             changes_of("joint sensor", [joint]),
             lambda spec: mark(limb_geoms(spec, [joint])),
             Faults(stuck={f"{joint} position": reading, f"{joint} speed": 0.0}),
+        )
+
+
+@register("noisy-sensor")
+@dataclass(frozen=True)
+class NoisySensor(Defect):
+    """Normal noise is added to what the controller sees of joints and feet; of a leg, of all there is in it.
+
+    Only the controller is misled: the robot moves, and is judged, as it does.
+    """
+
+    title = "noise is added to what the joints' and feet's sensors read"
+    family = "sensor"
+    sorts = ("leg", "joint", "foot", "all")
+    scale = Scale(
+        "the noise's standard deviation, where 1 is half the joint's range, 10 rad/s or a contact",
+        0.01,
+        5.0,
+        default=0.2,
+    )
+
+    def _change(self, parts: RobotParts, target: Target) -> Change:
+        joints, feet = parts.joints(target), parts.feet(target)
+        names = [f"{joint} {what}" for joint in joints for what in ("position", "speed")]
+        names += [f"{foot} contact" for foot in feet]
+        return self.change(
+            changes_of("joint sensor", joints) | changes_of("contact sensor", feet),
+            lambda spec: mark([*limb_geoms(spec, joints), *find_soles(spec, parts.robot, feet)]),
+            Faults(noisy=dict.fromkeys(names, self.amount)),
         )

@@ -1,16 +1,47 @@
-"""`Stiff` and `Rubbing`: joints that move with difficulty."""
+"""Damage to joints: stuck, or moving with difficulty."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
 
 import mujoco
 
-from adapt.damage.damage import Change
-from adapt.damage.defect import Defect, Scale, register
+from adapt.damage.damage import Change, Defect, changes_of, register
+from adapt.damage.edits import delete_joint, find_joints, limb_geoms, mark
+from adapt.damage.frames import turn_body
 from adapt.damage.parts import RobotParts, Target
 from adapt.damage.patches import joint_ids, mark_limbs
+from adapt.damage.strength import Scale
+from robots.robot import Faults
 
 _SPEED = 5.0  # [rad/s or m/s] at which a share of the torque is meant
+
+
+@register("locked")
+@dataclass(frozen=True)
+class Locked(Defect):
+    """The joint is stuck at an angle, whatever acts on it; of a leg, all joints are.
+
+    The controller feels that angle and no speed; its actions for the joint do nothing.
+    """
+
+    title = "the joint is stuck at an angle, or all joints of the leg are"
+    family = "locked"
+    sorts = ("leg", "joint")
+    scale = Scale("the joint's position [rad]", None, None, rest="that at rest")
+
+    def _change(self, parts: RobotParts, target: Target) -> Change:
+        angles = {joint: self.position(parts, joint) for joint in parts.joints(target)}
+        return self.change(
+            changes_of("motor", angles), lambda spec: _lock(spec, angles), Faults(fixed=angles)
+        )
+
+
+def _lock(spec: mujoco.MjSpec, angles: Mapping[str, float]) -> None:
+    """Replace joints by how they turned their bodies."""
+    mark(limb_geoms(spec, list(angles)))
+    for joint in find_joints(spec, list(angles)):
+        turn_body(spec, joint, angles[joint.name])
+        delete_joint(spec, joint)
 
 
 @register("stiff")
@@ -26,11 +57,10 @@ class Stiff(Defect):
     )
 
     def _change(self, parts: RobotParts, target: Target) -> Change:
-        """See `Defect`."""
         joints = parts.joints(target)
         damping = {joint: self.amount * parts.torque(joint) / _SPEED for joint in joints}
         subjects = frozenset(f"the damping of {joint}" for joint in joints)
-        return Change(subjects, patch=lambda model: _hold_back(model, damping, dry=False))
+        return self.change(subjects, patch=lambda model: _hold_back(model, damping, dry=False))
 
 
 @register("rubbing")
@@ -44,11 +74,10 @@ class Rubbing(Defect):
     scale = Scale("the share of the motor's greatest torque that it takes", 0.01, 2.0, default=0.3)
 
     def _change(self, parts: RobotParts, target: Target) -> Change:
-        """See `Defect`."""
         joints = parts.joints(target)
         torques = {joint: self.amount * parts.torque(joint) for joint in joints}
         subjects = frozenset(f"the dry friction of {joint}" for joint in joints)
-        return Change(subjects, patch=lambda model: _hold_back(model, torques, dry=True))
+        return self.change(subjects, patch=lambda model: _hold_back(model, torques, dry=True))
 
 
 def _hold_back(model: mujoco.MjModel, amounts: Mapping[str, float], *, dry: bool) -> None:

@@ -1,0 +1,64 @@
+"""`Scale`: what the strength of a damage means, and which are possible."""
+
+import math
+from dataclasses import dataclass
+
+from robots.errors import InvalidValueError
+
+
+@dataclass(frozen=True)
+class Scale:
+    """What the number after a kind of defect, its strength, means.
+
+    Attributes:
+        meaning: in words, with the unit.
+        low: the lowest strength, or None where it depends on the part.
+        high: the highest, or None likewise.
+        default: strength where none is given; None where one must be given, or `rest` says what is meant.
+        rest: what is meant without a strength where no one number says it, in words.
+        whole: whether strengths must be whole numbers.
+    """
+
+    meaning: str
+    low: float | None
+    high: float | None
+    default: float | None = None
+    rest: str | None = None
+    whole: bool = False
+
+    def resolve(self, kind: str, value: float | None) -> float | None:
+        """The strength that a value means, None where only `rest` says it.
+
+        Raises:
+            InvalidValueError: it is not a possible strength.
+        """
+        if value is None:
+            if self.default is None and self.rest is None:
+                raise InvalidValueError(f"{kind} needs a strength: {self.meaning}, {self._range()}")
+            return self.default
+        low = -math.inf if self.low is None else self.low
+        high = math.inf if self.high is None else self.high
+        refused = not math.isfinite(value) or (self.whole and value != round(value))
+        if refused or not low <= value <= high:
+            number = "a whole number, " if self.whole else ""
+            raise InvalidValueError(
+                f"{kind} takes {number}{self.meaning}, {self._range()}, not {format_strength(value)}"
+            )
+        return float(value)
+
+    def words(self) -> str:
+        """What it means, its range and its default, in a line."""
+        default = self.rest if self.default is None else f"{self.default:g}"
+        return f"{self.meaning}, {self._range()}" + ("" if default is None else f"; default: {default}")
+
+    def _range(self) -> str:
+        """The possible strengths, in words."""
+        if self.low is None or self.high is None:
+            return "in the joint's range"
+        return f"{self.low:g} to {self.high:g}"
+
+
+def format_strength(value: float) -> str:
+    """The shortest text that reads back as the value."""
+    short = f"{value:g}"
+    return short if float(short) == value else repr(float(value))
