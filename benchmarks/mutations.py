@@ -51,7 +51,18 @@ _ATTRIBUTES = dict.fromkeys(_NUMERIC.split(), _NUMBERS) | {
     "ctrlrange": ("0 0", "-inf inf", "2 1"),
     "count": ("0", "3", "100", "1000000"),
     "memory": ("1", "1M", "900G", "-5"),
-    "file": ("x.stl", "/etc/passwd", "../x.xml"),
+    "file": (
+        "x.stl",
+        "/etc/passwd",
+        "../outside.xml",
+        "../outside.obj",
+        "..\\outside.obj",
+        "outside.obj",
+        "part",
+    ),
+    "meshdir": ("..", "/", "../", "meshes", "robot/..", "x"),
+    "assetdir": ("..", "..\\", ""),
+    "strippath": ("true", "false"),
     "class": ("main", "none"),
     "type": ("plane", "mesh", "hfield"),
     "quat": ("0 0 0 0", "nan 1 1 1"),
@@ -90,8 +101,23 @@ _ROOT = (
     "<equality><weld body1='torso' body2='world'/></equality>",
     "<sensor><framepos objtype='body' objname='torso'/></sensor>",
     "<include file='x.xml'/>",
+    "<include file='../outside.xml'/>",
+    "<compiler meshdir='..'/>",
+    "<asset><mesh file='../outside.obj'/></asset>",
+    """<asset><mesh name="file='" file="../outside.obj"/></asset>""",
+    "<asset><hfield name='png' file='../outside.xml' size='1 1 1 1'/></asset>",
+    "<asset><model name='outside' file='../outside.xml'/></asset>",
     "<extension><plugin plugin='mujoco.pid'/></extension>",
     "<default><geom density='1e9' friction='0 0 0'/></default>",
+)
+_PATHS = {"file", "meshdir", "assetdir"}
+_PART = re.compile(r"""=("[^"]*"|'[^']*')""")  # the value of an attribute
+_ODD = (
+    "<!DOCTYPE mujoco [<!ENTITY up '..'>]>",
+    "<!-- -- <x y='-->",
+    "<?xml version='1.0' encoding='utf-16'?>",
+    "<![CDATA[x]]>",
+    "\ufeff",
 )
 _NUMBER = re.compile(r"-?\d+\.?\d*(?:e-?\d+)?")
 
@@ -208,7 +234,12 @@ def mutate_xml(text: str, rng: Rng) -> str:
     for _ in range(pick(rng, (1, 1, 2, 3))):
         elements = list(root.iter())
         element, parent, kind = pick(rng, elements), pick(rng, elements), int(rng.integers(12))
-        if kind < 4 and element.attrib:
+        users = [element for element in elements if element.attrib.keys() & _PATHS]
+        if users and rng.random() < 0.5:
+            element = pick(rng, users)
+            name = pick(rng, sorted(element.attrib.keys() & _PATHS))
+            element.set(name, pick(rng, _ATTRIBUTES[name]))
+        elif kind < 4 and element.attrib:
             name = pick(rng, list(element.attrib))
             others = [other.attrib[name] for other in elements if name in other.attrib]
             changed = _mutate_words(element.attrib[name], rng)
@@ -234,7 +265,15 @@ def mutate_xml(text: str, rng: Rng) -> str:
                 rng, [element for element in elements if element.tag in ("body", "worldbody")] or [root]
             )
             body.insert(int(rng.integers(len(body) + 1)), ElementTree.fromstring(pick(rng, _WORLD)))
-    return ElementTree.tostring(root, encoding="unicode")
+    return _disguise(ElementTree.tostring(root, encoding="unicode"), rng)
+
+
+def _disguise(text: str, rng: Rng) -> str:
+    """Write the same MJCF in another way, or put something odd before it."""
+    kind = int(rng.integers(10))
+    if kind == 0:
+        return _PART.sub(lambda found: found[0].replace(".", "&#46;").replace("/", "&#x2F;"), text)
+    return pick(rng, _ODD) + text if kind == 1 else text
 
 
 def mutate_hdf5(path: Path, rng: Rng) -> None:

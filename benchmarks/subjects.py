@@ -10,6 +10,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+import mujoco
 import numpy as np
 import pandas as pd
 
@@ -25,6 +26,7 @@ from repertoire.storage.repertoires import fingerprint, read_repertoire, write_r
 from repertoire.training.runs import FILE_NAME, resume_training, start_training
 from robots.catalogue import MODELS
 from robots.importing.draft import draft_robot
+from robots.mjcf.reading import read_self_contained
 from robots.robot import Robot, find_robot
 from robots.simulation.simulation import Simulation
 from robots.words import robot_facts
@@ -35,6 +37,23 @@ from suites.recovery.simulated_study import SimulatedSettings, read_fault
 from surefoot.commands.show import show
 
 _DAMAGES = "# comment\n- front_left:lost\n- joint=back_right_ankle:locked@0.9\n- all:weak@0.7+floor:slope@5\n"
+_MESH = "v 0 0 0\nv 1 0 0\nv 0 2 0\nv 0 0 4\nf 1 3 2\nf 1 2 4\nf 1 4 3\nf 2 3 4\n"
+_OUTSIDE = "v 1 0 0\nv -1 0 0\nv 0 2 0\nv 0 -2 0\nv 0 0 3\nv 0 0 -3\n" + "".join(
+    f"f {face}\n" for face in ("1 3 5", "3 2 5", "2 4 5", "4 1 5", "3 1 6", "2 3 6", "4 2 6", "1 4 6")
+)
+_MODEL = {  # a model of several files in a folder, and files outside
+    "robot/robot.xml": """<mujoco><compiler meshdir="meshes"/><include file="part"/>
+        <asset><mesh name="m" file="m.obj"/><model name="arm" file="arm.xml"/></asset>
+        <worldbody><body name="b"><joint/><geom type="mesh" mesh="m"/></body>
+        <attach model="arm" body="arm" prefix="a_"/></worldbody></mujoco>""",
+    "robot/part": '<mujoco><option timestep="0.004"/><asset><mesh name="p" file="m.obj"/></asset></mujoco>',
+    "robot/arm.xml": """<mujoco><compiler assetdir="meshes"/><asset><mesh file="m.obj"/></asset><worldbody>
+        <body name="arm"><joint axis="0 1 0"/><geom type="mesh" mesh="m"/></body></worldbody></mujoco>""",
+    "robot/meshes/m.obj": _MESH,
+    "outside.xml": """<mujoco><worldbody><body name="arm"><geom name="leak" size="1"/></body></worldbody>
+        </mujoco>""",
+    "outside.obj": _OUTSIDE,
+}
 _IDENTITY = {"of": "optimization", "evaluations": {"sphere-100": 2000}, "seed": 7, "options": "none"}
 _FAULT = {
     "damage": "front_left:lost",
@@ -43,7 +62,13 @@ _FAULT = {
     "selector": "rehearsed",
     "diagnosis": "",
 } | {**{"rr_1": 0.5, "rr_2": 1.0, "falls_10": 1, "stop": 2, "seconds": 9.5, "explained": 0.8}}
-_CHANGES = {".h5": mutate_hdf5, ".yaml": mutate_yaml, ".xml": mutate_xml, ".json": mutate_json}
+_CHANGES = {
+    ".h5": mutate_hdf5,
+    ".yaml": mutate_yaml,
+    ".xml": mutate_xml,
+    "": mutate_xml,
+    ".json": mutate_json,
+}
 _SEARCHES = ("cma-mae", "lm-ma-mae", "openai-mae", "cma-mega", "map-elites-line", "me-es")
 _ROBOTS = ("ant", "hexapod")
 _STEPS = 5  # control steps of the episodes that try a robot
@@ -83,6 +108,9 @@ def make_corpus(folder: Path) -> None:
     (folder / "damages.yaml").write_text(_DAMAGES)
     (folder / "fault.json").write_text(json.dumps([_FAULT]))
     (folder / "scheduler.json").write_text(json.dumps({"address": "tcp://10.0.0.1:8786", "workers": {}}))
+    for name, text in _MODEL.items():
+        (folder / name).parent.mkdir(exist_ok=True)
+        (folder / name).write_text(text)
     keep_identity(folder, _IDENTITY)
     for algorithm in _SEARCHES:
         out = folder / algorithm
@@ -159,6 +187,16 @@ def _draft(name: str, folder: Path) -> None:
     _walk_with(find_robot(str(draft_robot(folder / name / f"{name}.xml").path)))
 
 
+def _assemble(folder: Path) -> None:
+    """Read a model of several files, in which nothing may be found of those outside its folder."""
+    model = mujoco.MjModel.from_xml_string(read_self_contained(folder / "robot" / "robot.xml"))
+    if (
+        "leak" in {model.geom(geom).name[-4:] for geom in range(model.ngeom)}
+        or _OUTSIDE.count("v") in model.mesh_vertnum
+    ):
+        raise AssertionError("a file outside the folder was read")
+
+
 def _walk(name: str, folder: Path) -> None:
     """Read a robot and use it."""
     _walk_with(find_robot(str(folder / name / f"{name}.yaml")))
@@ -218,6 +256,8 @@ def _subjects() -> dict[str, Subject]:
     }
     for name in _SEARCHES:
         found[f"run of {name}"] = Subject(f"{name}/{FILE_NAME}", partial(_resume, name))
+    for name in list(_MODEL)[:3]:
+        found[f"{name} of several"] = Subject(name, _assemble, tuple(_MODEL))
     for name in _ROBOTS:
         found[f"YAML of {name}"] = Subject(
             f"{name}/{name}.yaml", partial(_walk, name), (f"{name}/{name}.xml",)
