@@ -117,6 +117,10 @@ class Description(Record):
         start: positions of joints at the start of an episode where they differ from that pose [rad or m];
             of a free joint x, y, z and a quaternion.
         joints: actuated joints in the order of observations and actions.
+        drag: slows every body down by drag · v · (1 + |v|) [m/s²] at its speed v [m/s], and its turning by
+            drag · w · (1 + |w|) [rad/s²] at w [rad/s], as Bullet does; 0 for none.
+        position_rates: share of its speed by which a joint's position changes, where it is not 1. The speed
+            that such a joint shows is that of its position.
         ranges: narrower ranges of motion than the MJCF gives some of them, or ranges where it gives none
             [rad or m]; a position servo can be told no more either.
         servos: what actions command some of the joints, where it is not what the MJCF says.
@@ -142,6 +146,8 @@ class Description(Record):
     keyframe: str | None = None
     start: dict[str, Finite | tuple[Finite, ...]] = Field(default={})
     joints: Names
+    drag: Annotated[float, Field(ge=0, le=10, strict=True)] = 0.0
+    position_rates: dict[str, Annotated[float, Field(gt=0, le=1, strict=True)]] = Field(default={})
     ranges: dict[str, tuple[Finite, Finite]] = Field(default={})
     servos: dict[str, Servo] = Field(default={})
     feet: Annotated[dict[str, Names], Field(min_length=1)]
@@ -169,6 +175,7 @@ class Description(Record):
             for name, (low, high) in limits.items():
                 if not low < high:
                     raise ValueError(f"{kind}.{name} must go from low to high, not from {low:g} to {high:g}")
+        _require("position_rates names the joint", self.position_rates, self.joints, "joints")
         _require("measures name the foot", self.measures, self.feet, "feet")
         _require("alive.untouched names the foot", self.alive.untouched, self.feet, "feet")
         if self.alive.forfeits and not self.alive.ends_episode:

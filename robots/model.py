@@ -25,6 +25,12 @@ _DYNAMICS = [
     int(kind)
     for kind in (mujoco.mjtDyn.mjDYN_NONE, mujoco.mjtDyn.mjDYN_FILTER, mujoco.mjtDyn.mjDYN_FILTEREXACT)
 ]
+# Integrators of which MuJoCo can make a step in two halves
+_HALVED = (
+    mujoco.mjtIntegrator.mjINT_EULER,
+    mujoco.mjtIntegrator.mjINT_IMPLICIT,
+    mujoco.mjtIntegrator.mjINT_IMPLICITFAST,
+)
 _SCALAR = [int(mujoco.mjtJoint.mjJNT_HINGE), int(mujoco.mjtJoint.mjJNT_SLIDE)]
 _BEYOND = 1.1  # a servo that can be told more than this times its joint's range goes far outside it
 _GAINS = [int(mujoco.mjtGain.mjGAIN_FIXED)]
@@ -60,6 +66,11 @@ def compile_robot(
     check_numbers(model, origin)
     _check_actuators(model, description.joints, origin)
     ranges = _joint_ranges(model, description, origin)
+    if (description.drag or description.position_rates) and not knows_halves(model):
+        raise InvalidRobotError(
+            f"{origin}: drag and position_rates need the integrator Euler, implicit or implicitfast, "
+            "and no enabled flags"
+        )
     start = keyframe_positions(model, description.keyframe) | _start(model, description, origin)
     return model, physics, ranges, start
 
@@ -247,6 +258,11 @@ def strip(spec: mujoco.MjSpec, description: Description) -> None:
     for mesh in list(spec.meshes):
         if mesh.name not in used:
             spec.delete(mesh)
+
+
+def knows_halves(model: mujoco.MjModel) -> bool:
+    """Whether MuJoCo can make a step of a model in halves; RK4, sleeping bodies and others need the whole."""
+    return model.opt.integrator in _HALVED and model.opt.enableflags == 0
 
 
 def contact_sensor(foot: str, number: int) -> str:

@@ -52,6 +52,7 @@ class Task(NamedTuple):
         sensors: a record for each observation, (o,).
         parts: a record for each body whose place counts for the robot's position, (p,); none where the torso
             alone does, whose place is known without them.
+        links: a record for each body that drag slows down, parents before children, (l,); none without drag.
     """
 
     constants: np.ndarray
@@ -60,6 +61,7 @@ class Task(NamedTuple):
     untouched: np.ndarray
     sensors: np.ndarray
     parts: np.ndarray
+    links: np.ndarray
 
 
 class EpisodeState(NamedTuple):
@@ -75,6 +77,7 @@ class EpisodeState(NamedTuple):
         contacts: control steps that each foot was in contact, (f,).
         touching: whether each foot is in contact now, (f,).
         tally: what the episode has added up so far, one record, (1,).
+        drag: torque and force of each link's drag about the robot's centre of mass, (l, 6); scratch memory.
     """
 
     row: np.ndarray
@@ -86,6 +89,7 @@ class EpisodeState(NamedTuple):
     contacts: np.ndarray
     touching: np.ndarray
     tally: np.ndarray
+    drag: np.ndarray
 
 
 def make_task(robot: Robot, data: mujoco.MjData) -> Task:
@@ -96,14 +100,17 @@ def make_task(robot: Robot, data: mujoco.MjData) -> Task:
     sensors.noise = _by_observation(robot, faults.noisy, 0.0)
     untouched = np.array([foot in description.alive.untouched for foot in description.feet])
     parts = _parts(robot, data)
-    return Task(_constants(robot, data), _joints(robot, data), _soles(robot), untouched, sensors, parts)
+    links = _links(robot, data)
+    return Task(
+        _constants(robot, data), _joints(robot, data), _soles(robot), untouched, sensors, parts, links
+    )
 
 
 def make_state(task: Task, data: mujoco.MjData) -> EpisodeState:
     """The state of an episode that has not begun, part of which is that of MuJoCo's data."""
     feet, joints, delay = len(task.soles), len(task.joints), int(task.constants["delay"][0])
     return EpisodeState(
-        row=_row(data),
+        row=_row(task, data),
         sensordata=data.sensordata,
         warnings=data.warning.number,
         observation=np.zeros(len(task.sensors), np.float32),
@@ -112,6 +119,7 @@ def make_state(task: Task, data: mujoco.MjData) -> EpisodeState:
         contacts=np.zeros(feet, np.int64),
         touching=np.zeros(feet, np.bool_),
         tally=np.zeros(1, _TALLY).view(np.recarray),
+        drag=np.zeros((len(task.links), 6)),
     )
 
 
@@ -150,6 +158,9 @@ def _constants(robot: Robot, data: mujoco.MjData) -> np.ndarray:
         "ends_episode": alive.ends_episode,
         "forfeits": alive.forfeits,
         "control_step": robot.control_step,
+        "physics_step": model.opt.timestep,
+        "drag": description.drag,
+        "slowed": bool(description.position_rates),
         "substeps": description.substeps,
         "max_steps": description.episode_steps,
         "midway": max(1, round(_MIDWAY * description.episode_steps)),
@@ -163,7 +174,7 @@ def _constants(robot: Robot, data: mujoco.MjData) -> np.ndarray:
 
 def _joints(robot: Robot, data: mujoco.MjData) -> np.ndarray:
     """A record of each actuated joint, (j,); 0 for the actuator of one that is absent."""
-    model, names = robot.physics, robot.description.joints
+    model, description, names = robot.physics, robot.description, robot.description.joints
     joints = [mujoco.mj_name2id(model, mujoco.mjtObj.mjOBJ_JOINT, name) for name in names]
     motors = [motor_of(model, name) for name in names]
     middle, half_range = robot.joint_ranges.mean(axis=1), np.diff(robot.joint_ranges)[:, 0] / 2
@@ -191,6 +202,8 @@ def _joints(robot: Robot, data: mujoco.MjData) -> np.ndarray:
         "bias_velocity": of_motors(model.actuator_biasprm[:, 2]),  # force per velocity
         "min_force": of_motors(np.where(limited, model.actuator_forcerange[:, 0], -np.inf)),
         "max_force": of_motors(np.where(limited, model.actuator_forcerange[:, 1], np.inf)),
+        # share of the joint's velocity by which its position changes
+        "rate": [description.position_rates.get(name, 1.0) for name in description.joints],
         "play": [float(robot.faults.play.get(name, 0.0)) for name in names],  # in units of the control
         # the joint whose action its motor gets
         "source": [names.index(robot.faults.swapped.get(name, name)) for name in names],
@@ -217,6 +230,34 @@ def _parts(robot: Robot, data: mujoco.MjData) -> np.ndarray:
     return _records(len(present), values)
 
 
+def _links(robot: Robot, data: mujoco.MjData) -> np.ndarray:
+    """A record of each body that can move, (l,); none of a robot without drag."""
+    model = robot.physics
+    bodies = np.flatnonzero(model.body_weldid) if robot.description.drag else np.zeros(0, _INT)
+    numbers = {int(body): number for number, body in enumerate(bodies)}
+    inertia = model.body_inertia[bodies].T
+    values = {
+        "parent": np.array(
+            [numbers.get(int(parent), ABSENT) for parent in model.body_parentid[bodies]], _INT
+        ),
+        "mass": model.body_mass[bodies],
+        "inertia_x": inertia[0],  # about its principal axes
+        "inertia_y": inertia[1],
+        "inertia_z": inertia[2],
+        # columns of a row of state: of its centre of mass and its principal axes, of its velocity about the
+        # robot's centre of mass, and of that
+        "xipos": _column(data, data.xipos) + 3 * bodies,
+        "ximat": _column(data, data.ximat) + 9 * bodies,
+        "cvel": _column(data, data.cvel) + 6 * bodies,
+        "centre": _column(data, data.subtree_com) + 3 * model.body_rootid[bodies],
+        # of its degrees of freedom: their number, motion axes and passive forces
+        "dofs": model.body_dofnum[bodies],
+        "cdof": _column(data, data.cdof) + 6 * model.body_dofadr[bodies],
+        "passive": _column(data, data.qfrc_passive) + model.body_dofadr[bodies],
+    }
+    return _records(len(bodies), values)
+
+
 def _records(count: int, values: Mapping[str, object]) -> np.ndarray:
     """Records with a value or `count` values in each field, of types that are the same for every robot."""
     columns = {name: np.asarray(value) for name, value in values.items()}
@@ -232,9 +273,11 @@ def _column(data: mujoco.MjData, part: np.ndarray) -> int:
     return int(part.ctypes.data - data.qpos.ctypes.data) // data.qpos.itemsize
 
 
-def _row(data: mujoco.MjData) -> np.ndarray:
-    """MuJoCo's data from the positions to the orientations of bodies as one live row."""
-    parts = (data.qpos, data.qvel, data.ctrl, data.xpos, data.xmat)
+def _row(task: Task, data: mujoco.MjData) -> np.ndarray:
+    """MuJoCo's data from the positions to all that kernels read and write, as one live row."""
+    parts = [data.qpos, data.qvel, data.ctrl, data.xpos, data.xmat]
+    if len(task.links):
+        parts += [data.xipos, data.ximat, data.subtree_com, data.cdof, data.cvel, data.qfrc_passive]
     length = max(_column(data, part) + part.size for part in parts)
     return np.ctypeslib.as_array((ctypes.c_double * length).from_address(data.qpos.ctypes.data))
 

@@ -18,21 +18,15 @@ from numba.extending import intrinsic
 from robots.compilation import INTERPRETED, compiled
 from robots.errors import InvalidValueError
 from robots.mjcf.screening import library_path
-from robots.model import ABSENT
+from robots.model import ABSENT, knows_halves
 from robots.robot import Robot
 from robots.simulation.state import EpisodeState, Task, make_state, make_task, read_tally, start_positions
-from robots.simulation.task import apply_action, begin, feel, is_sound, note, score
+from robots.simulation.task import add_drag, apply_action, begin, feel, is_sound, note, score, slow_positions
 
 _NOT_WATCHED = np.zeros((2, 0))  # the sums of observations that nobody asked for
 _NOT_RECORDED = np.zeros((0, 0), np.float32)  # the transitions, or the trace, that nobody asked for
 _NEVER = np.zeros(1, np.bool_)  # the flag of an episode that is not abandoned
 _STATE = mujoco.mjtState.mjSTATE_INTEGRATION
-# Integrators of which MuJoCo can make a step in two halves
-_HALVED = (
-    mujoco.mjtIntegrator.mjINT_EULER,
-    mujoco.mjtIntegrator.mjINT_IMPLICIT,
-    mujoco.mjtIntegrator.mjINT_IMPLICITFAST,
-)
 
 
 class Stepper:
@@ -64,10 +58,11 @@ class Stepper:
         self._task = make_task(robot, self.data)
         self.state = make_state(self._task, self.data)
         self._start = start_positions(robot)
-        self._steps = _physics("mj_kinematics", "mj_step", robot.physics, self.data)
-        self._halves = self._steps
-        if _knows_halves(robot.physics):
+        self._steps = self._halves = _physics("mj_kinematics", "mj_step", robot.physics, self.data)
+        if knows_halves(robot.physics):
             self._halves = _physics("mj_step1", "mj_step2", robot.physics, self.data)
+        if robot.description.drag:  # which is added between the halves
+            self._steps = self._halves._replace(anew=True)
         self._sizes, self._memory = self.controller.arguments()
         feet = list(robot.description.feet)
         self._measured = np.array([feet.index(foot) for foot in robot.description.measures])
@@ -220,6 +215,7 @@ class _Physics(NamedTuple):
         derive: computes what follows from positions and velocities, at least the places of bodies.
         move: makes a step of physics, or the half of it that is left once all of that is known.
         halved: whether it is that half.
+        anew: whether halves derive everything before the first physics step of a control step too.
         model: of the robot.
         data: of the stepper.
     """
@@ -227,6 +223,7 @@ class _Physics(NamedTuple):
     derive: int
     move: int
     halved: bool
+    anew: bool
     model: int
     data: int
 
@@ -234,12 +231,7 @@ class _Physics(NamedTuple):
 def _physics(derive: str, move: str, model: mujoco.MjModel, data: mujoco.MjData) -> _Physics:
     """Simulation by these functions of MuJoCo's."""
     addresses = _address_of(derive), _address_of(move)
-    return _Physics(*addresses, move == "mj_step2", model._address, data._address)
-
-
-def _knows_halves(model: mujoco.MjModel) -> bool:
-    """Whether MuJoCo can make a step of a model in halves; RK4, sleeping bodies and others need the whole."""
-    return model.opt.integrator in _HALVED and model.opt.enableflags == 0
+    return _Physics(*addresses, move == "mj_step2", False, model._address, data._address)
 
 
 @cache
@@ -290,11 +282,13 @@ def _advance(physics: _Physics, task: Task, state: EpisodeState) -> bool:
     everything themselves, so that whatever a caller changed in MuJoCo's data counts.
     """
     apply_action(task, state)
-    _call(physics.move, physics.model, physics.data)
-    for _ in range(task.constants[0].substeps - 1):
-        if physics.halved:
+    for substep in range(task.constants[0].substeps):
+        if physics.halved and (substep > 0 or physics.anew):
             _call(physics.derive, physics.model, physics.data)
+        add_drag(task, state)
         _call(physics.move, physics.model, physics.data)
+        if task.constants[0].slowed:
+            slow_positions(task, state)
     sound = is_sound(task, state)
     if sound:  # or else MuJoCo would start again from the first pose
         feel(task, state)  # in the last step of physics, so before anything is derived anew

@@ -76,6 +76,58 @@ def apply_action(task: Task, episode: EpisodeState) -> None:
 
 
 @compiled()
+def add_drag(task: Task, episode: EpisodeState) -> None:
+    """Add the drag of all links to MuJoCo's passive forces, which hold for the velocities as they are.
+
+    A link of mass m and inertia I at speed v that turns at w meets the force -k m v (1 + |v|) and the torque
+    -k I w (1 + |w|), as in Bullet (`btMultiBody.cpp`). What they do to the joints adds up from the outermost
+    links inwards.
+    """
+    k, row, drag = task.constants[0].drag, episode.row, episode.drag
+    for i in range(task.links.size):
+        link = task.links[i]
+        at, c = link.cvel, link.centre
+        wx, wy, wz = row[at], row[at + 1], row[at + 2]
+        rx, ry, rz = (
+            row[link.xipos] - row[c],
+            row[link.xipos + 1] - row[c + 1],
+            row[link.xipos + 2] - row[c + 2],
+        )
+        vx = row[at + 3] + wy * rz - wz * ry
+        vy = row[at + 4] + wz * rx - wx * rz
+        vz = row[at + 5] + wx * ry - wy * rx
+        push = -k * link.mass * (1.0 + math.sqrt(vx * vx + vy * vy + vz * vz))
+        fx, fy, fz = push * vx, push * vy, push * vz
+        turn, r = -k * (1.0 + math.sqrt(wx * wx + wy * wy + wz * wz)), link.ximat
+        # about the principal axes, which are the columns of the rotation
+        tx = turn * link.inertia_x * (row[r] * wx + row[r + 3] * wy + row[r + 6] * wz)
+        ty = turn * link.inertia_y * (row[r + 1] * wx + row[r + 4] * wy + row[r + 7] * wz)
+        tz = turn * link.inertia_z * (row[r + 2] * wx + row[r + 5] * wy + row[r + 8] * wz)
+        drag[i, 0] = row[r] * tx + row[r + 1] * ty + row[r + 2] * tz + ry * fz - rz * fy
+        drag[i, 1] = row[r + 3] * tx + row[r + 4] * ty + row[r + 5] * tz + rz * fx - rx * fz
+        drag[i, 2] = row[r + 6] * tx + row[r + 7] * ty + row[r + 8] * tz + rx * fy - ry * fx
+        drag[i, 3], drag[i, 4], drag[i, 5] = fx, fy, fz
+    for i in range(task.links.size - 1, -1, -1):
+        link = task.links[i]
+        for dof in range(link.dofs):
+            for axis in range(6):
+                row[link.passive + dof] += row[link.cdof + 6 * dof + axis] * drag[i, axis]
+        if link.parent != ABSENT:
+            for axis in range(6):
+                drag[link.parent, axis] += drag[i, axis]
+
+
+@compiled()
+def slow_positions(task: Task, episode: EpisodeState) -> None:
+    """Take back the share of the last physics step by which joints with a position rate do not move."""
+    row = episode.row
+    for j in range(task.joints.size):
+        joint = task.joints[j]
+        if joint.rate != 1.0 and joint.qpos != ABSENT:
+            row[joint.qpos] -= (1.0 - joint.rate) * task.constants[0].physics_step * row[joint.qvel]
+
+
+@compiled()
 def is_sound(task: Task, episode: EpisodeState) -> bool:
     """Whether MuJoCo did not warn of a simulation, and its state may still be a walking robot's."""
     constants, row = task.constants[0], episode.row
@@ -138,7 +190,7 @@ def _reward(task: Task, episode: EpisodeState, pose: _Pose, position: tuple[floa
         joint, a = task.joints[j], float(episode.action[j])
         velocity = row[joint.qvel] if joint.qvel != ABSENT else 0.0
         torque = _torque(task, row, j)
-        work += abs(a * 0.1 * velocity)
+        work += abs(a * 0.1 * joint.rate * velocity)
         effort += a * a
         power += abs(torque * velocity)
         at_limit += abs(_rescaled(task, row, j)) > _NEAR_LIMIT
@@ -229,9 +281,9 @@ def _observe(task: Task, episode: EpisodeState, pose: _Pose, position: tuple[flo
     observation[7] = pitch
     joints = task.joints.size
     for j in range(joints):
-        column = task.joints[j].qvel
+        joint = task.joints[j]
         observation[8 + 2 * j] = _rescaled(task, row, j)
-        observation[9 + 2 * j] = 0.1 * (row[column] if column != ABSENT else 0.0)
+        observation[9 + 2 * j] = 0.1 * joint.rate * (row[joint.qvel] if joint.qvel != ABSENT else 0.0)
     for foot in range(episode.touching.size):
         observation[8 + 2 * joints + foot] = episode.touching[foot]
     if constants.faulty:

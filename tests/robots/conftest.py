@@ -20,4 +20,4 @@ def robot(request: pytest.FixtureRequest) -> Robot:
 def controllers(ant: Robot) -> np.ndarray:
     """Random controllers, (12, p): some fall soon, some shuffle on."""
     rng = np.random.default_rng(0)
-    return np.stack([ant.controller.initial(rng) for _ in range(12)])
+    return np.stack([np.float32(2) * ant.controller.initial(rng) for _ in range(12)])

@@ -80,9 +80,16 @@ def test_unknown_robot_lists_the_known() -> None:
         ({"substeps": "four"}, "substeps: .* not 'four'"),
         ({"substeps": 0}, "substeps: .* greater than 0, not 0"),
         (
-            {"joints": ["front_left_hip", "knee"], "legs": {"a": {"joints": ["knee"], "foot": "front_left"}}},
+            {
+                "joints": ["front_left_hip", "knee"],
+                "position_rates": {},
+                "legs": {"a": {"joints": ["knee"], "foot": "front_left"}},
+            },
             "no joint 'knee'",
         ),
+        ({"drag": -0.1}, "drag: .*greater than or equal to 0, not -0.1"),
+        ({"position_rates": {"knee": 0.5}}, "position_rates names the joint 'knee', which is not among"),
+        ({"position_rates": {"front_left_hip": 0.0}}, "position_rates.front_left_hip: .*greater than 0"),
         ({"floor": "lava"}, "no geom 'lava'; available: floor, torso"),
         ({"torso": "head"}, "no body 'head'"),
         ({"position": {"tail": [[0.0, 0.0, 0.0]]}}, "no body 'tail'"),
