@@ -4,8 +4,10 @@ from collections.abc import Mapping
 
 import numpy as np
 
+from robots.arrays import real_array
 from robots.compilation import compiled
 from robots.errors import InvalidValueError
+from robots.files.texts import LARGEST
 
 _LARGEST = 1e60  # of a number in a state, so that products of some of them do not overflow
 
@@ -37,10 +39,7 @@ def read_floats(state: Mapping[str, np.ndarray], name: str, shape: tuple[int, ..
     Raises:
         InvalidValueError: there is none, its shape is another, or it is not finite or too large.
     """
-    values = checked_floats(name, read(state, name), shape)
-    if (np.abs(values) > _LARGEST).any():
-        raise InvalidValueError(f"{name} must be from {-_LARGEST:g} to {_LARGEST:g}")
-    return values
+    return checked_floats(name, read(state, name), shape, largest=_LARGEST)
 
 
 def read_count(state: Mapping[str, np.ndarray], name: str) -> int:
@@ -55,16 +54,18 @@ def read_count(state: Mapping[str, np.ndarray], name: str) -> int:
     return int(value)
 
 
-def checked_floats(name: str, values: object, shape: tuple[int, ...]) -> np.ndarray:
+def checked_floats(
+    name: str, values: object, shape: tuple[int, ...], *, largest: float = LARGEST
+) -> np.ndarray:
     """Return a float64 copy of finite values of a shape.
 
     Raises:
-        InvalidValueError: the shape is another, or not all of them are finite.
+        InvalidValueError: the shape is another, or they are not real numbers from -largest to largest.
     """
-    array = np.array(values, np.float64)
+    array = real_array(name, values)
     check_shape(name, array, shape)
-    if not np.isfinite(array).all():
-        raise InvalidValueError(f"{name} must be finite")
+    if not (np.abs(array) <= largest).all():
+        raise InvalidValueError(f"{name} must be finite and from {-largest:g} to {largest:g}")
     return array
 
 
@@ -76,17 +77,17 @@ def check_shape(name: str, array: np.ndarray, expected: tuple[int, ...]) -> None
 
 @compiled()
 def all_finite(values: np.ndarray) -> bool:
-    """Whether there is neither an infinity nor a NaN in a contiguous array."""
+    """Whether all values of a contiguous array are finite, and none is beyond `LARGEST`."""
     finite = True
     flat = values.reshape(-1)
     for i in range(flat.size):  # without an early exit and not over its values, so that it vectorises
-        finite &= abs(flat[i]) < np.inf
+        finite &= abs(flat[i]) <= LARGEST
     return finite
 
 
 def check_finite(name: str, array: np.ndarray) -> None:
-    """Refuse an array (n, ...) that is not finite everywhere, with the indices where it is not."""
-    finite = np.isfinite(array).all(axis=tuple(range(1, array.ndim)))  # (n,)
+    """Refuse an array (n, ...) that holds NaN or numbers beyond `LARGEST`, with the indices where it does."""
+    finite = (np.abs(array) <= LARGEST).all(axis=tuple(range(1, array.ndim)))  # (n,)
     if not finite.all():
         indices = ", ".join(map(str, np.flatnonzero(~finite)))
-        raise InvalidValueError(f"{name} must be finite, but are not at index {indices}")
+        raise InvalidValueError(f"{name} must be finite, up to {LARGEST:g}, but are not at index {indices}")

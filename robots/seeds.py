@@ -7,6 +7,8 @@ from enum import IntEnum
 
 import numpy as np
 
+MOST_SEED = 2**63 - 1  # of a run; what a file's integers hold
+
 
 class SeedFamily(IntEnum):
     """What a run uses random numbers for. The numbers are part of every result: never change one."""

@@ -65,7 +65,7 @@ def train(
 
     folder = Path(out)
     with start_training(
-        problem,
+        str(problem),
         algorithm,
         out=folder,
         overwrite=overwrite,
@@ -120,7 +120,7 @@ def recover(
 
     path = None if isinstance(source, Repertoire) else repertoire_path(source)
     repertoire = source if isinstance(source, Repertoire) else load(source)
-    broken = parse_damage(damage, repertoire.robot) if isinstance(damage, str) else damage
+    broken = damage if isinstance(damage, Damage) else parse_damage(str(damage), repertoire.robot)
     table, _ = find_table(repertoire, path, selector, None if rehearsal is None else Path(rehearsal))
     return run_recovery(
         repertoire,

@@ -82,10 +82,9 @@ class Search:
             failed: (batch,) bool, evaluations without a result, whose objectives and measures do not count.
 
         Raises:
-            InvalidValueError: a shape is wrong, or a value that did not fail is not finite.
+            InvalidValueError: a shape is wrong, or a value that did not fail is not a finite real number.
             RuntimeError: there was no ask, or it was told already.
         """
-        objectives, measures = np.array(objectives, np.float64), np.array(measures, np.float64)
         lost = np.zeros(self._batch, np.bool_) if failed is None else np.asarray(failed)
         if lost.dtype != np.bool_:
             raise InvalidValueError(f"failed must be booleans, not {lost.dtype}")

@@ -10,6 +10,7 @@ from repertoire.archives.archive import Archive
 from repertoire.emitters.emitter import EVERYTHING, Emitter, Outcomes
 from repertoire.problems.problem import Evaluations, Request
 from repertoire.state import check_shape, nested, select
+from robots.arrays import real_array
 from robots.errors import InvalidValueError
 
 
@@ -107,8 +108,8 @@ class Search:
     def _checked(self, evaluations: Evaluations) -> Evaluations:
         """Return evaluations of this batch as arrays of the right types."""
         n, m = len(self._solutions if self._solutions is not None else ()), self.soft.measure_dim
-        objectives = np.asarray(evaluations.objectives, np.float64)
-        measures = np.asarray(evaluations.measures, np.float64)
+        objectives = real_array("objectives", evaluations.objectives)
+        measures = real_array("measures", evaluations.measures)
         failed = np.asarray(evaluations.failed)
         check_shape("objectives", objectives, (n,))
         check_shape("measures", measures, (n, m))

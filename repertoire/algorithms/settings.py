@@ -32,6 +32,7 @@ from repertoire.emitters.pga_me import PGAMESettings
 from repertoire.emitters.variation import VariationSettings
 from robots.errors import InvalidValueError, UnknownNameError
 from robots.files.records import by_kind, reader, validate
+from robots.files.texts import LARGEST
 
 ARCHIVES: dict[str, type[ArchiveSpec]] = {spec.kind: spec for spec in (GridSpec, CVTSpec)}
 EMITTERS: dict[str, type[EmitterSettings]] = by_kind(
@@ -113,9 +114,9 @@ class Settings(BaseModel):
 
     algorithm: str
     evaluations: Annotated[int, Field(gt=0, le=10**12, strict=True)]
-    seed: Annotated[int, Field(ge=0, strict=True)]
+    seed: Annotated[int, Field(ge=0, le=10**30, strict=True)]
     archive: AnyArchive
-    min_objective: Annotated[float, Field(allow_inf_nan=False)]
+    min_objective: Annotated[float, Field(ge=-LARGEST, le=LARGEST, allow_inf_nan=False)]
     emitters: Annotated[int, Field(gt=0, le=1000, strict=True)] = 5
     emitter: AnyEmitter
     thresholds: ThresholdSettings | None

@@ -42,8 +42,8 @@ class CVTSpec(ArchiveSpec):
     @classmethod
     def parse(cls, arguments: str) -> Self:
         """See `ArchiveSpec.parse`."""
-        count, *rest = arguments.split(",seed=")
-        return cls(parse_count(count), *(parse_count(seed, least=0) for seed in rest[:1]))
+        count, comma, seed = arguments.partition(",seed=")
+        return cls(parse_count(count), parse_count(seed, least=0) if comma else 0)
 
     def __str__(self) -> str:
         return f"cvt:{self.count}" + (f",seed={self.seed}" if self.seed else "")

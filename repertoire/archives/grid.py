@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import ClassVar, Self
 
 import numpy as np
@@ -58,15 +59,17 @@ class GridSpec(ArchiveSpec):
         lows, highs = np.ascontiguousarray(bounds.T)
         dims = np.array(self.sizes)
 
-        def locate(measures: np.ndarray) -> np.ndarray:
-            cells = np.empty(len(measures), np.int64)
-            _locate(measures, lows, highs, dims, cells)
-            return cells
-
-        return locate
+        return partial(_cells, lows, highs, dims)  # which, unlike a function in here, can be pickled
 
     def centroids(self, ranges: Sequence[tuple[float, float]]) -> None:
         """There are none: see `ArchiveSpec.centroids`."""
+
+
+def _cells(lows: np.ndarray, highs: np.ndarray, dims: np.ndarray, measures: np.ndarray) -> np.ndarray:
+    """The cells (n,) of measures (n, m)."""
+    cells = np.empty(len(measures), np.int64)
+    _locate(measures, lows, highs, dims, cells)
+    return cells
 
 
 @compiled()

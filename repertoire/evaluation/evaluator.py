@@ -23,12 +23,11 @@ from repertoire.storage.formats import Array, Contents, Format
 from repertoire.storage.repertoires import fingerprint
 from robots.errors import InvalidValueError
 from robots.robot import Robot
-from robots.seeds import SeedFamily, derive_seeds
+from robots.seeds import MOST_SEED, SeedFamily, derive_seeds
 from robots.simulation.episodes import Episodes, empty_episodes
 
 Identity = Mapping[str, str | int]  # what results depend on, by name
 MOST_EPISODES = 10_000
-MOST_SEED = 2**63 - 1  # what a file's integers hold
 # Episodes of each worker in a block: seconds of work, so that neither waiting for the last nor saving matters
 _BLOCK = 64
 _BLOCK_BYTES = 2**29  # of their solutions, at most

@@ -5,7 +5,11 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 from repertoire.problems.problem import OBJECTIVES_AND_MEASURES, Evaluations, Problem, Request
-from robots.errors import InvalidValueError
+from repertoire.state import check_shape, checked_floats
+from robots.arrays import real_array
+from robots.errors import InvalidValueError, shown
+
+_MOST_DIM = 100_000_000  # of which a batch of 200 solutions takes 80 GB
 
 
 class Custom(Problem):
@@ -20,8 +24,8 @@ class Custom(Problem):
         initial: solution from which the search starts, (n,); all zeros by default.
 
     Raises:
-        InvalidValueError: the length is below 1, a range is not finite or has no extent, or the initial
-            solution has another shape.
+        InvalidValueError: the length is below 1 or too large, a range is not finite or has no extent, the
+            initial solution has another shape, or a name or number is not fit for a file.
     """
 
     learning_rate = 0.001
@@ -37,11 +41,15 @@ class Custom(Problem):
         measure_names: Sequence[str] = (),
         initial: np.ndarray | None = None,
     ) -> None:
-        if solution_dim < 1:
-            raise InvalidValueError(f"solution_dim must be at least 1, not {solution_dim}")
-        self.name = name
+        if not (isinstance(solution_dim, int | np.integer) and 1 <= solution_dim <= _MOST_DIM):
+            raise InvalidValueError(
+                f"solution_dim must be a whole number from 1 to {_MOST_DIM:,}, not {shown(solution_dim)}"
+            )
+        self.name = str(name)
         self.solution_dim = int(solution_dim)
-        self.measure_ranges = tuple((float(low), float(high)) for low, high in measure_ranges)
+        ranges = real_array("measure_ranges", measure_ranges)
+        check_shape("measure_ranges", ranges, (len(ranges) if ranges.ndim else 0, 2))
+        self.measure_ranges = tuple((low, high) for low, high in ranges.tolist())
         for low, high in self.measure_ranges:
             if not (np.isfinite([low, high]).all() and low < high):
                 raise InvalidValueError(
@@ -49,16 +57,14 @@ class Custom(Problem):
                 )
         self.measure_names = tuple(measure_names)
         self.archive = (20,) * len(self.measure_ranges)
-        self.min_objective = float(min_objective)
-        self._initial = np.zeros(self.solution_dim) if initial is None else np.asarray(initial)
-        if self._initial.shape != (self.solution_dim,):
-            raise InvalidValueError(
-                f"initial must have shape ({self.solution_dim},), not {self._initial.shape}"
-            )
+        self.min_objective = float(real_array("min_objective", min_objective))
+        start = np.zeros(self.solution_dim) if initial is None else initial
+        self._initial = checked_floats("initial", start, (self.solution_dim,)).astype(np.float32)
+        self.record()  # refuses names and numbers that no file could hold
 
     def initial(self, rng: np.random.Generator) -> np.ndarray:
         """The initial solution, (n,) float32, whatever the generator."""
-        return self._initial.astype(np.float32)
+        return self._initial.copy()
 
     def evaluate(
         self,

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from robots.errors import InvalidValueError
+from robots.files.texts import check_values
 
 if TYPE_CHECKING:
     from robots.robot import Robot
@@ -27,7 +28,8 @@ class ProblemRecord:
         damages: texts of these damages; each such episode has one of them.
 
     Raises:
-        InvalidValueError: there is no measure, or not one name for each of them.
+        InvalidValueError: there is no measure, or not one name for each of them; or a name or range is not
+            fit for a file, see `check_values`.
     """
 
     name: str
@@ -42,6 +44,7 @@ class ProblemRecord:
     damages: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
+        check_values([self.name, self.measure_ranges, self.measure_names, self.objective_name])
         if not self.measure_names:
             names = tuple(f"measure {number}" for number in range(1, len(self.measure_ranges) + 1))
             object.__setattr__(self, "measure_names", names)

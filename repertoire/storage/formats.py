@@ -17,13 +17,17 @@ import numpy as np
 
 from robots.errors import InvalidFileError, InvalidValueError, SurefootError
 from robots.files.atomic import check_regular, explain_errors, replace_file
-from robots.files.texts import parse_json
+from robots.files.texts import LARGEST, check_values, parse_json
 
 Kind = TypeVar("Kind", bound=dict[str, object] | list[object])
 
 # the layout of HDF5 1.8 is the oldest in which metadata have checksums of their own
 _LAYOUT = "v108"
 _MOST_INFLATED = 2**30  # [bytes] by which the arrays of a file may be larger than the file
+_MOST_OBJECTS = 20_000  # arrays, texts and groups of a file
+_LONGEST = 1000  # bytes of an attribute
+_DEEPEST = 8  # groups in groups
+SUM = 1e38  # largest sum of numbers up to `LARGEST`, such as a QD score; float32 holds it, too
 _FILTERS: tuple[list[int], ...] = (
     [],
     [h5py.h5z.FILTER_DEFLATE],
@@ -80,15 +84,15 @@ class Array:
             any shape is allowed.
         low: least value.
         high: largest value.
-        finite: whether every value must be finite.
+        finite: whether every value must be finite; otherwise the limits are those of the finite ones.
         optional: whether the array may be missing, together with the others of its group.
         compressed: whether the array is stored with gzip, in a chunk for every index beyond the second axis.
     """
 
     dtype: str | None
     shape: tuple[str, ...] | None = ()
-    low: float = -math.inf
-    high: float = math.inf
+    low: float = -LARGEST
+    high: float = LARGEST
     finite: bool = True
     optional: bool = False
     compressed: bool = False
@@ -104,12 +108,13 @@ class Array:
         expected = tuple(map(lengths.setdefault, names, array.shape))
         if array.shape != expected:
             raise InvalidValueError(f"{name!r} must have shape {expected}, not {array.shape}")
-        wrong = ~np.isfinite(array) if self.finite else np.zeros(array.shape, bool)
-        if (self.low, self.high) != (-math.inf, math.inf):
-            wrong |= (array < self.low) | (array > self.high)
+        _check_storable(name, array)
+        finite = np.isfinite(array)
+        with np.errstate(over="ignore"):  # of limits that a float16 cannot hold
+            wrong = ((array < self.low) | (array > self.high)) & finite | (~finite & self.finite)
         if wrong.any():
             raise InvalidValueError(
-                f"{name!r} must be finite and from {self.low:g} to {self.high:g}, "
+                f"{name!r} must be {'finite and ' if self.finite else ''}from {self.low:g} to {self.high:g}, "
                 f"but {np.count_nonzero(wrong)} of {array.size} values are not"
             )
 
@@ -252,8 +257,7 @@ def write_group(group: h5py.Group, contents: Contents, compressed: Collection[st
         dtype = h5py.string_dtype("utf-8", max(1, len(text.encode())))  # HDF5 has no strings of length 0
         group.create_dataset(name, data=np.array(text.encode(), dtype), dtype=dtype)
     for name, array in sorted(contents.arrays.items()):
-        if not _storable(array.dtype):
-            raise InvalidValueError(f"{name!r} must be real numbers to be saved, not {array.dtype}")
+        _check_storable(name, array)
         chunks = array.shape[:2] + (1,) * (array.ndim - 2)
         gzip = {"chunks": chunks, "compression": "gzip", "compression_opts": 9}
         group.create_dataset(name, data=array, **(gzip if name in compressed and array.size else {}))
@@ -262,33 +266,43 @@ def write_group(group: h5py.Group, contents: Contents, compressed: Collection[st
 
 def read_group(file: h5py.File, name: str = "", *, without: str = "") -> Contents:
     """Read what `write_group` wrote: a group, or all groups but one; and verify the checksum."""
-    links: dict[str, object] = {}
-    file.visititems_links(links.__setitem__)
     contents, room = Contents(), file.id.get_filesize() + _MOST_INFLATED
-    prefix = f"{name}/" if name else ""
-    for path, link in sorted(links.items()):
-        if not isinstance(link, h5py.HardLink):
-            raise InvalidValueError(f"{path!r} is a link, which this format does not allow")
-        member = file[path]
-        if (
-            path.startswith(prefix)
-            and path.partition("/")[0] != without
-            and not isinstance(member, h5py.Group)
-        ):
-            room -= _bytes(member, path)
-            if room < 0:
-                raise InvalidValueError(f"{path!r} claims shape {member.shape}, which the file cannot hold")
-            key = path.removeprefix(prefix)
-            if _is_text(member):
-                contents.texts[key] = _decoded(member[()], path)
-            else:
-                contents.arrays[key] = np.asarray(member[()])
+    for whole, member in sorted(_members(file, name, without)):
+        path = whole.removeprefix(f"{name}/")
+        room -= _bytes(member, path)
+        if room < 0:
+            raise InvalidValueError(f"{path!r} claims shape {member.shape}, which the file cannot hold")
+        if _is_text(member):
+            contents.texts[path] = _decoded(member[()], path)
+        else:
+            contents.arrays[path] = np.asarray(member[()])
     if _attribute(file[name or "/"], "checksum") != contents.checksum():
         raise InvalidValueError(
             f"the content of /{name} does not match its checksum: "
             "the file was damaged, or changed after it was written"
         )
     return contents
+
+
+def _members(file: h5py.File, only: str, without: str) -> Iterator[tuple[str, h5py.Dataset]]:
+    """All that a file, only one of its groups, or all but one hold, by path; counted before it is read."""
+    count, waiting = 0, [("", file)]
+    while waiting:
+        prefix, group = waiting.pop()
+        count += len(group)
+        if count > _MOST_OBJECTS or prefix.count("/") > _DEEPEST:
+            raise InvalidValueError(
+                f"it holds more than {_MOST_OBJECTS:,} objects, or groups nested more than {_DEEPEST} deep"
+            )
+        for name in [only] if only and group is file else group:
+            path = f"{prefix}{name}"
+            if not isinstance(group.get(name, getlink=True), h5py.HardLink):
+                raise InvalidValueError(f"{path!r} is a link, which this format does not allow")
+            member = group[name]
+            if not isinstance(member, h5py.Group):
+                yield path, member
+            elif path != without:
+                waiting.append((f"{path}/", member))
 
 
 def _bytes(dataset: object, path: str) -> int:
@@ -308,13 +322,22 @@ def _bytes(dataset: object, path: str) -> int:
 
 def _decoded(text: bytes, path: str) -> str:
     try:
-        return bytes(text).decode()
+        decoded = bytes(text).decode()
+        check_values(decoded)
+        return decoded
     except UnicodeDecodeError as error:
         raise InvalidValueError(f"{path!r} is not UTF-8 text") from error
+    except InvalidValueError as error:
+        raise InvalidValueError(f"{path!r}: {error}") from error
 
 
 def _is_text(dataset: h5py.Dataset) -> bool:
     return dataset.dtype.kind == "S" and dataset.shape == ()
+
+
+def _check_storable(name: str, array: np.ndarray) -> None:
+    if not _storable(array.dtype):
+        raise InvalidValueError(f"{name!r} must be real numbers to be saved, not {array.dtype}")
 
 
 def _storable(dtype: np.dtype) -> bool:
@@ -323,8 +346,13 @@ def _storable(dtype: np.dtype) -> bool:
 
 
 def _attribute(group: h5py.Group, name: str) -> str | int | None:
-    """An attribute that is a text or an integer; None if there is no such attribute."""
-    value = group.attrs.get(name)
+    """An attribute that is a text or an integer; None if there is no such attribute, or a large one."""
+    if name not in group.attrs:
+        return None
+    kept = group.attrs.get_id(name)
+    if kept.shape != () or kept.dtype.kind not in "Siu" or kept.dtype.itemsize > _LONGEST:
+        return None
+    value = group.attrs[name]
     if isinstance(value, bytes):
         return value.decode(errors="replace")
     return int(value) if isinstance(value, np.integer) else None

@@ -14,7 +14,7 @@ from repertoire.algorithms.settings import Settings, make_settings, validate
 from repertoire.archives.archive import Elites
 from repertoire.problems.record import ProblemRecord
 from repertoire.repertoire import Repertoire, Spread
-from repertoire.storage.formats import Array, Contents, Format
+from repertoire.storage.formats import SUM, Array, Contents, Format
 from robots.errors import InvalidValueError
 from robots.files.records import Steps
 from robots.mjcf.screening import screen
@@ -36,7 +36,7 @@ FORMAT = Format(
         "spread/reproducibility": Array("<f8", ("elites",), low=0, high=1, optional=True),
         "spread/episodes": Array("<i8", low=1, optional=True),
         "spread/seed": Array("<i8", low=0, optional=True),
-        "history/*": Array(None, ("iterations",), finite=False, optional=True),
+        "history/*": Array(None, ("iterations",), low=-SUM, high=SUM, finite=False, optional=True),
     },
     texts=("problem", "settings", "versions"),
     optional_texts=_ROBOT_TEXTS,

@@ -25,9 +25,9 @@ def replace_file(path: str | Path) -> Iterator[Path]:
     Raises:
         InvalidFileError: the file cannot be written; every `OSError` of the body is reported this way.
     """
-    target = Path(os.path.realpath(path))
-    temporary = target.with_name(f".{target.stem}.{os.getpid()}.partial{target.suffix}")
     with explain_errors(f"{path} cannot be written"):
+        target = Path(os.path.realpath(path))
+        temporary = target.with_name(f".{target.stem}.{os.getpid()}.partial{target.suffix}")
         try:
             if not target.parent.is_dir():
                 raise OSError(f"there is no folder {target.parent}")
@@ -120,6 +120,12 @@ def explain_errors(failure: str) -> Iterator[None]:
         if isinstance(error, FileExistsError):
             reason = "it is a file"
         raise InvalidFileError(f"{failure}: {reason[0].lower()}{reason[1:]}") from error
+    except (ValueError, RecursionError) as error:
+        if isinstance(error, RecursionError):  # of pathlib, for a thousand folders in each other
+            raise InvalidFileError(f"{failure}: it is nested too deep") from error
+        if "null" in str(error) or isinstance(error, UnicodeEncodeError):
+            raise InvalidFileError(f"{failure}: no file can have this name") from error
+        raise
 
 
 class _NotReplacedError(Exception):

@@ -10,7 +10,8 @@ from datetime import datetime
 from pathlib import Path
 from typing import IO
 
-from robots.errors import InUseError, InvalidFileError
+from robots.errors import InUseError
+from robots.files.atomic import explain_errors
 
 _PAUSE = 0.05  # between two attempts to get a lock [s]
 
@@ -30,14 +31,12 @@ def locked(path: Path, *, patience: float = 0.0) -> Iterator[None]:
         InUseError: another process, or another part of this one, holds the lock.
         InvalidFileError: the lock's file cannot be made.
     """
-    target = Path(os.path.realpath(path))
-    name = target.with_name(f".{target.name}.lock")
-    deadline = time.monotonic() + patience
-    try:
+    with explain_errors(f"{path} cannot be locked"):
+        target = Path(os.path.realpath(path))
+        name = target.with_name(f".{target.name}.lock")
+        deadline = time.monotonic() + patience
         while (file := _acquire(name)) is None and time.monotonic() < deadline:
             time.sleep(_PAUSE)
-    except OSError as error:
-        raise InvalidFileError(f"{path} cannot be locked: {error.strerror or error}") from error
     if file is None:
         raise InUseError(path, _read(name))
     try:

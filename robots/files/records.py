@@ -7,8 +7,9 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_serial
 from pydantic_core.core_schema import SerializerFunctionWrapHandler
 
 from robots.errors import InvalidValueError, UnknownNameError, shown
+from robots.files.texts import LARGEST
 
-Finite = Annotated[float, Field(allow_inf_nan=False, strict=True)]
+Finite = Annotated[float, Field(ge=-LARGEST, le=LARGEST, allow_inf_nan=False, strict=True)]
 Positive = Annotated[float, Field(gt=0, allow_inf_nan=False, strict=True)]
 Count = Annotated[int, Field(gt=0, le=10_000, strict=True)]
 Steps = Annotated[int, Field(gt=0, le=1_000_000, strict=True)]

@@ -1,29 +1,59 @@
-"""Texts of files that nobody vouches for: `read_text`, `parse_yaml` and `parse_json`, each with limits."""
+"""Texts of files that nobody vouches for: `read_text`, `parse_yaml` and `parse_json`, each with limits.
+
+What they hold can be shown and computed with: no control characters, no numbers beyond `LARGEST`.
+"""
 
 import json
 import math
+import re
 from pathlib import Path
 
 import yaml
 
-from robots.errors import InvalidFileError, InvalidValueError, one_line
+from robots.errors import InvalidFileError, InvalidValueError, one_line, shown
 from robots.files.atomic import check_regular, explain_errors
 
 MOST = 50_000_000  # bytes of a text file; a robot's with its meshes is the largest
+LARGEST = 1e30  # magnitude of a number in files and results; cubes of some then are numbers, too
 _MOST_YAML = 200_000  # characters, which take a second to parse
 _MOST_NODES = 100_000  # values in a YAML, counting what aliases repeat
+# control characters but tabs and ends of lines; and halves of surrogate pairs, which UTF-8 cannot hold
+_UNPRINTABLE = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff]")
+
+
+def check_values(tree: object) -> None:
+    """Refuse texts that cannot be shown and numbers too large to compute with, however nested they are.
+
+    Raises:
+        InvalidValueError: a text holds a control character or half of a surrogate pair, or a number is beyond
+            `LARGEST` without being infinite.
+    """
+    waiting = [tree]
+    while waiting:
+        value = waiting.pop()
+        if isinstance(value, str) and (found := _UNPRINTABLE.search(value)):
+            raise InvalidValueError(f"the character {found[0]!r} cannot be part of a text")
+        if isinstance(value, int | float) and LARGEST < abs(value) < math.inf:
+            raise InvalidValueError(f"numbers can be from {-LARGEST:g} to {LARGEST:g}, not {shown(value)}")
+        if isinstance(value, list | tuple | dict):
+            waiting += [*value, *value.values()] if isinstance(value, dict) else value
 
 
 def read_text(path: Path) -> str:
     """Read a text file.
 
     Raises:
-        InvalidFileError: the file does not exist, cannot be read, is too large or is not text.
+        InvalidFileError: the file does not exist, cannot be read, is too large, is not text or holds control
+            characters.
     """
     try:
-        return read_bytes(path, MOST).decode("utf-8")
+        text = read_bytes(path, MOST).decode("utf-8")
+        check_values(text)
     except UnicodeDecodeError as error:
         raise InvalidFileError(f"{path} is not a text file") from error
+    except InvalidValueError as error:
+        raise InvalidFileError(f"{path}: {error}") from error
+    return text
 
 
 def read_bytes(path: Path, most: int) -> bytes:
@@ -45,7 +75,7 @@ def parse_yaml(text: str) -> object:
     """Parse a YAML without any tags but the standard ones.
 
     Raises:
-        InvalidValueError: it is not valid, or too large.
+        InvalidValueError: it is not valid, or too large, or holds what `check_values` refuses.
     """
     if len(text) > _MOST_YAML:
         raise InvalidValueError(f"a YAML can have {_MOST_YAML:,} characters, not {len(text):,}")
@@ -54,9 +84,11 @@ def parse_yaml(text: str) -> object:
         node = loader.get_single_node()
         if node is not None and _count(node, {}) > _MOST_NODES:
             raise ValueError(f"its aliases repeat more than {_MOST_NODES:,} values")
-        return None if node is None else loader.construct_document(node)
+        tree = None if node is None else loader.construct_document(node)
     except Exception as error:  # 2020-99-99, !!int x and others make PyYAML raise what it does not declare
         raise InvalidValueError(f"it is not valid YAML: {one_line(error) or type(error).__name__}") from error
+    check_values(tree)
+    return tree
 
 
 def _count(node: yaml.Node, known: dict[int, float]) -> float:
@@ -73,12 +105,14 @@ def parse_json(text: str) -> object:
     """Parse a JSON.
 
     Raises:
-        InvalidValueError: it is not valid.
+        InvalidValueError: it is not valid, or holds what `check_values` refuses.
     """
     try:
-        return json.loads(text)
+        tree = json.loads(text)
     except (ValueError, RecursionError) as error:
         raise InvalidValueError(f"it is not valid JSON: {one_line(error)}") from error
+    check_values(tree)
+    return tree
 
 
 def read_json(path: Path) -> object:

@@ -48,12 +48,18 @@ class WalkingEnvironment(gymnasium.Env[np.ndarray, np.ndarray]):
         self.action_space = gymnasium.spaces.Box(-1.0, 1.0, (self.robot.action_dim,), np.float32)
         self._stepper = Stepper(self.robot)
         self._size = (width, height)
+        self._closed = False
         self._camera: Any = None  # made when the first frame is asked for: that takes a moment
 
     def reset(
         self, *, seed: int | None = None, options: Mapping[str, Any] | None = None
     ) -> tuple[np.ndarray, dict[str, Any]]:
-        """Start an episode; see the class about seeds."""
+        """Start an episode; see the class about seeds.
+
+        Raises:
+            InvalidValueError: the environment was closed, or the seed is too large.
+        """
+        self._check_open()
         super().reset(seed=seed)
         episode = int(self.np_random.integers(2**63)) if seed is None else seed
         return self._stepper.reset(episode), self._info()
@@ -62,8 +68,10 @@ class WalkingEnvironment(gymnasium.Env[np.ndarray, np.ndarray]):
         """Simulate one control step; actions are clipped to [-1, 1].
 
         Raises:
-            InvalidValueError: there was no `reset`, or the action has another shape or is not finite.
+            InvalidValueError: there was no `reset`, the environment was closed, or the action has another
+                shape or is not finite.
         """
+        self._check_open()
         over = self._stepper.step(action)
         tally = self._stepper.tally
         terminated = bool(tally.terminated)
@@ -81,10 +89,16 @@ class WalkingEnvironment(gymnasium.Env[np.ndarray, np.ndarray]):
         return self._camera.frame(self._stepper.posed_data())
 
     def close(self) -> None:
-        """Free the camera."""
+        """Free the camera; there is nothing more to simulate."""
+        self._closed = True
         if self._camera is not None:
             self._camera.close()
             self._camera = None
+
+    def _check_open(self) -> None:
+        """Refuse to go on after `close`."""
+        if self._closed:
+            raise InvalidValueError("the environment was closed: make another one")
 
     def __getstate__(self) -> dict[str, Any]:
         return {**self.__dict__, "_camera": None}  # a copy makes one of its own

@@ -10,6 +10,7 @@ from typing import Literal
 import numpy as np
 
 from robots.errors import InvalidValueError
+from robots.files.texts import LARGEST
 from robots.robot import Robot
 from robots.simulation.episodes import Episodes, TransitionColumns, empty_episodes
 from robots.simulation.stepper import Stepper
@@ -212,16 +213,17 @@ class _Evaluation:
     def _finish(self, index: int, stepper: Stepper) -> None:
         """Write down the result of an episode that has ended."""
         tally, results = stepper.tally, self.results
+        diverged = tally.diverged or not abs(tally.objective) <= LARGEST  # by a reward without measure
         results.steps[index] = tally.steps
-        results.diverged[index] = tally.diverged
+        results.diverged[index] = diverged
         results.energies[index] = tally.energy
         results.distances[index] = stepper.progress
         results.fell[index] = tally.terminated
         results.midway[index] = tally.midway
         results.lateral[index] = tally.lateral
         results.heading[index] = tally.heading
-        results.objectives[index] = np.nan if tally.diverged else tally.objective
-        results.measures[index] = np.nan if tally.diverged else stepper.measures
+        results.objectives[index] = np.nan if diverged else tally.objective
+        results.measures[index] = np.nan if diverged else stepper.measures
         with self._lock:
             self._finished += 1
             if self.on_finished:

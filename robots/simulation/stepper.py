@@ -15,11 +15,13 @@ from numba import types
 from numba.core import cgutils
 from numba.extending import intrinsic
 
+from robots.arrays import real_array
 from robots.compilation import INTERPRETED, compiled
 from robots.errors import InvalidValueError
 from robots.mjcf.screening import library_path
 from robots.model import ABSENT, knows_halves
 from robots.robot import Robot
+from robots.seeds import MOST_SEED
 from robots.simulation.state import EpisodeState, Task, make_state, make_task, read_tally, start_positions
 from robots.simulation.task import add_drag, apply_action, begin, feel, is_sound, note, score, slow_positions
 
@@ -89,7 +91,7 @@ class Stepper:
         """
         if not self._begun:
             raise InvalidValueError("an episode begins with reset: call it before the first step")
-        action = np.asarray(action, np.float32)
+        action = real_array("an action", action, np.float32)
         if action.shape != self.state.action.shape:
             raise InvalidValueError(
                 f"an action of {self.robot.name} must have shape {self.state.action.shape}, "
@@ -196,8 +198,8 @@ class Stepper:
 
     def _place(self, seed: int) -> None:
         """Put the robot in its first pose, with the joint angles of a seed added."""
-        if seed < 0:
-            raise InvalidValueError(f"seed must be at least 0, not {seed}")
+        if not 0 <= seed <= MOST_SEED:
+            raise InvalidValueError(f"seed must be from 0 to {MOST_SEED}, not {seed}")
         mujoco.mj_resetData(self.robot.physics, self.data)
         noise, joints = self.robot.description.reset_joint_noise, self._task.joints["qpos"]
         angles = np.random.default_rng(seed).uniform(-noise, noise, len(joints))

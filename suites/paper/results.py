@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from repertoire.storage.formats import Array, Contents, Format
+from repertoire.storage.formats import SUM, Array, Contents, Format
 from robots.errors import InvalidValueError, shown
 
 Key = tuple[str, str, int]
@@ -17,7 +17,7 @@ _FORMAT = Format(
     version=2,
     arrays={
         "objectives": Array("<f4", None, finite=False),
-        "history/*": Array(None, ("rows",), finite=False),
+        "history/*": Array(None, ("rows",), low=-SUM, high=SUM, finite=False),
     },
     texts=("scalars",),
 )

@@ -1,5 +1,6 @@
 """The public API: what README and users rely on."""
 
+import pickle
 import subprocess
 import sys
 from pathlib import Path
@@ -8,7 +9,7 @@ import numpy as np
 import pytest
 
 import surefoot
-from robots.errors import InvalidFileError, InvalidValueError
+from robots.errors import InvalidFileError, InvalidValueError, UnknownNameError
 from robots.simulation.environment import WalkingEnvironment
 
 
@@ -114,3 +115,63 @@ def test_importing_surefoot_imports_nothing_heavy() -> None:
     subprocess.run([sys.executable, "-c", code], check=True)
     with pytest.raises(AttributeError, match="it has Search, load"):
         surefoot.lode  # noqa: B018
+
+
+@pytest.mark.parametrize("archive", ["3,3", "cvt:9"])
+def test_a_search_can_be_pickled_between_ask_and_tell(archive: str) -> None:
+    searches = [surefoot.Search(4, [(-5, 5)] * 2, min_objective=-1000, archive=archive, seed=3)]
+    asked = searches[0].ask()
+    searches.append(pickle.loads(pickle.dumps(searches[0])))
+    for search in searches:
+        search.tell(*rastrigin(asked))
+    np.testing.assert_array_equal(*(search.ask() for search in searches))
+
+
+@pytest.mark.parametrize("odd", [1j, 10**400, "a", None, 1e31, -1e308, np.datetime64("2020-01-01")], ids=repr)
+def test_results_that_are_no_usable_numbers_are_refused_without_a_warning(odd: object) -> None:
+    search = make_search()
+    objectives, measures = rastrigin(search.ask())
+    for place in range(2):
+        told: list[object] = [objectives, measures]
+        told[place] = (
+            np.full_like(told[place], odd, object) if odd is None else np.full(told[place].shape, odd)
+        )
+        with pytest.raises(InvalidValueError, match=("objectives", "measures")[place]):
+            search.tell(*told)
+    search.tell(objectives, measures)
+
+
+@pytest.mark.parametrize(
+    "argument",
+    [
+        {"solution_dim": 10**12},
+        {"solution_dim": 10**400},
+        {"solution_dim": 1.5},
+        {"measure_ranges": [(0, 10**400)]},
+        {"measure_ranges": [(0, 1j)]},
+        {"measure_ranges": [(0, 1e31)]},
+        {"min_objective": 10**400},
+        {"min_objective": -1e31},
+        {"initial": [1e31] * 3},
+        {"initial": [1j] * 3},
+        {"name": "a\x1b"},
+        {"measure_names": ["a\ud800"]},
+        {"seed": 10**31},
+    ],
+    ids=repr,
+)
+def test_arguments_that_are_no_usable_numbers_or_texts_are_refused(argument: dict) -> None:
+    sound = {"solution_dim": 3, "measure_ranges": [(0, 1)], "min_objective": 0, "archive": "3"}
+    with pytest.raises(InvalidValueError):
+        surefoot.Search(**sound | argument)
+
+
+def test_what_is_neither_a_problem_nor_a_damage_is_refused(tmp_path: Path) -> None:
+    for problem in (None, 5):
+        with pytest.raises(UnknownNameError, match=f"unknown robot or problem '{problem}'"):
+            surefoot.train(problem, out=tmp_path / "run")
+    for damage in (None, 3):
+        with pytest.raises(InvalidValueError, match=f"'{damage}'"):
+            surefoot.recover("hexapod", damage)
+    with pytest.raises(InvalidFileError, match="no file can have this name"):
+        surefoot.train("sphere-4", out=tmp_path / "a\0b", evaluations=100, archive="3,3")

@@ -9,14 +9,21 @@ from robots.catalogue import MODELS
 LONG = "a" * 5000
 
 
-def test_control_characters_of_a_file_are_shown_and_not_obeyed(run, tmp_path: Path) -> None:
+def test_control_characters_of_a_file_are_refused_and_others_that_steer_are_shown(
+    run, tmp_path: Path
+) -> None:
     yaml = (MODELS / "ant" / "ant.yaml").read_text()
     title = next(line for line in yaml.splitlines() if line.startswith("title:"))
     (tmp_path / "ant.xml").write_text((MODELS / "ant" / "ant.xml").read_text())
-    (tmp_path / "ant.yaml").write_text(yaml.replace(title, r'title: "\e[31mred\u202e\r\x9b2J\a"'))
+    (tmp_path / "ant.yaml").write_text(yaml.replace(title, r'title: "red\u202e\r"'))
     code, out, err = run("robots", tmp_path / "ant.yaml")
     assert (code, err) == (0, "")
-    assert r"\x1b[31mred\u202e\r\x9b2J\x07" in out
+    assert r"red\u202e\r" in out
+    for control in (r"\e[31m", r"\x9b2J", r"\a", r"\ud800"):
+        (tmp_path / "ant.yaml").write_text(yaml.replace(title, f'title: "{control}"'))
+        code, out, err = run("robots", tmp_path / "ant.yaml")
+        assert (code, out, err.count("\n")) == (2, "", 1)
+        assert err.endswith(r"cannot be part of a text" + "\n")
     (tmp_path / "ant.yaml").write_text(yaml.replace("torso:", r'"\e[2J": 1' + "\ntorso:"))
     code, out, err = run("robots", tmp_path / "ant.yaml")
     assert (code, out) == (2, "")

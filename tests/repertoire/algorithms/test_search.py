@@ -159,7 +159,10 @@ def test_failures_may_be_zeros_and_ones(failed):
         ({"failed": np.array([1])}, r"failed must have shape \(3,\), got \(1,\)"),
         ({"objectives": np.ones(4)}, r"objectives must have shape \(3,\), got \(4,\)"),
         ({"measures": np.ones((3, 2))}, r"measures must have shape \(3, 1\), got \(3, 2\)"),
-        ({"objectives": np.array([1, 2, np.nan])}, "objectives must be finite, but are not at index 2"),
+        (
+            {"objectives": np.array([1, 2, np.nan])},
+            "objectives must be finite, up to 1e\\+30, but are not at index 2",
+        ),
     ],
 )
 def test_wrong_evaluations_are_refused_and_can_be_told_again(changes, message):

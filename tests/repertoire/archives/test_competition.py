@@ -9,6 +9,7 @@ from kinds import RULES, P, add_to_one_cell, candidates, make
 from repertoire.archives import competition
 from repertoire.archives.competition import Batch, Store, make_store
 from repertoire.state import all_finite
+from robots.files.texts import LARGEST
 
 CELLS = 5
 KERNELS = ("add_sequentially", "add_together", "_improvement", "_settle", "_copy")
@@ -73,13 +74,11 @@ def test_a_value_that_is_not_finite_is_found_wherever_it_is(value, array):
         assert not all_finite(wrong)
 
 
-def test_the_largest_numbers_are_finite():
-    for array in (
-        np.full((1, 9), np.finfo(np.float32).max),
-        np.full(9, np.finfo(np.float64).max),
-        np.zeros((0, 2)),
-    ):
-        assert all_finite(array)
+def test_finite_numbers_end_at_the_largest_that_counts():
+    for dtype in (np.float32, np.float64):
+        assert all_finite(np.full((1, 9), -0.99 * LARGEST, dtype))
+        assert not all_finite(np.array([[0, 1.01 * LARGEST]], dtype))
+    assert all_finite(np.zeros((0, 2)))
 
 
 @pytest.mark.parametrize(("rule", "expected"), [("sequential", [1, 0, 0, 1, 0]), ("batch", [1, 1, 0, 1, 1])])

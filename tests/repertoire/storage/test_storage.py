@@ -243,6 +243,24 @@ def named_type(file):
     file["type"] = np.dtype("<f8")
 
 
+def nested(file):
+    """Groups in groups, of which HDF5 looks each up by its whole path."""
+    group = file
+    for _ in range(3000):
+        group = group.create_group("a")
+
+
+def crowded(file):
+    for number in range(20_000):
+        file.create_dataset(f"history/{number}", (), "u1")
+
+
+def large_attribute(file):
+    """16 MB in an attribute, where a text of some letters is expected."""
+    del file.attrs["format"]
+    file.attrs.create("format", np.zeros(2**21), dtype="f8")
+
+
 NAN, INF = np.nan, np.inf
 SOUND_SEAL = {
     "no elites": (lambda file: file.pop("elites"), "the array 'elites/cells' is missing"),
@@ -286,8 +304,31 @@ SOUND_SEAL = {
     ),
     "solutions not finite": (
         change("elites/solutions", lambda a: with_value(a, (slice(2), 3), NAN)),
-        "'elites/solutions' must be finite and from -inf to inf, but 2 of .* values are not",
+        "'elites/solutions' must be finite and from -1e\\+30 to 1e\\+30, but 2 of .* values are not",
     ),
+    "objectives beyond measure": (
+        change("elites/objectives", lambda a: with_value(a, 1, -1e308)),
+        r"'elites/objectives' must be finite and from -1e\+30 to 1e\+30, but 1 of 3 values are not",
+    ),
+    "history beyond measure": (
+        change("history/best", lambda a: with_value(a, 1, 1e308)),
+        r"'history/best' must be from -1e\+38 to 1e\+38, but 1 of 2 values are not",
+    ),
+    "control characters": (
+        change("versions", text(lambda t: t.replace("surefoot", r"\u001b[2J"))),
+        r"'versions': the character '\\x1b' cannot be part of a text",
+    ),
+    "half a character": (
+        change("problem", text(lambda t: t.replace("ant", r"\ud800", 1))),
+        r"'problem': the character '\\ud800' cannot be part of a text",
+    ),
+    "nested": (nested, "it holds more than 20,000 objects, or groups nested more than 8 deep"),
+    "crowded": (crowded, "it holds more than 20,000 objects, or groups nested more than 8 deep"),
+    "circular": (
+        lambda file: file.__setitem__("elites/again", file["elites"]),
+        "it holds more than 20,000 objects, or groups nested more than 8 deep",
+    ),
+    "large attribute": (large_attribute, "it is no repertoire file"),
     "threshold not a number": (
         change("thresholds", lambda a: with_value(a, 1, NAN)),
         "'thresholds' must be finite or -inf, but 1 of 12 are not",
@@ -354,7 +395,7 @@ SOUND_SEAL = {
     ),
     "negative spread": (
         change("spread/objective_std", lambda a: a - 1),
-        "'spread/objective_std' must be finite and from 0 to inf, but 1 of 3 values are not",
+        "'spread/objective_std' must be finite and from 0 to 1e\\+30, but 1 of 3 values are not",
     ),
     "reproducible in more than all": (
         change("spread/reproducibility", lambda a: a + 0.1),
@@ -362,7 +403,7 @@ SOUND_SEAL = {
     ),
     "negative seed": (
         change("spread/seed", lambda a: np.int64(-1)),
-        "'spread/seed' must be finite and from 0 to inf, but 1 of 1 values are not",
+        "'spread/seed' must be finite and from 0 to 1e\\+30, but 1 of 1 values are not",
     ),
     "no format": (
         lambda file: file.attrs.pop("format"),

@@ -8,7 +8,8 @@ import sys
 import pytest
 
 from robots.errors import InvalidFileError
-from robots.files.atomic import new_folder, replace_file, write_text
+from robots.files.atomic import make_folder, new_folder, replace_file, write_text
+from robots.files.locks import locked
 
 
 @pytest.fixture
@@ -126,3 +127,18 @@ def test_a_new_folder_goes_if_its_body_fails_and_leaves_it_empty(tmp_path):
     assert names(tmp_path) == ["a"]
     assert names(tmp_path / "a") == ["b", "c"]
     assert names(tmp_path / "a" / "c") == ["file"]
+
+
+@pytest.mark.parametrize("name", ["a\0b", "a\ud800b"])
+def test_names_that_no_file_can_have_are_refused(tmp_path, name):
+    for attempt in (write_text, lambda path, _: make_folder(path), lambda path, _: locked(path).__enter__()):
+        with pytest.raises(InvalidFileError, match="no file can have this name"):
+            attempt(tmp_path / name, "text")
+
+
+def test_a_path_of_very_many_folders_is_refused_and_none_is_made(tmp_path):
+    with pytest.raises(InvalidFileError, match=r"cannot make the folder .*: it is nested too deep"):
+        make_folder(tmp_path / "/".join("a" * 1500))
+    with pytest.raises(InvalidFileError, match="file name too long"):
+        make_folder(tmp_path / "/".join("a" * 3000))
+    assert names(tmp_path) == []

@@ -77,7 +77,7 @@ def test_never_two_at_a_time(tmp_path: Path) -> None:
 
 def test_a_lock_that_cannot_be_made_is_refused(tmp_path: Path) -> None:
     with (
-        pytest.raises(InvalidFileError, match="cannot be locked: No such file"),
+        pytest.raises(InvalidFileError, match="cannot be locked: no such file"),
         locked(tmp_path / "a" / "b"),
     ):
         pass

@@ -9,7 +9,7 @@ from adapt.damage.text import read_damages
 from robots.catalogue import MODELS
 from robots.description import parse_description
 from robots.errors import InvalidFileError, InvalidRobotError, InvalidValueError, shown
-from robots.files.texts import parse_yaml, read_text
+from robots.files.texts import check_values, parse_json, parse_yaml, read_text
 from robots.robot import load_robot
 from suites.identity import keep_identity
 
@@ -24,7 +24,6 @@ WRONG = {
     "not hashable": "{[1]: 2}",
     "very long number": "!!int " + "1" * 5000,
     "code": "!!python/object/apply:os.system ['true']",
-    "control character": "a: \x00",
     "within itself": "&a [*a]",
     "large": "a" * 200_001,
     "laughs": "a: &a [x, x, x, x, x, x, x, x, x, x]\n"
@@ -51,16 +50,32 @@ def test_aliases_that_repeat_little_are_followed() -> None:
 
 @pytest.mark.parametrize("value", ["0x" + "f" * 5000, "[" + "x, " * 500 + "]"])
 def test_values_are_shown_shortened(value: str) -> None:
-    with pytest.raises(InvalidRobotError, match="substeps: ") as caught:
+    with pytest.raises(InvalidRobotError, match=r"substeps: |numbers can be from") as caught:
         parse_description(YAML.replace("substeps: 4", f"substeps: {value}"), origin="mine")
     assert len(str(caught.value)) < 400
 
 
-@pytest.mark.parametrize("content", ["[" * 100_000, "1" * 5000, '{"a": }', "\x00", "NaN }"])
+@pytest.mark.parametrize("content", ["[" * 100_000, "1" * 5000, '{"a": }', "NaN }"])
 def test_json_that_is_wrong_in_any_way_is_one_error(content: str, tmp_path: Path) -> None:
     (tmp_path / "study.json").write_text(content)
     with pytest.raises(InvalidFileError, match=r"study\.json .*it is not valid JSON: "):
         keep_identity(tmp_path, {"of": "nothing"})
+
+
+@pytest.mark.parametrize("value", ["1e31", "-1e308", "1" + "0" * 400, '"\\u001b"', '"\\ud800"', '"\\u0000"'])
+@pytest.mark.parametrize("place", ["{}", '{{"a": [[{}]]}}', "[1, [{}]]"])
+@pytest.mark.parametrize("parse", [parse_json, parse_yaml])
+def test_numbers_and_texts_that_nothing_can_use_are_refused_anywhere(parse, place: str, value: str) -> None:
+    if parse is parse_yaml and value[0] != '"':
+        value = value.replace("e", ".0e+")
+    with pytest.raises(InvalidValueError, match=r"numbers can be from|cannot be part of a text"):
+        parse(place.format(value))
+
+
+def test_texts_of_several_lines_and_infinities_are_left_to_whoever_reads_them() -> None:
+    check_values(["a\tb\r\nc", "é😀", 1e30, -(10**29), float("inf"), float("nan"), None, True, (1, {"a": 2})])
+    with pytest.raises(InvalidValueError, match="cannot be part"):
+        check_values({"\x7f": 1})
 
 
 def test_a_text_is_read_only_from_a_regular_file_of_some_size(tmp_path: Path, monkeypatch) -> None:
@@ -71,6 +86,9 @@ def test_a_text_is_read_only_from_a_regular_file_of_some_size(tmp_path: Path, mo
         with pytest.raises(InvalidFileError, match=message):
             read_text(tmp_path / name)
     assert read_text(tmp_path / "text") == "text"
+    (tmp_path / "bell").write_text("\a")
+    with pytest.raises(InvalidFileError, match=r"bell: the character '\\x07' cannot be part of a text"):
+        read_text(tmp_path / "bell")
     monkeypatch.setattr("robots.files.texts.MOST", 3)
     with pytest.raises(InvalidFileError, match="it is larger than 0 MB"):
         read_text(tmp_path / "text")

@@ -90,3 +90,17 @@ def test_copies_go_on_where_the_original_was(ant: Robot, copied: Callable) -> No
         assert one[1:4] == two[1:4]
         assert one[4]["energy"] == two[4]["energy"]
     assert np.array_equal(environment.reset()[0], other.reset()[0]), "their generators differ"
+
+
+def test_nothing_is_simulated_after_close() -> None:
+    environment = WalkingEnvironment("hopper")
+    environment.reset(seed=0)
+    with pytest.raises(InvalidValueError, match="real numbers"):
+        environment.step(np.zeros(3) * 1j)
+    with pytest.raises(InvalidValueError, match="seed must be from 0"):
+        environment.reset(seed=10**400)
+    environment.close()
+    environment.close()
+    for attempt in (lambda: environment.step(np.zeros(3)), lambda: environment.reset(seed=0)):
+        with pytest.raises(InvalidValueError, match="the environment was closed"):
+            attempt()
