@@ -6,19 +6,25 @@ where their constants come from: whatever is edited there, nothing stale is used
 """
 
 import atexit
+import glob
 import hashlib
 import os
+import pickle
 import re
 import shutil
 import sys
 import tempfile
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from functools import cache
 from pathlib import Path
 from typing import Any, TypeVar
 
 import numba
+from numba.core import ccallback, dispatcher
+from numba.core.caching import CompileResultCacheImpl, FunctionCache, UserProvidedCacheLocator
+from numba.core.serialize import dumps
 
 _Function = TypeVar("_Function", bound=Callable[..., Any])
 
@@ -160,4 +166,65 @@ def _remove_unused(folder: Path, *, keep: Path) -> None:
             shutil.rmtree(path, ignore_errors=True)
 
 
+class _Entries(CompileResultCacheImpl):
+    """Machine code in files of the folder for it, and nowhere else, with checksums."""
+
+    _locator_classes = [UserProvidedCacheLocator]  # noqa: RUF012
+
+    def reduce(self, data: Any) -> tuple[bytes, bytes]:
+        """What is written of a compiled function."""
+        content = dumps(super().reduce(data))
+        return hashlib.sha256(content).digest(), content
+
+    def rebuild(self, target_context: Any, payload: tuple[bytes, bytes]) -> Any:
+        """The compiled function of which this was written."""
+        digest, content = payload
+        if hashlib.sha256(content).digest() != digest:
+            raise ValueError("the machine code is not what was written")
+        return super().rebuild(target_context, pickle.loads(content))
+
+
+class _Cache(FunctionCache):
+    """The kept machine code of a function: what is damaged is compiled anew, what cannot be kept is not."""
+
+    _impl_class = _Entries
+
+    def __init__(self, function: Callable[..., Any]) -> None:
+        try:
+            super().__init__(function)
+        except (OSError, RuntimeError):  # the folder cannot be written, or the function comes from no file
+            self.disable()
+
+    def load_overload(self, sig: Any, target_context: Any) -> Any:
+        """The function compiled for a signature; None where it is not kept."""
+        try:
+            return super().load_overload(sig, target_context)
+        except MemoryError:
+            raise
+        except Exception:  # unpickling raises anything
+            _say(f"machine code in {_settings.CACHE_DIR} was damaged, as by a power cut: compiling anew")
+            self._remove()
+            return None
+
+    def save_overload(self, sig: Any, data: Any) -> None:
+        """Keep the function compiled for a signature."""
+        try:
+            super().save_overload(sig, data)
+        except OSError as error:
+            _say(f"machine code cannot be kept in {_settings.CACHE_DIR} ({error.strerror}): going on without")
+            self._remove()
+
+    def _remove(self) -> None:
+        # all files of the function: with another index, what is left would be taken for another signature's
+        for path in Path(self._cache_path).glob(glob.escape(self._impl.filename_base) + ".*"):
+            with suppress(OSError):
+                path.unlink()
+
+
+@cache  # once, however many functions it befalls
+def _say(text: str) -> None:
+    print(f"surefoot: {text}", file=sys.stderr)
+
+
+ccallback.FunctionCache = dispatcher.FunctionCache = _Cache  # type: ignore[attr-defined]
 _settings.CACHE_DIR = str(prepare_cache(Path(__file__).resolve().parents[1], cache_folder()))

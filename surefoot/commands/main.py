@@ -113,11 +113,16 @@ def _run(commands: click.Group, output: LastingStream) -> None:
         sys.exit(code)
     except Exception as error:
         # libraries turn an interrupt into errors of their own, and readers these into damaged files
-        if interrupts or isinstance(error, click.exceptions.Abort):
+        if interrupts or (isinstance(error, click.exceptions.Abort) and not _ends_a_file(error)):
             complaints.print("surefoot: interrupted; files are as they were last saved")
             sys.exit(INTERRUPTED)
         complaints.print(_sentence(error))
     sys.exit(2)
+
+
+def _ends_a_file(error: Exception) -> bool:
+    """Whether Click took a file that ended too early for the user's wish to end."""
+    return isinstance(error.__cause__, EOFError)
 
 
 def _sentence(error: Exception) -> str:

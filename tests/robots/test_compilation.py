@@ -3,11 +3,13 @@
 import ast
 import os
 import re
+import resource
 import stat
 import subprocess
 import sys
 import time
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -173,3 +175,82 @@ def test_a_caller_in_another_file_is_compiled_anew(tmp_path: Path) -> None:
             ).stdout
         )
     assert printed == ["2.0\n", "3.0\n"]
+
+
+def run_kernels(folder: Path, **options: Any) -> subprocess.CompletedProcess[str]:
+    """Run a script with kernels in a package of its own, with a cache beside it."""
+    package = folder / "robots"
+    package.mkdir(exist_ok=True)
+    for name in ("__init__", "compilation"):
+        (package / f"{name}.py").write_bytes(Path(f"robots/{name}.py").read_bytes())
+    kernels = "".join(f"@compiled()\ndef f{number}(x):\n    return x + {number}\n\n\n" for number in range(6))
+    (package / "kernels.py").write_text(
+        "from numba import types\n\nfrom robots.compilation import compiled, function_pointer\n\n\n"
+        f"{kernels}def pointed(x):\n    x[0] += 6\n\n\n"
+        "pointer = function_pointer(pointed, types.void(types.float64[:]))\n"
+        "print(*(f(1.0) for f in (f0, f1, f2, f3, f4, f5)))\n"
+    )
+    return subprocess.run(
+        [sys.executable, "-m", "robots.kernels"],
+        cwd=folder,
+        env={**os.environ, "NUMBA_CACHE_DIR": str(folder / "cache")},
+        capture_output=True,
+        text=True,
+        **options,
+    )
+
+
+def damage(path: Path, way: str) -> None:
+    content = path.read_bytes()
+    changed = {
+        "empty": b"",
+        "cut": content[: len(content) // 2],
+        "zeros": bytes(len(content)),
+        "some zeros": content[:-400] + bytes(300) + content[-100:],
+        "other bytes": b"\xff" + content[1:],
+    }
+    path.write_bytes(changed[way])
+
+
+def test_damaged_machine_code_is_removed_and_compiled_anew(tmp_path: Path) -> None:
+    """As a power cut leaves files, of the index and of the code, one in each function; said in one line."""
+    assert run_kernels(tmp_path).stderr == ""
+    (folder,) = (tmp_path / "cache").glob("kernels-*")
+    files = {path.name.split("-")[0]: {} for path in folder.rglob("*.nb?")}
+    for path in folder.rglob("*.nb?"):
+        files[path.name.split("-")[0]][path.suffix] = path
+    assert sorted(files) == [*(f"kernels.f{number}" for number in range(6)), "kernels.pointed"]
+    ways = (
+        ("f0", ".nbi", "empty"),
+        ("f1", ".nbi", "cut"),
+        ("f2", ".nbc", "empty"),
+        ("f3", ".nbc", "cut"),
+        ("f4", ".nbc", "zeros"),
+        ("f5", ".nbc", "some zeros"),
+        ("pointed", ".nbi", "other bytes"),
+    )
+    for name, suffix, way in ways:
+        damage(files[f"kernels.{name}"][suffix], way)
+    ended = run_kernels(tmp_path)
+    assert ended.stdout == "1.0 2.0 3.0 4.0 5.0 6.0\n"
+    assert re.fullmatch(r"surefoot: machine code in \S+ was damaged, .*: compiling anew\n", ended.stderr)
+    before = {path: path.stat().st_mtime_ns for path in folder.rglob("*.nb?")}
+    assert len(before) == 14
+    assert run_kernels(tmp_path).stderr == ""
+    assert {path: path.stat().st_mtime_ns for path in folder.rglob("*.nb?")} == before, "all of it was used"
+
+
+def test_a_full_disk_under_the_machine_code_is_gone_on_without(tmp_path: Path) -> None:
+    """A file can have no more than a few bytes, as on a disk that is nearly full."""
+    limit = lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (100, 100))  # noqa: E731
+    ended = run_kernels(tmp_path, preexec_fn=limit)
+    assert ended.stdout == "1.0 2.0 3.0 4.0 5.0 6.0\n"
+    assert re.fullmatch(r"surefoot: machine code cannot be kept in .*: going on without\n", ended.stderr)
+    assert not list((tmp_path / "cache").rglob("*.nb?"))
+    assert run_kernels(tmp_path).stderr == ""
+
+
+def test_a_function_that_comes_from_no_file_is_compiled_each_time() -> None:
+    names: dict[str, Any] = {}
+    exec("from robots.compilation import compiled\n@compiled()\ndef f(x):\n    return 2 * x\n", names)
+    assert names["f"](2.0) == 4

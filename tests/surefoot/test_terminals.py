@@ -6,12 +6,14 @@ import signal
 import subprocess
 import sys
 
+import click
 import pytest
 
 from repertoire.storage.repertoires import read_search
 from repertoire.training.runs import FILE_NAME
 from robots.errors import SurefootError
 from surefoot.commands.console import Printer
+from surefoot.commands.main import run_commands
 
 TRAIN = ["train", "sphere-5", "--evaluations", "300"]
 LOST = {  # how standard output is lost: what a shell does, and whether that is an error
@@ -109,6 +111,7 @@ def test_an_interrupted_process_is_not_taken_down_under_its_threads(second) -> N
 import atexit, importlib, os, signal, sys, threading, time
 from surefoot.commands import main
 from surefoot.commands.console import Printer
+from surefoot.commands.main import run_commands
 from surefoot.__main__ import run
 
 def import_module(name):
@@ -140,3 +143,23 @@ run()
 """
     ended = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
     assert (ended.returncode, ended.stderr) == (0, "")
+
+
+def test_a_file_that_ends_too_early_is_no_interrupt(capsys) -> None:
+    @click.group()
+    def commands() -> None:
+        pass
+
+    @commands.command()
+    def read() -> None:
+        raise EOFError("a file ended")
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(sys, "argv", ["surefoot", "read"])
+        handlers = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
+        with pytest.raises(click.exceptions.Abort) as caught:
+            run_commands(commands)
+        for number, handler in handlers.items():
+            signal.signal(number, handler)
+    assert isinstance(caught.value.__cause__, EOFError)
+    assert "interrupted" not in capsys.readouterr().err
