@@ -17,7 +17,7 @@ from robots.words import short, version_words
 if TYPE_CHECKING:
     import pandas
 
-    from robots.controllers.controller import Policy
+    from robots.controllers.controller import OnInvalid, Policy
 
 _DECILE = 0.1
 
@@ -179,19 +179,23 @@ class Repertoire:
         """Index along each measure of an elite's cell."""
         return tuple(int(i) for i in np.unravel_index(self.elites.cells[row], self.grid))
 
-    def policy(self, which: tuple[int, ...] | Literal["best"] = "best") -> "Policy":
+    def policy(
+        self, which: tuple[int, ...] | Literal["best"] = "best", *, on_invalid: "OnInvalid" = "refuse"
+    ) -> "Policy":
         """One of its controllers, as a function from observations to actions.
 
         Args:
             which: the cell of the controller, or the one with the highest objective.
+            on_invalid: what to do with observations that are not finite, see `Policy`.
 
         Raises:
-            InvalidValueError: the repertoire has no robot or is empty, or there is no such cell.
+            InvalidValueError: the repertoire has no robot or is empty, or there is no such cell or
+                `on_invalid`.
         """
         from robots.controllers.controller import Policy
 
         row = self.best() if which == "best" else self.row(which)
-        return Policy(self.robot.controller, self.elites.solutions[row])
+        return Policy(self.robot.controller, self.elites.solutions[row], on_invalid=on_invalid)
 
     def to_pandas(self) -> "pandas.DataFrame":
         """A table with a row per elite: its cell, objective and measures, and their spread if it is known."""

@@ -4,9 +4,10 @@ A new kind is one file with a class of each, and one line in `robots.description
 controller as a function.
 """
 
+import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
-from typing import ClassVar, Self
+from typing import ClassVar, Literal, Self, get_args
 
 import numpy as np
 from numba import types
@@ -15,6 +16,7 @@ from robots.compilation import compiled, function_pointer
 from robots.errors import InvalidValueError
 from robots.files.records import Kind
 
+OnInvalid = Literal["refuse", "damp"]  # what a policy does where it knows no action
 _VECTOR = types.Array(types.float32, 1, "C")
 _KERNEL = types.void(
     types.Array(types.int64, 1, "C"),
@@ -180,23 +182,49 @@ class Policy:
     Args:
         controller: what the parameters mean.
         parameters: (p,), taken as float32.
+        on_invalid: what to do with an observation that is not finite, such as that of a broken sensor, or
+            that leads to no finite action: "refuse" it with an error, or "damp": answer with the neutral
+            pose, an action of zeros (no torque, or the middle of a servo's range), and warn the first time.
 
     Raises:
-        InvalidValueError: the parameters have the wrong shape.
+        InvalidValueError: the parameters have the wrong shape, or there is no such `on_invalid`.
     """
 
-    def __init__(self, controller: Controller, parameters: np.ndarray) -> None:
+    def __init__(
+        self, controller: Controller, parameters: np.ndarray, *, on_invalid: OnInvalid = "refuse"
+    ) -> None:
+        if on_invalid not in get_args(OnInvalid):
+            raise InvalidValueError(f"on_invalid must be 'refuse' or 'damp', not {on_invalid!r}")
         self.controller = controller
         self.parameters = controller.checked_parameters(np.array(parameters))
-        self._step = 0
+        self._step, self._damps, self._warned = 0, on_invalid == "damp", False
 
     def reset(self) -> None:
         """Begin an episode."""
         self._step = 0
 
     def __call__(self, observation: np.ndarray) -> np.ndarray:
-        """The action in [-1, 1] for an observation (o,), (a,) float32."""
+        """The action in [-1, 1] for an observation (o,), (a,) float32.
+
+        Raises:
+            InvalidValueError: the observation has another shape; or it or the action is not finite, unless
+                such observations are to be damped.
+        """
+        with np.errstate(over="ignore"):  # what is too large for float32 becomes infinite
+            observation = np.asarray(observation, np.float32)
         action = self.controller.act(self.parameters, observation, self._step)
+        if not (np.isfinite(observation).all() and np.isfinite(action).all()):
+            bad = np.flatnonzero(~np.isfinite(observation))
+            where = (
+                f"an observation is not finite (see {bad[:10].tolist()})"
+                if len(bad)
+                else "no action is finite"
+            )
+            if not self._damps:
+                raise InvalidValueError(f"{where}: make sure of it, or ask for on_invalid='damp'")
+            if not self._warned:
+                warnings.warn(f"{where}: the policy answers with the neutral pose", stacklevel=2)
+            self._warned, action = True, np.zeros_like(action)
         self._step += 1
         return action
 

@@ -9,6 +9,8 @@ import numpy as np
 import pytest
 
 import surefoot
+from repertoire.repertoire import Repertoire
+from robots.controllers.controller import Policy
 from robots.errors import InvalidFileError, InvalidValueError, UnknownNameError
 from robots.simulation.environment import WalkingEnvironment
 
@@ -94,10 +96,30 @@ def test_train_load_walk_and_recover(tmp_path: Path) -> None:
     np.testing.assert_array_equal(policy(observation), loaded.policy(loaded.cell(loaded.best()))(observation))
     with pytest.raises(InvalidValueError, match=r"observation must have shape \(28,\)"):
         policy(observation[:5])
+    check_invalid_observations(loaded, observation)
     recovery = surefoot.recover(tmp_path / "run", "front_left:lost", trials=2, threads=1)
     assert recovery == surefoot.recover(loaded, "front_left:lost", trials=2, threads=1)
     with pytest.raises(InvalidFileError, match="included: ant, hexapod"):
         surefoot.load("octopod")
+
+
+def check_invalid_observations(loaded: Repertoire, observation: np.ndarray) -> None:
+    """They are refused, or damped with a warning; what is finite is then answered as before."""
+    for value in (np.nan, np.inf, -np.inf, 1e300):
+        broken = observation.astype(np.float64)
+        broken[[3, 5]] = value
+        with pytest.raises(InvalidValueError, match=r"an observation is not finite \(see \[3, 5\]\)"):
+            loaded.policy()(broken)
+        policy = loaded.policy("best", on_invalid="damp")
+        with pytest.warns(UserWarning, match="answers with the neutral pose"):
+            assert not policy(broken).any()
+        assert not policy(broken).any()  # without another warning, which would be an error here
+        np.testing.assert_array_equal(policy(observation), loaded.policy()(observation))
+    unknown = Policy(loaded.robot.controller, np.full_like(loaded.elites.solutions[0], np.nan))
+    with pytest.raises(InvalidValueError, match="no action is finite"):
+        unknown(observation)
+    with pytest.raises(InvalidValueError, match="on_invalid must be 'refuse' or 'damp', not 'x'"):
+        loaded.policy(on_invalid="x")
 
 
 def test_a_periodic_policy_repeats_after_its_period() -> None:
