@@ -7,13 +7,20 @@ import sys
 from contextlib import suppress
 from typing import NoReturn
 
+from robots.errors import SurefootError
 from surefoot.interrupts import INTERRUPTED
+from surefoot.startup import prepare_process
 
 
 def run() -> None:
     """Run the command line; as long as it is being imported, Ctrl-C ends it without a traceback."""
     if signal.getsignal(signal.SIGINT) is signal.default_int_handler:  # not where it is ignored
         signal.signal(signal.SIGINT, signal.SIG_DFL)
+    try:
+        prepare_process()
+    except SurefootError as error:
+        print(f"surefoot: {error}", file=sys.stderr)
+        sys.exit(2)
     from surefoot.commands.main import main
 
     try:

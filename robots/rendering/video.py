@@ -94,9 +94,12 @@ class VideoWriter:
         raw = f"-f rawvideo -pix_fmt rgb24 -s {width}x{height} -r {self._fps} -i -".split()
         command = [program, "-v", "error", "-y", *raw, *self._encoding.split(), f"file:{self._target}"]
         # imageio's own writer lets ffmpeg write to the terminal, and does not ask whether it succeeded
-        return subprocess.Popen(
-            command, stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE
-        )
+        try:
+            return subprocess.Popen(
+                command, stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE
+            )
+        except OSError as error:
+            raise RenderingError(f"videos need ffmpeg, but {program} cannot be started") from error
 
 
 @contextmanager

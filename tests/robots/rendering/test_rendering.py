@@ -230,6 +230,9 @@ def test_a_missing_encoder_is_reported(tmp_path: Path, monkeypatch: pytest.Monke
     monkeypatch.setattr(imageio_ffmpeg, "get_ffmpeg_exe", missing)
     with pytest.raises(RenderingError, match="apt install ffmpeg"):
         write(tmp_path / "walk.mp4", frames(2), fps=25)
+    monkeypatch.setattr(imageio_ffmpeg, "get_ffmpeg_exe", lambda: "/nowhere")
+    with pytest.raises(RenderingError, match="videos need ffmpeg, but /nowhere cannot be started"):
+        write(tmp_path / "walk.mp4", frames(2), fps=25)
     assert list(tmp_path.iterdir()) == []
 
 
