@@ -12,7 +12,7 @@ import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import CancelledError, ThreadPoolExecutor
 from contextlib import ExitStack, closing, contextmanager, suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import pairwise
 from multiprocessing import resource_tracker
@@ -31,6 +31,7 @@ from robots.simulation.episodes import Episodes
 from robots.simulation.simulation import Simulation
 
 try:
+    import cryptography  # noqa: F401, with which Dask makes keys
     import dask
     import distributed
     from distributed import Client, Future, KilledWorker, LocalCluster, Scheduler, Security
@@ -48,7 +49,7 @@ try:
     from repertoire.execution.chunks import versions as our_versions
 except ImportError as error:
     raise SurefootError(
-        "a cluster needs Dask, which is not installed: pip install 'surefoot[cluster]'"
+        "a cluster needs Dask and cryptography, which are not installed: pip install 'surefoot[cluster]'"
     ) from error
 
 _LOCAL = "local:"
@@ -59,6 +60,7 @@ _CHUNK_SECONDS = 0.1  # of work of a whole worker, next to which the few millise
 _CHUNKS = 8  # for every thread at most, so that none waits long for the last ones of a batch
 _ASSUMED_SECONDS = 0.02  # of an episode, until some have been timed
 _SMOOTHING = 0.2
+_SILENT_SECONDS = 60  # without a word, after which a worker is restarted and others do its work
 _DEATHS = 30  # of workers with the same chunk, after which the chunk is held to be what kills them
 _CONFIGURATION = {
     "distributed.admin.large-graph-warning-threshold": "1GiB",  # solutions are large
@@ -75,11 +77,13 @@ class ClusterSettings:
             for N worker processes on this machine, which end with this process.
         mixed: whether to accept workers whose processors round differently.
         patience: how long to wait for a worker while there is none [s].
+        security: certificate and key with which to connect; without any, those of Dask's configuration.
     """
 
     address: str
     mixed: bool = False
     patience: float = 120.0
+    security: "Security | None" = field(default=None, repr=False)
 
 
 def scheduler_address(path: Path) -> str:
@@ -115,7 +119,7 @@ def cluster(settings: ClusterSettings, *, say: Callable[[str], None] = print) ->
         local = None
         if settings.address.startswith(_LOCAL):
             local = stack.enter_context(_local_cluster(settings.address.removeprefix(_LOCAL)))
-            settings = replace(settings, address=local.scheduler_address)
+            settings = replace(settings, address=local.scheduler_address, security=local.security)
         found = stack.enter_context(closing(connect(settings, say, local)))
         set_executor_source(found)
         stack.callback(set_executor_source, None)
@@ -123,13 +127,16 @@ def cluster(settings: ClusterSettings, *, say: Callable[[str], None] = print) ->
 
 
 def _local_cluster(count: str) -> LocalCluster:
-    """Start so many workers on this machine."""
+    """Start so many workers on this machine, with a key that only these processes have."""
     if not (count.isascii() and count.isdecimal() and 1 <= int(count) <= _MOST_LOCAL):
         raise InvalidValueError(f"local:N takes a number of workers from 1 to {_MOST_LOCAL}, not {count!r}")
     resource_tracker.ensure_running()  # or it would start with the first worker, and unblock interrupts
     dask.config.set(_CONFIGURATION)
     with interrupts_blocked():  # Ctrl-C is for this process alone
+        # other users of the machine can reach the port: without the key nobody can connect
         return LocalCluster(
+            protocol="tls://",
+            security=Security.temporary(),
             n_workers=int(count),
             threads_per_worker=1,
             host="127.0.0.1",
@@ -139,10 +146,10 @@ def _local_cluster(count: str) -> LocalCluster:
         )
 
 
-async def _knock(address: str) -> None:
+async def _knock(address: str, security: Security) -> None:
     """Raise an error of any kind unless a Dask scheduler answers."""
-    security = Security().get_connection_args("client")
-    connecting = distributed.comm.connect(address, timeout=_CONNECT_SECONDS, **security)
+    arguments = security.get_connection_args("client")
+    connecting = distributed.comm.connect(address, timeout=_CONNECT_SECONDS, **arguments)
     (await asyncio.wait_for(connecting, _CONNECT_SECONDS + 1)).abort()
 
 
@@ -153,10 +160,11 @@ def connect(
     for name in ("", ".client", ".core", ".nanny", ".scheduler"):
         logging.getLogger(f"distributed{name}").setLevel(logging.CRITICAL)  # what matters is raised here
     dask.config.set(_CONFIGURATION)
+    security = settings.security or Security()
     try:
         with ThreadPoolExecutor(1) as pool:  # a client that fails leaves half of itself behind
-            pool.submit(asyncio.run, _knock(settings.address)).result()
-        client = Client(settings.address, timeout=_CONNECT_SECONDS, set_as_default=False)
+            pool.submit(asyncio.run, _knock(settings.address, security)).result()
+        client = Client(settings.address, timeout=_CONNECT_SECONDS, set_as_default=False, security=security)
     except Exception as error:  # whatever another kind of server answers
         raise SurefootError(
             f"there is no Dask scheduler at {settings.address} ({one_line(error) or 'no answer'}): start one "
@@ -221,15 +229,11 @@ class Cluster:
         Raises:
             SurefootError: there is no worker in time, or one has other versions.
         """
+        self._client.run_on_scheduler(_set_terms, silent_seconds=_SILENT_SECONDS)
         while not self.count_workers():
             time.sleep(0.1)
         for worker, reason in self._strangers().items():
             raise SurefootError(f"the worker {worker} {reason}: all machines need the same software")
-
-        def tolerate(dask_scheduler: Scheduler) -> None:
-            dask_scheduler.allowed_failures = max(dask_scheduler.allowed_failures, _DEATHS)
-
-        self._client.run_on_scheduler(tolerate)
 
     def executor(self, *robots: Robot) -> Executor:
         """Start what runs episodes of these robots, see `Simulation`."""
@@ -379,6 +383,17 @@ class Cluster:
             f"the connection to the Dask scheduler at {self._settings.address} is lost: what was saved can "
             "be resumed once it is back"
         )
+
+
+def _set_terms(dask_scheduler: Scheduler, silent_seconds: float) -> None:
+    """On the scheduler: how often a chunk may fail, and how long a worker may hang, which makes it silent."""
+    dask_scheduler.allowed_failures = max(dask_scheduler.allowed_failures, _DEATHS)
+    looking = dask_scheduler.periodic_callbacks.get("worker-ttl")  # not where its owner wants none
+    if looking is not None:
+        dask_scheduler.worker_ttl = silent_seconds
+        looking.stop()
+        looking.callback_time = 1000 * silent_seconds / 4  # [ms]
+        looking.start()
 
 
 class ClusterSimulation:

@@ -2,9 +2,13 @@
 
 import os
 import signal
+import socket
+import ssl
+import time
 from types import SimpleNamespace
 
 import numpy as np
+import psutil
 import pytest
 
 from repertoire.execution.executor import start_executor
@@ -130,6 +134,79 @@ def test_a_killed_worker_changes_nothing(workers, work, expected) -> None:
     assert same(executor.evaluate(**work, on_finished=kill), expected)
     assert not pids
     executor.close()
+
+
+def test_a_worker_that_hangs_gives_its_work_to_others(workers, work, expected, monkeypatch) -> None:
+    """Dask by itself waits for five minutes."""
+    monkeypatch.setattr("repertoire.execution.cluster._SILENT_SECONDS", 2)
+    workers.prepare()
+    executor = start_executor(*ROBOTS)
+    pids = workers._client.run(os.getpid)
+    stopped: list[int] = []
+
+    def stop(_done: int) -> None:
+        if not stopped:
+            stopped.append(next(iter(pids.values())))
+            os.kill(stopped[0], signal.SIGSTOP)
+
+    started = time.monotonic()
+    for _ in range(2):
+        assert same(executor.evaluate(**work, on_finished=stop), expected)
+    executor.close()
+    deadline = time.monotonic() + 60
+    while not dead(stopped[0]) and time.monotonic() < deadline:
+        time.sleep(0.2)
+    assert dead(stopped[0]), "it is restarted"
+    assert time.monotonic() - started < 120
+    monkeypatch.undo()
+    workers.prepare()
+
+
+def dead(pid: int) -> bool:
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return True
+    return False
+
+
+def ends_without_certificate(address: str) -> bool:
+    """Whether a server ends an encrypted connection that shows no certificate, before it says anything."""
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+    context.check_hostname, context.verify_mode = False, ssl.CERT_NONE
+    host, port = address.removeprefix("tls://").split(":")
+    try:
+        with (
+            socket.create_connection((host, int(port)), timeout=20) as plain,
+            context.wrap_socket(plain) as encrypted,
+        ):
+            return encrypted.recv(1) == b""
+    except (ssl.SSLError, ConnectionError):
+        return True
+
+
+def test_a_local_cluster_answers_nobody_without_its_key(workers, monkeypatch) -> None:
+    """Not without encryption, not encrypted without a certificate, and not with another one."""
+    address = workers._settings.address
+    assert address.startswith("tls://127.0.0.1:")
+    assert "BEGIN" not in repr(workers._settings), "the key is not printed"
+    monkeypatch.setattr("repertoire.execution.cluster._CONNECT_SECONDS", 1.0)
+    strangers = [
+        ClusterSettings(address.replace("tls:", "tcp:")),
+        ClusterSettings(address),
+        ClusterSettings(address, security=distributed.Security.temporary()),
+    ]
+    for settings in strangers:
+        with pytest.raises(SurefootError, match="there is no Dask scheduler at"):
+            connect(settings)
+    assert ends_without_certificate(address)
+    listening = [
+        found.laddr.ip
+        for process in [*psutil.Process().children(recursive=True), psutil.Process()]
+        for found in process.net_connections()
+        if found.status == psutil.CONN_LISTEN
+    ]
+    assert {*listening} == {"127.0.0.1"}
 
 
 def sabotage(name: str) -> None:
