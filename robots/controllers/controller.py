@@ -12,6 +12,7 @@ from typing import ClassVar, Literal, Self, get_args
 import numpy as np
 from numba import types
 
+from robots.arrays import real_array
 from robots.compilation import compiled, function_pointer
 from robots.errors import InvalidValueError
 from robots.files.records import Kind
@@ -210,8 +211,7 @@ class Policy:
             InvalidValueError: the observation has another shape; or it or the action is not finite, unless
                 such observations are to be damped.
         """
-        with np.errstate(over="ignore"):  # what is too large for float32 becomes infinite
-            observation = np.asarray(observation, np.float32)
+        observation = real_array("an observation", observation, np.float32)  # infinite if beyond float32
         action = self.controller.act(self.parameters, observation, self._step)
         if not (np.isfinite(observation).all() and np.isfinite(action).all()):
             bad = np.flatnonzero(~np.isfinite(observation))
