@@ -18,11 +18,12 @@ from itertools import pairwise
 from multiprocessing import resource_tracker
 from pathlib import Path
 from queue import Empty, SimpleQueue
+from tempfile import TemporaryDirectory
 
 import numpy as np
 
 from repertoire.execution.executor import Executor, set_executor_source
-from repertoire.execution.workers import interrupts_blocked
+from repertoire.execution.workers import interrupts_blocked, interrupts_deferred
 from robots.errors import InvalidFileError, InvalidValueError, SurefootError, one_line
 from robots.files.texts import parse_json, read_text
 from robots.plugins import VARIABLE
@@ -118,7 +119,8 @@ def cluster(settings: ClusterSettings, *, say: Callable[[str], None] = print) ->
     with ExitStack() as stack:
         local = None
         if settings.address.startswith(_LOCAL):
-            local = stack.enter_context(_local_cluster(settings.address.removeprefix(_LOCAL)))
+            folder = stack.enter_context(TemporaryDirectory(prefix="surefoot-", ignore_cleanup_errors=True))
+            local = stack.enter_context(_local_cluster(settings.address.removeprefix(_LOCAL), folder))
             settings = replace(settings, address=local.scheduler_address, security=local.security)
         found = stack.enter_context(closing(connect(settings, say, local)))
         set_executor_source(found)
@@ -126,13 +128,14 @@ def cluster(settings: ClusterSettings, *, say: Callable[[str], None] = print) ->
         yield found
 
 
-def _local_cluster(count: str) -> LocalCluster:
-    """Start so many workers on this machine, with a key that only these processes have."""
+def _local_cluster(count: str, folder: str) -> LocalCluster:
+    """Start so many workers on this machine, with a key that only these processes have, and a folder."""
     if not (count.isascii() and count.isdecimal() and 1 <= int(count) <= _MOST_LOCAL):
         raise InvalidValueError(f"local:N takes a number of workers from 1 to {_MOST_LOCAL}, not {count!r}")
     resource_tracker.ensure_running()  # or it would start with the first worker, and unblock interrupts
-    dask.config.set(_CONFIGURATION)
-    with interrupts_blocked():  # Ctrl-C is for this process alone
+    dask.config.set(_CONFIGURATION | {"temporary-directory": folder})
+    # Ctrl-C is for this process alone, which cannot close what has only half started
+    with interrupts_deferred(), interrupts_blocked():
         # other users of the machine can reach the port: without the key nobody can connect
         return LocalCluster(
             protocol="tls://",

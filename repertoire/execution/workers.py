@@ -59,6 +59,23 @@ def interrupts_blocked() -> Iterator[None]:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
+@contextmanager
+def interrupts_deferred() -> Iterator[None]:
+    """Have Ctrl-C and SIGTERM wait for the end of the body; only the main thread is ever interrupted."""
+    caught: list[int] = []
+    handlers = {}
+    if threading.current_thread() is threading.main_thread():
+        for number in (signal.SIGINT, signal.SIGTERM):
+            handlers[number] = signal.signal(number, lambda number, _: caught.append(number))
+    try:
+        yield
+    finally:
+        for number, handler in handlers.items():
+            signal.signal(number, handler)
+        if caught:
+            signal.raise_signal(caught[0])
+
+
 def _start(prepare: Callable[..., None], *arguments: object) -> None:
     """Prepare a process of the pool."""
     end_with_parent()

@@ -31,20 +31,22 @@ def locked(path: Path, *, patience: float = 0.0) -> Iterator[None]:
         InUseError: another process, or another part of this one, holds the lock.
         InvalidFileError: the lock's file cannot be made.
     """
-    with explain_errors(f"{path} cannot be locked"):
-        target = Path(os.path.realpath(path))
-        name = target.with_name(f".{target.name}.lock")
-        deadline = time.monotonic() + patience
-        while (file := _acquire(name)) is None and time.monotonic() < deadline:
-            time.sleep(_PAUSE)
-    if file is None:
-        raise InUseError(path, _read(name))
+    file = None
     try:
+        with explain_errors(f"{path} cannot be locked"):
+            target = Path(os.path.realpath(path))
+            name = target.with_name(f".{target.name}.lock")
+            deadline = time.monotonic() + patience
+            while (file := _acquire(name)) is None and time.monotonic() < deadline:
+                time.sleep(_PAUSE)
+        if file is None:
+            raise InUseError(path, _read(name))
         yield
     finally:
-        with suppress(OSError):
-            name.unlink()  # before the lock ends: whoever opened it before finds out that it is gone
-        file.close()
+        if file is not None:
+            with suppress(OSError):
+                name.unlink()  # before the lock ends: whoever opened it before finds out that it is gone
+            file.close()
 
 
 def _acquire(name: Path) -> IO[str] | None:
@@ -55,6 +57,7 @@ def _acquire(name: Path) -> IO[str] | None:
             if not _try_to_lock(file):
                 return None
             if _is_still(name, file):
+                stack.callback(name.unlink, missing_ok=True)  # by an interrupt from here on
                 since = datetime.now().astimezone().strftime("%Y-%m-%d %H:%M:%S")
                 file.truncate(0)
                 file.write(f"process {os.getpid()} on {socket.gethostname()} since {since}")

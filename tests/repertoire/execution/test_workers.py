@@ -1,5 +1,7 @@
 """Worker processes end when the process that started them does, however that ended."""
 
+import os
+import signal
 import subprocess
 import sys
 import time
@@ -7,6 +9,8 @@ from collections.abc import Callable
 
 import psutil
 import pytest
+
+from repertoire.execution.workers import interrupts_deferred
 
 POOL = """
 import os
@@ -72,3 +76,33 @@ def test_workers_end_with_a_parent_that_is_killed(tmp_path, code: str, moment: s
         for child in filter(runs, children):
             child.kill()
     assert left, f"still there: {still}"
+
+
+def test_interrupts_wait_for_what_cannot_be_left_half_done() -> None:
+    steps = []
+    with pytest.raises(KeyboardInterrupt), interrupts_deferred():
+        signal.raise_signal(signal.SIGINT)
+        steps.append("done")
+    assert steps == ["done"]
+
+
+def test_a_local_cluster_that_is_ended_early_leaves_nothing_behind(tmp_path) -> None:
+    """SIGTERM while workers start: no traceback of Dask, and no folder of its own."""
+    (tmp_path / "parent.py").write_text(
+        CLUSTER.replace(
+            "import time", "import signal\nimport time\nsignal.signal(15, signal.default_int_handler)"
+        )
+    )
+    scratch = tmp_path / "scratch"
+    scratch.mkdir()
+    environment = os.environ | {"TMPDIR": str(scratch)}
+    for delay in (0.1, 1.0):
+        line = [sys.executable, tmp_path / "parent.py"]
+        with subprocess.Popen(line, stderr=subprocess.PIPE, text=True, env=environment) as parent:
+            # its folder shows that the cluster is about to start
+            assert wait_for(lambda: any(scratch.iterdir()) or parent.poll() is not None)
+            time.sleep(delay)
+            parent.terminate()
+            said = parent.communicate(timeout=PATIENCE)[1]
+        assert "close_clusters" not in said
+        assert wait_for(lambda: not any(scratch.iterdir())), list(scratch.iterdir())

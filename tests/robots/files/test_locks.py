@@ -81,3 +81,13 @@ def test_a_lock_that_cannot_be_made_is_refused(tmp_path: Path) -> None:
         locked(tmp_path / "a" / "b"),
     ):
         pass
+
+
+def test_an_interrupt_while_a_lock_is_made_leaves_nothing_behind(tmp_path: Path, monkeypatch) -> None:
+    def interrupted() -> str:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("robots.files.locks.socket.gethostname", interrupted)
+    with pytest.raises(KeyboardInterrupt), locked(tmp_path / "run"):
+        pass
+    assert list(tmp_path.iterdir()) == []
