@@ -199,9 +199,7 @@ class _Cache(FunctionCache):
         """The function compiled for a signature; None where it is not kept."""
         try:
             return super().load_overload(sig, target_context)
-        except MemoryError:
-            raise
-        except Exception:  # unpickling raises anything
+        except Exception:  # unpickling raises anything, `MemoryError` too
             _say(f"machine code in {_settings.CACHE_DIR} was damaged, as by a power cut: compiling anew")
             self._remove()
             return None

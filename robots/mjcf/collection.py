@@ -17,19 +17,17 @@ from robots.files.atomic import file_exists
 from robots.files.texts import read_bytes, read_text
 
 _MOST = 250_000_000  # bytes of all files
-_MOST_PARTS = 1_000_000  # elements and attributes of all files
+_MOST_PARTS = 400_000  # elements and attributes of all files
 _DEEPEST = 500  # elements in each other; MuJoCo accepts no more
 _MOST_MODELS = 20  # attached models in each other
-_COMMENT = re.compile("<!--.*?-->", re.DOTALL)  # MuJoCo accepts comments that are not XML, with "--" in them
+# MuJoCo accepts comments that are not XML, with "--" in them; one without an end goes on to that of the text
+_COMMENT = re.compile(r"<!--.*?(?:-->|\Z)", re.DOTALL)
 
 
 class Collected(NamedTuple):
-    """What `collect` reads.
+    """An MJCF without includes, and the content of the files that it refers to, by the names that it uses.
 
-    Attributes:
-        text: an MJCF without includes.
-        files: the content of each file that it refers to, by the name that it uses.
-        alone: whether the MJCF refers to no other file; the text is then as it was.
+    `alone` tells whether the MJCF referred to no other file; the text is then as it was.
     """
 
     text: str
@@ -53,17 +51,13 @@ def collect(path: Path) -> Collected:
 
 
 class _Model(NamedTuple):
-    """A model that is being read: of the MJCF itself, or of one that is attached.
-
-    Attributes:
-        folder: of its file.
-        included: the files that are part of it.
-        users: its elements that refer to other files, each with the folder of the file that it stands in.
-    """
+    """A model that is being read: of the MJCF itself, or of one that is attached."""
 
     folder: Path
-    included: set[Path]
-    users: list[tuple[Element, Path]]
+    included: set[Path]  # the files that are part of it
+    users: list[
+        tuple[Element, Path]
+    ]  # what refers to other files, and the folder of the file where it stands
 
 
 class _Collection:
@@ -86,14 +80,14 @@ class _Collection:
         meshes, strips = _take_folders(tree)
         for element, place in model.users:
             for key in _references(element):
-                name = element.attrib[key]
+                name = PurePosixPath(element.attrib[key].replace("\\", "/"))
                 if element.tag == "model":
-                    element.attrib[key] = self._attach(self._find(name, path.parent, place), depth)
+                    element.attrib[key] = self._attach(self._find(str(name), path.parent, place), depth)
                     continue
-                found = self._find(_last(name) if strips else name, path.parent / meshes, place)
-                element.attrib[key] = self._keep(self._count(read_bytes(found, _MOST)), found.suffix.lower())
+                found = self._find(name.name if strips else str(name), path.parent / meshes, place)
+                element.attrib[key] = self._keep(self._bytes_of(found), found.suffix.lower())
                 if element.tag in ("mesh", "hfield"):
-                    element.attrib.setdefault("name", _stem(name))
+                    element.attrib.setdefault("name", name.stem)  # as MuJoCo names it
         return tree
 
     def _include(self, element: Element, place: Path, model: _Model, depth: int = 0) -> None:
@@ -102,26 +96,22 @@ class _Collection:
             raise self._refusal("its elements are nested too deeply")
         children = list[Element]()
         for child in element:
+            self.alone = self.alone and not _references(child)
             if child.tag.lower() == "include":
-                children += self._included(child.get("file", ""), place, model, depth)
+                name = child.get("file", "")
+                path = self._find(name, model.folder, place)
+                if path in model.included:
+                    raise self._refusal(f"it includes {name!r} twice, or in a circle")
+                model.included.add(path)
+                root = self._parse(path, self._bytes_of(path).decode(errors="replace"))
+                self._include(root, path.parent, model, depth + 1)
+                children += root
                 continue
             children.append(child)
             self._include(child, place, model, depth + 1)
             if _references(child):
-                self.alone = False
                 model.users.append((child, place))
         element[:] = children
-
-    def _included(self, name: str, place: Path, model: _Model, depth: int) -> Element:
-        """The root of a file that is included."""
-        self.alone = False
-        path = self._find(name, model.folder, place)
-        if path in model.included:
-            raise self._refusal(f"it includes {name!r} twice, or in a circle")
-        model.included.add(path)
-        root = self._parse(path, self._read_text(path))
-        self._include(root, path.parent, model, depth + 1)
-        return root
 
     def _parse(self, path: Path, text: str) -> Element:
         """Parse the text of a file."""
@@ -157,7 +147,7 @@ class _Collection:
         """Read a model that is attached; returns the name under which it is kept."""
         if path not in self._attached:
             self._attached[path] = ""
-            tree = self.read(path, self._read_text(path), depth + 1)
+            tree = self.read(path, self._bytes_of(path).decode(errors="replace"), depth + 1)
             self._attached[path] = self._keep(ElementTree.tostring(tree), ".xml")
         if not self._attached[path]:
             raise self._refusal(f"it attaches {path.name!r} to itself")
@@ -170,12 +160,8 @@ class _Collection:
         self.files[name] = content
         return name
 
-    def _read_text(self, path: Path) -> str:
-        text = read_text(path)
-        self._count(text.encode())
-        return text
-
-    def _count(self, content: bytes) -> bytes:
+    def _bytes_of(self, path: Path) -> bytes:
+        content = read_bytes(path, _MOST)
         self._bytes += len(content)
         if self._bytes > _MOST:
             raise self._refusal(f"its files take more than {_MOST / 1e6:.0f} MB")
@@ -192,16 +178,19 @@ def _references(element: Element) -> list[str]:
 
 def _drop_pictures(tree: Element, users: list[tuple[Element, Path]]) -> None:
     """Leave out skins and textures in files, and forget that they refer to files."""
-    dropped = [element for element, _ in users if element.tag in ("texture", "skin")]
-    pictures = {element.get("name") or _stem(element.get("file", "")) for element in dropped}
+    dropped = {element for element, _ in users if element.tag in ("texture", "skin")}
+    names = {
+        element.get("name") or PurePosixPath(element.get("file", "").replace("\\", "/")).stem
+        for element in dropped
+    }
     users[:] = [user for user in users if user[0] not in dropped]
     for parent in tree.iter():
-        if parent.tag == "material" and parent.get("texture") in pictures:
+        if parent.tag == "material" and parent.get("texture") in names:
             del parent.attrib["texture"]
         parent[:] = [
             child
             for child in parent
-            if child not in dropped and not (child.tag == "layer" and child.get("texture") in pictures)
+            if child not in dropped and not (child.tag == "layer" and child.get("texture") in names)
         ]
 
 
@@ -213,16 +202,6 @@ def _take_folders(tree: Element) -> tuple[str, bool]:
         folders = [compiler.attrib.pop(key, None) for key in ("texturedir", "assetdir", "meshdir")]
         meshes = next((folder for folder in reversed(folders[1:]) if folder is not None), meshes)
     return meshes.replace("\\", "/"), strips
-
-
-def _last(name: str) -> str:
-    """The name of a file without its folders."""
-    return PurePosixPath(name.replace("\\", "/")).name
-
-
-def _stem(name: str) -> str:
-    """The name that MuJoCo gives to an asset without one."""
-    return PurePosixPath(_last(name)).stem
 
 
 def _real(path: Path) -> Path:

@@ -225,7 +225,10 @@ def test_what_is_no_regular_file_is_refused(tmp_path: Path) -> None:
         ({"a.xml": model('<include file="i"/>'), "i": "<mujoco>"}, "'i' is not XML, see line 1"),
         ({"a.xml": '<!DOCTYPE mujoco [<!ENTITY x "y">]><mujoco/>'}, "it declares a type of document"),
         ({"a.xml": model("<x>" * 600 + "</x>" * 600)}, "its elements are nested too deeply"),
-        ({"a.xml": model("<x/>" * 1_000_001)}, "more than 1,000,000 elements and attributes"),
+        ({"a.xml": model("<x/>" * 400_001)}, "more than 400,000 elements and attributes"),
+        ({"a.xml": "<!--" * 1_000_000}, "it is not XML, see line 1"),
+        ({"a.xml": model('<texture file=""/><layer/>' * 40_000)}, "Schema violation"),
+        ({"a.xml": model('<texture file="x"/><layer/>' * 40_000)}, "Schema violation"),
         ({"a.xml": model(ATTACHED.format("a.xml"))}, "it attaches 'a.xml' to itself"),
         (
             {
