@@ -2,22 +2,27 @@
 
 import io
 import json
+import os
+import runpy
 import shutil
+import warnings
 from collections.abc import Callable
-from contextlib import redirect_stdout
+from contextlib import redirect_stderr, redirect_stdout
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any
+from unittest.mock import patch
 
 import mujoco
+import numba
 import numpy as np
 import pandas as pd
 
 from adapt.damage.text import damage_facts, read_damages
 from adapt.rehearsal.rehearsal import rehearsal, rehearsed_table
 from adapt.rehearsal.storage import read_table, write_table
-from benchmarks.mutations import Rng, mutate_hdf5, mutate_json, mutate_xml, mutate_yaml
+from benchmarks.mutations import Rng, mutate_bytes, mutate_hdf5, mutate_json, mutate_xml, mutate_yaml
 from repertoire.evaluation.correction import correct, reevaluation
 from repertoire.execution.cluster import scheduler_address
 from repertoire.plots import draw_history, draw_repertoire
@@ -54,6 +59,7 @@ _MODEL = {  # a model of several files in a folder, and files outside
         </mujoco>""",
     "outside.obj": _OUTSIDE,
 }
+_KERNEL = "from robots.compilation import compiled\n\n\n@compiled()\ndef kernel(x):\n    return x + 1\n"
 _IDENTITY = {"of": "optimization", "evaluations": {"sphere-100": 2000}, "seed": 7, "options": "none"}
 _FAULT = {
     "damage": "front_left:lost",
@@ -92,9 +98,11 @@ class Subject:
     def change(self, folder: Path, rng: Rng) -> None:
         """Change the file in a folder."""
         path = folder / self.file
-        change: Any = _CHANGES[path.suffix]
+        change: Any = _CHANGES.get(path.suffix)
         if path.suffix == ".h5":
             change(path, rng)
+        elif change is None:
+            path.write_bytes(mutate_bytes(path.read_bytes(), rng))
         else:
             path.write_bytes(change(path.read_text(encoding="utf-8"), rng).encode("utf-8", "replace"))
 
@@ -111,6 +119,7 @@ def make_corpus(folder: Path) -> None:
     for name, text in _MODEL.items():
         (folder / name).parent.mkdir(exist_ok=True)
         (folder / name).write_text(text)
+    _run_kernel(folder, keep=True)
     keep_identity(folder, _IDENTITY)
     for algorithm in _SEARCHES:
         out = folder / algorithm
@@ -172,7 +181,12 @@ def _read_repertoire(path: Path) -> None:
     if fingerprint(read_repertoire(path.with_name("again.h5"))) != fingerprint(repertoire):
         raise AssertionError("it is not read as it was saved")
     if len(repertoire) and repertoire.problem.robot is not None:
-        repertoire.policy("best")(np.zeros(repertoire.robot.observation_dim))
+        size = repertoire.robot.observation_dim
+        repertoire.policy("best")(np.zeros(size))
+        with warnings.catch_warnings(action="ignore"):
+            action = repertoire.policy("best", on_invalid="damp")(np.resize([np.nan, np.inf, 1e300], size))
+        if action.any():
+            raise AssertionError("an action for observations that are not finite")
 
 
 def _resume(name: str, folder: Path) -> None:
@@ -185,6 +199,27 @@ def _resume(name: str, folder: Path) -> None:
 def _draft(name: str, folder: Path) -> None:
     """Draft a YAML for an MJCF, and use it."""
     _walk_with(find_robot(str(draft_robot(folder / name / f"{name}.xml").path)))
+
+
+def _run_kernel(folder: Path, *, keep: bool = False) -> None:
+    """Run a kernel from the machine code in the folder, or keep its machine code there."""
+    source = folder / "kernel.py"
+    source.write_text(_KERNEL)
+    os.utime(source, (0, 0))  # the index tells of it
+    with patch.object(numba.config, "CACHE_DIR", str(folder)):
+        kernel = runpy.run_path(str(source))["kernel"]
+    entries = kernel._cache._cache_file
+    places = {"kernel.nbi": entries._index_path, "kernel.nbc": entries._data_path(entries._data_name(1))}
+    Path(entries._cache_path).mkdir(parents=True, exist_ok=True)
+    for name, place in places.items():
+        if not keep:
+            shutil.copyfile(folder / name, place)
+    with redirect_stderr(io.StringIO()):  # it says once that something was damaged
+        if kernel(1.0) != 2:
+            raise AssertionError("damaged machine code was used")
+    for name, place in places.items():
+        if keep:
+            shutil.copyfile(place, folder / name)
 
 
 def _assemble(folder: Path) -> None:
@@ -252,6 +287,8 @@ def _subjects() -> dict[str, Subject]:
         "damages": Subject("damages.yaml", _read_damages),
         "study": Subject("study.json", lambda folder: keep_identity(folder, _IDENTITY)),
         "fault": Subject("fault.json", _read_fault),
+        "index of machine code": Subject("kernel.nbi", _run_kernel, ("kernel.nbc",)),
+        "machine code": Subject("kernel.nbc", _run_kernel, ("kernel.nbi",)),
         "scheduler": Subject("scheduler.json", lambda folder: scheduler_address(folder / "scheduler.json")),
     }
     for name in _SEARCHES:
