@@ -66,6 +66,8 @@ _DEATHS = 30  # of workers with the same chunk, after which the chunk is held to
 _CONFIGURATION = {
     "distributed.admin.large-graph-warning-threshold": "1GiB",  # solutions are large
     "distributed.worker.profile.enabled": False,  # it would look at the threads every 10 ms
+    "distributed.scheduler.http.routes": [],  # pages about a run, for whoever can reach their port
+    "distributed.worker.http.routes": [],
 }
 
 

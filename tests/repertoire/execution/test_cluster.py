@@ -1,5 +1,6 @@
 """Episodes on a cluster find what they find here, whatever happens to workers."""
 
+import http.client
 import os
 import signal
 import socket
@@ -185,6 +186,18 @@ def ends_without_certificate(address: str) -> bool:
         return True
 
 
+def http_status(port: int, page: str) -> int | None:
+    """The status of a page; None where no HTTP is spoken."""
+    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=20)
+    try:
+        connection.request("GET", f"/{page}")
+        return connection.getresponse().status
+    except (http.client.HTTPException, OSError):
+        return None
+    finally:
+        connection.close()
+
+
 def test_a_local_cluster_answers_nobody_without_its_key(workers, monkeypatch) -> None:
     """Not without encryption, not encrypted without a certificate, and not with another one."""
     address = workers._settings.address
@@ -201,12 +214,15 @@ def test_a_local_cluster_answers_nobody_without_its_key(workers, monkeypatch) ->
             connect(settings)
     assert ends_without_certificate(address)
     listening = [
-        found.laddr.ip
+        found.laddr
         for process in [*psutil.Process().children(recursive=True), psutil.Process()]
         for found in process.net_connections()
         if found.status == psutil.CONN_LISTEN
     ]
-    assert {*listening} == {"127.0.0.1"}
+    assert {place.ip for place in listening} == {"127.0.0.1"}
+    for place in listening:  # where HTTP is spoken, there is nothing to read
+        for page in ("json/identity.json", "info/main/workers.html", "status", "metrics"):
+            assert http_status(place.port, page) in (None, 404)
 
 
 def sabotage(name: str) -> None:
