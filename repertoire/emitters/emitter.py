@@ -66,8 +66,7 @@ class Telemetry:
         condition_number: of the covariance matrix; nan where it is not known.
         improvements: solutions of the last batch that improved the archive.
         restarts: how often it started afresh so far.
-        stop: why it did so after the last batch, one of `repertoire.strategies.strategy.STOPS`; None if it
-            did not.
+        stop: why it did so after the last batch, see `repertoire.strategies.strategy.STOPS`; None if not.
     """
 
     sigma: float
