@@ -22,7 +22,7 @@ from repertoire.execution.workers import end_with_parent
 from repertoire.training.runs import configure
 from repertoire.training.training import Training
 from robots.robot import Robot, load_robot
-from robots.simulation.episodes import Episodes, empty_episodes
+from robots.simulation.episodes import Episodes
 from robots.simulation.simulation import Simulation
 
 _BATCH = 200  # episodes of a generation
@@ -219,7 +219,7 @@ def _host(address: str, count: int, threads: int, seconds: float) -> None:
 
         def evaluate(self, parameters: np.ndarray, seeds: np.ndarray, **_: object) -> Episodes:
             list(self.pool.map(time.sleep, [seconds] * len(seeds)))
-            found = empty_episodes(len(seeds), _FEET)
+            found = Episodes.unknown(len(seeds), _FEET)
             found.objectives[:] = parameters[:, 0]
             return found
 

@@ -12,8 +12,8 @@ from tempfile import TemporaryDirectory
 import numpy as np
 
 from repertoire.problems.locomotion import Locomotion
-from repertoire.problems.problem import Evaluations
 from repertoire.training.runs import start_training
+from robots.evaluations import Evaluations
 from robots.robot import find_robot
 
 _GAINS = (

@@ -6,11 +6,11 @@ from pathlib import Path
 import numpy as np
 
 from repertoire.problems.custom import Custom
-from repertoire.problems.problem import Evaluations
 from repertoire.repertoire import Repertoire
 from repertoire.training.runs import configure
 from repertoire.training.training import Training
 from robots.errors import InvalidValueError
+from robots.evaluations import Evaluations
 
 _UNLIMITED = 10**12  # evaluations
 

@@ -12,6 +12,7 @@ from adapt.damage.damage import Damage
 from adapt.damage.parts import RobotParts
 from repertoire.repertoire import Repertoire
 from robots.errors import InvalidValueError
+from robots.evaluations import Request
 from robots.robot import Robot
 from robots.simulation.episodes import Episodes
 from robots.simulation.simulation import Simulation
@@ -112,7 +113,7 @@ class Twin:
                 solutions[[run.row for run in runs]],
                 np.array([run.seed for run in runs], np.int64),
                 variants=np.array([numbers[str(run.damage)] for run in runs]),
-                traced=traced,
+                request=Request(traces=traced),
             )
         self.episodes += len(runs)
         return found

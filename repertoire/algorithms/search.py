@@ -7,11 +7,11 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from repertoire.archives.archive import Archive
-from repertoire.emitters.emitter import EVERYTHING, Emitter, Outcomes
-from repertoire.problems.problem import Evaluations, Request
+from repertoire.emitters.emitter import EVERYTHING, Emitter
 from repertoire.state import check_shape, nested, select
 from robots.arrays import real_array
 from robots.errors import InvalidValueError
+from robots.evaluations import Evaluations, Request
 
 
 class Search:
@@ -80,11 +80,11 @@ class Search:
         if self._solutions is None:
             raise RuntimeError("tell was called before ask: there are no solutions to tell of")
         solutions, evaluations = self._solutions, self._checked(evaluations)
-        compete = ~evaluations.failed & self._offered()
+        compete = ~evaluations.diverged & self._offered()
         candidates = (solutions, evaluations.objectives, evaluations.measures)
         if not compete.all():
             candidates = (solutions[compete], candidates[1][compete], candidates[2][compete])
-        improvements = np.full(len(solutions), -np.inf)  # what failed ranks last
+        improvements = np.full(len(solutions), -np.inf)  # what diverged ranks last
         opened = np.zeros(len(solutions), np.bool_)
         accepted = np.empty(len(candidates[1]), np.bool_)
         improvements[compete] = self.soft.add(*candidates, opened=accepted)
@@ -92,35 +92,26 @@ class Search:
         self._solutions = None
         if self.result is not self.soft:
             self.result.add(*candidates)
-        outcomes = Outcomes(
-            evaluations.objectives,
-            evaluations.measures,
-            evaluations.failed,
-            improvements,
-            opened,
-            evaluations.gradients,
-            evaluations.moments,
-            evaluations.transitions,
-        )
+        evaluations = dataclasses.replace(evaluations, improvements=improvements, opened=opened)
         for emitter, rows in zip(self.emitters, self._rows, strict=True):
-            emitter.tell(outcomes.part(rows), self.soft)
+            emitter.tell(evaluations.part(rows), self.soft)
 
     def _checked(self, evaluations: Evaluations) -> Evaluations:
         """Return evaluations of this batch as arrays of the right types."""
         n, m = len(self._solutions if self._solutions is not None else ()), self.soft.measure_dim
         objectives = real_array("objectives", evaluations.objectives)
         measures = real_array("measures", evaluations.measures)
-        failed = np.asarray(evaluations.failed)
+        diverged = np.asarray(evaluations.diverged)
         check_shape("objectives", objectives, (n,))
         check_shape("measures", measures, (n, m))
-        check_shape("failed", failed, (n,))
-        if failed.dtype != np.bool_ and not np.isin(failed, (0, 1)).all():
+        check_shape("diverged", diverged, (n,))
+        if diverged.dtype != np.bool_ and not np.isin(diverged, (0, 1)).all():
             raise InvalidValueError(
-                f"failed must say true or false of each of the {n} solutions, but holds {failed.dtype} "
+                f"diverged must say true or false of each of the {n} solutions, but holds {diverged.dtype} "
                 "numbers other than 0 and 1"
             )
         return dataclasses.replace(
-            evaluations, objectives=objectives, measures=measures, failed=failed.astype(np.bool_)
+            evaluations, objectives=objectives, measures=measures, diverged=diverged.astype(np.bool_)
         )
 
     def _offered(self) -> np.ndarray | bool:

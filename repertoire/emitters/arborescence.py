@@ -20,19 +20,19 @@ from repertoire.emitters.emitter import (
     Emitter,
     EmitterSettings,
     LearningSettings,
-    Outcomes,
     Ranking,
     RankingName,
     accepted,
 )
 from repertoire.networks.td3 import TD3, Updates
-from repertoire.problems.problem import Problem, Request
+from repertoire.problems.problem import Problem
 from repertoire.state import nested, read, read_count, read_floats, select
 from repertoire.strategies.cma_es import CMAESSettings, add_scaled, logarithmic
 from repertoire.strategies.openai_es import MirroredSamples
 from repertoire.strategies.strategy import StepSize, Strategy
 from robots.compilation import compiled
 from robots.errors import InvalidValueError
+from robots.evaluations import Evaluations, Request
 
 _EPSILON = 1e-8  # keeps the length of a gradient of 0 from dividing by 0; the published code's
 
@@ -190,44 +190,44 @@ class ArborescenceEmitter(Emitter):
         if self._samples:
             self._samples.draw(self._point, solutions[1:])
 
-    def _learn(self, outcomes: Outcomes, archive: Archive) -> None:
+    def _learn(self, evaluations: Evaluations, archive: Archive) -> None:
         """Take the gradients at the point, or learn from the branches and move it."""
         self._stop = None
         if self._learner:
-            self._learner.add(outcomes.transitions, len(outcomes.objectives))
+            self._learner.add(evaluations.transitions, len(evaluations.objectives))
         gradients, self._gradients = self._gradients, None
         if gradients is None:
-            self._gradients = _normalised(self._found_gradients(outcomes))
+            self._gradients = _normalised(self._found_gradients(evaluations))
         else:
-            self._advance(gradients, outcomes.part(slice(0, self.coefficients.batch_size)), archive)
-        self._improved = int(np.count_nonzero(accepted(outcomes)))
+            self._advance(gradients, evaluations.part(slice(0, self.coefficients.batch_size)), archive)
+        self._improved = int(np.count_nonzero(accepted(evaluations)))
         self._plan()
 
-    def _found_gradients(self, outcomes: Outcomes) -> np.ndarray:
+    def _found_gradients(self, evaluations: Evaluations) -> np.ndarray:
         """The gradients at the point, (1 + m, n), as they are."""
         if self._samples:
-            objectives = np.where(outcomes.failed, -np.inf, outcomes.objectives)
-            gradients = self._samples.gradients(np.column_stack([objectives, outcomes.measures])[1:])
+            objectives = np.where(evaluations.diverged, -np.inf, evaluations.objectives)
+            gradients = self._samples.gradients(np.column_stack([objectives, evaluations.measures])[1:])
             if self._learner:
                 self._learner.train()
                 gradients[0] = self._learner.gradient(self._point)
             return gradients
         shape = (1, self.coefficients.solution_dim, self._point.size)
-        if outcomes.gradients is None or outcomes.gradients.shape != shape:
-            got = None if outcomes.gradients is None else outcomes.gradients.shape
+        if evaluations.gradients is None or evaluations.gradients.shape != shape:
+            got = None if evaluations.gradients is None else evaluations.gradients.shape
             raise InvalidValueError(f"gradients must have shape {shape}, got {got}")
         # those of a failed evaluation are unknown: all branches are then θ itself
-        return np.where(outcomes.failed[0], 0.0, outcomes.gradients[0])
+        return np.where(evaluations.diverged[0], 0.0, evaluations.gradients[0])
 
-    def _advance(self, gradients: np.ndarray, outcomes: Outcomes, archive: Archive) -> None:
+    def _advance(self, gradients: np.ndarray, evaluations: Evaluations, archive: Archive) -> None:
         """Tell the strategy how the branches rank, move the point, and restart if that was the last of it."""
-        ranking = self._ranking(outcomes)
+        ranking = self._ranking(evaluations)
         self.coefficients.tell(ranking)
         parents = self._drawn[ranking[: self._weights.size]]
         # Fontaine 2021, Algorithm 1, lines 14 and 15, with η = 1
         self._point += (self._weights @ parents) @ gradients
-        self._stop = self.coefficients.converged(outcomes.improvements[ranking])
-        if self._stop is None and self._restart_unchanged and not accepted(outcomes).any():
+        self._stop = self.coefficients.converged(evaluations.improvements[ranking])
+        if self._stop is None and self._restart_unchanged and not accepted(evaluations).any():
             self._stop = "archive unchanged"  # Fontaine 2021, Algorithm 1, line 17
         if self._stop is not None:
             elites = archive.sample_elites(1, self.coefficients.rng)

@@ -3,58 +3,18 @@
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import ClassVar, Literal, NamedTuple
+from typing import ClassVar, Literal
 
 import numpy as np
 
 from repertoire.archives.archive import Archive
 from repertoire.networks.td3 import TD3Settings
-from repertoire.problems.problem import OBJECTIVES_AND_MEASURES, Problem, Request
+from repertoire.problems.problem import Problem
 from repertoire.state import check_shape
+from robots.evaluations import OBJECTIVES_AND_MEASURES, Evaluations, Request
 from robots.files.records import Kind
-from robots.simulation.episodes import ObservationMoments
 
 EVERYTHING = slice(None)
-
-
-class Outcomes(NamedTuple):
-    """What became of the n solutions of an emitter's last `ask`, in their order.
-
-    A named tuple because a search makes several for each batch, and a data class takes three times as long.
-
-    Attributes:
-        objectives: (n,), larger is better; NaN where the evaluation failed.
-        measures: (n, m); NaN where the evaluation failed.
-        failed: (n,) bool, evaluations without a result.
-        improvements: (n,), what `archive.add` returned; -inf where failed or not offered to the archives.
-        opened: (n,) bool, whether the solution was accepted into a cell that was empty before it.
-        gradients: (n, 1 + m, d) float64, of the objective and each measure with respect to the d parameters;
-            None unless an emitter requested them.
-        moments: of all observations that the emitters of the search requested; None if there are none.
-        transitions: of each of the n solutions, see `Evaluations`; None unless an emitter requested them.
-    """
-
-    objectives: np.ndarray
-    measures: np.ndarray
-    failed: np.ndarray
-    improvements: np.ndarray
-    opened: np.ndarray
-    gradients: np.ndarray | None = None
-    moments: ObservationMoments | None = None
-    transitions: np.ndarray | None = None
-
-    def part(self, rows: slice) -> "Outcomes":
-        """What became of some of the solutions."""
-        return Outcomes(
-            self.objectives[rows],
-            self.measures[rows],
-            self.failed[rows],
-            self.improvements[rows],
-            self.opened[rows],
-            None if self.gradients is None else self.gradients[rows],
-            self.moments,
-            None if self.transitions is None else self.transitions[rows],
-        )
 
 
 @dataclass(frozen=True)
@@ -165,11 +125,11 @@ class Emitter(ABC):
         self._fill(solutions, archive)
         return solutions
 
-    def tell(self, outcomes: Outcomes, archive: Archive) -> None:
+    def tell(self, evaluations: Evaluations, archive: Archive) -> None:
         """Learn what became of the solutions of the last `ask`.
 
         Args:
-            outcomes: of these solutions.
+            evaluations: of these solutions.
             archive: the archive that guides the search, with those that were offered added.
 
         Raises:
@@ -178,9 +138,9 @@ class Emitter(ABC):
         """
         if not self._asked:
             raise RuntimeError("tell was called before ask: there are no solutions to tell of")
-        check_shape("improvements", outcomes.improvements, (self.batch_size,))
-        self._improved = int(np.count_nonzero(outcomes.improvements > 0))
-        self._learn(outcomes, archive)
+        check_shape("improvements", evaluations.improvements, (self.batch_size,))
+        self._improved = int(np.count_nonzero(evaluations.improvements > 0))
+        self._learn(evaluations, archive)
         self._asked = False
 
     def state(self) -> dict[str, np.ndarray]:
@@ -216,7 +176,7 @@ class Emitter(ABC):
         """Fill (batch_size, solution_dim) float32: `ask` after its checks."""
 
     @abstractmethod
-    def _learn(self, outcomes: Outcomes, archive: Archive) -> None:
+    def _learn(self, evaluations: Evaluations, archive: Archive) -> None:
         """`tell` after its checks."""
 
     @abstractmethod
@@ -228,26 +188,26 @@ class Emitter(ABC):
         """`restore` of a state that may lack something or not fit."""
 
 
-Ranking = Callable[[Outcomes], np.ndarray]
+Ranking = Callable[[Evaluations], np.ndarray]
 
 
-def by_improvement(outcomes: Outcomes) -> np.ndarray:
+def by_improvement(evaluations: Evaluations) -> np.ndarray:
     """Return the indices (n,) by falling improvement, as in CMA-MAE (Fontaine & Nikolaidis 2023)."""
-    return np.argsort(-outcomes.improvements, kind="stable")
+    return np.argsort(-evaluations.improvements, kind="stable")
 
 
-def by_discovery(outcomes: Outcomes) -> np.ndarray:
+def by_discovery(evaluations: Evaluations) -> np.ndarray:
     """Return the indices (n,) in the three stages of CMA-ME (Fontaine et al. 2020), by improvement in each.
 
     What opened a cell comes first, then what improved on an elite, then the rest.
     """
-    stages = np.where(outcomes.opened, 2, outcomes.improvements > 0)
-    return np.lexsort((-outcomes.improvements, -stages))
+    stages = np.where(evaluations.opened, 2, evaluations.improvements > 0)
+    return np.lexsort((-evaluations.improvements, -stages))
 
 
-def accepted(outcomes: Outcomes) -> np.ndarray:
+def accepted(evaluations: Evaluations) -> np.ndarray:
     """Return which solutions opened a cell or exceeded its threshold, (n,) bool."""
-    return outcomes.opened | (outcomes.improvements > 0)
+    return evaluations.opened | (evaluations.improvements > 0)
 
 
 RankingName = Literal["improvement", "discovery"]

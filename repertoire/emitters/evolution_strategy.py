@@ -11,19 +11,13 @@ from typing import ClassVar
 import numpy as np
 
 from repertoire.archives.archive import Archive
-from repertoire.emitters.emitter import (
-    Emitter,
-    EmitterSettings,
-    Outcomes,
-    accepted,
-    by_discovery,
-    by_improvement,
-)
+from repertoire.emitters.emitter import Emitter, EmitterSettings, accepted, by_discovery, by_improvement
 from repertoire.problems.problem import Problem
 from repertoire.state import nested, read_count, select
 from repertoire.strategies.strategy import Strategy
 from repertoire.strategies.table import AnyStrategy
 from robots.errors import InvalidValueError
+from robots.evaluations import Evaluations
 
 
 class EvolutionStrategySettings(EmitterSettings):
@@ -91,16 +85,16 @@ class EvolutionStrategyEmitter(Emitter):
     def _fill(self, solutions: np.ndarray, archive: Archive) -> None:
         self.strategy.ask(out=solutions)
 
-    def _learn(self, outcomes: Outcomes, archive: Archive) -> None:
-        ranking, parents = by_improvement(outcomes), None
+    def _learn(self, evaluations: Evaluations, archive: Archive) -> None:
+        ranking, parents = by_improvement(evaluations), None
         if self.selective:
-            ranking = by_discovery(outcomes)
-            self._improved = parents = int(np.count_nonzero(accepted(outcomes)))
+            ranking = by_discovery(evaluations)
+            self._improved = parents = int(np.count_nonzero(accepted(evaluations)))
         if parents == 0:
             self._stop = "archive unchanged"
         else:
             self.strategy.tell(ranking, parents=parents)
-            self._stop = self.strategy.converged(outcomes.improvements[ranking])
+            self._stop = self.strategy.converged(evaluations.improvements[ranking])
         if self._stop is not None:
             elites = archive.sample_elites(1, self.strategy.rng)
             self.strategy.restart(elites[0] if len(elites) else self.strategy.initial)

@@ -10,12 +10,12 @@ from typing import Literal
 import numpy as np
 
 from repertoire.archives.archive import Archive, Elites
-from repertoire.emitters.emitter import Emitter, EmitterSettings, Outcomes
-from repertoire.problems.problem import Problem, Request
+from repertoire.emitters.emitter import Emitter, EmitterSettings
+from repertoire.problems.problem import Problem
 from repertoire.state import nested, read, read_count, read_floats, select
 from repertoire.strategies.openai_es import AdamRates, OpenAIES, OpenAIESSettings
 from robots.errors import InvalidValueError
-from robots.simulation.episodes import ObservationMoments
+from robots.evaluations import Evaluations, ObservationMoments, Request
 
 STEPS = 10  # from each parent
 # The observations of one in so many samples are requested: of two episodes of 200. A hundred steps then see
@@ -207,33 +207,33 @@ class MEESEmitter(Emitter):
         if self._normaliser is not None:
             solutions[:] = self._normaliser.fold(solutions, self._moments.mean, self._moments.std)
 
-    def _learn(self, outcomes: Outcomes, archive: Archive) -> None:
+    def _learn(self, evaluations: Evaluations, archive: Archive) -> None:
         """Remember what became of the mean, and take a step or turn to another parent."""
-        if self._normaliser is not None and outcomes.moments is not None:
-            self._moments = self._moments.merge(outcomes.moments)
-        if self._step > 0 and not outcomes.failed[0]:
-            self._remember(outcomes, archive)
+        if self._normaliser is not None and evaluations.moments is not None:
+            self._moments = self._moments.merge(evaluations.moments)
+        if self._step > 0 and not evaluations.diverged[0]:
+            self._remember(evaluations, archive)
         if self._step < STEPS:
-            self.strategy.tell(self._ranking(outcomes))
+            self.strategy.tell(self._ranking(evaluations))
             self._step += 1
         else:
             self._turn(archive)
         self._plan()
 
-    def _remember(self, outcomes: Outcomes, archive: Archive) -> None:
+    def _remember(self, evaluations: Evaluations, archive: Archive) -> None:
         """Count the mean as seen, and its cell as updated if it became the elite."""
-        measures = np.asarray(outcomes.measures[:1], np.float64)
-        stored = outcomes.opened[0] or outcomes.improvements[0] > 0
+        measures = np.asarray(evaluations.measures[:1], np.float64)
+        stored = evaluations.opened[0] or evaluations.improvements[0] > 0
         self._parents.remember(measures[0], int(archive.cells_of(measures)[0]) if stored else None)
 
-    def _ranking(self, outcomes: Outcomes) -> np.ndarray:
+    def _ranking(self, evaluations: Evaluations) -> np.ndarray:
         """Indices of the samples, best first, failures last; of equals the first."""
         samples = slice(self.offered.stop, None)
         if self.goal == "exploit":
-            fitness = outcomes.objectives[samples]
+            fitness = evaluations.objectives[samples]
         else:
-            fitness = novelty(outcomes.measures[samples], self._parents.seen)
-        return np.argsort(-np.where(outcomes.failed[samples], -np.inf, fitness), kind="stable")
+            fitness = novelty(evaluations.measures[samples], self._parents.seen)
+        return np.argsort(-np.where(evaluations.diverged[samples], -np.inf, fitness), kind="stable")
 
     def _turn(self, archive: Archive) -> None:
         """Start from another parent."""

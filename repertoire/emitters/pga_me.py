@@ -12,12 +12,13 @@ import numpy as np
 from pydantic import Field
 
 from repertoire.archives.archive import Archive
-from repertoire.emitters.emitter import Emitter, LearningSettings, Outcomes
+from repertoire.emitters.emitter import Emitter, LearningSettings
 from repertoire.emitters.variation import LineStep, VariationEmitter, VariationSettings
 from repertoire.networks.td3 import TD3, Updates
-from repertoire.problems.problem import Problem, Request
+from repertoire.problems.problem import Problem
 from repertoire.state import nested, select
 from repertoire.strategies.strategy import StepSize
+from robots.evaluations import Evaluations, Request
 
 _FIRST_WIDTH = 4  # of the noise in the place of policy gradients while there is no elite, in units of sigma0
 
@@ -91,9 +92,9 @@ class PGAMEEmitter(Emitter):
             others[:] = self._initial
             others += _FIRST_WIDTH * self._sigma * self._rng.standard_normal(others.shape, np.float32)
 
-    def _learn(self, outcomes: Outcomes, archive: Archive) -> None:
-        self._learner.add(outcomes.transitions, len(outcomes.objectives))
-        self._variation.tell(outcomes.part(slice(0, self._varied)), archive)
+    def _learn(self, evaluations: Evaluations, archive: Archive) -> None:
+        self._learner.add(evaluations.transitions, len(evaluations.objectives))
+        self._variation.tell(evaluations.part(slice(0, self._varied)), archive)
         self._learner.train()
 
     def _current_state(self) -> dict[str, np.ndarray]:

@@ -13,12 +13,13 @@ import numpy as np
 from pydantic import Field
 
 from repertoire.archives.archive import Archive
-from repertoire.emitters.emitter import Emitter, EmitterSettings, Outcomes
+from repertoire.emitters.emitter import Emitter, EmitterSettings
 from repertoire.problems.problem import Problem
 from repertoire.state import nested, read, select
 from repertoire.strategies.noise import Noise, generator_state, restore_generator
 from repertoire.strategies.strategy import BatchSize, StepSize
 from robots.compilation import compiled
+from robots.evaluations import Evaluations
 
 LineStep = Annotated[float, Field(ge=0, le=1000, allow_inf_nan=False)]
 
@@ -80,7 +81,7 @@ class VariationEmitter(Emitter):
         elites = archive.sample_elites(self.batch_size, self._rng)
         return elites if len(elites) else np.tile(self._initial, (self.batch_size, 1))
 
-    def _learn(self, outcomes: Outcomes, archive: Archive) -> None:
+    def _learn(self, evaluations: Evaluations, archive: Archive) -> None:
         """There is nothing to learn."""
 
     def _current_state(self) -> dict[str, np.ndarray]:

@@ -11,7 +11,7 @@ import time
 from collections.abc import Callable, Mapping
 from functools import cached_property
 from pathlib import Path
-from typing import Any, Self
+from typing import Self
 
 import numpy as np
 
@@ -22,9 +22,10 @@ from repertoire.repertoire import Repertoire
 from repertoire.storage.formats import Array, Contents, Format
 from repertoire.storage.repertoires import fingerprint
 from robots.errors import InvalidValueError
+from robots.evaluations import Request
 from robots.robot import Robot
 from robots.seeds import MOST_SEED, SeedFamily, derive_seeds
-from robots.simulation.episodes import Episodes, empty_episodes
+from robots.simulation.episodes import Episodes
 
 Identity = Mapping[str, str | int]  # what results depend on, by name
 MOST_EPISODES = 10_000
@@ -101,7 +102,7 @@ class Evaluator:
         """
         solutions = self.repertoire.elites.solutions[rows]
         return self._executor.evaluate(
-            solutions, seeds, variants=conditions, traced=traced, on_finished=on_finished
+            solutions, seeds, variants=conditions, request=Request(traces=traced), on_finished=on_finished
         )
 
     def objectives(self, episodes: Episodes) -> np.ndarray:
@@ -164,8 +165,7 @@ class Evaluation:
         solution_bytes = self.repertoire.elites.solutions[0].nbytes
         self._block = block or min(_BLOCK * evaluator.threads, max(1, _BLOCK_BYTES // solution_bytes))
         self._seeds = derive_seeds(seed, family, 0, episodes)
-        found = vars(empty_episodes(self.total, self.repertoire.robot.measure_dim))
-        self._columns: dict[str, Any] = {name: found[name] for name in found if found[name] is not None}
+        self._columns = Episodes.unknown(self.total, self.repertoire.robot.measure_dim).columns
 
     def __enter__(self) -> Self:
         return self
@@ -217,7 +217,7 @@ class Evaluation:
         """
         done = self.done
         numbers = np.arange(done, min(done + self._block, self.total))
-        self._fill(vars(self._evaluate(numbers, on_finished and (lambda n: on_finished(done + n)))))
+        self._fill(self._evaluate(numbers, on_finished and (lambda n: on_finished(done + n))).columns)
 
     def run(
         self,

@@ -25,6 +25,7 @@ from threadpoolctl import threadpool_limits
 from repertoire.execution.provenance import processor_name
 from robots.compilation import sources_hash
 from robots.errors import SurefootError
+from robots.evaluations import Request
 from robots.plugins import load_plugins
 from robots.robot import Robot
 from robots.simulation.episodes import Episodes
@@ -79,9 +80,7 @@ class Chunk:
         solutions: (u, p) float32; one that several episodes in a row run is there once.
         uses: which of these solutions each episode runs, (n,).
         seeds: (n,).
-        watched: see `Simulation.evaluate`.
-        recorded: likewise.
-        traced: likewise.
+        request: see `Simulation.evaluate`.
         robot: checksum of the robot.
         entry: of the run.
     """
@@ -90,9 +89,7 @@ class Chunk:
     solutions: np.ndarray
     uses: np.ndarray
     seeds: np.ndarray
-    watched: np.ndarray | None
-    recorded: bool
-    traced: bool
+    request: Request
     robot: str
     entry: Entry
 
@@ -117,9 +114,8 @@ def canary(robot: Robot) -> str:
     short = robot.with_episode_steps(min(robot.description.episode_steps, _CANARY_STEPS))
     parameters = np.random.default_rng(0).normal(0, 0.1, (2, robot.controller.parameter_count))
     with Simulation(short, threads=1) as simulation:
-        found = simulation.evaluate(parameters, np.arange(2), watched=np.ones(2, np.bool_))
-    columns = (column for column in vars(found).values() if column is not None)
-    return hashlib.blake2b(b"".join(column.tobytes() for column in columns)).hexdigest()
+        found = simulation.evaluate(parameters, np.arange(2), request=Request(observed=np.ones(2, np.bool_)))
+    return hashlib.blake2b(b"".join(column.tobytes() for column in found.columns.values())).hexdigest()
 
 
 def pack(robot: Robot) -> tuple[str, bytes]:
@@ -147,9 +143,7 @@ def run_chunk(chunk: Chunk) -> tuple[Episodes, float]:
         simulation = _simulation(chunk)
     started = time.perf_counter()
     solutions = chunk.solutions[chunk.uses]
-    found = simulation.evaluate(
-        solutions, chunk.seeds, watched=chunk.watched, recorded=chunk.recorded, traced=chunk.traced
-    )
+    found = simulation.evaluate(solutions, chunk.seeds, request=chunk.request)
     return found, time.perf_counter() - started
 
 

@@ -25,6 +25,7 @@ import numpy as np
 from repertoire.execution.executor import Executor, set_executor_source
 from repertoire.execution.workers import interrupts_blocked, interrupts_deferred
 from robots.errors import InvalidFileError, InvalidValueError, SurefootError, one_line
+from robots.evaluations import OBJECTIVES_AND_MEASURES, Request
 from robots.files.texts import parse_json, read_text
 from robots.plugins import VARIABLE
 from robots.robot import Robot
@@ -428,9 +429,7 @@ class ClusterSimulation:
         seeds: np.ndarray,
         *,
         variants: np.ndarray | None = None,
-        watched: np.ndarray | None = None,
-        recorded: bool = False,
-        traced: bool = False,
+        request: Request = OBJECTIVES_AND_MEASURES,
         on_finished: Callable[[int], None] | None = None,
     ) -> Episodes:
         """See `Simulation.evaluate`; `on_finished` is called in this thread.
@@ -439,13 +438,13 @@ class ClusterSimulation:
             InvalidValueError: see `Simulation.evaluate`.
             SurefootError: see `Cluster.run`.
         """
-        parameters, seeds, variants, watched = self._here.check(parameters, seeds, variants, watched)
+        parameters, seeds, variants, request = self._here.check(parameters, seeds, variants, request)
         if not len(seeds):
-            return self._here.evaluate(parameters, seeds, watched=watched, recorded=recorded, traced=traced)
+            return self._here.evaluate(parameters, seeds, request=request)
         self._cluster.count_workers()
         size = self._cluster.chunk_size(len(seeds))
         chunks = [
-            self._chunk(rows, int(variant), parameters, seeds, watched, recorded, traced)
+            self._chunk(rows, int(variant), parameters, seeds, request)
             for variant in np.unique(variants)
             for every in [np.flatnonzero(variants == variant)]
             for rows in np.split(every, range(size, len(every), size))
@@ -453,13 +452,11 @@ class ClusterSimulation:
         rows, parts, finished = [], [], 0
         for chunk, episodes in self._cluster.run(chunks):
             rows.append(chunk.rows)
-            parts.append(vars(episodes))
+            parts.append(episodes.columns)
             finished += len(episodes)
             if on_finished:
                 on_finished(finished)
-        order = np.argsort(np.concatenate(rows))
-        given = [name for name, column in parts[0].items() if column is not None]
-        return Episodes(**{name: np.concatenate([part[name] for part in parts])[order] for name in given})
+        return Episodes.joined(parts, np.argsort(np.concatenate(rows)))
 
     def _chunk(
         self,
@@ -467,21 +464,17 @@ class ClusterSimulation:
         variant: int,
         parameters: np.ndarray,
         seeds: np.ndarray,
-        watched: np.ndarray | None,
-        recorded: bool,
-        traced: bool,
+        request: Request,
     ) -> Chunk:
         """The chunk of some rows of an evaluation, which are of one variant."""
         new = [not np.array_equal(parameters[row], parameters[before]) for before, row in pairwise(rows)]
-        first = np.array([True, *new])
+        first, observed = np.array([True, *new]), request.observed
         return Chunk(
             rows=rows,
             solutions=parameters[rows[first]],
             uses=np.cumsum(first) - 1,
             seeds=seeds[rows],
-            watched=None if watched is None else watched[rows],
-            recorded=recorded,
-            traced=traced,
+            request=replace(request, observed=None if observed is None else observed[rows]),
             robot=self._keep(variant),
             entry=self._entry,
         )

@@ -5,6 +5,7 @@ from typing import Protocol
 
 import numpy as np
 
+from robots.evaluations import OBJECTIVES_AND_MEASURES, Request
 from robots.robot import Robot
 from robots.simulation.episodes import Episodes
 from robots.simulation.simulation import Simulation
@@ -28,9 +29,7 @@ class Executor(Protocol):
         seeds: np.ndarray,
         *,
         variants: np.ndarray | None = None,
-        watched: np.ndarray | None = None,
-        recorded: bool = False,
-        traced: bool = False,
+        request: Request = OBJECTIVES_AND_MEASURES,
         on_finished: Callable[[int], None] | None = None,
     ) -> Episodes:
         """Run one episode for each row of parameters, see `Simulation.evaluate`."""

@@ -14,8 +14,8 @@ from repertoire.networks.network import Adam, Network
 from repertoire.state import check_finite, check_shape, nested, read, read_count, read_floats, select
 from repertoire.strategies.noise import generator_state, restore_generator
 from robots.errors import InvalidValueError
+from robots.evaluations import TransitionColumns
 from robots.files.records import Record
-from robots.simulation.episodes import TransitionColumns
 
 BATCH = 256  # transitions of an update
 DISCOUNT = 0.99  # γ

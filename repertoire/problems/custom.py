@@ -4,10 +4,11 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from repertoire.problems.problem import OBJECTIVES_AND_MEASURES, Evaluations, Problem, Request
+from repertoire.problems.problem import Problem
 from repertoire.state import check_shape, checked_floats
 from robots.arrays import real_array
 from robots.errors import InvalidValueError, shown
+from robots.evaluations import OBJECTIVES_AND_MEASURES, Evaluations, Request
 
 _MOST_DIM = 100_000_000  # of which a batch of 200 solutions takes 80 GB
 

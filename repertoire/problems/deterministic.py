@@ -9,10 +9,11 @@ from collections.abc import Callable
 
 import numpy as np
 
-from repertoire.problems.problem import OBJECTIVES_AND_MEASURES, Evaluations, Problem, Request
+from repertoire.problems.problem import Problem
 from repertoire.state import all_finite
 from robots.compilation import compiled
 from robots.errors import InvalidValueError
+from robots.evaluations import OBJECTIVES_AND_MEASURES, Evaluations, Request
 
 MAX_DIM = 1_000_000
 

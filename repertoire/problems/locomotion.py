@@ -6,9 +6,10 @@ from dataclasses import replace
 import numpy as np
 
 from repertoire.execution.executor import start_executor
-from repertoire.problems.problem import OBJECTIVES_AND_MEASURES, Evaluations, Normaliser, Problem, Request
+from repertoire.problems.problem import Normaliser, Problem
 from repertoire.problems.record import ProblemRecord
 from robots.errors import InvalidValueError
+from robots.evaluations import OBJECTIVES_AND_MEASURES, Evaluations, Request
 from robots.robot import Robot
 from robots.seeds import SeedFamily
 from robots.words import foot_words
@@ -81,21 +82,8 @@ class Locomotion(Problem):
         """See `Problem.evaluate`; steps are control steps simulated."""
         self._check_request(request)
         variants = self._choose_robots(seeds) if self.damages else None
-        episodes = self._executor.evaluate(
-            solutions,
-            seeds,
-            variants=variants,
-            watched=request.observed,
-            recorded=request.transitions,
-            on_finished=on_finished,
-        )
-        return Evaluations(
-            episodes.objectives,
-            episodes.measures,
-            episodes.diverged,
-            episodes.steps,
-            moments=episodes.moments,
-            transitions=episodes.transitions,
+        return self._executor.evaluate(
+            solutions, seeds, variants=variants, request=request, on_finished=on_finished
         )
 
     def _choose_robots(self, seeds: np.ndarray) -> np.ndarray:

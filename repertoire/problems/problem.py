@@ -1,4 +1,4 @@
-"""What every problem promises: `Problem`, and the `Evaluations` it returns."""
+"""What every problem promises: `Problem`."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable
@@ -9,7 +9,7 @@ import numpy as np
 
 from repertoire.problems.record import ProblemRecord
 from robots.errors import InvalidValueError
-from robots.simulation.episodes import ObservationMoments
+from robots.evaluations import OBJECTIVES_AND_MEASURES, Evaluations, Request
 
 if TYPE_CHECKING:
     from robots.robot import Robot
@@ -30,50 +30,6 @@ class Normaliser:
     observation_dim: int
     fold: Fold
     unfold: Fold
-
-
-@dataclass(frozen=True)
-class Request:
-    """What is to be found out about solutions in addition to their objectives and measures.
-
-    Attributes:
-        gradients: whether to return gradients; only a problem that is `differentiable` has them.
-        observed: (n,) bool, the solutions whose observations are to be summed; None for none of them. Only a
-            problem with a `normaliser` has observations.
-        transitions: whether to return those of all solutions; only a problem with `policy_layers` has them.
-    """
-
-    gradients: bool = False
-    observed: np.ndarray | None = None
-    transitions: bool = False
-
-
-OBJECTIVES_AND_MEASURES = Request()
-
-
-@dataclass(frozen=True)
-class Evaluations:
-    """What evaluating n solutions gave.
-
-    Attributes:
-        objectives: (n,), larger is better; NaN where the evaluation failed.
-        measures: (n, m), about within the problem's ranges; NaN where the evaluation failed.
-        failed: (n,) bool, evaluations without a result, which must not enter an archive.
-        steps: (n,), what each cost, in the problem's own unit of work.
-        gradients: (n, 1 + m, solution_dim) float64, of the objective and of each measure with respect to the
-            parameters; None unless requested.
-        moments: of the observations of all solutions for which they were requested; None if there are none.
-        transitions: of each solution, (n,) of objects: (its steps, columns) float32, without rows where it
-            failed; see `robots.simulation.episodes.TransitionColumns`. None unless requested.
-    """
-
-    objectives: np.ndarray
-    measures: np.ndarray
-    failed: np.ndarray
-    steps: np.ndarray
-    gradients: np.ndarray | None = None
-    moments: ObservationMoments | None = None
-    transitions: np.ndarray | None = None
 
 
 class Problem(ABC):

@@ -14,11 +14,12 @@ from repertoire.algorithms.settings import Settings
 from repertoire.execution.provenance import software_versions
 from repertoire.execution.resources import one_blas_thread
 from repertoire.metrics import Metrics, measure
-from repertoire.problems.problem import Evaluations, Problem
+from repertoire.problems.problem import Problem
 from repertoire.repertoire import Repertoire
 from repertoire.storage.repertoires import write_repertoire
 from repertoire.strategies.strategy import STOPS
 from repertoire.training.history import History
+from robots.evaluations import Evaluations
 from robots.files.atomic import check_writable
 from robots.seeds import SeedFamily, derive_seeds, search_seed
 
@@ -172,9 +173,9 @@ class Training:
     def _count(self, evaluations: Evaluations) -> None:
         """Count a batch, and record a row of the history if one is due."""
         before = self._evaluations
-        self._evaluations += len(evaluations.failed)
+        self._evaluations += len(evaluations.diverged)
         self._steps += int(evaluations.steps.sum())
-        self._diverged += int(evaluations.failed.sum())
+        self._diverged += int(evaluations.diverged.sum())
         rows, total = self._history_rows, self.settings.evaluations
         if rows is None or before * rows // total < self._evaluations * rows // total:
             self._record()

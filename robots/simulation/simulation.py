@@ -10,9 +10,10 @@ from typing import Literal
 import numpy as np
 
 from robots.errors import InvalidValueError
-from robots.files.texts import LARGEST
+from robots.evaluations import OBJECTIVES_AND_MEASURES, Request, TransitionColumns
 from robots.robot import Robot
-from robots.simulation.episodes import Episodes, TransitionColumns, empty_episodes
+from robots.simulation.episodes import Episodes
+from robots.simulation.state import TALLY
 from robots.simulation.stepper import Stepper
 from robots.simulation.trace import trace_names
 
@@ -66,9 +67,7 @@ class Simulation:
         seeds: np.ndarray,
         *,
         variants: np.ndarray | None = None,
-        watched: np.ndarray | None = None,
-        recorded: bool = False,
-        traced: bool = False,
+        request: Request = OBJECTIVES_AND_MEASURES,
         on_finished: Callable[[int], None] | None = None,
     ) -> Episodes:
         """Run one episode per pair.
@@ -77,9 +76,7 @@ class Simulation:
             parameters: (n, p) controllers, taken as float32.
             seeds: (n,) non-negative integers, one per controller.
             variants: (n,) integers, which of the robots runs each pair; the first by default.
-            watched: (n,) bool, the episodes whose observations are to be summed; None for none.
-            recorded: whether transitions are to be recorded.
-            traced: whether traces are, instead of transitions.
+            request: what to find out in addition to objectives and measures; no gradients.
             on_finished: called from the simulation's threads with the number of episodes finished so far.
 
         Raises:
@@ -90,37 +87,40 @@ class Simulation:
             raise InvalidValueError(
                 "the simulation was closed, so it runs no more episodes: start another one"
             )
-        parameters, seeds, variants, watched = self.check(parameters, seeds, variants, watched)
-        n = len(seeds)
+        parameters, seeds, variants, request = self.check(parameters, seeds, variants, request)
+        n, robot = len(seeds), self.robot
         # each episode has sums of its own, so that neither threads nor their order change anything
-        sums = np.zeros((n, 2, 0 if watched is None else self.robot.observation_dim))
-        columns = TransitionColumns(self.robot.observation_dim, self.robot.action_dim)
+        sums = np.zeros((n, 2, 0 if request.observed is None else robot.observation_dim))
+        columns = TransitionColumns(robot.observation_dim, robot.action_dim).count
         steps = max(robot.description.episode_steps for robot in self._robots)
-        transitions = np.empty((n, steps if recorded else 0, columns.count), np.float32)
-        traces = np.empty((n, steps if traced else 0, len(trace_names(self.robot))), np.float32)
-        results = empty_episodes(n, self.robot.measure_dim)
-        evaluation = _Evaluation(parameters, seeds, variants, results, sums, transitions, traces, on_finished)
+        transitions = np.empty((n, steps if request.transitions else 0, columns), np.float32)
+        traces = np.empty((n, steps if request.traces else 0, len(trace_names(robot))), np.float32)
+        tallies, contacts = np.zeros(n, TALLY), np.zeros((n, robot.measure_dim), np.int64)
+        evaluation = _Evaluation(
+            parameters, seeds, variants, tallies, contacts, sums, transitions, traces, on_finished
+        )
         try:
             for job in [self._pool.submit(evaluation.work, self._stepper) for _ in range(self.threads)]:
                 job.result()
         except BaseException:
             evaluation.abandoned[0] = True
             raise
-        if watched is not None:
-            results = replace(results, watched=watched, sums=sums)
-        if recorded:
-            results = replace(results, transitions=_cut(transitions, results))
-        if traced:
-            results = replace(results, traces=_cut(traces, results))
-        return results
+        return Episodes.told(
+            tallies,
+            contacts,
+            observed=request.observed,
+            sums=None if request.observed is None else sums,
+            transitions=_cut(transitions, tallies) if request.transitions else None,
+            traces=_cut(traces, tallies) if request.traces else None,
+        )
 
     def check(
         self,
         parameters: np.ndarray,
         seeds: np.ndarray,
         variants: np.ndarray | None = None,
-        watched: np.ndarray | None = None,
-    ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray | None]:
+        request: Request = OBJECTIVES_AND_MEASURES,
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray, Request]:
         """Bring arguments of `evaluate` into the form that steppers use.
 
         Raises:
@@ -141,9 +141,9 @@ class Simulation:
             raise InvalidValueError(f"parameters must be finite, but are not at rows {bad[:10].tolist()}")
         n = len(seeds)
         variants = self._known(np.zeros(n, np.int64) if variants is None else variants, n)
-        if watched is not None:
-            watched = _one_each("watched", watched, n, "booleans")
-        return parameters, seeds, variants, watched
+        if request.observed is not None:
+            request = replace(request, observed=_one_each("observed", request.observed, n, "booleans"))
+        return parameters, seeds, variants, request
 
     def _known(self, variants: np.ndarray, n: int) -> np.ndarray:
         """Check which robots are to run n pairs."""
@@ -172,7 +172,8 @@ class _Evaluation:
         parameters: (n, p) float32.
         seeds: (n,).
         variants: which robot runs each, (n,).
-        results: to be filled in.
+        tallies: of each episode, to be filled in, (n,).
+        contacts: control steps in which each measured foot was in contact, likewise, (n, m).
         sums: of each episode's observations and of their squares, (n, 2, o), or (n, 2, 0).
         transitions: of each episode, (n, steps, columns) float32, or (n, 0, columns).
         traces: likewise.
@@ -182,7 +183,8 @@ class _Evaluation:
     parameters: np.ndarray
     seeds: np.ndarray
     variants: np.ndarray
-    results: Episodes
+    tallies: np.ndarray
+    contacts: np.ndarray
     sums: np.ndarray
     transitions: np.ndarray
     traces: np.ndarray
@@ -212,28 +214,18 @@ class _Evaluation:
 
     def _finish(self, index: int, stepper: Stepper) -> None:
         """Write down the result of an episode that has ended."""
-        tally, results = stepper.tally, self.results
-        diverged = tally.diverged or not abs(tally.objective) <= LARGEST  # by a reward without measure
-        results.steps[index] = tally.steps
-        results.diverged[index] = diverged
-        results.energies[index] = tally.energy
-        results.distances[index] = stepper.progress
-        results.fell[index] = tally.terminated
-        results.midway[index] = tally.midway
-        results.lateral[index] = tally.lateral
-        results.heading[index] = tally.heading
-        results.objectives[index] = np.nan if diverged else tally.objective
-        results.measures[index] = np.nan if diverged else stepper.measures
+        self.tallies[index] = stepper.state.tally[0]
+        self.contacts[index] = stepper.contacts
         with self._lock:
             self._finished += 1
             if self.on_finished:
                 self.on_finished(self._finished)  # in the lock, so that the numbers come in order
 
 
-def _cut(rows: np.ndarray, episodes: Episodes) -> np.ndarray:
+def _cut(rows: np.ndarray, tallies: np.ndarray) -> np.ndarray:
     """Of rows for every control step, (n, steps, columns), those of each episode, (n,) of objects."""
     cut = np.empty(len(rows), object)
-    for index, length in enumerate(np.where(episodes.diverged, 0, episodes.steps)):
+    for index, length in enumerate(np.where(tallies["diverged"], 0, tallies["steps"])):
         cut[index] = rows[index, :length]
     return cut
 

@@ -20,7 +20,7 @@ _TYPES = {"i": _INT, "f": _FLOAT, "b": _BOOL}  # of a field, by the kind of its 
 
 # value of an observation that is stuck, or NaN, and standard deviation of the noise that is added to it
 _SENSOR = np.dtype([("stuck", np.float32), ("noise", np.float32)], align=True)
-_TALLY = np.dtype(
+TALLY = np.dtype(
     [
         ("objective", _FLOAT),  # sum of rewards
         ("reward", _FLOAT),  # of the last control step
@@ -38,7 +38,7 @@ _TALLY = np.dtype(
     ],
     align=True,
 )
-_TALLIED: Any = namedtuple("Tally", _TALLY.names or ())  # type: ignore[misc]
+_TALLIED: Any = namedtuple("Tally", TALLY.names or ())  # type: ignore[misc]
 
 
 class Task(NamedTuple):
@@ -118,7 +118,7 @@ def make_state(task: Task, data: mujoco.MjData) -> EpisodeState:
         pending=np.zeros((delay, joints), np.float32),
         contacts=np.zeros(feet, np.int64),
         touching=np.zeros(feet, np.bool_),
-        tally=np.zeros(1, _TALLY).view(np.recarray),
+        tally=np.zeros(1, TALLY).view(np.recarray),
         drag=np.zeros((len(task.links), 6)),
     )
 

@@ -172,6 +172,11 @@ class Stepper:
         return np.asarray(self.state.contacts / max(self.tally.steps, 1))
 
     @property
+    def contacts(self) -> np.ndarray:
+        """Control steps so far in which each measured foot was in contact, (m,)."""
+        return np.asarray(self.state.contacts[self._measured])
+
+    @property
     def measures(self) -> np.ndarray:
         """Share of the control steps so far in which each measured foot was in contact, (m,)."""
         return self.contact_shares[self._measured]

@@ -8,7 +8,7 @@ import pytest
 from adapt.oracle import EPISODES, FINAL_EPISODES, FINALISTS, find_oracle, true_objectives
 from repertoire.evaluation.evaluator import Evaluator
 from repertoire.repertoire import Repertoire
-from robots.simulation.episodes import Episodes, empty_episodes
+from robots.simulation.episodes import Episodes
 from tests.adapt.rehearsal.small import small_repertoire
 
 K = 30
@@ -22,12 +22,12 @@ class MadeUp:
     def __init__(self) -> None:
         self.calls: list[tuple[np.ndarray, np.ndarray]] = []
 
-    def evaluate(self, parameters, seeds, *, variants=None, traced=False, on_finished=None) -> Episodes:
+    def evaluate(self, parameters, seeds, *, variants=None, request=None, on_finished=None) -> Episodes:
         rows = parameters[:, 0].astype(int)
         self.calls.append((rows, np.array(seeds)))
         objectives = np.where((rows == 3) & (variants == 1), 1.0, 0.1)
         objectives[(rows == 4) & (seeds == self.calls[0][1][0])] = 3.0
-        return replace(empty_episodes(len(seeds), 4), objectives=objectives)
+        return replace(Episodes.unknown(len(seeds), 4), objectives=objectives)
 
     def close(self) -> None:
         pass

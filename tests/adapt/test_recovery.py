@@ -26,7 +26,7 @@ from repertoire.repertoire import Repertoire
 from robots.deployment.deployment import deploy
 from robots.errors import InvalidValueError, UnknownNameError
 from robots.robot import load_robot
-from robots.simulation.episodes import empty_episodes
+from robots.simulation.episodes import Episodes
 from robots.simulation.evidence import evidence_names
 from robots.simulation.simulation import Simulation
 
@@ -92,7 +92,7 @@ class FakeSimulation:
     def close(self):
         pass
 
-    def evaluate(self, parameters, seeds, *, variants=None, traced=False, on_finished=None):
+    def evaluate(self, parameters, seeds, *, variants=None, request=None, on_finished=None):
         self.seeds.append((self.damaged, np.array(seeds)))
         noise = np.array([np.random.default_rng(seed).normal() for seed in seeds])
         objectives = parameters[:, 0] + noise - 5.0 * self.damaged
@@ -100,7 +100,7 @@ class FakeSimulation:
         objectives[diverged] = np.nan
         n = len(seeds)
         return dataclasses.replace(
-            empty_episodes(n, 4),
+            Episodes.unknown(n, 4),
             objectives=objectives,
             steps=np.full(n, 7),
             fell=parameters[:, 0] == 3,

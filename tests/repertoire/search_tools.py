@@ -8,8 +8,8 @@ import numpy as np
 
 from repertoire.archives.archive import Archive
 from repertoire.archives.grid import GridSpec
-from repertoire.problems.problem import OBJECTIVES_AND_MEASURES, Evaluations, Request
 from repertoire.problems.sphere import Sphere
+from robots.evaluations import OBJECTIVES_AND_MEASURES, Evaluations, Request
 
 
 def generator(seed: int) -> np.random.Generator:
@@ -51,4 +51,7 @@ class Strolling(Sphere):
         ends = np.zeros((len(parts), 3, 2))
         ends[:, -1] = 1
         rows = np.concatenate([parts, parts[..., :2], rewards, ends], axis=2).astype(np.float32)
-        return dataclasses.replace(found, transitions=tuple(rows))
+        transitions = np.empty(len(rows), object)
+        for row, part in enumerate(rows):
+            transitions[row] = part
+        return dataclasses.replace(found, transitions=transitions)

@@ -6,6 +6,7 @@ import pytest
 from adapt.damage.text import parse_damage
 from adapt.self_model.features import Features, check_sensors
 from robots.errors import InvalidValueError, UnknownNameError
+from robots.evaluations import Request
 from robots.robot import load_robot
 from robots.simulation.simulation import Simulation
 from robots.simulation.trace import SENSORS, trace_names
@@ -104,7 +105,7 @@ def test_the_share_of_its_torque_that_a_weak_motor_gives() -> None:
     weak = parse_damage(f"joint={JOINT}:weak@0.3", robot).apply(robot)
     with Simulation(robot, weak, threads=1) as simulation:
         traces = simulation.evaluate(
-            np.repeat(gait, 2, axis=0), np.zeros(2, int), variants=np.arange(2), traced=True
+            np.repeat(gait, 2, axis=0), np.zeros(2, int), variants=np.arange(2), request=Request(traces=True)
         )
     assert traces.traces is not None
     features = Features(robot)

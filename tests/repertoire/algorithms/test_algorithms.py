@@ -13,14 +13,13 @@ from search_tools import Strolling, assert_same_state
 from repertoire.algorithms.catalogue import ALGORITHMS, Algorithm, find_algorithm
 from repertoire.algorithms.search import Search
 from repertoire.algorithms.settings import Settings, make_settings
-from repertoire.emitters.emitter import Outcomes
 from repertoire.emitters.evolution_strategy import EvolutionStrategySettings
 from repertoire.problems.arm import Arm
 from repertoire.problems.maze import Maze
-from repertoire.problems.problem import Evaluations
 from repertoire.problems.sphere import Sphere
 from repertoire.strategies.strategy import STOPS
 from robots.errors import InvalidValueError, SurefootError, UnknownNameError
+from robots.evaluations import Evaluations
 
 PROBLEM = Strolling()
 SMALL = {
@@ -101,7 +100,7 @@ def advance(search: Search, batches: int) -> list[Evaluations]:
         found = evaluate(search, search.ask())
         rows = offered(search)
         everything.append(
-            Evaluations(found.objectives[rows], found.measures[rows], found.failed[rows], found.steps[rows])
+            Evaluations(found.objectives[rows], found.measures[rows], found.diverged[rows], found.steps[rows])
         )
         search.tell(found)
     return everything
@@ -165,7 +164,7 @@ def test_misuse_of_an_emitter_raises_and_leaves_no_trace(algorithm):
     (emitter,), archive = search.emitters, search.soft
     for _ in range(3):  # batches of some emitters differ
         rows = np.zeros(emitter.batch_size)
-        outcomes = Outcomes(rows, rows[:, None], rows > 0, rows, rows > 0)
+        outcomes = Evaluations(rows, rows[:, None], rows > 0, rows, improvements=rows, opened=rows > 0)
         with pytest.raises(RuntimeError, match="tell was called before ask"):
             emitter.tell(outcomes, archive)
         solutions = search.ask()
@@ -174,7 +173,7 @@ def test_misuse_of_an_emitter_raises_and_leaves_no_trace(algorithm):
         with pytest.raises(RuntimeError, match="between ask and tell"):
             emitter.state()
         with pytest.raises(InvalidValueError, match=r"improvements must have shape \(\d+,\), got \(99,\)"):
-            emitter.tell(outcomes._replace(improvements=np.zeros(99)), archive)
+            emitter.tell(dataclasses.replace(outcomes, improvements=np.zeros(99)), archive)
         search.tell(evaluate(search, solutions))
     other = start(algorithm, emitters=1)
     advance(other, 3)
@@ -214,11 +213,9 @@ def test_searches_survive_batches_that_fail(algorithm):
             if values is not None:
                 values[failed] = np.nan
         if found.transitions is not None:
-            parts = zip(found.transitions, failed, strict=True)
-            found = dataclasses.replace(
-                found, transitions=tuple(rows[: 0 if lost else None] for rows, lost in parts)
-            )
-        search.tell(dataclasses.replace(found, failed=failed))
+            for row in np.flatnonzero(failed):
+                found.transitions[row] = found.transitions[row][:0]
+        search.tell(dataclasses.replace(found, diverged=failed))
     assert len(search.result)
     if algorithm.emitter is EvolutionStrategySettings:
         assert [emitter.telemetry.restarts for emitter in search.emitters] == [3] * 3

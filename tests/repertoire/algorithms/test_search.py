@@ -11,10 +11,10 @@ from search_tools import grid as make_grid
 
 from repertoire.algorithms.search import Search
 from repertoire.archives.archive import Archive
-from repertoire.emitters.emitter import Emitter, Outcomes
+from repertoire.emitters.emitter import Emitter
 from repertoire.emitters.variation import VariationEmitter, VariationSettings
-from repertoire.problems.problem import Evaluations, Request
 from robots.errors import InvalidValueError
+from robots.evaluations import Evaluations, Request
 
 N = 4
 
@@ -30,7 +30,7 @@ class Numbered(Emitter):
     def _fill(self, solutions: np.ndarray, archive: Archive) -> None:
         solutions.fill(self.number)
 
-    def _learn(self, outcomes: Outcomes, archive: Archive) -> None:
+    def _learn(self, outcomes: Evaluations, archive: Archive) -> None:
         self.told.append(outcomes.improvements.tolist())
         self.elites.append(len(archive))
 
@@ -147,7 +147,7 @@ def test_failures_may_be_zeros_and_ones(failed):
     search = numbered(3)
     search.ask()
     found = evaluations([1.0, 2, 3], failed=[1])
-    search.tell(dataclasses.replace(found, failed=np.array(failed)))
+    search.tell(dataclasses.replace(found, diverged=np.array(failed)))
     assert search.result.elites().cells.tolist() == [0, 2]
     assert search.emitters[0].told == [[101, -math.inf, 103]]
 
@@ -155,8 +155,8 @@ def test_failures_may_be_zeros_and_ones(failed):
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
-        ({"failed": np.array([0, 2, 0])}, "failed must say true or false of each of the 3 solutions"),
-        ({"failed": np.array([1])}, r"failed must have shape \(3,\), got \(1,\)"),
+        ({"diverged": np.array([0, 2, 0])}, "diverged must say true or false of each of the 3 solutions"),
+        ({"diverged": np.array([1])}, r"diverged must have shape \(3,\), got \(1,\)"),
         ({"objectives": np.ones(4)}, r"objectives must have shape \(3,\), got \(4,\)"),
         ({"measures": np.ones((3, 2))}, r"measures must have shape \(3, 1\), got \(3, 2\)"),
         (
@@ -198,9 +198,9 @@ class Phased(Numbered):
 
     def __init__(self, number: int) -> None:
         super().__init__(number, 1)
-        self.outcomes: list[Outcomes] = []
+        self.outcomes: list[Evaluations] = []
 
-    def _learn(self, outcomes: Outcomes, archive: Archive) -> None:
+    def _learn(self, outcomes: Evaluations, archive: Archive) -> None:
         super()._learn(outcomes, archive)
         self.outcomes.append(outcomes)
         first = self.batch_size == 3
@@ -259,7 +259,7 @@ def test_each_emitter_is_told_all_that_is_known_of_its_own():
         outcomes = emitter.outcomes[1]
         np.testing.assert_array_equal(outcomes.objectives, found.objectives[rows])
         np.testing.assert_array_equal(outcomes.measures, found.measures[rows])
-        np.testing.assert_array_equal(outcomes.failed, found.failed[rows])
+        np.testing.assert_array_equal(outcomes.diverged, found.diverged[rows])
         np.testing.assert_array_equal(outcomes.gradients, gradients[rows])
         assert outcomes.moments is moments
         assert emitter.outcomes[0].gradients is emitter.outcomes[0].moments is None

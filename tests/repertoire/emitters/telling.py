@@ -1,12 +1,14 @@
-"""Outcomes for tests of emitters that learn from improvements alone."""
+"""Evaluations for tests of emitters that learn from improvements alone."""
 
 import numpy as np
 
-from repertoire.emitters.emitter import Outcomes
+from robots.evaluations import Evaluations
 
 
-def improved(improvements: object) -> Outcomes:
-    """Outcomes of which only the improvements matter."""
+def improved(improvements: object) -> Evaluations:
+    """Evaluations of which only the improvements matter."""
     improvements = np.asarray(improvements)
     nothing = np.zeros(improvements.shape)
-    return Outcomes(nothing, nothing[..., None], nothing > 0, improvements, nothing > 0)
+    return Evaluations(
+        nothing, nothing[..., None], nothing > 0, nothing, improvements=improvements, opened=nothing > 0
+    )

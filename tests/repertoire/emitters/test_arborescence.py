@@ -1,5 +1,6 @@
 """The arborescence emitter: the published algorithm in plain NumPy, restarts, failures, and resuming."""
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -9,11 +10,12 @@ from search_tools import grid as make_grid
 
 from repertoire.archives.archive import Archive
 from repertoire.emitters.arborescence import ArborescenceEmitter, LearnedArborescenceSettings
-from repertoire.emitters.emitter import Outcomes, by_discovery, by_improvement
+from repertoire.emitters.emitter import by_discovery, by_improvement
 from repertoire.problems.sphere import Sphere
 from repertoire.strategies.cma_es import CMAESSettings
 from repertoire.strategies.openai_es import MirroredSamples
 from robots.errors import InvalidValueError
+from robots.evaluations import Evaluations
 
 N = 10
 BRANCHES = 12
@@ -34,7 +36,7 @@ def grid(n: int = N, **settings: Any) -> Archive:
     return make_grid(20, 20, dim=n, ranges=Sphere(n).measure_ranges, **settings)
 
 
-def outcomes_of(emitter: ArborescenceEmitter, solutions: np.ndarray, archive: Archive) -> Outcomes:
+def outcomes_of(emitter: ArborescenceEmitter, solutions: np.ndarray, archive: Archive) -> Evaluations:
     """Evaluate solutions and add those that are offered."""
     found = SPHERE.evaluate(solutions, np.zeros(len(solutions), int), request=emitter.request)
     improvements, opened = np.full(len(solutions), -np.inf), np.zeros(len(solutions), bool)
@@ -44,25 +46,24 @@ def outcomes_of(emitter: ArborescenceEmitter, solutions: np.ndarray, archive: Ar
         solutions[rows], found.objectives[rows], found.measures[rows], opened=entered
     )
     opened[rows] = entered
-    return Outcomes(
-        found.objectives, found.measures, found.failed, improvements, opened, gradients=found.gradients
-    )
+    return replace(found, improvements=improvements, opened=opened)
 
 
-def batch(emitter: ArborescenceEmitter, archive: Archive) -> tuple[np.ndarray, Outcomes]:
+def batch(emitter: ArborescenceEmitter, archive: Archive) -> tuple[np.ndarray, Evaluations]:
     solutions = emitter.ask(archive)
     outcomes = outcomes_of(emitter, solutions, archive)
     emitter.tell(outcomes, archive)
     return solutions, outcomes
 
 
-def barren(emitter: ArborescenceEmitter) -> Outcomes:
-    """Outcomes of a batch of failures."""
+def barren(emitter: ArborescenceEmitter) -> Evaluations:
+    """Evaluations of a batch of failures."""
     n = emitter.batch_size
-    return Outcomes(
+    return Evaluations(
         objectives=np.full(n, np.nan),
         measures=np.full((n, 2), np.nan),
-        failed=np.ones(n, bool),
+        diverged=np.ones(n, bool),
+        steps=np.ones(n, int),
         improvements=np.full(n, -np.inf),
         opened=np.zeros(n, bool),
         gradients=np.full((n, 3, N), np.nan) if emitter.request.gradients else None,
@@ -143,7 +144,7 @@ def test_failed_samples_are_last_in_the_objective_and_have_no_say_in_the_measure
     beyond = solutions[:, 0] > 0.01
     beyond[0] = False
     outcomes.objectives[beyond], outcomes.measures[beyond] = np.nan, np.nan
-    emitter.tell(outcomes._replace(failed=beyond), archive)
+    emitter.tell(replace(outcomes, diverged=beyond), archive)
     gradients = emitter.state()["gradients"]
     assert np.isfinite(gradients).all()
     assert gradients[0].argmin() == 0
@@ -156,7 +157,7 @@ def test_it_restarts_at_an_elite_when_no_branch_changes_the_archive():
         archive.add(np.full((1, N), 1.5, np.float32), np.array([1e6]), np.array([[0.0, 0.0]]))
         batch(emitter, archive)
         emitter.ask(archive)
-        worse = barren(emitter)._replace(improvements=-np.arange(1.0, BRANCHES + 1))
+        worse = replace(barren(emitter), improvements=-np.arange(1.0, BRANCHES + 1))
         emitter.tell(worse, archive)
         assert emitter.telemetry.restarts == restarts
         assert emitter.telemetry.stop == ("archive unchanged" if unchanged else None)
@@ -187,7 +188,7 @@ def test_failed_branches_rank_last():
     outcomes = outcomes_of(emitter, solutions, archive)
     failed = np.arange(BRANCHES) != 5
     outcomes.improvements[failed], outcomes.opened[failed] = -np.inf, False
-    emitter.tell(outcomes._replace(failed=failed), archive)
+    emitter.tell(replace(outcomes, diverged=failed), archive)
     order = [5, *(i for i in range(BRANCHES) if i != 5)]
     weights = emitter._weights
     expected = point + weights @ (solutions[order[: len(weights)]] - point)
@@ -211,9 +212,9 @@ def test_outcomes_that_do_not_fit_are_refused_and_can_be_told_again():
     outcomes = outcomes_of(emitter, solutions, archive)
     for gradients, got in ((None, "None"), (np.zeros((1, 2, N)), r"\(1, 2, 10\)")):
         with pytest.raises(InvalidValueError, match=rf"^gradients must have shape \(1, 3, 10\), got {got}$"):
-            emitter.tell(outcomes._replace(gradients=gradients), archive)
+            emitter.tell(replace(outcomes, gradients=gradients), archive)
     with pytest.raises(InvalidValueError, match=r"improvements must have shape \(1,\), got \(3,\)"):
-        emitter.tell(outcomes._replace(improvements=np.zeros(3)), archive)
+        emitter.tell(replace(outcomes, improvements=np.zeros(3)), archive)
     emitter.tell(outcomes, archive)
     assert emitter.batch_size == BRANCHES
 
@@ -228,14 +229,12 @@ LEARNED = LearnedArborescenceSettings(
 )
 
 
-def learned_batch(emitter: ArborescenceEmitter, archive: Archive) -> tuple[np.ndarray, Outcomes]:
+def learned_batch(emitter: ArborescenceEmitter, archive: Archive) -> tuple[np.ndarray, Evaluations]:
     """A batch in which every solution is better than those before it."""
     solutions, size = emitter.ask(archive), emitter.batch_size
     found = Strolling().evaluate(solutions, np.zeros(size, int), request=emitter.request)
     gains, opened = np.arange(size, dtype=float), np.ones(size, bool)
-    outcomes = Outcomes(
-        found.objectives, found.measures, found.failed, gains, opened, transitions=found.transitions
-    )
+    outcomes = replace(found, improvements=gains, opened=opened)
     emitter.tell(outcomes, archive)
     return solutions, outcomes
 

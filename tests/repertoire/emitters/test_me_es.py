@@ -1,6 +1,7 @@
 """ME-ES: batches, steps against a transcription, what is remembered, normalisation, failures, resuming."""
 
 import math
+from dataclasses import replace
 from types import SimpleNamespace
 from typing import Any
 
@@ -8,14 +9,15 @@ import numpy as np
 import pytest
 from search_tools import assert_same_state, generator
 from search_tools import grid as make_grid
+from telling import improved
 
 from repertoire.archives.archive import Archive
-from repertoire.emitters.emitter import Outcomes, Telemetry
+from repertoire.emitters.emitter import Telemetry
 from repertoire.emitters.me_es import STEPS, MEESEmitter, MEESSettings
-from repertoire.problems.problem import Normaliser, Request
+from repertoire.problems.problem import Normaliser
 from repertoire.strategies.openai_es import OpenAIESSettings
 from robots.errors import InvalidValueError
-from robots.simulation.episodes import ObservationMoments
+from robots.evaluations import Evaluations, ObservationMoments, Request
 
 N = 6
 SAMPLES = 8
@@ -33,7 +35,7 @@ def grid(cells: int = 20) -> Archive:
     return make_grid(cells, cells, dim=N, ranges=[(-2, 2)] * 2)
 
 
-def outcomes_of(emitter: MEESEmitter, archive: Archive, solutions: np.ndarray, failed=()) -> Outcomes:
+def outcomes_of(emitter: MEESEmitter, archive: Archive, solutions: np.ndarray, failed=()) -> Evaluations:
     """Maximise -sum (x - 1)², with the first two parameters as the measures."""
     x = solutions.astype(np.float64)
     bad = np.isin(np.arange(len(x)), failed)
@@ -48,7 +50,9 @@ def outcomes_of(emitter: MEESEmitter, archive: Archive, solutions: np.ndarray, f
         solutions[offered], objectives[offered], measures[offered], opened=accepted
     )
     opened[offered] = accepted
-    return Outcomes(objectives, measures, bad, improvements, opened)
+    return Evaluations(
+        objectives, measures, bad, np.ones(len(x), int), improvements=improvements, opened=opened
+    )
 
 
 def advance(emitter: MEESEmitter, archive: Archive, batches: int = 1, failed=()) -> list[np.ndarray]:
@@ -99,7 +103,7 @@ class Transcription:
         self.theta = self.theta - 0.01 * m_hat / (np.sqrt(v_hat) + 1e-8)
 
 
-def fitness_of(goal: str, outcomes: Outcomes, means: list[np.ndarray]) -> list[float]:
+def fitness_of(goal: str, outcomes: Evaluations, means: list[np.ndarray]) -> list[float]:
     if goal == "exploit":
         return outcomes.objectives[-SAMPLES:].tolist()
     distances = [[math.dist(one, past) for past in means] for one in outcomes.measures[-SAMPLES:]]
@@ -164,9 +168,7 @@ def test_telemetry_tells_of_the_mean_alone():
     emitter.ask(archive)
     better = np.full(1 + SAMPLES, -np.inf)
     better[0] = 3
-    emitter.tell(
-        Outcomes(np.zeros(9), np.zeros((9, 2)), np.zeros(9, bool), better, np.zeros(9, bool)), archive
-    )
+    emitter.tell(replace(improved(better), measures=np.zeros((9, 2))), archive)
     assert emitter.telemetry.improvements == 1
 
 
@@ -218,8 +220,8 @@ SEES = Normaliser(N, scaled, unscaled)
 MOMENTS = ObservationMoments(4, np.full(N, 4.0), np.full(N, 20.0))
 
 
-def with_moments(outcomes: Outcomes) -> Outcomes:
-    return outcomes._replace(moments=MOMENTS)
+def with_moments(outcomes: Evaluations) -> Evaluations:
+    return replace(outcomes, moments=MOMENTS)
 
 
 def test_solutions_take_up_the_statistics_of_what_was_seen_before():

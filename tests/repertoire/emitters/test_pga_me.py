@@ -1,5 +1,6 @@
 """PGA-ME's batches: noise at first, then variation, climbers of the critic and its actor."""
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -7,10 +8,10 @@ import pytest
 from search_tools import Strolling, generator, grid
 
 from repertoire.archives.archive import Archive
-from repertoire.emitters.emitter import Outcomes
 from repertoire.emitters.pga_me import PGAMEEmitter, PGAMESettings
 from repertoire.emitters.variation import VariationEmitter, VariationSettings
 from robots.errors import InvalidValueError
+from robots.evaluations import Evaluations
 
 PROBLEM = Strolling()
 
@@ -24,14 +25,12 @@ def empty() -> Archive:
     return grid(20, 20, dim=12, ranges=PROBLEM.measure_ranges)
 
 
-def batch(emitter: PGAMEEmitter, archive: Archive) -> tuple[np.ndarray, Outcomes]:
+def batch(emitter: PGAMEEmitter, archive: Archive) -> tuple[np.ndarray, Evaluations]:
     solutions = emitter.ask(archive)
     found = PROBLEM.evaluate(solutions, np.zeros(len(solutions), int), request=emitter.request)
     opened = np.zeros(len(solutions), bool)
     gains = archive.add(solutions, found.objectives, found.measures, opened=opened)
-    outcomes = Outcomes(
-        found.objectives, found.measures, found.failed, gains, opened, transitions=found.transitions
-    )
+    outcomes = replace(found, improvements=gains, opened=opened)
     emitter.tell(outcomes, archive)
     return solutions, outcomes
 
@@ -84,8 +83,8 @@ def test_outcomes_without_transitions_are_refused_and_can_be_told_again():
     solutions = emitter.ask(archive)
     found = PROBLEM.evaluate(solutions, np.zeros(21, int), request=emitter.request)
     nothing = np.zeros(21)
-    outcomes = Outcomes(found.objectives, found.measures, found.failed, nothing, nothing > 0)
+    outcomes = replace(found, improvements=nothing, opened=nothing > 0, transitions=None)
     with pytest.raises(InvalidValueError, match="each of the 21 solutions must come with transitions"):
         emitter.tell(outcomes, archive)
-    emitter.tell(outcomes._replace(transitions=found.transitions), archive)
+    emitter.tell(replace(outcomes, transitions=found.transitions), archive)
     assert emitter.state()["learner/added"] == 63

@@ -1,13 +1,16 @@
 """The rankings of a batch, against sorting by hand."""
 
+from dataclasses import replace
+
 import numpy as np
 
-from repertoire.emitters.emitter import Outcomes, accepted, by_discovery, by_improvement
+from repertoire.emitters.emitter import accepted, by_discovery, by_improvement
+from robots.evaluations import Evaluations
 
 NAN = np.full(8, np.nan)
 IMPROVEMENTS = np.array([0.5, -np.inf, 3, 0, -2, 3, -4, 7])
 OPENED = np.array([0, 0, 0, 0, 1, 0, 1, 0], bool)
-OUTCOMES = Outcomes(NAN, NAN[:, None], OPENED, IMPROVEMENTS, OPENED)
+OUTCOMES = Evaluations(NAN, NAN[:, None], OPENED, NAN, improvements=IMPROVEMENTS, opened=OPENED)
 
 
 def test_the_largest_improvement_first_of_equals_the_first_and_failures_last():
@@ -22,7 +25,7 @@ def test_stages_equal_sorting_tuples():
     rng = np.random.default_rng(0)
     for _ in range(50):
         improvements, opened = rng.integers(-3, 4, size=12) * 1.0, rng.random(12) < 0.3
-        outcomes = OUTCOMES._replace(improvements=improvements, opened=opened)
+        outcomes = replace(OUTCOMES, improvements=improvements, opened=opened)
         stage = [2 if o else int(i > 0) for o, i in zip(opened, improvements, strict=True)]
         expected = sorted(range(12), key=lambda i: (-stage[i], -improvements[i], i))
         assert by_discovery(outcomes).tolist() == expected

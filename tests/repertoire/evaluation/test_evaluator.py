@@ -14,7 +14,7 @@ from repertoire.storage.repertoires import fingerprint, read_repertoire, write_r
 from robots.errors import InvalidFileError, InvalidValueError
 from robots.robot import Robot
 from robots.seeds import SeedFamily
-from robots.simulation.episodes import Episodes, empty_episodes
+from robots.simulation.episodes import Episodes
 from robots.simulation.simulation import Simulation
 from tests.adapt.rehearsal.small import STEPS, small_repertoire
 
@@ -143,11 +143,11 @@ class MadeUp:
     def __init__(self) -> None:
         self.seeds: list[np.ndarray] = []
 
-    def evaluate(self, parameters, seeds, *, variants=None, traced=False, on_finished=None) -> Episodes:
+    def evaluate(self, parameters, seeds, *, variants=None, request=None, on_finished=None) -> Episodes:
         self.seeds.append(np.array(seeds))
         diverged = parameters[:, 0] < 0
         objectives = np.where(diverged, np.nan, parameters[:, 0] + (0 if variants is None else variants))
-        found = empty_episodes(len(seeds), 4)
+        found = Episodes.unknown(len(seeds), 4)
         return replace(found, objectives=objectives, diverged=diverged)
 
     def close(self) -> None:

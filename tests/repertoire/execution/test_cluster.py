@@ -16,6 +16,7 @@ from repertoire.execution.executor import start_executor
 from repertoire.storage.repertoires import read_repertoire
 from repertoire.training.runs import FILE_NAME, resume_training, start_training
 from robots.errors import SurefootError
+from robots.evaluations import Request
 from robots.simulation.episodes import Episodes
 from robots.simulation.simulation import Simulation
 from tests.adapt.rehearsal.small import small_repertoire
@@ -52,7 +53,7 @@ def work() -> dict[str, np.ndarray]:
         "parameters": np.repeat(parameters, 2, axis=0).astype(np.float32),
         "seeds": np.arange(N) % 5,
         "variants": rng.integers(0, 2, N),
-        "watched": rng.random(N) < 0.5,
+        "request": Request(observed=rng.random(N) < 0.5),
     }
 
 
@@ -78,10 +79,10 @@ def test_a_cluster_finds_what_a_simulation_finds(workers, work, expected) -> Non
 
 
 def test_transitions_are_those_of_a_simulation(workers, work) -> None:
-    executor = start_executor(*ROBOTS)
-    found = executor.evaluate(**work, recorded=True).transitions
+    executor, work = start_executor(*ROBOTS), {**work, "request": Request(transitions=True)}
+    found = executor.evaluate(**work).transitions
     with Simulation(*ROBOTS, threads=2) as simulation:
-        expected = simulation.evaluate(**work, recorded=True).transitions
+        expected = simulation.evaluate(**work).transitions
     assert [len(rows) for rows in found] == [len(rows) for rows in expected]
     assert all(np.array_equal(*pair) for pair in zip(found, expected, strict=True))
     executor.close()

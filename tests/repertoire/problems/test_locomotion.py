@@ -8,8 +8,8 @@ import pytest
 from adapt.damage.text import damaged_robots
 from repertoire.algorithms.catalogue import find_algorithm
 from repertoire.problems.locomotion import Locomotion
-from repertoire.problems.problem import Request
 from robots.errors import InvalidValueError
+from robots.evaluations import Request
 from robots.robot import load_robot
 from robots.simulation.simulation import Simulation
 

@@ -5,10 +5,10 @@ import pytest
 
 from repertoire.problems.catalogue import PROBLEMS, make_problem
 from repertoire.problems.locomotion import Locomotion
-from repertoire.problems.problem import Problem, Request
+from repertoire.problems.problem import Problem
 from robots.errors import InvalidValueError
+from robots.evaluations import Request, TransitionColumns
 from robots.robot import load_robot
-from robots.simulation.episodes import TransitionColumns
 
 BENCHMARKS = ("sphere-2", "sphere-101", *(name.replace("-N", "-7") for name in PROBLEMS))
 
@@ -30,7 +30,7 @@ def solutions_of(problem: Problem, count: int) -> np.ndarray:
 
 
 def assert_equal(actual, expected, rows=slice(None)) -> None:
-    for name in ("objectives", "measures", "failed", "steps"):
+    for name in ("objectives", "measures", "diverged", "steps"):
         assert np.array_equal(getattr(actual, name), getattr(expected, name)[rows]), name
 
 
@@ -61,10 +61,10 @@ def test_evaluations(problem: Problem) -> None:
         assert_equal(problem.evaluate(solutions_of(problem, 7), np.zeros(7, int)), evaluations)
     nothing = problem.evaluate(np.empty((0, problem.solution_dim)), np.empty(0, int))
     assert nothing.measures.shape == (0, len(problem.measure_ranges))
-    assert evaluations.objectives.shape == evaluations.failed.shape == evaluations.steps.shape == (7,)
+    assert evaluations.objectives.shape == evaluations.diverged.shape == evaluations.steps.shape == (7,)
     assert evaluations.measures.shape == (7, len(problem.measure_ranges))
-    assert evaluations.failed.dtype == bool
-    assert not evaluations.failed.any()
+    assert evaluations.diverged.dtype == bool
+    assert not evaluations.diverged.any()
     assert (evaluations.steps > 0).all()
     assert len(np.unique(evaluations.objectives)) == 7
 

@@ -7,8 +7,8 @@ import pytest
 
 from repertoire.problems.arm import Arm
 from repertoire.problems.catalogue import make_problem
-from repertoire.problems.problem import Evaluations, Request
 from repertoire.problems.sphere import Sphere
+from robots.evaluations import Evaluations, Request
 
 
 def sphere(solutions: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

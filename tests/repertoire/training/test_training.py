@@ -224,7 +224,7 @@ def test_diverged_evaluations_are_counted_and_kept_out(training, tmp_path, monke
 
     def some_fail(solutions, seeds, **options):
         evaluations = evaluate(solutions, seeds, **options)
-        evaluations.failed[::every] = True
+        evaluations.diverged[::every] = True
         evaluations.objectives[::every] = np.nan
         evaluations.measures[::every] = np.nan
         return evaluations

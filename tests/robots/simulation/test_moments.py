@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from robots.simulation.episodes import ObservationMoments
+from robots.evaluations import ObservationMoments
 
 
 def moments_of(observations: np.ndarray) -> ObservationMoments:

@@ -1,4 +1,3 @@
-import dataclasses
 import signal
 import threading
 from collections.abc import Iterator
@@ -9,31 +8,23 @@ import pytest
 from sabotage import sabotage
 
 from robots.errors import InvalidValueError
+from robots.evaluations import Request
 from robots.robot import Robot, load_robot
 from robots.simulation.episodes import Episodes
 from robots.simulation.simulation import Simulation
 from robots.simulation.stepper import Stepper
 
 SEEDS = np.arange(12) + 100
-WATCHED = np.isin(np.arange(12), (1, 4, 5, 11))
+OBSERVED = np.isin(np.arange(12), (1, 4, 5, 11))
 
 
 def _evaluate(ant: Robot, controllers: np.ndarray, seeds: np.ndarray = SEEDS, **options: int) -> Episodes:
     with Simulation(ant, **options) as simulation:
-        return simulation.evaluate(controllers, seeds, watched=WATCHED[: len(seeds)])
-
-
-def _columns(episodes: Episodes) -> list[np.ndarray]:
-    """What there is of each episode."""
-    return [
-        getattr(episodes, field.name)
-        for field in dataclasses.fields(episodes)
-        if field.name not in ("watched", "sums", "transitions", "traces")
-    ]
+        return simulation.evaluate(controllers, seeds, request=Request(observed=OBSERVED[: len(seeds)]))
 
 
 def _equal(a: Episodes, b: Episodes) -> bool:
-    pairs = zip(_columns(a), _columns(b), strict=True)
+    pairs = ((a.columns[name], b.columns[name]) for name in Episodes.unknown(1, 1).columns)
     return all(np.array_equal(x, y, equal_nan=True) for x, y in pairs)
 
 
@@ -69,7 +60,7 @@ def test_threads_change_nothing(ant, controllers, reference, threads: int) -> No
 def test_order_changes_nothing(ant, controllers, reference) -> None:
     order = np.random.default_rng(0).permutation(12)
     shuffled = _evaluate(ant, controllers[order], SEEDS[order], threads=2)
-    expected = Episodes(*(values[order] for values in _columns(reference)))
+    expected = Episodes.joined([reference.columns], order)
     assert _equal(shuffled, expected)
 
 
@@ -81,7 +72,8 @@ def test_variants_run_side_by_side_as_each_does_alone(ant, controllers, referenc
         assert _equal(simulation.evaluate(controllers, SEEDS), reference)
     other = _evaluate(heavy, controllers)
     assert not np.array_equal(other.objectives, reference.objectives)
-    for found, alone, as_heavy in zip(_columns(mixed), _columns(reference), _columns(other), strict=True):
+    for name, found in mixed.columns.items():
+        alone, as_heavy = reference.columns[name], other.columns[name]
         chosen = variants.reshape(-1, *[1] * (found.ndim - 1))
         assert np.array_equal(found, np.where(chosen, as_heavy, alone), equal_nan=True)
 
@@ -108,8 +100,9 @@ def test_no_episodes_give_no_results(ant, controllers) -> None:
 def test_a_diverging_episode_is_marked_and_harms_no_other(ant, controllers, reference, monkeypatch) -> None:
     sabotage(monkeypatch, SEEDS[4])
     with Simulation(ant, threads=2) as simulation:
-        episodes = simulation.evaluate(controllers, SEEDS, watched=WATCHED)
-        others = simulation.evaluate(controllers, SEEDS, watched=WATCHED & ~episodes.diverged).moments
+        episodes = simulation.evaluate(controllers, SEEDS, request=Request(observed=OBSERVED))
+        good = Request(observed=OBSERVED & ~episodes.diverged)
+        others = simulation.evaluate(controllers, SEEDS, request=good).moments
     assert episodes.diverged.tolist() == [i == 4 for i in range(12)]
     assert np.isnan(episodes.objectives[4])
     assert np.isnan(episodes.measures[4]).all()
@@ -119,9 +112,9 @@ def test_a_diverging_episode_is_marked_and_harms_no_other(ant, controllers, refe
     assert np.array_equal(episodes.moments.squares, others.squares)
 
 
-def test_what_was_seen_is_what_the_watched_controllers_acted_on(ant, controllers, reference) -> None:
+def test_what_was_seen_is_what_the_observed_controllers_acted_on(ant, controllers, reference) -> None:
     stepper, seen = Stepper(ant), []
-    for episode in np.flatnonzero(WATCHED):
+    for episode in np.flatnonzero(OBSERVED):
         stepper.reset(int(SEEDS[episode]))
         while not stepper.over:
             seen.append(stepper.state.observation.astype(np.float64))
@@ -131,10 +124,11 @@ def test_what_was_seen_is_what_the_watched_controllers_acted_on(ant, controllers
     np.testing.assert_allclose(reference.moments.std, np.maximum(np.std(seen, axis=0), 0.1), rtol=1e-9)
 
 
-def test_unless_asked_nothing_is_watched(ant, controllers) -> None:
+def test_unless_asked_nothing_is_observed(ant, controllers) -> None:
     with Simulation(ant, threads=1) as simulation:
         assert simulation.evaluate(controllers[:2], SEEDS[:2]).moments is None
-        nobody = simulation.evaluate(controllers[:2], SEEDS[:2], watched=np.zeros(2, bool)).moments
+        request = Request(observed=np.zeros(2, bool))
+        nobody = simulation.evaluate(controllers[:2], SEEDS[:2], request=request).moments
     assert nobody.count == 0
     assert nobody.std.tolist() == [1] * ant.observation_dim
 
@@ -182,9 +176,9 @@ def test_an_interrupt_leaves_the_simulation_usable(ant, controllers, reference, 
         ({"seeds": np.array([1, -1])}, "seeds must not be negative"),
         ({"variants": np.array([0, 1])}, "variants must be from 0 to 0, not 0 to 1"),
         ({"variants": np.zeros(2)}, "variants must be 2 integers, not float64"),
-        ({"watched": np.ones(3, bool)}, "watched must be 2 booleans, not "),
-        ({"watched": np.ones(2)}, "watched must be 2 booleans, not "),
-        ({"watched": np.ones((2, 1), bool)}, "watched must be 2 booleans, not "),
+        ({"request": Request(observed=np.ones(3, bool))}, "observed must be 2 booleans, not "),
+        ({"request": Request(observed=np.ones(2))}, "observed must be 2 booleans, not "),
+        ({"request": Request(observed=np.ones((2, 1), bool))}, "observed must be 2 booleans, not "),
     ],
 )
 def test_wrong_arguments_are_refused(ant, changes: dict, message: str) -> None:

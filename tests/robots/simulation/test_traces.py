@@ -4,6 +4,7 @@ import mujoco
 import numpy as np
 import pytest
 
+from robots.evaluations import Request
 from robots.robot import Faults, Robot, load_robot
 from robots.simulation.simulation import Simulation
 from robots.simulation.stepper import Stepper
@@ -29,7 +30,9 @@ def column(robot: Robot, name: str) -> int:
 
 def test_they_are_what_stepping_through_the_episode_shows(robot: Robot, solutions: np.ndarray) -> None:
     with Simulation(robot, threads=2) as simulation:
-        plain, found = (simulation.evaluate(solutions, SEEDS, traced=traced) for traced in (False, True))
+        plain, found = (
+            simulation.evaluate(solutions, SEEDS, request=Request(traces=traced)) for traced in (False, True)
+        )
     assert plain.traces is None
     np.testing.assert_array_equal(plain.objectives, found.objectives)
     assert found.traces is not None
@@ -66,7 +69,7 @@ def test_what_is_wrong_with_signals_shows(solutions: np.ndarray) -> None:
 
     def trace(faults: Faults) -> np.ndarray:
         with Simulation(robot.modified("wrong", None, faults), threads=1) as simulation:
-            traces = simulation.evaluate(first, SEEDS[:1], traced=True).traces
+            traces = simulation.evaluate(first, SEEDS[:1], request=Request(traces=True)).traces
         assert traces is not None
         return np.asarray(traces[0])
 

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from sabotage import sabotage
 
+from robots.evaluations import Request, TransitionColumns
 from robots.robot import Faults, Robot, load_robot
-from robots.simulation.episodes import TransitionColumns
 from robots.simulation.simulation import Simulation
 from robots.simulation.stepper import Stepper
 
@@ -26,7 +26,7 @@ def solutions(short: Robot) -> np.ndarray:
 
 def recorded(robot: Robot, solutions: np.ndarray, threads: int = 2) -> tuple[np.ndarray, ...]:
     with Simulation(robot, threads=threads) as simulation:
-        transitions = simulation.evaluate(solutions, SEEDS, recorded=True).transitions
+        transitions = simulation.evaluate(solutions, SEEDS, request=Request(transitions=True)).transitions
     assert transitions is not None
     return transitions
 
@@ -55,7 +55,10 @@ def test_neither_threads_nor_recording_change_anything(short: Robot, solutions: 
     for one, other in zip(recorded(short, solutions, 1), recorded(short, solutions, 4), strict=True):
         np.testing.assert_array_equal(one, other)
     with Simulation(short, threads=2) as simulation:
-        plain, full = (simulation.evaluate(solutions, SEEDS, recorded=recorded) for recorded in (False, True))
+        plain, full = (
+            simulation.evaluate(solutions, SEEDS, request=Request(transitions=recorded))
+            for recorded in (False, True)
+        )
     assert plain.transitions is None
     assert np.array_equal(plain.objectives, full.objectives)
     assert full.steps.tolist() == [len(rows) for rows in full.transitions]
@@ -68,7 +71,7 @@ def test_episodes_end_by_themselves_and_by_the_time_limit() -> None:
     with Simulation(hopper) as simulation:
         limit = int(np.median(simulation.evaluate(controllers, np.arange(12)).steps))
     with Simulation(hopper.with_episode_steps(limit)) as simulation:
-        found = simulation.evaluate(controllers, np.arange(12), recorded=True)
+        found = simulation.evaluate(controllers, np.arange(12), request=Request(transitions=True))
     rows = list(found.transitions)
     assert all(part[-1, columns.ended] == 1 and not part[:-1, columns.ended].any() for part in rows)
     assert [part[-1, columns.terminated] for part in rows] == found.fell.tolist()

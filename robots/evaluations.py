@@ -1,0 +1,166 @@
+"""`Evaluations`: what evaluating solutions gives, one record from the simulation to archives and emitters.
+
+A `Request` says what it is to hold in addition to objectives and measures.
+"""
+
+from __future__ import annotations
+
+import copy
+from dataclasses import dataclass, field
+from typing import Self
+
+import numpy as np
+
+MIN_STD = 0.1  # a smaller spread is hardly information, and to divide by it would amplify whatever is new
+
+
+@dataclass(frozen=True)
+class Request:
+    """What is to be found out about n solutions in addition to their objectives and measures.
+
+    Attributes:
+        gradients: whether to return gradients; only a problem that is `differentiable` has them.
+        observed: (n,) bool, the solutions whose observations are to be summed; None for none of them. Only
+            what runs on a robot, or a problem with a `normaliser`, has observations.
+        transitions: whether to return those of all solutions; only a robot, or a problem with
+            `policy_layers`, has them.
+        traces: whether to return what the sensors of a robot read, instead of transitions.
+    """
+
+    gradients: bool = False
+    observed: np.ndarray | None = None
+    transitions: bool = False
+    traces: bool = False
+
+
+OBJECTIVES_AND_MEASURES = Request()
+
+
+@dataclass(frozen=True)
+class ObservationMoments:
+    """Sums over observations, from which their mean and spread follow.
+
+    Attributes:
+        count: of the observations.
+        sums: of each of their o numbers, (o,) float64.
+        squares: sums of the squares, (o,) float64.
+    """
+
+    count: int
+    sums: np.ndarray
+    squares: np.ndarray
+
+    @classmethod
+    def none(cls, observation_dim: int) -> ObservationMoments:
+        """The moments of no observations."""
+        return cls(0, np.zeros(observation_dim), np.zeros(observation_dim))
+
+    def merge(self, other: ObservationMoments) -> ObservationMoments:
+        """The moments of the observations of both."""
+        return ObservationMoments(
+            self.count + other.count, self.sums + other.sums, self.squares + other.squares
+        )
+
+    @property
+    def mean(self) -> np.ndarray:
+        """Means, (o,) float64; 0 of no observations."""
+        return self.sums / max(self.count, 1)
+
+    @property
+    def std(self) -> np.ndarray:
+        """Standard deviations, at least 0.1, (o,) float64; 1 of no observations."""
+        if not self.count:
+            return np.ones(len(self.sums))
+        variance = self.squares / self.count - self.mean**2
+        return np.sqrt(np.maximum(variance, MIN_STD**2))
+
+
+@dataclass
+class Evaluations:
+    """What evaluating n solutions gave, and what archives said to it.
+
+    It is not frozen because a search makes several for each batch, for which frozen ones take too long.
+
+    Attributes:
+        objectives: (n,), larger is better; NaN where the evaluation diverged.
+        measures: (n, m), about within the problem's ranges; NaN where the evaluation diverged.
+        diverged: (n,) bool, evaluations without a result, which must not enter an archive.
+        steps: (n,), what each cost, in the problem's own unit of work.
+        gradients: (n, 1 + m, solution_dim) float64, of the objective and of each measure with respect to the
+            parameters; None unless requested.
+        moments: of the observations of all solutions of the batch for which they were requested; None if
+            there are none.
+        transitions: of each solution, (n,) of objects: (its steps, columns) float32, without rows where it
+            diverged; see `TransitionColumns`. None unless requested.
+        improvements: (n,), what `archive.add` returned; -inf where diverged or not offered to the archives.
+            Empty until they were offered.
+        opened: (n,) bool, whether the solution was accepted into a cell that was empty before it. Likewise.
+    """
+
+    objectives: np.ndarray
+    measures: np.ndarray
+    diverged: np.ndarray
+    steps: np.ndarray
+    gradients: np.ndarray | None = None
+    moments: ObservationMoments | None = None
+    transitions: np.ndarray | None = None
+    improvements: np.ndarray = field(default_factory=lambda: np.zeros(0))
+    opened: np.ndarray = field(default_factory=lambda: np.zeros(0, np.bool_))
+
+    def __len__(self) -> int:
+        return len(self.objectives)
+
+    @property
+    def columns(self) -> dict[str, np.ndarray]:
+        """What there is with an entry for each solution, by name; at least one solution must be there."""
+        return {
+            name: value
+            for name, value in vars(self).items()
+            if isinstance(value, np.ndarray) and len(value) == len(self)
+        }
+
+    def part(self, rows: slice) -> Self:
+        """What some of the solutions gave; the moments stay those of all."""
+        part = copy.copy(self)
+        for name, value in self.columns.items():
+            setattr(part, name, value[rows])
+        return part
+
+
+@dataclass(frozen=True)
+class TransitionColumns:
+    """Where things are in a transition, which is what one control step brought, as a row of float32.
+
+    The columns are the observation before the step, the action, the observation after it, the reward, whether
+    the robot's end ended the episode (1 or 0), and whether anything did, its time limit included.
+
+    Attributes:
+        observation_dim: numbers in an observation, o.
+        action_dim: numbers in an action, a.
+    """
+
+    observation_dim: int
+    action_dim: int
+    reward = -3
+    terminated = -2
+    ended = -1
+
+    @property
+    def observation(self) -> slice:
+        """The o columns of the observation before the step."""
+        return slice(0, self.observation_dim)
+
+    @property
+    def action(self) -> slice:
+        """The a columns of the action, those after the observation."""
+        return slice(self.observation_dim, self.observation_dim + self.action_dim)
+
+    @property
+    def following(self) -> slice:
+        """The o columns of the observation after the step."""
+        return slice(self.action.stop, self.action.stop + self.observation_dim)
+
+    @property
+    def count(self) -> int:
+        """All columns, 2 o + a + 3."""
+        return self.following.stop + 3
