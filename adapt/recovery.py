@@ -149,7 +149,7 @@ def _performance(evaluator: Evaluator, row: int, seed: int) -> Performance:
         objective=float(objectives.mean()),
         standard_error=float(objectives.std(ddof=1) / np.sqrt(PERFORMANCE_EPISODES)),
         distance=float(episodes.distances.mean()),
-        falls=int((episodes.fell | episodes.diverged).sum()),
+        falls=int(episodes.fell.sum()),
         episodes=PERFORMANCE_EPISODES,
     )
 
@@ -183,7 +183,7 @@ def run_trial(evaluator: Evaluator, row: int, seeds: np.ndarray, *, traced: bool
     episodes = evaluator.run(np.array([row]), seeds, traced=traced)
     outcome = Outcome(
         objective=float(evaluator.objectives(episodes)[0]),
-        fell=bool(episodes.fell[0] | episodes.diverged[0]),
+        fell=bool(episodes.fell[0]),
         evidence=evidence_of(episodes, evaluator.robots[0])[0],
         trace=np.empty((0, 0)) if episodes.traces is None else episodes.traces[0],
     )

@@ -10,17 +10,18 @@ import pandas as pd
 
 from adapt.damage.text import parse_damage
 from adapt.recovery import recover
-from adapt.rehearsal.storage import read_table, rehearsal_path
+from adapt.rehearsal.storage import read_table
 from adapt.rehearsal.table import Table
 from repertoire.evaluation.evaluator import Evaluator
 from repertoire.repertoire import Repertoire
+from repertoire.storage.files import FILE_NAME, RunFiles
 from repertoire.storage.repertoires import read_repertoire
 from repertoire.training.runs import resume_training, start_training
 from robots.files.atomic import write_text
 from robots.importing.draft import draft_robot
 from robots.robot import Robot
 from robots.seeds import SeedFamily, derive_seeds
-from surefoot.shipped import DATA, FILE_NAME, included
+from surefoot.shipped import DATA, included
 
 MODELS = Path(__file__).parents[1] / "examples" / "robots"
 TRAINED = ("half_cheetah", "hopper", "walker")  # robots of the package without an included repertoire
@@ -85,7 +86,7 @@ def _subjects(folder: Path, say: Callable[[str], None]) -> Iterator[_Subject]:
     """The included repertoires, and then those that have to be trained."""
     for name in included():
         repertoire = read_repertoire(file := DATA / f"{name}.h5")
-        yield _Subject(name, repertoire, read_table(rehearsal_path(file), repertoire))
+        yield _Subject(name, repertoire, read_table(RunFiles(file).rehearsal, repertoire))
     robots: list[str | Path] = [*TRAINED, *sorted(MODELS.glob("*.xml"))]
     for robot in robots:
         name = Path(robot).stem

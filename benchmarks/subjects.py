@@ -27,8 +27,9 @@ from repertoire.evaluation.correction import correct, reevaluation
 from repertoire.execution.cluster import scheduler_address
 from repertoire.plots import draw_history, draw_repertoire
 from repertoire.repertoire import Repertoire
+from repertoire.storage.files import FILE_NAME
 from repertoire.storage.repertoires import fingerprint, read_repertoire, write_repertoire
-from repertoire.training.runs import FILE_NAME, resume_training, start_training
+from repertoire.training.runs import resume_training, start_training
 from robots.catalogue import MODELS
 from robots.importing.draft import draft_robot
 from robots.mjcf.reading import read_self_contained

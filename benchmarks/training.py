@@ -9,7 +9,8 @@ import numpy as np
 
 from benchmarks.simulation import quiet_controllers
 from repertoire.emitters.evolution_strategy import EvolutionStrategyEmitter
-from repertoire.training.runs import FILE_NAME, start_training
+from repertoire.storage.files import FILE_NAME
+from repertoire.training.runs import start_training
 from repertoire.training.training import Training
 
 _SECONDS = 60.0  # as long as the default time between checkpoints, so that one falls due

@@ -28,7 +28,7 @@ def draw_maze(maze: Maze, solutions: np.ndarray, path: Path) -> None:
     x, y = ways[:, -1].T
     ends = axes.scatter(x, y, c=objectives[order], cmap="viridis", s=14, zorder=3)
     axes.plot(*maze.start, marker="o", ms=8, mfc="white", mec="#d62728", mew=2, zorder=5)
-    axes.set(aspect="equal", xlabel=maze.measure_names[0], ylabel=maze.measure_names[1])
+    axes.set(aspect="equal", xlabel=maze.record.measure_names[0], ylabel=maze.record.measure_names[1])
     figure.colorbar(ends, ax=axes).set_label("objective [100 for turning no wheel]")
     figure.suptitle(f"Maze: the ways of {len(solutions):,} robots in {maze.steps} steps")
     save_figure(figure, path)

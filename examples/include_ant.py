@@ -9,13 +9,14 @@ import numpy as np
 
 from adapt.damage.library import damage_library
 from adapt.rehearsal.rehearsal import rehearsal, rehearsed_table
-from adapt.rehearsal.storage import rehearsal_path, write_table
+from adapt.rehearsal.storage import write_table
 from adapt.rehearsal.table import Table
 from repertoire.evaluation.correction import correct, keep, reevaluation
 from repertoire.evaluation.evaluator import Evaluation
 from repertoire.repertoire import Repertoire
+from repertoire.storage.files import FILE_NAME, RunFiles
 from repertoire.storage.repertoires import read_repertoire, write_repertoire
-from repertoire.training.runs import FILE_NAME, resume_training, start_training
+from repertoire.training.runs import resume_training, start_training
 
 MANTISSA_BITS = 7  # of parameters, as in bfloat16; the other 16 bits of each are 0 and take no room in a file
 
@@ -75,7 +76,7 @@ def rehearse(repertoire: Repertoire, folder: Path, episodes: int) -> Table:
     with rehearsal(repertoire, damage_library(repertoire.robot), episodes=episodes, seed=0) as evaluation:
         finish(evaluation, results)
         table = rehearsed_table(evaluation)
-        write_table(rehearsal_path(file), table, evaluation.identity)
+        write_table(RunFiles(file).rehearsal, table, evaluation.identity)
     return table
 
 

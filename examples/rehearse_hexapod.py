@@ -5,12 +5,13 @@ from pathlib import Path
 
 from adapt.damage.library import damage_library
 from adapt.rehearsal.rehearsal import rehearsal, rehearsed_table
-from adapt.rehearsal.storage import rehearsal_path, write_table
+from adapt.rehearsal.storage import write_table
 from repertoire.evaluation.correction import correct, keep_best, reevaluation
 from repertoire.evaluation.merging import merge
 from repertoire.repertoire import Repertoire
+from repertoire.storage.files import FILE_NAME, RunFiles
 from repertoire.storage.repertoires import read_repertoire, write_repertoire
-from repertoire.training.runs import FILE_NAME, start_training
+from repertoire.training.runs import start_training
 
 # Thresholds that rise slowly make a few kinds of gait excellent; those that rise fast find many kinds.
 RUNS = (  # learning rate, seed, evaluations
@@ -35,7 +36,7 @@ def main(folder: Path, share: float, gaits: int) -> None:
     with rehearsal(corrected, damage_library(corrected.robot), episodes=2, seed=0) as evaluation:
         evaluation.run(folder / "unfinished.h5")
         table = rehearsed_table(evaluation)
-        write_table(rehearsal_path(folder / "hexapod.h5"), table, evaluation.identity)
+        write_table(RunFiles(folder / "hexapod.h5").rehearsal, table, evaluation.identity)
     (folder / "unfinished.h5").unlink()
     print(f"{len(corrected)} gaits, each rehearsed under {len(table.conditions)} conditions")
 

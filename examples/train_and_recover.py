@@ -5,8 +5,9 @@ from pathlib import Path
 
 from adapt.damage.text import parse_damage
 from adapt.recovery import recover
+from repertoire.storage.files import FILE_NAME
 from repertoire.storage.repertoires import read_repertoire
-from repertoire.training.runs import FILE_NAME, start_training
+from repertoire.training.runs import start_training
 
 
 def main(folder: Path, evaluations: int) -> None:

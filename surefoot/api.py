@@ -61,7 +61,8 @@ def train(
         InUseError: another process works in the folder.
     """
     from adapt.damage.text import damaged_robots
-    from repertoire.training.runs import FILE_NAME, start_training
+    from repertoire.storage.files import RunFiles
+    from repertoire.training.runs import start_training
 
     folder = Path(out)
     with start_training(
@@ -75,7 +76,7 @@ def train(
         breaker=damaged_robots,
         **settings,  # type: ignore[arg-type]
     ) as training:
-        training.run(folder / FILE_NAME, on_progress=on_progress)
+        training.run(RunFiles.of(folder).repertoire, on_progress=on_progress)
         return training.repertoire()
 
 

@@ -2,16 +2,16 @@
 
 from pathlib import Path
 
+from repertoire.storage.files import RunFiles
 from robots.errors import InvalidFileError
 from robots.files.atomic import file_exists
 
 DATA = Path(__file__).parent / "data"
-FILE_NAME = "repertoire.h5"  # of a repertoire in the folder of its run
 
 
 def included() -> list[str]:
     """Names of the included repertoires, which are those of their robots; each is corrected and rehearsed."""
-    return sorted(path.stem for path in DATA.glob("*.h5") if not path.stem.endswith("-rehearsal"))
+    return sorted(path.stem for path in DATA.glob("*.h5") if not RunFiles.is_rehearsal(path))
 
 
 def repertoire_path(source: str | Path) -> Path:
@@ -25,8 +25,8 @@ def repertoire_path(source: str | Path) -> Path:
         InvalidFileError: there is no such file, folder or included repertoire.
     """
     path = Path(source)
-    if file_exists(path / FILE_NAME):
-        return path / FILE_NAME
+    if file_exists(RunFiles.of(path).repertoire):
+        return RunFiles.of(path).repertoire
     if file_exists(path) or path.parent != Path() or path.suffix:
         return path
     if path.name not in included():
@@ -36,9 +36,6 @@ def repertoire_path(source: str | Path) -> Path:
     return DATA / f"{path.name}.h5"
 
 
-def results_base(file: Path) -> Path:
-    """The path next to which results about a repertoire are written by default.
-
-    It is the repertoire's file or, for an included one, a file of its name in the current folder.
-    """
-    return Path(file.name) if file.parent == DATA else file
+def result_files(file: Path) -> RunFiles:
+    """Where results about a repertoire are written: next to it, or for an included one to this folder."""
+    return RunFiles(Path(file.name) if file.parent == DATA else file)

@@ -24,7 +24,8 @@ from repertoire.algorithms.catalogue import ALGORITHMS
 from repertoire.evaluation.correction import correct, reevaluation
 from repertoire.execution.provenance import processor_name, software_versions
 from repertoire.repertoire import Repertoire
-from repertoire.training.runs import FILE_NAME, resume_training, start_training
+from repertoire.storage.files import FILE_NAME
+from repertoire.training.runs import resume_training, start_training
 
 RECORD = Path(__file__).with_name("results.json")
 RENEW = "SUREFOOT_RENEW_RESULTS" in os.environ

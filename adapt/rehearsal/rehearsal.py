@@ -73,7 +73,7 @@ def rehearsed_table(evaluation: Evaluation) -> Table:
     shape = (len(evaluator.conditions), len(evaluation.repertoire), evaluation.episodes)
     return tabulate(
         evaluator.objectives(found).astype(np.float32).reshape(shape),
-        (found.fell | found.diverged).reshape(shape),
+        found.fell.reshape(shape),
         evidence_of(found, robot).astype(np.float32).reshape(*shape, -1),
         conditions=evaluator.conditions,
         evidence_names=evidence_names(robot),

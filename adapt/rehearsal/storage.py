@@ -9,6 +9,7 @@ from adapt.damage import HEALTHY
 from adapt.rehearsal.table import Table
 from repertoire.evaluation.evaluator import Identity, robot_label
 from repertoire.repertoire import Repertoire
+from repertoire.storage.files import RunFiles
 from repertoire.storage.formats import Array, Contents, Format
 from repertoire.storage.repertoires import fingerprint
 from robots.errors import InvalidValueError
@@ -32,12 +33,6 @@ _FORMAT = Format(
 # Steps to which values are rounded, as shares of their standard deviation over the table. Selectors assume
 # that evidence is off by 8% of it at the least.
 _STEPS = {"objectives": 1e-4, "noise": 0.1, "evidence": 0.03, "evidence_std": 0.1}
-
-
-def rehearsal_path(repertoire: str | Path) -> Path:
-    """Where the rehearsal of a repertoire file is kept: in the same folder, with `-rehearsal` in its name."""
-    path = Path(repertoire)
-    return path.with_name(f"{path.stem}-rehearsal{path.suffix}")
 
 
 def write_table(path: str | Path, table: Table, identity: Identity) -> None:
@@ -149,6 +144,6 @@ def find_table(
     from adapt.selectors.catalogue import find_selector
 
     used = selector is None or find_selector(selector).takes_table
-    if rehearsal is None and file is not None and used and rehearsal_path(file).exists():
-        rehearsal = rehearsal_path(file)
+    if rehearsal is None and file is not None and used and RunFiles(file).rehearsal.exists():
+        rehearsal = RunFiles(file).rehearsal
     return (None, None) if rehearsal is None else (read_table(rehearsal, repertoire), rehearsal)

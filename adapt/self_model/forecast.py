@@ -80,7 +80,7 @@ class Forecast:
         self._forecasts.pop(str(model.damage), None)
         episodes = self._twin.run(runs)
         objectives = np.where(episodes.diverged, self._least, episodes.objectives)
-        for run, objective, fell in zip(runs, objectives, episodes.fell | episodes.diverged, strict=True):
+        for run, objective, fell in zip(runs, objectives, episodes.fell, strict=True):
             known.setdefault(run.row, []).append((float(objective), bool(fell)))
 
     def of(self, model: Model) -> tuple[np.ndarray, np.ndarray]:

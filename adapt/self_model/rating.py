@@ -153,7 +153,7 @@ class Rating:
             found = self._twin.run(runs, traced=True)
             assert found.traces is not None
             for index, (model, trials, _) in enumerate(some):
-                row, fell = trials.row, found.fell[index] | found.diverged[index]
+                row, fell = trials.row, found.fell[index]
                 shown = self.features.of([found.traces[index]], trials.steps)
                 model.shown[row] = np.concatenate([model.shown[row], shown]) if row in model.shown else shown
                 model.falls[row] = np.append(model.falls.get(row, np.empty(0, bool)), fell)

@@ -8,6 +8,7 @@ High-Dimensional Controllers by Scaling Covariance Matrix Adaptation MAP-Anneali
 import numpy as np
 
 from repertoire.problems.deterministic import DeterministicProblem, check_dim, cosine_sine
+from repertoire.problems.record import ProblemRecord
 from robots.compilation import compiled
 
 
@@ -27,12 +28,11 @@ class Arm(DeterministicProblem):
 
     learning_rate = 0.001
     differentiable = True
-    measure_names = ("x of the arm's end [links]", "y of the arm's end [links]")
 
     def __init__(self, dim: int) -> None:
-        self.solution_dim = check_dim("arm", dim)
-        self.name = f"arm-{self.solution_dim}"
-        self.measure_ranges = ((-float(self.solution_dim), float(self.solution_dim)),) * 2
+        dim = check_dim("arm", dim)
+        names = ("x of the arm's end [links]", "y of the arm's end [links]")
+        self.record = ProblemRecord(f"arm-{dim}", dim, ((-float(dim), float(dim)),) * 2, names)
 
     def _evaluate(
         self, solutions: np.ndarray, objectives: np.ndarray, measures: np.ndarray, steps: np.ndarray

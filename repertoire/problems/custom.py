@@ -5,6 +5,7 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 from repertoire.problems.problem import Problem
+from repertoire.problems.record import ProblemRecord
 from repertoire.state import check_shape, checked_floats
 from robots.arrays import real_array
 from robots.errors import InvalidValueError, shown
@@ -46,22 +47,19 @@ class Custom(Problem):
             raise InvalidValueError(
                 f"solution_dim must be a whole number from 1 to {_MOST_DIM:,}, not {shown(solution_dim)}"
             )
-        self.name = str(name)
-        self.solution_dim = int(solution_dim)
-        ranges = real_array("measure_ranges", measure_ranges)
-        check_shape("measure_ranges", ranges, (len(ranges) if ranges.ndim else 0, 2))
-        self.measure_ranges = tuple((low, high) for low, high in ranges.tolist())
-        for low, high in self.measure_ranges:
+        found = real_array("measure_ranges", measure_ranges)
+        check_shape("measure_ranges", found, (len(found) if found.ndim else 0, 2))
+        ranges = tuple((low, high) for low, high in found.tolist())
+        for low, high in ranges:
             if not (np.isfinite([low, high]).all() and low < high):
                 raise InvalidValueError(
                     f"each measure needs a finite range with its lowest value first, not {low, high}"
                 )
-        self.measure_names = tuple(measure_names)
-        self.archive = (20,) * len(self.measure_ranges)
+        self.record = ProblemRecord(str(name), int(solution_dim), ranges, tuple(measure_names))
+        self.archive = (20,) * len(ranges)
         self.min_objective = float(real_array("min_objective", min_objective))
         start = np.zeros(self.solution_dim) if initial is None else initial
         self._initial = checked_floats("initial", start, (self.solution_dim,)).astype(np.float32)
-        self.record()  # refuses names and numbers that no file could hold
 
     def initial(self, rng: np.random.Generator) -> np.ndarray:
         """The initial solution, (n,) float32, whatever the generator."""

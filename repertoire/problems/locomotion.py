@@ -50,8 +50,7 @@ class Locomotion(Problem):
             raise InvalidValueError("damaged robots and a damage_share above 0 need each other")
         self._robot, controller = robot, robot.controller
         self._executor = start_executor(robot, *damaged.values(), threads=threads)
-        record = replace(walking_record(robot), damage_share=damage_share, damages=tuple(damaged))
-        vars(self).update(vars(record))
+        self.record = replace(walking_record(robot), damage_share=damage_share, damages=tuple(damaged))
         self.normaliser = Normaliser(robot.observation_dim, controller.fold, controller.unfold)
         self.policy_layers = controller.layers
         self.sigma0 = controller.sigma0
@@ -81,7 +80,7 @@ class Locomotion(Problem):
     ) -> Evaluations:
         """See `Problem.evaluate`; steps are control steps simulated."""
         self._check_request(request)
-        variants = self._choose_robots(seeds) if self.damages else None
+        variants = self._choose_robots(seeds) if self.record.damages else None
         return self._executor.evaluate(
             solutions, seeds, variants=variants, request=request, on_finished=on_finished
         )
@@ -92,8 +91,8 @@ class Locomotion(Problem):
         for row, seed in enumerate(seeds):
             sequence = np.random.SeedSequence(int(seed), spawn_key=(int(SeedFamily.DAMAGE),))
             rng = np.random.default_rng(sequence)
-            if rng.random() < self.damage_share:
-                variants[row] = rng.integers(1, 1 + len(self.damages))
+            if rng.random() < self.record.damage_share:
+                variants[row] = rng.integers(1, 1 + len(self.record.damages))
         return variants
 
 

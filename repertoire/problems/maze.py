@@ -12,6 +12,7 @@ import numpy as np
 
 from repertoire.problems.deterministic import DeterministicProblem
 from repertoire.problems.maze_simulation import RADIUS, SIZES, START, STEPS, WALLS, simulate
+from repertoire.problems.record import ProblemRecord
 
 
 class Maze(DeterministicProblem):
@@ -36,17 +37,16 @@ class Maze(DeterministicProblem):
         steps: of an episode.
     """
 
-    name = "maze"
     learning_rate = 0.01
-    measure_ranges = ((0.0, 1.0), (0.0, 1.0))
-    measure_names = ("x of the final position", "y of the final position")
     start = START
     walls = WALLS
     radius = RADIUS
     steps = STEPS
 
     def __init__(self) -> None:
-        self.solution_dim = sum((inputs + 1) * outputs for inputs, outputs in itertools.pairwise(SIZES))
+        dim = sum((inputs + 1) * outputs for inputs, outputs in itertools.pairwise(SIZES))
+        names = ("x of the final position", "y of the final position")
+        self.record = ProblemRecord("maze", dim, ((0.0, 1.0), (0.0, 1.0)), names)
 
     def initial(self, rng: np.random.Generator) -> np.ndarray:
         """LeCun-uniform weights, of variance 1/inputs, and zero biases, (138,) float32."""

@@ -2,8 +2,8 @@
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable
-from dataclasses import dataclass, fields
-from typing import TYPE_CHECKING, final
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -12,7 +12,7 @@ from robots.errors import InvalidValueError
 from robots.evaluations import OBJECTIVES_AND_MEASURES, Evaluations, Request
 
 if TYPE_CHECKING:
-    from robots.robot import Robot
+    pass
 
 Fold = Callable[[np.ndarray, np.ndarray, np.ndarray], np.ndarray]
 
@@ -33,9 +33,10 @@ class Normaliser:
 
 
 class Problem(ABC):
-    """An objective and measures of solutions; it has the attributes of its `ProblemRecord`, and others.
+    """An objective and measures of solutions.
 
     Attributes:
+        record: the facts of the problem, which a repertoire keeps.
         archive: default number of cells along each measure.
         min_objective: floor of every threshold and offset of the QD score.
         learning_rate: the archive learning rate α with which Tjanaka et al. 2023 ran the problem.
@@ -48,30 +49,30 @@ class Problem(ABC):
             where transitions can be requested; empty for other problems.
     """
 
-    name: str
-    solution_dim: int
-    measure_ranges: tuple[tuple[float, float], ...]
-    measure_names: tuple[str, ...]
+    record: ProblemRecord
     archive: tuple[int, ...]
     min_objective: float
     learning_rate: float
     sigma0: float = 0.02
-    measure_meaning: str = ""
-    objective_name: str = ""
     stochastic: bool = True
     differentiable: bool = False
     normaliser: Normaliser | None = None
     policy_layers: tuple[int, ...] = ()
-    robot: "Robot | None" = None
-    controller: str = ""
-    damage_share: float = 0.0
-    damages: tuple[str, ...] = ()
 
-    @final
-    def record(self) -> ProblemRecord:
-        """The facts that a repertoire keeps of this problem."""
-        names = (field.name for field in fields(ProblemRecord))
-        return ProblemRecord(**{name: getattr(self, name) for name in names})
+    @property
+    def name(self) -> str:
+        """Name of the problem."""
+        return self.record.name
+
+    @property
+    def solution_dim(self) -> int:
+        """Length of a solution."""
+        return self.record.solution_dim
+
+    @property
+    def measure_ranges(self) -> tuple[tuple[float, float], ...]:
+        """Lowest and highest value of each of the m measures."""
+        return self.record.measure_ranges
 
     def shortened(self) -> "Problem":
         """A problem that compiles what this one does, but costs less to evaluate; this one by default."""

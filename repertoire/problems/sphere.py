@@ -8,6 +8,7 @@ Controllers by Scaling Covariance Matrix Adaptation MAP-Annealing", RA-L 2023.
 import numpy as np
 
 from repertoire.problems.deterministic import DeterministicProblem, check_dim
+from repertoire.problems.record import ProblemRecord
 from robots.compilation import compiled
 
 _SHIFT = 2.048  # every coordinate of the optimum: 0.4 of the bound, so that it is not where searches start
@@ -32,14 +33,12 @@ class Sphere(DeterministicProblem):
 
     learning_rate = 0.001
     differentiable = True
-    measure_names = ("sum of the first half of the parameters", "sum of the second half of the parameters")
 
     def __init__(self, dim: int) -> None:
-        self.solution_dim = check_dim("sphere", dim)
-        self.name = f"sphere-{self.solution_dim}"
-        first = self.solution_dim // 2 * 5.12
-        second = (self.solution_dim + 1) // 2 * 5.12
-        self.measure_ranges = ((-first, first), (-second, second))
+        dim = check_dim("sphere", dim)
+        first, second = dim // 2 * 5.12, (dim + 1) // 2 * 5.12
+        names = ("sum of the first half of the parameters", "sum of the second half of the parameters")
+        self.record = ProblemRecord(f"sphere-{dim}", dim, ((-first, first), (-second, second)), names)
 
     def _evaluate(
         self, solutions: np.ndarray, objectives: np.ndarray, measures: np.ndarray, steps: np.ndarray

@@ -9,13 +9,12 @@ from repertoire.algorithms.settings import Settings
 from repertoire.problems.catalogue import find_problem, recorded_problem
 from repertoire.problems.locomotion import Breaker
 from repertoire.problems.problem import Problem
+from repertoire.storage.files import RunFiles
 from repertoire.storage.repertoires import read_repertoire, read_search
 from repertoire.training.training import Training
 from robots.errors import InvalidFileError, InvalidValueError
 from robots.files.atomic import file_exists, new_folder
 from robots.files.locks import locked
-
-FILE_NAME = "repertoire.h5"
 
 
 def configure(problem: Problem, algorithm: str, settings: Mapping[str, object]) -> Settings:
@@ -77,7 +76,7 @@ def start_training(
         damage_share=damage_share,
         breaker=breaker,
     )
-    path = out / FILE_NAME
+    path = RunFiles.of(out).repertoire
     with Training(found, configure(found, algorithm, settings)) as training, new_folder(out), locked(path):
         if file_exists(path) and not overwrite:
             raise InvalidValueError(
@@ -105,9 +104,9 @@ def resume_training(
         UnknownNameError: the run is of a user's own problem, which the table of problems does not have.
         InUseError: another process works in the folder.
     """
-    path = out / FILE_NAME
+    path = RunFiles.of(out).repertoire
     if not file_exists(path):
-        raise InvalidFileError(f"{out} holds no run to resume: there is no {FILE_NAME} in it")
+        raise InvalidFileError(f"{out} holds no run to resume: there is no {path.name} in it")
     with locked(path):  # before it is read, or another process might go on from there meanwhile
         repertoire = read_repertoire(path)
         state = read_search(path)

@@ -209,7 +209,7 @@ class Training:
         if self.evaluations > self.history.last("evaluations"):
             self._record()  # the last row always describes the elites
         return Repertoire(
-            problem=self.problem.record(),
+            problem=self.problem.record,
             settings=self.settings,
             elites=self.search.result.elites(),
             thresholds=self.search.soft.thresholds,

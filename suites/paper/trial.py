@@ -18,8 +18,9 @@ from repertoire.execution.resources import array_bytes
 from repertoire.plots import objective_grid
 from repertoire.problems.catalogue import find_problem, make_problem
 from repertoire.repertoire import Repertoire
+from repertoire.storage.files import RunFiles
 from repertoire.storage.repertoires import read_repertoire, write_repertoire
-from repertoire.training.runs import FILE_NAME, configure, resume_training
+from repertoire.training.runs import configure, resume_training
 from repertoire.training.training import Progress, Training
 from robots.errors import InvalidFileError, SurefootError
 from robots.files.atomic import file_exists, make_folder, write_text
@@ -130,7 +131,7 @@ class Trial:
             with self.training() as training:
                 costs, curve = self._train(training, Costs(), {}, report, None)
                 return self._result(training.repertoire(), costs, curve, None)
-        path = self.folder / FILE_NAME
+        path = RunFiles.of(self.folder).repertoire
         started = file_exists(path)
         opening = resume_training(self.folder, threads=self.threads) if started else self._start()
         with opening as training:
@@ -147,7 +148,7 @@ class Trial:
     def _start(self) -> Iterator[Training]:
         """Set the run up in its folder, and keep other processes out of that."""
         make_folder(self.folder)
-        with locked(self.folder / FILE_NAME), self.training() as training:
+        with locked(RunFiles.of(self.folder).repertoire), self.training() as training:
             yield training
 
     def _settings(self) -> dict[str, Any]:

@@ -2,6 +2,7 @@
 
 import shlex
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import click
@@ -126,15 +127,22 @@ def _check_command(words: tuple[str, ...]) -> None:
     while isinstance(found, click.Group) and rest:
         name = rest.pop(0)
         found = found.get_command(context, name)
-    if found is None or "scheduler_file" not in [parameter.name for parameter in found.params]:
-        known = [
-            "train",
-            "evaluate",
-            "rehearse",
-            "recover",
-            "suite locomotion",
-            "suite ablation",
-            "suite recovery",
-        ]
+    if found is None or not _runs_on_clusters(found):
+        known = sorted(_commands_for_clusters(context, cli))
         raise UnknownNameError("command for a cluster", " ".join(words[: len(words) - len(rest)]), known)
     found.make_context(name, rest)
+
+
+def _runs_on_clusters(command: click.Command) -> bool:
+    """Whether a command can be told a cluster."""
+    return any(parameter.name == "scheduler_file" for parameter in command.params)
+
+
+def _commands_for_clusters(context: click.Context, group: click.Group) -> Iterator[str]:
+    """The commands of a group, and of groups in it, that can be told a cluster."""
+    for name in group.list_commands(context):
+        command = group.get_command(context, name)
+        if isinstance(command, click.Group):
+            yield from (f"{name} {other}" for other in _commands_for_clusters(context, command))
+        elif command and _runs_on_clusters(command):
+            yield name

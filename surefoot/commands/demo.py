@@ -10,6 +10,7 @@ from adapt.damage.damage import Damage
 from adapt.records import Recovery, diagnosis_words
 from adapt.rehearsal.table import Table
 from repertoire.repertoire import Repertoire, format_cell
+from repertoire.storage.files import RunFiles
 from surefoot.commands.console import AnyPath, Positive, console, print_rendering_note, seed_option
 from surefoot.commands.progress import ProgressBar, training_bar
 from surefoot.commands.recover import print_performances, print_trial
@@ -137,7 +138,7 @@ def _train_and_recover(out: Path, settings: TrainingDemoSettings, seed: int, ove
 def _train(out: Path, settings: TrainingDemoSettings, seed: int, overwrite: bool) -> Repertoire:
     """Train a small repertoire, showing progress."""
     from repertoire.storage.repertoires import read_repertoire
-    from repertoire.training.runs import FILE_NAME, start_training
+    from repertoire.training.runs import start_training
 
     console.print(
         f"1. Train a small repertoire of gaits for the {settings.robot}: {settings.evaluations} episodes."
@@ -154,8 +155,8 @@ def _train(out: Path, settings: TrainingDemoSettings, seed: int, overwrite: bool
         episode_steps=settings.episode_steps,
     )
     with opening as training, training_bar(settings.evaluations) as show:
-        training.run(out / FILE_NAME, on_progress=show)
-    repertoire = read_repertoire(out / FILE_NAME)
+        training.run(RunFiles.of(out).repertoire, on_progress=show)
+    repertoire = read_repertoire(RunFiles.of(out).repertoire)
     metrics = repertoire.metrics
     console.print(
         f"{metrics.elites} gaits, coverage {metrics.coverage:.1%}, QD score {metrics.qd_score:,.0f}, "
@@ -176,7 +177,7 @@ def _correct(out: Path, settings: TrainingDemoSettings, repertoire: Repertoire) 
     ):
         evaluation.run(on_progress=show)
         repertoire = keep_best(correct(evaluation).repertoire, settings.kept)
-    write_repertoire(out / "repertoire-corrected.h5", repertoire)
+    write_repertoire(RunFiles.of(out).corrected, repertoire)
     return repertoire
 
 
@@ -186,11 +187,11 @@ def _rehearse(out: Path, repertoire: Repertoire) -> Table:
     from adapt.damage.kinds.limbs import Lost
     from adapt.damage.kinds.motors import Dead, Weak
     from adapt.rehearsal.rehearsal import rehearsal, rehearsed_table
-    from adapt.rehearsal.storage import read_table, rehearsal_path, write_table
+    from adapt.rehearsal.storage import read_table, write_table
 
     legs = repertoire.robot.description.legs
     damages = (*map(Lost, legs), *map(Dead, legs), Weak("all", 0.5), Friction("floor", 0.4))
-    path = rehearsal_path(out / "repertoire-corrected.h5")
+    path = RunFiles(RunFiles.of(out).corrected).rehearsal
     console.print(f"\n2. Rehearse: try each of {len(repertoire)} gaits under each of {len(damages)} damages.")
     with (
         rehearsal(repertoire, damages, episodes=1, seed=0) as evaluation,
@@ -204,13 +205,13 @@ def _rehearse(out: Path, repertoire: Repertoire) -> Table:
 def _include(settings: DemoSettings) -> tuple[Repertoire, Table, Damage]:
     """An included repertoire with its rehearsal, and what is to break."""
     from adapt.damage.text import parse_damage
-    from adapt.rehearsal.storage import read_table, rehearsal_path
+    from adapt.rehearsal.storage import read_table
     from repertoire.storage.repertoires import read_repertoire
     from surefoot.shipped import repertoire_path
 
     file = repertoire_path(settings.robot)
     repertoire = read_repertoire(file)
-    table = read_table(rehearsal_path(file), repertoire)
+    table = read_table(RunFiles(file).rehearsal, repertoire)
     damage = parse_damage(settings.damage, repertoire.robot)
     console.print(
         f"1. Take the included repertoire of the {settings.robot}: {len(repertoire):,} gaits.\n\n"

@@ -14,7 +14,8 @@ from surefoot.commands.console import (
     console,
     print_rendering_note,
 )
-from surefoot.commands.resuming import caution, corrected_path
+from surefoot.commands.resuming import caution
+from surefoot.shipped import result_files
 
 if TYPE_CHECKING:
     from repertoire.repertoire import Repertoire
@@ -102,7 +103,7 @@ def _with_true_objectives(file: Path, repertoire: "Repertoire") -> "tuple[Repert
     """The corrected repertoire where there is one, since single episodes flatter, and a note."""
     from repertoire.storage.repertoires import read_repertoire
 
-    path = corrected_path(file)
+    path = result_files(file).corrected
     if repertoire.caution and path.exists():
         corrected = read_repertoire(path)
         if corrected.problem.texts == repertoire.problem.texts and len(corrected):

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from repertoire.storage.files import RunFiles
 from robots.words import short
 from surefoot.commands.console import (
     AnyPath,
@@ -20,14 +21,8 @@ from surefoot.commands.console import (
     seed_option,
     threads_option,
 )
-from surefoot.commands.resuming import (
-    check_output,
-    corrected_path,
-    locked_output,
-    run_or_exit,
-    take_up,
-    unfinished_path,
-)
+from surefoot.commands.resuming import check_output, locked_output, run_or_exit, take_up
+from surefoot.shipped import result_files
 
 if TYPE_CHECKING:
     from repertoire.evaluation.correction import Correction
@@ -80,8 +75,8 @@ def evaluate(
     from robots.rendering.pictures import check_picture
 
     repertoire = read_repertoire(file)
-    out = out or corrected_path(file)
-    unfinished = unfinished_path(out)
+    out = out or result_files(file).corrected
+    unfinished = RunFiles.unfinished(out)
     check_output(file, out, overwrite)
     check_different(file, out, picture)
     if picture is not None:

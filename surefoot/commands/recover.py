@@ -8,6 +8,7 @@ from adapt.confirmation import CONFIRMATIONS
 from adapt.records import Recovery, Trial, diagnosis_words, format_objective
 from adapt.rehearsal.table import Table
 from repertoire.repertoire import Repertoire, format_cell
+from repertoire.storage.files import RunFiles
 from robots.simulation.trace import SENSORS
 from surefoot.commands.console import (
     AnyPath,
@@ -116,7 +117,7 @@ def recover(
     from repertoire.storage.repertoires import read_repertoire
     from robots.files.atomic import check_writable, new_folder
     from robots.files.locks import locked
-    from surefoot.shipped import results_base
+    from surefoot.shipped import result_files
 
     repertoire = read_repertoire(file)
     damage = parse_damage(damage_text, repertoire.robot)
@@ -126,7 +127,7 @@ def recover(
         seconds = Thinking.seconds if think is None and think_episodes is None else think
         checked = check_sensors(SENSORS if sensors is None else sensors)
         thinking = Thinking(repertoire, seconds, think_episodes, checked, threads=threads)
-    folder = out or results_base(file).parent
+    folder = out or result_files(file).repertoire.parent
 
     def show(trial: Trial) -> None:
         if trial.number == 1:  # whatever may be wrong with the input, nothing was printed before
@@ -160,14 +161,14 @@ def _choose(
     file: Path, repertoire: Repertoire, selector: str | None, rehearsal: Path | None
 ) -> tuple[str, Table | None, str]:
     """Name of the selector, the rehearsal if it uses one, and a line that says so."""
-    from adapt.rehearsal.storage import find_table, rehearsal_path
+    from adapt.rehearsal.storage import find_table
     from adapt.selectors.catalogue import choose_selector
 
     table, found = find_table(repertoire, file, selector, rehearsal)
     name = choose_selector(selector, table)
     if table is not None:
         return name, table, f"selector: {name}, with {len(table)} conditions of {found}"
-    missing = rehearsal_path(file).name
+    missing = RunFiles(file).rehearsal.name
     why = (
         "" if selector else f", because there is no {missing} next to the file (surefoot rehearse makes one)"
     )

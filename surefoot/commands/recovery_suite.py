@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from repertoire.storage.files import RunFiles
 from robots.errors import InvalidFileError, RenderingError
 from robots.words import duration
 from surefoot.commands.console import (
@@ -92,7 +93,7 @@ def recovery(
     Every gait first runs under every damage. This takes long; after an interruption the same command resumes
     it. All recoveries are then replayed from what was found.
     """
-    from adapt.rehearsal.storage import find_table, rehearsal_path
+    from adapt.rehearsal.storage import find_table
     from repertoire.storage.repertoires import read_repertoire
     from robots.simulation.simulation import available_cores
     from suites.recovery.cases import benchmark_damages, find_tracks
@@ -105,8 +106,8 @@ def recovery(
     library, _ = find_table(repertoire, file, None, rehearsal)
     if library is None:
         raise InvalidFileError(
-            f"there is no rehearsal {rehearsal_path(file)}: make one with surefoot rehearse {file}, or name "
-            "one with --rehearsal"
+            f"there is no rehearsal {RunFiles(file).rehearsal}: make one with surefoot rehearse {file}, or "
+            "name one with --rehearsal"
         )
     settings = RecoverySettings(
         damages=tuple(benchmark_damages(repertoire.robot, damages)),

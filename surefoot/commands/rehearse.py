@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from repertoire.storage.files import RunFiles
 from robots.words import duration
 from surefoot.commands.console import (
     AnyPath,
@@ -18,7 +19,7 @@ from surefoot.commands.console import (
     seed_option,
     threads_option,
 )
-from surefoot.commands.resuming import check_output, locked_output, run_or_exit, take_up, unfinished_path
+from surefoot.commands.resuming import check_output, locked_output, run_or_exit, take_up
 
 if TYPE_CHECKING:
     from adapt.damage.damage import Damage
@@ -70,14 +71,14 @@ def rehearse(
     on where it was.
     """
     from adapt.rehearsal.rehearsal import rehearsal, rehearsed_table
-    from adapt.rehearsal.storage import read_table, rehearsal_path, write_table
+    from adapt.rehearsal.storage import read_table, write_table
     from repertoire.storage.repertoires import read_repertoire
     from robots.rendering.pictures import check_picture
-    from surefoot.shipped import results_base
+    from surefoot.shipped import result_files
 
     repertoire = read_repertoire(file)
-    out = out or rehearsal_path(results_base(file))
-    unfinished = unfinished_path(out)
+    out = out or result_files(file).rehearsal
+    unfinished = RunFiles.unfinished(out)
     if not dry_run:
         check_output(file, out, overwrite)
     check_different(file, out, picture)

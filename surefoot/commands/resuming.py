@@ -10,30 +10,18 @@ from robots.errors import InvalidFileError, InvalidValueError
 from surefoot.commands.console import console
 from surefoot.commands.progress import ProgressBar, interrupt_flag
 from surefoot.interrupts import INTERRUPTED
+from surefoot.shipped import result_files
 
 if TYPE_CHECKING:
     from repertoire.evaluation.evaluator import Evaluation
     from repertoire.repertoire import Repertoire
 
 
-def unfinished_path(out: Path) -> Path:
-    """Where the finished episodes are kept until all are."""
-    return out.with_name(f"{out.stem}-unfinished{out.suffix}")
-
-
-def corrected_path(file: Path) -> Path:
-    """Where `surefoot evaluate` saves the corrected repertoire of a file, unless it is told otherwise."""
-    from surefoot.shipped import results_base
-
-    base = results_base(file)
-    return base.with_name(f"{base.stem}-corrected{base.suffix}")
-
-
 def caution(file: Path, repertoire: "Repertoire") -> str:
     """Why objectives flatter, if they do, and where corrected ones are or come from; "" if they do not."""
     if not repertoire.caution:
         return ""
-    corrected = corrected_path(file)
+    corrected = result_files(file).corrected
     where = f"see {corrected}" if corrected.exists() else f"correct them with: surefoot evaluate {file}"
     return f"note: {repertoire.caution}; {where}"
 

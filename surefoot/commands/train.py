@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from repertoire.storage.files import RunFiles
 from robots.errors import InvalidFileError
 from robots.words import short
 from surefoot.commands.console import (
@@ -143,7 +144,7 @@ def train(ctx: click.Context, problem: str | None, **options: Any) -> None:
     which can then be resumed.
     """
     from adapt.damage.text import damaged_robots
-    from repertoire.training.runs import FILE_NAME, resume_training, start_training
+    from repertoire.training.runs import resume_training, start_training
 
     checkpoint, threads, resume = (options.pop(key) for key in ("checkpoint_seconds", "threads", "resume"))
     if resume is not None:
@@ -163,7 +164,7 @@ def train(ctx: click.Context, problem: str | None, **options: Any) -> None:
             return
         for note in (*_other_versions(training), *training.remarks):
             console.print(f"note: {note}")
-        _run(training, out / FILE_NAME, checkpoint)
+        _run(training, RunFiles.of(out).repertoire, checkpoint)
         _report(training, out)
         if not training.finished:
             sys.exit(INTERRUPTED)

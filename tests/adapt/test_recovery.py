@@ -103,7 +103,7 @@ class FakeSimulation:
             Episodes.unknown(n, 4),
             objectives=objectives,
             steps=np.full(n, 7),
-            fell=parameters[:, 0] == 3,
+            fell=(parameters[:, 0] == 3) | diverged,
             midway=np.full(n, 0.2),
             distances=np.full(n, 0.5),
             diverged=diverged,

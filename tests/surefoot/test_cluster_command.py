@@ -81,7 +81,10 @@ def test_the_scripts_for_slurm(run, tmp_path, monkeypatch) -> None:
 @pytest.mark.parametrize(
     ("command", "words"),
     [
-        (["show", "x"], "unknown command for a cluster 'show'; available: train, evaluate"),
+        (
+            ["show", "x"],
+            "unknown command for a cluster 'show'; available: evaluate, recover, rehearse, ",
+        ),
         (["suite", "locomotive"], "unknown command for a cluster 'suite locomotive'"),
         (["train", "ant", "--evalutions", "3"], "No such option '--evalutions'"),
     ],

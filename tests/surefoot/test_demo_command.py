@@ -8,13 +8,14 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from adapt.rehearsal.storage import read_table, rehearsal_path
+from adapt.rehearsal.storage import read_table
 from repertoire.evaluation.evaluator import Evaluator
+from repertoire.storage.files import RunFiles
 from repertoire.storage.repertoires import read_repertoire, write_repertoire
 from robots.errors import InvalidFileError
 from surefoot import shipped
 from surefoot.commands import demo
-from surefoot.shipped import included, repertoire_path, results_base
+from surefoot.shipped import included, repertoire_path, result_files
 from tests.adapt.rehearsal.small import save_rehearsal, small_repertoire
 
 
@@ -87,8 +88,8 @@ def test_what_is_shipped_is_whole_and_small_and_walks() -> None:
             walks = evaluator.run(np.full(4, best), np.arange(4))
         assert walks.distances.min() > shortest
         assert not walks.fell.any()
-        assert read_table(rehearsal_path(file), repertoire).conditions[0] == "healthy"
-        assert file.stat().st_size + rehearsal_path(file).stat().st_size < 10_000_000
+        assert read_table(RunFiles(file).rehearsal, repertoire).conditions[0] == "healthy"
+        assert file.stat().st_size + RunFiles(file).rehearsal.stat().st_size < 10_000_000
     assert included() == ["ant", "hexapod"]
 
 
@@ -120,5 +121,5 @@ def test_names_folders_and_files_lead_to_repertoires(tmp_path: Path, monkeypatch
     assert repertoire_path("missing/gaits.h5") == Path("missing/gaits.h5")  # reading it says what is wrong
     with pytest.raises(InvalidFileError, match="an included repertoire; included: ant, hexapod"):
         repertoire_path("octopod")
-    assert results_base(repertoire_path("hexapod")) == Path("hexapod.h5")
-    assert results_base(Path("runs/a.h5")) == Path("runs/a.h5")
+    assert result_files(repertoire_path("hexapod")).repertoire == Path("hexapod.h5")
+    assert result_files(Path("runs/a.h5")).repertoire == Path("runs/a.h5")

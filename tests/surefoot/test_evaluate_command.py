@@ -8,8 +8,9 @@ import numpy as np
 import pytest
 
 from repertoire.archives.archive import Elites
+from repertoire.storage.files import FILE_NAME
 from repertoire.storage.repertoires import read_repertoire, write_repertoire
-from repertoire.training.runs import FILE_NAME, start_training
+from repertoire.training.runs import start_training
 from robots.words import short
 from tests.repertoire.conftest import SMALL
 from tests.repertoire.storage.test_storage import seal

@@ -9,8 +9,9 @@ import pytest
 from repertoire.evaluation.correction import correct, reevaluation
 from repertoire.problems.locomotion import walking_record
 from repertoire.repertoire import Repertoire
+from repertoire.storage.files import FILE_NAME
 from repertoire.storage.repertoires import read_repertoire, write_repertoire
-from repertoire.training.runs import FILE_NAME, start_training
+from repertoire.training.runs import start_training
 from tests.repertoire.conftest import SMALL
 
 SMALL_RUN = {key: value for key, value in SMALL.items() if key != "emitters"}

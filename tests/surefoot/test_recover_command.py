@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from adapt.records import diagnosis_words, format_objective
-from adapt.rehearsal.storage import rehearsal_path
 from repertoire.archives.archive import Elites
+from repertoire.storage.files import RunFiles
 from repertoire.storage.repertoires import read_repertoire, write_repertoire
 from robots.files.locks import locked
 from robots.simulation.simulation import Simulation
@@ -29,7 +29,7 @@ def alone(tmp_path: Path) -> Path:
 @pytest.fixture
 def file(alone: Path) -> Path:
     """A small repertoire with its rehearsal next to it."""
-    save_rehearsal(rehearsal_path(alone), read_repertoire(alone), CONDITIONS, episodes=2)
+    save_rehearsal(RunFiles(alone).rehearsal, read_repertoire(alone), CONDITIONS, episodes=2)
     return alone
 
 
@@ -44,7 +44,9 @@ def record(file: Path) -> dict:
 def test_a_rehearsal_beside_the_repertoire_is_used(run, file: Path) -> None:
     code, out, err = run(*broken(file), "--trials", 3)
     assert (code, err) == (0, "")
-    assert out.startswith(f"selector: rehearsed, with 3 conditions of {rehearsal_path(file)} trial 1 cell ")
+    assert out.startswith(
+        f"selector: rehearsed, with 3 conditions of {RunFiles(file).rehearsal} trial 1 cell "
+    )
     found = record(file)
     assert found["selector"] == "rehearsed"
     for trial in found["trials"]:
@@ -70,7 +72,7 @@ def test_the_user_chooses_selector_and_rehearsal(run, file: Path) -> None:
     code, out, _ = run(*broken(file), "--selector", "best-first", "--trials", 2)
     assert (code, record(file)["selector"]) == (0, "best-first")
     assert out.startswith("selector: best-first trial 1 cell ")
-    rehearsal_path(file).rename(elsewhere)
+    RunFiles(file).rehearsal.rename(elsewhere)
     assert run(*broken(file), "--trials", 2, "--rehearsal", elsewhere)[0] == 0
     assert record(file)["selector"] == "rehearsed"
 
@@ -102,7 +104,7 @@ def test_bad_input_ends_in_one_sentence_and_leaves_nothing(run, file: Path) -> N
     cells = np.prod(repertoire.grid)
     write_repertoire(folder / "empty.h5", replace(repertoire, elites=nothing, thresholds=np.zeros(cells)))
     before = sorted(folder.rglob("*"))
-    table = rehearsal_path(file)
+    table = RunFiles(file).rehearsal
     there, alone = [file, "--out", folder / "new"], [folder / "copy" / "gaits.h5", "--out", folder / "new"]
     cases = [
         ([*there, "--trials", 0], "0 is not in the range"),
@@ -137,7 +139,9 @@ def test_a_self_model_thinks_between_trials_and_tells_what_it_found(run, file: P
     options = ("--selector", "self-model", "--think-episodes", 40, "--sensors", "encoders,imu", "--trials", 2)
     code, out, err = run(*broken(file), *options, "--confirmations", 0)
     assert (code, err) == (0, "")
-    assert out.startswith(f"selector: self-model, with 3 conditions of {rehearsal_path(file)} trial 1 cell ")
+    assert out.startswith(
+        f"selector: self-model, with 3 conditions of {RunFiles(file).rehearsal} trial 1 cell "
+    )
     first = record(file)["trials"][0]
     assert first["thought"]["episodes"] >= 40
     assert f"(explains {first['thought']['explained']:.0%}, thought " in out

@@ -9,8 +9,8 @@ import sys
 import click
 import pytest
 
+from repertoire.storage.files import FILE_NAME
 from repertoire.storage.repertoires import read_search
-from repertoire.training.runs import FILE_NAME
 from robots.errors import SurefootError
 from surefoot.commands.console import Printer
 from surefoot.commands.main import run_commands

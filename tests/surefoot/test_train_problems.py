@@ -9,8 +9,9 @@ from pathlib import Path
 
 import pytest
 
+from repertoire.storage.files import FILE_NAME
 from repertoire.storage.repertoires import read_repertoire
-from repertoire.training.runs import FILE_NAME, resume_training, start_training
+from repertoire.training.runs import resume_training, start_training
 
 SMALL = ("--evaluations", 600, "--emitters", 2, "--batch-size", 30)
 

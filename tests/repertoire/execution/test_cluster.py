@@ -13,8 +13,9 @@ import psutil
 import pytest
 
 from repertoire.execution.executor import start_executor
+from repertoire.storage.files import FILE_NAME
 from repertoire.storage.repertoires import read_repertoire
-from repertoire.training.runs import FILE_NAME, resume_training, start_training
+from repertoire.training.runs import resume_training, start_training
 from robots.errors import SurefootError
 from robots.evaluations import Request
 from robots.simulation.episodes import Episodes

@@ -86,7 +86,7 @@ def test_a_share_of_the_episodes_runs_on_damaged_robots(ant, solutions):
     assert 0.6 < counts[0] / 400 < 0.8
     assert (counts[1:] > 3).all()
     np.testing.assert_array_equal(later, found[100:150])  # whatever else is in the batch
-    assert (problem.record().damage_share, problem.record().damages) == (0.3, tuple(damaged))
+    assert (problem.record.damage_share, problem.record.damages) == (0.3, tuple(damaged))
 
 
 @pytest.mark.parametrize(

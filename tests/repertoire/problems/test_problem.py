@@ -36,14 +36,19 @@ def assert_equal(actual, expected, rows=slice(None)) -> None:
 
 def test_the_settings_fit_together(problem: Problem) -> None:
     m = len(problem.measure_ranges)
-    assert m == len(problem.archive) == len(problem.measure_names) == len(set(problem.measure_names))
+    assert (
+        m
+        == len(problem.archive)
+        == len(problem.record.measure_names)
+        == len(set(problem.record.measure_names))
+    )
     assert all(low < high for low, high in problem.measure_ranges)
     assert all(isinstance(cells, int) for cells in problem.archive)
     assert isinstance(problem.min_objective, float)
     assert 0 < problem.learning_rate < 1
-    record = problem.record()
+    record = problem.record
     assert (record.name, record.solution_dim) == (problem.name, problem.solution_dim)
-    assert (record.measure_ranges, record.robot) == (problem.measure_ranges, problem.robot)
+    assert (record.measure_ranges, record.robot) == (problem.measure_ranges, problem.record.robot)
 
 
 def test_the_initial_solution(problem: Problem) -> None:
@@ -111,11 +116,11 @@ def test_locomotion_takes_its_settings_from_the_robot() -> None:
     assert locomotion.min_objective == robot.description.min_objective.value
     assert locomotion.learning_rate == 0.001
     feet = ("front left", "back left", "back right", "front right")
-    assert locomotion.measure_names == tuple(f"{foot} foot" for foot in feet)
-    record = locomotion.record()
+    assert locomotion.record.measure_names == tuple(f"{foot} foot" for foot in feet)
+    record = locomotion.record
     assert record.measure_labels[0] == "front left foot: share of time on the ground"
     assert f"{0.25:{record.measure_format}}" == "25%"
-    assert f"{0.25:{make_problem('maze').record().measure_format}}" == "0.25"
+    assert f"{0.25:{make_problem('maze').record.measure_format}}" == "0.25"
 
 
 def test_observations_are_summed_if_requested_and_there_are_any(problem: Problem) -> None:

@@ -15,9 +15,10 @@ from repertoire.archives.archive import Archive
 from repertoire.archives.grid import GridSpec
 from repertoire.evaluation.merging import merge
 from repertoire.repertoire import Repertoire
+from repertoire.storage.files import FILE_NAME
 from repertoire.storage.repertoires import read_repertoire, read_search
 from repertoire.strategies.strategy import STOPS
-from repertoire.training.runs import FILE_NAME, resume_training, start_training
+from repertoire.training.runs import resume_training, start_training
 from repertoire.training.training import Progress, Training
 from robots.errors import InvalidFileError, InvalidValueError, SurefootError, UnknownNameError
 from tests.repertoire.conftest import SMALL, same_runs

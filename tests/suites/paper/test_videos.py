@@ -32,7 +32,7 @@ def repertoire_of(robot: str, measures: list[tuple[float, ...]], objectives: lis
     elites = Elites(
         cells, solutions.reshape(-1, problem.solution_dim), np.array(objectives, np.float64), table
     )
-    return Repertoire(problem.record(), settings, elites, np.zeros(grid.prod()))
+    return Repertoire(problem.record, settings, elites, np.zeros(grid.prod()))
 
 
 def frames_of(path: Path) -> np.ndarray:
