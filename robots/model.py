@@ -9,22 +9,18 @@ import numpy as np
 from robots.description import Description
 from robots.errors import InvalidRobotError, one_line
 from robots.mjcf.screening import check_numbers, check_options, compile_spec, screen
+from robots.motors import (
+    ABSENT,
+    TO_JOINT,
+    check_kind,
+    is_plain,
+    is_servo,
+    motor_of,
+    motors_of,
+    torque_limit,
+    transmissions,
+)
 
-ABSENT = -1  # index of what a damaged robot has lost, as MuJoCo has it
-_TO_JOINT = mujoco.mjtTrn.mjTRN_JOINT
-_JOINT = int(_TO_JOINT)
-_TRANSMISSIONS = {
-    int(mujoco.mjtTrn.mjTRN_JOINTINPARENT): "a joint in its parent's frame",
-    int(mujoco.mjtTrn.mjTRN_SLIDERCRANK): "a slider-crank",
-    int(mujoco.mjtTrn.mjTRN_TENDON): "a tendon",
-    int(mujoco.mjtTrn.mjTRN_SITE): "a site",
-    int(mujoco.mjtTrn.mjTRN_BODY): "a body",
-}
-# how controls become forces: at once, or behind a filter; muscles and integrators have a memory of their own
-_DYNAMICS = [
-    int(kind)
-    for kind in (mujoco.mjtDyn.mjDYN_NONE, mujoco.mjtDyn.mjDYN_FILTER, mujoco.mjtDyn.mjDYN_FILTEREXACT)
-]
 # Integrators of which MuJoCo can make a step in two halves
 _HALVED = (
     mujoco.mjtIntegrator.mjINT_EULER,
@@ -32,9 +28,6 @@ _HALVED = (
     mujoco.mjtIntegrator.mjINT_IMPLICITFAST,
 )
 _SCALAR = [int(mujoco.mjtJoint.mjJNT_HINGE), int(mujoco.mjtJoint.mjJNT_SLIDE)]
-_BEYOND = 1.1  # a servo that can be told more than this times its joint's range goes far outside it
-_GAINS = [int(mujoco.mjtGain.mjGAIN_FIXED)]
-_BIASES = [int(mujoco.mjtBias.mjBIAS_NONE), int(mujoco.mjtBias.mjBIAS_AFFINE)]
 
 
 def compile_robot(
@@ -98,12 +91,12 @@ def _check_elements(spec: mujoco.MjSpec, description: Description, origin: str) 
 def _check_actuators(model: mujoco.MjModel, joints: tuple[str, ...], origin: str) -> None:
     """Refuse joints that are not driven by one motor or servo each, whose control has a range."""
     for name in joints:
-        count = len(_motors_of(model, name))
+        count = len(motors_of(model, name))
         if count != 1:
             raise InvalidRobotError(
                 f"{origin}: one actuator must drive the joint {name!r}, not {count}{transmissions(model)}"
             )
-        _check_kind(model, motor_of(model, name), f"{origin}: the actuator of the joint {name!r}")
+        check_kind(model, motor_of(model, name), f"{origin}: the actuator of the joint {name!r}")
     limited = model.actuator_ctrllimited.astype(np.bool_) & (np.diff(model.actuator_ctrlrange)[:, 0] > 0)
     lacking = [name for name in joints if not limited[motor_of(model, name)]]
     if lacking:
@@ -160,7 +153,7 @@ def adjust(spec: mujoco.MjSpec, description: Description) -> None:
     Raises:
         InvalidRobotError: a stiffness is missing of what is a motor.
     """
-    motors = {actuator.target: actuator for actuator in spec.actuators if actuator.trntype == _TO_JOINT}
+    motors = {actuator.target: actuator for actuator in spec.actuators if actuator.trntype == TO_JOINT}
     for name, (low, high) in description.ranges.items():
         joint = spec.joint(name)
         degrees = spec.compiler.degree and joint.type == mujoco.mjtJoint.mjJNT_HINGE
@@ -186,12 +179,6 @@ def _make_servo(motor: mujoco.MjsActuator, stiffness: float) -> None:
     motor.set_to_position(kp=stiffness, dampratio=1)
     motor.gear, motor.dyntype = [1, 0, 0, 0, 0, 0], mujoco.mjtDyn.mjDYN_NONE
     motor.forcelimited, motor.forcerange = mujoco.mjtLimited.mjLIMITED_TRUE, [-greatest, greatest]
-
-
-def torque_limit(motor: mujoco.MjsActuator) -> float:
-    """Greatest torque or force of an actuator about or along its joint; inf of one without limits."""
-    told, force = (float(np.abs(limits).max()) or np.inf for limits in (motor.ctrlrange, motor.forcerange))
-    return abs(motor.gear[0]) * min(abs(motor.gainprm[0]) * told, force)
 
 
 def _tell(servo: mujoco.MjsActuator, low: float, high: float) -> None:
@@ -284,21 +271,6 @@ def _add_contact_sensor(spec: mujoco.MjSpec, name: str, sole: str, floor: str) -
     )
 
 
-def motor_of(model: mujoco.MjModel, joint: str) -> int:
-    """The actuator that drives a joint, or ABSENT."""
-    motors = _motors_of(model, joint)
-    return int(motors[0]) if len(motors) else ABSENT
-
-
-def goes_beyond(model: mujoco.MjModel, joint: str) -> bool:
-    """Whether a joint's servo can be told positions far outside the joint's range."""
-    actuator = motor_of(model, joint)
-    if not model.actuator_biasprm[actuator, 1]:
-        return False
-    told = np.ptp(model.actuator_ctrlrange[actuator] / model.actuator_gear[actuator, 0])
-    return bool(told > _BEYOND * np.ptp(model.joint(joint).range))
-
-
 def standing_data(model: mujoco.MjModel, positions: Mapping[str, np.ndarray]) -> mujoco.MjData:
     """Data of a model with joints at these positions; those outside their ranges are put in the middle."""
     data = mujoco.MjData(model)
@@ -352,46 +324,3 @@ def _check_root(torso: mujoco.MjsBody, what: str) -> None:
 def _names(elements: list) -> list[str]:
     """Names of those elements of a spec that have one."""
     return [element.name for element in elements if element.name]
-
-
-def _motors_of(model: mujoco.MjModel, joint: str) -> np.ndarray:
-    """The actuators that drive a joint."""
-    number = mujoco.mj_name2id(model, mujoco.mjtObj.mjOBJ_JOINT, joint)
-    return np.flatnonzero((model.actuator_trntype == _JOINT) & (model.actuator_trnid[:, 0] == number))
-
-
-def _check_kind(model: mujoco.MjModel, actuator: int, what: str) -> None:
-    """Refuse an actuator that is neither a motor nor a servo."""
-    for kinds, known in (
-        (model.actuator_dyntype, _DYNAMICS),
-        (model.actuator_gaintype, _GAINS),
-        (model.actuator_biastype, _BIASES),
-    ):
-        if kinds[actuator] not in known:
-            raise InvalidRobotError(
-                f"{what} must be a motor, or a position or velocity servo, not a muscle or another actuator "
-                "with dynamics of its own"
-            )
-
-
-def transmissions(model: mujoco.MjModel) -> str:
-    """A remark on actuators that drive something else than joints; empty where there are none."""
-    kinds = {int(kind) for kind in model.actuator_trntype} & _TRANSMISSIONS.keys()
-    names = ", ".join(_TRANSMISSIONS[kind] for kind in sorted(kinds))
-    return f"; there are actuators that drive {names}, which is not supported" if names else ""
-
-
-def is_plain(actuator: mujoco.MjsActuator) -> bool:
-    """Whether an actuator is a motor or a servo, not a muscle or another one with dynamics of its own."""
-    kinds = (actuator.dyntype, _DYNAMICS), (actuator.gaintype, _GAINS), (actuator.biastype, _BIASES)
-    return all(int(kind) in known for kind, known in kinds)
-
-
-def is_servo(actuator: mujoco.MjsActuator) -> bool:
-    """Whether an actuator pulls its joint towards the position that it is told."""
-    return (
-        actuator.trntype == _TO_JOINT
-        and actuator.biastype == mujoco.mjtBias.mjBIAS_AFFINE
-        and actuator.biasprm[1] != 0
-        and actuator.gainprm[0] != 0
-    )

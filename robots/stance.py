@@ -5,7 +5,8 @@ from dataclasses import dataclass
 import mujoco
 import numpy as np
 
-from robots.model import motor_of, put_joints, standing_data
+from robots.model import put_joints, standing_data
+from robots.motors import motor_of
 from robots.robot import Robot
 
 _FAR = 100.0  # [m] from the ground, at most, that a robot may be before it is put there

@@ -8,7 +8,7 @@ import mujoco
 import numpy as np
 
 from robots.errors import InvalidValueError, UnknownNameError
-from robots.model import ABSENT, motor_of
+from robots.motors import Motors
 from robots.robot import Robot
 
 Sort = Literal["leg", "joint", "foot", "all", "torso", "floor"]
@@ -116,14 +116,7 @@ class RobotParts:
 
     def torque(self, joint: str) -> float:
         """Greatest torque or force of a joint's motor [N m or N]; 1 where it has no limit."""
-        model = self.robot.physics
-        motor = motor_of(model, joint)
-        if motor == ABSENT:
-            return 1.0
-        told = abs(model.actuator_gainprm[motor, 0]) * np.abs(model.actuator_ctrlrange[motor]).max()
-        limited = bool(model.actuator_forcelimited[motor])
-        force = np.abs(model.actuator_forcerange[motor]).max() if limited else np.inf
-        return float(abs(model.actuator_gear[motor, 0]) * min(told, force)) or 1.0
+        return float(Motors.of(self.robot.physics, [joint]).greatest[0]) or 1.0
 
     @property
     def moves_freely(self) -> bool:
@@ -134,8 +127,7 @@ class RobotParts:
 
     def is_servo(self, joint: str) -> bool:
         """Whether a joint's motor is told angles, not torques."""
-        motor = motor_of(self.robot.physics, joint)
-        return motor != ABSENT and bool(self.robot.physics.actuator_biasprm[motor, 1])
+        return bool(Motors.of(self.robot.physics, [joint]).servos[0])
 
     def _limb(self, joint: str) -> mujoco.MjsBody:
         """The body that a joint moves."""

@@ -7,7 +7,7 @@ import numpy as np
 from scipy.spatial.transform import Rotation
 
 from adapt.damage.edits import RED
-from robots.model import ABSENT, motor_of
+from robots.motors import ABSENT, motor_of
 
 
 def joint_ids(model: mujoco.MjModel, names: Iterable[str]) -> list[int]:

@@ -7,9 +7,9 @@ from itertools import pairwise
 import numpy as np
 
 from robots.errors import InvalidValueError, UnknownNameError
-from robots.model import motor_of
+from robots.motors import Motors
 from robots.robot import Robot
-from robots.simulation.trace import SENSORS, trace_names
+from robots.simulation.trace import SENSORS, TraceColumns
 
 _WINDOWS = 5
 # The features of joints and of the whole robot, and what each may be off by in any case: resolution and drift
@@ -80,7 +80,7 @@ class Features:
 
     def __init__(self, robot: Robot, sensors: Sequence[str] = SENSORS) -> None:
         check_sensors(sensors)
-        self.robot, self.sensors = robot, tuple(sensors)
+        self.robot, self.sensors, self._columns = robot, tuple(sensors), TraceColumns.of(robot)
         names, joints, floors, kinds = self._names()
         kept = np.array([set(name.partition(":")[0].split("+")) <= set(sensors) for name in names])
         if robot.controller.closed_loop and {"encoders", "currents"} & set(sensors):
@@ -100,7 +100,7 @@ class Features:
         Raises:
             InvalidValueError: it has another shape, or a number is not finite.
         """
-        columns, most = len(trace_names(self.robot)), self.robot.description.episode_steps
+        columns, most = self._columns.end, self.robot.description.episode_steps
         if np.ndim(trace) != 2 or trace.shape[1] != columns or not 1 <= len(trace) <= most:
             raise InvalidValueError(
                 f"a trace of the {self.robot.name} must have 1 to {most} rows of {columns} numbers, not the "
@@ -121,24 +121,23 @@ class Features:
     def angle(self, trace: np.ndarray, joint: int) -> tuple[float, float]:
         """Median of what a joint's sensor read, and in which range it was 80% of the time [rad or m]."""
         low, high = self.robot.joint_ranges[joint]
-        least, median, most = np.quantile(trace[:, self.robot.action_dim + joint], (0.1, 0.5, 0.9))
+        least, median, most = np.quantile(trace[:, self._columns.angle + joint], (0.1, 0.5, 0.9))
         half = (high - low) / 2
         return float((low + high) / 2 + half * median), float(half * (most - least))
 
     def _held(self, trace: np.ndarray, until: int) -> np.ndarray:
         """The first rows of a trace, the last of them repeated, (until, c)."""
         if not len(trace):  # the simulation blew up
-            return np.zeros((until, len(trace_names(self.robot))), np.float32)
+            return np.zeros((until, self._columns.end), np.float32)
         return trace[np.minimum(np.arange(until), len(trace) - 1)]
 
     def _of_joints(self, rows: np.ndarray, counts: np.ndarray) -> np.ndarray:
         """Features of joints, (n, 11 j), from rows (n, t, c) of which some count, (n, t)."""
-        j = self.robot.action_dim
+        at = self._columns
         middle, half = self.robot.joint_ranges.mean(axis=1), np.diff(self.robot.joint_ranges)[:, 0] / 2
-        factor, shift = self._targets
-        angle = middle + half * rows[:, :, j : 2 * j].astype(np.float64)
-        target = shift + factor * rows[:, :, :j]
-        torque = rows[:, :, 2 * j : 3 * j].astype(np.float64)
+        angle = middle + half * rows[:, :, at.angle : at.torque].astype(np.float64)
+        target = self._motors.targets(rows[:, :, : at.angle])
+        torque = rows[:, :, at.torque : at.attitude].astype(np.float64)
         weight = counts[:, :, None] / counts.sum(axis=1)[:, None, None]
 
         def moments(values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -148,7 +147,7 @@ class Features:
 
         highest = np.where(counts[:, :, None], angle, -np.inf).max(axis=1)
         lowest = np.where(counts[:, :, None], angle, np.inf).min(axis=1)
-        usual = self._usual(rows[:, :, :j].astype(np.float64), angle)
+        usual = self._motors.torques(rows[:, :, : at.angle].astype(np.float64), angle)  # at rest
         least = _LEAST_TORQUE**2  # draws what is said of a motor at rest towards 1
         both, square, own = (
             (weight * product).sum(axis=1) + least for product in (usual * torque, usual**2, torque**2)
@@ -165,34 +164,23 @@ class Features:
             axis=1,
         )
 
-    def _usual(self, action: np.ndarray, angle: np.ndarray) -> np.ndarray:
-        """Torques of the whole robot's motors at actions and angles, but for speeds, (n, t, j) each."""
-        model, motors = self.robot.physics, self._motors
-        low, high = model.actuator_ctrlrange[motors].T
-        gear, limited = model.actuator_gear[motors, 0], model.actuator_forcelimited[motors].astype(bool)
-        bias = model.actuator_biasprm[motors]
-        control = (low + high) / 2 + (high - low) / 2 * action
-        force = model.actuator_gainprm[motors, 0] * control + bias[:, 0] + bias[:, 1] * gear * angle
-        least, most = np.where(limited, model.actuator_forcerange[motors].T, [[-np.inf], [np.inf]])
-        return np.asarray(gear * np.clip(force, least, most))
-
     def _of_body(self, rows: np.ndarray, until: int) -> np.ndarray:
         """Features of the whole robot in windows, (n, w (7 + f))."""
-        j, f = self.robot.action_dim, len(self.robot.description.feet)
+        at = self._columns
         limit = self.robot.description.episode_steps
         ends = np.linspace(0, limit, _WINDOWS + 1).astype(int)
         found = []
         for start, end in pairwise(ends):
             first = min(start, until - 1)
             some = rows[:, first : max(min(end, until), first + 1)].astype(float)
-            attitude, contacts = some[:, :, 3 * j : 3 * j + 3], some[:, :, 3 * j + 6 : 3 * j + 6 + f]
+            attitude, contacts = some[:, :, at.attitude : at.rate], some[:, :, at.contact : at.position]
             turned = attitude[:, -1, 2] - attitude[:, 0, 2]
             found += [
                 attitude[:, :, :2].mean(axis=1),
                 attitude[:, :, :2].std(axis=1),
                 (np.mod(turned + np.pi, 2 * np.pi) - np.pi)[:, None],
                 contacts.mean(axis=1),
-                some[:, -1, -2:] - some[:, 0, -2:],
+                some[:, -1, at.position :] - some[:, 0, at.position :],
             ]
         return np.concatenate(found, axis=1)
 
@@ -223,19 +211,9 @@ class Features:
         return names, owners + [-1] * len(body), floors, kinds
 
     @cached_property
-    def _motors(self) -> list[int]:
-        """Index of each joint's motor."""
-        return [motor_of(self.robot.physics, joint) for joint in self.robot.description.joints]
-
-    @cached_property
-    def _targets(self) -> tuple[np.ndarray, np.ndarray]:
-        """Where actions from -1 to 1 send servos: target = shift + factor action [rad]; 0 of motors."""
-        model, motors = self.robot.physics, self._motors
-        stiffness = model.actuator_biasprm[motors, 1] * model.actuator_gear[motors, 0]
-        share = np.divide(-1, stiffness, out=np.zeros_like(stiffness), where=stiffness != 0)
-        low, high = model.actuator_ctrlrange[motors].T
-        gain, bias = model.actuator_gainprm[motors, 0], model.actuator_biasprm[motors, 0]
-        return share * gain * (high - low) / 2, share * (gain * (high + low) / 2 + bias)
+    def _motors(self) -> Motors:
+        """Those of the joints of the whole robot."""
+        return Motors.of(self.robot.physics, self.robot.description.joints)
 
 
 def _answers(angle: np.ndarray, torque: np.ndarray, counts: np.ndarray) -> np.ndarray:

@@ -6,7 +6,8 @@ import mujoco
 import numpy as np
 
 from robots.errors import InvalidRobotError
-from robots.model import keyframe_positions, standing_data, transmissions
+from robots.model import keyframe_positions, standing_data
+from robots.motors import transmissions
 
 _WORLD = 0
 _FAR = 100.0  # [m] within which distances are measured

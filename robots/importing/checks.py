@@ -7,7 +7,7 @@ import mujoco
 import numpy as np
 
 from robots.importing.anatomy import can_touch
-from robots.model import goes_beyond, motor_of, transmissions
+from robots.motors import Motors, goes_beyond, motor_of, transmissions
 from robots.robot import Robot
 from robots.simulation.episodes import Episodes
 from robots.simulation.simulation import Simulation
@@ -83,17 +83,16 @@ def _commands(robot: Robot) -> list[str]:
     """What actions from -1 to 1 command: one line for all joints with the same command."""
     lines: dict[str, list[str]] = {}
     for name in robot.description.joints:
-        lines.setdefault(_command(robot.model, motor_of(robot.model, name)), []).append(name)
+        lines.setdefault(_command(Motors.of(robot.model, [name])), []).append(name)
     return [line for words, joints in lines.items() for line in wrapped(f"{words}: {', '.join(joints)}")]
 
 
-def _command(model: mujoco.MjModel, actuator: int) -> str:
-    """What actions from -1 to 1 command an actuator to do."""
-    low, high = model.actuator_ctrlrange[actuator]
-    stiffness = -model.actuator_biasprm[actuator, 1]
-    if stiffness:
-        return f"positions from {low:.3g} to {high:.3g}, stiffness {stiffness:.3g}"
-    force = model.actuator_gainprm[actuator, 0] * model.actuator_gear[actuator, 0]
+def _command(motor: Motors) -> str:
+    """What actions from -1 to 1 command a single motor to do."""
+    low, high = motor.low[0], motor.high[0]
+    if motor.servos[0]:
+        return f"positions from {low:.3g} to {high:.3g}, stiffness {-motor.bias_length[0]:.3g}"
+    force = motor.gain[0] * motor.gear[0]
     return f"forces from {force * low:.3g} to {force * high:.3g}"
 
 

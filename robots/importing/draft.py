@@ -19,7 +19,8 @@ from robots.importing.anatomy import Parts, find_floor, find_parts, keyframes
 from robots.importing.checks import model_remarks
 from robots.mjcf.reading import read_self_contained
 from robots.mjcf.screening import compile_spec
-from robots.model import is_plain, is_servo, keyframe_positions, standing_data, torque_limit
+from robots.model import keyframe_positions, standing_data
+from robots.motors import is_plain, is_servo, torque_limit
 from robots.robot import Robot, robot_from_text
 from robots.stance import Stance, try_stance
 from robots.words import size_words, wrapped

@@ -15,7 +15,7 @@ from robots.robot import Robot
 from robots.simulation.episodes import Episodes
 from robots.simulation.state import TALLY
 from robots.simulation.stepper import Stepper
-from robots.simulation.trace import trace_names
+from robots.simulation.trace import TraceColumns
 
 _MOST = 1024  # threads; more than any machine can use
 
@@ -94,7 +94,7 @@ class Simulation:
         columns = TransitionColumns(robot.observation_dim, robot.action_dim).count
         steps = max(robot.description.episode_steps for robot in self._robots)
         transitions = np.empty((n, steps if request.transitions else 0, columns), np.float32)
-        traces = np.empty((n, steps if request.traces else 0, len(trace_names(robot))), np.float32)
+        traces = np.empty((n, steps if request.traces else 0, TraceColumns.of(robot).end), np.float32)
         tallies, contacts = np.zeros(n, TALLY), np.zeros((n, robot.measure_dim), np.int64)
         evaluation = _Evaluation(
             parameters, seeds, variants, tallies, contacts, sums, transitions, traces, on_finished

@@ -11,7 +11,8 @@ from typing import Any, NamedTuple
 import mujoco
 import numpy as np
 
-from robots.model import ABSENT, contact_sensor, motor_of, put_joints
+from robots.model import contact_sensor, put_joints
+from robots.motors import ABSENT, Motors, motor_of
 from robots.robot import Robot
 
 _MIDWAY = 0.4  # share of an episode after which progress is noted
@@ -179,11 +180,7 @@ def _joints(robot: Robot, data: mujoco.MjData) -> np.ndarray:
     motors = [motor_of(model, name) for name in names]
     middle, half_range = robot.joint_ranges.mean(axis=1), np.diff(robot.joint_ranges)[:, 0] / 2
     fixed = [robot.faults.fixed.get(name, np.nan) for name in names]
-    limited = model.actuator_forcelimited.astype(np.bool_)
-
-    def of_motors(values: np.ndarray) -> np.ndarray:
-        return np.array([values[motor] if motor != ABSENT else 0.0 for motor in motors])
-
+    drives = Motors.of(model, names)
     values = {
         # columns of a row of state, or ABSENT
         "qpos": _addresses(joints, model.jnt_qposadr, 0),
@@ -193,15 +190,9 @@ def _joints(robot: Robot, data: mujoco.MjData) -> np.ndarray:
         "half_range": half_range,
         # position that an absent joint reads, rescaled like the others
         "fixed": np.nan_to_num((np.array(fixed) - middle) / half_range, nan=0.0),
-        "ctrl_middle": of_motors(model.actuator_ctrlrange.mean(axis=1)),  # of what the actuator can be told
-        "ctrl_half_range": of_motors(np.diff(model.actuator_ctrlrange)[:, 0] / 2),
-        "gear": of_motors(model.actuator_gear[:, 0]),
-        "gain": of_motors(model.actuator_gainprm[:, 0]),  # force per control
-        "bias": of_motors(model.actuator_biasprm[:, 0]),  # constant force of the actuator
-        "bias_length": of_motors(model.actuator_biasprm[:, 1]),  # force per length
-        "bias_velocity": of_motors(model.actuator_biasprm[:, 2]),  # force per velocity
-        "min_force": of_motors(np.where(limited, model.actuator_forcerange[:, 0], -np.inf)),
-        "max_force": of_motors(np.where(limited, model.actuator_forcerange[:, 1], np.inf)),
+        "ctrl_middle": (drives.low + drives.high) / 2,  # of what the actuator can be told
+        "ctrl_half_range": (drives.high - drives.low) / 2,
+        **vars(drives),
         # share of the joint's velocity by which its position changes
         "rate": [description.position_rates.get(name, 1.0) for name in description.joints],
         "play": [float(robot.faults.play.get(name, 0.0)) for name in names],  # in units of the control

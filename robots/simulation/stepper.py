@@ -19,7 +19,8 @@ from robots.arrays import real_array
 from robots.compilation import INTERPRETED, compiled
 from robots.errors import InvalidValueError
 from robots.mjcf.screening import library_path
-from robots.model import ABSENT, knows_halves
+from robots.model import knows_halves
+from robots.motors import ABSENT
 from robots.robot import Robot
 from robots.seeds import MOST_SEED
 from robots.simulation.state import EpisodeState, Task, make_state, make_task, read_tally, start_positions

@@ -10,8 +10,9 @@ from numba import uint64
 
 from robots.compilation import compiled
 from robots.files.texts import LARGEST
-from robots.model import ABSENT
+from robots.motors import ABSENT, motor_torque
 from robots.simulation.state import EpisodeState, Task
+from robots.simulation.trace import trace_columns
 
 TARGET_X = 1000.0  # [m] straight ahead of the start
 OBSERVATION_LIMIT = 5.0
@@ -20,6 +21,7 @@ _ABSURD_SPEED = 1e3
 _NEAR_LIMIT = 0.99  # share of a joint's range beyond which it counts as being at its limit
 _GOLDEN = uint64(0x9E3779B97F4A7C15)
 _Pose = tuple[float, float, float, float, float, float]
+_motor_torque, _trace_columns = compiled()(motor_torque), compiled()(trace_columns)
 
 
 @compiled()
@@ -221,9 +223,7 @@ def _torque(task: Task, row: np.ndarray, j: int) -> float:
     if joint.ctrl == ABSENT:
         return 0.0
     velocity = row[joint.qvel] if joint.qvel != ABSENT else 0.0
-    force = joint.gain * row[joint.ctrl] + joint.bias
-    force += joint.gear * (joint.bias_length * row[joint.qpos] + joint.bias_velocity * velocity)
-    return float(joint.gear * min(max(force, joint.min_force), joint.max_force))
+    return float(_motor_torque(joint, row[joint.ctrl], row[joint.qpos], velocity))
 
 
 @compiled()
@@ -234,18 +234,19 @@ def note(task: Task, episode: EpisodeState, trace: np.ndarray) -> None:
     """
     constants, row = task.constants[0], episode.row
     joints, feet = task.joints.size, episode.touching.size
+    at = _trace_columns(joints, feet)
     for j in range(joints):
-        trace[joints + j] = episode.observation[8 + 2 * j]
-        trace[2 * joints + j] = _torque(task, row, j)
-    pose, turning, at = _pose(task, row), constants.root_qvel, 3 * joints
+        trace[at.angle + j] = episode.observation[8 + 2 * j]
+        trace[at.torque + j] = _torque(task, row, j)
+    pose, turning = _pose(task, row), constants.root_qvel
     for i in range(3):
-        trace[at + i] = pose[3 + i]
-        trace[at + 3 + i] = 0.0 if constants.planar else row[turning + 3 + i]
+        trace[at.attitude + i] = pose[3 + i]
+        trace[at.rate + i] = 0.0 if constants.planar else row[turning + 3 + i]
     if constants.planar:
-        trace[at + 4] = row[turning + 2]
+        trace[at.rate + 1] = row[turning + 2]
     for foot in range(feet):
-        trace[at + 6 + foot] = episode.observation[8 + 2 * joints + foot]
-    trace[at + 6 + feet], trace[at + 7 + feet] = _position(task, row)
+        trace[at.contact + foot] = episode.observation[8 + 2 * joints + foot]
+    trace[at.position], trace[at.position + 1] = _position(task, row)
 
 
 @compiled()

@@ -1,8 +1,46 @@
 """The columns of a trace: what a robot's sensors read in every control step of an episode."""
 
+from typing import NamedTuple
+
 from robots.robot import Robot
 
 SENSORS = ("encoders", "currents", "imu", "contacts", "odometry")
+
+
+class TraceColumns(NamedTuple):
+    """Where the parts of a trace of j joints and f feet begin, in the order of `trace_names`.
+
+    The first part is the action of each joint.
+
+    Attributes:
+        angle: of each joint.
+        torque: of each joint.
+        attitude: roll, pitch and yaw.
+        rate: the rate of each.
+        contact: of each foot.
+        position: x and y.
+        end: number of all columns.
+    """
+
+    angle: int
+    torque: int
+    attitude: int
+    rate: int
+    contact: int
+    position: int
+    end: int
+
+    @classmethod
+    def of(cls, robot: Robot) -> "TraceColumns":
+        """The columns of a robot's traces."""
+        return trace_columns(robot.action_dim, len(robot.description.feet))
+
+
+def trace_columns(joints: int, feet: int) -> TraceColumns:
+    """The columns of a trace of so many joints and feet; kernels call it too."""
+    attitude = 3 * joints
+    position = attitude + 6 + feet
+    return TraceColumns(joints, 2 * joints, attitude, attitude + 3, attitude + 6, position, position + 2)
 
 
 def trace_names(robot: Robot) -> tuple[str, ...]:

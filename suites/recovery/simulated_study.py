@@ -32,6 +32,7 @@ from robots.files.texts import read_json
 from robots.randomization import randomised
 from robots.robot import Robot
 from robots.seeds import SeedFamily, derive_seeds
+from robots.simulation.trace import TraceColumns
 from suites.identity import keep_identity
 from suites.recovery.cases import SIMULATED_TRACKS, find_tracks
 from suites.recovery.faults import draw_faults
@@ -243,7 +244,7 @@ class SimulatedStudy:
         share, offset = noise.share * rng.standard_normal(), noise.offset * rng.standard_normal()
         trace = outcome.trace
         if self.track.gap and len(trace):
-            commands = self.repertoire.robot.action_dim  # which nobody has to measure
+            commands = TraceColumns.of(self.repertoire.robot).angle  # the first, which nobody has to measure
             trace = np.array(trace)
             trace[:, commands:] += _READINGS * rng.standard_normal(trace[:, commands:].shape)
         return replace(outcome, objective=outcome.objective * (1 + share) + offset, trace=trace)

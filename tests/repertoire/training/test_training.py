@@ -175,7 +175,8 @@ def test_a_killed_run_resumes_bit_for_bit(tmp_path, uninterrupted) -> None:
     """SIGKILL at random moments, until the run has finished."""
     folder, rng = tmp_path / "run", random.Random(0)
     code = (
-        "import sys; from pathlib import Path; from repertoire.training.runs import *\n"
+        "import sys; from pathlib import Path; from repertoire.storage.files import FILE_NAME\n"
+        "from repertoire.training.runs import *\n"
         f"SMALL = {SMALL!r}\n"
         f"out = Path({str(folder)!r})\n"
         "opening = resume_training(out) if (out / FILE_NAME).exists() else "

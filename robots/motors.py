@@ -1,0 +1,179 @@
+"""`Motors`: what drives the joints of a robot, and the law by which controls become torques.
+
+An actuator is a motor, which is told torques, or a servo, which is told positions.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import mujoco
+import numpy as np
+
+from robots.errors import InvalidRobotError
+
+ABSENT = -1  # index of what a damaged robot has lost, as MuJoCo has it
+TO_JOINT = mujoco.mjtTrn.mjTRN_JOINT
+_JOINT = int(TO_JOINT)
+_TRANSMISSIONS = {
+    int(mujoco.mjtTrn.mjTRN_JOINTINPARENT): "a joint in its parent's frame",
+    int(mujoco.mjtTrn.mjTRN_SLIDERCRANK): "a slider-crank",
+    int(mujoco.mjtTrn.mjTRN_TENDON): "a tendon",
+    int(mujoco.mjtTrn.mjTRN_SITE): "a site",
+    int(mujoco.mjtTrn.mjTRN_BODY): "a body",
+}
+# how controls become forces: at once, or behind a filter; muscles and integrators have a memory of their own
+_DYNAMICS = [
+    int(kind)
+    for kind in (mujoco.mjtDyn.mjDYN_NONE, mujoco.mjtDyn.mjDYN_FILTER, mujoco.mjtDyn.mjDYN_FILTEREXACT)
+]
+_BEYOND = 1.1  # a servo that can be told more than this times its joint's range goes far outside it
+_GAINS = [int(mujoco.mjtGain.mjGAIN_FIXED)]
+_BIASES = [int(mujoco.mjtBias.mjBIAS_NONE), int(mujoco.mjtBias.mjBIAS_AFFINE)]
+
+
+def motor_torque(motor: Any, control: Any, position: Any, velocity: Any) -> Any:
+    """The torque or force of an actuator about or along its joint [N m or N], of numbers or of arrays.
+
+    Args:
+        motor: with the attributes of `Motors`; a record in kernels.
+        control: what it is told.
+        position: of its joint [rad or m].
+        velocity: of its joint.
+    """
+    force = motor.gain * control + motor.bias
+    force = force + motor.gear * (motor.bias_length * position + motor.bias_velocity * velocity)
+    return motor.gear * np.minimum(np.maximum(force, motor.min_force), motor.max_force)
+
+
+@dataclass(frozen=True)
+class Motors:
+    """The actuators of j joints, (j,) each; 0 of one that is gone.
+
+    Attributes:
+        low: least control.
+        high: greatest control.
+        gear: torque per force, and length per position.
+        gain: force per control.
+        bias: constant force.
+        bias_length: force per length.
+        bias_velocity: force per velocity.
+        min_force: least force, -inf without a limit.
+        max_force: greatest force, inf without a limit.
+    """
+
+    low: np.ndarray
+    high: np.ndarray
+    gear: np.ndarray
+    gain: np.ndarray
+    bias: np.ndarray
+    bias_length: np.ndarray
+    bias_velocity: np.ndarray
+    min_force: np.ndarray
+    max_force: np.ndarray
+
+    @classmethod
+    def of(cls, model: mujoco.MjModel, joints: Sequence[str]) -> "Motors":
+        """Read the actuators of joints off a compiled model."""
+        motors = np.array([motor_of(model, joint) for joint in joints])
+        limited = model.actuator_forcelimited.astype(np.bool_)
+        columns = (
+            *model.actuator_ctrlrange.T,
+            model.actuator_gear[:, 0],
+            model.actuator_gainprm[:, 0],
+            *model.actuator_biasprm[:, :3].T,
+            np.where(limited, model.actuator_forcerange[:, 0], -np.inf),
+            np.where(limited, model.actuator_forcerange[:, 1], np.inf),
+        )
+        return cls(*(np.append(column, 0.0)[motors] for column in columns))  # the last one's where ABSENT
+
+    @property
+    def servos(self) -> np.ndarray:
+        """Whether each is told positions, not torques, (j,) bool."""
+        return self.bias_length != 0
+
+    @property
+    def greatest(self) -> np.ndarray:
+        """Greatest torque or force of each about or along its joint [N m or N], (j,); inf without limits."""
+        told = np.maximum(abs(self.low), abs(self.high))
+        force = np.maximum(abs(self.min_force), abs(self.max_force))
+        return np.asarray(_limit(self.gear, self.gain, told, force))
+
+    def torques(self, actions: np.ndarray, positions: np.ndarray) -> np.ndarray:
+        """What they give at actions from -1 to 1 and positions, of joints at rest [N m or N], (..., j)."""
+        controls = (self.low + self.high) / 2 + (self.high - self.low) / 2 * actions
+        return np.asarray(motor_torque(self, controls, positions, 0.0))
+
+    def targets(self, actions: np.ndarray) -> np.ndarray:
+        """Where actions send servos, to a torque of 0 at rest [rad or m], (..., j); 0 of motors."""
+        stiffness = self.bias_length * self.gear
+        share = np.divide(-1, stiffness, out=np.zeros_like(stiffness), where=self.servos)
+        middle = share * (self.gain * (self.high + self.low) / 2 + self.bias)
+        return middle + share * self.gain * (self.high - self.low) / 2 * actions
+
+
+def motor_of(model: mujoco.MjModel, joint: str) -> int:
+    """The actuator that drives a joint, or ABSENT."""
+    motors = motors_of(model, joint)
+    return int(motors[0]) if len(motors) else ABSENT
+
+
+def goes_beyond(model: mujoco.MjModel, joint: str) -> bool:
+    """Whether a joint's servo can be told positions far outside the joint's range."""
+    motors = Motors.of(model, [joint])
+    told = np.ptp(motors.targets(np.array([[-1.0], [1.0]])))  # 0 of a motor
+    return bool(told > _BEYOND * np.ptp(model.joint(joint).range))
+
+
+def motors_of(model: mujoco.MjModel, joint: str) -> np.ndarray:
+    """The actuators that drive a joint."""
+    number = mujoco.mj_name2id(model, mujoco.mjtObj.mjOBJ_JOINT, joint)
+    return np.flatnonzero((model.actuator_trntype == _JOINT) & (model.actuator_trnid[:, 0] == number))
+
+
+def check_kind(model: mujoco.MjModel, actuator: int, what: str) -> None:
+    """Refuse an actuator that is neither a motor nor a servo."""
+    for kinds, known in (
+        (model.actuator_dyntype, _DYNAMICS),
+        (model.actuator_gaintype, _GAINS),
+        (model.actuator_biastype, _BIASES),
+    ):
+        if kinds[actuator] not in known:
+            raise InvalidRobotError(
+                f"{what} must be a motor, or a position or velocity servo, not a muscle or another actuator "
+                "with dynamics of its own"
+            )
+
+
+def torque_limit(motor: mujoco.MjsActuator) -> float:
+    """Greatest torque or force of an actuator about or along its joint; inf of one without limits."""
+    told, force = (float(np.abs(limits).max()) or np.inf for limits in (motor.ctrlrange, motor.forcerange))
+    return float(_limit(motor.gear[0], motor.gainprm[0], told, force))
+
+
+def _limit(gear: Any, gain: Any, told: Any, force: Any) -> Any:
+    """Greatest torque of actuators with a greatest control and a greatest force."""
+    return abs(gear) * np.minimum(abs(gain) * told, force)
+
+
+def transmissions(model: mujoco.MjModel) -> str:
+    """A remark on actuators that drive something else than joints; empty where there are none."""
+    kinds = {int(kind) for kind in model.actuator_trntype} & _TRANSMISSIONS.keys()
+    names = ", ".join(_TRANSMISSIONS[kind] for kind in sorted(kinds))
+    return f"; there are actuators that drive {names}, which is not supported" if names else ""
+
+
+def is_plain(actuator: mujoco.MjsActuator) -> bool:
+    """Whether an actuator is a motor or a servo, not a muscle or another one with dynamics of its own."""
+    kinds = (actuator.dyntype, _DYNAMICS), (actuator.gaintype, _GAINS), (actuator.biastype, _BIASES)
+    return all(int(kind) in known for kind, known in kinds)
+
+
+def is_servo(actuator: mujoco.MjsActuator) -> bool:
+    """Whether an actuator pulls its joint towards the position that it is told."""
+    return (
+        actuator.trntype == TO_JOINT
+        and actuator.biastype == mujoco.mjtBias.mjBIAS_AFFINE
+        and actuator.biasprm[1] != 0
+        and actuator.gainprm[0] != 0
+    )
