@@ -71,7 +71,7 @@ def test_what_diverged_is_a_fall_with_the_minimum_objective(repertoire, monkeypa
 
     def one_fails(self, parameters, seeds, **options):
         found = evaluate(self, parameters, seeds, **options)
-        found.diverged[1], found.fell[1], found.objectives[1], found.measures[1] = True, False, np.nan, np.nan
+        found.diverged[1], found.fell[1], found.objectives[1], found.measures[1] = True, True, np.nan, np.nan
         return found
 
     monkeypatch.setattr(Simulation, "evaluate", one_fails)
