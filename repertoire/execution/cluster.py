@@ -147,6 +147,7 @@ def _local_cluster(count: str, folder: str) -> LocalCluster:
             threads_per_worker=1,
             host="127.0.0.1",
             dashboard_address="127.0.0.1:0",
+            scheduler_kwargs={"dashboard": False},
             memory_limit=0,
             silence_logs=logging.CRITICAL,
         )
