@@ -1,7 +1,9 @@
-"""What to do when it breaks: damage, recovery, deployment.
+"""What to do when it breaks.
 
-* `damage`: kinds of damage, each a change to a robot.
-* `selectors`: ways of choosing the next controller to try.
-* `recovery`: the trial loop, from a repertoire and a damage to a controller that works again.
-* `deployment`: runs one controller on an intact or damaged robot and records what happens.
+* `damage/`: kinds of damage, each a change to a robot.
+* `records`: what passes between the others; `expectations`: what may be wrong, and what gaits then do.
+* `rehearsal/`: every gait under every damage of a library; `self_model/`: faults fitted to what trials show.
+* `selectors/`: ways of choosing the next controller to try.
+* `recovery`: the trial loop, from a repertoire and a damage to a controller that works again; `confirmation`,
+  `oracle`, `report`: what it needs.
 """

@@ -117,7 +117,7 @@ def recover(
     """
     from adapt.damage.text import parse_damage
     from adapt.recovery import recover as run_recovery
-    from adapt.rehearsal.storage import find_table
+    from adapt.selectors.catalogue import find_table
 
     path = None if isinstance(source, Repertoire) else repertoire_path(source)
     repertoire = source if isinstance(source, Repertoire) else load(source)

@@ -42,12 +42,12 @@ def rehearsal(
             is out of range.
         UnknownNameError: a damage names a part that the robot does not have.
     """
-    conditions = damaged_robots(robot or repertoire.robot, damages)
+    conditions = rehearsed_robots(robot or repertoire.robot, damages)
     evaluator = Evaluator(repertoire, conditions, threads=threads)
     return Evaluation(evaluator, episodes=episodes, seed=seed, family=SeedFamily.REHEARSAL, block=block)
 
 
-def damaged_robots(robot: Robot, damages: Iterable[Damage]) -> dict[str, Robot]:
+def rehearsed_robots(robot: Robot, damages: Iterable[Damage]) -> dict[str, Robot]:
     """The conditions of a rehearsal: robots by the texts of their damages, the healthy one first.
 
     Raises:

@@ -9,7 +9,6 @@ from adapt.damage import HEALTHY
 from adapt.rehearsal.table import Table
 from repertoire.evaluation.evaluator import Identity, robot_label
 from repertoire.repertoire import Repertoire
-from repertoire.storage.files import RunFiles
 from repertoire.storage.formats import Array, Contents, Format
 from repertoire.storage.repertoires import fingerprint
 from robots.errors import InvalidValueError
@@ -121,29 +120,3 @@ def _check_origin(contents: Contents, repertoire: Repertoire, robot: Robot) -> N
             f"it has {k} controllers and {len(names)} kinds of evidence, which is not what the repertoire "
             f"of {len(repertoire)} has"
         )
-
-
-def find_table(
-    repertoire: Repertoire, file: Path | None, selector: str | None, rehearsal: Path | None
-) -> tuple[Table | None, Path | None]:
-    """Find the rehearsal that a selector uses.
-
-    Args:
-        repertoire: that was rehearsed.
-        file: of the repertoire, next to which its rehearsal is looked for; None if it is in no file.
-        selector: name of the selector; None for the default, which uses a rehearsal if there is one.
-        rehearsal: file of the rehearsal, if the user gave one.
-
-    Returns:
-        The table and its file; None and None if there is none, or the selector does not use one.
-
-    Raises:
-        UnknownNameError: there is no such selector.
-        InvalidFileError: the file cannot be read, or is not a rehearsal of the repertoire.
-    """
-    from adapt.selectors.catalogue import find_selector
-
-    used = selector is None or find_selector(selector).takes_table
-    if rehearsal is None and file is not None and used and RunFiles(file).rehearsal.exists():
-        rehearsal = RunFiles(file).rehearsal
-    return (None, None) if rehearsal is None else (read_table(rehearsal, repertoire), rehearsal)

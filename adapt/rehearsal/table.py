@@ -3,10 +3,13 @@
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 
+from adapt.damage.damage import Damage
+from adapt.damage.text import damage_from
 from robots.errors import InvalidValueError, UnknownNameError
 
 GOOD = 0.8  # share of the best controller's objective from which on another one counts as good
@@ -44,6 +47,16 @@ class Table:
 
     def __len__(self) -> int:
         return len(self.conditions)
+
+    @cached_property
+    def damages(self) -> tuple[Damage, ...]:
+        """What the conditions are, of whichever robot.
+
+        Raises:
+            InvalidValueError: a text is none of a damage.
+            UnknownNameError: there is no such kind of damage.
+        """
+        return tuple(map(damage_from, self.conditions))
 
     def take(self, conditions: Sequence[str]) -> "Table":
         """The table of some conditions, in the order in which they are named.

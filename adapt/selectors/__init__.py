@@ -4,6 +4,5 @@
 * `catalogue`: the table of selectors by name, in which they register themselves.
 * `baselines`, `successive_halving`: selectors that learn nothing of one controller from another; the oracle.
 * `map_bo`: map-based Bayesian optimisation; `gp_ucb` and `thompson` are relatives of it.
-* `gaussian_process`: exact posteriors over a fixed set of points.
 * `multi_prior/`: `rehearsed`, which averages over rehearsed damages; `self-model`, which adds fitted ones.
 """

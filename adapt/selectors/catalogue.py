@@ -5,11 +5,15 @@ import pkgutil
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
+from pathlib import Path
 from typing import Any, TypeVar
 
 from adapt import selectors
+from adapt.rehearsal.storage import read_table
 from adapt.rehearsal.table import Table
 from adapt.selectors.selector import Context, Selector
+from repertoire.repertoire import Repertoire
+from repertoire.storage.files import RunFiles
 from robots.errors import InvalidValueError, UnknownNameError
 
 
@@ -118,6 +122,30 @@ def choose_selector(name: str | None, table: Table | None) -> str:
             f"the {name} selector makes no use of a rehearsal: leave it out, or choose the rehearsed selector"
         )
     return name
+
+
+def find_table(
+    repertoire: Repertoire, file: Path | None, selector: str | None, rehearsal: Path | None
+) -> tuple[Table | None, Path | None]:
+    """Find the rehearsal that a selector uses.
+
+    Args:
+        repertoire: that was rehearsed.
+        file: of the repertoire, next to which its rehearsal is looked for; None if it is in no file.
+        selector: name of the selector; None for the default, which uses a rehearsal if there is one.
+        rehearsal: file of the rehearsal, if the user gave one.
+
+    Returns:
+        The table and its file; None and None if there is none, or the selector does not use one.
+
+    Raises:
+        UnknownNameError: there is no such selector.
+        InvalidFileError: the file cannot be read, or is not a rehearsal of the repertoire.
+    """
+    used = selector is None or find_selector(selector).takes_table
+    if rehearsal is None and file is not None and used and RunFiles(file).rehearsal.exists():
+        rehearsal = RunFiles(file).rehearsal
+    return (None, None) if rehearsal is None else (read_table(rehearsal, repertoire), rehearsal)
 
 
 def make_selector(name: str, context: Context) -> Selector:

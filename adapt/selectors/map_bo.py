@@ -5,9 +5,9 @@ from typing import TypeVar
 
 import numpy as np
 
+from adapt.gaussian_process import Posterior, matern_52
 from adapt.records import Outcome
 from adapt.selectors.catalogue import register
-from adapt.selectors.gaussian_process import Posterior, matern_52
 from adapt.selectors.selector import Context, Selector
 from robots.errors import InvalidValueError
 

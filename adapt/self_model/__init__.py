@@ -6,6 +6,7 @@
 * `rating`: how well faults explain what the robot did in its trials.
 * `fit`: the search for the faults that explain it best.
 * `forecast`: what all gaits would do under faults, from those that were simulated under them.
+* `fits`: what faults are expected to do and to show, for whoever weighs hypotheses.
 
-The selector that uses them is `adapt.selectors.multi_prior.self_model`.
+The selector that uses them is `adapt.selectors.multi_prior.fitted`.
 """

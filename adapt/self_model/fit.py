@@ -151,11 +151,9 @@ class Fit:
 
     def _order(self, shown: Sequence[np.ndarray], trials: Trials) -> np.ndarray:
         """Indices of what models show, those first that are nearest to some trials."""
-        return np.argsort(self._rating.misfits(self._stacked(shown), trials).sum(axis=1), kind="stable")
-
-    def _stacked(self, shown: Sequence[np.ndarray]) -> np.ndarray:
-        """What n models show, (n, e), of which there may be none."""
-        return np.reshape(shown, (len(shown), len(self._rating.features)))
+        return np.argsort(
+            self._rating.misfits(self._rating.stacked(shown), trials).sum(axis=1), kind="stable"
+        )
 
     @property
     def _first(self) -> tuple[Trials, list[Model]]:
@@ -206,7 +204,7 @@ class Fit:
         """Each leg's best explanation of its own joints' readings, put together."""
         (first, known), features = self._first, self._rating.features
         healthy = self._rating.misfits(self._rating.healthy.mean(first.row), first)
-        losses = self._rating.misfits(self._stacked([model.mean(first.row) for model in known]), first)
+        losses = self._rating.misfits(self._rating.stacked([model.mean(first.row) for model in known]), first)
         parts = [self._registry.joints_of(model.defects[0]) for model in known]
         gains: list[tuple[float, Defect]] = []
         for leg in features.robot.description.legs.values():

@@ -6,7 +6,7 @@ import numpy as np
 from scipy.linalg import cho_factor, cho_solve
 from scipy.spatial.distance import cdist
 
-from adapt.selectors.gaussian_process import matern_52
+from adapt.gaussian_process import matern_52
 from adapt.self_model.rating import Model
 from adapt.self_model.twin import Run, Twin
 from robots.seeds import SeedFamily, derive_seeds

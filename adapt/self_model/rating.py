@@ -225,11 +225,15 @@ class Rating:
         self.simulate([self.healthy, *models])
         return {
             trials.row: (
-                np.array([self._likely(model, trials) for model in models]),
+                self.stacked([self._likely(model, trials) for model in models]),
                 trials.variance + self._floor,
             )
             for trials in self.active
         }
+
+    def stacked(self, shown: Sequence[np.ndarray]) -> np.ndarray:
+        """What n models show, (n, e), of which there may be none."""
+        return np.reshape(shown, (len(shown), len(self.features)))
 
     def misfits(self, shown: np.ndarray, trials: Trials) -> np.ndarray:
         """Log likelihood lost by each feature, (n, e), of what n models show, (n, e)."""

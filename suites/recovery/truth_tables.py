@@ -10,7 +10,7 @@ import numpy as np
 
 from adapt.damage.damage import Damage
 from adapt.oracle import find_oracle
-from adapt.rehearsal.rehearsal import damaged_robots, rehearsal, rehearsed_table
+from adapt.rehearsal.rehearsal import rehearsal, rehearsed_robots, rehearsed_table
 from adapt.rehearsal.storage import read_table, write_table
 from adapt.rehearsal.table import Table
 from repertoire.evaluation.evaluator import Evaluation, Evaluator
@@ -124,7 +124,7 @@ class TruthTable:
             known: Any = read_json(path)
             return {condition: range(k)[known[condition]] for condition in table.conditions}
         except (SurefootError, LookupError, TypeError):  # not there, or not valid
-            robots = damaged_robots(self.robot, self.damages)
+            robots = rehearsed_robots(self.robot, self.damages)
         with Evaluator(self.repertoire, robots, threads=threads) as evaluator:
             found = {
                 condition: find_oracle(

@@ -161,8 +161,7 @@ def _choose(
     file: Path, repertoire: Repertoire, selector: str | None, rehearsal: Path | None
 ) -> tuple[str, Table | None, str]:
     """Name of the selector, the rehearsal if it uses one, and a line that says so."""
-    from adapt.rehearsal.storage import find_table
-    from adapt.selectors.catalogue import choose_selector
+    from adapt.selectors.catalogue import choose_selector, find_table
 
     table, found = find_table(repertoire, file, selector, rehearsal)
     name = choose_selector(selector, table)

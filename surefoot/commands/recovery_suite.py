@@ -93,7 +93,7 @@ def recovery(
     Every gait first runs under every damage. This takes long; after an interruption the same command resumes
     it. All recoveries are then replayed from what was found.
     """
-    from adapt.rehearsal.storage import find_table
+    from adapt.selectors.catalogue import find_table
     from repertoire.storage.repertoires import read_repertoire
     from robots.simulation.simulation import available_cores
     from suites.recovery.cases import benchmark_damages, find_tracks

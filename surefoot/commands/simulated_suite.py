@@ -71,7 +71,7 @@ def recovery_simulated(
     Random faults of the seed 5 are those of the benchmark; take another one, such as 40, to tune selectors.
     Each fault is kept once all selectors recovered from it: the same command goes on after an interruption.
     """
-    from adapt.rehearsal.storage import find_table
+    from adapt.selectors.catalogue import find_table
     from repertoire.storage.repertoires import read_repertoire
     from robots.files.atomic import write_text
     from suites.recovery.simulated_report import simulated_report

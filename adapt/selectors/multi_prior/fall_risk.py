@@ -2,8 +2,8 @@
 
 import numpy as np
 
+from adapt.gaussian_process import matern_52
 from adapt.records import Outcome
-from adapt.selectors.gaussian_process import matern_52
 from adapt.selectors.multi_prior.hypotheses import Hypotheses
 from adapt.selectors.multi_prior.likelihood import log_fall
 from adapt.selectors.multi_prior.settings import Caution
@@ -21,15 +21,15 @@ class FallRisk:
     gait, which therefore count as one trial with their mean. Falls in trials of similar gaits are added.
 
     Args:
-        hypotheses: of which only the rehearsed ones are used.
+        hypotheses: of which pairs are not used.
         measures: features over which falls are evidence for other gaits, (k, m).
         caution: weights of these parts.
     """
 
     def __init__(self, hypotheses: Hypotheses, measures: np.ndarray, caution: Caution) -> None:
-        self._rehearsed = hypotheses.falls(np.arange(hypotheses.rehearsed))  # (d, k)
+        self._single = hypotheses.falls(np.arange(len(hypotheses.single)))  # (n, k)
         self._falls: dict[int, list[bool]] = {}  # of each trial, by row
-        self._logs: dict[int, np.ndarray] = {}  # log likelihoods of these, (d,)
+        self._logs: dict[int, np.ndarray] = {}  # log likelihoods of these, (n,)
         self._measures = measures
         self._caution = caution
         self._fallen = np.zeros(len(measures))  # falls near each controller, each weighted by how near
@@ -39,7 +39,7 @@ class FallRisk:
         """Take in a trial."""
         falls = self._falls.setdefault(row, [])
         falls.append(outcome.fell)
-        self._logs[row] = log_fall(float(np.mean(falls)), self._rehearsed[:, row], doubt=_DOUBT)
+        self._logs[row] = log_fall(float(np.mean(falls)), self._single[:, row], doubt=_DOUBT)
         distances = np.linalg.norm(self._measures - self._measures[row], axis=1)
         near = matern_52(distances, length_scale=_NEARBY)
         self._near += near
@@ -47,9 +47,9 @@ class FallRisk:
 
     def of(self, believed: np.ndarray) -> np.ndarray:
         """Probability of a fall of every controller, (k,), given that according to the posterior, (k,)."""
-        logs = sum(self._logs.values(), np.zeros(len(self._rehearsed)))
+        logs = sum(self._logs.values(), np.zeros(len(self._single)))
         weights = np.exp(logs - logs.max())
-        by_falls = (weights / weights.sum()) @ self._rehearsed
+        by_falls = (weights / weights.sum()) @ self._single
         share, memory = self._caution.by_falls, self._caution.memory
         expected = (1 - share) * believed + share * by_falls
         return np.asarray((memory * expected + self._fallen) / (memory + self._near))

@@ -1,30 +1,31 @@
-"""`Hypotheses`: what may be wrong with the robot, and what each possibility expects of a trial.
+"""`Hypotheses`: what may be wrong with the robot: expectations of any origin, and pairs of single damages.
 
 What two damages at once are expected to do follows from what each does alone and from the healthy robot: the
 functions whose names end in `_of_both` take what is known under one, under the other and when healthy.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import combinations
+from typing import TypeVar
 
 import numpy as np
-from scipy.spatial import cKDTree
 
 from adapt.damage import HEALTHY
+from adapt.damage.damage import Damage
+from adapt.expectations import Expectations
+from adapt.rehearsal.conditions import Conditions
 from adapt.rehearsal.table import Table
 from adapt.selectors.selector import Prior
 
+_Values = TypeVar("_Values", float, np.ndarray)
 _Both = Callable[[np.ndarray, np.ndarray, np.ndarray], np.ndarray]
-_TRUST = 2.0  # episodes that the typical variance counts as, in addition to a controller's own
-_NEIGHBOURS = 16
 _LEAST_HEALTHY = 0.05  # normalised objective on the healthy robot below which shares of it mean nothing
-_FALLS = 4.0  # the same for the share of falls of similar controllers
 
 
 @dataclass(frozen=True, eq=False)
-class Expectation:
+class Expected:
     """What each of h hypotheses expects of a trial of one controller.
 
     Attributes:
@@ -33,6 +34,7 @@ class Expectation:
         fall: probability, (h,).
         evidence: (h, e).
         evidence_variance: the same as `variance`, (h, e).
+        noise: variance of an episode's normalised objective, typical of the controller whatever is wrong.
     """
 
     objective: np.ndarray
@@ -40,79 +42,53 @@ class Expectation:
     fall: np.ndarray
     evidence: np.ndarray
     evidence_variance: np.ndarray
-
-
-@dataclass(frozen=True, eq=False)
-class Traced:
-    """What d conditions expect traces of trials to show, in the place of the evidence of a table.
-
-    Attributes:
-        shown: features of each condition, (d, e), and the variance of a trial's, (e,), by row of the gait; of
-            other gaits there are none.
-        spread: standard deviation of each feature over possible faults, (e,).
-        fitted: how many of the conditions, the last ones, were fitted to the trials.
-    """
-
-    shown: Mapping[int, tuple[np.ndarray, np.ndarray]]
-    spread: np.ndarray
-    fitted: int
+    noise: float
 
 
 class Hypotheses:
-    """The conditions of a rehearsal and, if asked for, the pairs of its single damages.
-
-    Variances and shares of falls were estimated from only n episodes, so they are shrunk: variances towards
-    the median of the table, which counts as two more episodes, and shares of falls towards the mean of the 16
-    nearest controllers, which counts as four. Since a rehearsed objective is itself a mean of n episodes, a
-    trial differs from it by the variance of one episode times 1 + 1/n.
+    """All that may be wrong: expectations of several origins and, if asked for, pairs of the first ones.
 
     Args:
-        table: the rehearsal of d conditions.
-        measures: of the k controllers, over which falls are smooth, (k, m).
+        several: expectations of the same gaits, those that were rehearsed first.
         floor: objective that is normalised to 0.
         unit: height above the floor that is normalised to 1.
-        pairs: whether pairs of damages are hypotheses too, which needs the healthy condition.
-        traced: what traces are expected to show, if there are any.
+        spread: standard deviation of each number of the evidence over possible damages, (e,).
+        pairs: whether pairs of single damages that were rehearsed are hypotheses too, which needs the healthy
+            condition.
 
     Attributes:
-        names: texts of the damages, (h,); those that were rehearsed come first.
-        rehearsed: d.
-        fitted: how many of these, the last ones, were fitted to the trials.
-        channels: e.
-        spread: standard deviation of each number of the evidence over the table, (e,).
+        single: damages of the expectations, n of them.
+        rehearsed: how many of these were rehearsed.
+        names: texts of the damages, (h,); those of the expectations come first, then the pairs.
+        floor, unit, spread: the same.
     """
 
     def __init__(
-        self,
-        table: Table,
-        measures: np.ndarray,
-        *,
-        floor: float,
-        unit: float,
-        pairs: bool,
-        traced: Traced | None = None,
+        self, *several: Expectations, floor: float, unit: float, spread: np.ndarray, pairs: bool
     ) -> None:
-        self._table = table
-        self._traced = traced
-        self.fitted = traced.fitted if traced else 0
-        self._unit = unit
-        self._objectives = (np.asarray(table.objectives, np.float64) - floor) / unit  # (d, k)
-        n = table.episodes
-        falls = np.asarray(table.falls, np.float64)
-        self._falls = (n * falls + _FALLS * mean_of_nearest(falls, measures)) / (n + _FALLS)  # (d, k)
-        self._noise = float(np.median(table.noise)) ** 2
-        self._evidence_noise = np.median(table.evidence_std, axis=(0, 1)).astype(np.float64) ** 2  # (e,)
-        self.spread = traced.spread if traced else table.evidence.std(axis=(0, 1), dtype=np.float64)
-        self.channels = len(self.spread)
-        known = HEALTHY in table.conditions
-        self._healthy = table.conditions.index(HEALTHY) if known else 0
-        self._pairs = pair_up(table.conditions if pairs and known else ())
-        together = (f"{table.conditions[a]}+{table.conditions[b]}" for a, b in self._pairs)
-        self.names = (*table.conditions, *together)
-        self.rehearsed = len(table.conditions)
+        self._several, self.floor, self.unit, self.spread = several, floor, unit, spread
+        self.single = [damage for some in several for damage in some.damages]
+        self.rehearsed = len(several[0].damages)
+        self._objectives = self.normalised(np.concatenate([some.objectives for some in several]))  # (n, k)
+        self._falls = np.concatenate([some.falls for some in several])  # (n, k)
+        texts = [str(damage) for damage in self.single]
+        known = HEALTHY in texts
+        self._healthy = texts.index(HEALTHY) if known else 0
+        self._pairs = pair_up(several[0].damages if pairs and known else ())
+        self.names = (*texts, *(f"{texts[a]}+{texts[b]}" for a, b in self._pairs))
 
     def __len__(self) -> int:
         return len(self.names)
+
+    def normalised(self, objectives: _Values) -> _Values:
+        """Objectives above the floor, in units of the height."""
+        return (objectives - self.floor) / self.unit
+
+    def faults(self, index: int) -> frozenset[tuple[str, str]]:
+        """Parts and kinds of what is wrong under a hypothesis, of whichever strengths."""
+        n = len(self.single)
+        both = (index,) if index < n else self._pairs[index - n]
+        return frozenset((part.target, part.kind) for i in both for part in self.single[i].defects)
 
     def objectives(self, which: np.ndarray) -> np.ndarray:
         """Normalised objectives that some hypotheses, by index, expect of all controllers, (n, k)."""
@@ -122,78 +98,63 @@ class Hypotheses:
         """Probabilities of a fall that some hypotheses, by index, expect of all controllers, (n, k)."""
         return self._some(self._falls, which, fall_of_both)
 
-    def noise(self, row: int) -> float:
-        """Variance of an episode's normalised objective, typical of a controller whatever is wrong."""
-        variances = self._shrunk(self._table.noise[:, row], self._noise)
-        return float(np.median(variances)) / self._unit**2
-
-    def at(self, row: int) -> Expectation:
+    def at(self, row: int) -> Expected:
         """What all hypotheses expect of a controller."""
-        table, more = self._table, 1 + 1 / self._table.episodes
-        noise = self._shrunk(table.noise[:, row], self._noise)
-        evidence, evidence_noise = self._evidence(row)
-        return Expectation(
+        several = self._several
+        noises = [some.noise(row) for some in several]
+        variances = [(1 + 1 / some.episodes) * noise for some, noise in zip(several, noises, strict=True)]
+        evidence, scatter = zip(*(some.evidence(row) for some in several), strict=True)
+        return Expected(
             self._all(self._objectives[:, row], objective_of_both),
-            self._all(noise * more / self._unit**2, variance_of_both),
+            self._all(np.concatenate(variances) / self.unit**2, variance_of_both),
             self._all(self._falls[:, row], fall_of_both),
-            self._all(evidence, evidence_of_both),
-            self._all(evidence_noise, variance_of_both),
-        )
-
-    def _evidence(self, row: int) -> tuple[np.ndarray, np.ndarray]:
-        """Evidence that each condition expects of a trial of a controller, and its variance, (d, e) each."""
-        table = self._table
-        if self._traced is None:
-            noise = self._shrunk(table.evidence_std[:, row], self._evidence_noise)
-            return np.asarray(table.evidence[:, row], np.float64), noise * (1 + 1 / table.episodes)
-        nothing = np.zeros((self.rehearsed, self.channels)), np.ones(self.channels)
-        shown, variance = self._traced.shown.get(row, nothing)
-        return shown, np.broadcast_to(variance, shown.shape)
-
-    def _shrunk(self, deviations: np.ndarray, typical: np.ndarray | float) -> np.ndarray:
-        """Variances drawn towards a typical one; a rehearsal of n episodes has n - 1 degrees of freedom."""
-        freedom = self._table.episodes - 1
-        return np.asarray(
-            (freedom * np.asarray(deviations, np.float64) ** 2 + _TRUST * typical) / (freedom + _TRUST)
+            self._all(np.concatenate(evidence), evidence_of_both),
+            self._all(np.concatenate(scatter), variance_of_both),
+            float(np.median(np.concatenate(noises))) / self.unit**2,
         )
 
     def _all(self, values: np.ndarray, both: _Both) -> np.ndarray:
-        """Values of the conditions, (d, ...), and after them those of the pairs, (h, ...)."""
+        """Values of the expectations, (n, ...), and after them those of the pairs, (h, ...)."""
         if not len(self._pairs):
             return values
         a, b = self._pairs.T
         return np.concatenate([values, both(values[a], values[b], values[self._healthy])])
 
     def _some(self, values: np.ndarray, which: np.ndarray, both: _Both) -> np.ndarray:
-        """Values, (d, k), of some hypotheses, (n, k)."""
-        pair = which >= self.rehearsed
+        """Values, (n, k), of some hypotheses, (m, k)."""
+        n = len(self.single)
+        pair = which >= n
         if not pair.any():
             return values[which]
         some = np.empty((len(which), values.shape[1]))
         some[~pair] = values[which[~pair]]
-        a, b = self._pairs[which[pair] - self.rehearsed].T
+        a, b = self._pairs[which[pair] - n].T
         some[pair] = both(values[a], values[b], values[self._healthy])
         return some
 
 
 @lru_cache(maxsize=2)
-def hypotheses_of(
-    table: Table, prior: Prior, *, unit: float, pairs: bool, traced: Traced | None
-) -> Hypotheses:
-    """See `Hypotheses`, which many recoveries in a row may share: they do not change."""
-    floor = prior.min_objective
-    return Hypotheses(table, prior.measures, floor=floor, unit=unit, pairs=pairs, traced=traced)
+def rehearsed_hypotheses(table: Table, prior: Prior, *, pairs: bool) -> Hypotheses:
+    """The hypotheses of a rehearsal, which many recoveries in a row may share: they do not change."""
+    conditions = Conditions(table, prior.measures)
+    floor, unit = prior.min_objective, height(table, prior)
+    return Hypotheses(conditions, floor=floor, unit=unit, spread=conditions.spread, pairs=pairs)
 
 
-def pair_up(conditions: Sequence[str]) -> np.ndarray:
+def height(table: Table, prior: Prior) -> float:
+    """Height of the largest rehearsed objective above the minimum objective; 1 where there is none."""
+    found = float(np.max(table.objectives)) - prior.min_objective
+    return found if found > 0 else 1.0
+
+
+def pair_up(damages: Sequence[Damage]) -> np.ndarray:
     """Indices, (p, 2), of single damages at different parts that were not rehearsed together."""
-    together = {frozenset(text.split("+")) for text in conditions if "+" in text}
-    single = [i for i, text in enumerate(conditions) if text != HEALTHY and "+" not in text]
+    together = {frozenset(damage.defects) for damage in damages if len(damage.defects) > 1}
+    single = [(i, damage.defects[0]) for i, damage in enumerate(damages) if len(damage.defects) == 1]
     pairs = [
         (i, j)
-        for i, j in combinations(single, 2)
-        if conditions[i].partition(":")[0] != conditions[j].partition(":")[0]
-        and frozenset((conditions[i], conditions[j])) not in together
+        for (i, one), (j, other) in combinations(single, 2)
+        if one.target != other.target and frozenset((one, other)) not in together
     ]
     return np.array(pairs, np.int64).reshape(-1, 2)
 
@@ -217,10 +178,3 @@ def evidence_of_both(a: np.ndarray, b: np.ndarray, healthy: np.ndarray) -> np.nd
 def variance_of_both(a: np.ndarray, b: np.ndarray, _: np.ndarray) -> np.ndarray:
     """Variance of an episode: the larger."""
     return np.maximum(a, b)
-
-
-def mean_of_nearest(values: np.ndarray, points: np.ndarray) -> np.ndarray:
-    """Means of n values, (n, k), over the 16 of the points, (k, m), nearest to each, itself included."""
-    count = min(_NEIGHBOURS, len(points))
-    _, nearest = cKDTree(points).query(points, k=np.arange(1, count + 1))
-    return np.asarray(sum(values[:, nearest[:, i]] for i in range(count)) / count)

@@ -4,10 +4,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from adapt.gaussian_process import Posterior, matern_52
 from adapt.records import Outcome
-from adapt.selectors.gaussian_process import Posterior, matern_52
 from adapt.selectors.multi_prior.expected_improvement import add_expected_improvement
-from adapt.selectors.multi_prior.hypotheses import Expectation, Hypotheses
+from adapt.selectors.multi_prior.hypotheses import Expected, Hypotheses
 from adapt.selectors.multi_prior.likelihood import log_evidence, log_fall, log_objective
 from adapt.selectors.multi_prior.settings import ResidualLevel, Tolerances
 
@@ -102,12 +102,12 @@ class Mixture:
         self._by_rest[row] = self._log_rest(expected, outcomes)
         self._learn_objective(row, objective, expected)
 
-    def _learn_objective(self, row: int, objective: float, expected: Expectation) -> None:
+    def _learn_objective(self, row: int, objective: float, expected: Expected) -> None:
         """Weigh the components by a normalised objective, and correct them."""
         distances = np.linalg.norm(self._measures - self._measures[row], axis=1)
         tolerances, common = self.tolerances, self.tolerances.common
         extra = (tolerances.noise_share * objective) ** 2 + tolerances.noise_offset**2
-        noise = self.hypotheses.noise(row) + extra
+        noise = expected.noise + extra
         residuals = objective - expected.objective  # (h,)
         for i, (level, posterior) in enumerate(zip(self.levels, self._posteriors, strict=True)):
             variances = posterior.variance[row] + expected.variance + extra
@@ -118,7 +118,7 @@ class Mixture:
             covariance = level.residual**2 * ((1 - common) * matern + common)
             posterior.observe(row, covariance, residuals, noise)
 
-    def _log_rest(self, expected: Expectation, outcomes: list[Outcome]) -> np.ndarray:
+    def _log_rest(self, expected: Expected, outcomes: list[Outcome]) -> np.ndarray:
         """Log likelihood of what else the trials of one controller showed, (l, h).
 
         What a hypothesis is off by is the same in all trials of a controller: they count as one trial, of
@@ -126,16 +126,19 @@ class Mixture:
         """
         shown = [outcome.evidence for outcome in outcomes if len(outcome.evidence)]
         fell = float(np.mean([outcome.fell for outcome in outcomes]))
-        logs = np.empty_like(self._by_objective)
-        for i, level in enumerate(self.levels):
-            logs[i] = log_fall(fell, expected.fall, doubt=level.fall)
-            if shown:
-                logs[i] += log_evidence(
-                    np.mean(shown, axis=0) - expected.evidence,
-                    expected.evidence_variance / len(shown),
-                    (level.evidence * self.hypotheses.spread) ** 2 + _LEAST_VARIANCE,
+        logs = np.array([log_fall(fell, expected.fall, doubt=level.fall) for level in self.levels])
+        if shown:
+            residuals, variances = np.mean(shown, axis=0) - expected.evidence, expected.evidence_variance
+            by_tolerance = {
+                tolerance: log_evidence(
+                    residuals,
+                    variances / len(shown),
+                    (tolerance * self.hypotheses.spread) ** 2 + _LEAST_VARIANCE,
                     channels=self.tolerances.channels,
                 )
+                for tolerance in {level.evidence for level in self.levels}
+            }
+            logs += [by_tolerance[level.evidence] for level in self.levels]
         return logs
 
 

@@ -4,13 +4,10 @@ import numpy as np
 import pytest
 from six_legs import World
 
-from adapt.selectors.multi_prior.hypotheses import (
-    Hypotheses,
-    fall_of_both,
-    mean_of_nearest,
-    objective_of_both,
-    pair_up,
-)
+from adapt.damage.text import damage_from
+from adapt.rehearsal.conditions import Conditions, mean_of_nearest
+from adapt.rehearsal.table import Table
+from adapt.selectors.multi_prior.hypotheses import Hypotheses, fall_of_both, objective_of_both, pair_up
 
 
 @pytest.fixture(scope="module")
@@ -23,9 +20,16 @@ def table(world):
     return world.table(("healthy", "0:lost", "1:dead", "2:lost+3:lost", "0:short"))
 
 
+def rehearsed(
+    table: Table, measures: np.ndarray, *, floor: float = 0.0, unit: float = 1.0, pairs: bool = False
+) -> Hypotheses:
+    conditions = Conditions(table, measures)
+    return Hypotheses(conditions, floor=floor, unit=unit, spread=conditions.spread, pairs=pairs)
+
+
 def test_the_rehearsed_come_first_and_pairs_are_of_different_places():
     damages = ["healthy", "0:lost", "1:dead", "1:dead+0:lost", "0:short", "all:weak@0.5"]
-    pairs = [(damages[a], damages[b]) for a, b in pair_up(damages)]
+    pairs = [(damages[a], damages[b]) for a, b in pair_up(list(map(damage_from, damages)))]
     assert pairs == [
         ("0:lost", "all:weak@0.5"),
         ("1:dead", "0:short"),
@@ -46,7 +50,7 @@ def test_what_both_do():
 
 @pytest.mark.parametrize("pairs", [False, True])
 def test_one_controller_and_all_controllers_agree(world, table, pairs):
-    hypotheses = Hypotheses(table, world.duties, floor=0.5, unit=2.0, pairs=pairs)
+    hypotheses = rehearsed(table, world.duties, floor=0.5, unit=2.0, pairs=pairs)
     d = len(table)
     assert hypotheses.names[:d] == table.conditions
     assert ("0:lost+1:dead" in hypotheses.names) == pairs
@@ -69,21 +73,19 @@ def test_one_controller_and_all_controllers_agree(world, table, pairs):
 
 
 def test_variances_and_falls_are_drawn_towards_the_typical(world, table):
-    hypotheses = Hypotheses(table, world.duties, floor=0.0, unit=2.0, pairs=False)
+    hypotheses = rehearsed(table, world.duties, floor=0.0, unit=2.0)
     typical = np.median(table.noise) ** 2
     expected = hypotheses.at(5)
     shrunk = (table.noise[:, 5] ** 2 + 2 * typical) / 3  # two episodes have one degree of freedom
     np.testing.assert_allclose(expected.variance, shrunk * 1.5 / 4, rtol=1e-5)
-    assert hypotheses.noise(5) == pytest.approx(np.median(shrunk) / 4, rel=1e-5)
+    assert expected.noise == pytest.approx(np.median(shrunk) / 4, rel=1e-5)
     near = np.argsort(np.linalg.norm(world.duties - world.duties[5], axis=1))[:16]
     falls = (2 * table.falls[:, 5] + 4 * table.falls[:, near].mean(axis=1)) / 6
     np.testing.assert_allclose(expected.fall, falls, rtol=1e-5)
 
 
 def test_no_pairs_without_the_healthy_condition(world, table):
-    assert (
-        len(Hypotheses(table.take(["0:lost", "1:dead"]), world.duties, floor=0.0, unit=1.0, pairs=True)) == 2
-    )
+    assert len(rehearsed(table.take(["0:lost", "1:dead"]), world.duties, pairs=True)) == 2
 
 
 def test_few_controllers_are_all_near():

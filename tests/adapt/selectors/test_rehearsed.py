@@ -11,7 +11,7 @@ from six_legs import World, library
 from adapt.records import Outcome, diagnosis_words
 from adapt.selectors.catalogue import make_selector
 from adapt.selectors.multi_prior.fall_risk import FallRisk
-from adapt.selectors.multi_prior.hypotheses import Hypotheses
+from adapt.selectors.multi_prior.hypotheses import rehearsed_hypotheses
 from adapt.selectors.multi_prior.rehearsed import Rehearsed
 from adapt.selectors.multi_prior.settings import Caution, RehearsedSettings, ResidualLevel, Tolerances
 from adapt.selectors.selector import Context
@@ -219,9 +219,7 @@ def test_falls_speak_for_damages_under_which_the_robot_falls_as_easily(world, ta
     first = world.duties[:, 0]
     falls = np.zeros_like(table.falls)
     falls[3, first > 0.5] = 0.9  # under one damage, gaits that stand on the first foot
-    hypotheses = Hypotheses(
-        dataclasses.replace(table, falls=falls), world.duties, floor=0.0, unit=1.0, pairs=False
-    )
+    hypotheses = rehearsed_hypotheses(dataclasses.replace(table, falls=falls), world.prior(), pairs=False)
     risk = FallRisk(hypotheses, world.duties, Caution(by_falls=0.4, memory=1e9))
     believed = np.full(len(first), 0.25)
     before = risk.of(believed)

@@ -1,0 +1,223 @@
+"""`Fitted`: fits its simulator to what trials show, and tries what works best in it."""
+
+from collections import defaultdict
+from dataclasses import replace
+
+import numpy as np
+
+from adapt.damage import HEALTHY
+from adapt.records import Outcome, Thought
+from adapt.rehearsal.conditions import Conditions
+from adapt.rehearsal.table import Table
+from adapt.selectors.catalogue import register
+from adapt.selectors.multi_prior.hypotheses import Hypotheses, height, rehearsed_hypotheses
+from adapt.selectors.multi_prior.multi_prior import UNKNOWN, MultiPrior
+from adapt.selectors.multi_prior.settings import LEVELS, RehearsedSettings, ResidualLevel, Tolerances
+from adapt.selectors.selector import Context
+from adapt.self_model.features import Features
+from adapt.self_model.fit import Fit
+from adapt.self_model.fits import Fits, Traced
+from adapt.self_model.forecast import Forecast, gait_features
+from adapt.self_model.rating import TOLERANCE, WEIGHT, Model, Rating
+from adapt.self_model.registry import Registry
+from adapt.self_model.twin import Twin
+from repertoire.execution.resources import one_blas_thread
+from robots.errors import InvalidValueError
+
+_FITTED = 0.6  # share of the limits that goes into the fit, if it takes so much
+_MODELS = 6  # fitted ones that are hypotheses
+_ALIKE = 2  # of these, with the same faults in other strengths
+_ROUNDS = (4, 2, 1, 1, 1, 1)  # of each model, the best one first
+_EXPLORED = 0.8  # share of the limits after which the best model gets no further rounds
+_FINALISTS = 8
+_SEEDS = (6, 3)  # episodes of each finalist, and of each gait tried, under the best models
+_PASSES = 4  # most rounds of finalists: those that were lucky in a single episode make room for others
+_TRUSTED = 0.6  # share of the trials' difference from a healthy robot that a fit must explain
+_EXACT = ResidualLevel(residual=0.02, length_scale=0.2, evidence=TOLERANCE, fall=0.06)  # a fault was found
+_LEVELS = (_EXACT, *(replace(level, evidence=TOLERANCE) for level in LEVELS))
+_NOISE = 0.03  # deviation of an episode where nothing was rehearsed, as a share of the best objective
+
+
+@register(
+    "self-model",
+    "fits a simulator to what trials show and tries what works best in it, next to what was rehearsed",
+    thinks=True,
+)
+class Fitted(MultiPrior):
+    """Resilient machines (Bongard, Zykov & Lipson 2006) joined with a repertoire and a rehearsal.
+
+    After each trial of a gait the simulator's faults are fitted to all traces, see `Fit`. The best fits run
+    some gaits; what all others would do under them is forecast, see `Forecast`. Then they are hypotheses,
+    next to the conditions of the rehearsal. These run the gaits that were tried too, so that
+    traces are evidence of all hypotheses alike. The levels tolerate the same of traces, which tell what is
+    wrong; how far from it the truth is, objectives and falls tell, since a model may be right about nearly
+    all features of a trace and wrong about how far the robot came. Finalists run several times under the best
+    models before one of them is proposed.
+
+    Where the best fit explains less than 60% of what sets the trials apart from those of a healthy robot, the
+    registry hardly holds what is wrong, and a misfit would mislead with confidence. Then it believes what
+    `Rehearsed` does without all of this. So it does as long as no trial has a trace.
+
+    Args:
+        context: what is known; its table may be None.
+        settings: of the mixture.
+
+    Raises:
+        InvalidValueError: the context says nothing of thinking.
+        UnknownNameError: the robot has no such sensor, or there is no family of damage to leave out.
+    """
+
+    def __init__(self, context: Context, *, settings: RehearsedSettings | None = None) -> None:
+        super().__init__(context)
+        thinking, prior = context.thinking, context.prior
+        if thinking is None:
+            raise InvalidValueError("the self-model selector needs a model of the robot to think with")
+        if len(thinking.repertoire) != len(prior):
+            raise InvalidValueError(
+                f"the robot must think with the repertoire's {len(prior)} controllers, not with "
+                f"{len(thinking.repertoire)}"
+            )
+        robot = thinking.repertoire.robot
+        self._features, self._twin = Features(robot, thinking.sensors), Twin(thinking)
+        self._rehearsed = context.table is not None
+        self._table = context.table or _healthy_table(context)
+        self._rating = Rating(self._twin, self._features, seed=context.seed)
+        registry = Registry(robot, without=thinking.without)
+        self._fit = Fit(self._rating, registry, self._table.damages, seed=context.seed)
+        models = self._rating.models
+        library = self._table.take([text for text in self._table.conditions if text in models])
+        self._conditions = Conditions(library, self._measures)
+        self._known = [models[text] for text in library.conditions]
+        self._unit = height(library, prior)
+        gaits = gait_features(self._conditions.objectives / self._unit, self._measures)
+        self._forecast = Forecast(self._twin, gaits, min_objective=prior.min_objective, seed=context.seed)
+        tolerances = Tolerances(channels=WEIGHT * len(self._features))
+        self._traced = replace(settings or RehearsedSettings(levels=_LEVELS), tolerances=tolerances)
+        self._plain = settings or RehearsedSettings()
+        self._fitted: list[Model] = []
+        self._thought: Thought | None = None
+        self._explained = 0.0  # by the best fit
+        self._believe()
+        self._conclude()
+
+    def diagnosis(self) -> list[tuple[str, float]]:
+        """See `Selector`; faults that differ in their strengths alone go by the likeliest of them."""
+        numbers = {name: index for index, name in enumerate(self._hypotheses.names)}
+        together: dict[object, list[tuple[str, float]]] = defaultdict(list)
+        for text, p in super().diagnosis():
+            together[text if text == UNKNOWN else self._hypotheses.faults(numbers[text])].append((text, p))
+        sums = [(causes[0][0], sum(p for _, p in causes)) for causes in together.values()]
+        return sorted(sums, key=lambda cause: -cause[1])
+
+    def thought(self) -> Thought | None:
+        """See `Selector`."""
+        return self._thought
+
+    def _learn(self, row: int, outcome: Outcome) -> None:
+        if len(outcome.trace):
+            self._features.check(outcome.trace)
+        self._outcomes.append((row, outcome))
+        with one_blas_thread():  # small matrices; its threads would wait for those of the simulation
+            self._thought = self._think(row, outcome)
+            self._conclude()
+
+    def _think(self, row: int, outcome: Outcome) -> Thought | None:
+        """Take in a trial, and simulate if it has a trace."""
+        if not len(outcome.trace):
+            self._believe()
+            return None
+        new = row not in self._rating.trials
+        self._twin.begin()
+        self._rating.tell(row, np.asarray(outcome.trace), outcome.fell)
+        if new:
+            self._fit.search(_FITTED)
+            self._plan()
+        else:  # a confirmation: it is time to walk, not to think
+            self._believe()
+        self._explained = self._rating.explained(self._rating.best(1)[0])
+        return Thought(self._twin.seconds, self._twin.episodes, self._explained)
+
+    def _plan(self) -> None:
+        """Run gaits under the best models, those last that are likely to be proposed."""
+        self._fitted = self._likeliest()
+        for model, rounds in zip(self._fitted, _ROUNDS, strict=False):
+            for _ in range(rounds):
+                if self._twin.spent < 1:
+                    self._forecast.explore(model, self._foreseen, self._fitted[:2])
+        if self._fitted:
+            best = self._fitted[0]
+            while self._twin.spent < _EXPLORED and not self._forecast.complete(best):
+                self._forecast.explore(best, self._foreseen, [])
+        self._believe()
+        for _ in range(_PASSES):
+            before = self._twin.episodes
+            rows = np.argsort(-self.gain, kind="stable")[:_FINALISTS]
+            for model, seeds in zip(self._fitted, _SEEDS, strict=False):
+                if self._twin.spent < 1:
+                    self._forecast.run(model, [*rows.tolist(), *self._rating.trials], seeds)
+            if self._twin.episodes == before:
+                break
+            self._believe()
+
+    def _likeliest(self) -> list[Model]:
+        """Fits that are better than all that was rehearsed, few of which differ in strengths alone."""
+        chosen: list[Model] = []
+        alike: dict[object, int] = defaultdict(int)
+        for model in self._rating.best(20 * _MODELS):
+            if model in self._known:
+                break  # what follows is less likely than what was rehearsed
+            kinds = tuple((defect.target, defect.kind) for defect in model.damage.defects)
+            if alike[kinds] < _ALIKE:
+                alike[kinds] += 1
+                chosen.append(model)
+        return chosen[:_MODELS]
+
+    def _believe(self) -> None:
+        """Believe in what was rehearsed and what was fitted, by their traces."""
+        fitted = [model for model in self._fitted if model in self._forecast]
+        floor = self.prior.min_objective
+        fits = Fits(fitted, self._forecast, self._measures, like=self._conditions, least=floor)
+        hypotheses = Hypotheses(
+            Traced(self._conditions, self._known, self._rating),
+            Traced(fits, fitted, self._rating),
+            floor=floor,
+            unit=self._unit,
+            spread=self._rating.spread,
+            pairs=self._traced.pairs > 0,
+        )
+        self._expect(hypotheses, self._traced, self._features_of)
+        self._foreseen = self.predicted
+
+    def _conclude(self) -> None:
+        """Where the best fit explains too little, believe in what was rehearsed alone."""
+        if self._explained < _TRUSTED:
+            hypotheses = rehearsed_hypotheses(self._table, self.prior, pairs=self._plain.pairs > 0)
+            self._expect(hypotheses, self._plain, self._evidence_of)
+
+    def _evidence_of(self, _: int, outcome: Outcome) -> np.ndarray:
+        """What the rehearsal knows of a trial."""
+        return np.asarray(outcome.evidence) if self._rehearsed else np.empty(0)
+
+    def _features_of(self, row: int, outcome: Outcome) -> np.ndarray:
+        """Features of a trial's trace, of a gait whose trials are compared and as long as the first."""
+        compared = {trials.row: trials.steps for trials in self._rating.active}
+        if row not in compared or len(outcome.trace) < compared[row]:
+            return np.empty(0)
+        return np.asarray(self._rating.read([outcome.trace], compared[row])[0])
+
+
+def _healthy_table(context: Context) -> Table:
+    """What the repertoire says, as a rehearsal of nothing but the healthy robot."""
+    objectives = np.asarray(context.prior.objectives, np.float32)[None]
+    height = float(objectives.max()) - context.prior.min_objective
+    nothing = np.zeros((*objectives.shape, 0), np.float32)
+    return Table(
+        conditions=(HEALTHY,),
+        objectives=objectives,
+        noise=np.full_like(objectives, _NOISE * max(height, 0.0)),
+        falls=np.zeros_like(objectives),
+        evidence=nothing,
+        evidence_std=nothing,
+        evidence_names=(),
+        episodes=1,
+    )
