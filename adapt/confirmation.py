@@ -1,5 +1,7 @@
 """`ConfirmedSearch`: a selector's search, whose result must prove itself against the incumbent."""
 
+import math
+
 import numpy as np
 
 from adapt.records import Confirmation, Outcome
@@ -7,6 +9,7 @@ from adapt.selectors.selector import Selector
 
 CONFIRMATIONS = 3
 _CLEAR = 3.0  # standard errors of a difference that further trials would hardly turn round
+_ERROR = 0.1  # probability with which a gait that is no better may be confirmed before all trials were made
 
 
 class ConfirmedSearch:
@@ -25,6 +28,14 @@ class ConfirmedSearch:
     are spent on both in turn, until it is not any more or no trial is left. A gait that mostly fell in its
     confirmation trials does not replace one that did not: where moving backwards counts less than nothing, a
     fall may count for more.
+
+    What is clear needs fewer trials. If the recommended gait were no better, any order of its m confirmation
+    trials and all k trials of the incumbent would be as likely as another, and all of its own would be the
+    best ones with a probability of at most 1 / C(m + k, m): an exact test, whatever the distribution. So once
+    they are, this is at most 0.1, and the difference is at least three standard errors, it is confirmed.
+    Further trials can undo that they are the best ones, never bring it about: looking after each trial adds
+    nothing to the error. Where only the incumbent falls, the recommended gait has its n trials first: then
+    the incumbent falls once more, and not n times.
 
     A gait that falls behind the incumbent in its confirmation trials makes way for what the selector, which
     is told of these trials too, recommends by then. Confirmation trials count like all others, and at most
@@ -64,7 +75,9 @@ class ConfirmedSearch:
         found = self.found
         if found == self.incumbent:
             return None
-        row = min(found, self.incumbent, key=self._count)  # the first of equals
+        if self._settled():
+            return None
+        row = self._next(found)
         return row if self._count(row) < self._needed or self._unclear() else None
 
     def tell(self, row: int, outcome: Outcome) -> None:
@@ -109,17 +122,42 @@ class ConfirmedSearch:
     @property
     def stop(self) -> str:
         """Why the search stopped, in words."""
-        return (
-            self.selector.done()
-            or "the trials that are left cannot confirm that another gait is better than the old one"
-        )
+        if reason := self.selector.done():
+            return reason
+        if self._settled():
+            return "the new gait did better than the old one in all trials, too often for chance"
+        return "the trials that are left cannot confirm that another gait is better than the old one"
+
+    def _next(self, found: int) -> int:
+        """Row of the gait whose turn it is, of that found and the incumbent: the first of equals.
+
+        Where only the incumbent fell, once is enough until the other one has all of its trials.
+        """
+        trials = [self._confirming.get(row, []) for row in (found, self.incumbent)]
+        fell, incumbent_fell = (any(outcome.fell for outcome in some) for some in trials)
+        if incumbent_fell and not fell and len(trials[0]) < self._needed:
+            return found
+        return min(found, self.incumbent, key=self._count)
+
+    def _settled(self) -> bool:
+        """Whether the gait that was found is clearly better, before all trials were made."""
+        confirmation = self.confirmation()
+        if confirmation is None or not confirmation.passed or not self._clear(confirmation):
+            return False
+        new = [outcome.objective for outcome in self._confirming[confirmation.row]]
+        old = self._objectives(self.incumbent)
+        return min(new) > max(old) and 1 / math.comb(len(new) + len(old), len(new)) <= _ERROR
+
+    @staticmethod
+    def _clear(confirmation: Confirmation) -> bool:
+        """Whether a difference is large enough not to be turned round by further trials."""
+        difference, error = confirmation.difference, confirmation.standard_error
+        return difference is not None and error is not None and difference >= _CLEAR * error
 
     def _unclear(self) -> bool:
         """Whether the gait that was found would be handed over, but further trials may turn that round."""
         confirmation = self.confirmation()
-        if confirmation is None or confirmation.difference is None or confirmation.standard_error is None:
-            return False
-        return confirmation.passed and confirmation.difference < _CLEAR * confirmation.standard_error
+        return confirmation is not None and confirmation.passed and not self._clear(confirmation)
 
     def _count(self, row: int) -> int:
         """Number of its confirmation trials."""
@@ -127,6 +165,9 @@ class ConfirmedSearch:
 
     def _variance(self, row: int) -> float:
         """Variance of a single trial, from all trials of a controller, of which there are at least two."""
-        selector = self.selector
-        trials = zip(selector.rows, selector.objectives, strict=True)
-        return float(np.var([objective for tried, objective in trials if tried == row], ddof=1))
+        return float(np.var(self._objectives(row), ddof=1))
+
+    def _objectives(self, row: int) -> list[float]:
+        """What all trials of a controller measured."""
+        trials = zip(self.selector.rows, self.selector.objectives, strict=True)
+        return [objective for tried, objective in trials if tried == row]

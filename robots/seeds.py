@@ -22,7 +22,8 @@ class SeedFamily(IntEnum):
     EVALUATION = 6  # further episodes of a repertoire's elites
     REHEARSAL = 7  # a repertoire's elites on damaged robots
     DAMAGE = 8  # which episodes of a training run on damaged robots
-    THINKING = 9  # what a self-model simulates between two trials
+    THINKING = 9  # gaits that were tried, as a self-model simulates them to find out what is wrong
+    FORECAST = 10  # gaits that were not, as it simulates them to find out which of them walks
 
 
 def search_seed(seed: int) -> np.random.SeedSequence:
@@ -30,7 +31,7 @@ def search_seed(seed: int) -> np.random.SeedSequence:
     return np.random.SeedSequence(seed, spawn_key=(int(SeedFamily.SEARCH),))
 
 
-def derive_seeds(seed: int, family: SeedFamily, first: int, count: int) -> np.ndarray:
+def derive_seeds(seed: int, family: SeedFamily, first: int, count: int, *within: int) -> np.ndarray:
     """Seeds of consecutive episodes, (count,) int64.
 
     Args:
@@ -38,6 +39,8 @@ def derive_seeds(seed: int, family: SeedFamily, first: int, count: int) -> np.nd
         family: what the episodes are for.
         first: index of the first episode within its family.
         count: number of episodes.
+        *within: what they are of within the family, for example a gait: then indices count from 0 for each.
     """
-    sequences = (np.random.SeedSequence(seed, spawn_key=(int(family), first + i)) for i in range(count))
+    key = (int(family), *within)
+    sequences = (np.random.SeedSequence(seed, spawn_key=(*key, first + i)) for i in range(count))
     return np.array([sequence.generate_state(1)[0] for sequence in sequences], np.int64)

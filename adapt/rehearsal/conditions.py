@@ -34,7 +34,9 @@ class Conditions(Expectations):
         self.falls = shrunk_falls(table.falls, measures, table.episodes)
         self.spread = table.evidence.std(axis=(0, 1), dtype=np.float64)
         self._typical = float(np.median(table.noise)) ** 2
-        self._typical_evidence = np.median(table.evidence_std, axis=(0, 1)).astype(np.float64) ** 2  # (e,)
+        d, k, e = table.evidence_std.shape
+        scatter = np.median(table.evidence_std.reshape(d * k, e), axis=0)
+        self._typical_evidence = scatter.astype(np.float64) ** 2  # (e,)
 
     def noise(self, row: int) -> np.ndarray:
         """See `Expectations`."""

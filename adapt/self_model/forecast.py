@@ -36,7 +36,7 @@ class Forecast:
 
     def __init__(self, twin: Twin, features: np.ndarray, *, min_objective: float, seed: int) -> None:
         self._twin, self._features, self._least, self._seed = twin, features, min_objective, seed
-        self._rng = np.random.default_rng(seed)
+        self._rng = np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(int(SeedFamily.FORECAST),)))
         self._known: dict[str, dict[int, list[tuple[float, bool]]]] = {}  # by model, then by gait
         self._forecasts: dict[str, tuple[np.ndarray, np.ndarray]] = {}  # by model, since it last ran
 
@@ -73,7 +73,7 @@ class Forecast:
         known = self._known.setdefault(str(model.damage), {})
         runs = []
         for row in dict.fromkeys(map(int, rows)):
-            seeds = derive_seeds(self._seed, SeedFamily.THINKING, 4 * row, count)
+            seeds = derive_seeds(self._seed, SeedFamily.FORECAST, 0, count, row)
             runs += [Run(model.damage, row, int(seed)) for seed in seeds[len(known.get(row, ())) :]]
         if not runs:
             return

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
+from adapt.gaussian_process import Posterior, matern_52
 from adapt.records import Outcome
-from adapt.selectors.gaussian_process import Posterior, matern_52
 from adapt.selectors.map_bo import MapBO, MapBOSettings
 from adapt.selectors.selector import Context, Prior
 from robots.errors import InvalidValueError

@@ -2,8 +2,8 @@
 
 import numpy as np
 
+from adapt.gaussian_process import matern_52
 from adapt.records import Outcome
-from adapt.selectors.gaussian_process import matern_52
 from adapt.selectors.map_bo import MapBO, MapBOSettings
 from adapt.selectors.selector import Context, Prior
 from adapt.selectors.thompson import Thompson

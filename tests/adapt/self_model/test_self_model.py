@@ -120,6 +120,29 @@ def test_exploring_goes_on_until_every_gait_ran_under_a_model_in_few_rounds() ->
     assert found.of(rating.healthy)[0][7, 0] != means[7, 0], "forecasts are made anew"
 
 
+def test_no_two_gaits_and_no_two_purposes_share_the_seed_of_an_episode(monkeypatch) -> None:
+    repertoire, seeds = short_gaits(), []
+    twin = Twin(Thinking(repertoire, None, 1000, threads=2))
+    run = twin.run
+
+    def remembered(runs, *, traced=False):
+        seeds.append({run.seed for run in runs})
+        return run(runs, traced=traced)
+
+    monkeypatch.setattr(twin, "run", remembered)
+    rating = Rating(twin, Features(repertoire.robot), seed=3)
+    rating.tell(0, *trial("healthy", 0)[:2])
+    rating.simulate([rating.healthy], episodes=20)
+    by_rating = set().union(*seeds)
+    assert len(by_rating) == 20
+    seeds.clear()
+    found = Forecast(twin, repertoire.elites.measures, min_objective=0.0, seed=3)
+    for row in (0, 1, 2, 3):
+        found.run(rating.healthy, [row], 6)
+    assert len(set().union(*seeds)) == 4 * 6
+    assert not by_rating & set().union(*seeds)
+
+
 @pytest.mark.parametrize("known", [False, True])
 def test_what_a_fit_explains_is_judged_by_gaits_that_are_known_from_before(known: bool) -> None:
     rating = fitted(BROKEN, before=((0, trial("healthy", 0)[0]),) if known else ())
