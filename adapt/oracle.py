@@ -1,5 +1,7 @@
 """The oracle: the best controller of a repertoire under a damage, known because all of them were tried."""
 
+from collections.abc import Callable
+
 import numpy as np
 
 from repertoire.evaluation.evaluator import Evaluation, Evaluator
@@ -11,10 +13,23 @@ EPISODES = 2  # of every controller in `true_objectives`, by default
 _FIRST_FINAL = 4  # number of the first episode of the finalists, from EPISODES on; part of every result
 
 
-def true_objectives(evaluator: Evaluator, *, seed: int, episodes: int = EPISODES) -> np.ndarray:
-    """Mean objective of every controller over a few episodes under the only condition, (k,)."""
+def true_objectives(
+    evaluator: Evaluator,
+    *,
+    seed: int,
+    episodes: int = EPISODES,
+    on_progress: Callable[[float], None] | None = None,
+) -> np.ndarray:
+    """Mean objective of every controller over a few episodes under the only condition, (k,).
+
+    Args:
+        evaluator: of the repertoire and the condition.
+        seed: from which the seeds of the episodes derive.
+        episodes: of each controller.
+        on_progress: called with the share that is done, from other threads.
+    """
     evaluation = Evaluation(evaluator, episodes=episodes, seed=seed, family=SeedFamily.ORACLE)
-    evaluation.run()
+    evaluation.run(on_progress=on_progress and (lambda done: on_progress(done / evaluation.total)))
     objectives = evaluator.objectives(evaluation.results())
     return np.asarray(objectives.reshape(-1, episodes).mean(axis=1))
 

@@ -1,6 +1,7 @@
 """Recovery: tries controllers of a repertoire on a damaged robot until one works."""
 
 from collections.abc import Callable
+from functools import partial
 from numbers import Integral
 
 import numpy as np
@@ -22,6 +23,7 @@ from robots.simulation.evidence import evidence_of
 
 PERFORMANCE_EPISODES = 10
 _CANDIDATES = 20
+_TRYING_ALL, _THINKING = "trying every gait", "thinking"  # what takes time, in words
 _NEGLIGIBLE = 0.01  # probability below which a cause is left out of the record
 
 
@@ -39,6 +41,7 @@ def recover(
     oracle: bool = False,
     thinking: Thinking | None = None,
     on_trial: Callable[[Trial], None] | None = None,
+    on_progress: Callable[[str, float], None] | None = None,
 ) -> Recovery:
     """Find a controller that works on the damaged robot.
 
@@ -57,6 +60,8 @@ def recover(
         oracle: whether to find the repertoire's best by trying all of it, many times.
         thinking: what a selector that simulates may do between trials; by default ten seconds of it.
         on_trial: called after each trial.
+        on_progress: called with what takes time between trials, in words, and the share of it that is done,
+            perhaps from other threads.
 
     Raises:
         UnknownNameError: the robot has no such part, or there is no such selector.
@@ -77,7 +82,12 @@ def recover(
         Evaluator(repertoire, {"intact": repertoire.robot}, threads=threads) as intact,
         Evaluator(repertoire, {"damaged": damage.apply(repertoire.robot)}, threads=threads) as damaged,
     ):
-        truth = true_objectives(damaged, seed=seed) if oracle or entry.needs_truth else None
+        told = {
+            what: partial(on_progress, what) if on_progress else None for what in (_TRYING_ALL, _THINKING)
+        }
+        truth = None
+        if oracle or entry.needs_truth:
+            truth = true_objectives(damaged, seed=seed, on_progress=told[_TRYING_ALL])
         context = Context(
             Prior(
                 repertoire.elites.objectives, repertoire.elites.measures, repertoire.settings.min_objective
@@ -88,6 +98,7 @@ def recover(
             truth=truth if entry.needs_truth else None,
             max_falls=max_falls,
             thinking=(thinking or Thinking(repertoire, threads=threads)) if entry.thinks else None,
+            on_thinking=told[_THINKING],
         )
         incumbent = find_incumbent(intact, seed=seed)
         search = ConfirmedSearch(make_selector(name, context), incumbent, confirmations=confirmations)

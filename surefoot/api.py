@@ -92,6 +92,7 @@ def recover(
     oracle: bool = False,
     thinking: "Thinking | None" = None,
     on_trial: Callable[[Trial], None] | None = None,
+    on_progress: Callable[[str, float], None] | None = None,
 ) -> Recovery:
     """Break the robot of a repertoire in simulation, and find a gait that still works.
 
@@ -109,6 +110,7 @@ def recover(
         oracle: whether to find the repertoire's best gait by trying all of them, many times.
         thinking: what the `self-model` selector may simulate between trials; by default for ten seconds.
         on_trial: called after each trial.
+        on_progress: called with what takes time between trials, in words, and the share of it that is done.
 
     Raises:
         UnknownNameError: the robot has no such part, or there is no such selector or kind of damage.
@@ -134,4 +136,5 @@ def recover(
         oracle=oracle,
         thinking=thinking,
         on_trial=on_trial,
+        on_progress=on_progress,
     )

@@ -39,3 +39,8 @@ def repertoire_path(source: str | Path) -> Path:
 def result_files(file: Path) -> RunFiles:
     """Where results about a repertoire are written: next to it, or for an included one to this folder."""
     return RunFiles(Path(file.name) if file.parent == DATA else file)
+
+
+def recovery_folder(file: Path) -> Path:
+    """Where recoveries are saved by default: in the repertoire's folder, or for an included one its own."""
+    return Path(f"{file.stem}-recovery") if file.parent == DATA else file.parent

@@ -1,6 +1,7 @@
 """`Selector`: what every way of choosing the next trial promises."""
 
 from abc import ABC, abstractmethod
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -57,6 +58,7 @@ class Context:
         table: the rehearsal of the repertoire, for selectors that need one.
         truth: objectives of the controllers on the damaged robot, (k,), for the oracle.
         thinking: what the robot may do between two trials, for selectors that simulate.
+        on_thinking: called with the share of that which is used up.
 
     Raises:
         InvalidValueError: `trials` or `max_falls` is less than 1.
@@ -69,6 +71,7 @@ class Context:
     table: Table | None = None
     truth: np.ndarray | None = None
     thinking: Thinking | None = None
+    on_thinking: Callable[[float], None] | None = None
 
     def __post_init__(self) -> None:
         if self.trials < 1:

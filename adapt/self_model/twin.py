@@ -2,7 +2,7 @@
 
 import math
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -72,6 +72,7 @@ class Twin:
 
     Args:
         thinking: the repertoire, and the limits.
+        on_progress: called with the share of the limits that is used up.
 
     Attributes:
         thinking: the same.
@@ -79,8 +80,9 @@ class Twin:
         episodes: simulated since `begin`.
     """
 
-    def __init__(self, thinking: Thinking) -> None:
+    def __init__(self, thinking: Thinking, on_progress: Callable[[float], None] | None = None) -> None:
         self.thinking = thinking
+        self._on_progress = on_progress
         self.parts = RobotParts(thinking.repertoire.robot)
         self.episodes = 0
         self._began = time.monotonic()
@@ -89,6 +91,11 @@ class Twin:
     def begin(self) -> None:
         """Begin to think."""
         self.episodes, self._began = 0, time.monotonic()
+
+    def end(self) -> None:
+        """Cease to think."""
+        if self._on_progress:
+            self._on_progress(1.0)
 
     @property
     def seconds(self) -> float:
@@ -116,6 +123,8 @@ class Twin:
                 request=Request(traces=traced),
             )
         self.episodes += len(runs)
+        if self._on_progress:
+            self._on_progress(min(1.0, self.spent))
         return found
 
     def robot_with(self, damage: Damage) -> Robot:

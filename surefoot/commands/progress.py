@@ -6,7 +6,7 @@ import threading
 import time
 from collections import deque
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from types import FrameType
 from typing import TYPE_CHECKING
 
@@ -76,9 +76,17 @@ class ProgressBar:
         unit: what is counted, e.g. `episodes`; of shares of a whole, what is going on.
         total: how much there is to do; None for a whole, of which shares are done.
         line_seconds: between two lines where there is no terminal [s].
+        passing: whether the bar goes when the work is done.
     """
 
-    def __init__(self, unit: str, total: float | None = None, *, line_seconds: float = _LINE_SECONDS) -> None:
+    def __init__(
+        self,
+        unit: str,
+        total: float | None = None,
+        *,
+        line_seconds: float = _LINE_SECONDS,
+        passing: bool = False,
+    ) -> None:
         self._unit, self._total, self._line_seconds = unit, total, line_seconds
         self._speed, self._last_line, self._reported = Speed(), time.monotonic(), False
         self._bar = Progress(
@@ -86,6 +94,7 @@ class ProgressBar:
             TextColumn("{task.description}"),
             console=console,
             disable=not self._drawn,
+            transient=passing,
         )
         self._task: TaskID = self._bar.add_task("starting", total=total or 1.0)
         self._patience = threading.Timer(_PATIENCE_SECONDS, self._tell_of_compilation)
@@ -149,6 +158,27 @@ class ProgressBar:
     def __exit__(self, *_: object) -> None:
         self._patience.cancel()
         self._bar.stop()
+
+
+@contextmanager
+def phase_bars() -> Iterator[Callable[[str, float], None]]:
+    """The progress of work that takes time in between: a bar for each phase, as long as it lasts."""
+    lock = threading.RLock()  # reports come from several threads
+    with ExitStack() as stack:
+        bars: dict[str, ProgressBar] = {}
+
+        def show(phase: str, share: float) -> None:
+            with lock:
+                if phase not in bars or share >= 1:
+                    stack.close()
+                    bars.clear()
+                if share >= 1:
+                    return
+                if phase not in bars:
+                    bars[phase] = stack.enter_context(ProgressBar(phase, passing=True))
+                bars[phase](share)
+
+        yield show
 
 
 @contextmanager

@@ -88,8 +88,12 @@ class SelectorOption(click.Option):
 @seed_option(1, "the seeds of all episodes")
 @click.option("--oracle", is_flag=True, help="Also find the best gait there is, by trying all.")
 @click.option(
-    "--out", type=AnyPath, help="Where to save recovery.json and recovery.png.  [default: the folder of FILE]"
+    "--out",
+    type=AnyPath,
+    help="Folder in which to save recovery.json and recovery.png.  [default: the folder of FILE; of an "
+    "included repertoire NAME-recovery]",
 )
+@click.option("--overwrite", is_flag=True, help="Replace a recovery that the folder holds.")
 @threads_option
 @cluster_options
 def recover(
@@ -106,6 +110,7 @@ def recover(
     seed: int,
     oracle: bool,
     out: Path | None,
+    overwrite: bool,
     threads: int | None,
 ) -> None:
     """Break the robot of the repertoire FILE and find a gait that still works."""
@@ -115,9 +120,11 @@ def recover(
     from adapt.self_model.features import check_sensors
     from adapt.self_model.twin import Thinking
     from repertoire.storage.repertoires import read_repertoire
-    from robots.files.atomic import check_writable, new_folder
+    from robots.files.atomic import new_folder
     from robots.files.locks import locked
-    from surefoot.shipped import result_files
+    from surefoot.commands.progress import phase_bars
+    from surefoot.commands.resuming import check_output
+    from surefoot.shipped import recovery_folder
 
     repertoire = read_repertoire(file)
     damage = parse_damage(damage_text, repertoire.robot)
@@ -127,7 +134,7 @@ def recover(
         seconds = Thinking.seconds if think is None and think_episodes is None else think
         checked = check_sensors(SENSORS if sensors is None else sensors)
         thinking = Thinking(repertoire, seconds, think_episodes, checked, threads=threads)
-    folder = out or result_files(file).repertoire.parent
+    folder = out or recovery_folder(file)
 
     def show(trial: Trial) -> None:
         if trial.number == 1:  # whatever may be wrong with the input, nothing was printed before
@@ -135,9 +142,9 @@ def recover(
         print_trial(trial)
 
     record, picture = result_paths(folder)
-    with new_folder(folder), locked(record):
-        check_writable(record)
-        check_writable(picture)
+    with new_folder(folder), locked(record), phase_bars() as show_phase:
+        for path in (record, picture):
+            check_output(file, path, overwrite)
         recovery = run_recovery(
             repertoire,
             damage,
@@ -151,6 +158,7 @@ def recover(
             oracle=oracle,
             thinking=thinking,
             on_trial=show,
+            on_progress=show_phase,
         )
         print_performances(recovery)
         for path in save_recovery(recovery, folder):

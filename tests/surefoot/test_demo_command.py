@@ -15,7 +15,7 @@ from repertoire.storage.repertoires import read_repertoire, write_repertoire
 from robots.errors import InvalidFileError
 from surefoot import shipped
 from surefoot.commands import demo
-from surefoot.shipped import included, repertoire_path, result_files
+from surefoot.shipped import included, recovery_folder, repertoire_path, result_files
 from tests.adapt.rehearsal.small import save_rehearsal, small_repertoire
 
 
@@ -123,3 +123,5 @@ def test_names_folders_and_files_lead_to_repertoires(tmp_path: Path, monkeypatch
         repertoire_path("octopod")
     assert result_files(repertoire_path("hexapod")).repertoire == Path("hexapod.h5")
     assert result_files(Path("runs/a.h5")).repertoire == Path("runs/a.h5")
+    assert recovery_folder(repertoire_path("hexapod")) == Path("hexapod-recovery")
+    assert recovery_folder(Path("runs/a.h5")) == Path("runs")

@@ -8,12 +8,16 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
+from adapt.damage.text import parse_damage
 from adapt.records import diagnosis_words, format_objective
+from adapt.recovery import recover
+from adapt.self_model.twin import Thinking
 from repertoire.archives.archive import Elites
 from repertoire.storage.files import RunFiles
 from repertoire.storage.repertoires import read_repertoire, write_repertoire
 from robots.files.locks import locked
 from robots.simulation.simulation import Simulation
+from surefoot.commands import progress
 from tests.adapt.rehearsal.small import save_rehearsal, small_repertoire
 
 CONDITIONS = ["healthy", "front_left:lost", "back_right:dead"]
@@ -35,6 +39,10 @@ def file(alone: Path) -> Path:
 
 def broken(file: Path) -> list[object]:
     return ["recover", file, "--damage", "front_left:lost", "--threads", 1]
+
+
+def again(file: Path) -> list[object]:
+    return [*broken(file), "--overwrite"]
 
 
 def record(file: Path) -> dict:
@@ -73,7 +81,7 @@ def test_the_user_chooses_selector_and_rehearsal(run, file: Path) -> None:
     assert (code, record(file)["selector"]) == (0, "best-first")
     assert out.startswith("selector: best-first trial 1 cell ")
     RunFiles(file).rehearsal.rename(elsewhere)
-    assert run(*broken(file), "--trials", 2, "--rehearsal", elsewhere)[0] == 0
+    assert run(*again(file), "--trials", 2, "--rehearsal", elsewhere)[0] == 0
     assert record(file)["selector"] == "rehearsed"
 
 
@@ -88,7 +96,7 @@ class Clumsy(Simulation):
 def test_falls_can_be_limited(run, alone: Path, monkeypatch) -> None:
     monkeypatch.setattr("repertoire.execution.executor.Simulation", Clumsy)
     for falls, words in ((1, "1 trial and 1 fall"), (3, "3 trials and 3 falls")):
-        _, out, _ = run(*broken(alone), "--selector", "best-first", "--max-falls", falls)
+        _, out, _ = run(*again(alone), "--selector", "best-first", "--max-falls", falls)
         assert [trial["fell"] for trial in record(alone)["trials"]] == [True] * falls
         assert f"stopped after {words}: the robot fell {falls} times, and more is not allowed" in out
 
@@ -125,6 +133,68 @@ def test_bad_input_ends_in_one_sentence_and_leaves_nothing(run, file: Path) -> N
         assert (code, out, message in err) == (2, "", True), f"{arguments}: exit {code}, {out!r}, {err!r}"
         assert err.count("\n") == 1, f"{arguments}: more than one line: {err!r}"
     assert sorted(folder.rglob("*")) == before
+
+
+def test_what_a_folder_holds_is_replaced_only_if_told_so(run, alone: Path) -> None:
+    picture = alone.with_name("recovery.png")
+    picture.write_bytes(b"mine")
+    options = ("--selector", "best-first", "--trials", 1)
+    code, out, err = run(*broken(alone), *options)
+    assert (code, out) == (2, "")
+    assert "recovery.png exists already: choose another --out, or use --overwrite" in err
+    assert picture.read_bytes() == b"mine"
+    assert not alone.with_name("recovery.json").exists()
+    assert run(*again(alone), *options)[0] == 0
+    before = record(alone)
+    code, _, err = run(*broken(alone), *options, "--seed", 2)
+    assert (code, record(alone)) == (2, before)
+    assert "recovery.json exists already" in err
+    assert run(*broken(alone), *options, "--out", alone.parent / "other")[0] == 0
+
+
+def test_what_takes_time_is_told(alone: Path) -> None:
+    told: list[tuple[str, float]] = []
+    repertoire = read_repertoire(alone)
+    thinking = Thinking(repertoire, None, 40, threads=1)
+    recover(
+        repertoire,
+        parse_damage("front_left:lost", repertoire.robot),
+        seed=1,
+        trials=1,
+        selector="self-model",
+        oracle=True,
+        thinking=thinking,
+        on_progress=lambda what, share: told.append((what, share)),
+    )
+    for what in ("trying every gait", "thinking"):
+        shares = [share for phase, share in told if phase == what]
+        assert shares == sorted(shares)
+        assert shares[-1] == 1
+        assert 0 < shares[0] < 1
+
+
+def test_a_bar_lasts_as_long_as_its_phase(monkeypatch) -> None:
+    opened: list[str] = []
+
+    class Bar:
+        def __init__(self, phase: str, **_: object) -> None:
+            self.phase, self.shares = phase, []
+
+        def __enter__(self) -> "Bar":
+            opened.append(self.phase)
+            return self
+
+        def __exit__(self, *_: object) -> None:
+            opened.append(f"{self.phase} until {self.shares[-1]}")
+
+        def __call__(self, share: float) -> None:
+            self.shares.append(share)
+
+    monkeypatch.setattr(progress, "ProgressBar", Bar)
+    with progress.phase_bars() as show:
+        for phase, share in (("a", 0.1), ("a", 0.5), ("b", 0.2), ("b", 1.0), ("b", 1.0), ("b", 0.3)):
+            show(phase, share)
+    assert opened == ["a", "a until 0.5", "b", "b until 0.2", "b", "b until 0.3"]
 
 
 def test_one_process_at_a_time_recovers_into_a_folder(run, file: Path) -> None:

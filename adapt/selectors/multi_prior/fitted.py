@@ -78,7 +78,7 @@ class Fitted(MultiPrior):
                 f"{len(thinking.repertoire)}"
             )
         robot = thinking.repertoire.robot
-        self._features, self._twin = Features(robot, thinking.sensors), Twin(thinking)
+        self._features, self._twin = Features(robot, thinking.sensors), Twin(thinking, context.on_thinking)
         self._rehearsed = context.table is not None
         self._table = context.table or _healthy_table(context)
         self._rating = Rating(self._twin, self._features, seed=context.seed)
@@ -120,6 +120,7 @@ class Fitted(MultiPrior):
         with one_blas_thread():  # small matrices; its threads would wait for those of the simulation
             self._thought = self._think(row, outcome)
             self._conclude()
+        self._twin.end()
 
     def _think(self, row: int, outcome: Outcome) -> Thought | None:
         """Take in a trial, and simulate if it has a trace."""

@@ -24,7 +24,7 @@ EVIDENCE = (
     "survived",
 )
 # What a kind of damage leaves of a leg: (thrust, contact)
-_LEFT = {"lost": (0.0, 0.0), "dead": (0.1, 0.6), "short": (0.5, 0.4), "locked": (0.6, 1.0)}
+_LEFT = {"lost": (0.0, 0.0), "dead": (0.1, 0.6), "short@0.5": (0.5, 0.4), "locked": (0.6, 1.0)}
 
 
 class World:

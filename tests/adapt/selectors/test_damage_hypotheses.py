@@ -17,7 +17,7 @@ def world():
 
 @pytest.fixture(scope="module")
 def table(world):
-    return world.table(("healthy", "0:lost", "1:dead", "2:lost+3:lost", "0:short"))
+    return world.table(("healthy", "0:lost", "1:dead", "2:lost+3:lost", "0:short@0.5"))
 
 
 def rehearsed(
@@ -28,13 +28,13 @@ def rehearsed(
 
 
 def test_the_rehearsed_come_first_and_pairs_are_of_different_places():
-    damages = ["healthy", "0:lost", "1:dead", "1:dead+0:lost", "0:short", "all:weak@0.5"]
+    damages = ["healthy", "0:lost", "1:dead", "1:dead+0:lost", "0:short@0.5", "all:weak@0.5"]
     pairs = [(damages[a], damages[b]) for a, b in pair_up(list(map(damage_from, damages)))]
     assert pairs == [
         ("0:lost", "all:weak@0.5"),
-        ("1:dead", "0:short"),
+        ("1:dead", "0:short@0.5"),
         ("1:dead", "all:weak@0.5"),
-        ("0:short", "all:weak@0.5"),
+        ("0:short@0.5", "all:weak@0.5"),
     ]
 
 
@@ -54,7 +54,7 @@ def test_one_controller_and_all_controllers_agree(world, table, pairs):
     d = len(table)
     assert hypotheses.names[:d] == table.conditions
     assert ("0:lost+1:dead" in hypotheses.names) == pairs
-    assert hypotheses.rehearsed == d
+    assert hypotheses.rehearsed == len(hypotheses.single) == d
     which = np.arange(len(hypotheses))
     objectives, falls = hypotheses.objectives(which), hypotheses.falls(which)
     np.testing.assert_allclose(objectives[:d], (table.objectives - 0.5) / 2.0, rtol=1e-6)

@@ -129,7 +129,7 @@ def test_posterior_is_that_of_brute_force(world, table):
     assert selector.recommendation() == tried[np.argmax(mean[tried])]
 
 
-@pytest.mark.parametrize("damage", ["2:lost", "4:dead", "1:short", "0:lost+3:lost", "healthy"])
+@pytest.mark.parametrize("damage", ["2:lost", "4:dead", "1:short@0.5", "0:lost+3:lost", "healthy"])
 def test_it_finds_out_what_is_wrong_and_recovers_at_once(world, table, damage):
     truth = Truth.of(world.table((damage,), episodes=8, seed=7), damage)
     selector = Rehearsed(Context(world.prior(), trials=6, table=table))
@@ -165,12 +165,12 @@ def test_evidence_may_be_missing(world, table):
 
 def test_two_damages_that_were_rehearsed_one_by_one_are_diagnosed_together(world, table):
     alone = table.take([text for text in table.conditions if "+" not in text])
-    truth = Truth.of(world.table(("1:lost+5:short",), episodes=8, seed=7), "1:lost+5:short")
+    truth = Truth.of(world.table(("1:lost+5:short@0.5",), episodes=8, seed=7), "1:lost+5:short@0.5")
     selector = Rehearsed(Context(world.prior(), trials=6, table=alone))
     for _ in range(6):
         row = selector.ask()
         selector.tell(row, Outcome(float(truth.objectives[row]), False, truth.evidence[row]))
-    assert selector.diagnosis()[0][0] == "1:lost+5:short"
+    assert selector.diagnosis()[0][0] == "1:lost+5:short@0.5"
 
 
 def test_where_nothing_fits_it_falls_back_on_searching(world, table):
