@@ -77,9 +77,12 @@ def read_table(path: str | Path, repertoire: Repertoire, *, robot: Robot | None 
             raise InvalidValueError(f"'conditions' must be {HEALTHY!r} first, and all different")
         _FORMAT.check(contents, conditions=len(conditions), evidence=len(names))
         _check_origin(contents, repertoire, robot or repertoire.robot)
-    columns = {name: array for name, array in contents.arrays.items() if name != "episodes"}
-    episodes = int(contents.arrays["episodes"])
-    return Table(conditions=conditions, evidence_names=names, episodes=episodes, **columns)
+        columns = {name: array for name, array in contents.arrays.items() if name != "episodes"}
+        episodes = int(contents.arrays["episodes"])
+        table = Table(conditions=conditions, evidence_names=names, episodes=episodes, **columns)
+        if tuple(map(str, table.damages)) != conditions:
+            raise InvalidValueError("'conditions' must be damages as they are written in full")
+    return table
 
 
 def _rounded(values: np.ndarray, share: float) -> np.ndarray:

@@ -4,7 +4,9 @@ import mujoco
 import numpy as np
 import pytest
 
+from adapt.damage.edits import RED
 from adapt.damage.kinds import damage_kinds
+from adapt.damage.patches import turn_limb
 from adapt.damage.text import parse_damage
 from robots.errors import InvalidValueError
 from robots.robot import load_robot
@@ -68,6 +70,48 @@ def test_a_bent_limb_is_where_its_joint_would_put_it():
     np.testing.assert_allclose(bent.geom(tibia).xpos, turned.geom(tibia).xpos, atol=1e-12)
     np.testing.assert_allclose(bent.geom(tibia).xmat, turned.geom(tibia).xmat, atol=1e-12)
     np.testing.assert_allclose(bent.body(tibia).xipos, turned.body(tibia).xipos, atol=1e-12)
+
+
+LIMB = """
+<mujoco>
+  <worldbody>
+    <body name="upper" pos="1 2 3" quat="0.9 0.1 0.2 0.3">
+      <joint name="hinge" pos="0.1 -0.2 0.3" axis="1 2 -1"/>
+      <inertial pos="0.3 0 0.1" quat="0.8 0.1 0 0.5" mass="2" diaginertia="1 2 2.5"/>
+      <geom name="bone" type="capsule" fromto="0 0 0 0.5 0.1 0" size="0.05"/>
+      <geom name="shin" type="box" pos="0.2 0.1 0" euler="10 20 30" size="0.1 0.2 0.3"/>
+      <site name="mark" pos="0 0.3 0" quat="0.7 0 0.7 0.1"/>
+      <body name="lower" pos="0.5 0.1 0" euler="0 40 0">
+        <joint name="knee" pos="0 0 0.1"/>
+        <geom name="foot" size="0.1" pos="0.1 0 0"/>
+      </body>
+    </body>
+    <body name="apart" pos="3 0 0"><geom name="stone" size="0.2"/></body>
+  </worldbody>
+</mujoco>
+"""
+
+
+def test_all_that_a_hinge_moves_is_bent_about_it_and_nothing_else():
+    whole, bent = mujoco.MjModel.from_xml_string(LIMB), mujoco.MjModel.from_xml_string(LIMB)
+    turn_limb(bent, "hinge", 0.7)
+    turn_limb(bent, "no such joint", 0.7)
+    turned, at_rest = mujoco.MjData(whole), mujoco.MjData(bent)
+    turned.joint("hinge").qpos[0] = 0.7
+    mujoco.mj_forward(whole, turned)
+    mujoco.mj_forward(bent, at_rest)
+    for what in ("geom_xpos", "geom_xmat", "site_xpos", "site_xmat", "xipos", "ximat", "xanchor"):
+        np.testing.assert_allclose(getattr(at_rest, what), getattr(turned, what), atol=1e-12, err_msg=what)
+    lower = bent.body("lower").id
+    np.testing.assert_allclose(at_rest.xmat[lower], turned.xmat[lower], atol=1e-12)
+    np.testing.assert_allclose(bent.jnt_axis, whole.jnt_axis)
+
+
+def test_what_a_damaged_joint_moves_is_red_up_to_the_next_joint():
+    whole = load_robot("hexapod")
+    model = parse_damage("joint=left_middle_femur:bent@30", whole).apply(whole).model
+    red = np.isclose(model.geom_rgba, RED).all(axis=1)
+    assert [model.body(body).name for body in np.unique(model.geom_bodyid[red])] == [JOINT]
 
 
 @pytest.mark.parametrize(("kind", "axis"), [("mass-ahead", 0), ("mass-left", 1)])

@@ -73,6 +73,8 @@ UNSOUND = {  # what the format of all files does not check by itself, and an exa
         "must be 'healthy' first",
     ),
     "a condition twice": ("conditions", ["healthy", "b:lost", "b:lost"], "first, and all different"),
+    "an unknown kind": ("conditions", ["healthy", "a:lost", "b:gone"], "unknown kind of damage 'gone'"),
+    "half a damage": ("conditions", ["healthy", "a:lost", "b:weak"], "must be damages as they are written"),
     "conditions that are no list": ("conditions", {"healthy": 1}, "'conditions' must hold a JSON list"),
     "names that are no texts": ("evidence_names", [1] * 10, "'evidence_names' must hold a list of texts"),
     "no identity": ("identity", [], "'identity' must hold a JSON object"),

@@ -94,6 +94,27 @@ def test_what_the_model_was_off_by_before_is_no_evidence_of_a_fault() -> None:
         fitted(text, before=((0, trace[:, 1:]),))
 
 
+def test_what_one_joint_was_off_by_before_any_joint_may_be_off_by() -> None:
+    trace, _, _ = trial("joint=left_middle_femur:offset@0.3", 0, seed=1)
+    variances = []
+    for before in ((), ((0, trace),)):
+        repertoire = short_gaits()
+        thinking = Thinking(repertoire, None, 100, before=before, threads=2)
+        rating = Rating(Twin(thinking), Features(repertoire.robot), seed=3)
+        rating.tell(0, trace, False)
+        rating.simulate([rating.healthy], episodes=4)
+        variances.append(rating.shown([rating.healthy])[0][1])
+    features = rating.features
+    off_by = features.of([trace], len(trace))[0] - rating.healthy.mean(0)
+    for kind in set(features.kinds):
+        one = features.kinds == kind
+        least = np.maximum(off_by[one] ** 2, np.mean(off_by[one] ** 2)) - (0.7 * off_by[one]) ** 2
+        np.testing.assert_allclose((variances[1] - variances[0])[one], least, rtol=1e-6, atol=1e-12)
+    errors = np.array([name.endswith("mean error [rad]") for name in features.names])
+    other = errors & (features.joints != repertoire.robot.description.joints.index("left_middle_femur"))
+    assert (variances[1] / variances[0])[other].min() > 1.5
+
+
 def test_a_stuck_joint_is_read_off_encoders_that_are_noisy() -> None:
     trace, _, _ = trial("joint=left_middle_femur:locked@0.5", 0)
     noisy = trace + 0.01 * np.random.default_rng(0).standard_normal(trace.shape)
