@@ -83,9 +83,9 @@ UNSOUND = {  # what the format of all files does not check by itself, and an exa
     "nan": ("objectives", np.full((3, 5), np.nan, "<f4"), "'objectives' must be finite"),
     "less evidence": ("evidence", TABLE.evidence[:, :, 1:], r"'evidence' must have shape \(3, 5, 10\)"),
     "fewer conditions": ("noise", TABLE.noise[1:], r"'noise' must have shape \(3, 5\), not \(2, 5\)"),
-    "negative noise": ("noise", -TABLE.noise, "'noise' must be finite and from 0 to inf"),
+    "negative noise": ("noise", -TABLE.noise, r"'noise' must be finite and from 0 to 1e\+30"),
     "shares above 1": ("falls", TABLE.falls + 1, "'falls' must be finite and from 0 to 1"),
-    "no episodes": ("episodes", np.int64(0), "'episodes' must be finite and from 1 to inf"),
+    "no episodes": ("episodes", np.int64(0), r"'episodes' must be finite and from 1 to "),
 }
 
 
