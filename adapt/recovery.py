@@ -23,7 +23,7 @@ from robots.simulation.evidence import evidence_of
 
 PERFORMANCE_EPISODES = 10
 _CANDIDATES = 20
-_TRYING_ALL, _THINKING = "trying every gait", "thinking"  # what takes time, in words
+_TAKES_TIME = ("trying every gait", "thinking")  # in words
 _NEGLIGIBLE = 0.01  # probability below which a cause is left out of the record
 
 
@@ -82,12 +82,10 @@ def recover(
         Evaluator(repertoire, {"intact": repertoire.robot}, threads=threads) as intact,
         Evaluator(repertoire, {"damaged": damage.apply(repertoire.robot)}, threads=threads) as damaged,
     ):
-        told = {
-            what: partial(on_progress, what) if on_progress else None for what in (_TRYING_ALL, _THINKING)
-        }
+        trying, thinking_on = (on_progress and partial(on_progress, what) for what in _TAKES_TIME)
         truth = None
         if oracle or entry.needs_truth:
-            truth = true_objectives(damaged, seed=seed, on_progress=told[_TRYING_ALL])
+            truth = true_objectives(damaged, seed=seed, on_progress=trying)
         context = Context(
             Prior(
                 repertoire.elites.objectives, repertoire.elites.measures, repertoire.settings.min_objective
@@ -98,7 +96,7 @@ def recover(
             truth=truth if entry.needs_truth else None,
             max_falls=max_falls,
             thinking=(thinking or Thinking(repertoire, threads=threads)) if entry.thinks else None,
-            on_thinking=told[_THINKING],
+            on_thinking=thinking_on,
         )
         incumbent = find_incumbent(intact, seed=seed)
         search = ConfirmedSearch(make_selector(name, context), incumbent, confirmations=confirmations)

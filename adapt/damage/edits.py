@@ -60,7 +60,7 @@ def limb_geoms(spec: mujoco.MjSpec, joints: Sequence[str]) -> list[mujoco.MjsGeo
     return geoms
 
 
-def compiled(spec: mujoco.MjSpec) -> mujoco.MjModel:
+def compiled_so_far(spec: mujoco.MjSpec) -> mujoco.MjModel:
     """A model as damage has left it so far: only there is it known where things are.
 
     Raises:
@@ -76,7 +76,7 @@ def settle_gains(spec: mujoco.MjSpec) -> None:
     """Work out the gains of servos that are given as damping ratios: masses that damage changes must not."""
     servos = [motor for motor in spec.actuators if motor.biasprm[2] > 0]  # a gain itself is negative
     if servos:
-        model = compiled(spec)
+        model = compiled_so_far(spec)
         for motor in servos:
             motor.biasprm = model.actuator_biasprm[motor.id]
 

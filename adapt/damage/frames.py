@@ -4,7 +4,7 @@ import mujoco
 import numpy as np
 from scipy.spatial.transform import RigidTransform, Rotation
 
-from adapt.damage.edits import compiled
+from adapt.damage.edits import compiled_so_far
 
 
 def turn_body(spec: mujoco.MjSpec, joint: mujoco.MjsJoint, position: float) -> None:
@@ -18,7 +18,7 @@ def turn_body(spec: mujoco.MjSpec, joint: mujoco.MjsJoint, position: float) -> N
     Raises:
         InvalidRobotError: the model does not compile.
     """
-    model, body = compiled(spec), joint.parent
+    model, body = compiled_so_far(spec), joint.parent
     motion = _motion(model, joint, position - float(model.qpos0[model.jnt_qposadr[joint.id]]))
     # joints move a body one after another, so those before this one now act on what it has moved
     undone = _in_units(motion, _scale_inside(body)).inv()
@@ -38,7 +38,7 @@ def shrink_body(spec: mujoco.MjSpec, joint: mujoco.MjsJoint, factor: float) -> N
     Raises:
         InvalidRobotError: the model does not compile.
     """
-    model, body = compiled(spec), joint.parent
+    model, body = compiled_so_far(spec), joint.parent
     for earlier in _before(joint):  # stays where it is, though in a body that shrinks
         earlier.pos = joint.pos + (earlier.pos - joint.pos) / factor
     center = _pose(model, body).apply(model.jnt_pos[joint.id]) / _scale_inside(body.parent)

@@ -18,7 +18,7 @@ from robots.errors import InvalidValueError, UnknownNameError
 
 
 @dataclass(frozen=True)
-class Entry:
+class SelectorEntry:
     """A selector that can be asked for by name.
 
     Attributes:
@@ -42,7 +42,7 @@ class Entry:
 
 
 _Class = TypeVar("_Class", bound=Callable[..., Selector])
-_SELECTORS: dict[str, Entry] = {}
+_SELECTORS: dict[str, SelectorEntry] = {}
 
 
 def register(
@@ -54,7 +54,7 @@ def register(
     thinks: bool = False,
     **settings: Any,
 ) -> Callable[[_Class], _Class]:
-    """Class decorator that enters a selector in the table under a name, see `Entry`.
+    """Class decorator that enters a selector in the table under a name, see `SelectorEntry`.
 
     The settings are keyword arguments of its constructor, which takes a `Context` first.
 
@@ -65,13 +65,15 @@ def register(
     def add(selector: _Class) -> _Class:
         if name in _SELECTORS:
             raise ValueError(f"the selector {name!r} is already registered")
-        _SELECTORS[name] = Entry(summary, partial(selector, **settings), needs_table, needs_truth, thinks)
+        _SELECTORS[name] = SelectorEntry(
+            summary, partial(selector, **settings), needs_table, needs_truth, thinks
+        )
         return selector
 
     return add
 
 
-def selector_entries(*, thinking: bool = True) -> dict[str, Entry]:
+def selector_entries(*, thinking: bool = True) -> dict[str, SelectorEntry]:
     """All selectors by name: those of `adapt.selectors` and those that a user registered.
 
     Selectors that know more, a rehearsal or the truth, come after those that know less.
@@ -90,7 +92,7 @@ def selector_entries(*, thinking: bool = True) -> dict[str, Entry]:
     )
 
 
-def find_selector(name: str) -> Entry:
+def find_selector(name: str) -> SelectorEntry:
     """The selector of a name.
 
     Raises:
@@ -166,7 +168,7 @@ def make_selector(name: str, context: Context) -> Selector:
     return entry.make(context)
 
 
-def _check_table(name: str, entry: Entry, table: Table | None) -> None:
+def _check_table(name: str, entry: SelectorEntry, table: Table | None) -> None:
     """Refuse to start a selector without the rehearsal that it needs."""
     if entry.needs_table and table is None:
         raise InvalidValueError(

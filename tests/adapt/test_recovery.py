@@ -15,7 +15,7 @@ from adapt.records import Trial
 from adapt.recovery import PERFORMANCE_EPISODES, recover
 from adapt.rehearsal.table import tabulate
 from adapt.selectors import catalogue
-from adapt.selectors.catalogue import Entry, selector_entries
+from adapt.selectors.catalogue import SelectorEntry, selector_entries
 from adapt.selectors.selector import Selector
 from repertoire.algorithms.catalogue import find_algorithm
 from repertoire.archives.archive import Archive, Elites
@@ -116,7 +116,8 @@ def made_up(repertoire, monkeypatch):
     monkeypatch.setattr(executor, "Simulation", FakeSimulation)
     monkeypatch.setattr(FakeSimulation, "seeds", [])
     monkeypatch.setattr(InOrder, "outcomes", [])
-    monkeypatch.setitem(catalogue._SELECTORS, "in-order", Entry("from the last to the first", InOrder))
+    entry = SelectorEntry("from the last to the first", InOrder)
+    monkeypatch.setitem(catalogue._SELECTORS, "in-order", entry)
     solutions = np.repeat(
         np.arange(5, dtype=np.float32)[:, None], repertoire.elites.solutions.shape[1], axis=1
     )

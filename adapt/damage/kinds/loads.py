@@ -8,7 +8,7 @@ import mujoco
 import numpy as np
 
 from adapt.damage.damage import Change, Defect, changes_of, register
-from adapt.damage.edits import compiled, mark, the_joint
+from adapt.damage.edits import compiled_so_far, mark, the_joint
 from adapt.damage.parts import RobotParts, Target
 from adapt.damage.patches import settle
 from adapt.damage.strength import Scale
@@ -48,7 +48,7 @@ def _load(spec: mujoco.MjSpec, body: mujoco.MjsBody, mass: float) -> None:
     edge = (mass / _DENSITY) ** (1 / 3)
     # a body of its own, since a body whose inertia is given does not count its geoms
     cube = body.add_body(
-        pos=_top(compiled(spec), body.id, edge / 2),
+        pos=_top(compiled_so_far(spec), body.id, edge / 2),
         explicitinertial=True,
         ipos=np.zeros(3),
         mass=mass,
