@@ -170,7 +170,7 @@ class Case:
         damages = self.folder / "damages.yaml"
         yield ["rehearse", "RUN", "--damages", damages, "--episodes", 2, *again]
         yield ["evaluate", "RUN", "--episodes", rng.randrange(2, 6), *again]
-        yield ["recover", "RUN", "--damage", "all:weak@0.6", "--trials", 8, *out]
+        yield ["recover", "RUN", "--damage", "all:weak@0.6", "--trials", 8, *again]
 
     def _disturbed(self, command: Sequence[object]) -> None:
         """Run a command in processes that are killed, until one finishes."""

@@ -141,6 +141,15 @@ def test_what_is_first_in_all_trials_is_not_clear_within_three_standard_errors()
     assert one.confirmation().trials == (3, 3)
 
 
+def test_the_first_trial_of_the_old_gait_counts_too():
+    one = search(trials=30, confirmations=6)
+    run(
+        one, lambda row, number: {0: 8.9, INCUMBENT: 8.95 * (number == 1)}.get(row, 0.0) + 0.1 * (number == 2)
+    )
+    assert one.confirmation().trials == (6, 6)
+    assert one.recommendation() == 0
+
+
 def test_a_gait_that_is_no_better_is_hardly_ever_confirmed_early():
     """Both fall half of the time, so that variances are no guide."""
     rng = np.random.default_rng(6)
