@@ -6,13 +6,15 @@ FUZZ_CASES ?= 10000
 FUZZ_SEED ?= 1
 SOAK_MINUTES ?= 10
 SOAK_SEED ?= 1
+OLDEST_TESTS ?= tests/surefoot/test_api.py tests/surefoot/test_recover_command.py tests/robots tests/repertoire/storage \
+	tests/repertoire/execution tests/repertoire/test_plots.py tests/adapt/test_recovery.py tests/suites/test_statistics.py
 INSTALLED := $(VENV)/installed
 
 .DEFAULT_GOAL := help
-.PHONY: help install demo test check format bench fuzz soak clean
+.PHONY: help install demo test test-oldest check format bench fuzz soak clean
 
 help: ## list what there is
-	@grep -hE '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## /\1\t/' | expand -t 10
+	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /\1\t/' | expand -t 14
 
 install: $(INSTALLED) ## make a virtual environment and install surefoot in it
 
@@ -26,6 +28,12 @@ demo: $(INSTALLED) ## train a small Ant repertoire, break a leg, walk on: about 
 
 test: $(INSTALLED) ## run the tests
 	$(BIN)/python -m pytest --numprocesses auto --dist loadgroup
+
+test-oldest: ## run a slice of the tests with the lowest versions that pyproject.toml allows, in .venv-oldest
+	$(PYTHON) -m venv .venv-oldest
+	.venv-oldest/bin/python -m pip install --quiet --disable-pip-version-check uv
+	.venv-oldest/bin/uv pip install --quiet --python .venv-oldest/bin/python --resolution lowest-direct --editable '.[dev]'
+	NUMBA_CACHE_DIR=.venv-oldest/kernels .venv-oldest/bin/python -m pytest -p no:cacheprovider $(OLDEST_TESTS)
 
 check: $(INSTALLED) ## format, lint and types
 	$(BIN)/ruff format --check .

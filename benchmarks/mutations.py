@@ -22,7 +22,8 @@ for _ in range(150):
     _NESTED = [_NESTED]
 _VALUES: tuple[Any, ...] = (
     *(0, 1, -1, 2, 7, 255, 2**31, -(2**31), 2**63, 2**64, 10**30, -(10**30)),
-    *(0.0, -0.0, 0.5, 1e-320, 1e-12, 1e9, 1e308, -1e308, math.nan, math.inf, -math.inf),
+    *(0.0, -0.0, 0.5, 1e-320, 1e-12, 1e9, 9e29, 1e31, 1e308, -1e308, math.nan, math.inf, -math.inf),
+    *(10**400, "\x00", "\ud800", "a\x9b2J", "\udfff\ud800"),
     *(True, False, None, "", "x", "é\u202e\x1b[31m\x07", "a" * 5000, "nan", "../x", "a-b.c:d@e+f=g", "6,6"),
     *([], {}, [0], [[]], {"": 0}, [1] * 3000, ["x"] * 3000, {"kind": "none"}, _NESTED, [1e308, -1e308]),
 )
@@ -323,7 +324,7 @@ def _mutate_arrays(arrays: dict[str, np.ndarray], rng: Rng) -> None:
     name, kind = pick(rng, list(arrays)), int(rng.integers(8))
     array = arrays[name].copy()
     if kind < 3 and array.size:
-        value = pick(rng, [value for value in _VALUES if isinstance(value, int | float)])
+        value = pick(rng, [value for value in _VALUES if isinstance(value, int | float) and value != 10**400])
         where = rng.random(array.shape) < pick(rng, (0.01, 0.5, 1.0))
         with np.errstate(all="ignore"):
             array[where] = np.float64(value).astype(array.dtype)
@@ -345,8 +346,29 @@ def _claim(file: h5py.File) -> None:
     file.create_dataset("claim", (2**40,), "f8", chunks=(2**20,), compression="gzip")
 
 
+def _nest(file: h5py.File) -> None:
+    group: Any = file
+    for _ in range(3000):
+        group = group.create_group("nested")
+
+
+def _crowd(file: h5py.File) -> None:
+    for number in range(20_001):
+        file.create_group(f"crowd/{number}")
+
+
+def _enlarge_attribute(file: h5py.File) -> None:
+    name = "checksum"
+    file.attrs.pop(name, None)
+    file.attrs.create(name, np.zeros(2**22), dtype="f8")
+
+
 _STORAGE: tuple[Callable[[h5py.File], Any], ...] = (
     _claim,
+    _nest,
+    _crowd,
+    _enlarge_attribute,
+    lambda file: file.__setitem__("again", file["/"]),
     lambda file: file.__setitem__("link", h5py.SoftLink("/settings")),
     lambda file: file.__setitem__("link", h5py.ExternalLink("/etc/passwd", "/")),
     lambda file: file.create_dataset("words", data=["a", "b"], dtype=h5py.string_dtype()),

@@ -3,8 +3,11 @@
 import io
 import json
 import os
+import pickle
 import runpy
 import shutil
+import subprocess
+import sys
 import warnings
 from collections.abc import Callable
 from contextlib import redirect_stderr, redirect_stdout
@@ -31,6 +34,7 @@ from repertoire.storage.files import FILE_NAME
 from repertoire.storage.repertoires import fingerprint, read_repertoire, write_repertoire
 from repertoire.training.runs import resume_training, start_training
 from robots.catalogue import MODELS
+from robots.errors import SurefootError, shown
 from robots.importing.draft import draft_robot
 from robots.mjcf.reading import read_self_contained
 from robots.robot import Robot, find_robot
@@ -41,6 +45,7 @@ from suites.paper.results import SCALARS, TrialResult, read_trial, write_trial
 from suites.recovery.simulated_report import simulated_tables
 from suites.recovery.simulated_study import SimulatedSettings, read_fault
 from surefoot.commands.show import show
+from surefoot.search import Search
 
 _DAMAGES = "# comment\n- front_left:lost\n- joint=back_right_ankle:locked@0.9\n- all:weak@0.7+floor:slope@5\n"
 _MESH = "v 0 0 0\nv 1 0 0\nv 0 2 0\nv 0 0 4\nf 1 3 2\nf 1 2 4\nf 1 4 3\nf 2 3 4\n"
@@ -69,6 +74,15 @@ _FAULT = {
     "selector": "rehearsed",
     "diagnosis": "",
 } | {**{"rr_1": 0.5, "rr_2": 1.0, "falls_10": 1, "stop": 2, "seconds": 9.5, "explained": 0.8}}
+_ENVIRONMENT = {
+    **{"MPLBACKEND": "agg", "MUJOCO_GL": "", "NUMBA_NUM_THREADS": 1, "NUMBA_THREADING_LAYER": "default"},
+    **{"HDF5_USE_FILE_LOCKING": "FALSE", "COLUMNS": 80, "TERM": "dumb", "LC_ALL": "C"},
+    **{"ulimit -n": 1024, "ulimit -v": 4_000_000},
+}
+_TOLD = {
+    **{"solution_dim": 3, "measure_ranges": [[0, 1], [-2, 2]], "min_objective": -1, "initial": [0, 0, 0]},
+    **{"name": "mine", "archive": "4,4", "objectives": [0.5] * 8, "measures": [[0.5, 1.5]] * 8},
+}
 _CHANGES = {
     ".h5": mutate_hdf5,
     ".yaml": mutate_yaml,
@@ -121,6 +135,8 @@ def make_corpus(folder: Path) -> None:
         (folder / name).parent.mkdir(exist_ok=True)
         (folder / name).write_text(text)
     _run_kernel(folder, keep=True)
+    (folder / "environment.json").write_text(json.dumps(_ENVIRONMENT))
+    (folder / "told.json").write_text(json.dumps(_TOLD))
     keep_identity(folder, _IDENTITY)
     for algorithm in _SEARCHES:
         out = folder / algorithm
@@ -269,6 +285,51 @@ def _read_fault(folder: Path) -> None:
     simulated_tables(pd.DataFrame(read_fault(folder / "fault.json", "front_left:lost", settings)))
 
 
+def _show_in(folder: Path) -> None:
+    """Run a command in an environment with limits."""
+    given = json.loads((folder / "environment.json").read_text())
+    given = given if isinstance(given, dict) else {}
+    changed = {name: shown(given.get(name, "")).strip("'").replace("\0", "") for name in _ENVIRONMENT}
+    limits = [f"{name} {value}" for name, value in changed.items() if "ulimit" in name and value.isdecimal()]
+    environment = {name: value for name, value in changed.items() if "ulimit" not in name}
+    ended = subprocess.run(
+        [
+            "bash",
+            "-c",
+            " && ".join([*limits, 'exec "$@"']),
+            "bash",
+            sys.executable,
+            "-m",
+            "surefoot",
+            "robots",
+        ],
+        env=os.environ | environment,
+        capture_output=True,
+    )
+    said = ended.stderr.decode(errors="replace")
+    if ended.returncode == 2 and said.startswith("surefoot: ") and said.count("\n") == 1:
+        raise SurefootError(said)
+    absent = any(
+        word in said for word in ("bash:", "shared libraries", "Fatal Python")
+    )  # not even Python is there
+    if (ended.returncode or said) and not absent:
+        raise AssertionError(f"exit code {ended.returncode}: {said}")
+
+
+def _tell(folder: Path) -> None:
+    """Search with what a user's program says."""
+    given = json.loads((folder / "told.json").read_text())
+    told: dict[str, Any] = {name: given.get(name) if isinstance(given, dict) else given for name in _TOLD}
+    results = told.pop("objectives"), told.pop("measures")
+    search = Search(**told, batch_size=8, emitters=1)
+    search.ask()
+    search.tell(*results)
+    search = pickle.loads(pickle.dumps(search))
+    search.save(folder / "told.h5")
+    read_repertoire(folder / "told.h5")
+    search.draw(folder / "told.png")
+
+
 def _restore(folder: Path) -> None:
     """Go on with an evaluation."""
     with reevaluation(read_repertoire(folder / FILE_NAME), episodes=2, seed=0, threads=1) as evaluation:
@@ -287,6 +348,8 @@ def _subjects() -> dict[str, Subject]:
         "trial": Subject("trial.h5", lambda folder: read_trial(folder / "trial.h5")),
         "damages": Subject("damages.yaml", _read_damages),
         "study": Subject("study.json", lambda folder: keep_identity(folder, _IDENTITY)),
+        "environment": Subject("environment.json", _show_in),
+        "told": Subject("told.json", _tell),
         "fault": Subject("fault.json", _read_fault),
         "index of machine code": Subject("kernel.nbi", _run_kernel, ("kernel.nbc",)),
         "machine code": Subject("kernel.nbc", _run_kernel, ("kernel.nbi",)),

@@ -52,7 +52,7 @@ def compile_robot(
         spec = mujoco.MjSpec.from_string(xml)
     except ValueError as error:
         raise InvalidRobotError(f"{origin}: the MJCF cannot be read: {one_line(error)}") from error
-    check_options(spec.option, origin)
+    check_options(spec, origin)
     _check_elements(spec, description, origin)
     adjust(spec, description)
     model, physics = compile_models(spec, description, origin)

@@ -12,12 +12,14 @@ from typing import ClassVar, Self
 import numpy as np
 
 from repertoire.archives.archive import ArchiveSpec, Locate, parse_count
+from robots.errors import InvalidValueError
 
 # All later ones together shorten the mean squared distance to the nearest centroid by less than 0.3%
 _ITERATIONS = 20
 # A thousand cells of four measures then take half a second
 _MIN_SAMPLES = 10_000
 _SAMPLES_PER_CELL = 20
+_MOST_CELLS = 20_000
 # The tree has an order of summation of its own: distances that differ by less are compared again in ours
 _TIE = 1 + 1e-9
 
@@ -42,8 +44,12 @@ class CVTSpec(ArchiveSpec):
     @classmethod
     def parse(cls, arguments: str) -> Self:
         """See `ArchiveSpec.parse`."""
-        count, comma, seed = arguments.partition(",seed=")
-        return cls(parse_count(count), parse_count(seed, least=0) if comma else 0)
+        text, comma, seed = arguments.partition(",seed=")
+        if (count := parse_count(text)) > _MOST_CELLS:
+            raise InvalidValueError(
+                f"a tessellation can have {_MOST_CELLS:,} cells, which take some ten seconds, not {count:,}"
+            )
+        return cls(count, parse_count(seed, least=0) if comma else 0)
 
     def __str__(self) -> str:
         return f"cvt:{self.count}" + (f",seed={self.seed}" if self.seed else "")

@@ -57,7 +57,7 @@ class Custom(Problem):
                 )
         self.record = ProblemRecord(str(name), int(solution_dim), ranges, tuple(measure_names))
         self.archive = (20,) * len(ranges)
-        self.min_objective = float(real_array("min_objective", min_objective))
+        self.min_objective = float(checked_floats("min_objective", min_objective, ()))
         start = np.zeros(self.solution_dim) if initial is None else initial
         self._initial = checked_floats("initial", start, (self.solution_dim,)).astype(np.float32)
 

@@ -7,6 +7,7 @@ of their content. Textures in files and skins are left out: they are only there 
 import hashlib
 import os
 import re
+import struct
 import xml.etree.ElementTree as ElementTree
 from pathlib import Path, PurePosixPath
 from typing import NamedTuple
@@ -15,12 +16,14 @@ from xml.etree.ElementTree import Element
 from robots.errors import InvalidRobotError
 from robots.files.atomic import file_exists
 from robots.files.texts import read_bytes, read_text
+from robots.mjcf.screening import MOST_SAMPLES
 
 _MOST = 250_000_000  # bytes of all files
 _MOST_PARTS = 400_000  # elements and attributes of all files
 _DEEPEST = 500  # elements in each other; MuJoCo accepts no more
 _MOST_MODELS = 20  # attached models in each other
 # MuJoCo accepts comments that are not XML, with "--" in them; one without an end goes on to that of the text
+_PNG = b"\x89PNG\r\n\x1a\n"
 _COMMENT = re.compile(r"<!--.*?(?:-->|\Z)", re.DOTALL)
 
 
@@ -165,6 +168,12 @@ class _Collection:
         self._bytes += len(content)
         if self._bytes > _MOST:
             raise self._refusal(f"its files take more than {_MOST / 1e6:.0f} MB")
+        if content.startswith(_PNG):  # a few bytes make a very large height field
+            columns, rows = struct.unpack(">II", content[16:24].ljust(8, b"\0"))
+            if columns * rows > MOST_SAMPLES:
+                raise self._refusal(
+                    f"{path.name!r} has {columns:,} x {rows:,} pixels; {MOST_SAMPLES:,} are possible"
+                )
         return content
 
     def _refusal(self, reason: str) -> InvalidRobotError:

@@ -47,7 +47,7 @@ def read_self_contained(path: Path) -> str:
     screen(text, str(path), files)
     try:
         spec = mujoco.MjSpec.from_string(text, include=files, assets=files)
-        check_options(spec.option, str(path))
+        check_options(spec, str(path))
         if alone and not _has_nameless(spec):
             return text
         with warnings.catch_warnings(action="ignore"):  # of MuJoCo, which Python would print

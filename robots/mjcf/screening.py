@@ -24,6 +24,7 @@ from robots.catalogue import MODELS
 from robots.errors import InvalidRobotError
 from robots.files.atomic import explain_errors
 
+MOST_SAMPLES = 4_000_000  # of a height field; as a text they take 40 MB
 _MEMORY = 2**31  # [bytes] that compiling a model may take
 _PART = 2**28  # [bytes] that the compiled model may take, and so many again every simulation of it
 _SECONDS = 20  # [s] of processor time that it may take
@@ -87,16 +88,23 @@ def screen(xml: str, origin: str, files: Mapping[str, bytes] = _NO_FILES) -> Non
     _accepted.add(digest)
 
 
-def check_options(option: mujoco.MjOption, origin: str) -> None:
-    """Refuse options of an MJCF with which a simulation fails or never ends.
+def check_options(spec: mujoco.MjSpec, origin: str) -> None:
+    """Refuse options of an MJCF with which a simulation fails or never ends, and very large height fields.
 
     Args:
-        option: of a spec or of a compiled model.
+        spec: of the MJCF.
         origin: what to call it in errors.
 
     Raises:
         InvalidRobotError: it is refused.
     """
+    for field in spec.hfields:
+        if field.nrow * field.ncol > MOST_SAMPLES:
+            raise InvalidRobotError(
+                f"{origin}: the height fields of the MJCF can have {MOST_SAMPLES:,} samples, "
+                f"not {field.nrow:,} x {field.ncol:,}"
+            )
+    option = spec.option
     low, high = _TIMESTEP
     if not low <= option.timestep <= high:
         raise InvalidRobotError(

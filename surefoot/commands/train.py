@@ -8,6 +8,7 @@ import click
 
 from repertoire.storage.files import RunFiles
 from robots.errors import InvalidFileError
+from robots.files.atomic import file_exists
 from robots.words import short
 from surefoot.commands.console import (
     CLUSTER_PARAMETERS,
@@ -176,6 +177,10 @@ def _run(training: "Training", path: Path, checkpoint_seconds: float) -> None:
         try:
             training.run(path, checkpoint_seconds=checkpoint_seconds, on_progress=show, stop=interrupted)
         except InvalidFileError as error:
+            if not file_exists(path):
+                raise InvalidFileError(
+                    f"{error}; nothing was saved: train again once that is mended"
+                ) from error
             again = f"surefoot train --resume {path.parent}"
             raise InvalidFileError(f"{error}; once that is mended: {again}") from error
 

@@ -112,6 +112,28 @@ def test_what_a_problem_or_machine_lacks_is_refused(
     assert not (tmp_path / "x").exists()
 
 
+def test_a_disk_that_is_full_from_the_start_is_no_run_to_resume(tmp_path: Path) -> None:
+    code = (
+        "import resource; resource.setrlimit(resource.RLIMIT_FSIZE, (2000,) * 2)\n"
+        "from surefoot.__main__ import run; run()"
+    )
+    train = [
+        sys.executable,
+        "-c",
+        code,
+        "train",
+        "sphere-20",
+        "--evaluations",
+        "400",
+        "--out",
+        tmp_path / "run",
+    ]
+    ended = subprocess.run(train, capture_output=True, text=True)
+    assert ended.returncode == 2
+    assert ended.stderr.endswith("file too large; nothing was saved: train again once that is mended\n")
+    assert not (tmp_path / "run").exists()
+
+
 def test_a_disk_that_is_full_in_the_middle_of_a_checkpoint_loses_nothing(tmp_path: Path) -> None:
     settings = {"evaluations": 1200, "seed": 3, "emitters": 2, "batch_size": 30}
     files = {name: tmp_path / name / FILE_NAME for name in ("whole", "part")}

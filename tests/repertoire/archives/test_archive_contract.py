@@ -277,6 +277,7 @@ def test_texts(given, text, shape, measure_dim):
         ("0,3", "'0' is not a whole number"),
         ("cvt:", "the archive 'cvt:' cannot be read"),
         ("cvt:5,seed=", "'' is not a whole number from 0"),
+        ("cvt:20001", "a tessellation can have 20,000 cells, which take some ten seconds, not 20,001"),
         ("cvt:5,seed=1,seed=2", "'1,seed=2' is not a whole number"),
         ("\uff15,5", "'\uff15' is not a whole number"),
         ("1_0,5", "'1_0' is not a whole number"),

@@ -80,9 +80,14 @@ def test_workers_end_with_a_parent_that_is_killed(tmp_path, code: str, moment: s
 
 def test_interrupts_wait_for_what_cannot_be_left_half_done() -> None:
     steps = []
-    with pytest.raises(KeyboardInterrupt), interrupts_deferred():
-        signal.raise_signal(signal.SIGINT)
-        steps.append("done")
+
+    def work() -> None:
+        with interrupts_deferred():
+            signal.raise_signal(signal.SIGINT)
+            steps.append("done")
+
+    with pytest.raises(KeyboardInterrupt):
+        work()
     assert steps == ["done"]
 
 

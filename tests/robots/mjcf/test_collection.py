@@ -4,11 +4,13 @@ import os
 import shutil
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import mujoco
 import numpy as np
 import pytest
+from PIL import Image
 
 import robots.mjcf.collection
 from robots.errors import InvalidFileError, InvalidRobotError
@@ -260,6 +262,24 @@ def test_what_would_take_too_much_is_refused(
     with pytest.raises((InvalidRobotError, InvalidFileError), match=message) as caught:
         read_self_contained(write(tmp_path, files))
     assert "\n" not in str(caught.value)
+
+
+def test_a_height_field_of_very_many_samples_is_refused_before_it_is_read(tmp_path: Path) -> None:
+    Image.new("L", (8000, 8000)).save(tmp_path / "hills.png")
+    field = '<asset><hfield name="hills" {} size="1 1 1 1"/></asset>'
+    field += '<worldbody><geom type="hfield" hfield="hills"/></worldbody>'
+    for how, message in (
+        ('file="hills.png"', "'hills.png' has 8,000 x 8,000 pixels; 4,000,000 are possible"),
+        ('nrow="2001" ncol="2000"', "can have 4,000,000 samples, not 2,001 x 2,000"),
+    ):
+        path = write(tmp_path, {"a.xml": model(field.format(how))})
+        started = time.process_time()
+        with pytest.raises(InvalidRobotError, match=message):
+            read_self_contained(path)
+        assert time.process_time() - started < 5
+    Image.new("L", (30, 20)).save(tmp_path / "hills.png")
+    path = write(tmp_path, {"a.xml": model(field.format('file="hills.png"'))})
+    assert mujoco.MjModel.from_xml_string(read_self_contained(path)).hfield_ncol == 30
 
 
 def test_a_mesh_that_is_changed_is_read_anew(tmp_path: Path) -> None:
