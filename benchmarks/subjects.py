@@ -10,7 +10,7 @@ import subprocess
 import sys
 import warnings
 from collections.abc import Callable
-from contextlib import redirect_stderr, redirect_stdout
+from contextlib import redirect_stderr, redirect_stdout, suppress
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -285,12 +285,20 @@ def _read_fault(folder: Path) -> None:
     simulated_tables(pd.DataFrame(read_fault(folder / "fault.json", "front_left:lost", settings)))
 
 
+def _spoken(path: Path) -> dict[str, Any]:
+    """What a file says in place of a user, unchecked; nothing if it says nothing."""
+    with suppress(ValueError, TypeError, RecursionError):
+        return dict(json.loads(path.read_text(), strict=False))
+    raise SurefootError("the case says nothing")
+
+
 def _show_in(folder: Path) -> None:
     """Run a command in an environment with limits."""
-    given = json.loads((folder / "environment.json").read_text())
-    given = given if isinstance(given, dict) else {}
+    given = _spoken(folder / "environment.json")
     changed = {name: shown(given.get(name, "")).strip("'").replace("\0", "") for name in _ENVIRONMENT}
-    limits = [f"{name} {value}" for name, value in changed.items() if "ulimit" in name and value.isdecimal()]
+    least = {"ulimit -n": 8, "ulimit -v": 40_000}  # without which not even Python starts
+    limits = [f"{name} {changed[name]}" for name in least if changed[name].isdecimal()]
+    limits = [limit for limit in limits if int(limit[10:]) >= least[limit[:9]]]
     environment = {name: value for name, value in changed.items() if "ulimit" not in name}
     ended = subprocess.run(
         [
@@ -318,12 +326,11 @@ def _show_in(folder: Path) -> None:
 
 def _tell(folder: Path) -> None:
     """Search with what a user's program says."""
-    given = json.loads((folder / "told.json").read_text())
-    told: dict[str, Any] = {name: given.get(name) if isinstance(given, dict) else given for name in _TOLD}
-    results = told.pop("objectives"), told.pop("measures")
+    told: dict[str, Any] = {name: _spoken(folder / "told.json").get(name) for name in _TOLD}
+    objectives, measures = told.pop("objectives"), told.pop("measures")
     search = Search(**told, batch_size=8, emitters=1)
     search.ask()
-    search.tell(*results)
+    search.tell(objectives, measures)
     search = pickle.loads(pickle.dumps(search))
     search.save(folder / "told.h5")
     read_repertoire(folder / "told.h5")

@@ -3,7 +3,7 @@
 Here are the tables of the archives and emitters that settings can name.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Annotated
 
 from pydantic import (
@@ -60,7 +60,7 @@ def parse_archive(spec: ArchiveSpec | str | Sequence[int]) -> ArchiveSpec:
     """
     if isinstance(spec, ArchiveSpec):
         return spec
-    text = spec if isinstance(spec, str) else ",".join(map(str, spec))
+    text = ",".join(map(str, spec)) if isinstance(spec, Iterable) and not isinstance(spec, str) else str(spec)
     kind, colon, arguments = text.partition(":")
     if not colon:
         kind, arguments = GridSpec.kind, text
