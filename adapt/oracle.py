@@ -1,6 +1,6 @@
 """The oracle: the best controller of a repertoire under a damage, known because all of them were tried."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 
 import numpy as np
 
@@ -34,10 +34,8 @@ def true_objectives(
     return np.asarray(objectives.reshape(-1, episodes).mean(axis=1))
 
 
-def find_oracle(
-    evaluator: Evaluator, means: np.ndarray, *, seed: int, condition: int = 0, row: int | None = None
-) -> int:
-    """Find the best controller under a condition, the oracle.
+def find_oracle(evaluator: Evaluator, means: np.ndarray, *, seed: int, rows: Iterable[int] = ()) -> int:
+    """Find the best controller under the only condition, the oracle.
 
     Of many means over a few episodes the highest are those of lucky controllers, above all of such as fall
     now and then. The `FINALISTS` with the highest means therefore run `FINAL_EPISODES` fresh episodes, the
@@ -48,14 +46,18 @@ def find_oracle(
         evaluator: of the repertoire and the condition.
         means: mean objective of every controller over a few other episodes, (k,).
         seed: from which the seeds of the fresh episodes derive.
-        condition: number of the condition.
-        row: of a controller that is a finalist in any case.
+        rows: of controllers that are finalists in any case.
 
     Returns:
         Its row in the repertoire.
     """
     finalists = np.argsort(-means, kind="stable")[:FINALISTS]
+    finalists = np.union1d(finalists, list(rows)).astype(int)
+    return int(finalists[np.argmax(final_means(evaluator, finalists, seed=seed))])
+
+
+def final_means(evaluator: Evaluator, rows: np.ndarray, *, seed: int) -> np.ndarray:
+    """Mean objectives by which finalists are compared, (n,), each over `FINAL_EPISODES` episodes."""
     seeds = derive_seeds(seed, SeedFamily.ORACLE, _FIRST_FINAL, FINAL_EPISODES)
-    return evaluator.best_of(
-        np.union1d(finalists, [] if row is None else [row]).astype(int), seeds, condition=condition
-    )
+    episodes = evaluator.run(np.repeat(rows, len(seeds)), np.tile(seeds, len(rows)))
+    return np.asarray(evaluator.objectives(episodes).reshape(len(rows), len(seeds)).mean(axis=1))

@@ -144,7 +144,7 @@ def _oracle(
     evaluator: Evaluator, truth: np.ndarray, chosen: int, recovered: Performance, seed: int
 ) -> tuple[int, Performance]:
     """Row of the best controller, and how well it does; that handed over where it does better."""
-    best = find_oracle(evaluator, truth, seed=seed, row=chosen)
+    best = find_oracle(evaluator, truth, seed=seed, rows=[chosen])
     found = _performance(evaluator, best, seed)
     return (best, found) if found.objective >= recovered.objective else (chosen, recovered)
 

@@ -74,16 +74,15 @@ def bench_strategies(dimensions: tuple[str, ...], peer: str | None, study: bool,
 
 
 @benchmarks.command("selectors")
-@click.option("--recoveries", type=Positive, default=50, show_default=True, help="To replay with each.")
 @click.option("--out", type=AnyPath, help="Save the numbers to this JSON file.")
-def bench_selectors(recoveries: int, out: Path | None) -> None:
-    """How long selectors take to choose a trial, and how fast recoveries are replayed."""
+def bench_selectors(out: Path | None) -> None:
+    """How long selectors take to choose a trial, and to take in what it showed."""
     from benchmarks.selectors import measure_selectors
     from robots.files.atomic import check_writable
 
     if out is not None:
         check_writable(out)
-    _deliver(measure_selectors(recoveries=recoveries, say=console.print), out)
+    _deliver(measure_selectors(say=console.print), out)
 
 
 @benchmarks.command("cluster")

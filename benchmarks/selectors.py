@@ -1,9 +1,8 @@
-"""How long selectors take to choose, and how fast recoveries are replayed, on made-up repertoires."""
+"""How long selectors take to choose and to take in an outcome, on a made-up repertoire."""
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -14,12 +13,10 @@ from adapt.rehearsal.table import Table
 from adapt.selectors.catalogue import find_selector, make_selector, selector_entries
 from adapt.selectors.selector import Context, Prior, Selector
 from repertoire.execution.resources import one_blas_thread
-from suites.recovery.replay import Truth, replay
 
 Figures = dict[str, Any]
 _MEASURES, _EVIDENCE = 6, 12
 _MANY, _WIDE, _DONE = 10_000, 96, 50  # controllers, conditions, and trials done, when a choice is timed
-_FEW, _NARROW, _TRIALS = 2_000, 30, 20  # controllers, conditions, and trials of a recovery that is replayed
 _CHOICES = 10
 _TRUTH = 3  # condition that is the truth, and that the library lacks
 
@@ -31,43 +28,36 @@ class _Stand:
     Attributes:
         prior: of k controllers.
         table: the library.
-        truth: of the damage.
+        truth: of the damage, the only condition.
     """
 
     prior: Prior
     table: Table
-    truth: Truth
+    truth: Table
 
     def start(self, name: str, trials: int, seed: int) -> Selector:
         """Start a selector."""
         table = self.table if find_selector(name).needs_table else None
-        context = Context(self.prior, trials, seed=seed, table=table, truth=self.truth.objectives)
+        context = Context(self.prior, trials, seed=seed, table=table, truth=self.truth.objectives[0])
         return make_selector(name, context)
 
 
-def measure_selectors(*, recoveries: int = 50, say: Callable[[str], None] = lambda _: None) -> Figures:
-    """Measure every selector on one core.
+def measure_selectors(*, say: Callable[[str], None] = lambda _: None) -> Figures:
+    """Measure every selector that does not simulate between trials, on one core.
 
     Args:
-        recoveries: to replay; times are told for 1,000.
         say: told what is being measured.
 
     Returns:
         By selector: `choice_ms`, the median time to choose the next of 10,000 controllers after 50 trials,
-        `tell_ms`, that to take in its outcome, with a library of 95 conditions; and `replays_s`, the time of
-        1,000 recoveries of 20 trials with 2,000 controllers and 29 conditions. The truth is one more.
+        and `tell_ms`, that to take in its outcome, with a library of 95 conditions. The truth is one more.
     """
-    many, few = _stand(_MANY, _WIDE), _stand(_FEW, _NARROW)
-    figures: Figures = {}
+    stand, figures = _stand(_MANY, _WIDE), {}
     with one_blas_thread():
         for name in selector_entries(thinking=False):
             say(name)
-            choice, tell = _choice(many, name)
-            figures[name] = {
-                "choice_ms": round(1e3 * choice, 2),
-                "tell_ms": round(1e3 * tell, 2),
-                "replays_s": round(1000 * _replays(few, name, recoveries), 1),
-            }
+            choice, tell = _choice(stand, name)
+            figures[name] = {"choice_ms": round(1e3 * choice, 2), "tell_ms": round(1e3 * tell, 2)}
     return figures
 
 
@@ -79,24 +69,11 @@ def _choice(stand: _Stand, name: str) -> tuple[float, float]:
         started = time.perf_counter()
         row = selector.ask()
         chosen = time.perf_counter()
-        evidence = stand.truth.evidence[row].astype(np.float64)
-        selector.tell(row, Outcome(float(stand.truth.objectives[row]), False, evidence))
+        evidence = stand.truth.evidence[0, row].astype(np.float64)
+        selector.tell(row, Outcome(float(stand.truth.objectives[0, row]), False, evidence))
         tells.append(time.perf_counter() - chosen)
         choices.append(chosen - started)
     return float(np.median(choices[_DONE:])), float(np.median(tells[_DONE:]))
-
-
-def _replays(stand: _Stand, name: str, recoveries: int) -> float:
-    """Time of a recovery [s]."""
-
-    def run(seeds: Sequence[int]) -> float:
-        started = time.perf_counter()
-        for seed in seeds:
-            replay(partial(stand.start, name, _TRIALS, seed), stand.truth, seed=seed, trials=_TRIALS)
-        return time.perf_counter() - started
-
-    run([0])  # compiles
-    return run(range(recoveries)) / recoveries
 
 
 def _stand(k: int, conditions: int) -> _Stand:
@@ -121,4 +98,4 @@ def _stand(k: int, conditions: int) -> _Stand:
     )
     unknown = table.conditions[_TRUTH]
     library = table.take([text for text in table.conditions if text != unknown])
-    return _Stand(Prior(table.objectives[0], measures, 0.0), library, Truth.of(table, unknown))
+    return _Stand(Prior(table.objectives[0], measures, 0.0), library, table.take([unknown]))

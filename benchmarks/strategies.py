@@ -17,7 +17,7 @@ from repertoire.problems.sphere import Sphere
 from repertoire.strategies.noise import Noise
 from robots.simulation.simulation import available_cores
 from suites.paper.published import published_study
-from suites.paper.settings import algorithm_variants, paper_settings
+from suites.paper.suite import algorithm_variants, paper_suite
 from suites.study import Study
 
 Figures = dict[str, Any]
@@ -75,7 +75,7 @@ class _Ours:
         self.problem = Sphere(n)
         paper = published_study("optimization")
         variants = algorithm_variants([algorithm])
-        settings = paper_settings(paper, domains=[self.problem.name], variants=variants, trials=1)
+        settings = paper_suite(paper, domains=[self.problem.name], variants=variants, trials=1)
         (trial,) = settings.plan(Path())
         self.search = trial.training().search
         self._seeds = np.zeros(self.search.batch_size, np.int64)
@@ -244,7 +244,7 @@ def _generations_between_decompositions(n: int) -> int:
 def measure_study(*, trials: int = 10) -> Figures:
     """Wall clock of the paper's Sphere 100 domain: trials of all variants, on all cores."""
     with tempfile.TemporaryDirectory() as folder:
-        settings = paper_settings(published_study("optimization"), domains=["sphere-100"], trials=trials)
+        settings = paper_suite(published_study("optimization"), domains=["sphere-100"], trials=trials)
         study = Study(settings, Path(folder))
         started = time.perf_counter()
         study.run(processes=available_cores())

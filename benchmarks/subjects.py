@@ -20,7 +20,6 @@ from unittest.mock import patch
 import mujoco
 import numba
 import numpy as np
-import pandas as pd
 
 from adapt.damage.text import damage_facts, read_damages
 from adapt.rehearsal.rehearsal import rehearsal, rehearsed_table
@@ -42,8 +41,7 @@ from robots.simulation.simulation import Simulation
 from robots.words import robot_facts
 from suites.identity import keep_identity
 from suites.paper.results import SCALARS, TrialResult, read_trial, write_trial
-from suites.recovery.simulated_report import simulated_tables
-from suites.recovery.simulated_study import SimulatedSettings, read_fault
+from suites.recovery.results import RecoveryResult, read_result, write_result
 from surefoot.commands.show import show
 from surefoot.search import Search
 
@@ -67,13 +65,6 @@ _MODEL = {  # a model of several files in a folder, and files outside
 }
 _KERNEL = "from robots.compilation import compiled\n\n\n@compiled()\ndef kernel(x):\n    return x + 1\n"
 _IDENTITY = {"of": "optimization", "evaluations": {"sphere-100": 2000}, "seed": 7, "options": "none"}
-_FAULT = {
-    "damage": "front_left:lost",
-    "oracle": 2.5,
-    "rr_0": 0.1,
-    "selector": "rehearsed",
-    "diagnosis": "",
-} | {**{"rr_1": 0.5, "rr_2": 1.0, "falls_10": 1, "stop": 2, "seconds": 9.5, "explained": 0.8}}
 _ENVIRONMENT = {
     **{"MPLBACKEND": "agg", "MUJOCO_GL": "", "NUMBA_NUM_THREADS": 1, "NUMBA_THREADING_LAYER": "default"},
     **{"HDF5_USE_FILE_LOCKING": "FALSE", "COLUMNS": 80, "TERM": "dumb", "LC_ALL": "C"},
@@ -82,6 +73,11 @@ _ENVIRONMENT = {
 _TOLD = {
     **{"solution_dim": 3, "measure_ranges": [[0, 1], [-2, 2]], "min_objective": -1, "initial": [0, 0, 0]},
     **{"name": "mine", "archive": "4,4", "objectives": [0.5] * 8, "measures": [[0.5, 1.5]] * 8},
+}
+_RECOVERY: dict[str, Any] = {
+    **{"case": "T3-001", "selector": "rehearsed", "number": 0, "seed": 7, "damage": "front_left:lost"},
+    **{"gait": 3, "final": 2.1, "score": 2.0, "took": 9.5},
+    **{"scores": (0.5, 2.0), "falls": (True, False), "stop": 2, "seconds": 1.5, "explained": 0.8},
 }
 _CHANGES = {
     ".h5": mutate_hdf5,
@@ -129,7 +125,7 @@ def make_corpus(folder: Path) -> None:
     yaml = (folder / "ant" / "ant.yaml").read_text()
     (folder / "ant" / "ant.yaml").write_text(yaml.replace("hidden: [128, 128]", "hidden: [2]"))
     (folder / "damages.yaml").write_text(_DAMAGES)
-    (folder / "fault.json").write_text(json.dumps([_FAULT]))
+    write_result(folder / "recovery.json", RecoveryResult(**_RECOVERY))
     (folder / "scheduler.json").write_text(json.dumps({"address": "tcp://10.0.0.1:8786", "workers": {}}))
     for name, text in _MODEL.items():
         (folder / name).parent.mkdir(exist_ok=True)
@@ -279,10 +275,9 @@ def _read_rehearsal(folder: Path) -> None:
     read_table(folder / "rehearsal.h5", read_repertoire(folder / FILE_NAME))
 
 
-def _read_fault(folder: Path) -> None:
-    """Read and report the recoveries from a fault."""
-    settings = SimulatedSettings(selectors=("rehearsed",), trials=2)
-    simulated_tables(pd.DataFrame(read_fault(folder / "fault.json", "front_left:lost", settings)))
+def _read_recovery(folder: Path) -> None:
+    """Read the result of a trial of a recovery study, and write it again."""
+    write_result(folder / "again.json", read_result(folder / "recovery.json"))
 
 
 def _spoken(path: Path) -> dict[str, Any]:
@@ -357,9 +352,9 @@ def _subjects() -> dict[str, Subject]:
         "study": Subject("study.json", lambda folder: keep_identity(folder, _IDENTITY)),
         "environment": Subject("environment.json", _show_in),
         "told": Subject("told.json", _tell),
-        "fault": Subject("fault.json", _read_fault),
         "index of machine code": Subject("kernel.nbi", _run_kernel, ("kernel.nbc",)),
         "machine code": Subject("kernel.nbc", _run_kernel, ("kernel.nbi",)),
+        "recovery": Subject("recovery.json", _read_recovery),
         "scheduler": Subject("scheduler.json", lambda folder: scheduler_address(folder / "scheduler.json")),
     }
     for name in _SEARCHES:

@@ -24,6 +24,9 @@ class SeedFamily(IntEnum):
     DAMAGE = 8  # which episodes of a training run on damaged robots
     THINKING = 9  # gaits that were tried, as a self-model simulates them to find out what is wrong
     FORECAST = 10  # gaits that were not, as it simulates them to find out which of them walks
+    FAULT = 11  # all of a study that is about one of its faults
+    RECOVERY = 12  # a recovery from that fault
+    NOISE = 13  # by which what a trial measures is off
 
 
 def search_seed(seed: int) -> np.random.SeedSequence:

@@ -5,8 +5,9 @@ A block is a string. Texts are plain: whatever Markdown would take for markup is
 
 import math
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
+from string import Template
 
 from suites.statistics import Anova, MeanInterval
 
@@ -65,6 +66,16 @@ def table(
 def join(blocks: Iterable[str]) -> str:
     """Return blocks as one; empty ones are left out."""
     return "\n\n".join(filter(None, blocks))
+
+
+def fill(template: Path, blocks: Mapping[str, str]) -> str:
+    """Return a template with its blocks; a section is left out where all that it shows is empty."""
+    sections = re.split(r"^(?=##)", template.read_text(encoding="utf-8"), flags=re.MULTILINE)
+    names = [Template(section.partition("\n")[2]).get_identifiers() for section in sections]
+    shown = (
+        section for section, own in zip(sections, names, strict=True) if not own or any(map(blocks.get, own))
+    )
+    return re.sub(r"\n{3,}", "\n\n", Template("".join(shown)).substitute(blocks))
 
 
 def format_mean(interval: MeanInterval, decimals: int) -> str:

@@ -2,7 +2,7 @@
 
 The procedure is that of Tjanaka et al. 2023, Section IV. Levene's test decides whether the variances of the
 groups may be taken as equal. If so, a one-way ANOVA and Tukey's HSD follow; if not, Welch's ANOVA and the
-Games-Howell test. The Shapiro-Wilk test says how far the assumption of normal distributions holds.
+Games-Howell test.
 
 A conclusion is drawn from an interval of a difference, and only where the interval permits one: see `decide`.
 """
@@ -22,9 +22,9 @@ from robots.errors import InvalidValueError
 Sign = Literal["<", ">", "≈", "?"]
 Verdict = Literal["supported", "supported as far as tested", "not supported", "not answerable", "not tested"]
 
+MIRRORED: dict[str, str] = {"<": ">", ">": "<"}  # the signs of two groups in the other order that differ
 ALPHA = 0.05  # level of significance
 RELEVANT = 0.1  # the difference that matters, as a share of the larger of two means
-NEAR = 2.0  # factor around ALPHA within which p of Levene's test leaves open which procedure is right
 # Values whose relative spread is smaller count as equal: sums of squares have no correct digits left there
 _EQUAL = 1e-7
 
@@ -62,7 +62,7 @@ class Anova:
 
 
 @dataclass(frozen=True)
-class Pair:
+class PairTest:
     """Whether and by how much two groups differ.
 
     `difference` is the mean of the first - the mean of the second. Its interval, from `low` to `high`, holds
@@ -86,55 +86,32 @@ class Comparison:
 
     Attributes:
         groups: names, in the order given.
-        normality: p of the Shapiro-Wilk test of each group; None for fewer than three values or equal ones.
-        residual_normality: p of the same test of all deviations from their group's mean; None where
-            variances differ, since the deviations then have no common distribution.
         levene: p of Levene's test for equal variances; None where it cannot be computed.
         anova: None where nothing was tested.
         pairs: every two groups once, in order, whatever the ANOVA says, since their p are adjusted.
-        others: the same pairs by the other of the two procedures, where p of Levene's test is near `ALPHA`:
-            from `ALPHA` / `NEAR` to `ALPHA` * `NEAR`. Otherwise empty.
         untested: why nothing was tested; None where the groups were tested.
     """
 
     groups: tuple[str, ...]
-    normality: dict[str, float | None]
-    residual_normality: float | None = None
     levene: float | None = None
     anova: Anova | None = None
-    pairs: tuple[Pair, ...] = ()
-    others: tuple[Pair, ...] = ()
+    pairs: tuple[PairTest, ...] = ()
     untested: str | None = None
 
-    def signs(self, first: str, second: str) -> str:
-        """How the first group compares with the second, in whichever order the pair was tested.
-
-        Returns:
-            One sign; "≈ or >", for example, where two procedures were used and differ; "" without a test.
-        """
-        pairs = [pair for pair in (*self.pairs, *self.others) if {pair.first, pair.second} == {first, second}]
-        signs = [mirrored(pair.sign) if pair.first == second else pair.sign for pair in pairs]
-        return " or ".join(dict.fromkeys(signs))
-
-
-def mirrored(sign: Sign) -> Sign:
-    """Return the sign of the same two groups in the other order."""
-    order: dict[Sign, Sign] = {"<": ">", ">": "<"}
-    return order.get(sign, sign)
+    def sign(self, first: str, second: str) -> str:
+        """How the first group compares with the second, in whichever order they were tested; "" if not."""
+        for pair in self.pairs:
+            if {pair.first, pair.second} == {first, second}:
+                return pair.sign if pair.first == first else MIRRORED.get(pair.sign, pair.sign)
+        return ""
 
 
 def decide(low: float, high: float, larger: float) -> Sign:
-    """Conclude from the interval of a difference, if that is possible.
+    """Conclude from the interval of a difference, whose ends may be nan.
 
-    Args:
-        low: lower end of the interval; may be nan.
-        high: upper end.
-        larger: the larger of the absolute values of the two means, of which `RELEVANT` is the difference that
-            matters.
-
-    Returns:
-        "<" or ">" where the interval excludes 0; "≈" where it includes 0, and no difference that matters;
-        "?" where it includes both, so that the trials cannot answer.
+    It is "<" or ">" where the interval excludes 0; "≈" where it includes 0, and no difference that matters,
+    which is the share `RELEVANT` of the larger absolute mean; "?" where it includes both, so that the trials
+    cannot answer.
     """
     if low > 0 or high < 0:
         return ">" if low > 0 else "<"
@@ -156,7 +133,7 @@ def mean_interval(values: Sequence[float] | np.ndarray) -> MeanInterval:
 
 
 @dataclass(frozen=True)
-class Spread:
+class Deviation:
     """A standard deviation, and how many degrees of freedom its estimate has."""
 
     deviation: float
@@ -164,19 +141,17 @@ class Spread:
 
 
 def compare_with_printed(
-    values: Sequence[float] | np.ndarray, printed: float, *, count: int, decimals: int, spread: Spread | None
+    values: Sequence[float] | np.ndarray,
+    printed: float,
+    *,
+    count: int,
+    decimals: int,
+    spread: Deviation | None,
 ) -> MeanInterval:
     """Return our mean - a printed one, and its 95% interval: all differences that both permit.
 
-    Args:
-        values: ours; a single one has no interval.
-        printed: mean of somebody else's values.
-        count: number of those.
-        decimals: to which the mean was rounded. What it may have been before that widens the interval.
-        spread: of those values; None where it is not known, and is taken to be that of ours.
-
-    Raises:
-        InvalidValueError: there are no values, or some are not finite.
+    The printed one is of `count` values of a known deviation, or else of that of ours. What its decimals may
+    hide widens the interval; a single value of ours has none.
     """
     sample = _as_sample("values", values)
     difference, n = float(sample.mean()) - printed, len(sample)
@@ -192,26 +167,21 @@ def compare_with_printed(
     return MeanInterval(difference, difference - reach, difference + reach)
 
 
-def pooled_spread(means: Sequence[float], *, count: int, f: float, df: int) -> Spread:
-    """Return the pooled standard deviation of groups of equal size, which a one-way ANOVA implies.
+def pooled_spread(means: Sequence[float], *, count: int, f: float, df: int) -> Deviation:
+    """Return the pooled standard deviation of groups of `count` values each that a one-way ANOVA implies.
 
-    Args:
-        means: of the groups.
-        count: of values in each group.
-        f: statistic of the ANOVA, the variance between groups as a multiple of that within them.
-        df: degrees of freedom within groups.
+    Its statistic f is the variance between groups as a multiple of that within them, with df degrees.
     """
-    return Spread(math.sqrt(count * float(np.var(means, ddof=1)) / f), df)
+    return Deviation(math.sqrt(count * float(np.var(means, ddof=1)) / f), df)
 
 
 def decide_printed_pair(
-    first: float, second: float, *, groups: int, count: int, decimals: int, spread: Spread | None
+    first: float, second: float, *, groups: int, count: int, decimals: int, spread: Deviation | None
 ) -> Sign:
     """Say whether two printed means, between which no significant difference was found, are alike.
 
-    Returns:
-        "≈" if Tukey's interval of their difference, widened for rounding, has no difference that matters;
-        "?" otherwise, and where the spread is not known.
+    They are, "≈", if Tukey's interval of their difference, widened for rounding, has no difference that
+    matters; otherwise, and where the spread is not known, that cannot be told: "?".
     """
     if spread is None:
         return "?"
@@ -246,43 +216,30 @@ def compare(groups: Mapping[str, Sequence[float] | np.ndarray]) -> Comparison:
         raise InvalidValueError("there are no groups to compare")
     samples = {name: _as_sample(name, values) for name, values in groups.items()}
     names, values = tuple(samples), list(samples.values())
-    normality = {name: _shapiro_p(sample) for name, sample in samples.items()}
     if untested := _obstacle(samples):
-        return Comparison(names, normality, untested=untested)
+        return Comparison(names, untested=untested)
     levene = _levene_p(values)
     equal = levene is not None and levene > ALPHA
-    near = levene is not None and ALPHA / NEAR <= levene <= ALPHA * NEAR
     return Comparison(
         groups=names,
-        normality=normality,
-        residual_normality=_shapiro_p(np.concatenate([x - x.mean() for x in values])) if equal else None,
         levene=levene,
         anova=_analyse_variance(values, equal),
         pairs=_compare_pairs(samples, equal),
-        others=_compare_pairs(samples, not equal) if near else (),
     )
 
 
 def judge(comparison: Comparison, pairs: Sequence[tuple[str, str]]) -> tuple[Verdict, str]:
     """Judge the hypothesis that in each pair of groups the first is below the second.
 
-    Pairs of which a group was not compared are not tested and do not count.
-
-    Args:
-        comparison: of the groups.
-        pairs: of different groups.
-
-    Returns:
-        The verdict, and what speaks against the hypothesis or leaves it open, in words; "" if nothing does.
-        One pair that is not below contradicts the hypothesis. Otherwise one that cannot be decided leaves it
-        open: "not answerable".
+    One pair that is not below contradicts it; otherwise one that cannot be decided leaves it open: "not
+    answerable". Pairs of which a group was not compared do not count. Returns the verdict, and in words what
+    speaks against the hypothesis or leaves it open, if anything does.
     """
     names = dict.fromkeys(chain.from_iterable(pairs))
     missing = [name for name in names if name not in comparison.groups]
-    signs = {pair: comparison.signs(*pair) for pair in pairs if not set(missing).intersection(pair)}
-    # where two procedures differ and only one finds the first below the second, the pair is open
-    contrary = [pair for pair, sign in signs.items() if not {"<", "?"} & set(sign)]
-    still_open = [pair for pair, sign in signs.items() if sign != "<" and pair not in contrary]
+    signs = {pair: comparison.sign(*pair) for pair in pairs if not set(missing).intersection(pair)}
+    contrary = [pair for pair, sign in signs.items() if sign not in ("<", "?")]
+    still_open = [pair for pair, sign in signs.items() if sign == "?"]
     verdict: Verdict
     found = {
         "contradicted by": [f"{a} {signs[a, b]} {b}" for a, b in contrary],
@@ -324,11 +281,6 @@ def _obstacle(samples: Mapping[str, np.ndarray]) -> str | None:
     return None
 
 
-def _shapiro_p(sample: np.ndarray) -> float | None:
-    """Return p of the Shapiro-Wilk test, None for fewer than three values or equal ones."""
-    return None if len(sample) < 3 or _is_constant(sample) else float(stats.shapiro(sample).pvalue)
-
-
 def _levene_p(samples: Sequence[np.ndarray]) -> float | None:
     """Return p of Levene's test about the medians (Brown and Forsythe 1974), None where it is undefined."""
     if min(map(len, samples)) < 3:
@@ -359,14 +311,14 @@ def _analyse_variance(samples: Sequence[np.ndarray], equal: bool) -> Anova:
     )
 
 
-def _compare_pairs(samples: Mapping[str, np.ndarray], equal: bool) -> tuple[Pair, ...]:
+def _compare_pairs(samples: Mapping[str, np.ndarray], equal: bool) -> tuple[PairTest, ...]:
     """Test every two groups: Tukey's HSD if variances may be taken as equal, else Games-Howell."""
     test = stats.tukey_hsd(*samples.values(), equal_var=equal)
     interval, pairs = test.confidence_interval(1 - ALPHA), []
     for (i, first), (j, second) in combinations(enumerate(samples), 2):
         low, high = float(interval.low[i, j]), float(interval.high[i, j])
         larger = max(abs(samples[name].mean()) for name in (first, second))
-        pair = Pair(
+        pair = PairTest(
             first,
             second,
             difference=float(test.statistic[i, j]),
@@ -384,5 +336,9 @@ def _hedges_g(first: np.ndarray, second: np.ndarray) -> float:
     """Return the difference of means in pooled standard deviations, times Hedges' exact correction."""
     df = len(first) + len(second) - 2
     squares = np.sum((first - first.mean()) ** 2) + np.sum((second - second.mean()) ** 2)
-    correction = np.exp(special.gammaln(df / 2) - special.gammaln((df - 1) / 2)) / math.sqrt(df / 2)
-    return float(correction * (first.mean() - second.mean()) / np.sqrt(squares / df))
+    return float(hedges_correction(df) * (first.mean() - second.mean()) / np.sqrt(squares / df))
+
+
+def hedges_correction(df: int) -> float:
+    """Factor that takes the bias out of a difference in standard deviations (Hedges 1981)."""
+    return float(np.exp(special.gammaln(df / 2) - special.gammaln((df - 1) / 2)) / math.sqrt(df / 2))

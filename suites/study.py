@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from multiprocessing import get_context
 from multiprocessing.queues import Queue
 from pathlib import Path
+from typing import Any
 
 from repertoire.execution.executor import ExecutorSource, executor_source, set_executor_source
 from repertoire.execution.workers import interrupts_blocked, worker_pool
@@ -15,9 +16,7 @@ from robots.errors import InUseError, InvalidFileError
 from robots.files.atomic import file_exists, make_folder, write_text
 from robots.files.locks import locked
 from suites.identity import keep_identity
-from suites.paper.results import Key, TrialResult, read_trial, write_trial
-from suites.paper.settings import StudySettings
-from suites.paper.trial import Trial, result_path, trial_seed
+from suites.suite import Key, StudyResult, StudyTrial, Suite, result_path
 
 _REPORT_SECONDS = 0.5
 _PATIENCE = 30.0  # [s] for other processes that begin at the same moment
@@ -42,7 +41,7 @@ class StudyProgress:
     ended: set[Key]
     elsewhere: set[Key] = field(default_factory=set)
     running: dict[Key, float] = field(default_factory=dict)
-    last: TrialResult | None = None
+    last: StudyResult | None = None
 
     @property
     def done(self) -> float:
@@ -54,7 +53,7 @@ class StudyProgress:
         if key not in self.ended:
             self.running[key] = share
 
-    def finish(self, key: Key, result: TrialResult | None) -> None:
+    def finish(self, key: Key, result: StudyResult | None) -> None:
         """Note a trial's result; None if another process was quicker to claim it."""
         self.running.pop(key, None)
         if result is not None:
@@ -69,7 +68,7 @@ class Study:
     trial before it runs it, by a lock that ends with the process.
 
     Args:
-        settings: what to run. A folder may be used again with more or fewer trials, algorithms or domains.
+        suite: what to run. A folder may be used again with more or fewer trials or cases.
         folder: made if it is missing.
         dry: whether only to look at the folder, and to write nothing; such a study cannot be run.
 
@@ -78,35 +77,36 @@ class Study:
         InvalidFileError: the folder cannot be made or read.
     """
 
-    def __init__(self, settings: StudySettings, folder: Path, *, dry: bool = False) -> None:
-        self.settings = settings
+    def __init__(self, suite: Suite, folder: Path, *, dry: bool = False) -> None:
+        self.suite = suite
         self.folder = folder
-        self.trials = settings.plan(folder)
-        keep_identity(folder, settings.identity(), dry=dry)
+        self.trials: Sequence[StudyTrial] = suite.plan(folder)
+        keep_identity(folder, suite.identity(), dry=dry)
         ignored = folder / "trials" / ".gitignore"
         if not dry and not file_exists(ignored):
             make_folder(ignored.parent)
             with locked(ignored, patience=_PATIENCE):
                 write_text(ignored, _IGNORED)
 
-    def results(self) -> list[TrialResult]:
-        """Return the finished trials among those of the settings.
+    def results(self) -> list[Any]:
+        """The results of the finished trials among those of the suite.
 
         Raises:
             InvalidFileError: a trial's file is damaged, or holds another trial.
         """
         return [self._read(trial.result_path) for trial in self.trials if _is_finished(trial)]
 
-    def all_results(self) -> list[TrialResult]:
-        """Return all finished trials in the folder, also of earlier settings.
+    def all_results(self) -> list[Any]:
+        """The results of all finished trials in the folder, also of earlier settings.
 
         Raises:
             InvalidFileError: a trial's file is damaged, or holds another trial.
         """
-        return [self._read(path) for path in sorted((self.folder / "trials").glob("*/[!.]*.h5"))]
+        pattern = f"*/[!.]*{self.suite.suffix}"
+        return [self._read(path) for path in sorted((self.folder / "trials").glob(pattern))]
 
-    def remaining(self) -> list[Trial]:
-        """Return the trials that are not finished.
+    def remaining(self) -> list[StudyTrial]:
+        """The trials that are not finished.
 
         Raises:
             InvalidFileError: the folder cannot be read.
@@ -117,7 +117,7 @@ class Study:
         self,
         *,
         processes: int,
-        only: Trial | None = None,
+        only: StudyTrial | None = None,
         on_progress: Callable[[StudyProgress], None] = lambda _: None,
     ) -> StudyProgress:
         """Run the trials that are neither finished nor run by others; each result is saved at once.
@@ -145,7 +145,7 @@ class Study:
 
     def _run(
         self,
-        trials: Sequence[Trial],
+        trials: Sequence[StudyTrial],
         processes: int,
         progress: StudyProgress,
         on_progress: Callable[[StudyProgress], None],
@@ -153,7 +153,7 @@ class Study:
         """Run trials in worker processes."""
         shares: Queue[tuple[Key, float]] = get_context("spawn").Queue()
         advice = "finished trials are saved, and the same command runs the others"
-        arguments = shares, executor_source()
+        arguments = self.suite, shares, executor_source()
         with worker_pool(min(processes, len(trials)), _prepare, *arguments, advice=advice) as pool:
             with interrupts_blocked():
                 pending = {pool.submit(_work, trial): trial.key for trial in trials}
@@ -167,21 +167,21 @@ class Study:
                     on_progress(progress)
                 on_progress(progress)
 
-    def _read(self, path: Path) -> TrialResult:
+    def _read(self, path: Path) -> Any:
         """Read a result; raise if it is that of another trial than the file's name says."""
-        result = read_trial(path)
-        seed = trial_seed(self.settings.seed, result.key)
-        if (result_path(self.folder, result.key), seed) != (path, result.seed):
+        result = self.suite.read(path)
+        expected = result_path(self.folder, result.key, self.suite.suffix)
+        if (expected, self.suite.trial_seed(result.key)) != (path, result.seed):
             raise InvalidFileError(f"{path} holds another trial: remove it to run the trial again")
         return result
 
 
-def _is_finished(trial: Trial) -> bool:
+def _is_finished(trial: StudyTrial) -> bool:
     return file_exists(trial.result_path)
 
 
-def _is_claimed(trial: Trial) -> bool:
-    """Return whether another process runs a trial."""
+def _is_claimed(trial: StudyTrial) -> bool:
+    """Whether another process runs a trial."""
     make_folder(trial.result_path.parent)
     try:
         with locked(trial.result_path):
@@ -190,22 +190,20 @@ def _is_claimed(trial: Trial) -> bool:
         return True
 
 
-_shares: "Queue[tuple[Key, float]] | None" = (
-    None  # of a worker process, to tell its parent how far trials are
-)
+_worker: "tuple[Suite, Queue[tuple[Key, float]]] | None" = None  # of a worker process: what it runs and tells
 
 
-def _prepare(shares: "Queue[tuple[Key, float]]", source: ExecutorSource | None) -> None:
+def _prepare(suite: Suite, shares: "Queue[tuple[Key, float]]", source: ExecutorSource | None) -> None:
     """Prepare a worker process, whose episodes a source runs if there is one."""
-    global _shares
-    _shares = shares
+    global _worker
+    _worker = suite, shares
     set_executor_source(source)
 
 
-def _work(trial: Trial) -> TrialResult | None:
+def _work(trial: StudyTrial) -> StudyResult | None:
     """Run a trial in a worker process and save its result, unless another process claimed it: then None."""
-    assert _shares is not None
-    shares, reported = _shares, 0.0
+    assert _worker is not None
+    (suite, shares), reported = _worker, 0.0
 
     def report(share: float) -> None:
         nonlocal reported
@@ -213,15 +211,16 @@ def _work(trial: Trial) -> TrialResult | None:
             reported = time.monotonic()
             shares.put((trial.key, share))
 
-    return run_claimed(trial, report)
+    return run_claimed(suite, trial, report)
 
 
-def run_claimed(trial: Trial, report: Callable[[float], None]) -> TrialResult | None:
+def run_claimed(suite: Suite, trial: StudyTrial, report: Callable[[float], None]) -> Any:
     """Claim a trial, run it in this process, and save its result.
 
     Args:
+        suite: of the trial.
         trial: to run.
-        report: see `Trial.run`.
+        report: see `Suite.run`.
 
     Returns:
         The result, also if another process has finished the trial; None if another process runs it now.
@@ -234,8 +233,8 @@ def run_claimed(trial: Trial, report: Callable[[float], None]) -> TrialResult | 
         except InUseError:
             return None
         if file_exists(path):
-            return read_trial(path)
+            return suite.read(path)
         report(0.0)
-        result = trial.run(report)
-        write_trial(path, result)
+        result = suite.run(trial, report)
+        suite.write(path, result)
         return result

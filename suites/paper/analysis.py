@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 
 from robots.errors import InvalidValueError
-from suites.paper.published import Hypothesis, Metric, Pair, PublishedStudy
+from suites.paper.published import Hypothesis, Pair, PublishedMetric, PublishedStudy
 from suites.paper.results import TrialResult
 from suites.statistics import (
     Comparison,
@@ -68,7 +68,7 @@ class Analysis:
         """The algorithms that ran in a domain."""
         return [name for name in self.algorithms if len(self.of(domain, name))]
 
-    def values(self, domain: str, algorithm: str, metric: Metric, *, prefix: str = "") -> np.ndarray:
+    def values(self, domain: str, algorithm: str, metric: PublishedMetric, *, prefix: str = "") -> np.ndarray:
         """A metric of each trial of an algorithm in a domain, in the printed unit."""
         return metric.scale * self.of(domain, algorithm)[f"{prefix}{metric.field}"].to_numpy(float)
 
@@ -88,7 +88,9 @@ class Analysis:
         """Whether our means can be compared with the printed ones."""
         return not self.published.incomparable and self.has_published_budget(domain, algorithm)
 
-    def difference(self, domain: str, algorithm: str, metric: Metric) -> tuple[MeanInterval, str] | None:
+    def difference(
+        self, domain: str, algorithm: str, metric: PublishedMetric
+    ) -> tuple[MeanInterval, str] | None:
         """Our mean - the printed one with its interval, and what follows from it, see `decide`.
 
         Returns:
@@ -111,7 +113,7 @@ class Analysis:
         )
         return found, decide(found.low, found.high, max(abs(printed), abs(values.mean())))
 
-    def agreement(self, metric: Metric) -> Counter[str]:
+    def agreement(self, metric: PublishedMetric) -> Counter[str]:
         """How often each sign follows from the differences between our means and the printed ones."""
         found = (self.difference(*key, metric) for key in self.published.means)
         return Counter(one[1] for one in found if one)
@@ -130,7 +132,7 @@ class Analysis:
         }
 
     def at_equal_time(
-        self, domain: str, pair: Pair, metric: Metric
+        self, domain: str, pair: Pair, metric: PublishedMetric
     ) -> tuple[float, dict[str, list[float]]] | None:
         """A metric of the trials of two algorithms after the same processor time of training.
 
@@ -155,10 +157,10 @@ class Analysis:
         }
         return seconds, values
 
-    def findings(self, metric: Metric) -> list[tuple[str, str]]:
+    def findings(self, metric: PublishedMetric) -> list[tuple[str, str]]:
         """Our sign and the published one of every published pair of algorithms that was tested here."""
         found = [
-            (self.tests[metric.name, domain].signs(*pair), self.published.finding(metric, domain, pair))
+            (self.tests[metric.name, domain].sign(*pair), self.published.finding(metric, domain, pair))
             for domain in self.domains
             for pair in combinations(self.published.order, 2)
         ]

@@ -12,7 +12,7 @@ from typing import Any, Literal
 
 import yaml
 
-from suites.statistics import Spread, decide_printed_pair, pooled_spread
+from suites.statistics import MIRRORED, Deviation, decide_printed_pair, pooled_spread
 
 Pair = tuple[str, str]
 Findings = Mapping[Pair, str]
@@ -20,7 +20,7 @@ _FOLDER = Path(__file__).parent / "tjanaka2023"
 
 
 @dataclass(frozen=True)
-class Metric:
+class PublishedMetric:
     """A number per trial: a column of the tables of results, and perhaps tested for differences.
 
     Attributes:
@@ -60,7 +60,7 @@ class Hypothesis:
 
     name: str
     statement: str
-    metric: Metric
+    metric: PublishedMetric
     pairs: tuple[Pair, ...]
     verdict: str
 
@@ -86,7 +86,6 @@ class PublishedStudy:
         hypotheses: about metrics.
         words: other texts of the report that only hold for this study, by their place in it.
         reading: paragraphs on how to read the results.
-        hyperparameters: their number by algorithm, and what is known of their names.
         settings: that all algorithms have which know them, by name.
         episodes: of each elite, for the correction; 0 for benchmarks.
         learning_rates: of the archive, which the study compares; empty where it compares algorithms.
@@ -102,12 +101,11 @@ class PublishedStudy:
     order: tuple[str, ...]
     trials: int
     evaluations: int
-    metrics: tuple[Metric, ...]
+    metrics: tuple[PublishedMetric, ...]
     means: Mapping[Pair, Mapping[str, float]]
     hypotheses: tuple[Hypothesis, ...]
     words: Mapping[str, str]
     reading: tuple[str, ...]
-    hyperparameters: Mapping[str, tuple[int, str]]
     settings: Mapping[str, object] = dataclasses.field(default_factory=dict)
     episodes: int = 0
     learning_rates: tuple[float, ...] = ()
@@ -116,11 +114,11 @@ class PublishedStudy:
     incomparable: str = ""
 
     @property
-    def tested(self) -> tuple[Metric, ...]:
+    def tested(self) -> tuple[PublishedMetric, ...]:
         """The metrics for which algorithms are compared."""
         return tuple(metric for metric in self.metrics if metric.words)
 
-    def spread(self, metric: Metric, domain: str) -> Spread | None:
+    def spread(self, metric: PublishedMetric, domain: str) -> Deviation | None:
         """The standard deviation of a metric's trials, if its one-way ANOVA tells it; in the printed unit."""
         anova = re.match(r"F\(\d+, (\d+)\) = ([\d.]+)", metric.anovas.get(domain, ""))
         if anova is None:
@@ -128,7 +126,7 @@ class PublishedStudy:
         means = [self.means[domain, name][metric.field] for name in self.algorithms]
         return pooled_spread(means, count=self.trials, f=float(anova[2]), df=int(anova[1]))
 
-    def finding(self, metric: Metric, domain: str, pair: Pair) -> str | None:
+    def finding(self, metric: PublishedMetric, domain: str, pair: Pair) -> str | None:
         """What was found of a pair: a sign of `decide`, "≈" only where the spread tells; None if nothing."""
         sign = metric.findings.get(domain, {}).get(pair)
         if sign != "-":
@@ -159,17 +157,16 @@ def published_study(name: Literal["optimization", "locomotion", "ablation"]) -> 
             for domain, rows in found["means"].items()
             for algorithm, row in rows.items()
         },
-        "hyperparameters": {name: tuple(one) for name, one in studies["hyperparameters"].items()},
         "hypotheses": tuple(_hypothesis(one, metrics) for one in found["hypotheses"]),
     }
     return PublishedStudy(**found | built)
 
 
-def _metric(found: dict[str, Any], order: Sequence[str]) -> Metric:
+def _metric(found: dict[str, Any], order: Sequence[str]) -> PublishedMetric:
     """Build a metric; `findings` has a row of signs per algorithm and a column per algorithm of `order`."""
     findings = {domain: _signs(rows, order) for domain, rows in found.get("findings", {}).items()}
     scale = float(Fraction(str(found.get("scale", 1))))  # may be written as 1/60
-    return Metric(**found | {"scale": scale, "findings": findings})
+    return PublishedMetric(**found | {"scale": scale, "findings": findings})
 
 
 def _signs(rows: Mapping[str, str], order: Sequence[str]) -> dict[Pair, str]:
@@ -178,11 +175,11 @@ def _signs(rows: Mapping[str, str], order: Sequence[str]) -> dict[Pair, str]:
     for first, signs in rows.items():
         for second, sign in zip(order, signs, strict=True):
             if sign in "<->":
-                found |= {(second, first): {"<": ">", ">": "<"}.get(sign, sign), (first, second): sign}
+                found |= {(second, first): MIRRORED.get(sign, sign), (first, second): sign}
     return found
 
 
-def _hypothesis(found: dict[str, Any], metrics: Mapping[str, Metric]) -> Hypothesis:
+def _hypothesis(found: dict[str, Any], metrics: Mapping[str, PublishedMetric]) -> Hypothesis:
     """Build a hypothesis: a ranking, or one group of algorithms below another."""
     if "ranking" in found:
         pairs = tuple(combinations(found["ranking"], 2))

@@ -1,43 +1,40 @@
 """The report of a study: tables, tests and verdicts in Markdown, pictures, and every trial in a CSV."""
 
-import re
 from collections import Counter
 from collections.abc import Iterator
-from itertools import chain
+from itertools import chain, product
 from pathlib import Path
-from string import Template
 
 from repertoire.algorithms.catalogue import ALGORITHMS
 from robots.files.atomic import make_folder, write_text
 from robots.files.locks import locked
-from suites.markdown import bullets, heading, join, paragraph, picture
+from suites.markdown import bullets, fill, join, paragraph, picture
 from suites.paper.analysis import DECIDED, Analysis
-from suites.paper.figures import draw_archives, draw_curves, draw_normality
-from suites.paper.published import Hypothesis, Metric
+from suites.paper.figures import draw_archives, draw_curves
+from suites.paper.published import Hypothesis, PublishedMetric
 from suites.paper.results import SCALARS
 from suites.paper.tables import (
     agreement_table,
     anova_table,
-    assumptions_table,
     correction_table,
     cost_table,
     equal_time_table,
-    hyperparameters_table,
     pairs_table,
     results_table,
     signs_table,
     trials_table,
     verdicts_table,
 )
-from suites.paper.videos import videos_section
+from suites.videos import videos_list
 
 _TEMPLATE = Path(__file__).parent / "tjanaka2023" / "report.md"
+_TIMES = "The same QD score over the processor time of training."
 _NO_PAIRS = "There are no two algorithms to compare."
 _PATIENCE = 60.0  # [s] for another process that writes the same report
 
 
 def write_report(study: Analysis, folder: Path) -> list[Path]:
-    """Write `trials.csv`, `curves.png`, `times.png`, `archives.png`, `normality.png` and `report.md`.
+    """Write `trials.csv`, `curves.png`, `times.png`, `archives.png` and `report.md`.
 
     The same results give the same files, in whatever order they come. A study need be neither complete nor
     restricted to the published algorithms and domains: the report says what is missing.
@@ -53,15 +50,14 @@ def write_report(study: Analysis, folder: Path) -> list[Path]:
         InvalidFileError: the folder cannot be written to.
     """
     make_folder(folder)
-    names = ("trials.csv", "curves.png", "times.png", "archives.png", "normality.png", "report.md")
-    paths = trials, curves, times, archives, normality, report = [folder / name for name in names]
+    names = ("trials.csv", "curves.png", "times.png", "archives.png", "report.md")
+    paths = trials, curves, times, archives, report = [folder / name for name in names]
     with locked(report, patience=_PATIENCE):
         write_text(trials, study.trials[list(SCALARS)].to_csv(index=False, na_rep="nan", lineterminator="\n"))
         draw_curves(study, curves)
         if _records_times(study):
             draw_curves(study, times, over="cpu_seconds")
         draw_archives(study, archives)
-        draw_normality(study, normality)
         write_text(report, report_text(study, folder))
     return [path for path in paths if path != times or _records_times(study)]
 
@@ -71,6 +67,8 @@ def report_text(study: Analysis, folder: Path) -> str:
     published, domains = study.published, study.domains
     words, tested = published.words, published.tested
     verdicts = (_verdict(study, one) for one in published.hypotheses)
+    agreement, timed = agreement_table(study), _records_times(study)
+    corrected = (study.trials.episodes > 0).any()
     blocks = {
         "title": published.title,
         "notes": bullets(_notes(study)),
@@ -80,24 +78,25 @@ def report_text(study: Analysis, folder: Path) -> str:
         "results_heading": words["results"],
         "reading": join(map(paragraph, published.reading)),
         "results": join(results_table(study, domain) for domain in domains),
-        "agreement": join(_agreement_section(study)),
         "curves": picture("curves.png", words["curves"]),
-        "equal_time": join(_equal_time_section(study)),
         "archives": picture("archives.png", words["archives"]),
-        "correction": join(_correction_section(study)),
-        "videos": join(videos_section(folder)),
-        "hyperparameters": join(_hyperparameters_section(study)),
+        "agreement_words": words["agreement"] if agreement else "",
+        "known_deviations": (", ".join(_known_deviations(study)) or "none") if agreement else "",
+        "agreement": agreement,
+        "times": picture("times.png", "The same QD score over the processor time of training.")
+        if timed
+        else "",
+        "equal_time": equal_time_table(study) if timed else "",
+        "correction": join(correction_table(study, domain) for domain in domains) if corrected else "",
+        "videos": videos_list(folder),
         "costs": join([paragraph(words["costs"]), *(cost_table(study, domain) for domain in domains)]),
         "tests_heading": words["tests"],
         "anovas": anova_table(study),
-        "assumptions": assumptions_table(study),
-        "normality": picture("normality.png", words["normality"]),
         "signs": join(chain.from_iterable(_signs_section(study, metric) for metric in tested)),
         "verdicts": join([paragraph(words["supported"]), verdicts_table(study)]),
         "pairs": join(pairs_table(study, metric) or _NO_PAIRS for metric in tested),
     }
-    text = Template(_TEMPLATE.read_text(encoding="utf-8")).substitute(blocks)
-    return re.sub(r"\n{3,}", "\n\n", text)
+    return fill(_TEMPLATE, blocks)
 
 
 def _notes(study: Analysis) -> Iterator[str]:
@@ -172,7 +171,7 @@ def _agreement(study: Analysis) -> Iterator[str]:
             yield _findings_line(metric, found)
 
 
-def _findings_line(metric: Metric, found: list[tuple[str, str]]) -> str:
+def _findings_line(metric: PublishedMetric, found: list[tuple[str, str]]) -> str:
     """Say how many findings on pairs of algorithms are the same here, of those that can be told."""
     here, there = ([sign in DECIDED for sign in signs] for signs in zip(*found, strict=True))
     both = [one for one, *decided in zip(found, here, there, strict=True) if all(decided)]
@@ -229,35 +228,12 @@ def _gaps(study: Analysis) -> Iterator[str]:
             yield f"{gap}: {', '.join(names)}."
 
 
-def _agreement_section(study: Analysis) -> Iterator[str]:
-    """Compare our means with the printed ones, if that can be done."""
+def _known_deviations(study: Analysis) -> Iterator[str]:
+    """Name the standard deviations of the paper that its tests tell."""
     published = study.published
-    if text := agreement_table(study):
-        known = [
-            f"{spread.deviation:.3g} for {metric.name} in {domain}"
-            for metric in published.metrics
-            for domain in published.domains
-            if metric.judged and (spread := published.spread(metric, domain))
-        ]
-        yield heading("Our means and the paper's", 3)
-        yield paragraph(published.words["agreement"])
-        yield paragraph(f"The paper's standard deviations that are known: {', '.join(known) or 'none'}.")
-        yield text
-
-
-def _equal_time_section(study: Analysis) -> Iterator[str]:
-    """Compare algorithms after equal processor time, if the trials recorded it."""
-    if _records_times(study):
-        yield heading("At equal time", 3)
-        yield picture("times.png", "The same QD score over the processor time of training.")
-        yield paragraph(
-            "For each pair of algorithms in a hypothesis: the mean over trials ± half the width of its 95% "
-            "interval, after the processor time that the shortest trial of both took. It is not corrected. "
-            "The sign compares the first algorithm with the second, as explained under pairs of algorithms, "
-            "but each pair by itself, so that of twenty pairs one may differ by chance. Next to it is the "
-            "sign at the end, after equal evaluations, with correction."
-        )
-        yield equal_time_table(study)
+    for metric, domain in product(published.metrics, published.domains):
+        if metric.judged and (spread := published.spread(metric, domain)):
+            yield f"{spread.deviation:.3g} for {metric.name} in {domain}"
 
 
 def _records_times(study: Analysis) -> bool:
@@ -265,34 +241,7 @@ def _records_times(study: Analysis) -> bool:
     return any("cpu_seconds" in history for history in study.trials.history)
 
 
-def _hyperparameters_section(study: Analysis) -> Iterator[str]:
-    """The settings of algorithms; nothing where a study compares settings of a single one."""
-    if not any(name in ALGORITHMS for name in study.algorithms):
-        return
-    yield heading("Hyperparameters", 2)
-    yield paragraph(
-        "All settings of an algorithm that a user can choose here, with the values of this study, next to "
-        "those that the paper counts in its Section VI. The paper does not count the number of vectors of "
-        "lm-ma-mae, which is the batch size, nor the constants of Adam in openai-mae; rule says when "
-        "thresholds are updated."
-    )
-    yield hyperparameters_table(study)
-
-
-def _correction_section(study: Analysis) -> Iterator[str]:
-    """Say what the correction took away, if there was one."""
-    if (study.trials.episodes > 0).any():
-        yield heading("Before correction", 3)
-        yield paragraph(
-            "Uncorrected metrics count each elite with the one episode by which it entered the archive. Next "
-            "to each, in percent, is the share of its mean that is lost by the correction; a gain is "
-            "negative. Left out are elites of which an episode diverged in simulation, as a mean number per "
-            "trial."
-        )
-        yield from (correction_table(study, domain) for domain in study.domains)
-
-
-def _signs_section(study: Analysis, metric: Metric) -> Iterator[str]:
+def _signs_section(study: Analysis, metric: PublishedMetric) -> Iterator[str]:
     """Say between which algorithms a metric differs."""
     yield paragraph(f"The paper on {metric.name}: {metric.words}")
     yield signs_table(study, metric) or _NO_PAIRS

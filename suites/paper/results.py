@@ -9,8 +9,9 @@ import numpy as np
 
 from repertoire.storage.formats import SUM, Array, Contents, Format
 from robots.errors import InvalidValueError, shown
+from robots.words import duration
+from suites.suite import Key
 
-Key = tuple[str, str, int]
 _COLUMNS = {"evaluations", "qd_score", "coverage", "best"}
 _FORMAT = Format(
     "surefoot trial",
@@ -95,6 +96,14 @@ class TrialResult:
     def key(self) -> Key:
         """Domain, algorithm and number of the trial, which identify it in a study."""
         return self.domain, self.algorithm, self.trial
+
+    @property
+    def words(self) -> str:
+        """How it went, in a line."""
+        return (
+            f"{self.domain:<12} {self.algorithm:<16} trial {self.trial:<3} QD {self.qd_score:>11,.0f}  "
+            f"coverage {self.coverage:>6.1%}  best {self.best:>7.2f}  {duration(self.seconds):>10}"
+        )
 
 
 SCALARS: dict[str, Any] = {one.name: one.type for one in fields(TrialResult) if one.type in (str, int, float)}

@@ -5,7 +5,6 @@ from itertools import combinations, product
 
 import numpy as np
 
-from repertoire.algorithms.catalogue import ALGORITHMS
 from suites.markdown import (
     NOTHING,
     bold_if,
@@ -16,8 +15,8 @@ from suites.markdown import (
     table,
 )
 from suites.paper.analysis import DECIDED, Analysis
-from suites.paper.published import Metric
-from suites.statistics import ALPHA, MeanInterval, compare, mean_interval
+from suites.paper.published import PublishedMetric
+from suites.statistics import MeanInterval, compare, mean_interval
 
 _CORRECTED = ("qd_score", "coverage", "best")
 _WORDS = {"<": "below", ">": "above", "≈": "agrees", "?": "not answerable"}
@@ -83,21 +82,6 @@ def agreement_table(study: Analysis) -> str:
     return table(header, rows, text_columns=2) if rows else ""
 
 
-def hyperparameters_table(study: Analysis) -> str:
-    """Return the hyperparameters of each algorithm and their number, here and in the paper."""
-    published, rows = study.published, []
-    for name in dict.fromkeys((*published.algorithms, *study.algorithms)):
-        count, names = published.hyperparameters.get(name, (NOTHING, NOTHING))
-        own = ALGORITHMS[name].own_settings() if name in ALGORITHMS else {}
-        if own and ALGORITHMS[name].annealed:
-            own = own | {"min_objective": "the problem's"}
-        shown = [
-            f"{key} {published.settings.get(key, value)}" for key, value in own.items() if value is not None
-        ]
-        rows.append((name, ", ".join(shown) or NOTHING, names, str(len(shown) or NOTHING), str(count)))
-    return table(("algorithm", "here", "in the paper", "number here", "paper"), rows, text_columns=3)
-
-
 def cost_table(study: Analysis, domain: str) -> str:
     """Return how the time of a domain's trials was spent, and how much memory the search took."""
     names = study.algorithms_in(domain)
@@ -131,9 +115,9 @@ def equal_time_table(study: Analysis) -> str:
             if found := study.at_equal_time(domain, pair, metric):
                 seconds, values = found
                 minutes = seconds / 60
-                sign = compare(values).signs(*pair) or "not tested"
+                sign = compare(values).sign(*pair) or "not tested"
                 means = (_describe(np.array(one), metric.decimals) for one in values.values())
-                at_end = study.tests[metric.name, domain].signs(*pair) or "not tested"
+                at_end = study.tests[metric.name, domain].sign(*pair) or "not tested"
                 rows.append(
                     (
                         hypothesis.name,
@@ -185,26 +169,12 @@ def anova_table(study: Analysis) -> str:
             if anova := test.anova:
                 here = format_anova(anova)
                 effects = (f"{anova.eta_squared:.3f}", f"{anova.omega_squared:.3f}")
-            rows.append((metric.name, domain, here, metric.anovas.get(domain, NOTHING), *effects))
-    return table(("metric", "domain", "test", "paper", "η²", "ω²"), rows, text_columns=4)
+            paper = metric.anovas.get(domain, NOTHING)
+            rows.append((metric.name, domain, here, paper, *effects, format_p(test.levene)))
+    return table(("metric", "domain", "test", "paper", "η²", "ω²", "p of Levene"), rows, text_columns=4)
 
 
-def assumptions_table(study: Analysis) -> str:
-    """Return p of the tests of normality and of equal variances, by metric and domain."""
-    rows = []
-    for (metric, domain), test in study.tests.items():
-        found = [*map(test.normality.get, study.algorithms), test.residual_normality, test.levene]
-        rows.append((metric, domain, *(bold_if(p is not None and p <= ALPHA, format_p(p)) for p in found)))
-    return table(
-        ("metric", "domain", *study.algorithms, "residuals", "Levene"),
-        rows,
-        caption="p of the Shapiro-Wilk test of each algorithm and of the residuals, and p of Levene's test. "
-        "Where p is bold, it is at most 0.05, so that normality, or equality of variances, is doubtful.",
-        text_columns=2,
-    )
-
-
-def signs_table(study: Analysis, metric: Metric) -> str:
+def signs_table(study: Analysis, metric: PublishedMetric) -> str:
     """Return how every two algorithms compare in each domain, for one metric; empty without pairs."""
     order = study.published.order
     names = [*(name for name in order if name in study.algorithms), *sorted({*study.algorithms} - {*order})]
@@ -220,28 +190,23 @@ def signs_table(study: Analysis, metric: Metric) -> str:
     return table((metric.name, *study.domains), rows) if rows else ""
 
 
-def pairs_table(study: Analysis, metric: Metric) -> str:
+def pairs_table(study: Analysis, metric: PublishedMetric) -> str:
     """Return every comparison of two algorithms in full, for one metric; empty without pairs."""
     rows = []
     for domain in study.domains:
         test = study.tests[metric.name, domain]
-        procedures = (
-            ("Tukey", "Games-Howell")
-            if test.anova and test.anova.method == "one-way"
-            else ("Games-Howell", "Tukey")
-        )
-        for procedure, pairs in zip(procedures, (test.pairs, test.others), strict=True):
-            rows += [
-                (
-                    domain,
-                    f"{pair.first} {pair.sign} {pair.second}",
-                    procedure,
-                    format_mean(MeanInterval(pair.difference, pair.low, pair.high), metric.decimals),
-                    format_p(pair.p),
-                    format_number(pair.hedges_g),
-                )
-                for pair in pairs
-            ]
+        procedure = "Tukey" if test.anova and test.anova.method == "one-way" else "Games-Howell"
+        rows += [
+            (
+                domain,
+                f"{pair.first} {pair.sign} {pair.second}",
+                procedure,
+                format_mean(MeanInterval(pair.difference, pair.low, pair.high), metric.decimals),
+                format_p(pair.p),
+                format_number(pair.hedges_g),
+            )
+            for pair in test.pairs
+        ]
     header = ("domain", metric.name, "test", f"difference [{metric.unit}]", "p", "Hedges' g")
     return table(header, rows, text_columns=3) if rows else ""
 
@@ -258,7 +223,7 @@ def verdicts_table(study: Analysis) -> str:
     return table(("hypothesis", "domain", "verdict", "paper", "reason"), rows, text_columns=5)
 
 
-def _best(study: Analysis, domain: str, metric: Metric) -> set[str]:
+def _best(study: Analysis, domain: str, metric: PublishedMetric) -> set[str]:
     """Return the algorithms with the best mean, to the digits that the paper prints."""
     means = {
         name: round(mean, metric.decimals)
@@ -271,7 +236,7 @@ def _best(study: Analysis, domain: str, metric: Metric) -> set[str]:
     return {name for name, mean in means.items() if mean == top}
 
 
-def _published_cell(study: Analysis, domain: str, algorithm: str, metric: Metric) -> str:
+def _published_cell(study: Analysis, domain: str, algorithm: str, metric: PublishedMetric) -> str:
     """Return the published mean, bold if ours differs, and the ratio to it of what is not judged."""
     printed = study.published.means.get((domain, algorithm), {}).get(metric.field)
     if printed is None:
@@ -291,12 +256,12 @@ def _difference_cell(difference: MeanInterval, sign: str, printed: float) -> str
     return bold_if(sign in "<>", f"{percent:+.{digits}f}{interval} % ({_WORDS[sign]})")
 
 
-def _sign_cell(study: Analysis, metric: Metric, domain: str, first: str, second: str) -> str:
+def _sign_cell(study: Analysis, metric: PublishedMetric, domain: str, first: str, second: str) -> str:
     """Return a sign, and after a slash the published one; bold where both are decided and differ."""
     test = study.tests[metric.name, domain]
     if not {first, second} <= set(test.groups):
         return ""
-    here = test.signs(first, second) or "not tested"
+    here = test.sign(first, second) or "not tested"
     there = study.published.finding(metric, domain, (first, second))
     differs = here in DECIDED and there in DECIDED and here != there
     return bold_if(differs, f"{here} / {there}" if there else here)

@@ -1,4 +1,4 @@
-"""`Trial`: one run of one algorithm in one domain, with a correction where the domain is a robot."""
+"""`PaperTrial`: one run of one algorithm in one domain, with a correction where the domain is a robot."""
 
 import json
 import time
@@ -27,7 +27,8 @@ from robots.files.atomic import file_exists, make_folder, write_text
 from robots.files.locks import locked
 from robots.files.texts import read_json
 from robots.words import version_words
-from suites.paper.results import Key, TrialResult
+from suites.paper.results import TrialResult
+from suites.suite import Key, result_path
 
 CORRECTED = "corrected.h5"
 _EPISODES = "samples.h5"
@@ -52,7 +53,7 @@ class Costs:
 
 
 @dataclass(frozen=True)
-class Trial:
+class PaperTrial:
     """What a trial is to do; with the versions of the software it decides the result, except for times.
 
     Attributes:
@@ -96,7 +97,7 @@ class Trial:
     @property
     def result_path(self) -> Path:
         """The file of the result, which says that the trial is finished."""
-        return result_path(self.study_folder, self.key)
+        return result_path(self.study_folder, self.key, ".h5")
 
     @property
     def seed(self) -> int:
@@ -285,14 +286,8 @@ class Trial:
         )
 
 
-def result_path(study_folder: Path, key: Key) -> Path:
-    """Return the file of a trial's result in a study; without the suffix it is the trial's working folder."""
-    domain, algorithm, number = key
-    return study_folder / "trials" / domain / f"{algorithm}-{number:02d}.h5"
-
-
 def trial_seed(study_seed: int, key: Key) -> int:
-    """Return the seed of a trial, see `Trial.seed`."""
+    """Return the seed of a trial, see `PaperTrial.seed`."""
     domain, algorithm, number = key
     group = crc32(f"{domain}/{algorithm}".encode())
     sequence = np.random.SeedSequence(study_seed, spawn_key=(group, number))

@@ -1,7 +1,7 @@
 """Videos of a study that trains robots: nine gaits of the median trial of each algorithm and robot."""
 
-import json
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
@@ -10,18 +10,15 @@ from PIL import Image, ImageDraw, ImageFont
 
 from repertoire.repertoire import Repertoire
 from repertoire.storage.repertoires import read_repertoire
-from robots.errors import SurefootError
-from robots.files.atomic import file_exists, make_folder, write_text
-from robots.files.texts import read_json
+from robots.files.atomic import file_exists
 from robots.rendering.camera import Camera
 from robots.rendering.video import open_video
 from robots.simulation.stepper import Stepper
-from suites.markdown import bullets, heading, paragraph
 from suites.paper.analysis import Analysis
-from suites.paper.trial import CORRECTED, result_path
+from suites.paper.trial import CORRECTED
+from suites.suite import result_path
+from suites.videos import Video
 
-_FOLDER = "videos"
-_INDEX = "videos.json"
 _SIDE = 3  # of the square of tiles
 _TILE = 240, 180  # width and height [pixels]
 _SECONDS = 5.0
@@ -32,54 +29,25 @@ _PANEL, _TEXT, _QUIET = (16, 22, 32, 170), (255, 255, 255), (110, 110, 110)
 _SIZE, _MARGIN = 11, 4  # of the text [pixels]
 
 
-def film_study(study: Analysis, folder: Path, *, say: Callable[[str], object]) -> None:
-    """Film the median trial of each algorithm and robot, unless its video is in the folder already.
+def study_videos(study: Analysis, folder: Path) -> list[Video]:
+    """Videos of the median trial of each algorithm and robot.
 
-    A trial whose corrected repertoire is not there any more is skipped.
-
-    Args:
-        study: the results.
-        folder: of the study; the videos go to `videos/`.
-        say: called with a line for each video.
-
-    Raises:
-        InvalidFileError: a repertoire cannot be read, or a video cannot be written.
-        RenderingError: frames cannot be drawn, or a video cannot be encoded, on this machine.
+    A trial whose corrected repertoire is not in the folder of the study any more is left out.
     """
-    make_folder(folder / _FOLDER)
-    index = _read_index(folder)
+    videos = []
     for domain in study.domains:
         for algorithm in study.algorithms_in(domain):
             shown = study.median_trial(domain, algorithm)
-            source = result_path(folder, (domain, algorithm, shown.trial)).with_suffix("") / CORRECTED
+            source = result_path(folder, (domain, algorithm, shown.trial), "") / CORRECTED
             name, label = f"{domain}-{algorithm}.mp4", f"trial {shown.trial}, seed {shown.seed}"
-            path = folder / _FOLDER / name
-            if not file_exists(source) or (index.get(name) == label and file_exists(path)):
-                continue
-            film_regions(read_repertoire(source), path)
-            index[name] = label
-            write_text(folder / _FOLDER / _INDEX, json.dumps(index, indent=2, sort_keys=True) + "\n")
-            say(f"filmed {path}")
+            if file_exists(source):
+                videos.append(Video(name, label, partial(_film, source)))
+    return videos
 
 
-def videos_section(folder: Path) -> list[str]:
-    """Return the section of a report that lists the videos of a study; empty if there are none."""
-    index = _read_index(folder)
-    if not index:
-        return []
-    return [
-        heading("Videos", 3),
-        paragraph(
-            f"{_FOLDER}/ has a video for each robot and algorithm. It shows the best corrected gait in each "
-            "of nine regions of the measure space, of the trial that had the median QD score when it was "
-            "filmed. A single measure "
-            "is divided into nine intervals, from left to right and then from top to bottom. Of two or more "
-            "measures the first two are divided into three intervals each; the first increases to the right, "
-            "the second upwards. Each tile shows the gait's measures and its objective; a grey tile has no "
-            "gait."
-        ),
-        bullets(f"{_FOLDER}/{name}: {label}" for name, label in sorted(index.items())),
-    ]
+def _film(source: Path, path: Path) -> None:
+    """Film a repertoire that is in a file."""
+    film_regions(read_repertoire(source), path)
 
 
 class Region(NamedTuple):
@@ -188,12 +156,3 @@ def _arranged(tiles: list[np.ndarray]) -> np.ndarray:
     framed = np.pad(tiles, ((0, 0), (0, _GAP), (0, _GAP), (0, 0)), constant_values=255)
     rows = [np.concatenate(framed[start : start + _SIDE], axis=1) for start in range(0, len(tiles), _SIDE)]
     return np.ascontiguousarray(np.concatenate(rows)[:-_GAP, :-_GAP])
-
-
-def _read_index(folder: Path) -> dict[str, str]:
-    """Return which trial each video of a study shows, by its name; empty where that cannot be read."""
-    try:
-        found = read_json(folder / _FOLDER / _INDEX)
-    except SurefootError:
-        return {}
-    return found if isinstance(found, dict) else {}

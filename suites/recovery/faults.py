@@ -1,46 +1,96 @@
-"""`draw_faults`: the faults that a track of the simulated benchmark recovers from."""
+"""Damages to recover from: lists for robots, and random ones."""
 
 from collections.abc import Sequence
 from itertools import combinations, zip_longest
+from pathlib import Path
 
 import numpy as np
 
+from adapt.damage import HEALTHY
 from adapt.damage.damage import Combination, Damage, Defect
 from adapt.damage.kinds.limbs import Lost
+from adapt.damage.text import parse_damage, read_damages
 from adapt.self_model.registry import Registry
 from robots.errors import InvalidValueError
 from robots.robot import Robot
-from suites.recovery.cases import Track, benchmark_damages
 
-RANDOM = 60  # faults of a track by default, if it draws them from the registry
+_FOLDER = Path(__file__).parent
+TUNING = _FOLDER / "tuning.yaml"
+_LOCKED_AT = 0.75  # of a joint's range, from its lowest position
+_MOST_PAIRS = 5
+_PAYLOAD = 0.15  # of the robot's mass
+RANDOM = 60  # faults drawn from the registry by default
 _PLACES = (0.1, 0.9)  # of strengths in their ranges
 _ENOUGH = 1000  # draws after which there are no more different faults
 
 
-def draw_faults(track: Track, robot: Robot, count: int | None, *, seed: int) -> list[Damage]:
-    """The faults of a track: those listed for the robot, or random ones, decided by a seed.
+def benchmark_damages(robot: Robot, path: Path | None = None) -> list[Damage]:
+    """The damages to recover from.
 
     Args:
-        track: says which faults.
-        robot: whole.
-        count: how many; by default all that there are, and 60 of the registry's.
-        seed: of random faults.
+        robot: the intact robot.
+        path: of a YAML list of damages; by default the list that the package has for the robot or, for a
+            robot without one, damages made from its legs, see `default_damages`.
 
     Raises:
-        InvalidValueError: the robot has not so many.
+        InvalidFileError: the file cannot be read, or is not a list of damages of the robot.
     """
-    match track.faults:
-        case "registry":
-            return random_faults(robot, RANDOM if count is None else count, seed=seed)
-        case "lost legs":
-            found = lost_legs(robot, seed=seed)
-        case "listed":
-            found = benchmark_damages(robot)
-    if count is not None and count > len(found):
-        raise InvalidValueError(
-            f"there are {len(found)} faults of track {track.name} for the {robot.name}, not {count}"
-        )
-    return found[:count]
+    known = _FOLDER / f"{robot.name}.yaml"
+    if path is None and not known.is_file():
+        return default_damages(robot)
+    return read_damages(path or known, robot)
+
+
+def default_damages(robot: Robot) -> list[Damage]:
+    """Damages for any robot with legs.
+
+    Every leg lost and pairs of legs lost, two dead and two shortened legs, joints locked away from rest, weak
+    motors, low friction, a payload, and two combinations. Their strengths differ from those of the default
+    rehearsal.
+    """
+    legs = list(robot.description.legs)
+    pairs = list(combinations(legs, 2)) if len(legs) > 3 else []
+    step = max(1, len(pairs) // _MOST_PAIRS)
+    payload = f"torso:payload@{_PAYLOAD * float(robot.physics.body_mass.sum()):.2g}"
+    texts = [
+        *(f"{leg}:lost" for leg in legs),
+        *(f"{first}:lost+{second}:lost" for first, second in pairs[::step][:_MOST_PAIRS]),
+        *(f"{leg}:dead" for leg in legs[:2]),
+        *(f"{leg}:short@0.6" for leg in legs[-2:]),
+        *_locked(robot),
+        "all:weak@0.6",
+        "floor:friction@0.5",
+        payload,
+        f"{legs[0]}:lost+floor:friction@0.6",
+        f"{legs[-1]}:lost+{payload}",
+    ]
+    return [parse_damage(text, robot) for text in texts]
+
+
+def _locked(robot: Robot) -> list[str]:
+    """Locked joints: the first joint of the first leg, the second of the second, the third of the third."""
+    names = robot.description.joints
+    locked = []
+    for number, leg in enumerate(list(robot.description.legs.values())[:3]):
+        joint = leg.joints[number % len(leg.joints)]
+        low, high = robot.joint_ranges[names.index(joint)]
+        locked.append(f"joint={joint}:locked@{low + _LOCKED_AT * (high - low):.2g}")
+    return locked
+
+
+def check_damages(damages: Sequence[Damage]) -> None:
+    """Refuse what cannot be a list of damages to recover from.
+
+    Raises:
+        InvalidValueError: the list is empty, or a damage is healthy or appears twice.
+    """
+    if not damages:
+        raise InvalidValueError("there is no damage to recover from")
+    texts = [str(damage) for damage in damages]
+    for number, text in enumerate(texts):
+        if text == HEALTHY or text in texts[:number]:
+            reason = "nothing is broken" if text == HEALTHY else "it appears twice"
+            raise InvalidValueError(f"{text!r} cannot be a damage to recover from: {reason}")
 
 
 def random_faults(robot: Robot, count: int, *, seed: int) -> list[Damage]:

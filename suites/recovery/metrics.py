@@ -1,6 +1,6 @@
 """Metrics of recoveries: statistics with bootstrap intervals, and paired comparisons of selectors.
 
-Recoveries are a table with a row for each, see `recoveries`. All damages of a table have the same number of
+Recoveries are a table with a row for each, see `Results`. All damages of a table have the same number of
 rows, one after the other: one for each seed.
 """
 
@@ -12,11 +12,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
-from scipy import special, stats
+from scipy import stats
 
 from robots.errors import InvalidValueError
 from suites.markdown import NOTHING
-from suites.statistics import mean_interval
+from suites.statistics import hedges_correction, mean_interval
 
 Statistic = Callable[[np.ndarray], Any]  # (..., n) to (...)
 _RESAMPLES = 1000
@@ -30,6 +30,11 @@ mean: Statistic = partial(np.mean, axis=-1)
 interquartile_mean: Statistic = partial(stats.trim_mean, proportiontocut=0.25, axis=-1)
 # The upper of two in the middle: infinite once half of the values are
 upper_median: Statistic = partial(np.quantile, q=0.5, axis=-1, method="higher")
+
+
+def solved(values: np.ndarray) -> np.ndarray:
+    """Share of the values over the last axis that are at least 0.9."""
+    return np.asarray((values >= _SOLVED).mean(axis=-1))
 
 
 def worst_tenth(values: np.ndarray) -> np.ndarray:
@@ -56,24 +61,18 @@ def summarise(values: np.ndarray, statistic: Statistic, *, seed: int = 0) -> Sum
 
     Each resample draws, for every damage, as many of its recoveries as there are, with replacement (Agarwal
     et al. 2021, Section 4.3). The interval is therefore about further seeds with the same damages, not about
-    other damages. Its ends enclose the middle 95% of the statistic over 1,000 resamples; a single seed for
-    each damage has no interval.
-
-    Args:
-        values: of each damage (rows) and seed (columns), (d, s); infinities are allowed.
-        statistic: of (..., n) values, over the last axis.
-        seed: of the resampling.
-
-    Raises:
-        InvalidValueError: there is no value, or one is not a number.
+    other damages. Where each damage has a single recovery, damages are drawn instead: then it is about
+    further damages of the same kind. Its ends enclose the middle 95% of the statistic over 1,000 resamples.
+    The values of damages and seeds are (d, s), and may be infinite.
     """
     values = np.asarray(values, float)
     if values.ndim != 2 or not values.size or np.isnan(values).any():
         raise InvalidValueError(f"values must be numbers of shape (damages, seeds), not {values.shape}")
-    d, s = values.shape
     value = float(statistic(values.reshape(-1)))
-    if s < 2:
+    if values.size < 2:
         return Summary(value, math.nan, math.nan)
+    d, s = (values if values.shape[1] > 1 else values.T).shape
+    values = values.reshape(d, s)
     draws = np.random.default_rng(seed).integers(s, size=(_RESAMPLES, d, s))
     resampled = np.take_along_axis(values[None], draws, axis=2).reshape(_RESAMPLES, d * s)
     found = np.sort(statistic(resampled))
@@ -82,73 +81,62 @@ def summarise(values: np.ndarray, statistic: Statistic, *, seed: int = 0) -> Sum
 
 
 @dataclass(frozen=True)
-class Metric:
-    """A number for each recovery, and a statistic of these numbers.
+class RecoveryMetric:
+    """A statistic of a column of measured recoveries, see `measured`.
 
     Attributes:
-        column: of `measured`, which holds the numbers.
-        statistic: of them.
+        column: its name.
+        statistic: of its numbers.
         decimals: to print.
-        higher: whether higher is better.
-        ranked: whether it says by itself that one selector is better than another.
+        higher: whether higher is better; None where it says nothing by itself about which selector is better.
     """
 
     column: str
     statistic: Statistic
     decimals: int = 2
-    higher: bool = True
-    ranked: bool = True
+    higher: bool | None = True
 
     def of(self, recoveries: pd.DataFrame) -> Summary:
         """The statistic of measured recoveries, of which there must be some."""
-        return summarise(by_damage(recoveries, self.column), self.statistic)
+        values = recoveries[self.column].to_numpy(float)
+        return summarise(values.reshape(recoveries["damage"].nunique(), -1), self.statistic)
 
 
-def metrics(trials: int) -> dict[str, Metric]:
+def marks_of(trials: int) -> list[int]:
+    """Numbers of trials after which the ratio is reported, of recoveries of so many trials."""
+    return [mark for mark in _MARKS if mark <= trials]
+
+
+def metrics(trials: int) -> dict[str, RecoveryMetric]:
     """The metrics that are defined for recoveries of so many trials, by name."""
-    marks = [mark for mark in _MARKS if mark <= trials]
+    marks = marks_of(trials)
     return {
-        **{f"RR@{mark}": Metric(f"RR@{mark}", interquartile_mean) for mark in marks},
-        **{name: Metric(name, upper_median, decimals=0, higher=False) for name in ("T90", "T95")},
-        **{f"solved@{mark}": Metric(f"solved@{mark}", mean) for mark in marks if mark >= 5},
-        "AURC": Metric("AURC", interquartile_mean),
-        "CVaR10": Metric(f"rr_{trials}", worst_tenth),
-        **({f"falls@{EARLY}": Metric(f"falls_{EARLY}", mean, higher=False)} if trials >= EARLY else {}),
-        "stop": Metric("stop", upper_median, decimals=0, higher=False, ranked=False),
-        "RR@stop": Metric("RR@stop", mean),
-        **{f"mean RR@{mark}": Metric(f"RR@{mark}", mean) for mark in marks},
+        **{f"RR@{mark}": RecoveryMetric(f"rr_{mark}", interquartile_mean) for mark in marks},
+        "AURC": RecoveryMetric("AURC", interquartile_mean),
+        "CVaR10": RecoveryMetric(f"rr_{trials}", worst_tenth),
+        **{name: RecoveryMetric(name, upper_median, decimals=0, higher=False) for name in ("T90", "T95")},
+        **{f"solved@{mark}": RecoveryMetric(f"rr_{mark}", solved) for mark in marks if mark >= 5},
+        f"falls@{EARLY}": RecoveryMetric(f"falls_{EARLY}", mean, higher=False),
+        "stop": RecoveryMetric("stop", upper_median, decimals=0, higher=None),
+        "RR@stop": RecoveryMetric("RR@stop", mean),
+        "thinking [s]": RecoveryMetric("seconds", mean, decimals=1, higher=None),
     }
 
 
 def measured(recoveries: pd.DataFrame) -> pd.DataFrame:
-    """The recoveries with a column for the numbers of each metric."""
-    ratios = ratios_of(recoveries)
-    marks = [mark for mark in _MARKS if mark <= ratios.shape[1]]
-    stops = recoveries["stop"].to_numpy()
-    columns: dict[str, np.ndarray] = {
-        **{f"RR@{mark}": ratios[:, mark - 1] for mark in marks},
-        **{f"solved@{mark}": (ratios[:, mark - 1] >= _SOLVED).astype(float) for mark in marks},
-        "T90": first_reaching(ratios, 0.9),
-        "T95": first_reaching(ratios, 0.95),
-        "AURC": ratios.mean(axis=1),
-        "RR@stop": ratios[np.arange(len(ratios)), stops - 1],
-    }
-    return recoveries.assign(**columns)
-
-
-def ratios_of(recoveries: pd.DataFrame) -> np.ndarray:
-    """Recovery ratio of what is recommended after each trial, (n, B)."""
-    return np.ascontiguousarray(recoveries.filter(regex=r"^rr_[1-9]").to_numpy(float))
+    """The recoveries with the columns of metrics that follow from several others."""
+    ratios = recoveries.filter(regex=r"^rr_[1-9]").to_numpy(float)  # (n, B)
+    return recoveries.assign(
+        T90=first_reaching(ratios, 0.9),
+        T95=first_reaching(ratios, 0.95),
+        AURC=ratios.mean(axis=1),
+        **{"RR@stop": ratios[np.arange(len(ratios)), recoveries["stop"].to_numpy() - 1]},
+    )
 
 
 def trials_of(recoveries: pd.DataFrame) -> int:
     """Number of trials of each recovery, B."""
     return len(recoveries.filter(regex=r"^rr_[1-9]").columns)
-
-
-def by_damage(recoveries: pd.DataFrame, column: str) -> np.ndarray:
-    """A column of a table of one selector's recoveries, (d, s)."""
-    return recoveries[column].to_numpy(float).reshape(recoveries["damage"].nunique(), -1)
 
 
 def first_reaching(ratios: np.ndarray, level: float) -> np.ndarray:
@@ -161,20 +149,15 @@ def compare_paired(values: pd.DataFrame, subject: str) -> pd.DataFrame:
     """Compare a selector with each of its rivals over the same damages.
 
     Recoveries from one damage are not independent of each other: the unit is a damage, and its value the mean
-    over its seeds.
-
-    Args:
-        values: a row for each damage, a column for each selector.
-        subject: name of the selector.
+    over its seeds. There is a row for each damage and a column for each selector.
 
     Returns:
         A row for each rival. `difference` is the mean of the subject's values minus the rival's, from `low`
         to `high` its Student's 95% interval; `hedges_g` that mean in standard deviations of the differences,
-        corrected for bias (Hedges 1981), nan where they are equal; `rank_biserial` the rank sum of the
-        differences in favour minus that of those against, as a share of all ranks (Kerby 2014): 1 where every
-        damage is in favour, -1 where every one is against; `better` the share of damages in favour, ties
-        counted as half; `p` that of the two-sided Wilcoxon signed-rank test, 1 where all differences are 0,
-        adjusted so that the error rate holds for all rivals together (Holm 1979).
+        nan where they are equal; `rank_biserial` the rank sum of the differences in favour minus that of
+        those against, as a share of all ranks (Kerby 2014); `better` the share of damages in favour, ties
+        counted as half; `p` that of the two-sided Wilcoxon signed-rank test, adjusted so that the error rate
+        holds for all rivals together (Holm 1979).
     """
     rivals = values.drop(columns=subject)
     compared = [_compare((values[subject] - rivals[name]).to_numpy()) for name in rivals]
@@ -205,5 +188,4 @@ def _hedges_g(differences: np.ndarray) -> float:
     std = differences.std(ddof=1) if df else 0.0
     if df < 2 or std < _ROUNDING:
         return math.nan
-    correction = np.exp(special.gammaln(df / 2) - special.gammaln((df - 1) / 2)) / math.sqrt(df / 2)
-    return float(correction * differences.mean() / std)
+    return float(hedges_correction(df) * differences.mean() / std)

@@ -211,10 +211,6 @@ def study_bar() -> Iterator[Callable[["StudyProgress"], None]]:
             result = progress.last
             if result is not None and result is not finished:
                 finished = result
-                console.print(
-                    f"{result.domain:<12} {result.algorithm:<16} trial {result.trial:<3} "
-                    f"QD {result.qd_score:>11,.0f}  coverage {result.coverage:>6.1%}  "
-                    f"best {result.best:>7.2f}  {duration(result.seconds):>10}"
-                )
+                console.print(result.words)
 
         yield show

@@ -20,8 +20,8 @@ from robots.files.locks import locked
 from suites.identity import keep_identity
 from suites.paper.published import published_study
 from suites.paper.results import TrialResult, read_trial, write_trial
-from suites.paper.settings import paper_settings
-from suites.paper.trial import Trial
+from suites.paper.suite import paper_suite
+from suites.paper.trial import PaperTrial
 from suites.study import Study, StudyProgress, run_claimed
 from tests.suites.paper.made_results import make_result
 from tests.suites.paper.made_studies import assert_same, benchmark_settings, robot_settings, silent, variants
@@ -60,14 +60,14 @@ def copy(finished, tmp_path) -> Path:
 
 
 @pytest.fixture
-def in_process(monkeypatch) -> list[Trial]:
+def in_process(monkeypatch) -> list[PaperTrial]:
     """Runs trials one after the other in this process, which saves the start of others, and lists them."""
-    ran: list[Trial] = []
+    ran: list[PaperTrial] = []
 
     def run(study: Study, trials, _processes, progress, on_progress) -> None:
         for trial in trials:
             ran.append(trial)
-            progress.finish(trial.key, run_claimed(trial, silent))
+            progress.finish(trial.key, run_claimed(study.suite, trial, silent))
             on_progress(progress)
 
     monkeypatch.setattr(Study, "_run", run)
@@ -175,12 +175,13 @@ import json, sys
 from pathlib import Path
 from tests.suites.paper.made_studies import benchmark_settings
 from suites.study import Study, run_claimed
-from suites.paper.trial import Trial
+from suites.paper.trial import PaperTrial
 
-run, ran = Trial.run, []
-Trial.run = lambda trial, report: ran.append(trial.key) or run(trial, report)
-for trial in Study(benchmark_settings(trials=4), Path(sys.argv[1])).trials:
-    run_claimed(trial, lambda _: None)
+run, ran = PaperTrial.run, []
+PaperTrial.run = lambda trial, report: ran.append(trial.key) or run(trial, report)
+study = Study(benchmark_settings(trials=4), Path(sys.argv[1]))
+for trial in study.trials:
+    run_claimed(study.suite, trial, lambda _: None)
 print(json.dumps(ran))
 """
 
@@ -231,34 +232,34 @@ def test_a_process_that_dies_ends_in_one_sentence_and_finished_trials_are_kept(t
 
 def test_by_default_they_are_the_papers():
     for paper, count in ((OPTIMIZATION, 5 * 4), (LOCOMOTION, 4 * 8), (ABLATION, 4 * 5)):
-        plan = paper_settings(paper).plan(Path())
+        plan = paper_suite(paper).plan(Path())
         assert len(plan) == 10 * count
         assert tuple(dict.fromkeys(trial.domain for trial in plan)) == paper.domains
         assert {trial.algorithm for trial in plan} <= set(paper.algorithms)
         assert {trial.evaluations for trial in plan} == {paper.evaluations}
         episodes = (0, None) if paper is OPTIMIZATION else (10, 1000)
         assert {(trial.episodes, trial.episode_steps) for trial in plan} == {episodes}
-    assert {trial.method for trial in paper_settings(ABLATION).plan(Path())} == {"sep-cma-mae"}
-    names = [one.name for one in paper_settings(LOCOMOTION).variants]
+    assert {trial.method for trial in paper_suite(ABLATION).plan(Path())} == {"sep-cma-mae"}
+    names = [one.name for one in paper_suite(LOCOMOTION).variants]
     deep = ["pga-me", "cma-mega-es", "cma-mega-td3-es"]
     assert names == ["lm-ma-mae", "sep-cma-mae", "openai-mae", *deep, "me-es", "map-elites"]
 
 
 def test_options_reach_the_algorithms_that_have_them():
-    settings = paper_settings(OPTIMIZATION, options={"rank_one": "published"})
+    settings = paper_suite(OPTIMIZATION, options={"rank_one": "published"})
     found = {trial.algorithm: trial.settings for trial in settings.plan(Path())}
     published = {"rule": "batch", "rank_one": "published"}
     assert found["cma-mae"] == found["sep-cma-mae"] == published
     assert found["lm-ma-mae"] == found["openai-mae"] == {"rule": "batch"}
     assert settings.identity()["rank_one"] == "published"
-    assert "rank_one" not in paper_settings(OPTIMIZATION).identity()
+    assert "rank_one" not in paper_suite(OPTIMIZATION).identity()
 
 
 def test_evaluations_are_those_of_the_domain_or_of_all():
-    settings = paper_settings(LOCOMOTION, domains=["hopper", "walker"], evaluations={"": 5, "walker": 7})
+    settings = paper_suite(LOCOMOTION, domains=["hopper", "walker"], evaluations={"": 5, "walker": 7})
     assert settings.evaluations == {"hopper": 5, "walker": 7}
     with pytest.raises(InvalidValueError, match="given for ant, which is not among hopper"):
-        paper_settings(LOCOMOTION, domains=["hopper"], evaluations={"ant": 7})
+        paper_suite(LOCOMOTION, domains=["hopper"], evaluations={"ant": 7})
 
 
 @pytest.mark.parametrize(

@@ -14,7 +14,7 @@ import pytest
 from robots.files.locks import locked
 from suites.paper.published import published_study
 from suites.paper.results import read_trial
-from suites.paper.settings import algorithm_variants, paper_settings
+from suites.paper.suite import algorithm_variants, paper_suite
 from tests.suites.paper.made_studies import assert_same
 
 SMALL = ["--trials", 2, "--episodes", 2, "--episode-steps", 30, "--no-videos"]
@@ -48,6 +48,7 @@ def test_a_study_says_how_long_runs_and_reports(run, tmp_path) -> None:
     assert again[0] == 0
     assert " QD " not in again[1]
     assert "about" not in again[1]
+    assert "measuring" not in again[1]
     assert "the study has 8 trials, 0 of them not finished" in again[1]
     before = {path: path.read_bytes() for path in study.glob("*.*")}
     for path in before:
@@ -114,7 +115,7 @@ def test_a_report_of_nothing_leaves_nothing_behind(run, tmp_path) -> None:
 def test_a_dry_run_only_says_how_long(run, tmp_path) -> None:
     code, out, err = run(*LOCOMOTION, "--robots", "hopper", "--dry-run", "--out", tmp_path / "study")
     assert (code, err) == (0, "")
-    assert out.startswith("hopper: 4 trials of 1,000,000 evaluations, about ")
+    assert out.startswith("measuring how long the trials will take hopper: 4 trials of 1,000,000 evaluat")
     assert " QD " not in out
     assert list(tmp_path.iterdir()) == []
 
@@ -149,7 +150,7 @@ def test_a_stopped_study_keeps_what_is_saved_and_the_same_command_continues_it(t
     subprocess.run([*command, "--out", study], check=True, capture_output=True, timeout=120)
     assert all(path.read_bytes() == content for path, content in kept.items())
     paper = published_study("locomotion")
-    whole = paper_settings(
+    whole = paper_suite(
         paper,
         domains=["hopper"],
         variants=algorithm_variants(["map-elites"]),

@@ -16,7 +16,7 @@ from adapt.selectors.multi_prior.rehearsed import Rehearsed
 from adapt.selectors.multi_prior.settings import Caution, RehearsedSettings, ResidualLevel, Tolerances
 from adapt.selectors.selector import Context
 from robots.errors import InvalidValueError
-from suites.recovery.replay import Truth, replay
+from tests.adapt.selectors.replaying import Truth, replay
 
 LEVELS = (ResidualLevel(0.1, 0.3, 0.2, 0.1), ResidualLevel(0.4, 0.6, 0.5, 0.3))
 LEVEL = partial(ResidualLevel, residual=1, length_scale=1, evidence=1, fall=0.1)

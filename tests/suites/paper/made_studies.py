@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 
 from suites.paper.results import TrialResult
-from suites.paper.settings import StudySettings, Variant
-from suites.paper.trial import Trial
+from suites.paper.suite import PaperSuite, Variant
+from suites.paper.trial import PaperTrial
 
 TIMES = {"seconds", "cpu_seconds", "search_seconds", "evaluation_seconds", "saving_seconds"}
 
@@ -18,9 +18,9 @@ def variants(*names: str) -> tuple[Variant, ...]:
     return tuple(Variant(name, name) for name in names)
 
 
-def benchmark_settings(**changes: Any) -> StudySettings:
+def benchmark_settings(**changes: Any) -> PaperSuite:
     """Return a study of two algorithms on two benchmarks, with two trials each."""
-    default = StudySettings(
+    default = PaperSuite(
         name="small",
         variants=variants("sep-cma-mae", "map-elites-line"),
         evaluations={"sphere-10": 2000, "arm-10": 2000},
@@ -30,9 +30,9 @@ def benchmark_settings(**changes: Any) -> StudySettings:
     return replace(default, **changes)
 
 
-def robot_settings(**changes: Any) -> StudySettings:
+def robot_settings(**changes: Any) -> PaperSuite:
     """Return a study that takes seconds: one trial of two algorithms with the hopper."""
-    default = StudySettings(
+    default = PaperSuite(
         name="locomotion",
         variants=variants("sep-cma-mae", "map-elites"),
         evaluations={"hopper": 400},
@@ -43,7 +43,7 @@ def robot_settings(**changes: Any) -> StudySettings:
     return replace(default, **changes)
 
 
-def benchmark_trial(domain: str = "sphere-10", algorithm: str = "sep-cma-mae", **changes: Any) -> Trial:
+def benchmark_trial(domain: str = "sphere-10", algorithm: str = "sep-cma-mae", **changes: Any) -> PaperTrial:
     """Return the first trial of an algorithm on a benchmark."""
     settings = benchmark_settings(
         variants=variants(algorithm), evaluations={domain: changes.pop("evaluations", 2000)}, trials=1

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from suites.paper.figures import draw_archives, draw_curves, draw_normality, mean_curve
+from suites.paper.figures import draw_archives, draw_curves, mean_curve
 from tests.suites.paper.made_results import PAPER, analyse, make_result, make_results
 
 EMPTY = (228, 228, 228)
@@ -67,12 +67,3 @@ def test_archives_of_any_number_of_measures_can_be_drawn(tmp_path: Path, shape: 
     draw_archives(analyse([result]), tmp_path / "archives.png")
     highest = [int(part) for part in matplotlib.colormaps["viridis"](1.0, bytes=True)[:3]]
     assert share(tmp_path / "archives.png", highest) > 0.3
-
-
-def test_normality_is_shown_for_each_metric_and_domain(tmp_path: Path):
-    path, blue, shares = tmp_path / "normality.png", (0, 114, 178), []
-    for trials in (5, 2):  # of two there is nothing to draw but the legend
-        draw_normality(analyse(make_results(["maze", "arm-100"], ["cma-mae"], trials=trials)), path)
-        shares.append(share(path, blue))
-        assert pixels(path).shape[0] < pixels(path).shape[1] * 1.3
-    assert shares[0] > 2 * shares[1] > 0

@@ -76,12 +76,6 @@ def test_no_difference_is_a_finding_only_where_the_spread_permits_one():
     assert OPTIMIZATION.finding(score, "maze", ("sep-cma-mae", "me-es")) is None
 
 
-@PAPERS
-def test_hyperparameters_are_counted(paper: PublishedStudy):
-    counts = [paper.hyperparameters[name][0] for name in LOCOMOTION.algorithms]
-    assert counts == [5, 5, 5, 18, 5, 15, 6, 2]  # Section VI
-
-
 def test_times_of_the_benchmarks_have_the_ratio_of_the_text():
     means = OPTIMIZATION.means
     ratios = [

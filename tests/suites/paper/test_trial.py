@@ -18,7 +18,7 @@ from robots.errors import InvalidFileError, InvalidValueError, UnknownNameError
 from robots.simulation.simulation import Simulation
 from suites.paper import trial as trial_module
 from suites.paper.results import TrialResult
-from suites.paper.trial import Trial
+from suites.paper.trial import PaperTrial
 from tests.suites.paper.made_studies import (
     TIMES,
     assert_same,
@@ -34,7 +34,7 @@ class KilledError(BaseException):
     """Ends a trial like the end of its process: it is no ordinary exception."""
 
 
-def robot_trial(folder: Path, **changes) -> Trial:
+def robot_trial(folder: Path, **changes) -> PaperTrial:
     return replace(robot_settings(evaluations={"hopper": 1000}).plan(folder)[0], **changes)
 
 
@@ -150,7 +150,7 @@ def _checkpoints_after_every_batch(monkeypatch):
 
 
 @pytest.fixture(scope="module")
-def uninterrupted(tmp_path_factory) -> tuple[Trial, TrialResult, list[float]]:
+def uninterrupted(tmp_path_factory) -> tuple[PaperTrial, TrialResult, list[float]]:
     reported: list[float] = []
     whole = robot_trial(tmp_path_factory.mktemp("whole"))
     return whole, whole.run(reported.append), reported
@@ -209,7 +209,7 @@ def test_a_trial_that_was_killed_goes_on_bit_for_bit(uninterrupted, tmp_path, sh
 
 def test_a_finished_trial_is_not_run_again(uninterrupted, monkeypatch):
     whole, expected, _ = uninterrupted
-    monkeypatch.setattr(Trial, "_train", None)
+    monkeypatch.setattr(PaperTrial, "_train", None)
     monkeypatch.setattr(Evaluation, "step", None)
     again = whole.run(silent)
     assert_same(again, expected)

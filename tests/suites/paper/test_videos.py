@@ -15,7 +15,8 @@ from robots.robot import load_robot
 from suites.paper import videos
 from suites.paper.analysis import Analysis
 from suites.paper.published import published_study
-from suites.paper.videos import film_regions, film_study, nine_regions, videos_section
+from suites.paper.videos import film_regions, nine_regions, study_videos
+from suites.videos import film_videos, missing_videos, videos_list
 from tests.suites.paper.made_results import make_robot_results
 
 
@@ -95,8 +96,10 @@ def test_the_median_trial_is_filmed_once(tmp_path, monkeypatch):
     for trial in range(3):
         (tmp_path / "trials" / "hopper" / f"me-es-{trial:02d}").mkdir(parents=True)
         (tmp_path / "trials" / "hopper" / f"me-es-{trial:02d}" / "corrected.h5").touch()
-    assert videos_section(tmp_path) == []
+    assert videos_list(tmp_path) == ""
+    done: list[int] = []
     for _ in range(2):
-        film_study(results, tmp_path, say=lambda _: None)
+        film_videos(missing_videos(study_videos(results, tmp_path), tmp_path), tmp_path, done.append)
+    assert done == [1]
     assert filmed == ["me-es-02"]  # what is not there cannot be filmed
-    assert videos_section(tmp_path)[-1] == "* videos/hopper-me-es.mp4: trial 2, seed 102"
+    assert videos_list(tmp_path) == "* videos/hopper-me-es.mp4: trial 2, seed 102"

@@ -1,101 +1,289 @@
-"""`surefoot suite recovery` as a user types it."""
+"""Recoveries that are simulated: planned, seeded, scored, kept and resumed; and `surefoot suite recovery`."""
 
 import csv
-import re
+import json
+import math
+from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 import suites.recovery.videos
+from adapt.damage import HEALTHY
+from adapt.damage.text import parse_damage
+from adapt.oracle import find_oracle
+from adapt.rehearsal.table import Table
 from repertoire.storage.repertoires import write_repertoire
-from robots.files.locks import locked
+from robots.errors import InvalidFileError, InvalidValueError
+from robots.randomization import randomised
+from suites.recovery import trial as trial_module
+from suites.recovery.results import ORACLE, OracleResult, read_result, write_result
+from suites.recovery.suite import RecoverySuite
+from suites.recovery.tracks import find_tracks
+from suites.recovery.trial import Bench, fault_seed
+from suites.study import Study, run_claimed
 from tests.adapt.rehearsal.small import save_rehearsal, small_repertoire
 
 LIBRARY = ("healthy", "front_left:lost", "back_left:dead", "all:weak@0.5")
-BROKEN = "- front_left:lost\n- all:weak@0.5\n- front_right:lost\n"
-SMALL = ["--seeds", 2, "--trials", 3, "--episodes", 1, "--gaps", 2, "--processes", 1, "--no-videos"]
+BROKEN = ("front_left:lost", "all:weak@0.5", "front_right:lost")
 
 
 @pytest.fixture(scope="module")
-def files(tmp_path_factory) -> Path:
+def repertoire():
+    return small_repertoire(8)
+
+
+@pytest.fixture(scope="module")
+def library(repertoire, tmp_path_factory) -> Table:
+    path = tmp_path_factory.mktemp("library") / "library.h5"
+    return save_rehearsal(path, repertoire, LIBRARY, episodes=1)
+
+
+@pytest.fixture
+def binding(monkeypatch):
+    """Every fault takes another gait."""
+    monkeypatch.setattr(OracleResult, "binding", property(lambda _: True))
+
+
+def make_suite(repertoire, library, *tracks: str, **changes) -> RecoverySuite:
+    damages = tuple(parse_damage(text, repertoire.robot) for text in BROKEN)
+    few = {
+        "seeds": 1,
+        "trials": 2,
+        "think_episodes": 30,
+        "selectors": ("random", "rehearsed"),
+        "damages": damages,
+    }
+    return RecoverySuite(repertoire=repertoire, library=library, tracks=find_tracks(tracks), **few | changes)
+
+
+def run_all(suite: RecoverySuite, folder: Path) -> Study:
+    """Run every trial in this process."""
+    study = Study(suite, folder)
+    for trial in study.trials:
+        run_claimed(suite, trial, lambda _: None)
+    return study
+
+
+# The plan and its seeds
+
+
+def test_tracks_share_oracles_and_recoveries_that_need_no_library(repertoire, library):
+    plan = make_suite(repertoire, library, "T0", "T3", "T1", seeds=2).plan(Path("x"))
+    keys = [trial.key for trial in plan]
+    assert len(set(keys)) == len(keys)
+    assert keys[:6] == [
+        (f"{world}-{n:03d}", ORACLE, 0) for world in ("listed", "listed-gap") for n in range(3)
+    ]
+    assert keys[6:9] == [("listed-000", "random", 0), ("T0-000", "rehearsed", 0), ("T3-000", "rehearsed", 0)]
+    assert len(keys) == 6 + 2 * 3 * (3 + 2)
+    assert plan[6].result_path == Path("x/trials/listed-000/random-00.json")
+    assert [track.name for track in plan[6].tracks] == ["T0", "T3"]
+
+
+def test_no_fault_shares_its_seed_with_another_fault_or_study(repertoire, library):
+    seeds = [fault_seed(seed, fault) for seed in (4, 5, 6) for fault in range(60)]
+    assert len(set(seeds)) == len(seeds)
+    suite = make_suite(repertoire, library, "T0")
+    every = [suite.trial_seed((f"listed-{fault:03d}", "random", n)) for fault in range(9) for n in range(9)]
+    assert len(set(every) | set(seeds)) == len(every) + len(seeds)
+
+
+def test_the_luck_of_a_recovery_is_the_same_for_all_selectors_and_tracks(repertoire, library):
+    suite = make_suite(repertoire, library, "T0")
+    assert suite.trial_seed(("listed-002", "random", 1)) == suite.trial_seed(("T3-002", "rehearsed", 1))
+    bench = make_bench(repertoire)
+    outcome = replace_objective(bench, 10.0)
+    noisy = [bench._measured(outcome, 3, trial).objective for trial in (0, 0, 1)]
+    assert noisy[0] == noisy[1] != noisy[2]
+
+
+def make_bench(repertoire, track: str = "T0", noise=(0.05, 0.02)) -> Bench:
+    (found,) = find_tracks([track])
+    damage = parse_damage(BROKEN[0], repertoire.robot)
+    return Bench(repertoire, found, damage, seed=fault_seed(5, 0), noise=noise, threads=1)
+
+
+def replace_objective(bench: Bench, objective: float):
+    outcome, _ = trial_module.run_trial(bench._evaluator, 0, np.array([1]), traced=True)
+    return replace(outcome, objective=objective)
+
+
+def test_noise_is_a_share_and_an_amount_and_across_the_gap_of_the_sensors_too(repertoire):
+    bench, gap = make_bench(repertoire), make_bench(repertoire, "T1", noise=(0.0, 0.5))
+    outcome = replace_objective(bench, 10.0)
+    values = [bench._measured(outcome, seed, 0).objective - 10 for seed in range(400)]
+    assert np.std(values) == pytest.approx(math.hypot(0.5, 0.02), rel=0.1)
+    noisy = gap._measured(outcome, 1, 0)
+    commands = repertoire.robot.action_dim
+    np.testing.assert_array_equal(noisy.trace[:, :commands], outcome.trace[:, :commands])
+    assert 0.005 < np.std(noisy.trace[:, commands:] - outcome.trace[:, commands:]) < 0.02
+    np.testing.assert_array_equal(bench._measured(outcome, 1, 0).trace, outcome.trace)
+
+
+def test_each_fault_has_a_robot_of_its_own_across_the_gap(repertoire):
+    robots = [randomised(repertoire.robot, fault_seed(5, fault)).physics.body_mass for fault in range(3)]
+    assert len({float(masses.sum()) for masses in robots}) == 3
+
+
+def test_the_incumbent_is_among_the_finalists_of_the_oracle(repertoire, monkeypatch):
+    asked: list[list[int]] = []
+
+    def watch(evaluator, means, *, seed, rows):
+        asked.append(list(rows))
+        return find_oracle(evaluator, means, seed=seed, rows=rows)
+
+    monkeypatch.setattr(trial_module, "find_oracle", watch)
+    found = make_bench(repertoire).oracle()
+    assert asked == [[repertoire.best()]]
+    assert found["score"] == make_bench(repertoire).score(found["gait"])
+    assert found["final"] >= make_bench(repertoire).final(repertoire.best())
+
+
+# What is run and kept
+
+
+@pytest.mark.parametrize("track", ["T0", "T1", "T2", "T3-pairs", "T4", "T4-left-out", "T4-gap"])
+def test_a_study_is_resumed_and_reported(repertoire, library, tmp_path: Path, binding, track: str):
+    selectors = ("self-model",) if track in ("T2", "T4-left-out", "T4-gap") else ("random", "rehearsed")
+    suite = make_suite(repertoire, library, track, faults=1, selectors=selectors)
+    study = run_all(suite, tmp_path)
+    assert not study.remaining()
+    recovery = next(one for one in study.results() if one.selector == selectors[-1])
+    assert (len(recovery.scores), recovery.stop) == (2, recovery.stop)
+    assert (recovery.seconds > 0) == (selectors == ("self-model",))
+    path = study.trials[-1].result_path
+    path.unlink()
+    again = run_all(make_suite(repertoire, library, track, faults=1, selectors=selectors), tmp_path)
+    found = read_result(path).model_dump()
+    changing = {"took", "seconds"}
+    assert {k: v for k, v in found.items() if k not in changing} == {
+        k: v for k, v in recovery.model_dump().items() if k not in changing
+    }
+    written = suite.report(again.all_results(), tmp_path)
+    assert (tmp_path / "report.md") in written
+    assert f"{track}, " in (tmp_path / "report.md").read_text()
+    with pytest.raises(InvalidValueError, match="holds another study"):
+        Study(make_suite(repertoire, library, track, trials=3), tmp_path)
+
+
+def test_nobody_recovers_from_what_is_not_binding(repertoire, library, tmp_path, monkeypatch):
+    monkeypatch.setattr(OracleResult, "binding", property(lambda _: False))
+    study = run_all(make_suite(repertoire, library, "T0"), tmp_path)
+    assert all(not one.scores for one in study.results() if one.selector != ORACLE)
+
+
+def test_a_recovery_finds_the_oracle_if_nobody_has(repertoire, library, tmp_path, binding):
+    suite = make_suite(repertoire, library, "T0", faults=1)
+    study = Study(suite, tmp_path)
+    run_claimed(suite, study.trials[-1], lambda _: None)
+    assert {one.selector for one in study.results()} == {ORACLE, "rehearsed"}
+
+
+def test_the_library_holds_what_the_track_says(repertoire, library, tmp_path):
+    for track, conditions in (
+        ("T0", (HEALTHY,)),
+        ("T3", (HEALTHY, *LIBRARY[2:])),
+        ("T2", (*LIBRARY, BROKEN[2])),
+    ):
+        suite = make_suite(repertoire, library, track, selectors=("rehearsed",))
+        trial = suite.plan(tmp_path)[-1]
+        assert str(trial.damage) == BROKEN[2]
+        assert suite._given(trial).conditions == conditions
+    assert [path.name for path in (tmp_path / "rehearsals").iterdir()] == ["T2-002.h5"]
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("[", "it is not valid JSON"),
+        ("3", "it is not a table"),
+        ("{}", "missing key 'case'"),
+        ({"score": 9.0}, "the last score that of the gait"),
+        ({"falls": [True]}, "of the same trials"),
+        ({"scores": [0.1, math.nan]}, "scores.1"),
+        ({"stop": 0}, "stop must be a trial"),
+        ({"damage": "back_left:lost"}, "holds recoveries from back_left:lost, not from front_left:lost"),
+        ({"seed": 1}, "holds another trial: remove it"),
+        ({"number": 1}, "holds another trial: remove it"),
+    ],
+)
+def test_a_damaged_result_is_refused(repertoire, library, tmp_path, text, message):
+    suite = make_suite(repertoire, library, "T0", faults=1, selectors=("random",))
+    study = Study(suite, tmp_path)
+    path, key = study.trials[-1].result_path, study.trials[-1].key
+    case, selector, number = key
+    sound = {"case": case, "selector": selector, "number": number, "seed": suite.trial_seed(key)}
+    sound |= {"damage": BROKEN[0], "gait": 1, "final": 1.0, "score": 0.5, "took": 1.0}
+    sound |= {"scores": [0.2, 0.5], "falls": [False, False], "stop": 2}
+    path.parent.mkdir(parents=True)
+    path.write_text(json.dumps(sound))
+    write_result(path, read_result(path))
+    assert len(study.results()) == 1
+    path.write_text(text if isinstance(text, str) else json.dumps(sound | text))
+    with pytest.raises(InvalidFileError, match=message):
+        study.results()
+
+
+# The command
+
+
+@pytest.fixture(scope="module")
+def files(tmp_path_factory, repertoire) -> Path:
     """A folder with a repertoire, its rehearsal and a list of damages."""
     folder = tmp_path_factory.mktemp("files")
-    repertoire = small_repertoire(8)
     write_repertoire(folder / "ant.h5", repertoire)
     save_rehearsal(folder / "ant-rehearsal.h5", repertoire, LIBRARY, episodes=1)
-    (folder / "broken.yaml").write_text(BROKEN)
+    (folder / "broken.yaml").write_text("".join(f"- {text}\n" for text in BROKEN))
     return folder
 
 
 def command(files: Path, out: Path, *more: object) -> list[object]:
-    damages = ["--damages", files / "broken.yaml"]
-    return ["suite", "recovery", files / "ant.h5", *damages, *SMALL, "--out", out, *more]
+    few = ["--seeds", 1, "--trials", 2, "--processes", 1, "--no-videos", "--tracks", "T0,T3"]
+    damages = ["--damages", files / "broken.yaml", "--selectors", "random,rehearsed"]
+    return ["suite", "recovery", files / "ant.h5", *damages, *few, "--out", out, *more]
 
 
-def test_a_benchmark_from_start_to_end(run, files, tmp_path) -> None:
-    choice = ["--selectors", "random,map-bo,rehearsed", "--simulate", 1]
-    code, out, err = run(*command(files, tmp_path / "study", *choice))
+def test_a_study_from_start_to_end(run, files, tmp_path, monkeypatch) -> None:
+    study = tmp_path / "study"
+    code, out, err = run(*command(files, study, "--dry-run"))
+    assert (code, err, study.exists()) == (0, "", False)
+    assert "oracle: 3 faults, about " in out
+    assert "the study has 12 trials, 12 of them not finished" in out
+    code, out, err = run(*command(files, study))
     assert (code, err) == (0, "")
-    assert "table anticipated: 4 conditions x 8 gaits x 1 episodes, about " in out
-    assert "replays: 3 damages x 3 selectors x 2 seeds in 7 tracks, about " in out
-    assert out.count("saved ") == 5
-    with (tmp_path / "study" / "recoveries.csv").open(newline="") as file:
-        rows = list(csv.DictReader(file))
-    assert len(rows) == (2 * 2 + 7) * 3 * 2
-    assert {row["track"] for row in rows if row["selector"] == "random"} == {
-        "T0 T2 T3-damage T3 T3-limb",
-        "T1 T1-family",
-    }
-    report = (tmp_path / "study" / "report.md").read_text()
-    assert "Library: 4 conditions, means over one episode." in report
-    assert "without the variation between its episodes, which one episode does not show" in report
-    assert "Bootstrap intervals need 5 seeds: with 2 they are missing or too narrow." in report
-    assert "## Simulated recoveries" in report
-    again = run(*command(files, tmp_path / "study", *choice))
-    assert again[0] == 0
-    assert "table" not in again[1]
-    assert (tmp_path / "study" / "recoveries.csv").read_text().splitlines()[1:] == [
-        ",".join(row.values()) for row in rows
-    ]
-
-
-def test_a_dry_run_only_says_how_long(run, files, tmp_path) -> None:
-    code, out, err = run(*command(files, tmp_path / "study", "--dry-run", "--tracks", "T0,T3"))
-    assert (code, err) == (0, "")
-    assert "table scores: 4 conditions" in out
-    assert "gap" not in out
-    assert "in all about" in out
-    assert not (tmp_path / "study").exists()
-
-
-def test_the_best_recoveries_are_filmed(run, files, tmp_path, monkeypatch) -> None:
-    filmed = []
+    assert "in all about " in out
+    assert f"saved {study / 'report.md'}" in out
+    with (study / "recoveries.csv").open(newline="") as file:
+        assert {row["track"] for row in csv.DictReader(file)} <= {"T0 T3", "T0", "T3"}
+    before = (study / "report.md").read_bytes()
+    filmed: list[Path] = []
     monkeypatch.setattr(
-        suites.recovery.videos, "film_next_to_each_other", lambda robot, gaits, **_: filmed.append(robot)
+        suites.recovery.videos, "film_next_to_each_other", lambda *_, video, **__: filmed.append(video)
     )
-    choice = ["--selectors", "rehearsed", "--tracks", "T2", "--videos"]
-    code, out, err = run(*command(files, tmp_path / "study", *choice))
-    assert (code, err) == (0, "")
-    assert out.count("filmed ") == len(filmed) == 3
-    report = (tmp_path / "study" / "report.md").read_text()
-    found = re.findall(
-        r"videos/ant-\d.mp4: (.*), recovery ratio (.*) without adaptation and (.*) with", report
-    )
-    gains = [float(after) - float(before) for _, before, after in found]
-    assert gains == sorted(gains, reverse=True)
-    assert [robot.modifications[0].label for robot in filmed] == [damage for damage, _, _ in found]
+    code, out, _ = run(*command(files, study, "--report", "--videos"))
+    assert code == 0
+    assert out.count("filming") == bool(filmed)
+    assert bool(filmed) == (b"## Videos" in (study / "report.md").read_bytes())
+    assert filmed or (study / "report.md").read_bytes() == before
+    assert "holds another study (study recovery" in run(*command(files, study, "--seed", 2))[2]
 
 
 @pytest.mark.parametrize(
     ("more", "message"),
     [
         (["--selectors", "magic"], "unknown selector 'magic'; available: best-first, gp-ucb"),
+        (["--selectors", "oracle"], "the oracle is what selectors are measured by: leave it out"),
         (["--tracks", "T7"], "unknown track 'T7'"),
+        (["--faults", 4], "there are 3 faults of track T0 for the ant, not 4"),
         (["--trials", 9], "the number of trials must be at most the 8 gaits of the repertoire, not 9"),
         (["--rehearsal", "none.h5"], "none.h5 cannot be read"),
         (["--noise", "0.1"], "Option '--noise' requires 2 arguments"),
         (["--noise", 0.1, -1], "-1.0 is not in the range: it must be at least 0"),
         (["--seeds", 0], "0 is not in the range: it must be at least 1"),
+        (["--only-trial", 13], "--only-trial must be at most 12"),
+        (["--report"], "there are no results to report"),
     ],
 )
 def test_wrong_options(run, files, tmp_path, more, message) -> None:
@@ -104,6 +292,14 @@ def test_wrong_options(run, files, tmp_path, more, message) -> None:
     assert message in err
     assert err.count("\n") == 1
     assert not (tmp_path / "study").exists()
+
+
+def test_selectors_that_need_a_library_say_so(run, files, tmp_path) -> None:
+    alone = tmp_path / "ant.h5"
+    alone.write_bytes((files / "ant.h5").read_bytes())
+    code, _, err = run("suite", "recovery", alone, "--selectors", "rehearsed", "--trials", 2)
+    assert code == 2
+    assert "the rehearsed selector needs a rehearsal: make one with surefoot rehearse" in err
 
 
 @pytest.mark.parametrize(
@@ -118,20 +314,3 @@ def test_wrong_damages(run, files, tmp_path, damages, message) -> None:
     code, out, err = run(*command(files, tmp_path / "study", "--damages", tmp_path / "broken.yaml"))
     assert (code, out) == (2, "")
     assert message in err
-
-
-def test_one_process_at_a_time_works_in_a_folder(run, files, tmp_path) -> None:
-    with locked(tmp_path):
-        code, out, err = run(*command(files, tmp_path))
-    assert (code, out) == (2, "")
-    assert f"{tmp_path} is in use" in err
-    assert run(*command(files, tmp_path, "--dry-run"))[0] == 0
-
-
-def test_a_folder_of_another_benchmark_is_refused(run, files, tmp_path) -> None:
-    first = command(files, tmp_path, "--selectors", "random", "--tracks", "T0")
-    assert run(*first)[0] == 0
-    code, _, err = run(*first, "--seed", 2)
-    assert code == 2
-    assert f"{tmp_path} holds another study (study recovery" in err
-    assert "choose another folder with --out" in err

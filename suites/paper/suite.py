@@ -1,16 +1,23 @@
-"""`StudySettings`: what a study runs, by default what the paper ran."""
+"""`PaperSuite`: a study of algorithms like those of the paper, by default what the paper ran."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 from repertoire.algorithms.catalogue import find_algorithm
 from repertoire.evaluation.evaluator import check_episodes
 from robots.errors import InvalidValueError
 from robots.robot import load_robot
-from suites.paper.published import PublishedStudy
-from suites.paper.trial import Trial
+from suites.paper.analysis import Analysis
+from suites.paper.estimate import estimate
+from suites.paper.published import PublishedStudy, published_study
+from suites.paper.report import write_report
+from suites.paper.results import TrialResult, read_trial, write_trial
+from suites.paper.trial import PaperTrial, trial_seed
+from suites.paper.videos import study_videos
+from suites.suite import Estimate, Key, Suite
+from suites.videos import Video
 
 
 @dataclass(frozen=True)
@@ -22,36 +29,31 @@ class Variant:
     settings: Mapping[str, object] = field(default_factory=dict)
 
 
-@dataclass(frozen=True)
-class StudySettings:
-    """What decides the results of a study, and how its trials share the machine.
+@dataclass(frozen=True, kw_only=True)
+class PaperSuite(Suite):
+    """Variants of algorithms in domains, which are benchmark problems or robots.
 
     Attributes:
-        name: of the study, for example `locomotion`.
         variants: of algorithms, in the order of the tables.
         evaluations: of each trial by domain, in the order of the tables.
         trials: of each variant in each domain.
-        seed: from which every trial's seed derives.
         common: settings of all algorithms that have them, as in the paper.
         options: further ones, which make this another study.
         episodes: of each elite, for the correction of trials with robots; 0 for benchmarks.
         episode_steps: limit of an episode [control steps]; None for each robot's own.
-        threads: of each trial.
     """
 
-    name: str
     variants: tuple[Variant, ...]
     evaluations: Mapping[str, int]
     trials: int
-    seed: int = 1
     common: Mapping[str, object] = field(default_factory=dict)
     options: Mapping[str, object] = field(default_factory=dict)
     episodes: int = 0
     episode_steps: int | None = None
-    threads: int = 1
+    suffix: ClassVar[str] = ".h5"
 
     def identity(self) -> dict[str, Any]:
-        """Return what all trials in a folder have in common; a mapping says that of each domain by itself."""
+        """What all trials in a folder have in common; a mapping says that of each domain by itself."""
         evaluations = dict(self.evaluations)
         common = {"study": self.name, "seed": self.seed, **self.options}
         if not self.episodes:
@@ -63,14 +65,10 @@ class StudySettings:
             "min_objective": {name: load_robot(name).description.min_objective.value for name in evaluations},
         }
 
-    def plan(self, folder: Path) -> list[Trial]:
-        """Return all trials: the first of every variant in every domain, then the second, and so on.
-
-        Args:
-            folder: of the study.
-        """
+    def plan(self, folder: Path) -> list[PaperTrial]:
+        """All trials: the first of every variant in every domain, then the second, and so on."""
         return [
-            Trial(
+            PaperTrial(
                 domain=domain,
                 algorithm=variant.name,
                 number=number,
@@ -104,20 +102,39 @@ class StudySettings:
                 remarks |= dict.fromkeys(training.remarks)
         return list(remarks)
 
-    def share_cores(self, parallel: str | None, cores: int) -> tuple["StudySettings", int]:
-        """Decide how trials share the cores: several with one thread each, or one on all of them.
+    def trial_seed(self, key: Key) -> int:
+        """Seed of a trial: a different one for every trial of every algorithm in every domain."""
+        return trial_seed(self.seed, key)
 
-        Args:
-            parallel: `trials` or `episodes`, what runs in parallel; None for trials if there is one per core.
-            cores: to use.
+    def run(self, trial: PaperTrial, report: Callable[[float], None]) -> TrialResult:
+        """Run a trial; one with a correction goes on from its last checkpoint."""
+        return trial.run(report)
 
-        Returns:
-            The settings with their threads, and the number of trials at a time.
-        """
-        if parallel is None:
-            number = self.trials * len(self.evaluations) * len(self.variants)
-            parallel = "trials" if number >= cores or not self.episodes else "episodes"
-        return (self, cores) if parallel == "trials" else (replace(self, threads=cores), 1)
+    def read(self, path: Path) -> TrialResult:
+        """Read a result."""
+        return read_trial(path)
+
+    def write(self, path: Path, result: TrialResult) -> None:
+        """Write a result."""
+        write_trial(path, result)
+
+    def estimate(
+        self, remaining: Sequence[PaperTrial], results: Sequence[TrialResult], processes: int
+    ) -> list[Estimate]:
+        """Estimate how long the trials of each domain will take."""
+        return estimate(remaining, results, processes)
+
+    def report(self, results: Sequence[TrialResult], folder: Path) -> list[Path]:
+        """Write tables, tests and verdicts next to the paper's."""
+        return write_report(Analysis(results, published_study(self.name)), folder)
+
+    def videos(self, results: Sequence[TrialResult], folder: Path) -> list[Video]:
+        """Videos of the median trial of each algorithm with each robot."""
+        return study_videos(Analysis(results, published_study(self.name)), folder)
+
+    def share_cores(self, parallel: str | None, cores: int) -> tuple["PaperSuite", int]:
+        """See `Suite.share_cores`; benchmark problems make no use of threads."""
+        return super().share_cores(parallel if self.episodes else "trials", cores)
 
     def _settings_of(self, variant: Variant) -> dict[str, object]:
         """Return the settings of a variant that are not the defaults."""
@@ -133,7 +150,7 @@ class StudySettings:
         return self.episode_steps or own
 
 
-def paper_settings(
+def paper_suite(
     published: PublishedStudy,
     *,
     domains: Sequence[str] | None = None,
@@ -144,19 +161,19 @@ def paper_settings(
     episode_steps: int | None = None,
     options: Mapping[str, object] | None = None,
     seed: int = 1,
-) -> StudySettings:
-    """Return the settings of a published study; what is None is as in the paper.
+) -> PaperSuite:
+    """Return a published study; what is None is as in the paper, and all else as in `PaperSuite`.
 
     Args:
         published: the study.
         domains: benchmark problems or robots.
-        variants: of algorithms; those of the paper that are available by default.
+        variants: of algorithms.
         evaluations: of each trial by domain, rounded up to whole batches; "" stands for all others.
         trials: of each variant in each domain.
         episodes: of each elite, for the correction.
-        episode_steps: limit of an episode [control steps]; each robot's own by default.
-        options: settings of algorithms that the paper does not have, for those that know them.
+        episode_steps: limit of an episode [control steps].
         seed: from which every trial's seed derives.
+        options: settings of algorithms that the paper does not have, for those that know them.
 
     Raises:
         InvalidValueError: evaluations are given for a domain that is not among the domains.
@@ -166,7 +183,7 @@ def paper_settings(
         raise InvalidValueError(f"evaluations are given for {name}, which is not among {', '.join(chosen)}")
     rates = published.learning_rates
     own = learning_rate_variants(rates) if rates else algorithm_variants(published.algorithms)
-    return StudySettings(
+    return PaperSuite(
         name=published.name,
         variants=tuple(variants or own),
         evaluations={name: budgets.get(name, budgets.get("", published.evaluations)) for name in chosen},

@@ -1,24 +1,22 @@
-"""What a benchmark tests: lists of damages, tracks, and cases with their oracles."""
+"""What a study recovers from: lists of damages, random faults, and tracks."""
 
-import numpy as np
 import pytest
 
 from adapt.damage import HEALTHY
-from adapt.damage.text import parse_damage, read_damages
+from adapt.damage.text import damage_from, parse_damage, read_damages
 from robots.catalogue import robot_names
 from robots.errors import InvalidValueError, UnknownNameError
 from robots.robot import load_robot
-from suites.recovery.cases import (
-    TRACKS,
+from suites.recovery.faults import (
     TUNING,
     benchmark_damages,
     check_damages,
     default_damages,
-    find_tracks,
+    lost_legs,
+    random_faults,
 )
-from suites.recovery.replay import make_cases
+from suites.recovery.tracks import TRACKS, draw_faults, find_tracks
 from tests.adapt.rehearsal.small import small_robot
-from tests.suites.recovery.made_recoveries import cases_of, make_objectives, make_table
 
 LIBRARY = (
     HEALTHY,
@@ -29,9 +27,6 @@ LIBRARY = (
     "joint=hip:locked@0",
     "left:lost+right:lost",
 )
-CONDITIONS = (HEALTHY, "left:lost")
-SHOWN = make_table([[2.0, 1.0, 0.5], [0.2, 1.1, 0.9]], CONDITIONS)
-SCORES = make_table([[1.8, 1.2, 0.6], [0.1, 0.8, 1.0]], CONDITIONS)
 
 
 @pytest.mark.parametrize(
@@ -55,32 +50,25 @@ def test_what_the_library_holds(name, damage, expected):
 
 
 def test_tracks_by_name():
-    assert find_tracks() == find_tracks(None) == TRACKS
+    assert [track.name for track in find_tracks()] == [
+        "T0",
+        "T1",
+        "T1-family",
+        "T2",
+        "T3-damage",
+        "T3",
+        "T3-limb",
+    ]
     assert [track.name for track in find_tracks(["T3", "T0"])] == ["T0", "T3"]
     with pytest.raises(UnknownNameError, match=r"unknown track 'T9'.*available: T0, T1, T1-family, T2"):
         find_tracks(["T9"])
 
 
-def test_which_tracks_have_another_robot():
-    assert [track.name for track in TRACKS if track.gap] == ["T1", "T1-family"]
-
-
-def test_a_case_from_two_sets_of_episodes():
-    oracles = {HEALTHY: 0, "left:lost": 1}
-    (case,) = make_cases(SHOWN, SCORES, oracles, min_objective=-0.2, incumbent=0)
-    assert case.damage == "left:lost"
-    np.testing.assert_array_equal(case.truth.objectives, SHOWN.objectives[1])
-    assert case.oracle == pytest.approx(0.8 + 0.2)  # though another has more in the second set
-    assert case.intact == pytest.approx(1.8 + 0.2)
-    assert case.unadapted == pytest.approx(0.3)
-    np.testing.assert_allclose(case.ratio(np.array([[0, 1], [2, 0]])), [[0.3, 1.0], [1.0, 0.3]])
-
-
-def test_binding_damages_are_those_that_need_adaptation():
-    cases = cases_of(make_table(make_objectives()))
-    expected = np.array([0.1, 0.2, 0.3, 1.15, 1.05, 0.6]) / 1.2
-    np.testing.assert_allclose([case.unadapted for case in cases], expected, rtol=1e-6)
-    assert [case.binding for case in cases] == [True, True, True, False, True, True]
+def test_tracks_share_faults_and_robots():
+    worlds = {track.name: track.world for track in TRACKS}
+    assert worlds["T0"] == worlds["T3"] == "listed"
+    assert worlds["T1"] == worlds["T1-family"] == "listed-gap"
+    assert (worlds["T3-pairs"], worlds["T4"], worlds["T4-gap"]) == ("lost-legs", "registry", "registry-gap")
 
 
 def test_what_is_no_list_of_damages_to_recover_from_is_refused():
@@ -94,12 +82,18 @@ def test_what_is_no_list_of_damages_to_recover_from_is_refused():
 
 
 @pytest.mark.parametrize("name", robot_names())
-def test_every_robot_can_be_broken_in_its_default_ways(name):
+def test_every_robot_can_be_broken_in_its_default_ways_and_at_random(name):
     robot = load_robot(name)
     damages = default_damages(robot)
     check_damages(damages)
-    for damage in damages:
-        assert damage.apply(robot).modifications
+    assert all(damage.apply(robot).modifications for damage in damages)
+    faults = [str(fault) for fault in random_faults(robot, 20, seed=4)]
+    assert faults[:10] == [str(fault) for fault in random_faults(robot, 10, seed=4)]
+    assert len(set(faults) & {str(fault) for fault in random_faults(robot, 20, seed=40)}) < 5
+    assert len(set(faults)) == 20
+    assert [text.count("+") for text in faults] == [0, 1] * 10
+    for text in faults:
+        parse_damage(text, robot).apply(robot)
 
 
 def test_tuning_and_test_damages_of_the_hexapod_share_nothing():
@@ -111,3 +105,20 @@ def test_tuning_and_test_damages_of_the_hexapod_share_nothing():
     assert not tested & tuned
     ant = load_robot("ant")
     assert benchmark_damages(ant) == default_damages(ant)
+
+
+def test_lost_legs():
+    faults = [str(fault) for fault in lost_legs(load_robot("hexapod"), seed=4)]
+    assert [text.count("lost") for text in faults] == [2, 3] * 15 + [3] * 5
+    assert len(set(faults)) == 35
+    assert all(damage_from(text).families == {"lost", "pair"} for text in faults)
+    assert len(lost_legs(load_robot("ant"), seed=4)) == 6
+
+
+def test_faults_are_the_same_however_many():
+    robot, (track,) = load_robot("hexapod"), find_tracks(["T4"])
+    assert draw_faults(track, robot, None, seed=5)[:3] == draw_faults(track, robot, 3, seed=5)
+    (listed,) = find_tracks(["T3"])
+    assert len(draw_faults(listed, robot, None, seed=5)) == 24
+    with pytest.raises(InvalidValueError, match="there are 24 faults of track T3 for the hexapod, not 25"):
+        draw_faults(listed, robot, 25, seed=5)

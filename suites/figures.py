@@ -1,0 +1,87 @@
+"""What the pictures of studies share: panels of curves with their intervals."""
+
+import math
+from pathlib import Path
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from repertoire.plots import save_figure
+
+# The palette of Okabe and Ito, which colour-blind people can tell apart; lines also differ in dashes
+_COLORS = ("#0072b2", "#e69f00", "#009e73", "#d55e00", "#cc79a7", "#56b4e9", "#000000", "#7a7a7a")
+_DASHES = ("-", "--", "-.", ":")
+EMPTY, QUIET = "#e4e4e4", "#555555"
+
+
+class Panels:
+    """A figure of some panels next to and below each other.
+
+    Args:
+        count: of panels.
+        columns: at most.
+        size: width and height of a panel [inches].
+
+    Attributes:
+        axes: of each panel.
+    """
+
+    def __init__(self, count: int, columns: int, size: tuple[float, float]) -> None:
+        columns = min(columns, count)
+        rows = math.ceil(count / columns)
+        self._figure = Figure(figsize=(size[0] * columns, size[1] * rows), layout="constrained")
+        found = self._figure.subplots(rows, columns, squeeze=False).ravel()
+        self.axes: list[Axes] = list(found[:count])
+        for axes in found[count:]:
+            axes.set_axis_off()
+
+    def save(self, path: Path) -> None:
+        """Write it.
+
+        Raises:
+            InvalidValueError: the path does not end in .png.
+            InvalidFileError: the file cannot be written.
+        """
+        save_figure(self._figure, path)
+
+
+def color_of(number: int) -> str:
+    """The colour of a curve."""
+    return _COLORS[number % len(_COLORS)]
+
+
+def draw_curve(axes: Axes, places: np.ndarray, curve: np.ndarray, *, number: int, label: str) -> None:
+    """Draw a curve with its interval.
+
+    Args:
+        axes: to draw in.
+        places: (n,).
+        curve: values there and both ends of their intervals, (3, n).
+        number: of the curve, which decides its colour and dashes.
+        label: in the legend.
+    """
+    middles, lows, highs = curve
+    marker = "" if np.ptp(places) else "o"  # a single point would have no line
+    color, dashes = color_of(number), _DASHES[number % len(_DASHES)]
+    axes.fill_between(places, lows, highs, color=color, alpha=0.25, linewidth=0)
+    axes.plot(places, middles, color=color, linestyle=dashes, marker=marker, label=label)
+
+
+def finish(axes: Axes, title: str, legend: str | None) -> None:
+    """Give a panel its title and a grid, and a legend to the right under a heading, unless that is None."""
+    axes.set_title(title, loc="left", fontsize=11)
+    axes.grid(color=EMPTY)
+    axes.spines[["top", "right"]].set_visible(False)
+    if legend is not None:
+        axes.legend(
+            title=legend,
+            loc="upper left",
+            bbox_to_anchor=(1.02, 1),
+            alignment="left",
+            labelcolor="linecolor",
+            handlelength=3,
+            fontsize=9,
+            title_fontsize=9,
+            frameon=False,
+        )

@@ -1,0 +1,319 @@
+"""`RecoverySuite`: selectors recover from faults, in tracks that give them more or less to know."""
+
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from pathlib import Path
+from statistics import fmean
+from typing import Any, ClassVar
+
+from adapt.damage.damage import Damage
+from adapt.oracle import FINAL_EPISODES, FINALISTS
+from adapt.rehearsal.rehearsal import rehearsal, rehearsed_table
+from adapt.rehearsal.storage import read_table, write_table
+from adapt.rehearsal.table import Table, join
+from adapt.selectors.catalogue import find_selector, make_selector, selector_entries
+from adapt.selectors.selector import Context, Prior, Selector
+from adapt.self_model.twin import Thinking
+from repertoire.evaluation.evaluator import Evaluation, Evaluator
+from repertoire.repertoire import Repertoire
+from repertoire.storage.repertoires import fingerprint
+from robots.errors import InvalidFileError, InvalidValueError
+from robots.files.atomic import file_exists, make_folder
+from robots.seeds import SeedFamily, derive_seeds
+from suites.recovery.faults import check_damages
+from suites.recovery.report import write_report
+from suites.recovery.results import (
+    ORACLE,
+    OracleResult,
+    RecoveryResult,
+    TrialRecord,
+    read_result,
+    write_result,
+)
+from suites.recovery.table import Results, tabulate
+from suites.recovery.tracks import Track, draw_faults
+from suites.recovery.trial import Bench, RecoveryTrial, fault_seed
+from suites.recovery.videos import recovery_videos
+from suites.study import run_claimed
+from suites.suite import Estimate, Key, Suite
+from suites.videos import Video
+
+BENCHMARK_SEED = 5  # selectors were tuned on 4 and 40
+_WAIT = 0.5  # [s] for another process that finds an oracle
+_RECOMMENDED = 6  # different gaits that a recovery recommends, by which its time is estimated
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class RecoverySuite(Suite):
+    """Recoveries of which every trial is simulated, from binding faults alone.
+
+    Attributes:
+        repertoire: of the whole robot.
+        library: its rehearsal, or None for selectors that need none.
+        tracks: to run.
+        selectors: names.
+        damages: listed faults, instead of those of the package.
+        faults: of each track; all that are listed, and 60 random ones, by default.
+        seeds: recoveries of each selector from each fault.
+        trials: of each recovery.
+        noise: standard deviations of what a trial measures, as a share of the objective and in its units.
+        think_seconds, think_episodes: see `Thinking`.
+    """
+
+    name: str = "recovery"
+    seed: int = BENCHMARK_SEED
+    repertoire: Repertoire
+    library: Table | None = None
+    tracks: tuple[Track, ...]
+    selectors: tuple[str, ...]
+    damages: tuple[Damage, ...] | None = None
+    faults: int | None = None
+    seeds: int = 10
+    trials: int = 20
+    noise: tuple[float, float] = (0.05, 0.02)
+    think_seconds: float | None = None
+    think_episodes: int | None = 1200
+    suffix: ClassVar[str] = ".json"
+
+    def identity(self) -> Mapping[str, Any]:
+        """What the results are a function of; faults are checked one by one, and may be more next time."""
+        library = self.library
+        return {
+            "study": self.name,
+            "repertoire": fingerprint(self.repertoire)[:16],
+            "library": f"{len(library)} conditions, {library.episodes} episodes" if library else "none",
+            "seed": self.seed,
+            "trials": self.trials,
+            "noise": "{:g}, {:g}".format(*self.noise),
+            "thinking": self._thinking,
+        }
+
+    def check(self) -> list[str]:
+        """Refuse what cannot be run."""
+        if not 1 <= self.trials <= len(self.repertoire):
+            raise InvalidValueError(
+                f"the number of trials must be at most the {len(self.repertoire)} gaits of the repertoire, "
+                f"not {self.trials}"
+            )
+        for name in self.selectors:
+            entry = find_selector(name)
+            if entry.needs_truth:
+                raise InvalidValueError(f"the {name} is what selectors are measured by: leave it out")
+            if entry.needs_table and self.library is None:
+                raise InvalidValueError(
+                    f"the {name} selector needs a rehearsal: make one with surefoot rehearse"
+                )
+        for faults in self._faults.values():
+            check_damages(faults)
+        return []
+
+    def plan(self, folder: Path) -> list[RecoveryTrial]:
+        """The oracle of every fault, then the first recovery by every selector from each, and so on."""
+        oracles = [
+            RecoveryTrial(
+                tuple(one for one in self.tracks if one.world == world),
+                world,
+                fault,
+                damage,
+                ORACLE,
+                0,
+                folder,
+            )
+            for world, damages in self._faults.items()
+            for fault, damage in enumerate(damages)
+        ]
+        return oracles + [
+            replace(oracle, tracks=tracks, place=place, selector=name, number=number)
+            for number in range(self.seeds)
+            for oracle in oracles
+            for name in self.selectors
+            for place, tracks in _shared(name, oracle.tracks)
+        ]
+
+    def trial_seed(self, key: Key) -> int:
+        """Seed of a trial: the same for all selectors and tracks, so that they can be compared in pairs."""
+        case, name, number = key
+        fault = fault_seed(self.seed, int(case.rpartition("-")[2]))
+        return fault if name == ORACLE else int(derive_seeds(fault, SeedFamily.RECOVERY, number, 1)[0])
+
+    def run(self, trial: RecoveryTrial, report: Callable[[float], None]) -> TrialRecord:
+        """Find the oracle of a fault, or recover from it if it is binding."""
+        started = time.perf_counter()
+        known: dict[str, Any] = dict(zip(("case", "selector", "number"), trial.key, strict=True))
+        known |= {"damage": str(trial.damage), "seed": (seed := self.trial_seed(trial.key))}
+        if trial.selector == ORACLE:
+            known |= self._bench(trial).oracle()
+            return OracleResult(**known, took=time.perf_counter() - started)
+        oracle = self._oracle(trial, report)
+        if not oracle.binding:
+            known |= {"gait": oracle.gait, "final": oracle.final, "score": oracle.score}
+        else:
+            started = time.perf_counter()
+            known |= self._bench(trial).recover(self._selector(trial, seed), self.trials, seed, report)
+        return RecoveryResult(**known, took=time.perf_counter() - started)
+
+    def read(self, path: Path) -> OracleResult | RecoveryResult:
+        """Read a result; one of another fault than that of the plan is refused."""
+        result = read_result(path)
+        expected = self._texts.get(result.case, result.damage)
+        if expected != result.damage:
+            raise InvalidFileError(f"{path} holds recoveries from {result.damage}, not from {expected}")
+        return result
+
+    def write(self, path: Path, result: TrialRecord) -> None:
+        """Write a result."""
+        write_result(path, result)
+
+    def estimate(
+        self, remaining: Sequence[RecoveryTrial], results: Sequence[TrialRecord], processes: int
+    ) -> list[Estimate]:
+        """Estimate the time of each selector from its finished recoveries, or from the pace of episodes."""
+        pace, estimates = self._pace(), []
+        for name in dict.fromkeys(trial.selector for trial in remaining):
+            count = sum(trial.selector == name for trial in remaining)
+            finished = [one.took for one in results if one.selector == name]
+            seconds = fmean(finished) if finished else self._assumed(name, pace)
+            basis = "as finished ones" if finished else "by the pace of episodes, if all faults are binding"
+            work = f"{name}: {count} {'faults' if name == ORACLE else 'recoveries'}"
+            estimates.append(Estimate(work, count * seconds / processes, basis))
+        return estimates
+
+    def report(self, results: Sequence[TrialRecord], folder: Path) -> list[Path]:
+        """Write the tables of all tracks."""
+        return write_report(self._results(results, folder), folder, notes=self._notes())
+
+    def videos(self, results: Sequence[TrialRecord], folder: Path) -> list[Video]:
+        """Videos of the recoveries that gained most."""
+        return recovery_videos(self._results(results, folder), self.repertoire)
+
+    @property
+    def _thinking(self) -> str:
+        """How long selectors think, in words."""
+        return f"{self.think_seconds:g} s" if self.think_seconds else f"{self.think_episodes:,} episodes"
+
+    @cached_property
+    def _faults(self) -> dict[str, list[Damage]]:
+        """Faults by the world of the tracks."""
+        robot = self.repertoire.robot
+        return {
+            track.world: draw_faults(track, robot, self.faults, seed=self.seed, listed=self.damages)
+            for track in self.tracks
+        }
+
+    @cached_property
+    def _texts(self) -> dict[str, str]:
+        """Texts of the faults by their case."""
+        return {trial.key[0]: str(trial.damage) for trial in self.plan(Path())}
+
+    @cached_property
+    def _benches(self) -> dict[Key, Bench]:
+        """The bench that this process used last."""
+        return {}
+
+    def _bench(self, trial: RecoveryTrial) -> Bench:
+        """The robot with the fault of a trial."""
+        key, track = (trial.tracks[0].world, "", trial.fault), trial.tracks[0]
+        if key not in self._benches:
+            for bench in self._benches.values():
+                bench.close()
+            self._benches.clear()
+            seed = fault_seed(self.seed, trial.fault)
+            self._benches[key] = Bench(
+                self.repertoire, track, trial.damage, seed=seed, noise=self.noise, threads=self.threads
+            )
+        return self._benches[key]
+
+    def _oracle(self, trial: RecoveryTrial, report: Callable[[float], None]) -> OracleResult:
+        """The oracle of a trial's fault; waits if another process is finding it."""
+        wanted = replace(trial, place=trial.tracks[0].world, selector=ORACLE, number=0)
+        while (found := run_claimed(self, wanted, report)) is None:
+            time.sleep(_WAIT)
+        return found
+
+    def _selector(self, trial: RecoveryTrial, seed: int) -> Selector:
+        """Start the selector of a trial."""
+        entry, elites, track = find_selector(trial.selector), self.repertoire.elites, trial.tracks[0]
+        thinking = Thinking(
+            self.repertoire,
+            self.think_seconds,
+            None if self.think_seconds else self.think_episodes,
+            without=tuple(sorted(trial.damage.families - {"pair"})) if track.left_out else (),
+            before=self._bench(trial).before() if track.gap and entry.thinks else (),
+            threads=self.threads,
+        )
+        context = Context(
+            Prior(elites.objectives, elites.measures, self.repertoire.settings.min_objective),
+            trials=self.trials,
+            seed=seed,
+            table=self._given(trial) if entry.takes_table else None,
+            thinking=thinking if entry.thinks else None,
+        )
+        return make_selector(trial.selector, context)
+
+    def _given(self, trial: RecoveryTrial) -> Table | None:
+        """What a selector is given of the library, and what that lacks if the track gives it too."""
+        if self.library is None:
+            return None
+        wanted = trial.tracks[0].library(str(trial.damage), self.library.conditions)
+        given = self.library.take([text for text in wanted if text in self.library.conditions])
+        if len(given) == len(wanted):
+            return given
+        path = trial.study_folder / "rehearsals" / f"{trial.place}-{trial.fault:03d}.h5"
+        if not file_exists(path):
+            make_folder(path.parent)
+            seed = fault_seed(self.seed, trial.fault)
+            with rehearsal(
+                self.repertoire, [trial.damage], episodes=given.episodes, seed=seed, threads=self.threads
+            ) as evaluation:
+                evaluation.run()
+                write_table(path, rehearsed_table(evaluation), evaluation.identity)
+        return join([given, read_table(path, self.repertoire).take([str(trial.damage)])])
+
+    def _results(self, results: Sequence[TrialRecord], folder: Path) -> Results:
+        """The results of the plan as tables."""
+        return tabulate(self.repertoire.robot.name, self.tracks, self.plan(folder), results)
+
+    def _pace(self) -> float:
+        """How long an episode takes [s]."""
+        evaluator = Evaluator(self.repertoire, {"whole": self.repertoire.robot}, threads=self.threads)
+        with Evaluation(evaluator, episodes=1, seed=0, family=SeedFamily.ORACLE) as evaluation:
+            return evaluation.seconds_left() / evaluation.total
+
+    def _assumed(self, name: str, pace: float) -> float:
+        """How long a trial of a selector takes [s], by the pace of episodes."""
+        if name == ORACLE:
+            return (len(self.repertoire) + (FINALISTS + 3) * FINAL_EPISODES) * pace
+        thinking = self.think_seconds or (self.think_episodes or 0) * pace
+        episodes = self.trials + (1 + _RECOMMENDED) * FINAL_EPISODES
+        return episodes * pace + (self.trials * thinking if find_selector(name).thinks else 0.0)
+
+    def _notes(self) -> list[str]:
+        """Sentences on how the study was run."""
+        ours, library = self.repertoire, self.library
+        return [
+            f"Repertoire: {ours.robot.name}, {len(ours):,} gaits of {ours.settings.algorithm} after "
+            f"{ours.evaluations:,} evaluations.",
+            f"Library: {len(library)} conditions, means over {library.episodes} episodes; the track decides "
+            "which part of it selectors are given."
+            if library
+            else "There is no library.",
+            f"Every trial is simulated. Trials of each recovery: {self.trials}; recoveries of each selector "
+            f"from each fault: {self.seeds}; seed {self.seed}. What a trial measures has normal noise of "
+            f"standard deviations {self.noise[0]:.0%} of it and {self.noise[1]:g}.",
+            f"Selectors: {'; '.join(f'{name}: {find_selector(name).summary}' for name in self.selectors)}. "
+            f"Those that think simulate for {self._thinking} after each trial.",
+        ]
+
+
+def default_selectors() -> tuple[str, ...]:
+    """Names of all selectors but those that know the truth, or that take long to think."""
+    return tuple(name for name, one in selector_entries().items() if not (one.needs_truth or one.thinks))
+
+
+def _shared(selector: str, tracks: Sequence[Track]) -> list[tuple[str, tuple[Track, ...]]]:
+    """Places of a selector's results in tracks with the same world, and the tracks that share each."""
+    if find_selector(selector).takes_table:
+        return [(track.name, (track,)) for track in tracks]
+    return [(tracks[0].world, tuple(tracks))]

@@ -1,0 +1,163 @@
+"""`Bench`: a damaged robot on which selectors recover, and which knows how good gaits truly are."""
+
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from adapt.damage.damage import Damage
+from adapt.oracle import FINAL_EPISODES, final_means, find_oracle, true_objectives
+from adapt.records import Outcome
+from adapt.recovery import run_trial
+from adapt.selectors.selector import Selector
+from repertoire.evaluation.evaluator import Evaluator
+from repertoire.repertoire import Repertoire
+from robots.randomization import randomised
+from robots.robot import Robot
+from robots.seeds import SeedFamily, derive_seeds
+from robots.simulation.trace import TraceColumns
+from suites.recovery.tracks import Track
+from suites.suite import Key, result_path
+
+_EPISODES = 1  # of every gait, from which the finalists for the oracle follow
+_READINGS = 0.01  # standard deviation of the noise of sensors across the gap, in units of a trace's columns
+
+
+@dataclass(frozen=True)
+class RecoveryTrial:
+    """What a trial is to do: a recovery, or to find the oracle.
+
+    Attributes:
+        tracks: that share it: selectors that use no library know the same in all with the same robot.
+        place: of its results: the name of the track, or of the tracks' world if any of these would do.
+        fault: its number.
+        damage: the fault.
+        selector: its name, or `ORACLE`.
+        number: of the recovery from this fault, from 0.
+        study_folder: the folder of the study.
+    """
+
+    tracks: tuple[Track, ...]
+    place: str
+    fault: int
+    damage: Damage
+    selector: str
+    number: int
+    study_folder: Path
+
+    @property
+    def key(self) -> Key:
+        """Place and number of the fault, selector, and number of the recovery."""
+        return f"{self.place}-{self.fault:03d}", self.selector, self.number
+
+    @property
+    def result_path(self) -> Path:
+        """The file of the result."""
+        return result_path(self.study_folder, self.key, ".json")
+
+
+def fault_seed(seed: int, fault: int) -> int:
+    """Seed of all that is about a fault of a study, from the seed of the study and the fault's number."""
+    return int(derive_seeds(seed, SeedFamily.FAULT, fault, 1)[0])
+
+
+class Bench:
+    """A robot with a fault; in a track with a reality gap it also differs from that of the repertoire.
+
+    The seed is that of the fault, see `fault_seed`; of noise see `RecoverySuite`. Close it to let its workers
+    go.
+    """
+
+    def __init__(
+        self,
+        repertoire: Repertoire,
+        track: Track,
+        damage: Damage,
+        *,
+        seed: int,
+        noise: tuple[float, float],
+        threads: int,
+    ) -> None:
+        self._repertoire, self._gap, self._seed = repertoire, track.gap, seed
+        self._noise, self._threads = noise, threads
+        robot = repertoire.robot
+        self._whole: Robot = randomised(robot, seed) if track.gap else robot
+        self._evaluator = Evaluator(repertoire, {"damaged": damage.apply(self._whole)}, threads=threads)
+        self._scores: dict[int, float] = {}
+
+    def close(self) -> None:
+        """Let the workers go."""
+        self._evaluator.close()
+
+    def score(self, row: int) -> float:
+        """Mean objective of a gait in fresh episodes, above the minimum objective."""
+        if row not in self._scores:
+            self._scores[row] = self._mean(self._evaluator, row)
+        return self._scores[row]
+
+    def final(self, row: int) -> float:
+        """Mean objective of a gait in the episodes by which the oracle is chosen."""
+        return float(final_means(self._evaluator, np.array([row]), seed=self._seed)[0])
+
+    def oracle(self) -> dict[str, Any]:
+        """Find the best gait; the incumbent is a finalist in any case. See `OracleResult`."""
+        incumbent = self._repertoire.best()
+        means = true_objectives(self._evaluator, seed=self._seed, episodes=_EPISODES)
+        best = find_oracle(self._evaluator, means, seed=self._seed, rows=[incumbent])
+        with Evaluator(self._repertoire, {"whole": self._whole}, threads=self._threads) as evaluator:
+            whole = self._mean(evaluator, incumbent)
+        known = {"gait": best, "final": self.final(best), "score": self.score(best)}
+        return known | {"incumbent": self.score(incumbent), "whole": whole}
+
+    def recover(self, selector: Selector, trials: int, seed: int, report: Any) -> dict[str, Any]:
+        """One recovery, trial by trial, also after the selector would have stopped; see `RecoveryResult`."""
+        rows, falls, thoughts, stop = [], [], [], None
+        for trial in range(trials):
+            row = selector.ask()
+            seeds = derive_seeds(seed, SeedFamily.TRIALS, trial, 1)
+            outcome, _ = run_trial(self._evaluator, row, seeds, traced=True)
+            selector.tell(row, self._measured(outcome, seed, trial))
+            rows.append(selector.recommendation())
+            falls.append(outcome.fell)
+            thoughts.append(selector.thought())
+            if selector.done() and stop is None:
+                stop = trial + 1
+            report((trial + 1) / trials)
+        scores = [self.score(row) for row in rows]
+        return {
+            "gait": rows[-1],
+            "final": self.final(rows[-1]),
+            "score": scores[-1],
+            "scores": scores,
+            "falls": falls,
+            "stop": stop or trials,
+            "seconds": float(np.mean([thought.seconds if thought else 0.0 for thought in thoughts])),
+            "explained": float(thoughts[0].explained) if thoughts[0] else 0.0,
+            "diagnosis": (selector.diagnosis() or [("", 0.0)])[0][0],
+        }
+
+    def before(self) -> tuple[tuple[int, np.ndarray], ...]:
+        """The best gait's trace on this robot while it was whole."""
+        row = self._repertoire.best()
+        seeds = derive_seeds(self._seed, SeedFamily.INCUMBENT, 0, 1)
+        with Evaluator(self._repertoire, {"whole": self._whole}, threads=1) as evaluator:
+            outcome, _ = run_trial(evaluator, row, seeds, traced=True)
+        return ((row, self._measured(outcome, self._seed, 0).trace),)
+
+    def _mean(self, evaluator: Evaluator, row: int) -> float:
+        """Mean objective of a gait under the only condition, above the minimum objective."""
+        seeds = derive_seeds(self._seed, SeedFamily.CONFIRMATION, 0, FINAL_EPISODES)
+        episodes = evaluator.run(np.full(len(seeds), row), seeds)
+        return float(evaluator.objectives(episodes).mean()) - self._repertoire.settings.min_objective
+
+    def _measured(self, outcome: Outcome, seed: int, trial: int) -> Outcome:
+        """What a trial measures: its objective, and across the gap its trace, with noise."""
+        rng = np.random.default_rng(derive_seeds(seed, SeedFamily.NOISE, trial, 1))
+        share, offset = np.array(self._noise) * rng.standard_normal(2)
+        trace = outcome.trace
+        if self._gap and len(trace):
+            commands = TraceColumns.of(self._repertoire.robot).angle  # the first, which nobody has to measure
+            trace = np.array(trace)
+            trace[:, commands:] += _READINGS * rng.standard_normal(trace[:, commands:].shape)
+        return replace(outcome, objective=float(outcome.objective * (1 + share) + offset), trace=trace)

@@ -1,0 +1,124 @@
+"""`Suite`: what a study consists of: its cases, how a trial of one is run, and what the report says."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, ClassVar, Protocol, Self
+
+from robots.words import duration
+from suites.videos import Video
+
+Key = tuple[str, str, int]  # what is solved or recovered from, by what, and the number of the trial
+
+
+class StudyTrial(Protocol):
+    """What a trial is to do: a frozen record, whose result is in a file, which says that it is finished."""
+
+    @property
+    def key(self) -> Key: ...  # noqa: D102
+    @property
+    def result_path(self) -> Path: ...  # noqa: D102
+
+
+class StudyResult(Protocol):
+    """What a trial leaves behind: its key, the seed that it had, and how it went, in a line."""
+
+    @property
+    def key(self) -> Key: ...  # noqa: D102
+    @property
+    def seed(self) -> int: ...  # noqa: D102
+    @property
+    def words(self) -> str: ...  # noqa: D102
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """How long some of the work will take [s], and on what that is based."""
+
+    work: str
+    seconds: float
+    basis: str
+
+    def __str__(self) -> str:
+        return f"{self.work}, about {duration(self.seconds)} ({self.basis})"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Suite(ABC):
+    """What a study consists of; worker processes get it pickled.
+
+    Attributes:
+        name: of the study, for example `locomotion`.
+        seed: from which every trial's seed derives.
+        threads: of each trial; no result depends on it.
+        suffix: of the files of results.
+    """
+
+    name: str
+    seed: int = 1
+    threads: int = 1
+    suffix: ClassVar[str]
+
+    @abstractmethod
+    def identity(self) -> Mapping[str, Any]:
+        """What all trials in a folder have in common, see `keep_identity`."""
+
+    @abstractmethod
+    def plan(self, folder: Path) -> Sequence[Any]:
+        """All trials in a folder, each a `StudyTrial`: the first of every case, then the second, ..."""
+
+    @abstractmethod
+    def trial_seed(self, key: Key) -> int:
+        """Seed of a trial."""
+
+    @abstractmethod
+    def run(self, trial: Any, report: Callable[[float], None]) -> Any:
+        """Run a trial of the plan in this process; returns a `StudyResult`.
+
+        From time to time `report` is called, from any thread, with the share that is done.
+        """
+
+    @abstractmethod
+    def read(self, path: Path) -> Any:
+        """Read a result; raise an InvalidFileError if it is not a sound one."""
+
+    @abstractmethod
+    def write(self, path: Path, result: Any) -> None:
+        """Write a result in one step."""
+
+    @abstractmethod
+    def estimate(self, remaining: Sequence[Any], results: Sequence[Any], processes: int) -> list[Estimate]:
+        """Estimate how long trials take, so many at a time, also by the results of finished ones."""
+
+    @abstractmethod
+    def report(self, results: Sequence[Any], folder: Path) -> list[Path]:
+        """Write the report on all finished trials to the folder of the study; returns its files."""
+
+    @abstractmethod
+    def videos(self, results: Sequence[Any], folder: Path) -> list[Video]:
+        """The videos of all finished trials that the report lists, as far as they can be filmed."""
+
+    def check(self) -> list[str]:
+        """Raise a SurefootError if something cannot be run; return remarks that a user should know."""
+        return []
+
+    def share_cores(self, parallel: str | None, cores: int) -> tuple[Self, int]:
+        """Decide how trials share the cores: several with one thread each, or one on all of them.
+
+        Args:
+            parallel: `trials` or `episodes`, what runs in parallel; None for trials if there is one per core.
+            cores: to use.
+
+        Returns:
+            The suite with its threads, and the number of trials at a time.
+        """
+        if parallel is None:
+            parallel = "trials" if len(self.plan(Path())) >= cores else "episodes"
+        return (self, cores) if parallel == "trials" else (replace(self, threads=cores), 1)
+
+
+def result_path(folder: Path, key: Key, suffix: str) -> Path:
+    """The file of a trial's result in the folder of a study; without the suffix it is its working folder."""
+    case, method, number = key
+    return folder / "trials" / case / f"{method}-{number:02d}{suffix}"

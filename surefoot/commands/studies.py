@@ -1,0 +1,152 @@
+"""What the commands of `surefoot suite` share: their options, and how a study is run and reported on."""
+
+from collections.abc import Callable
+from functools import reduce
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from robots.errors import RenderingError
+from robots.words import duration
+from surefoot.commands.console import (
+    AnyPath,
+    Cores,
+    Positive,
+    cluster_options,
+    console,
+    seed_option,
+    workforce,
+)
+from surefoot.commands.progress import ProgressBar, study_bar
+
+if TYPE_CHECKING:
+    from suites.study import Study
+    from suites.suite import StudyTrial, Suite
+
+Decorator = Callable[[Callable[..., None]], Callable[..., None]]
+
+
+def chain(*decorators: Decorator) -> Decorator:
+    """Apply decorators so that the help lists their options in this order."""
+    return lambda command: reduce(lambda made, one: one(made), reversed(decorators), command)
+
+
+def study_options(name: str, *, seed: int = 1, filmed: str | None = None) -> Decorator:
+    """Give a command the options of every study, which are arguments of `run_study`, and a seed.
+
+    Args:
+        name: of the study, and of its folder by default.
+        seed: by default.
+        filmed: what is filmed of a study that simulates robots, and has more options; None for others.
+    """
+    simulated = (
+        click.option(
+            "--parallel",
+            type=click.Choice(["trials", "episodes"]),
+            help="Run one trial on each core, or one trial at a time on all of them.  [default: trials, if "
+            "there are at least as many as cores]",
+        ),
+        click.option(
+            "--videos/--no-videos", default=True, show_default=True, help=f"Whether to film {filmed}."
+        ),
+        cluster_options,
+    )
+    return chain(
+        *(simulated if filmed else ()),
+        seed_option(seed, "the seeds of all trials"),
+        click.option("--processes", type=Cores, help="Number of cores to use.  [default: all]"),
+        click.option("--dry-run", is_flag=True, help="Only print how many trials there are, and how long."),
+        click.option(
+            "--only-trial",
+            type=Positive,
+            help="Run only one trial, by its number from 1 on, and write no report: for the tasks of a job "
+            "array that share the folder.",
+        ),
+        click.option("--report", is_flag=True, help="Run nothing: report on the trials that are finished."),
+        click.option(
+            "--out",
+            type=AnyPath,
+            default=Path("studies") / name,
+            show_default=True,
+            help="Folder of the study.",
+        ),
+    )
+
+
+def run_study(
+    suite: "Suite",
+    *,
+    processes: int | None,
+    dry_run: bool,
+    only_trial: int | None,
+    report: bool,
+    out: Path,
+    parallel: str | None = None,
+    videos: bool = False,
+) -> None:
+    """Print how long a study will take, run what is not done, film and report; see the options."""
+    from robots.simulation.simulation import available_cores
+    from suites.study import Study
+
+    cores, remarks = processes or available_cores(), suite.check()
+    if only_trial and only_trial > (count := len(suite.plan(out))):
+        raise click.UsageError(f"--only-trial must be at most {count}, the number of trials")
+    suite, together = suite.share_cores("episodes" if only_trial and not parallel else parallel, cores)
+    study = Study(suite, out, dry=dry_run or report)
+    for remark in remarks:
+        console.print(f"note: {remark}")
+    if dry_run or not (only_trial or report):
+        _print_estimate(study, cores, together)
+    if dry_run:
+        return
+    if not report:
+        _run_trials(study, together, study.trials[only_trial - 1] if only_trial else None)
+    if not only_trial:
+        _report(study, videos)
+
+
+def _print_estimate(study: "Study", cores: int, processes: int) -> None:
+    """Print how long the remaining trials will take."""
+    remaining = study.remaining()
+    if remaining:
+        console.print("measuring how long the trials will take")
+        estimates = study.suite.estimate(remaining, study.results(), processes)
+        for one in estimates:
+            console.print(str(one))
+        total = duration(sum(one.seconds for one in estimates))
+        console.print(f"in all about {total} on {workforce(cores)}, and videos and the report after that")
+    console.print(f"the study has {len(study.trials)} trials, {len(remaining)} of them not finished")
+
+
+def _run_trials(study: "Study", processes: int, only: "StudyTrial | None") -> None:
+    """Run the trials of a study, or only one."""
+    try:
+        with study_bar() as show:
+            progress = study.run(processes=processes, only=only, on_progress=show)
+    except KeyboardInterrupt:
+        console.print("Stopped. What is saved is kept; the same command continues the study.")
+        raise
+    if progress.elsewhere:
+        names = ", ".join(
+            f"trial {trial} of {name} in {case}" for case, name, trial in sorted(progress.elsewhere)
+        )
+        console.print(f"note: left to the processes that run them now: {names}")
+
+
+def _report(study: "Study", videos: bool) -> None:
+    """Film and report all finished trials in the folder of a study."""
+    from suites.videos import film_videos, missing_videos
+
+    results = study.all_results()
+    missing = missing_videos(study.suite.videos(results, study.folder), study.folder) if videos else []
+    if missing:
+        console.print(f"filming {len(missing)} videos; --no-videos leaves them out")
+        try:
+            with ProgressBar("videos", len(missing)) as show:
+                show(0)
+                film_videos(missing, study.folder, show)
+        except RenderingError as error:
+            console.print(f"note: no videos, because {error}")
+    for path in study.suite.report(results, study.folder):
+        console.print(f"saved {path}")
