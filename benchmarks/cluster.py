@@ -223,7 +223,7 @@ def _host(address: str, count: int, threads: int, seconds: float) -> None:
             found.objectives[:] = parameters[:, 0]
             return found
 
-    repertoire.execution.chunks._enter = lambda entry: None
+    repertoire.execution.chunks._enter = lambda admission: None
     sleeping: dict[str, Any] = defaultdict(Sleeping)
     repertoire.execution.chunks._simulation = lambda chunk: sleeping[distributed.get_worker().address]
 

@@ -8,7 +8,7 @@ from functools import partial
 import numpy as np
 from pydantic import BaseModel
 
-from repertoire.algorithms.search import Search
+from repertoire.algorithms.scheduler import Scheduler
 from repertoire.algorithms.settings import Settings, ThresholdSettings
 from repertoire.archives.archive import Archive
 from repertoire.emitters.arborescence import (
@@ -101,7 +101,7 @@ class Algorithm:
         parts = {"algorithm": self.name, "emitter": emitter, "thresholds": thresholds}
         return validate(Settings, _pick(values, (*COMMON, "emitters")) | parts)
 
-    def start(self, settings: Settings, problem: Problem, seed: np.random.SeedSequence) -> Search:
+    def start(self, settings: Settings, problem: Problem, seed: np.random.SeedSequence) -> Scheduler:
         """Put it together; all emitters start from one random solution.
 
         Args:
@@ -138,7 +138,7 @@ class Algorithm:
                 learning_rate=thresholds.learning_rate,
                 rule=thresholds.rule,
             )
-        return Search(soft=soft, result=result, emitters=emitters)
+        return Scheduler(soft=soft, result=result, emitters=emitters)
 
     def _strategy(self, name: object) -> list[type[StrategySettings]]:
         """Return the settings of its strategy, or of the one that was chosen; empty if it follows none."""

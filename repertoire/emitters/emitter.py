@@ -18,7 +18,7 @@ EVERYTHING = slice(None)
 
 
 @dataclass(frozen=True)
-class Telemetry:
+class Status:
     """The state of an emitter in numbers.
 
     Attributes:
@@ -163,13 +163,13 @@ class Emitter(ABC):
         self._asked = False
 
     @property
-    def telemetry(self) -> Telemetry:
+    def status(self) -> Status:
         """Its state in numbers, after the last `tell`."""
-        return Telemetry(*self._width(), self._improved, self._restarts, self._stop)
+        return Status(*self._width(), self._improved, self._restarts, self._stop)
 
     @abstractmethod
     def _width(self) -> tuple[float, float]:
-        """Return the step size and the condition number of `Telemetry`."""
+        """Return the step size and the condition number of `Status`."""
 
     @abstractmethod
     def _fill(self, solutions: np.ndarray, archive: Archive) -> None:

@@ -6,18 +6,17 @@ all conditions, in blocks between which it is saved and can be interrupted. What
 
 import hashlib
 import json
-import math
 import time
 from collections.abc import Callable, Mapping
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 from typing import Self
 
 import numpy as np
 
+from repertoire.execution.checkpoints import run_with_checkpoints
 from repertoire.execution.executor import Executor, start_executor
 from repertoire.execution.provenance import software_versions
-from repertoire.execution.resources import one_blas_thread
 from repertoire.repertoire import Repertoire
 from repertoire.storage.formats import Array, Contents, Format
 from repertoire.storage.repertoires import fingerprint
@@ -239,16 +238,9 @@ class Evaluation:
         Raises:
             InvalidFileError: the file cannot be written.
         """
-        saved_at = -math.inf
-        with one_blas_thread():
-            while not self.finished and not (stop and stop()):
-                self.step(on_progress)
-                due = time.monotonic() - saved_at >= checkpoint_seconds
-                if path is not None and due and not self.finished:
-                    self.save(path)
-                    saved_at = time.monotonic()
-        if path is not None:
-            self.save(path)
+        save = None if path is None else partial(self.save, path)
+        step = partial(self.step, on_progress)
+        run_with_checkpoints(self, step, save, seconds=checkpoint_seconds, stop=stop)
 
     def save(self, path: Path) -> None:
         """Write what is finished to a file in one step.

@@ -53,7 +53,7 @@ class RefusedError(SurefootError):
 
 
 @dataclass(frozen=True)
-class Entry:
+class Admission:
     """What a worker must have and find before it may run episodes of a run.
 
     Attributes:
@@ -82,7 +82,7 @@ class Chunk:
         seeds: (n,).
         request: see `Simulation.evaluate`.
         robot: checksum of the robot.
-        entry: of the run.
+        admission: of the run.
     """
 
     rows: np.ndarray
@@ -91,7 +91,7 @@ class Chunk:
     seeds: np.ndarray
     request: Request
     robot: str
-    entry: Entry
+    admission: Admission
 
 
 def versions() -> dict[str, str | None]:
@@ -125,7 +125,7 @@ def pack(robot: Robot) -> tuple[str, bytes]:
 
 
 _lock = Lock()
-_entered: set[Entry] = set()
+_entered: set[Admission] = set()
 _simulations: OrderedDict[str, Simulation] = OrderedDict()  # by the checksum of their robot, the latest last
 
 
@@ -137,9 +137,9 @@ def run_chunk(chunk: Chunk) -> tuple[Episodes, float]:
         InvalidFileError: a plugin of the user cannot be loaded here.
     """
     with _lock:  # one thread prepares the worker, the others wait
-        if chunk.entry not in _entered:
-            _enter(chunk.entry)
-            _entered.add(chunk.entry)
+        if chunk.admission not in _entered:
+            _enter(chunk.admission)
+            _entered.add(chunk.admission)
         simulation = _simulation(chunk)
     started = time.perf_counter()
     solutions = chunk.solutions[chunk.uses]
@@ -147,14 +147,14 @@ def run_chunk(chunk: Chunk) -> tuple[Episodes, float]:
     return found, time.perf_counter() - started
 
 
-def _enter(entry: Entry) -> None:
+def _enter(admission: Admission) -> None:
     """Make sure that this worker finds what the run's own process would find."""
     worker = get_worker()
-    if reason := difference(dict(entry.versions), versions()):
+    if reason := difference(dict(admission.versions), versions()):
         raise RefusedError(worker.address, reason)
-    load_plugins([path for path in entry.plugins.split(os.pathsep) if path])
+    load_plugins([path for path in admission.plugins.split(os.pathsep) if path])
     threadpool_limits(1, user_api="blas")
-    if entry.canary and canary(_fetch(entry.home, entry.robot)) != entry.canary:
+    if admission.canary and canary(_fetch(admission.home, admission.robot)) != admission.canary:
         reason = f"rounds differently on its processor ({processor_name()}), which --mixed would accept"
         raise RefusedError(worker.address, reason)
 
@@ -162,7 +162,7 @@ def _enter(entry: Entry) -> None:
 def _simulation(chunk: Chunk) -> Simulation:
     """This worker's simulation of a robot, with as many threads as Dask gives the worker."""
     if chunk.robot not in _simulations:
-        robot = _fetch(chunk.entry.home, chunk.robot)
+        robot = _fetch(chunk.admission.home, chunk.robot)
         _simulations[chunk.robot] = Simulation(robot, threads=get_worker().state.nthreads)
         while len(_simulations) > _KEPT:
             _simulations.popitem(last=False)  # whose threads end once nobody uses it

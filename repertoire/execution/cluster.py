@@ -40,8 +40,8 @@ try:
 
     from repertoire.execution.chunks import (
         PACKAGES,
+        Admission,
         Chunk,
-        Entry,
         RefusedError,
         canary,
         difference,
@@ -477,7 +477,7 @@ class ClusterSimulation:
             seeds=seeds[rows],
             request=replace(request, observed=None if observed is None else observed[rows]),
             robot=self._keep(variant),
-            entry=self._entry,
+            admission=self._admission,
         )
 
     def _keep(self, variant: int) -> str:
@@ -487,9 +487,9 @@ class ClusterSimulation:
         return self._kept[variant]
 
     @cached_property
-    def _entry(self) -> Entry:
+    def _admission(self) -> Admission:
         """What workers must have and find."""
-        return Entry(
+        return Admission(
             versions=tuple(our_versions().items()),
             plugins=os.environ.get(VARIABLE, ""),
             home=self._cluster.home,

@@ -1,16 +1,17 @@
 """`Training`: the loop of every problem: ask, evaluate, add, tell, record, save."""
 
-import math
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 import numpy as np
 
 from repertoire.algorithms.catalogue import find_algorithm
-from repertoire.algorithms.search import Search
+from repertoire.algorithms.scheduler import Scheduler
 from repertoire.algorithms.settings import Settings
+from repertoire.execution.checkpoints import run_with_checkpoints
 from repertoire.execution.provenance import software_versions
 from repertoire.execution.resources import one_blas_thread
 from repertoire.metrics import Metrics, measure
@@ -90,7 +91,7 @@ class Training:
         self.problem = problem
         self.settings = settings
         algorithm = find_algorithm(settings.algorithm)
-        self.search: Search = algorithm.start(settings, problem, search_seed(settings.seed))
+        self.search: Scheduler = algorithm.start(settings, problem, search_seed(settings.seed))
         remark = settings.emitter.remark(problem.solution_dim)
         self.remarks = [] if remark is None else [remark]
         self.history = History()
@@ -188,7 +189,7 @@ class Training:
             steps=self._steps,
             diverged=self._diverged,
             **vars(metrics),
-            **_telemetry(self.search),
+            **_status(self.search),
         )
 
     def _measure(self) -> Metrics:
@@ -267,18 +268,14 @@ class Training:
         """
         if path is not None:
             check_writable(path)
-        saved_at = -math.inf  # the first batch is saved at once: from then on a run can be resumed
-        with one_blas_thread():
-            while not self.finished and not (stop and stop()):
-                self.step(on_progress and (lambda done: on_progress(self.progress(done))))
-                if on_progress:
-                    on_progress(self.progress())
-                due = time.monotonic() - saved_at >= checkpoint_seconds
-                if path is not None and due and not self.finished:
-                    self._checkpoint(path, before_saving)
-                    saved_at = time.monotonic()
-            if path is not None:
-                self._checkpoint(path, before_saving)
+
+        def step() -> None:
+            self.step(on_progress and (lambda done: on_progress(self.progress(done))))
+            if on_progress:
+                on_progress(self.progress())
+
+        save = None if path is None else partial(self._checkpoint, path, before_saving)
+        run_with_checkpoints(self, step, save, seconds=checkpoint_seconds, stop=stop)
 
     def _checkpoint(self, path: Path, before_saving: Callable[[], None] | None) -> None:
         """Say that a file is about to be written, and write it."""
@@ -287,16 +284,16 @@ class Training:
         self.save(path)
 
 
-def _telemetry(search: Search) -> dict[str, float]:
+def _status(search: Scheduler) -> dict[str, float]:
     """The state of each emitter, as columns of the history; `stop` counts from 1 in `STOPS`, 0 is none."""
     columns: dict[str, float] = {}
     for number, emitter in enumerate(search.emitters):
-        telemetry = emitter.telemetry
+        status = emitter.status
         columns |= {
-            f"emitter_{number}/sigma": telemetry.sigma,
-            f"emitter_{number}/condition_number": telemetry.condition_number,
-            f"emitter_{number}/improvements": telemetry.improvements,
-            f"emitter_{number}/restarts": telemetry.restarts,
-            f"emitter_{number}/stop": 0 if telemetry.stop is None else 1 + STOPS.index(telemetry.stop),
+            f"emitter_{number}/sigma": status.sigma,
+            f"emitter_{number}/condition_number": status.condition_number,
+            f"emitter_{number}/improvements": status.improvements,
+            f"emitter_{number}/restarts": status.restarts,
+            f"emitter_{number}/stop": 0 if status.stop is None else 1 + STOPS.index(status.stop),
         }
     return columns

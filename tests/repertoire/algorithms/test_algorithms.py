@@ -11,7 +11,7 @@ import pytest
 from search_tools import Strolling, assert_same_state
 
 from repertoire.algorithms.catalogue import ALGORITHMS, Algorithm, find_algorithm
-from repertoire.algorithms.search import Search
+from repertoire.algorithms.scheduler import Scheduler
 from repertoire.algorithms.settings import Settings, make_settings
 from repertoire.emitters.evolution_strategy import EvolutionStrategySettings
 from repertoire.problems.arm import Arm
@@ -84,16 +84,16 @@ def settings_of(algorithm: Algorithm, **chosen: Any) -> Settings:
     return algorithm.settings({**SMALL, **{name: QUICK[name] for name in QUICK if name in own}, **chosen})
 
 
-def start(algorithm: Algorithm, *, seed: int = 1, problem=PROBLEM, **given: Any) -> Search:
+def start(algorithm: Algorithm, *, seed: int = 1, problem=PROBLEM, **given: Any) -> Scheduler:
     return algorithm.start(settings_of(algorithm, **given), problem, np.random.SeedSequence(seed))
 
 
-def evaluate(search: Search, solutions: np.ndarray) -> Evaluations:
+def evaluate(search: Scheduler, solutions: np.ndarray) -> Evaluations:
     """All that there is to know about the solutions asked last."""
     return PROBLEM.evaluate(solutions, np.zeros(len(solutions), np.int64), request=search.request)
 
 
-def advance(search: Search, batches: int) -> list[Evaluations]:
+def advance(search: Scheduler, batches: int) -> list[Evaluations]:
     """Run batches, and return what evaluating gave of those that were offered to the archives."""
     everything = []
     for _ in range(batches):
@@ -106,14 +106,14 @@ def advance(search: Search, batches: int) -> list[Evaluations]:
     return everything
 
 
-def offered(search: Search) -> np.ndarray:
+def offered(search: Scheduler) -> np.ndarray:
     """Which rows of the batch asked last are offered to the archives."""
     return np.concatenate(
         [np.isin(range(one.batch_size), np.arange(one.batch_size)[one.offered]) for one in search.emitters]
     )
 
 
-def assert_same(actual: Search, expected: Search) -> None:
+def assert_same(actual: Scheduler, expected: Scheduler) -> None:
     assert_same_state(actual.state(), expected.state())
     assert_same_state(actual.result.state(), expected.result.state())
 
@@ -156,7 +156,7 @@ def test_a_search_resumes_bit_for_bit_wherever_it_stopped(algorithm, archive):
         advance(resumed, 7 - stop_after)
         assert_same(resumed, whole)
         for one, other in zip(resumed.emitters, whole.emitters, strict=True):
-            np.testing.assert_equal(vars(one.telemetry), vars(other.telemetry))
+            np.testing.assert_equal(vars(one.status), vars(other.status))
 
 
 def test_misuse_of_an_emitter_raises_and_leaves_no_trace(algorithm):
@@ -218,26 +218,26 @@ def test_searches_survive_batches_that_fail(algorithm):
         search.tell(dataclasses.replace(found, diverged=failed))
     assert len(search.result)
     if algorithm.emitter is EvolutionStrategySettings:
-        assert [emitter.telemetry.restarts for emitter in search.emitters] == [3] * 3
+        assert [emitter.status.restarts for emitter in search.emitters] == [3] * 3
     if algorithm.name in GRADIENTS:  # whose odd batches have no ranking to learn from
-        assert [emitter.telemetry.restarts for emitter in search.emitters] == [2] * 3
+        assert [emitter.status.restarts for emitter in search.emitters] == [2] * 3
 
 
-def test_telemetry_is_sane(algorithm, archive):
+def test_status_is_sane(algorithm, archive):
     search = start(algorithm, archive=archive, sigma0=0.02)
     restarts = [0] * 3
     for _ in range(10):
         sizes = [emitter.batch_size for emitter in search.emitters]
         advance(search, 1)
         for i, emitter in enumerate(search.emitters):
-            telemetry = emitter.telemetry
-            assert 0 < telemetry.sigma < 1
-            assert telemetry.condition_number >= 1 or math.isnan(telemetry.condition_number)
-            assert 0 <= telemetry.improvements <= sizes[i]
-            assert telemetry.stop is None or telemetry.stop in STOPS
-            assert telemetry.restarts == restarts[i] + (telemetry.stop is not None)
-            restarts[i] = telemetry.restarts
-    known = not any(math.isnan(emitter.telemetry.condition_number) for emitter in search.emitters)
+            status = emitter.status
+            assert 0 < status.sigma < 1
+            assert status.condition_number >= 1 or math.isnan(status.condition_number)
+            assert 0 <= status.improvements <= sizes[i]
+            assert status.stop is None or status.stop in STOPS
+            assert status.restarts == restarts[i] + (status.stop is not None)
+            restarts[i] = status.restarts
+    known = not any(math.isnan(emitter.status.condition_number) for emitter in search.emitters)
     assert known == (algorithm.name not in NO_COVARIANCE)
 
 
@@ -339,7 +339,7 @@ def test_with_learning_rate_0_only_the_objective_counts(rule):
         np.testing.assert_array_equal(told.pop(0), found.objectives + 7)
 
 
-def watch(search: Search) -> list[np.ndarray]:
+def watch(search: Scheduler) -> list[np.ndarray]:
     """What the soft archive returns from now on."""
     returned, add = [], search.soft.add
     search.soft.add = lambda *batch, **kw: returned.append(add(*batch, **kw)) or returned[-1]  # type: ignore[method-assign]

@@ -100,8 +100,8 @@ def test_exact_generations_equal_the_published_algorithm(ranking):
         twin.tell(order)
         theta = theta + sum(w * steps[i] for w, i in zip(weights, order, strict=False))
         np.testing.assert_allclose(emitter.point, theta, atol=1e-5)
-    assert emitter.telemetry.restarts == 0
-    assert emitter.telemetry.sigma == twin.sigma
+    assert emitter.status.restarts == 0
+    assert emitter.status.sigma == twin.sigma
 
 
 def test_batches_take_turns_and_say_what_they_need():
@@ -159,10 +159,10 @@ def test_it_restarts_at_an_elite_when_no_branch_changes_the_archive():
         emitter.ask(archive)
         worse = replace(barren(emitter), improvements=-np.arange(1.0, BRANCHES + 1))
         emitter.tell(worse, archive)
-        assert emitter.telemetry.restarts == restarts
-        assert emitter.telemetry.stop == ("archive unchanged" if unchanged else None)
+        assert emitter.status.restarts == restarts
+        assert emitter.status.stop == ("archive unchanged" if unchanged else None)
         assert (emitter.point == 1.5).all() == unchanged
-        assert (emitter.telemetry.sigma == 2.0) == unchanged
+        assert (emitter.status.sigma == 2.0) == unchanged
         assert emitter.batch_size == 1
 
 
@@ -173,8 +173,8 @@ def test_flat_improvements_restart_it_and_with_an_empty_archive_at_the_initial_s
         for turn in range(4):
             assert np.isfinite(emitter.ask(archive)).all()
             emitter.tell(barren(emitter), archive)
-            assert emitter.telemetry.restarts == (turn + 1) // 2
-            assert emitter.telemetry.stop == ("flat values" if turn % 2 else None)
+            assert emitter.status.restarts == (turn + 1) // 2
+            assert emitter.status.stop == ("flat values" if turn % 2 else None)
         np.testing.assert_array_equal(emitter.point, initial)
         batch(emitter, archive)
         assert len(archive) == 1

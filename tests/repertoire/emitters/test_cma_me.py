@@ -80,9 +80,9 @@ def test_it_is_the_published_algorithm(strategy, shift):
             x, whitening = samples_of(es, state)
             # the emitters of a search add their solutions one after the other, and are then told together
             goes_on = published.return_batch(coded[i], x, found.objectives[rows], cells[rows], whitening)
-            assert goes_on == (emitter.telemetry.stop != "archive unchanged")
-            parents.add(emitter.telemetry.improvements)
-            if emitter.telemetry.stop is not None:
+            assert goes_on == (emitter.status.stop != "archive unchanged")
+            parents.add(emitter.status.improvements)
+            if emitter.status.stop is not None:
                 restarts += 1
                 assert (search.soft.elites().solutions == es.mean).all(axis=1).any()
                 coded[i].restart(es.mean)

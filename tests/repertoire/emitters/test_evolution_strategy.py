@@ -1,4 +1,4 @@
-"""The evolution strategy emitter: ranking, restarts, telemetry, and resuming."""
+"""The evolution strategy emitter: ranking, restarts, status, and resuming."""
 
 import math
 
@@ -8,7 +8,7 @@ from search_tools import generator, grid
 from telling import improved
 
 from repertoire.archives.archive import Archive
-from repertoire.emitters.emitter import Telemetry
+from repertoire.emitters.emitter import Status
 from repertoire.emitters.evolution_strategy import EvolutionStrategyEmitter
 from repertoire.strategies.sep_cma_es import SepCMAESSettings
 from repertoire.strategies.strategy import Strategy
@@ -54,7 +54,7 @@ def test_the_largest_improvement_ranks_first_and_ties_keep_their_order():
     emitter.ask(archive)
     emitter.tell(improved(np.array([0.0, 3, -np.inf, 3, 0, 5, -np.inf, 0])), archive)
     assert strategy.rankings == [[5, 1, 3, 0, 4, 7, 2, 6]]
-    assert emitter.telemetry.restarts == 0
+    assert emitter.status.restarts == 0
 
 
 def test_a_converged_strategy_restarts_from_an_elite_and_says_why():
@@ -65,12 +65,12 @@ def test_a_converged_strategy_restarts_from_an_elite_and_says_why():
         strategy.reason = reason
         emitter.ask(archive)
         emitter.tell(improved(np.arange(8.0)), archive)
-        seen.append((emitter.telemetry.stop, emitter.telemetry.restarts))
+        seen.append((emitter.status.stop, emitter.status.restarts))
     assert seen == [(None, 0), ("step too small", 1), ("step size too small", 2), (None, 2)]
     for _ in range(40):
         emitter.ask(archive)
         emitter.tell(improved(np.ones(8)), archive)
-    assert (emitter.telemetry.stop, emitter.telemetry.restarts) == ("flat values", 42)
+    assert (emitter.status.stop, emitter.status.restarts) == ("flat values", 42)
     assert {tuple(mean) for mean in strategy.means} == {(float(k),) * N for k in range(1, 5)}
 
 
@@ -80,14 +80,14 @@ def test_with_an_empty_archive_it_restarts_at_the_initial_mean():
     emitter.ask(archive)
     emitter.tell(improved(np.full(8, -np.inf)), archive)
     np.testing.assert_array_equal(strategy.means, [np.arange(N)])
-    assert emitter.telemetry.restarts == 1
+    assert emitter.status.restarts == 1
     emitter.ask(archive)
 
 
-def test_telemetry_is_that_of_the_last_batch():
+def test_status_is_that_of_the_last_batch():
     strategy, archive = Scripted(), archive_of(1)
     emitter = EvolutionStrategyEmitter(strategy)
-    assert emitter.telemetry == Telemetry(0.5, pytest.approx(math.nan, nan_ok=True), 0, 0, None)
+    assert emitter.status == Status(0.5, pytest.approx(math.nan, nan_ok=True), 0, 0, None)
     for improvements, improving in (
         ([1, 2, 0, -1, 1e-300, -np.inf, 0, 3], 4),
         (-np.arange(8), 0),
@@ -95,4 +95,4 @@ def test_telemetry_is_that_of_the_last_batch():
     ):
         emitter.ask(archive)
         emitter.tell(improved(np.array(improvements)), archive)
-        assert emitter.telemetry.improvements == improving
+        assert emitter.status.improvements == improving

@@ -12,7 +12,7 @@ from search_tools import grid as make_grid
 from telling import improved
 
 from repertoire.archives.archive import Archive
-from repertoire.emitters.emitter import Telemetry
+from repertoire.emitters.emitter import Status
 from repertoire.emitters.me_es import STEPS, MEESEmitter, MEESSettings
 from repertoire.problems.problem import Normaliser
 from repertoire.strategies.openai_es import OpenAIESSettings
@@ -158,18 +158,18 @@ def test_exploiting_climbs_and_exploring_spreads():
     assert len(spread) > 1.5 * len(climbed)
 
 
-def test_telemetry_tells_of_the_mean_alone():
+def test_status_tells_of_the_mean_alone():
     emitter, archive = make("exploit"), grid()
     advance(emitter, archive)
-    assert emitter.telemetry == Telemetry(SIGMA, 1.0, improvements=0, restarts=0, stop=None)
+    assert emitter.status == Status(SIGMA, 1.0, improvements=0, restarts=0, stop=None)
     outcomes = outcomes_of(emitter, archive, emitter.ask(archive))
     emitter.tell(outcomes, archive)
-    assert emitter.telemetry.improvements == 0
+    assert emitter.status.improvements == 0
     emitter.ask(archive)
     better = np.full(1 + SAMPLES, -np.inf)
     better[0] = 3
     emitter.tell(replace(improved(better), measures=np.zeros((9, 2))), archive)
-    assert emitter.telemetry.improvements == 1
+    assert emitter.status.improvements == 1
 
 
 def test_only_cells_that_a_mean_won_count_as_updated():

@@ -1,4 +1,4 @@
-"""`Search`: archives and emitters that are asked and told together."""
+"""`Scheduler`: archives and emitters that are asked and told together."""
 
 import dataclasses
 import itertools
@@ -14,7 +14,7 @@ from robots.errors import InvalidValueError
 from robots.evaluations import Evaluations, Request
 
 
-class Search:
+class Scheduler:
     """Archives and emitters in the loop of ask, evaluate, tell.
 
     Args:

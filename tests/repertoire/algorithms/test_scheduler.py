@@ -9,7 +9,7 @@ import pytest
 from search_tools import generator
 from search_tools import grid as make_grid
 
-from repertoire.algorithms.search import Search
+from repertoire.algorithms.scheduler import Scheduler
 from repertoire.archives.archive import Archive
 from repertoire.emitters.emitter import Emitter
 from repertoire.emitters.variation import VariationEmitter, VariationSettings
@@ -52,9 +52,9 @@ def soft(dim: int = N) -> Archive:
     return grid(dim, learning_rate=0.1, min_objective=-100.0)
 
 
-def numbered(*batch_sizes: int) -> Search:
+def numbered(*batch_sizes: int) -> Scheduler:
     emitters = [Numbered(number, size) for number, size in enumerate(batch_sizes, 1)]
-    return Search(soft=soft(), result=grid(), emitters=emitters)
+    return Scheduler(soft=soft(), result=grid(), emitters=emitters)
 
 
 def evaluations(objectives, failed=()) -> Evaluations:
@@ -116,7 +116,7 @@ def test_one_archive_for_both_purposes_gets_each_solution_once(monkeypatch):
     add = archive.add
     monkeypatch.setattr(archive, "add", lambda *batch, **kw: added.append(batch) or add(*batch, **kw))
     emitter = Numbered(1, 3)
-    search = Search(soft=archive, result=archive, emitters=[emitter])
+    search = Scheduler(soft=archive, result=archive, emitters=[emitter])
     for _ in range(2):
         search.ask()
         search.tell(evaluations([1.0, 2, 3]))
@@ -127,7 +127,7 @@ def test_one_archive_for_both_purposes_gets_each_solution_once(monkeypatch):
 def test_solutions_are_the_callers_own():
     settings = VariationSettings(sigma0=1.0, line_sigma=0.0, batch_size=3)
     emitter = VariationEmitter(settings, np.zeros(N), generator(0))
-    search = Search(soft=grid(), result=grid(), emitters=[emitter])
+    search = Scheduler(soft=grid(), result=grid(), emitters=[emitter])
     first = search.ask()
     kept = first.copy()
     search.tell(evaluations([1.0, 2, 3]))
@@ -178,7 +178,7 @@ def test_wrong_evaluations_are_refused_and_can_be_told_again(changes, message):
 def test_misuse_of_the_order_raises_and_leaves_the_archives_alone():
     settings = VariationSettings(sigma0=1.0, line_sigma=0.0, batch_size=3)
     emitter = VariationEmitter(settings, np.zeros(N), generator(0))
-    search = Search(soft=grid(), result=grid(), emitters=[emitter])
+    search = Scheduler(soft=grid(), result=grid(), emitters=[emitter])
     with pytest.raises(RuntimeError, match="tell was called before ask"):
         search.tell(evaluations([1.0, 2, 3]))
     assert len(search.result) == 0
@@ -210,8 +210,8 @@ class Phased(Numbered):
         self.offered = slice(None) if first else np.array([True, False, self.number > 1])
 
 
-def phased() -> Search:
-    return Search(soft=soft(), result=grid(), emitters=[Phased(1), Phased(2)])
+def phased() -> Scheduler:
+    return Scheduler(soft=soft(), result=grid(), emitters=[Phased(1), Phased(2)])
 
 
 def test_batches_may_change_their_size():
