@@ -12,21 +12,21 @@ from matplotlib.figure import Figure
 
 from adapt.records import Recovery, format_objective
 from repertoire.execution.provenance import processors
+from repertoire.palette import BLUE, COLORS, GREEN, GREY, PURPLE, VERMILION
 from repertoire.plots import save_figure
 from repertoire.repertoire import format_cell
 from robots.files.atomic import write_text
 
-# Of the palette of Okabe and Ito, which colour-blind people can tell apart; lines also differ in dashes.
-_PREDICTED, _MEASURED, _CHOSEN = "#777777", "#0072b2", "#d55e00"
-_CAUSE_COLORS = ("#0072b2", "#e69f00", "#009e73", "#cc79a7", "#56b4e9", "#d55e00")
+_PREDICTED, _MEASURED, _CHOSEN = GREY, BLUE, VERMILION
+_CAUSE_COLORS = COLORS[:6]
 _REST = "#cccccc"
 _WIDEST_CAUSE = 40  # letters of a line of a cause next to the picture
 _QUIET, _CONFIRMING = "#dddddd", "#f4f4f4"
 _LEVELS = (  # label, colour and dashes, in the order of `Recovery.performances`
-    ("healthy", "#009e73", "--"),
+    ("healthy", GREEN, "--"),
     ("damaged", "black", ":"),
     ("recovered", _CHOSEN, "-"),
-    ("best of all", "#cc79a7", "-."),
+    ("best of all", PURPLE, "-."),
 )
 _MOST_UPRIGHT = 80  # letters of the trials' labels that fit next to each other
 _LABEL_GAP = 0.062  # least distance between the labels of lines, as a fraction of the axis

@@ -12,6 +12,7 @@ from matplotlib.colors import Colormap, Normalize
 from matplotlib.figure import Figure, FigureBase
 from scipy.spatial import Voronoi
 
+from repertoire.palette import BLUE, EMPTY, QUIET
 from repertoire.problems.record import ProblemRecord
 from repertoire.repertoire import Repertoire, format_cell
 from robots.errors import InvalidValueError
@@ -19,13 +20,10 @@ from robots.files.atomic import replace_file
 from robots.rendering.pictures import check_suffix
 from robots.words import short
 
-_EMPTY = "#e4e4e4"
-_QUIET = "#555555"
-_LINE = "#0072b2"
 _DPI = 150
 _WIDTH = 6.2  # [inches] of the heat map
 _MOST_TICKS = 10
-_COLORS = matplotlib.colormaps["viridis"].with_extremes(bad=_EMPTY)
+_COLORS = matplotlib.colormaps["viridis"].with_extremes(bad=EMPTY)
 _UNWARNED = np.errstate(over="ignore", invalid="ignore")  # what is drawn may be as large as numbers can be
 _PROFILE = {"line_width": 1.0, "margin": 0.06}
 
@@ -100,10 +98,10 @@ def draw_history(repertoire: Repertoire, path: str | Path) -> None:
         "best objective": history["best"],
     }
     for axes, (name, column) in zip(panels, columns.items(), strict=True):
-        axes.plot(history["evaluations"], column, color=_LINE)
+        axes.plot(history["evaluations"], column, color=BLUE)
         axes.set_ylabel(name)
         axes.yaxis.set_major_formatter("{x:,.0f}")
-        axes.grid(color=_EMPTY)
+        axes.grid(color=EMPTY)
         axes.spines[["top", "right"]].set_visible(False)
     panels[-1].xaxis.set_major_formatter("{x:,.0f}")
     panels[-1].set_xlabel("evaluations")
@@ -303,13 +301,13 @@ def _label_measures(axes: Axes, repertoire: Repertoire) -> None:
         axes.set_title(
             f"{nested} from left to right: {', then '.join(problem.measure_names[2::2])}",
             loc="left",
-            color=_QUIET,
+            color=QUIET,
             size=9,
         )
     if len(grid) > 3:
         note = f"{nested} from bottom to top: {', then '.join(problem.measure_names[3::2])}"
         axes.annotate(
-            note, (1.015, 0), xycoords="axes fraction", rotation=90, va="bottom", color=_QUIET, size=9
+            note, (1.015, 0), xycoords="axes fraction", rotation=90, va="bottom", color=QUIET, size=9
         )
 
 

@@ -7,12 +7,10 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
+from repertoire.palette import COLORS, EMPTY
 from repertoire.plots import save_figure
 
-# The palette of Okabe and Ito, which colour-blind people can tell apart; lines also differ in dashes
-_COLORS = ("#0072b2", "#e69f00", "#009e73", "#d55e00", "#cc79a7", "#56b4e9", "#000000", "#7a7a7a")
 _DASHES = ("-", "--", "-.", ":")
-EMPTY, QUIET = "#e4e4e4", "#555555"
 
 
 class Panels:
@@ -48,7 +46,7 @@ class Panels:
 
 def color_of(number: int) -> str:
     """The colour of a curve."""
-    return _COLORS[number % len(_COLORS)]
+    return COLORS[number % len(COLORS)]
 
 
 def draw_curve(axes: Axes, places: np.ndarray, curve: np.ndarray, *, number: int, label: str) -> None:

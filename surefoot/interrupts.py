@@ -1,3 +1,86 @@
-"""What Ctrl-C and SIGTERM do to a command."""
+"""What Ctrl-C and SIGTERM do to a command, which is the same. Importing this module loads nothing heavy."""
+
+import atexit
+import os
+import signal
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from types import FrameType
+from typing import NoReturn
 
 INTERRUPTED = 130  # exit code, as shells have it
+_NUMBERS = (signal.SIGINT, signal.SIGTERM)
+_LAST_SECONDS = 10.0  # after an interrupt, in which a command must end, or the system ends it
+
+
+def end_silently() -> None:
+    """Have Ctrl-C end this process without a traceback from now on, unless it is ignored."""
+    if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
+        signal.signal(signal.SIGINT, signal.SIG_DFL)
+
+
+def ignore() -> None:
+    """Ignore interrupts from now on: the work is done, and they would only hide how."""
+    for number in _NUMBERS:
+        signal.signal(number, signal.SIG_IGN)
+
+
+def raise_and_remember() -> list[int]:
+    """Have interrupts raise KeyboardInterrupt from now on; returns a list to which each is added.
+
+    Soon after the first one the system ends the process, where it can: callbacks of libraries can swallow
+    what is raised, and keep locks.
+    """
+    seen: list[int] = []
+
+    def interrupt(number: int, _frame: FrameType | None) -> None:
+        seen.append(number)
+        if hasattr(signal, "setitimer"):
+            signal.signal(signal.SIGALRM, signal.SIG_DFL)
+            signal.setitimer(signal.ITIMER_REAL, _LAST_SECONDS)
+        raise KeyboardInterrupt
+
+    for number in _NUMBERS:
+        if signal.getsignal(number) is not signal.SIG_IGN:
+            signal.signal(number, interrupt)
+    return seen
+
+
+@contextmanager
+def interrupt_flag(say: Callable[[str], object]) -> Iterator[Callable[[], bool]]:
+    """Turn the first interrupt into a flag, so that the current batch is finished and saved.
+
+    The second one interrupts at once.
+
+    Args:
+        say: told what goes on.
+    """
+    seen = False
+
+    def remember(_signal: int, _frame: FrameType | None) -> None:
+        nonlocal seen
+        if seen:
+            raise KeyboardInterrupt
+        seen = True
+        say("Finishing the current batch, then saving (interrupt again to stop at once).")
+
+    previous = {number: signal.signal(number, remember) for number in _NUMBERS}
+    try:
+        yield lambda: seen
+    finally:
+        for number, handler in previous.items():
+            signal.signal(number, handler)
+
+
+def leave() -> NoReturn:
+    """End an interrupted process at once.
+
+    Threads that were not waited for may still be in compiled code, which aborts when the interpreter is
+    taken down under them.
+    """
+    for stream in (sys.stdout, sys.stderr):
+        with suppress(OSError, ValueError, AttributeError):  # lost, closed, or none from the start
+            stream.flush()
+    atexit._run_exitfuncs()  # workers end, and temporary folders go
+    os._exit(INTERRUPTED)

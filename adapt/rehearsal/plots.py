@@ -8,11 +8,8 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from adapt.rehearsal.table import GOOD, Survival, Table, survivals
+from repertoire.palette import BLUE, GREEN, QUIET, VERMILION
 from repertoire.plots import save_figure
-
-# of the palette of Okabe and Ito, which colour-blind people can tell apart; the marks also differ in shape
-_BEST, _INCUMBENT, _COUNT = "#0072b2", "#d55e00", "#009e73"
-_GUIDE = "#555555"
 
 
 def draw_rehearsal(table: Table, title: str, path: Path) -> None:
@@ -38,11 +35,11 @@ def _draw_survivals(axes: Axes, found: Sequence[Survival]) -> None:
     """Draw the best gait of each condition, what share of the healthy best that is, and the incumbent."""
     places = range(len(found))
     bests = [survival.objective for survival in found]
-    axes.barh(places, bests, height=0.7, color=_BEST, label="the best gait")
+    axes.barh(places, bests, height=0.7, color=BLUE, label="the best gait")
     incumbents = [survival.incumbent for survival in found]
     label = "the incumbent: the gait that is best when healthy"
-    axes.plot(incumbents, places, "d", color=_INCUMBENT, mec="white", ms=8, label=label)
-    axes.axvline(bests[0], color=_GUIDE, linestyle="--", linewidth=1.2, zorder=0)
+    axes.plot(incumbents, places, "d", color=VERMILION, mec="white", ms=8, label=label)
+    axes.axvline(bests[0], color=QUIET, linestyle="--", linewidth=1.2, zorder=0)
     for place, survival in zip(places, found, strict=True):
         if not math.isnan(survival.headroom):
             end = max(survival.objective, survival.incumbent, 0.0)
@@ -56,7 +53,7 @@ def _draw_survivals(axes: Axes, found: Sequence[Survival]) -> None:
 def _draw_counts(axes: Axes, found: Sequence[Survival]) -> None:
     """Draw how many gaits are good under each condition."""
     counts = [survival.good for survival in found]
-    axes.barh(range(len(found)), counts, height=0.7, color=_COUNT)
+    axes.barh(range(len(found)), counts, height=0.7, color=GREEN)
     axes.set_xscale("log")
     axes.set_xlim(0.8, 3 * max(counts))
     axes.xaxis.set_major_formatter("{x:,.0f}")

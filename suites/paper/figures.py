@@ -13,7 +13,8 @@ from matplotlib.markers import CARETLEFT
 from matplotlib.ticker import MaxNLocator
 
 from repertoire.plots import draw_profile, save_figure, stack
-from suites.figures import EMPTY, QUIET, Panels, color_of, draw_curve, finish
+from repertoire.palette import EMPTY, QUIET
+from suites.figures import Panels, color_of, draw_curve, finish
 from suites.markdown import format_number
 from suites.paper.analysis import Analysis
 from suites.statistics import mean_interval

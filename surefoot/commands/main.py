@@ -3,10 +3,8 @@
 import atexit
 import gc
 import importlib
-import signal
 import sys
 from contextlib import redirect_stderr, redirect_stdout
-from types import FrameType
 from typing import TextIO, cast
 
 import click
@@ -14,7 +12,7 @@ import click
 from robots.errors import SurefootError
 from robots.plugins import load_plugins
 from surefoot.commands.console import Commands, LastingStream, complaints
-from surefoot.interrupts import INTERRUPTED
+from surefoot.interrupts import INTERRUPTED, raise_and_remember
 
 # Each command is a function of its name in the module of its name, imported when the command is asked for.
 COMMANDS = {
@@ -32,9 +30,6 @@ COMMANDS = {
     "suite": "Compare algorithms or selectors over many trials, with statistics.",
     "train": "Train a repertoire for a robot or another problem.",
 }
-
-
-_LAST_SECONDS = 10.0  # after an interrupt, in which a command must end, or the system ends it
 
 
 class LazyCommands(Commands):
@@ -90,18 +85,7 @@ def run_commands(commands: click.Group) -> None:
 
 def _run(commands: click.Group, output: LastingStream) -> None:
     """Run a command line and exit, printing to lasting streams."""
-    interrupts: list[int] = []
-
-    def interrupt(number: int, _frame: FrameType | None) -> None:
-        interrupts.append(number)
-        if hasattr(signal, "setitimer"):  # callbacks of libraries can swallow what is raised, and keep locks
-            signal.signal(signal.SIGALRM, signal.SIG_DFL)
-            signal.setitimer(signal.ITIMER_REAL, _LAST_SECONDS)
-        raise KeyboardInterrupt
-
-    for number in (signal.SIGINT, signal.SIGTERM):  # SIGTERM does what Ctrl-C does, so that nothing is lost
-        if signal.getsignal(number) is not signal.SIG_IGN:
-            signal.signal(number, interrupt)
+    interrupts = raise_and_remember()
     try:
         code = commands.main(standalone_mode=False)
         output.flush()

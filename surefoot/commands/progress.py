@@ -1,13 +1,11 @@
 """Progress of long commands, and how they are interrupted."""
 
 import math
-import signal
 import threading
 import time
 from collections import deque
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
-from types import FrameType
 from typing import TYPE_CHECKING
 
 from rich.progress import BarColumn, Progress, TaskID, TextColumn
@@ -23,29 +21,6 @@ _LINE_SECONDS = 10.0  # between two lines where there is no terminal
 _PATIENCE_SECONDS = 3.0  # without any progress, after which there must be something to compile
 _WINDOW_SECONDS = 60.0  # over which speed is measured, so that a slow beginning is soon forgotten
 _LEAST_SECONDS = 2.0  # over which speed can be told
-
-
-@contextmanager
-def interrupt_flag() -> Iterator[Callable[[], bool]]:
-    """Turn the first Ctrl-C or SIGTERM into a flag, so that the current batch is finished and saved.
-
-    The second one interrupts at once.
-    """
-    seen = False
-
-    def remember(_signal: int, _frame: FrameType | None) -> None:
-        nonlocal seen
-        if seen:
-            raise KeyboardInterrupt
-        seen = True
-        console.print("Finishing the current batch, then saving (interrupt again to stop at once).")
-
-    previous = {number: signal.signal(number, remember) for number in (signal.SIGINT, signal.SIGTERM)}
-    try:
-        yield lambda: seen
-    finally:
-        for number, handler in previous.items():
-            signal.signal(number, handler)
 
 
 class Speed:

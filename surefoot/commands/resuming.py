@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 from robots.errors import InvalidFileError, InvalidValueError
 from surefoot.commands.console import console
-from surefoot.commands.progress import ProgressBar, interrupt_flag
-from surefoot.interrupts import INTERRUPTED
+from surefoot.commands.progress import ProgressBar
+from surefoot.interrupts import INTERRUPTED, interrupt_flag
 from surefoot.shipped import result_files
 
 if TYPE_CHECKING:
@@ -78,7 +78,7 @@ def take_up(evaluation: "Evaluation", unfinished: Path, overwrite: bool) -> None
 
 def run_or_exit(evaluation: "Evaluation", unfinished: Path) -> None:
     """Run an evaluation with a progress bar; the process ends if that is interrupted."""
-    with interrupt_flag() as interrupted, ProgressBar("episodes", evaluation.total) as show:
+    with interrupt_flag(console.print) as interrupted, ProgressBar("episodes", evaluation.total) as show:
         evaluation.run(unfinished, on_progress=show, stop=interrupted)
     if not evaluation.finished:
         console.print(f"Stopped and saved to {unfinished}. The same command goes on.")

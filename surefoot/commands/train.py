@@ -21,8 +21,8 @@ from surefoot.commands.console import (
     console,
     seed_option,
 )
-from surefoot.commands.progress import interrupt_flag, training_bar
-from surefoot.interrupts import INTERRUPTED
+from surefoot.commands.progress import training_bar
+from surefoot.interrupts import INTERRUPTED, interrupt_flag
 
 if TYPE_CHECKING:
     from repertoire.training.training import Training
@@ -173,7 +173,7 @@ def train(ctx: click.Context, problem: str | None, **options: Any) -> None:
 
 def _run(training: "Training", path: Path, checkpoint_seconds: float) -> None:
     """Train with a progress bar, until the end or an interruption."""
-    with interrupt_flag() as interrupted, training_bar(training.settings.evaluations) as show:
+    with interrupt_flag(console.print) as interrupted, training_bar(training.settings.evaluations) as show:
         try:
             training.run(path, checkpoint_seconds=checkpoint_seconds, on_progress=show, stop=interrupted)
         except InvalidFileError as error:

@@ -7,7 +7,8 @@ import signal
 import pytest
 
 from surefoot.commands import progress
-from surefoot.commands.progress import ProgressBar, Speed, interrupt_flag
+from surefoot.commands.progress import ProgressBar, Speed
+from surefoot.interrupts import interrupt_flag
 
 
 def test_speed_leaves_out_what_came_before_the_first_report_and_forgets_slow_beginnings() -> None:
@@ -74,7 +75,7 @@ def test_compilation_is_said_where_nothing_happens_at_first(monkeypatch, capsys)
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_the_first_interrupt_is_a_flag_and_the_second_interrupts(number, capsys) -> None:
     before = signal.getsignal(number)
-    with interrupt_flag() as interrupted:
+    with interrupt_flag(print) as interrupted:
         assert not interrupted()
         os.kill(os.getpid(), number)
         assert interrupted()

@@ -90,6 +90,7 @@ def test_other_errors_of_imports_are_not_hidden(run, monkeypatch) -> None:
 def test_an_interrupt_that_a_library_swallows_ends_the_command_all_the_same() -> None:
     code = """
 import importlib, os, signal, sys, time
+from surefoot import interrupts
 from surefoot.commands import main
 
 def import_module(name):
@@ -98,7 +99,7 @@ def import_module(name):
     except KeyboardInterrupt:
         time.sleep(600)
 
-importlib.import_module, main._LAST_SECONDS, sys.argv = import_module, 0.2, ["surefoot", "robots"]
+importlib.import_module, interrupts._LAST_SECONDS, sys.argv = import_module, 0.2, ["surefoot", "robots"]
 main.main()
 """
     ended = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=300)
@@ -109,6 +110,7 @@ main.main()
 def test_an_interrupted_process_is_not_taken_down_under_its_threads(second) -> None:
     code = f"""
 import atexit, importlib, os, signal, sys, threading, time
+from surefoot import interrupts
 from surefoot.commands import main
 from surefoot.commands.console import Printer
 from surefoot.commands.main import run_commands
@@ -124,7 +126,7 @@ def interrupted_again(*_):
 atexit.register(print, "put away")
 if {second}:
     Printer.print = interrupted_again
-importlib.import_module, main._LAST_SECONDS, sys.argv = import_module, 60, ["surefoot", "robots"]
+importlib.import_module, interrupts._LAST_SECONDS, sys.argv = import_module, 60, ["surefoot", "robots"]
 run()
 """
     ended = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=50)
