@@ -69,10 +69,8 @@ def expected(repertoire, conditions) -> Episodes:
 
 
 def same(a: Episodes, b: Episodes) -> bool:
-    return all(
-        np.array_equal(column, getattr(b, name), equal_nan=True)
-        for name, column in vars(a).items()
-        if column is not None
+    return a.columns.keys() == b.columns.keys() and all(
+        np.array_equal(column, b.columns[name], equal_nan=True) for name, column in a.columns.items()
     )
 
 

@@ -108,7 +108,7 @@ def test_chunks_are_enough_work_and_leave_work_for_everyone(
 
 def test_a_solution_with_several_episodes_travels_once(workers, work) -> None:
     executor = start_executor(ROBOTS[0])
-    chunk = executor._chunk(np.arange(6), 0, work["parameters"], work["seeds"], None, False, False)
+    chunk = executor._chunk(np.arange(6), 0, work["parameters"], work["seeds"], Request())
     assert chunk.solutions.shape == (3, work["parameters"].shape[1])
     assert chunk.solutions.dtype == np.float32
     assert chunk.uses.tolist() == [0, 0, 1, 1, 2, 2]
