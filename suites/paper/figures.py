@@ -12,8 +12,8 @@ from matplotlib.figure import Figure
 from matplotlib.markers import CARETLEFT
 from matplotlib.ticker import MaxNLocator
 
-from repertoire.plots import draw_profile, save_figure, stack
 from repertoire.palette import EMPTY, QUIET
+from repertoire.plots import draw_profile, save_figure, stack
 from suites.figures import Panels, color_of, draw_curve, finish
 from suites.markdown import format_number
 from suites.paper.analysis import Analysis
