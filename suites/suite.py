@@ -1,7 +1,7 @@
 """`Suite`: what a study consists of: its cases, how a trial of one is run, and what the report says."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, ClassVar, Protocol, Self
@@ -88,7 +88,9 @@ class Suite(ABC):
         """Write a result in one step."""
 
     @abstractmethod
-    def estimate(self, remaining: Sequence[Any], results: Sequence[Any], processes: int) -> list[Estimate]:
+    def estimate(
+        self, remaining: Sequence[Any], results: Sequence[Any], processes: int
+    ) -> Iterator[Estimate]:
         """Estimate how long trials take, so many at a time, also by the results of finished ones."""
 
     @abstractmethod

@@ -1,7 +1,7 @@
 """How long the remaining trials of a study will take."""
 
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from math import prod
 from statistics import fmean
@@ -14,17 +14,19 @@ from suites.suite import Estimate
 
 _ASSUMED_LENGTH = 0.6  # of an episode that a fall can end, as a share of the limit
 _ASSUMED_COVERAGE = 0.5
-_MEASURING_SECONDS = 1.0
+_MEASURING_SECONDS = 0.3
 
 
 def estimate(
     remaining: Sequence[PaperTrial], results: Sequence[TrialResult], processes: int
-) -> list[Estimate]:
+) -> Iterator[Estimate]:
     """Estimate how long the remaining trials of each domain take, see `Suite.estimate`.
 
     What an algorithm takes in a domain follows from its finished trials there, or from its first batches.
+    What a search takes is measured with one robot, and what an episode takes with one algorithm.
     """
-    estimates = []
+    searches: dict[tuple[str, str], float] = {}
+    episodes: dict[str, float] = {}
     for domain in dict.fromkeys(trial.domain for trial in remaining):
         trials = [trial for trial in remaining if trial.domain == domain]
         seconds, measured = 0.0, []  # of one core
@@ -34,15 +36,19 @@ def estimate(
             if same:
                 pace = sum(one.threads * one.seconds for one in same) / sum(one.evaluations for one in same)
             else:
-                pace = measured_pace(replace(own[0], threads=1))
+                key = ("" if own[0].episodes else domain, name)
+                if key not in searches or domain not in episodes:
+                    search, episode = measured_pace(replace(own[0], threads=1))
+                    searches.setdefault(key, search)
+                    episodes.setdefault(domain, episode)
+                pace = searches[key] + episodes[domain]
                 measured.append(name)
             coverage = fmean(one.raw_coverage for one in same) if same else _ASSUMED_COVERAGE
             seconds += len(own) * pace * (own[0].evaluations + corrections(own[0], coverage))
         busy = min(processes, len(trials)) * trials[0].threads
         basis = f"measured with {', '.join(measured)}" if measured else "as in finished trials"
         work = f"{domain}: {len(trials)} trials of {trials[0].evaluations:,} evaluations"
-        estimates.append(Estimate(work, seconds / busy, basis))
-    return estimates
+        yield Estimate(work, seconds / busy, basis)
 
 
 def corrections(trial: PaperTrial, coverage: float) -> float:
@@ -52,8 +58,8 @@ def corrections(trial: PaperTrial, coverage: float) -> float:
     return coverage * prod(load_robot(trial.domain).description.archive) * trial.episodes
 
 
-def measured_pace(trial: PaperTrial) -> float:
-    """How long an evaluation takes [s], by the beginning of a trial.
+def measured_pace(trial: PaperTrial) -> tuple[float, float]:
+    """How long search and episode of an evaluation take [s], by the beginning of a trial.
 
     Robots fall early there: the time of an episode is that of its assumed length in the end.
     """
@@ -67,9 +73,9 @@ def measured_pace(trial: PaperTrial) -> float:
         seconds, count = time.perf_counter() - started, max(training.evaluations - done, 1)
         steps = training.progress().steps - steps
         if not trial.episodes:
-            return seconds / count
+            return seconds / count, 0.0
         robot = load_robot(trial.domain).description
         limit = trial.episode_steps or robot.episode_steps
         length = limit * (_ASSUMED_LENGTH if robot.alive.ends_episode else 1.0)
         evaluation = (training.timing.evaluation - timing.evaluation) / steps
-        return (training.timing.search - timing.search) / count + length * evaluation
+        return (training.timing.search - timing.search) / count, length * evaluation

@@ -1,6 +1,6 @@
 """`PaperSuite`: a study of algorithms like those of the paper, by default what the paper ran."""
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, ClassVar
@@ -120,7 +120,7 @@ class PaperSuite(Suite):
 
     def estimate(
         self, remaining: Sequence[PaperTrial], results: Sequence[TrialResult], processes: int
-    ) -> list[Estimate]:
+    ) -> Iterator[Estimate]:
         """Estimate how long the trials of each domain will take."""
         return estimate(remaining, results, processes)
 

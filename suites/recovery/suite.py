@@ -1,7 +1,7 @@
 """`RecoverySuite`: selectors recover from faults, in tracks that give them more or less to know."""
 
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
@@ -168,17 +168,16 @@ class RecoverySuite(Suite):
 
     def estimate(
         self, remaining: Sequence[RecoveryTrial], results: Sequence[TrialRecord], processes: int
-    ) -> list[Estimate]:
+    ) -> Iterator[Estimate]:
         """Estimate the time of each selector from its finished recoveries, or from the pace of episodes."""
-        pace, estimates = self._pace(), []
+        pace = self._pace()
         for name in dict.fromkeys(trial.selector for trial in remaining):
             count = sum(trial.selector == name for trial in remaining)
             finished = [one.took for one in results if one.selector == name]
             seconds = fmean(finished) if finished else self._assumed(name, pace)
             basis = "as finished ones" if finished else "by the pace of episodes, if all faults are binding"
             work = f"{name}: {count} {'faults' if name == ORACLE else 'recoveries'}"
-            estimates.append(Estimate(work, count * seconds / processes, basis))
-        return estimates
+            yield Estimate(work, count * seconds / processes, basis)
 
     def report(self, results: Sequence[TrialRecord], folder: Path) -> list[Path]:
         """Write the tables of all tracks."""

@@ -111,11 +111,13 @@ def _print_estimate(study: "Study", cores: int, processes: int) -> None:
     remaining = study.remaining()
     if remaining:
         console.print("measuring how long the trials will take")
-        estimates = study.suite.estimate(remaining, study.results(), processes)
-        for one in estimates:
+        seconds = 0.0
+        for one in study.suite.estimate(remaining, study.results(), processes):
             console.print(str(one))
-        total = duration(sum(one.seconds for one in estimates))
-        console.print(f"in all about {total} on {workforce(cores)}, and videos and the report after that")
+            seconds += one.seconds
+        console.print(
+            f"in all about {duration(seconds)} on {workforce(cores)}, and videos and the report after that"
+        )
     console.print(f"the study has {len(study.trials)} trials, {len(remaining)} of them not finished")
 
 
