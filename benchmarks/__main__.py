@@ -50,6 +50,25 @@ def bench_physics(robot: str, out: Path | None) -> None:
     _deliver({name: measure_physics(name, say=console.print) for name in robots}, out)
 
 
+@benchmarks.command("running")
+@click.argument("source", type=AnyPath)
+@click.option(
+    "--gaits", type=Positive, default=10, show_default=True, help="Those with the highest objectives."
+)
+@click.option(
+    "--episodes", type=Positive, default=4, show_default=True, help="Of each gait, in each simulator."
+)
+@click.option("--passages", type=AnyPath, default=Path(), help="Folder for passages.  [default: this one]")
+@click.option("--out", type=AnyPath, help="Save the numbers to this JSON file.")
+def bench_running(source: Path, gaits: int, episodes: int, passages: Path, out: Path | None) -> None:
+    """How the gaits of a repertoire run in PyBullet's environment of the robot, next to ours."""
+    from benchmarks.running import measure_running
+    from repertoire.storage.repertoires import read_repertoire
+
+    repertoire = read_repertoire(source)
+    _deliver(measure_running(repertoire, gaits=gaits, episodes=episodes, folder=passages), out)
+
+
 @benchmarks.command("strategies")
 @click.option(
     "--dimensions", type=Names(), default="100,1000,20000", show_default=True, help="Of the sphere."

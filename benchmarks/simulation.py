@@ -17,14 +17,16 @@ from typing import Any
 
 import mujoco
 import numpy as np
-from mujoco.batch import Batch
 
 from benchmarks.pybullet import ENVIRONMENTS, check_pybullet, measure_pybullet
+from robots.compilation import compiled
 from robots.robot import Robot, load_robot
 from robots.simulation.simulation import Simulation, available_cores
-from robots.simulation.stepper import Stepper
+from robots.simulation.state import EpisodeState, Task
+from robots.simulation.stepper import Stepper, simulate
 
 Figures = dict[str, Any]
+_STATE = mujoco.mjtState.mjSTATE_INTEGRATION
 
 
 @dataclass(frozen=True)
@@ -32,8 +34,8 @@ class _Recording:
     """An episode as raw physics can replay it."""
 
     initial: np.ndarray  # state row
-    controls: np.ndarray  # (1, substeps, motors)
-    final: np.ndarray  # state row
+    controls: np.ndarray  # (steps, motors)
+    final: np.ndarray  # positions
 
 
 def measure_robots(
@@ -112,7 +114,7 @@ def _measure_ratios(robot: Robot, controllers: np.ndarray, repeats: int) -> Figu
     recordings = [
         _record(robot, parameters, int(seed)) for parameters, seed in zip(controllers, seeds, strict=True)
     ]
-    steps = sum(recording.controls.shape[1] for recording in recordings) // robot.description.substeps
+    steps = sum(len(recording.controls) for recording in recordings)
     closed: dict[int, list[float]] = {1: [], cores: []}
     raw: dict[int, list[float]] = {1: [], cores: []}
     with Simulation(robot, threads=1) as single, Simulation(robot, threads=cores) as many:
@@ -150,39 +152,52 @@ def _record(robot: Robot, parameters: np.ndarray, seed: int) -> _Recording:
     while not stepper.over:
         stepper.drive(parameters)
         controls.append(stepper.data.ctrl.copy())
-    repeated = np.repeat(np.array(controls), robot.description.substeps, axis=0)
-    return _Recording(initial, repeated[None], _state_of(stepper))
+    return _Recording(initial, np.array(controls), stepper.data.qpos.copy())
 
 
 def _state_of(stepper: Stepper) -> np.ndarray:
-    """A row of state as a batch of MuJoCo's has it."""
-    integration = mujoco.mjtState.mjSTATE_INTEGRATION
-    row = np.empty(mujoco.mj_stateSize(stepper.robot.physics, integration))
-    mujoco.mj_getState(stepper.robot.physics, stepper.data, row, integration)
+    """A row of state as MuJoCo has it."""
+    row = np.empty(mujoco.mj_stateSize(stepper.robot.physics, _STATE))
+    mujoco.mj_getState(stepper.robot.physics, stepper.data, row, _STATE)
     return row
 
 
 def _replay(robot: Robot, recordings: list[_Recording], threads: int) -> None:
-    """Run the recorded episodes through MuJoCo alone: no policy, no reward, one call an episode.
+    """Run the recorded episodes through MuJoCo with the same forces: no policy, no observation, no reward.
 
-    Each must end in the very state that the closed loop ended in.
+    Each must end in the very positions that the closed loop ended in.
     """
     waiting, lock = iter(recordings), threading.Lock()
 
     def work() -> None:
-        batch = Batch(robot.physics, 1, nthread=1)
+        stepper = Stepper(robot)
         while True:
             with lock:
                 recording = next(waiting, None)
             if recording is None:
                 return
-            batch.state[0] = recording.initial
-            batch.rollout(recording.controls.shape[1], recording.controls, record=())
-            assert np.array_equal(batch.state[0], recording.final), "the replay strayed from the recording"
+            mujoco.mj_setState(robot.physics, stepper.data, recording.initial, _STATE)
+            mujoco.mj_kinematics(robot.physics, stepper.data)
+            _play(
+                stepper._halves._replace(anew=True) if robot.description.drag else stepper._steps,
+                stepper._task,
+                stepper.state,
+                stepper.data.ctrl,
+                recording.controls,
+            )
+            assert np.array_equal(stepper.data.qpos, recording.final), "the replay strayed from the recording"
 
     with ThreadPoolExecutor(threads) as pool:
         for job in [pool.submit(work) for _ in range(threads)]:
             job.result()
+
+
+@compiled()
+def _play(physics: Any, task: Task, state: EpisodeState, ctrl: np.ndarray, controls: np.ndarray) -> None:
+    """Simulate as many control steps as there are controls, (steps, motors)."""
+    for step in range(len(controls)):
+        ctrl[:] = controls[step]
+        simulate(physics, task, state)
 
 
 def _against_pybullet(figures: Figures) -> Figures:

@@ -283,13 +283,12 @@ def _restored(robot: Robot, physics: np.ndarray, own: tuple[np.ndarray, ...], be
 
 
 @compiled()
-def _advance(physics: _Physics, task: Task, state: EpisodeState) -> bool:
-    """Simulate a control step with the action in the state; returns whether it ended the episode.
+def simulate(physics: _Physics, task: Task, state: EpisodeState) -> None:
+    """Simulate a control step with the controls in the state: physics alone.
 
     Steps in halves begin with what the last control step derived at its end for the score. Whole ones derive
     everything themselves, so that whatever a caller changed in MuJoCo's data counts.
     """
-    apply_action(task, state)
     for substep in range(task.constants[0].substeps):
         if physics.halved and (substep > 0 or physics.anew):
             _call(physics.derive, physics.model, physics.data)
@@ -297,6 +296,13 @@ def _advance(physics: _Physics, task: Task, state: EpisodeState) -> bool:
         _call(physics.move, physics.model, physics.data)
         if task.constants[0].slowed:
             slow_positions(task, state)
+
+
+@compiled()
+def _advance(physics: _Physics, task: Task, state: EpisodeState) -> bool:
+    """Simulate a control step with the action in the state; returns whether it ended the episode."""
+    apply_action(task, state)
+    simulate(physics, task, state)
     sound = is_sound(task, state)
     if sound:  # or else MuJoCo would start again from the first pose
         feel(task, state)  # in the last step of physics, so before anything is derived anew
