@@ -29,8 +29,8 @@ def measure_running(repertoire: Repertoire, *, gaits: int, episodes: int, folder
         folder: where to save the robot's passages, as NAME.npz, see `record_passages`.
 
     Returns:
-        Of each simulator and gait the means over its episodes: `objective`, `distance` [m], `steps` and
-        `contacts`. Then what the floating robot does in PyBullet: `accelerations` of joints [rad/s²] under 10 N·m,
+        Of each simulator and gait the means over its episodes: `objective`, `distance` [m], `steps`, and
+        `contacts`. Then what the robot does afloat in PyBullet: `accelerations` of joints [rad/s²] by 10 N·m
         and `slowed`, its speed after 30 control steps [m/s] when it began with 2.4 m/s.
     """
     elites = repertoire.elites

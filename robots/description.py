@@ -4,7 +4,7 @@ import math
 from collections.abc import Iterable
 from typing import Annotated, Any
 
-from pydantic import BeforeValidator, Field, model_validator
+from pydantic import AfterValidator, BeforeValidator, Field, model_validator
 
 from robots.controllers.controller import ControllerDescription
 from robots.controllers.mlp import MLPDescription
@@ -85,6 +85,55 @@ class Alive(Record):
     forfeits: bool = False
 
 
+def _ascending(limits: tuple[float, float]) -> tuple[float, float]:
+    """Refuse limits that are reversed."""
+    if limits[0] > limits[1]:
+        raise ValueError(f"a range goes from low to high, not from {limits[0]:g} to {limits[1]:g}")
+    return limits
+
+
+_Factor = Annotated[float, Field(gt=0, le=10, strict=True)]
+_Factors = Annotated[tuple[_Factor, _Factor], AfterValidator(_ascending)]
+_Small = Annotated[float, Field(ge=0, le=1, strict=True)]
+_Smalls = Annotated[tuple[_Small, _Small], AfterValidator(_ascending)]
+_Delay = Annotated[int, Field(ge=0, le=100, strict=True)]
+
+
+class Randomization(Record):
+    """A distribution of models of a robot; a range is that of a uniform distribution.
+
+    Attributes:
+        mass: factors of mass and inertia, one a body.
+        friction: factors of all friction, one a model.
+        strength: factors of a motor's force, including a servo's damping, one a motor.
+        delay: control steps by which all actions come late, one number a model.
+        noise: standard deviation of what is added to each observation in each control step, in the units that
+            the controller sees, one a model.
+        pose: half-width of the uniform initial joint angles [rad], one a model; None for the robot's own.
+        models: how many are drawn; each episode runs on one of them.
+    """
+
+    mass: _Factors = (1.0, 1.0)
+    friction: _Factors = (1.0, 1.0)
+    strength: _Factors = (1.0, 1.0)
+    delay: Annotated[tuple[_Delay, _Delay], AfterValidator(_ascending)] = (0, 0)
+    noise: _Smalls = (0.0, 0.0)
+    pose: _Smalls | None = None
+    models: Annotated[int, Field(gt=0, le=1000, strict=True)] = 16
+
+    def __str__(self) -> str:
+        return f"{self.models} models: {self.ranges}"
+
+    @property
+    def ranges(self) -> str:
+        """What is randomised, and how far, in words."""
+        changed = {name: value for name, value in self if name != "models" and value != getattr(_FIXED, name)}
+        return ", ".join(f"{name} {low:g} to {high:g}" for name, (low, high) in changed.items())
+
+
+_FIXED = Randomization()
+
+
 class MinObjective(Record):
     """The lowest objective to expect.
 
@@ -132,6 +181,7 @@ class Description(Record):
         reset_joint_noise: half-width of the uniform initial joint angles [rad].
         alive: when the robot counts as alive.
         reward: weights of the reward's terms.
+        randomization: what `--randomization default` draws models from; None for Surefoot's own ranges.
         controller: the controller's kind and size.
         archive: cells along each measure.
         min_objective: floor of every threshold and offset of the QD score.
@@ -158,6 +208,7 @@ class Description(Record):
     reset_joint_noise: Annotated[float, Field(ge=0, le=10, strict=True)]
     alive: Alive
     reward: Reward
+    randomization: Randomization | None = None
     controller: Annotated[ControllerDescription, BeforeValidator(_read_controller)]
     archive: Annotated[tuple[Count, ...], Field(min_length=1)]
     min_objective: MinObjective

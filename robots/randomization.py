@@ -1,45 +1,121 @@
-"""`randomised`: a robot that differs from its model as a real one does (domain randomisation)."""
+"""Robots that differ from their model as real ones do: models drawn from a `Randomization`."""
+
+from collections.abc import Sequence
+from dataclasses import replace
 
 import mujoco
 import numpy as np
 
+from robots.description import Randomization
+from robots.errors import InvalidValueError
+from robots.files.records import validate
 from robots.robot import Faults, Robot
+from robots.seeds import SeedFamily
 
-MASS, FRICTION, STRENGTH = 0.2, 0.3, 0.15  # largest relative differences
-LATENCY = 1  # control steps by which actions are delayed
+# What robots are trained on where their YAML says nothing else, and how robots of benchmarks differ.
+DEFAULT = Randomization(
+    mass=(0.8, 1.2), friction=(0.7, 1.3), strength=(0.85, 1.15), delay=(0, 1), noise=(0.0, 0.02)
+)
+GAP = Randomization(mass=(0.8, 1.2), friction=(0.7, 1.3), strength=(0.85, 1.15), delay=(1, 1))
 
 
-def randomised(robot: Robot, seed: int) -> Robot:
-    """The robot with different masses, friction and motors, and with delayed actions.
+def draw_models(robot: Robot, randomization: Randomization) -> list[Robot]:
+    """Draw the models that a randomization asks for, always the same ones.
 
-    The mass and inertia of each body are multiplied by a factor within 20% of 1, all friction by one factor
-    within 30%, and the force of each motor, including a servo's damping, by a factor within 15%. Factors are
-    uniformly distributed. Actions are delayed by one control step.
+    Args:
+        robot: not damaged yet, see `randomised`.
+        randomization: of it.
+
+    Raises:
+        InvalidValueError: the randomization changes nothing, or friction where there is none.
+        InvalidRobotError: a changed model does not compile.
+    """
+    _check(robot, randomization)
+    seeds = ((int(SeedFamily.RANDOMIZATION), number) for number in range(randomization.models))
+    return [randomised(robot, seed, randomization) for seed in seeds]
+
+
+def randomised(robot: Robot, seed: int | Sequence[int], randomization: Randomization = GAP) -> Robot:
+    """Draw one model of a robot.
 
     Args:
         robot: not damaged yet: without a body, the others would get different factors.
-        seed: of the factors, at least 0.
+        seed: from which all that is drawn derives, not negative.
+        randomization: the distribution.
 
     Raises:
         InvalidRobotError: the changed model does not compile.
     """
+    drawn, spec, rng = randomization, robot.spec(), np.random.default_rng(seed)
+    masses = rng.uniform(*drawn.mass, len(spec.bodies))
+    friction = rng.uniform(*drawn.friction)
+    strengths = rng.uniform(*drawn.strength, len(spec.actuators))
+    delay, noise = int(rng.integers(*drawn.delay, endpoint=True)), rng.uniform(*drawn.noise)
+    pose = robot.description.reset_joint_noise if drawn.pose is None else rng.uniform(*drawn.pose)
 
     def edit(spec: mujoco.MjSpec) -> None:
-        rng = np.random.default_rng(seed)
-        for body, factor in zip(spec.bodies, _factors(rng, MASS, len(spec.bodies)), strict=True):
+        for body, factor in zip(spec.bodies, masses, strict=True):
             _scale_mass(body, factor)
-        friction = _factors(rng, FRICTION, 1)[0]
         for surface in (*spec.geoms, *spec.pairs):
             surface.friction = np.asarray(surface.friction) * friction
-        for motor, factor in zip(spec.actuators, _factors(rng, STRENGTH, len(spec.actuators)), strict=True):
+        for motor, factor in zip(spec.actuators, strengths, strict=True):
             _scale_force(motor, factor)
 
-    return robot.modified(f"gap@{seed}", edit, faults=Faults(delay=LATENCY))
+    label = f"gap@{seed}" if isinstance(seed, int) else f"model {seed[-1]} of {randomization}"
+    noisy = dict.fromkeys(robot.observation_names, noise) if noise else {}
+    changed = robot.modified(label, edit, faults=Faults(delay=delay, noisy=noisy))
+    return replace(
+        changed, description=changed.description.model_copy(update={"reset_joint_noise": float(pose)})
+    )
 
 
-def _factors(rng: np.random.Generator, reach: float, count: int) -> np.ndarray:
-    """Factors within `reach` of 1, (count,)."""
-    return rng.uniform(1 - reach, 1 + reach, count)
+def read_randomization(text: str, robot: Robot) -> Randomization | None:
+    """Read a randomization from a command line.
+
+    Args:
+        text: `none`; `default` for that of the robot's YAML, or else `DEFAULT`; or ranges such as
+            `mass=0.8:1.2,delay=0:2,models=32`; what is left out is not randomised.
+        robot: which is to be randomised.
+
+    Raises:
+        InvalidValueError: the text is none of these, or a range is impossible.
+    """
+    if text == "none":
+        return None
+    if text == "default":
+        return robot.description.randomization or DEFAULT
+    values: dict[str, object] = {}
+    for part in text.split(","):
+        name, _, value = part.partition("=")
+        numbers = [_number(piece, text) for piece in value.split(":")]
+        values[name.strip()] = numbers if len(numbers) > 1 else numbers[0]
+    try:
+        return validate(Randomization, values)
+    except InvalidValueError as error:
+        raise InvalidValueError(f"randomization: {error}") from error
+
+
+def _number(piece: str, text: str) -> float | int:
+    """A number in the text of a randomization."""
+    for kind in (int, float):
+        try:
+            return kind(piece)
+        except ValueError:
+            continue
+    raise InvalidValueError(
+        f"randomization must be none, default, or ranges such as mass=0.8:1.2,delay=0:2, not {text!r}"
+    )
+
+
+def _check(robot: Robot, randomization: Randomization) -> None:
+    """Refuse a randomization that cannot change what it is meant to."""
+    model, feet = robot.physics, robot.description.feet
+    if randomization.model_copy(update={"models": 1}) == Randomization(models=1):
+        raise InvalidValueError("this randomization changes nothing: give a range such as mass=0.8:1.2")
+    soles = [model.geom(sole).id for soles in feet.values() for sole in soles]
+    grips = np.any((model.geom_condim[soles] > 1) & (model.geom_friction[soles, 0] > 0))
+    if randomization.friction != (1.0, 1.0) and not grips:
+        raise InvalidValueError(f"the feet of {robot.name} have no friction that could be randomised")
 
 
 def _scale_mass(body: mujoco.MjsBody, factor: float) -> None:

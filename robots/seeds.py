@@ -27,6 +27,7 @@ class SeedFamily(IntEnum):
     FAULT = 11  # all of a study that is about one of its faults
     RECOVERY = 12  # a recovery from that fault
     NOISE = 13  # by which what a trial measures is off
+    RANDOMIZATION = 14  # models of a robot that episodes of a training run on
 
 
 def search_seed(seed: int) -> np.random.SeedSequence:

@@ -51,8 +51,8 @@ def train(
         threads: of a robot's simulation; all cores by default. The result does not depend on it.
         on_progress: called with a `repertoire.training.training.Progress` after every batch and, from other
             threads, within it.
-        **settings: such as `archive`, `sigma0`, `emitters`, `batch_size`, `episode_steps`, `hidden` or
-            `damage_share`.
+        **settings: such as `archive`, `sigma0`, `emitters`, `batch_size`, `episode_steps`, `hidden`,
+            `damage_share` or `randomization`.
 
     Raises:
         UnknownNameError: there is no such problem or algorithm.

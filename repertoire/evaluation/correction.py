@@ -16,7 +16,9 @@ from repertoire.execution.provenance import processors
 from repertoire.metrics import Metrics
 from repertoire.repertoire import Repertoire, Spread
 from repertoire.state import check_shape
+from robots.description import Randomization
 from robots.errors import InvalidValueError
+from robots.randomization import draw_models
 from robots.seeds import SeedFamily
 
 
@@ -53,16 +55,26 @@ class Correction:
 
 
 def reevaluation(
-    repertoire: Repertoire, *, episodes: int, seed: int, threads: int | None = None, block: int | None = None
+    repertoire: Repertoire,
+    *,
+    episodes: int,
+    seed: int,
+    randomization: Randomization | None = None,
+    threads: int | None = None,
+    block: int | None = None,
 ) -> Evaluation:
     """Prepare the episodes of a correction: every elite on the intact robot; `Evaluation.run` runs them.
 
-    The arguments are those of `Evaluator` and `Evaluation`.
+    The arguments are those of `Evaluator` and `Evaluation`. With a randomization, episodes run on models of
+    the robot, so that elites are kept that do well on average over these.
 
     Raises:
-        InvalidValueError: the repertoire is empty, or a number is out of range.
+        InvalidValueError: the repertoire is empty, a number is out of range, or the randomization changes
+            nothing.
     """
-    evaluator = Evaluator(repertoire, {"intact": repertoire.robot}, threads=threads)
+    robot = repertoire.robot
+    robots = draw_models(robot, randomization) if randomization else [robot]
+    evaluator = Evaluator(repertoire, {"intact": robots}, threads=threads)
     return Evaluation(evaluator, episodes=episodes, seed=seed, family=SeedFamily.EVALUATION, block=block)
 
 

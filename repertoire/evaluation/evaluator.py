@@ -7,7 +7,7 @@ all conditions, in blocks between which it is saved and can be interrupted. What
 import hashlib
 import json
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property, partial
 from pathlib import Path
 from typing import Self
@@ -42,13 +42,15 @@ class Evaluator:
 
     Args:
         repertoire: whose elites run; not empty.
-        conditions: robots by the name of their condition; they share their controllers and measures.
+        conditions: robots by the name of their condition; they share their controllers and measures. Where a
+            condition has several models of its robot, every one as many, an episode's seed chooses.
         threads: of the simulation; all cores by default. No result depends on it.
         executor: what runs the episodes of these robots, in their order; see `start_executor` by default.
 
     Attributes:
         conditions: their names.
-        robots: those of the conditions, with the length of the episodes.
+        robots: those of the conditions, all models of the first before the second's, with the length of the
+            episodes.
 
     Raises:
         InvalidValueError: the repertoire is empty, or `threads` is out of range.
@@ -57,7 +59,7 @@ class Evaluator:
     def __init__(
         self,
         repertoire: Repertoire,
-        conditions: Mapping[str, Robot],
+        conditions: Mapping[str, Robot | Sequence[Robot]],
         *,
         threads: int | None = None,
         executor: Executor | None = None,
@@ -67,7 +69,9 @@ class Evaluator:
         steps = repertoire.robot.description.episode_steps
         self.repertoire = repertoire
         self.conditions = tuple(conditions)
-        self.robots = tuple(robot.with_episode_steps(steps) for robot in conditions.values())
+        models = [[found] if isinstance(found, Robot) else found for found in conditions.values()]
+        self._models = len(models[0])
+        self.robots = tuple(robot.with_episode_steps(steps) for robots in models for robot in robots)
         self._executor = executor or start_executor(*self.robots, threads=threads)
         self.threads = self._executor.threads
 
@@ -100,6 +104,9 @@ class Evaluator:
             on_finished: called from other threads with the number of episodes finished.
         """
         solutions = self.repertoire.elites.solutions[rows]
+        if self._models > 1:
+            first = 0 if conditions is None else conditions * self._models
+            conditions = first + seeds % self._models
         return self._executor.evaluate(
             solutions, seeds, variants=conditions, request=Request(traces=traced), on_finished=on_finished
         )

@@ -14,6 +14,7 @@ from robots.catalogue import robot_names
 from robots.controllers.mlp import MLPDescription
 from robots.errors import InvalidValueError, UnknownNameError
 from robots.files.records import validate
+from robots.randomization import read_randomization
 from robots.robot import find_robot
 
 # A name that ends in -N stands for one problem for every number N of parameters.
@@ -48,6 +49,7 @@ def find_problem(
     episode_steps: int | None = None,
     damage_share: float = 0.0,
     breaker: Breaker | None = None,
+    randomization: str = "none",
 ) -> Problem:
     """Find a problem: a benchmark, or to walk with a robot.
 
@@ -59,6 +61,7 @@ def find_problem(
         episode_steps: control steps that a robot's episode has at most; the robot's own number by default.
         damage_share: share of a robot's episodes, from 0 to 1, in which it is damaged.
         breaker: damages the robot.
+        randomization: of a robot's models, see `read_randomization`.
 
     Raises:
         UnknownNameError: there is nothing of that name.
@@ -71,6 +74,7 @@ def find_problem(
             "hidden layers": hidden,
             "a number of episode steps": episode_steps,
             "a share of damage": damage_share or None,
+            "a randomization": None if randomization == "none" else randomization,
         }
         for option, value in options.items():
             if value is not None:
@@ -90,8 +94,13 @@ def find_problem(
                 f"episode_steps must be at least 1 and at most {_MOST_STEPS}, not {episode_steps}"
             )
         robot = robot.with_episode_steps(episode_steps)
-    damaged = breaker(robot, ()) if breaker and damage_share else {}
-    return Locomotion(robot, threads=threads, damage_share=damage_share, damaged=damaged)
+    return Locomotion(
+        robot,
+        threads=threads,
+        damage_share=damage_share,
+        breaker=breaker,
+        randomization=read_randomization(randomization, robot),
+    )
 
 
 def recorded_problem(
@@ -104,8 +113,14 @@ def recorded_problem(
     """
     if record.robot is None:
         return make_problem(record.name)
-    damaged = breaker(record.robot, record.damages) if breaker and record.damages else {}
-    return Locomotion(record.robot, threads=threads, damage_share=record.damage_share, damaged=damaged)
+    return Locomotion(
+        record.robot,
+        threads=threads,
+        damage_share=record.damage_share,
+        damages=record.damages,
+        breaker=breaker,
+        randomization=record.randomization,
+    )
 
 
 def _look_up(name: str) -> tuple[Callable[..., Problem] | None, tuple[Any, ...]]:

@@ -1,5 +1,6 @@
 """`Locomotion`: a robot learns to walk in as many ways as its feet can share the work."""
 
+import itertools
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
@@ -8,8 +9,10 @@ import numpy as np
 from repertoire.execution.executor import start_executor
 from repertoire.problems.problem import Normaliser, Problem
 from repertoire.problems.record import ProblemRecord
+from robots.description import Randomization
 from robots.errors import InvalidValueError
 from robots.evaluations import OBJECTIVES_AND_MEASURES, Evaluations, Request
+from robots.randomization import draw_models
 from robots.robot import Robot
 from robots.seeds import SeedFamily
 from robots.words import foot_words
@@ -27,10 +30,13 @@ class Locomotion(Problem):
         robot: the robot that walks.
         threads: of the simulation; all cores by default.
         damage_share: share of episodes, from 0 to 1, that run on one of the damaged robots.
-        damaged: the robot with damages, by their texts; each is as likely as the others.
+        damages: texts of these damages; each is as likely as the others.
+        breaker: damages the robot; needed for a share above 0. Without texts it chooses the damages.
+        randomization: of the robot: each episode runs on one of its models, as likely as the others.
 
     Raises:
-        InvalidValueError: the share is out of range, there is no damaged robot for it, or no share for these.
+        InvalidValueError: the share is out of range, there is nothing that damages the robot, or the
+            randomization changes nothing.
     """
 
     learning_rate = 0.001
@@ -41,16 +47,28 @@ class Locomotion(Problem):
         *,
         threads: int | None = None,
         damage_share: float = 0.0,
-        damaged: Mapping[str, Robot] | None = None,
+        damages: Sequence[str] = (),
+        breaker: Breaker | None = None,
+        randomization: Randomization | None = None,
     ) -> None:
-        damaged = damaged or {}
         if not 0 <= damage_share <= 1:
             raise InvalidValueError(f"damage_share must be from 0 to 1, not {damage_share}")
-        if bool(damage_share) != bool(damaged):
-            raise InvalidValueError("damaged robots and a damage_share above 0 need each other")
+        if damage_share and breaker is None:
+            raise InvalidValueError("a damage_share above 0 needs a breaker, which damages the robot")
         self._robot, controller = robot, robot.controller
-        self._executor = start_executor(robot, *damaged.values(), threads=threads)
-        self.record = replace(walking_record(robot), damage_share=damage_share, damages=tuple(damaged))
+        models = draw_models(robot, randomization) if randomization else [robot]
+        damaged = breaker(robot, damages) if breaker and damage_share else {}
+        if randomization and breaker:  # each damage of another model
+            owners = zip(damaged, itertools.cycle(models))
+            damaged = {text: breaker(model, [text])[text] for text, model in owners}
+        self._models = len(models)
+        self._executor = start_executor(*models, *damaged.values(), threads=threads)
+        self.record = replace(
+            walking_record(robot),
+            damage_share=damage_share,
+            damages=tuple(damaged),
+            randomization=randomization,
+        )
         self.normaliser = Normaliser(robot.observation_dim, controller.fold, controller.unfold)
         self.policy_layers = controller.layers
         self.sigma0 = controller.sigma0
@@ -80,19 +98,21 @@ class Locomotion(Problem):
     ) -> Evaluations:
         """See `Problem.evaluate`; steps are control steps simulated."""
         self._check_request(request)
-        variants = self._choose_robots(seeds) if self.record.damages else None
+        variants = self._choose_robots(seeds) if self.record.damages or self._models > 1 else None
         return self._executor.evaluate(
             solutions, seeds, variants=variants, request=request, on_finished=on_finished
         )
 
     def _choose_robots(self, seeds: np.ndarray) -> np.ndarray:
-        """Which robot runs each episode, (n,) int64: 0, the whole one, or a random damaged one."""
+        """Which robot runs each episode, (n,) int64: a model of the whole one, or a random damaged one."""
         variants = np.zeros(len(seeds), np.int64)
         for row, seed in enumerate(seeds):
             sequence = np.random.SeedSequence(int(seed), spawn_key=(int(SeedFamily.DAMAGE),))
             rng = np.random.default_rng(sequence)
             if rng.random() < self.record.damage_share:
-                variants[row] = rng.integers(1, 1 + len(self.record.damages))
+                variants[row] = self._models + rng.integers(len(self.record.damages))
+            elif self._models > 1:
+                variants[row] = rng.integers(self._models)
         return variants
 
 

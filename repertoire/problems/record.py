@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from robots.description import Randomization
 from robots.errors import InvalidValueError
 from robots.files.texts import check_values
 
@@ -26,6 +27,7 @@ class ProblemRecord:
         controller: shape of the robot's controllers, e.g. `mlp-28-128-128-8`; "" without a robot.
         damage_share: share of the episodes of a training that run on a damaged robot.
         damages: texts of these damages; each such episode has one of them.
+        randomization: of the robot in the episodes of a training; None where all ran on the robot as it is.
 
     Raises:
         InvalidValueError: there is no measure, or not one name for each of them; or a name or range is not
@@ -42,6 +44,7 @@ class ProblemRecord:
     controller: str = ""
     damage_share: float = 0.0
     damages: tuple[str, ...] = ()
+    randomization: Randomization | None = None
 
     def __post_init__(self) -> None:
         check_values([self.name, self.measure_ranges, self.measure_names, self.objective_name])
@@ -82,10 +85,9 @@ class ProblemRecord:
             }
         meaning = f"{self.measure_meaning}: " if self.measure_meaning else ""
         objective = {"objective": self.objective_name} if self.objective_name else {}
-        if self.damages:
-            objective["training"] = (
-                f"{self.damage_share:.0%} of episodes with one of {', '.join(self.damages)}"
-            )
+        damaged = f"{self.damage_share:.0%} of episodes with one of {', '.join(self.damages)}"
+        training = [damaged] * bool(self.damages) + [str(self.randomization)] * bool(self.randomization)
+        objective |= {"training": "; ".join(training)} if training else {}
         return subject | objective | {"measures": meaning + ", ".join(self.measure_names)}
 
     @property

@@ -15,6 +15,7 @@ from repertoire.archives.archive import Elites
 from repertoire.problems.record import ProblemRecord
 from repertoire.repertoire import Repertoire, Spread
 from repertoire.storage.formats import SUM, Array, Contents, Format
+from robots.description import Randomization
 from robots.errors import InvalidValueError
 from robots.files.records import Steps
 from robots.mjcf.screening import screen
@@ -47,7 +48,8 @@ FORMAT = Format(
 class _ProblemFacts(BaseModel):
     """The JSON text of a problem's facts.
 
-    `episode_steps` is that of its robot, and missing without one; damages are missing where there are none.
+    `episode_steps` is that of its robot, and missing without one; damages and randomization are missing where
+    there are none.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True)
@@ -61,6 +63,7 @@ class _ProblemFacts(BaseModel):
     episode_steps: Steps | None = None
     damage_share: Annotated[float, Field(ge=0, le=1)] = 0.0
     damages: Annotated[tuple[str, ...], Field(max_length=_MOST_DAMAGES)] = ()
+    randomization: Randomization | None = None
 
 
 def write_repertoire(
@@ -147,6 +150,10 @@ def _problem_texts(problem: ProblemRecord) -> dict[str, str]:
     if not problem.damages:
         names -= {"damage_share", "damages"}
     facts = {name: getattr(problem, name) for name in sorted(names)}
+    if problem.randomization:
+        facts["randomization"] = problem.randomization.model_dump()
+    else:
+        del facts["randomization"]
     robot = problem.robot
     if robot is None:
         return {"problem": json.dumps(facts)}

@@ -45,6 +45,7 @@ def start_training(
     episode_steps: int | None = None,
     damage_share: float = 0.0,
     breaker: Breaker | None = None,
+    randomization: str = "none",
     **settings: object,
 ) -> Iterator[Training]:
     """Set up a new run, and keep other processes out of its folder meanwhile.
@@ -59,6 +60,7 @@ def start_training(
         episode_steps: of a robot.
         damage_share: of a robot's episodes.
         breaker: damages the robot.
+        randomization: of a robot's models.
         **settings: of `Settings`; what is left out takes its default, or that of the problem or algorithm.
 
     Raises:
@@ -75,6 +77,7 @@ def start_training(
         episode_steps=episode_steps,
         damage_share=damage_share,
         breaker=breaker,
+        randomization=randomization,
     )
     path = RunFiles.of(out).repertoire
     with Training(found, configure(found, algorithm, settings)) as training, new_folder(out), locked(path):

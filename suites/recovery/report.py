@@ -10,7 +10,7 @@ from adapt.damage.text import damage_from
 from repertoire.execution.provenance import processor_name, software_versions
 from robots.files.atomic import make_folder, write_text
 from robots.files.locks import locked
-from robots.randomization import FRICTION, LATENCY, MASS, STRENGTH
+from robots.randomization import GAP
 from robots.words import version_words
 from suites.markdown import NOTHING, bold_if, bullets, fill, format_p, heading, join, picture, table
 from suites.recovery.figures import draw_curves
@@ -96,11 +96,7 @@ def _remarks(results: Results) -> Iterator[str]:
         if 1 < recoveries["seed"].nunique() < _ENOUGH:
             yield f"Bootstrap intervals over fewer than {_ENOUGH} seeds are too narrow."
     if any(track.gap for track in results.tracks):
-        yield (
-            f"Reality gap: each fault is on a robot of its own, with masses ±{MASS:.0%}, friction "
-            f"±{FRICTION:.0%}, motor strength ±{STRENGTH:.0%}, {LATENCY} control step of latency, and noisy "
-            "sensors."
-        )
+        yield f"Reality gap: each fault is on a robot of its own, one of {GAP.ranges}; its sensors are noisy."
     yield f"Reported on: {processor_name()}, with {version_words(software_versions())}."
 
 

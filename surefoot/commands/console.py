@@ -192,6 +192,14 @@ Positive = Whole(min=1)
 Cores = Whole(1, 1024)
 Seed = Whole(min=0)
 
+randomization_option = click.option(
+    "--randomization",
+    default="none",
+    show_default=True,
+    help="Only for robots: run episodes on 16 models of the robot with other masses, friction, motors, delay "
+    "and sensors.  none; default; or ranges: mass=0.8:1.2,friction=0.7:1.3,strength=0.85:1.15,delay=0:1,"
+    "noise=0:0.02,pose=0.05:0.2,models=16",
+)
 threads_option = click.option(
     "--threads", type=Positive, help="Threads of the simulation.  [default: all cores]"
 )

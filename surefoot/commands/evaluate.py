@@ -18,6 +18,7 @@ from surefoot.commands.console import (
     check_different,
     cluster_options,
     console,
+    randomization_option,
     seed_option,
     threads_option,
 )
@@ -44,6 +45,7 @@ _SPREADS = {"objective std": short, "measure std": "{:.3f}".format, "reproducibi
     "--episodes", type=Positive, default=10, show_default=True, help="Number of episodes of each elite."
 )
 @seed_option(0, "the seeds of the episodes")
+@randomization_option
 @click.option("--keep", type=Positive, help="Keep only this many elites, the best ones.  [default: all]")
 @click.option(
     "--out", type=AnyPath, help="File for the corrected repertoire.  [default: FILE with -corrected added]"
@@ -58,6 +60,7 @@ def evaluate(
     file: Path,
     episodes: int,
     seed: int,
+    randomization: str,
     keep: int | None,
     out: Path | None,
     picture: Path | None,
@@ -67,11 +70,12 @@ def evaluate(
     """Evaluate every elite of the repertoire FILE again in fresh episodes, and correct the repertoire.
 
     The episodes have the same seeds for all elites. After an interruption the same command goes on where it
-    was.
+    was. With --randomization, it keeps the gaits that do well on average over models of the robot.
     """
     from repertoire.evaluation.correction import correct, keep_best, reevaluation
     from repertoire.plots import draw_correction
     from repertoire.storage.repertoires import read_repertoire, write_repertoire
+    from robots.randomization import read_randomization
     from robots.rendering.pictures import check_picture
 
     repertoire = read_repertoire(file)
@@ -81,7 +85,8 @@ def evaluate(
     check_different(file, out, picture)
     if picture is not None:
         check_picture(picture)
-    work = reevaluation(repertoire, episodes=episodes, seed=seed, threads=threads)
+    drawn = read_randomization(randomization, repertoire.robot)
+    work = reevaluation(repertoire, episodes=episodes, seed=seed, randomization=drawn, threads=threads)
     with locked_output(file, out, overwrite), work as evaluation:
         take_up(evaluation, unfinished, overwrite)
         run_or_exit(evaluation, unfinished)

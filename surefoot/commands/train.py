@@ -19,6 +19,7 @@ from surefoot.commands.console import (
     Whole,
     cluster_options,
     console,
+    randomization_option,
     seed_option,
 )
 from surefoot.commands.progress import training_bar
@@ -121,6 +122,7 @@ _DEFAULT = "[default: the algorithm's]"
     type=Number(),
     help="Only for robots: share of episodes, 0 to 1, in which a random leg is lost or dead.  [default: 0]",
 )
+@randomization_option
 @click.option(
     "--hidden",
     type=Sizes(),

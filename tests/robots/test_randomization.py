@@ -4,7 +4,9 @@ import numpy as np
 import pytest
 
 from adapt.damage.text import parse_damage
-from robots.randomization import randomised
+from robots.description import Randomization
+from robots.errors import InvalidValueError
+from robots.randomization import DEFAULT, draw_models, randomised, read_randomization
 from robots.robot import load_robot
 
 SEEDS = range(16)
@@ -83,3 +85,66 @@ def test_a_servo_is_stronger_in_every_state():
     np.testing.assert_allclose(
         gap.physics.actuator_forcerange, robot.physics.actuator_forcerange * factors[:, None]
     )
+
+
+def test_the_models_of_a_training_are_spread_over_the_ranges():
+    robot = load_robot("ant")
+    pose = DEFAULT.model_copy(update={"pose": (0.05, 0.2), "models": 40})
+    models, gaps = draw_models(robot, pose), [randomised(robot, seed) for seed in range(40)]
+    delays = np.array([model.faults.delay for model in models])
+    noises = np.array([model.faults.noisy["roll"] for model in models])
+    angles = np.array([model.description.reset_joint_noise for model in models])
+    assert set(delays) == {0, 1}
+    assert 0 < noises.min() < 0.005
+    assert 0.015 < noises.max() < 0.02
+    assert 0.05 < angles.min() < 0.07
+    assert 0.18 < angles.max() < 0.2
+    masses = {model.physics.body_mass[1] for model in (*models, *gaps)}
+    assert len(masses) == 80  # no robot that is scored on was trained on
+    assert draw_models(robot, pose)[7].physics.body_mass[1] == models[7].physics.body_mass[1]
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("none", None),
+        ("default", DEFAULT),
+        (" mass = 0.9:1.1, delay=0:2,models=4", Randomization(mass=(0.9, 1.1), delay=(0, 2), models=4)),
+    ],
+)
+def test_a_randomization_is_read(text, expected):
+    assert read_randomization(text, load_robot("ant")) == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("mass", "must be none, default, or ranges such as mass=0.8:1.2,delay=0:2, not 'mass'"),
+        ("mass=a:b", "must be none, default, or ranges such as"),
+        ("mess=1:2", "randomization: unknown key 'mess'; available: mass, friction"),
+        ("mass=-0.1:1", "randomization: mass.0: .*greater than 0, not -0.1"),
+        ("mass=1.2:0.8", "a range goes from low to high, not from 1.2 to 0.8"),
+        ("mass=0.8:inf", "randomization: mass.1: .*less than or equal to 10, not inf"),
+        ("mass=nan:1", "randomization: mass.0: .*not nan"),
+        ("noise=0:1.5", "randomization: noise.1: .*less than or equal to 1, not 1.5"),
+        ("delay=0:1.5", "randomization: delay.1: .*integer"),
+        ("models=0", "randomization: models: .*greater than 0"),
+    ],
+)
+def test_what_is_no_randomization_is_refused(text, message):
+    with pytest.raises(InvalidValueError, match=message) as caught:
+        read_randomization(text, load_robot("ant"))
+    assert "\n" not in str(caught.value)
+
+
+def test_a_randomization_that_changes_nothing_is_refused():
+    robot = load_robot("ant")
+    with pytest.raises(InvalidValueError, match="changes nothing: give a range such as"):
+        draw_models(robot, Randomization(models=3))
+
+    def slippery(spec):
+        for geom in spec.geoms:
+            geom.condim = 1
+
+    with pytest.raises(InvalidValueError, match="the feet of ant have no friction that could be randomised"):
+        draw_models(robot.modified("ice", slippery), DEFAULT)

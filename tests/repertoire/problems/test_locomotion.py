@@ -8,8 +8,10 @@ import pytest
 from adapt.damage.text import damaged_robots
 from repertoire.algorithms.catalogue import find_algorithm
 from repertoire.problems.locomotion import Locomotion
+from robots.description import Randomization
 from robots.errors import InvalidValueError
 from robots.evaluations import Request
+from robots.randomization import draw_models
 from robots.robot import load_robot
 from robots.simulation.simulation import Simulation
 
@@ -70,7 +72,7 @@ def test_a_share_of_the_episodes_runs_on_damaged_robots(ant, solutions):
     seeds = np.arange(400)
     same = np.repeat(solutions[:1], len(seeds), axis=0)
     with (
-        closing(Locomotion(robot, threads=2, damage_share=0.3, damaged=damaged)) as problem,
+        closing(Locomotion(robot, threads=2, damage_share=0.3, breaker=damaged_robots)) as problem,
         closing(Simulation(robot, *damaged.values(), threads=1)) as simulation,
     ):
         found = problem.evaluate(same, seeds).objectives
@@ -90,15 +92,37 @@ def test_a_share_of_the_episodes_runs_on_damaged_robots(ant, solutions):
 
 
 @pytest.mark.parametrize(
-    ("share", "damaged", "message"),
+    ("share", "breaker", "message"),
     [
-        (1.5, True, r"^damage_share must be from 0 to 1, not 1.5$"),
-        (np.nan, True, r"^damage_share must be from 0 to 1, not nan$"),
-        (0.5, False, r"^damaged robots and a damage_share above 0 need each other$"),
-        (0.0, True, r"^damaged robots and a damage_share above 0 need each other$"),
+        (1.5, damaged_robots, r"^damage_share must be from 0 to 1, not 1.5$"),
+        (np.nan, damaged_robots, r"^damage_share must be from 0 to 1, not nan$"),
+        (0.5, None, r"^a damage_share above 0 needs a breaker, which damages the robot$"),
     ],
 )
-def test_an_impossible_share_is_refused(ant, share, damaged, message):
-    robot = ant.robot
+def test_an_impossible_share_is_refused(ant, share, breaker, message):
     with pytest.raises(InvalidValueError, match=message):
-        Locomotion(robot, damage_share=share, damaged={"front_left:lost": robot} if damaged else {})
+        Locomotion(ant.robot, damage_share=share, breaker=breaker)
+
+
+def test_episodes_run_on_the_models_of_a_randomization(ant, solutions):
+    robot, seeds = ant.robot, np.arange(200)
+    randomization = Randomization(mass=(0.5, 1.5), models=3)
+    same, options = np.repeat(solutions[:1], 200, axis=0), {"threads": 2, "randomization": randomization}
+    models = draw_models(robot, randomization)
+    with (
+        closing(Locomotion(robot, **options)) as problem,
+        closing(Locomotion(robot, damage_share=0.5, breaker=damaged_robots, **options)) as damaged,
+        closing(Simulation(*models, threads=1)) as simulation,
+    ):
+        found = problem.evaluate(same, seeds).objectives
+        mixed = damaged.evaluate(same, seeds).objectives
+        by_model = np.array(
+            [simulation.evaluate(same, seeds, variants=np.full(200, i)).objectives for i in range(3)]
+        )
+    ran = by_model == found
+    assert ran.any(axis=0).all()
+    assert (ran.sum(axis=1) > 40).all()
+    whole = (by_model == mixed).any(axis=0).mean()
+    assert 0.35 < whole < 0.65
+    assert problem.record().randomization == randomization
+    assert "3 models: mass 0.5 to 1.5" in problem.record().facts()["training"]
