@@ -25,6 +25,7 @@ ENVIRONMENTS = {
     "walker": "Walker2DBulletEnv",
 }
 
+_PITCH = 2  # the last of the root joints of a robot that moves in a plane
 _SIGNS = {"ant": (1, 1, 1, -1, 1, -1, 1, 1)}  # of a joint there against ours, where the axes are not the same
 
 
@@ -64,6 +65,8 @@ class PyBulletRobot:
         self._body = self._there.robot_body.bodies[self._there.robot_body.bodyIndex]
         self._joints = [joint.jointIndex for joint in self._there.ordered_joints]
         self._signs = np.array(_SIGNS.get(name, (1,) * len(self._joints)))
+        # where the torso of a robot that moves in a plane is when its root joints are at 0
+        self._start = np.array(self._there.robot_body.pose().xyz())
         self._free = self.robot.physics.jnt_type[0] == mujoco.mjtJoint.mjJNT_FREE
 
     def reset(self, seed: int) -> np.ndarray:
@@ -107,9 +110,12 @@ class PyBulletRobot:
             self.robot.description.position_rates.get(name, 1.0) for name in self.robot.description.joints
         ]
         joints = np.array([self._bullet.getJointState(self._body, joint)[:2] for joint in self._joints])
-        if not self._free:
-            root = np.array([self._bullet.getJointState(self._body, joint)[:2] for joint in range(3)])
-            return np.r_[root[:, 0], joints[:, 0]], np.r_[root[:, 1], joints[:, 1]]
+        if not self._free:  # their root joints turn about a point of the floor
+            link = self._there.robot_body.bodyPartIndex
+            state = self._bullet.getLinkState(self._body, link, computeLinkVelocity=1)
+            pitch, turning = self._bullet.getJointState(self._body, _PITCH)[:2]
+            x, _, z = np.subtract(state[0], self._start)
+            return np.r_[x, z, pitch, joints[:, 0]], np.r_[state[6][0], state[6][2], turning, joints[:, 1]]
         position, (x, y, z, w) = self._bullet.getBasePositionAndOrientation(self._body)
         velocity, turning = self._bullet.getBaseVelocity(self._body)
         rotation = np.zeros(9)

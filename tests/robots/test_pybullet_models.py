@@ -1,9 +1,12 @@
-"""The paper's four robots against PyBullet's: what they are made of, and how they behave.
+"""The paper's four robots against PyBullet's: what they are made of, how they move, and how they behave.
 
-`pybullet.json` holds what PyBullet 3.2.7 says of its models (`getDynamicsInfo`, `getJointInfo`), and what 60
-episodes (12 of zero action) of its environments did.
+`pybullet.json` holds what PyBullet 3.2.7 says of its models (`getDynamicsInfo`, `getJointInfo`), what 60
+episodes (12 of zero action) of its environments did, and how its robots move afloat. `pybullet_passages` holds
+passages of trained gaits that walk there (`python -m benchmarks running`).
 """
 
+import copy
+import dataclasses
 import json
 from functools import cache
 from pathlib import Path
@@ -13,9 +16,11 @@ import mujoco
 import numpy as np
 import pytest
 
+from benchmarks.running import replay
 from robots.robot import Robot, load_robot
 from robots.simulation.stepper import Stepper
 
+PASSAGES = Path(__file__).with_name("pybullet_passages")
 PYBULLET = json.loads(Path(__file__).with_name("pybullet.json").read_text())
 FLOOR_FRICTION = 0.8  # multiplies the link's in PyBullet
 EPISODES = 60
@@ -52,6 +57,7 @@ BODIES = [(robot, body) for robot, bodies in LINKS.items() for body in bodies]
 KINDS = ("zero_action", "uniform_random_actions", "xavier_policies")
 # Figures that are not within the tolerances of PyBullet's, as they are here; docs/robots.md tells why.
 DIFFERENT = {
+    ("walker", "zero_action", "steps"): 51.5,  # 29.5
     ("half_cheetah", "zero_action", "contact front_foot"): 0.99,  # 0.55
     ("half_cheetah", "uniform_random_actions", "contact front_foot"): 0.74,  # 0.42
     ("half_cheetah", "xavier_policies", "contact front_foot"): 0.95,  # 0.62
@@ -118,6 +124,52 @@ def test_the_position_is_the_mean_over_the_same_parts(name: str) -> None:
     found = sorted(np.round(np.array(ours)[:, axes], 2).tolist())
     expected = sorted(np.round(np.array(list(PYBULLET[name]["parts"].values()))[:, axes], 2).tolist())
     np.testing.assert_allclose(found, expected, atol=0.011)
+
+
+def _afloat(robot: Robot, speed: float = 0.0) -> Stepper:
+    """The robot floating without gravity, its joints mid-range, moving ahead at a speed [m/s]."""
+    model = copy.copy(robot.physics)
+    model.opt.gravity[:] = 0
+    stepper = Stepper(dataclasses.replace(robot, physics=model))
+    stepper.reset(0)
+    stepper.data.qpos[:] = model.qpos0
+    stepper.data.qpos[2 if robot.name == "ant" else 1] += 50
+    for joint, limits in zip(robot.description.joints, robot.joint_ranges, strict=True):
+        stepper.data.joint(joint).qpos = limits.mean()
+    stepper.data.qvel[0] = speed
+    return stepper
+
+
+@pytest.mark.parametrize("name", LINKS)
+def test_joints_accelerate_and_drag_slows_down_as_in_pybullet(name: str) -> None:
+    robot, known = load_robot(name), PYBULLET[name]["afloat"]
+    for number, (joint, expected) in enumerate(
+        zip(robot.description.joints, known["accelerations"], strict=True)
+    ):
+        stepper, rate = _afloat(robot), robot.description.position_rates.get(joint, 1.0)
+        action = np.zeros(robot.action_dim)
+        action[number] = 10.0 * rate / robot.physics.actuator(joint).gear[0]  # 10 N m
+        stepper.step(action)
+        found = rate * stepper.data.joint(joint).qvel[0] / robot.control_step
+        assert found == pytest.approx(expected, rel=1e-3), joint
+    stepper = _afloat(robot, 2.4)
+    for _ in range(30):
+        stepper.step(np.zeros(robot.action_dim))
+    assert stepper.data.qvel[0] == pytest.approx(known["slowed"], rel=1e-6)
+
+
+@pytest.mark.parametrize("path", sorted(PASSAGES.glob("*.npz")), ids=lambda path: path.stem)
+def test_passages_of_walks_in_pybullet_end_alike(path: Path) -> None:
+    robot, passages = load_robot(path.stem), dict(np.load(path))
+    first = 7 if robot.name == "ant" else 3  # of the joints
+    ends, contacts = replay(robot, passages)
+    moved = np.linalg.norm(passages["ends"] - passages["qpos"], axis=1)
+    error = np.linalg.norm(ends - passages["ends"], axis=1)
+    assert len(ends) == 40
+    assert np.median(error) < 0.05
+    assert error.mean() < 0.3 * moved.mean()
+    assert np.linalg.norm((ends - passages["ends"])[:, first:], axis=1).mean() < 0.1
+    assert (contacts == passages["contacts"]).mean() > 0.95
 
 
 def _episode(stepper: Stepper, seed: int, kind: str, rng: np.random.Generator) -> tuple[float, ...]:
