@@ -1,7 +1,7 @@
 """The paper's four robots against PyBullet's: what they are made of, how they move, and how they behave.
 
-`pybullet.json` holds what PyBullet 3.2.7 says of its models (`getDynamicsInfo`, `getJointInfo`), what 60
-episodes (12 of zero action) of its environments did, and how its robots move afloat. `pybullet_passages` holds
+`pybullet.json` holds what PyBullet 3.2.7 says of its models (`getDynamicsInfo`, `getJointInfo`), what its
+environments did in 60 episodes (12 of zero action), and how its robots move afloat. `pybullet_passages` holds
 passages of trained gaits that walk there (`python -m benchmarks running`).
 """
 
