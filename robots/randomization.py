@@ -1,6 +1,5 @@
 """Robots that differ from their model as real ones do: models drawn from a `Randomization`."""
 
-from collections.abc import Sequence
 from dataclasses import replace
 
 import mujoco
@@ -31,11 +30,12 @@ def draw_models(robot: Robot, randomization: Randomization) -> list[Robot]:
         InvalidRobotError: a changed model does not compile.
     """
     _check(robot, randomization)
-    seeds = ((int(SeedFamily.RANDOMIZATION), number) for number in range(randomization.models))
+    family = int(SeedFamily.RANDOMIZATION)
+    seeds = [np.random.SeedSequence(0, spawn_key=(family, i)) for i in range(randomization.models)]
     return [randomised(robot, seed, randomization) for seed in seeds]
 
 
-def randomised(robot: Robot, seed: int | Sequence[int], randomization: Randomization = GAP) -> Robot:
+def randomised(robot: Robot, seed: int | np.random.SeedSequence, randomization: Randomization = GAP) -> Robot:
     """Draw one model of a robot.
 
     Args:
@@ -61,7 +61,7 @@ def randomised(robot: Robot, seed: int | Sequence[int], randomization: Randomiza
         for motor, factor in zip(spec.actuators, strengths, strict=True):
             _scale_force(motor, factor)
 
-    label = f"gap@{seed}" if isinstance(seed, int) else f"model {seed[-1]} of {randomization}"
+    label = f"gap@{seed}" if isinstance(seed, int) else f"model {seed.spawn_key[-1]} of {randomization}"
     noisy = dict.fromkeys(robot.observation_names, noise) if noise else {}
     changed = robot.modified(label, edit, faults=Faults(delay=delay, noisy=noisy))
     return replace(

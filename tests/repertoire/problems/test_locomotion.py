@@ -66,7 +66,7 @@ def test_me_es_normalises_what_the_ant_sees(ant):
 
 
 def test_a_share_of_the_episodes_runs_on_damaged_robots(ant, solutions):
-    robot = ant.robot
+    robot = ant.record.robot
     damaged = damaged_robots(robot)
     assert list(damaged) == [f"{leg}:{kind}" for kind in ("lost", "dead") for leg in robot.description.legs]
     seeds = np.arange(400)
@@ -101,11 +101,11 @@ def test_a_share_of_the_episodes_runs_on_damaged_robots(ant, solutions):
 )
 def test_an_impossible_share_is_refused(ant, share, breaker, message):
     with pytest.raises(InvalidValueError, match=message):
-        Locomotion(ant.robot, damage_share=share, breaker=breaker)
+        Locomotion(ant.record.robot, damage_share=share, breaker=breaker)
 
 
 def test_episodes_run_on_the_models_of_a_randomization(ant, solutions):
-    robot, seeds = ant.robot, np.arange(200)
+    robot, seeds = ant.record.robot, np.arange(200)
     randomization = Randomization(mass=(0.5, 1.5), models=3)
     same, options = np.repeat(solutions[:1], 200, axis=0), {"threads": 2, "randomization": randomization}
     models = draw_models(robot, randomization)
@@ -124,5 +124,5 @@ def test_episodes_run_on_the_models_of_a_randomization(ant, solutions):
     assert (ran.sum(axis=1) > 40).all()
     whole = (by_model == mixed).any(axis=0).mean()
     assert 0.35 < whole < 0.65
-    assert problem.record().randomization == randomization
-    assert "3 models: mass 0.5 to 1.5" in problem.record().facts()["training"]
+    assert problem.record.randomization == randomization
+    assert "3 models: mass 0.5 to 1.5" in problem.record.facts()["training"]
