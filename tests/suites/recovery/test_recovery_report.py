@@ -105,4 +105,4 @@ def test_without_binding_damages_there_are_no_tables(tmp_path):
 def test_a_reality_gap_is_described(tmp_path):
     gap = replace(TRACKS[0], name="T1", gap=True)
     results = replace(make_results(), tracks=(gap,))
-    assert "masses ±20%" in report_text(results, tmp_path, [])
+    assert "mass 0.8 to 1.2" in report_text(results, tmp_path, [])
