@@ -11,7 +11,7 @@ from adapt.damage.damage import Damage
 from adapt.oracle import find_oracle, true_objectives
 from adapt.records import Outcome, Performance, Recovery, Trial
 from adapt.rehearsal.table import Table
-from adapt.selectors.catalogue import choose_selector, find_selector, make_selector
+from adapt.selectors.catalogue import AnySelector, choose_selector, make_selector
 from adapt.selectors.selector import Context, Prior
 from adapt.self_model.twin import Thinking
 from repertoire.evaluation.evaluator import Evaluator
@@ -33,7 +33,7 @@ def recover(
     *,
     seed: int,
     trials: int = 20,
-    selector: str | None = None,
+    selector: AnySelector | None = None,
     table: Table | None = None,
     max_falls: int | None = None,
     confirmations: int = CONFIRMATIONS,
@@ -50,8 +50,8 @@ def recover(
         damage: what broke.
         seed: at least 0; the result depends on nothing else that is not in the other arguments.
         trials: how many there may be at most, at least 1, confirmation trials included.
-        selector: name of what chooses the trials, by default `rehearsed` if there is a
-            table, and `map-bo-tuned` if there is none.
+        selector: what chooses the trials: a name, or a class or another object that makes one in a
+            `Context`; by default `rehearsed` if there is a table, and `map-bo-tuned` if there is none.
         table: the repertoire's rehearsal.
         max_falls: how many trials may end in a fall, at least 1; any number by default.
         confirmations: trials of the recommended controller, and as many of the incumbent, by which it must
@@ -73,10 +73,9 @@ def recover(
     _check_whole("confirmations", confirmations, 0)
     _check_whole("seed", seed, 0)
     _check_repertoire(repertoire)
-    name = choose_selector(selector, table)
-    entry = find_selector(name)
+    entry = choose_selector(selector, table)
     if thinking is not None and not entry.thinks:
-        raise InvalidValueError(f"the {name} selector does not think between trials: choose self-model")
+        raise InvalidValueError(f"the {entry.name} selector does not think between trials: choose self-model")
     seed = int(seed)
     with (
         Evaluator(repertoire, {"intact": repertoire.robot}, threads=threads) as intact,
@@ -99,7 +98,7 @@ def recover(
             on_thinking=thinking_on,
         )
         incumbent = find_incumbent(intact, seed=seed)
-        search = ConfirmedSearch(make_selector(name, context), incumbent, confirmations=confirmations)
+        search = ConfirmedSearch(make_selector(entry, context), incumbent, confirmations=confirmations)
         tried: list[Trial] = []
         while (row := search.ask()) is not None:
             tried.append(_try(damaged, seed, search, len(tried) + 1, row, traced=entry.thinks))
@@ -113,7 +112,7 @@ def recover(
         return Recovery(
             robot=repertoire.robot.name,
             damage=str(damage),
-            selector=name,
+            selector=entry.name,
             seed=seed,
             incumbent=incumbent,
             healthy=_performance(intact, incumbent, seed),

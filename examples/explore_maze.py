@@ -7,7 +7,7 @@ import numpy as np
 from matplotlib.collections import LineCollection
 from matplotlib.figure import Figure
 
-from repertoire.algorithms.catalogue import find_algorithm
+from repertoire.algorithms.catalogue import find_algorithm, start_search
 from repertoire.metrics import measure
 from repertoire.plots import save_figure
 from repertoire.problems.maze import Maze
@@ -46,7 +46,7 @@ chosen = {
     "archive": maze.archive,
     "min_objective": maze.min_objective,
 }
-search = algorithm.start(algorithm.settings(chosen), maze, np.random.SeedSequence(SEED))
+search = start_search(algorithm.settings(chosen), maze, np.random.SeedSequence(SEED))
 for _ in range(batches):
     solutions = search.ask()
     search.tell(maze.evaluate(solutions, np.zeros(len(solutions), np.int64)))

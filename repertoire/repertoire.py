@@ -1,7 +1,9 @@
 """`Repertoire`: what training leaves behind, and what recovery starts from."""
 
 import math
+import textwrap
 from dataclasses import dataclass, field, replace
+from html import escape
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
@@ -20,6 +22,7 @@ if TYPE_CHECKING:
     from robots.controllers.controller import OnInvalid, Policy
 
 _DECILE = 0.1
+_WIDTH = 110  # of a line that outlines a repertoire [characters]
 
 
 @dataclass(frozen=True, eq=False)
@@ -97,6 +100,26 @@ class Repertoire:
 
     def __len__(self) -> int:
         return len(self.elites)
+
+    def __repr__(self) -> str:
+        return "\n".join(f"{name:<12}{value}" for name, value in self._outline().items())
+
+    def _repr_html_(self) -> str:
+        """A table for notebooks."""
+        rows = (
+            f"<tr><th>{escape(name)}</th><td>{escape(value)}</td></tr>"
+            for name, value in self._outline().items()
+        )
+        return f"<table>{''.join(rows)}</table>"
+
+    def _outline(self) -> dict[str, str]:
+        """The five facts that matter most, each cut to a line."""
+        facts = self.facts()
+        facts["archive"] += f", coverage {facts['coverage']}, QD score {facts['QD score'].split()[0]}"
+        facts["best"] += f", mean {facts['mean']}, {facts.get('corrected', self.caution or 'exact')}"
+        subject = "robot" if self.problem.robot else "problem"
+        names = (subject, "algorithm", "evaluations", "archive", "best")
+        return {name: textwrap.shorten(facts[name], _WIDTH) for name in names}
 
     @property
     def robot(self) -> Robot:
@@ -197,8 +220,11 @@ class Repertoire:
         row = self.best() if which == "best" else self.row(which)
         return Policy(self.robot.controller, self.elites.solutions[row], on_invalid=on_invalid)
 
-    def to_pandas(self) -> "pandas.DataFrame":
-        """A table with a row per elite: its cell, objective and measures, and their spread if it is known."""
+    def to_pandas(self, *, solutions: bool = False) -> "pandas.DataFrame":
+        """A table with a row per elite: its cell, objective and measures, and their spread if it is known.
+
+        With its solution, if that is asked for, in columns `parameter 1` to `parameter n`.
+        """
         import pandas  # takes a third of a second
 
         columns = {
@@ -209,7 +235,11 @@ class Repertoire:
         if self.spread is not None:
             columns["objective std"] = self.spread.objective_std
             columns["reproducibility"] = self.spread.reproducibility
-        return pandas.DataFrame(columns)
+        table = pandas.DataFrame(columns)
+        if not solutions:
+            return table
+        names = [f"parameter {number}" for number in range(1, self.problem.solution_dim + 1)]
+        return table.join(pandas.DataFrame(self.elites.solutions, columns=names))
 
     def facts(self) -> dict[str, str]:
         """What there is to say about it, in words."""

@@ -70,7 +70,7 @@ class RenderingError(SurefootError):
     """A picture that cannot be drawn, or a video that cannot be encoded, on this machine."""
 
 
-def one_line(error: Exception) -> str:
+def one_line(error: BaseException) -> str:
     """An error's message without line breaks."""
     return " ".join(str(error).split())
 

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from importlib.metadata import entry_points
 from pathlib import Path
 
-from robots.errors import InvalidFileError, one_line
+from robots.errors import InvalidFileError, InvalidValueError, one_line
 from robots.files.atomic import explain_errors
 
 GROUP = "surefoot.plugins"
@@ -42,7 +42,7 @@ def load_plugins(files: Sequence[str | Path] = ()) -> None:
             _loaded.add(point.value)
             try:
                 point.load()
-            except Exception as error:
+            except (Exception, SystemExit) as error:
                 raise _failure(point.name, error) from error
 
 
@@ -62,13 +62,20 @@ def _load_file(path: str) -> None:
     _loaded.add(path)
     try:
         spec.loader.exec_module(module)
-    except Exception as error:
+    except (Exception, SystemExit) as error:
         del sys.modules[name]
         _loaded.discard(path)
         raise _failure(path, error) from error
 
 
-def _failure(plugin: str, error: Exception) -> InvalidFileError:
+def registered_twice(what: str, name: str, *things: object) -> InvalidValueError:
+    """What to raise where a name is registered for two things, of which a plugin has at least one."""
+    modules = (sys.modules.get(getattr(thing, "__module__", "")) for thing in things)
+    places = " and ".join(str(getattr(module, "__file__", module)) for module in modules)
+    return InvalidValueError(f"the {what} {name!r} is registered twice, in {places}: choose another name")
+
+
+def _failure(plugin: str, error: BaseException) -> InvalidFileError:
     """What to raise when importing a plugin fails."""
     return InvalidFileError(
         f"the plugin {plugin} cannot be loaded: {type(error).__name__}: {one_line(error)}"

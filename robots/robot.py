@@ -127,6 +127,10 @@ class Robot:
     start: Mapping[str, np.ndarray]
     modifications: tuple[Modification, ...] = ()
 
+    def __repr__(self) -> str:
+        changes = "".join(f", {change.label}" for change in self.modifications)
+        return f"<Robot {self.name}: {self.description.title}{changes}>"
+
     @property
     def name(self) -> str:
         """The robot's identifier."""

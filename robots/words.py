@@ -41,6 +41,11 @@ def version_words(versions: Mapping[str, str]) -> str:
     return ", ".join(f"{name} {version}" for name, version in versions.items())
 
 
+def nameless(name: str) -> str:
+    """How records call an object that is registered under no name."""
+    return f"{name} (not registered)"
+
+
 def foot_words(foot: str) -> str:
     """A foot's name in words: `front_left` and `front_left_foot` are the front left foot."""
     words = foot.replace("_", " ")

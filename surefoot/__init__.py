@@ -1,8 +1,10 @@
 """Surefoot: train repertoires of gaits, and get a damaged walking robot going again.
 
-* `load`: read a repertoire, which offers `.to_pandas()` and `.policy(cell or "best")`.
-* `train`: train a repertoire for a robot or a benchmark problem.
-* `recover`: break a robot and find a gait that still works.
+* `load`: read a repertoire, with `.to_pandas()` and `.policy(cell or "best")`; `show` prints what it is.
+* `train`: train a repertoire for a robot or a benchmark problem; `resume` goes on after an interruption.
+* `recover`: break a robot and find a gait that still works; `deploy` walks with it.
+* `evaluate` and `rehearse`: try every gait again, or under a library of damages.
+* `merge`: put the best gaits of several repertoires into one.
 * `Search`: quality-diversity optimisation of a function of one's own by `ask` and `tell`.
 * `surefoot.environments`: the walking task for Gymnasium; importing it registers the environments.
 * `load_plugins`: add kinds of damage, selectors and other things of one's own.
@@ -13,22 +15,28 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from robots.plugins import load_plugins
-    from surefoot.api import load, recover, train
+    from surefoot.api import deploy, evaluate, load, merge, recover, rehearse, resume, show, train
     from surefoot.search import Search
 
-__all__ = ["Search", "load", "load_plugins", "recover", "train"]
+__all__ = [
+    "Search",
+    "deploy",
+    "evaluate",
+    "load",
+    "load_plugins",
+    "merge",
+    "recover",
+    "rehearse",
+    "resume",
+    "show",
+    "train",
+]
 
-_HOMES = {
-    "Search": "surefoot.search",
-    "load": "surefoot.api",
-    "load_plugins": "robots.plugins",
-    "recover": "surefoot.api",
-    "train": "surefoot.api",
-}
+_HOMES = {"Search": "surefoot.search", "load_plugins": "robots.plugins"}
 
 
 def __getattr__(name: str) -> Any:
     """Import what is asked for when it is asked for: `import surefoot` itself takes no time."""
-    if name not in _HOMES:
+    if name not in __all__:
         raise AttributeError(f"module 'surefoot' has no attribute {name!r}; it has {', '.join(__all__)}")
-    return getattr(import_module(_HOMES[name]), name)
+    return getattr(import_module(_HOMES.get(name, "surefoot.api")), name)

@@ -1,16 +1,37 @@
-"""What Python users need: load a repertoire, train one, recover with one."""
+"""What Python users need; the commands of the command line call it. Everything can be an object or a name."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Sequence
+from contextlib import nullcontext
+from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, Literal
 
 from adapt.damage.damage import Damage
 from adapt.records import Recovery, Trial
-from repertoire.repertoire import Repertoire
-from surefoot.shipped import repertoire_path
+from repertoire.repertoire import Repertoire, format_cell
+from repertoire.storage.files import RunFiles
+from robots.errors import InvalidFileError, InvalidValueError
+from robots.files.atomic import file_exists
+from robots.robot import Robot
+from surefoot.interrupts import interrupt_flag
+from surefoot.printing import console, note
+from surefoot.progress import phase_bars, training_bar
+from surefoot.resuming import Stopped, check_output, run_to_file
+from surefoot.shipped import best_known, caution, repertoire_path
 
 if TYPE_CHECKING:
+    from adapt.rehearsal.table import Table
+    from adapt.selectors.catalogue import AnySelector
     from adapt.self_model.twin import Thinking
+    from repertoire.algorithms.catalogue import AnyAlgorithm
+    from repertoire.archives.archive import ArchiveSpec
+    from repertoire.evaluation.correction import Correction
+    from repertoire.evaluation.evaluator import Evaluation
+    from repertoire.problems.problem import Problem
+    from repertoire.training.training import Training
+    from robots.deployment.deployment import Telemetry
+
+Source = Repertoire | str | Path
 
 
 def load(source: str | Path) -> Repertoire:
@@ -28,27 +49,33 @@ def load(source: str | Path) -> Repertoire:
 
 
 def train(
-    problem: str,
+    problem: "Problem | Robot | str | Path",
+    algorithm: "AnyAlgorithm" = "sep-cma-mae",
     *,
-    out: str | Path,
-    algorithm: str = "sep-cma-mae",
+    out: str | Path | None = None,
     evaluations: int = 20_000,
     seed: int = 1,
     overwrite: bool = False,
     threads: int | None = None,
+    checkpoint_seconds: float = 60.0,
+    progress: bool = False,
     on_progress: Callable[..., None] | None = None,
-    **settings: object,
+    **settings: Any,
 ) -> Repertoire:
     """Train a repertoire, saving it as it grows.
 
     Args:
-        problem: name of a robot or benchmark problem, or path of the YAML of your own robot.
-        out: folder of the run, in which `repertoire.h5` is written.
-        algorithm: name, as listed by `surefoot algorithms`.
+        problem: a robot, or a `Problem` of your own; or the name of a robot or benchmark problem, or the path
+            of the YAML of your own robot.
+        algorithm: an `Algorithm` of your own, or settings of emitters, of which there is then one each; or
+            the name of an algorithm, as listed by `surefoot algorithms`.
+        out: folder of the run, in which `repertoire.h5` is written; None to save nothing.
         evaluations: solutions to evaluate, rounded up to whole batches.
         seed: from which every random number derives.
         overwrite: whether to replace a run that the folder already holds.
         threads: of a robot's simulation; all cores by default. The result does not depend on it.
+        checkpoint_seconds: time between two checkpoints [s].
+        progress: whether to show a bar. An interrupt then lets the current batch finish and be saved.
         on_progress: called with a `repertoire.training.training.Progress` after every batch and, from other
             threads, within it.
         **settings: such as `archive`, `sigma0`, `emitters`, `batch_size`, `episode_steps`, `hidden`,
@@ -56,17 +83,17 @@ def train(
 
     Raises:
         UnknownNameError: there is no such problem or algorithm.
-        InvalidValueError: a setting is wrong, or the folder already holds a run.
+        InvalidValueError: a setting is wrong, the folder already holds a run, or no file can hold the robot.
         InvalidFileError: the folder cannot be written to.
         InUseError: another process works in the folder.
+        KeyboardInterrupt: training was interrupted.
     """
     from adapt.damage.text import damaged_robots
-    from repertoire.storage.files import RunFiles
     from repertoire.training.runs import start_training
 
-    folder = Path(out)
+    folder = None if out is None else Path(out)
     with start_training(
-        str(problem),
+        problem,
         algorithm,
         out=folder,
         overwrite=overwrite,
@@ -74,25 +101,81 @@ def train(
         evaluations=evaluations,
         seed=int(seed),
         breaker=damaged_robots,
-        **settings,  # type: ignore[arg-type]
+        **settings,
     ) as training:
-        training.run(RunFiles.of(folder).repertoire, on_progress=on_progress)
-        return training.repertoire()
+        return _trained(training, folder, checkpoint_seconds, progress, on_progress)
+
+
+def resume(
+    out: str | Path,
+    *,
+    threads: int | None = None,
+    checkpoint_seconds: float = 60.0,
+    progress: bool = False,
+    on_progress: Callable[..., None] | None = None,
+) -> Repertoire:
+    """Go on with a run that was interrupted, to the same result; see `train`.
+
+    Raises:
+        InvalidFileError: the folder holds no run that can be read.
+        InvalidValueError: the run was recorded with an object that is not registered here.
+        InUseError: another process works in the folder.
+        KeyboardInterrupt: training was interrupted.
+    """
+    from adapt.damage.text import damaged_robots
+    from repertoire.training.runs import resume_training
+
+    folder = Path(out)
+    with resume_training(folder, threads=threads, breaker=damaged_robots) as training:
+        if training is not None:
+            return _trained(training, folder, checkpoint_seconds, progress, on_progress)
+    if progress:
+        note(f"{folder} has finished already; see it with: surefoot.show('{folder}')")
+    return load(folder)
+
+
+def _trained(
+    training: "Training",
+    folder: Path | None,
+    checkpoint_seconds: float,
+    progress: bool,
+    on_progress: Callable[..., None] | None,
+) -> Repertoire:
+    """Run a training to its end."""
+    path = None if folder is None else RunFiles.of(folder).repertoire
+    for remark in (*training.changed_versions(), *training.remarks) if progress else ():
+        note(f"note: {remark}")
+    bar = training_bar(training.settings.evaluations) if progress else nullcontext(on_progress)
+    with interrupt_flag(note) if progress else nullcontext() as stop, bar as show:
+        try:
+            training.run(path, checkpoint_seconds=checkpoint_seconds, on_progress=show, stop=stop)
+        except InvalidFileError as error:
+            again = f"once that is mended: surefoot.resume('{folder}')"
+            if path is None or not file_exists(path):
+                again = "nothing was saved: train again once that is mended"
+            raise InvalidFileError(f"{error}; {again}") from error
+    if not training.finished:
+        saved = f" and saved. Go on with: surefoot.resume('{folder}')" if folder else ""
+        note(f"Stopped{saved}")
+        raise Stopped
+    return training.repertoire()
 
 
 def recover(
-    source: Repertoire | str | Path,
+    source: Source,
     damage: Damage | str,
     *,
     seed: int = 1,
     trials: int = 20,
-    selector: str | None = None,
-    rehearsal: str | Path | None = None,
+    selector: "AnySelector | None" = None,
+    rehearsal: "Table | str | Path | None" = None,
     threads: int | None = None,
     oracle: bool = False,
     thinking: "Thinking | None" = None,
+    progress: bool = False,
     on_trial: Callable[[Trial], None] | None = None,
     on_progress: Callable[[str, float], None] | None = None,
+    **settings: Any,
 ) -> Recovery:
     """Break the robot of a repertoire in simulation, and find a gait that still works.
 
@@ -102,39 +185,298 @@ def recover(
         seed: from which every random number derives.
         trials: how many there may be at most. The last ones confirm that the gait found is better than the
             old one, which it otherwise does not replace; see `adapt.confirmation`.
-        selector: name of what chooses the trials; by default `rehearsed` if there is a rehearsal, and
-            `map-bo-tuned` if there is none.
-        rehearsal: file of the rehearsal; by default the one next to the repertoire's file, if the selector
-            uses one.
+        selector: what chooses the trials: a class of your own, anything else that makes a `Selector` in a
+            `Context`, or a name; by default `rehearsed` if there is a rehearsal, and `map-bo-tuned` if not.
+        rehearsal: what `rehearse` returned, or its file; by default the one next to the repertoire's file, if
+            the selector uses one.
         threads: of the simulation; all cores by default. The result does not depend on it.
         oracle: whether to find the repertoire's best gait by trying all of them, many times.
         thinking: what the `self-model` selector may simulate between trials; by default for ten seconds.
+        progress: whether to show a bar for what takes time between trials.
         on_trial: called after each trial.
         on_progress: called with what takes time between trials, in words, and the share of it that is done.
+        **settings: of `adapt.recovery.recover`: `max_falls` and `confirmations`.
 
     Raises:
         UnknownNameError: the robot has no such part, or there is no such selector or kind of damage.
         InvalidValueError: the repertoire is empty or has no robot, or an argument is wrong.
         InvalidFileError: a file cannot be read.
     """
-    from adapt.damage.text import parse_damage
     from adapt.recovery import recover as run_recovery
     from adapt.selectors.catalogue import find_table
 
-    path = None if isinstance(source, Repertoire) else repertoire_path(source)
-    repertoire = source if isinstance(source, Repertoire) else load(source)
-    broken = damage if isinstance(damage, Damage) else parse_damage(str(damage), repertoire.robot)
-    table, _ = find_table(repertoire, path, selector, None if rehearsal is None else Path(rehearsal))
-    return run_recovery(
-        repertoire,
-        broken,
-        seed=seed,
-        trials=trials,
-        selector=selector,
-        table=table,
-        threads=threads,
-        oracle=oracle,
-        thinking=thinking,
-        on_trial=on_trial,
-        on_progress=on_progress,
+    repertoire, file = _opened(source)
+    damage = _found_damage(damage, repertoire.robot)
+    if rehearsal is None or isinstance(rehearsal, str | Path):
+        path = None if rehearsal is None else Path(rehearsal)
+        rehearsal, _ = find_table(repertoire, file, selector, path)
+    with phase_bars() if progress else nullcontext(on_progress) as show:
+        return run_recovery(
+            repertoire,
+            damage,
+            seed=seed,
+            trials=trials,
+            selector=selector,
+            table=rehearsal,
+            threads=threads,
+            oracle=oracle,
+            thinking=thinking,
+            on_trial=on_trial,
+            on_progress=show,
+            **settings,
+        )
+
+
+def deploy(
+    source: Source,
+    gait: tuple[int, ...] | Literal["best"] = "best",
+    *,
+    damage: Damage | str | None = None,
+    seconds: float = 10.0,
+    seed: int = 1,
+    video: str | Path | None = None,
+    plain: bool = False,
+    csv: str | Path | None = None,
+) -> "Telemetry":
+    """Run one gait on the healthy or damaged robot.
+
+    Args:
+        source: a repertoire, or what `load` takes.
+        gait: the cell of the gait, or the one with the highest objective: of a file that was corrected, with
+            the highest corrected one.
+        damage: what breaks before, e.g. `front_left:lost`.
+        seconds: length of the run [s of simulated time].
+        seed: of the episode.
+        video: .mp4 or .gif to film it to.
+        plain: whether to film it without the overlay that tells how it goes.
+        csv: .csv to write the telemetry to.
+
+    Raises:
+        UnknownNameError: the robot has no such part, or there is no such kind of damage.
+        InvalidValueError: there is no such cell, or an argument is wrong.
+        InvalidFileError: a file cannot be read or written.
+        RenderingError: no video can be encoded here.
+    """
+    from robots.deployment.film import film
+    from robots.files.atomic import check_writable
+
+    repertoire, file = _opened(source)
+    if gait == "best" and file is not None:
+        repertoire, _ = best_known(file, repertoire)
+    row = repertoire.best() if gait == "best" else repertoire.row(gait)
+    robot = repertoire.robot
+    if damage is not None:
+        robot = _found_damage(damage, robot).apply(robot)
+    if csv is not None:
+        if Path(csv).suffix.lower() != ".csv":
+            raise InvalidValueError(f"telemetry is written as .csv, not {Path(csv).name}")
+        check_writable(Path(csv))
+    caption = ", ".join(
+        [f"cell\u00a0{format_cell(repertoire.cell(row))}", *([str(damage)] if damage else [])]
     )
+    telemetry = film(
+        robot,
+        repertoire.elites.solutions[row],
+        seconds=seconds,
+        seed=seed,
+        video=None if video is None else Path(video),
+        caption=None if plain else caption,
+    )
+    if csv is not None:
+        telemetry.write_csv(Path(csv))
+    return telemetry
+
+
+def evaluate(
+    source: Source,
+    *,
+    episodes: int = 10,
+    seed: int = 1,
+    randomization: str = "none",
+    keep: int | None = None,
+    out: str | Path | None = None,
+    overwrite: bool = False,
+    threads: int | None = None,
+    progress: bool = False,
+) -> "Correction":
+    """Measure every gait of a repertoire again over several episodes, and correct the repertoire.
+
+    Args:
+        source: a repertoire, or what `load` takes.
+        episodes: of each gait; they have the same seeds for all.
+        seed: from which these seeds derive.
+        randomization: of the models of the robot that episodes run on, see `read_randomization`.
+        keep: how many gaits to keep, the best ones; all by default.
+        out: file to save the corrected repertoire to; after an interruption the same call goes on.
+        overwrite: whether to replace the file.
+        threads: of the simulation; all cores by default.
+        progress: whether to show a bar.
+
+    Raises:
+        InvalidValueError: the repertoire is empty or has no robot, or an argument is wrong.
+        InvalidFileError: a file cannot be read or written.
+        InUseError: another process is about to write the file.
+    """
+    from repertoire.evaluation.correction import correct, keep_best, reevaluation
+    from repertoire.storage.repertoires import write_repertoire
+    from robots.randomization import read_randomization
+
+    repertoire, file = _opened(source)
+    written = _checked_output(file, out, overwrite)
+
+    drawn = read_randomization(randomization, repertoire.robot)
+    work = reevaluation(repertoire, episodes=episodes, seed=seed, randomization=drawn, threads=threads)
+    with work as evaluation:
+
+        def save() -> "Correction":
+            correction = correct(evaluation)
+            if keep is not None:
+                correction = replace(correction, repertoire=keep_best(correction.repertoire, keep))
+            if written is not None:
+                write_repertoire(written, correction.repertoire)
+            return correction
+
+        return run_to_file(evaluation, save, file=file, out=written, overwrite=overwrite, progress=progress)
+
+
+def rehearse(
+    source: Source,
+    damages: Iterable[Damage | str] | None = None,
+    *,
+    episodes: int = 2,
+    seed: int = 1,
+    out: str | Path | None = None,
+    overwrite: bool = False,
+    threads: int | None = None,
+    progress: bool = False,
+) -> "Table":
+    """Try every gait of a repertoire under a library of damages, before anything breaks.
+
+    Args:
+        source: a repertoire, or what `load` takes.
+        damages: the library; by default that which `surefoot damages ROBOT --library` lists.
+        episodes: of each gait under each damage; they have the same seeds for all.
+        seed: from which these seeds derive.
+        out: file to save the table to; after an interruption the same call goes on.
+        overwrite: whether to replace the file.
+        threads: of the simulation; all cores by default.
+        progress: whether to show a bar.
+
+    Returns:
+        The table, which `recover` takes; as the file holds it, which rounds, if there is one.
+
+    Raises:
+        UnknownNameError: the robot has no such part, or there is no such kind of damage.
+        InvalidValueError: the repertoire is empty or has no robot, or an argument is wrong.
+        InvalidFileError: a file cannot be read or written.
+        InUseError: another process is about to write the file.
+    """
+    from adapt.rehearsal.rehearsal import rehearsed_table
+    from adapt.rehearsal.storage import read_table, write_table
+
+    repertoire, file = _opened(source)
+    written = _checked_output(file, out, overwrite)
+    with plan_rehearsal(repertoire, damages, episodes=episodes, seed=seed, threads=threads) as evaluation:
+
+        def save() -> "Table":
+            table = rehearsed_table(evaluation)
+            if written is None:
+                return table
+            write_table(written, table, evaluation.identity)
+            return read_table(written, repertoire)
+
+        return run_to_file(evaluation, save, file=file, out=written, overwrite=overwrite, progress=progress)
+
+
+def plan_rehearsal(
+    repertoire: Repertoire, damages: Iterable[Damage | str] | None, **settings: Any
+) -> "Evaluation":
+    """The evaluation that `rehearse` runs."""
+    from adapt.damage.library import damage_library
+    from adapt.rehearsal.rehearsal import rehearsal
+
+    robot = repertoire.robot
+    library = damage_library(robot) if damages is None else damages
+    return rehearsal(repertoire, [_found_damage(one, robot) for one in library], **settings)
+
+
+def merge(
+    sources: Sequence[Source],
+    *,
+    archive: "ArchiveSpec | str | Sequence[int] | None" = None,
+    out: str | Path | None = None,
+    overwrite: bool = False,
+) -> Repertoire:
+    """Put repertoires of one robot or problem together: the best gait of each cell stays.
+
+    Args:
+        sources: repertoires, or what `load` takes; a single one and `archive` change the cells.
+        archive: the cells; those of the first repertoire by default.
+        out: file to save the result to.
+        overwrite: whether to replace the file.
+
+    Raises:
+        InvalidValueError: the repertoires do not belong together, or the file is there already.
+        InvalidFileError: a file cannot be read or written.
+    """
+    from repertoire.evaluation.merging import merge as merge_repertoires
+    from repertoire.storage.repertoires import write_repertoire
+
+    opened = [_opened(source) for source in sources]
+    written = None
+    for _, file in opened:
+        written = _checked_output(file, out, overwrite)
+    names = [str(file or f"repertoire {number}") for number, (_, file) in enumerate(opened, 1)]
+    merged = merge_repertoires([repertoire for repertoire, _ in opened], archive=archive, names=names)
+    if written is not None:
+        write_repertoire(written, merged)
+    return merged
+
+
+def show(source: Source, *, picture: str | Path | None = None, history: str | Path | None = None) -> None:
+    """Print the facts and metrics of a repertoire, and draw it.
+
+    Args:
+        source: a repertoire, or what `load` takes.
+        picture: PNG to draw the repertoire to.
+        history: PNG to draw the metrics over the evaluations of training to.
+
+    Raises:
+        InvalidFileError: a file cannot be read or written.
+    """
+    from repertoire.plots import draw_history, draw_repertoire
+    from robots.rendering.pictures import check_picture
+
+    drawings = [
+        (Path(path), draw) for path, draw in ((picture, draw_repertoire), (history, draw_history)) if path
+    ]
+    for path, _ in drawings:
+        check_picture(path)
+    repertoire, file = _opened(source)
+    for name, value in repertoire.facts().items():
+        console.print(f"{name:<12}{value}")
+    if file is not None and (warning := caution(file, repertoire)):
+        note(warning)
+    for path, draw in drawings:
+        draw(repertoire, path)
+        console.print(f"drawn to {path}")
+
+
+def _opened(source: Source) -> tuple[Repertoire, Path | None]:
+    """A repertoire, and its file if it comes from one."""
+    return (source, None) if isinstance(source, Repertoire) else (load(source), repertoire_path(source))
+
+
+def _found_damage(damage: Damage | str, robot: Robot) -> Damage:
+    """A damage of a robot, which its text may stand for."""
+    from adapt.damage.text import parse_damage
+
+    return damage if isinstance(damage, Damage) else parse_damage(str(damage), robot)
+
+
+def _checked_output(file: Path | None, out: str | Path | None, overwrite: bool) -> Path | None:
+    """The file to write, if any."""
+    if out is None:
+        return None
+    check_output(file, Path(out), overwrite)
+    return Path(out)

@@ -4,6 +4,7 @@ import atexit
 import os
 import signal
 import sys
+import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from types import FrameType
@@ -51,12 +52,15 @@ def raise_and_remember() -> list[int]:
 def interrupt_flag(say: Callable[[str], object]) -> Iterator[Callable[[], bool]]:
     """Turn the first interrupt into a flag, so that the current batch is finished and saved.
 
-    The second one interrupts at once.
+    The second one interrupts at once. Outside the main thread nothing is turned into a flag.
 
     Args:
         say: told what goes on.
     """
     seen = False
+    if threading.current_thread() is not threading.main_thread():
+        yield lambda: False
+        return
 
     def remember(_signal: int, _frame: FrameType | None) -> None:
         nonlocal seen

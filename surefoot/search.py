@@ -5,6 +5,8 @@ from pathlib import Path
 
 import numpy as np
 
+from repertoire.algorithms.catalogue import AnyAlgorithm
+from repertoire.metrics import Metrics, measure
 from repertoire.problems.custom import Custom
 from repertoire.repertoire import Repertoire
 from repertoire.training.runs import configure
@@ -24,7 +26,7 @@ class Search:
         solution_dim: length of a solution, n.
         measure_ranges: lowest and highest value of each of the m measures.
         min_objective: floor of every threshold and offset of the QD score; worse objectives do not count.
-        algorithm: name, as listed by `surefoot algorithms`.
+        algorithm: what `surefoot.train` takes; one emitter of each kind makes a search of several kinds.
         archive: cells, as text such as "100,100" for a grid or "cvt:1000".
         seed: from which every random number derives.
         name: of the problem, as in files and pictures.
@@ -43,9 +45,9 @@ class Search:
         measure_ranges: Sequence[tuple[float, float]],
         *,
         min_objective: float,
-        algorithm: str = "cma-mae",
+        algorithm: AnyAlgorithm = "cma-mae",
         archive: str | Sequence[int] = "cvt:1000",
-        seed: int = 0,
+        seed: int = 1,
         name: str = "custom",
         measure_names: Sequence[str] = (),
         initial: np.ndarray | None = None,
@@ -73,12 +75,25 @@ class Search:
         self._batch = len(solutions)
         return solutions.copy()  # the search reads its own when it is told
 
-    def tell(self, objectives: np.ndarray, measures: np.ndarray, *, failed: np.ndarray | None = None) -> None:
+    @property
+    def needs_gradients(self) -> bool:
+        """Whether the solutions of the last `ask` are to be told with gradients, as cma-mega asks for."""
+        return self._batch > 0 and self._training.search.request.gradients
+
+    def tell(
+        self,
+        objectives: np.ndarray,
+        measures: np.ndarray,
+        *,
+        gradients: np.ndarray | None = None,
+        failed: np.ndarray | None = None,
+    ) -> None:
         """Take in the results of the solutions of the last `ask`.
 
         Args:
             objectives: (batch,), larger is better.
             measures: (batch, m).
+            gradients: (batch, 1 + m, n), of the objective and of each measure, where `needs_gradients`.
             failed: (batch,) bool, evaluations without a result, whose objectives and measures do not count.
 
         Raises:
@@ -88,8 +103,25 @@ class Search:
         lost = np.zeros(self._batch, np.bool_) if failed is None else np.asarray(failed)
         if lost.dtype != np.bool_:
             raise InvalidValueError(f"failed must be booleans, not {lost.dtype}")
+        if self.needs_gradients:
+            dims = (
+                self._batch,
+                1 + len(self._training.problem.measure_ranges),
+                self._training.problem.solution_dim,
+            )
+            gradients = np.asarray(gradients, np.float64)
+            if gradients.shape != dims or not np.isfinite(gradients[~lost]).all():
+                raise InvalidValueError(
+                    f"these solutions need gradients, which must be finite and have shape {dims}, not "
+                    f"{gradients.shape}"
+                )
         steps = np.ones(self._batch, np.int64)
-        self._training.tell(Evaluations(objectives, measures, lost, steps))
+        self._training.tell(Evaluations(objectives, measures, lost, steps, gradients))
+
+    @property
+    def metrics(self) -> Metrics:
+        """How good the elites found so far are."""
+        return measure(self._training.search.result, min_objective=self._training.settings.min_objective)
 
     @property
     def repertoire(self) -> Repertoire:

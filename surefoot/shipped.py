@@ -1,10 +1,14 @@
 """Repertoires by name or path: those that are included in Surefoot, and those in files and run folders."""
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from repertoire.storage.files import RunFiles
 from robots.errors import InvalidFileError
 from robots.files.atomic import file_exists
+
+if TYPE_CHECKING:
+    from repertoire.repertoire import Repertoire
 
 DATA = Path(__file__).parent / "data"
 
@@ -44,3 +48,24 @@ def result_files(file: Path) -> RunFiles:
 def recovery_folder(file: Path) -> Path:
     """Where recoveries are saved by default: in the repertoire's folder, or for an included one its own."""
     return Path(f"{file.stem}-recovery") if file.parent == DATA else file.parent
+
+
+def caution(file: Path, repertoire: "Repertoire") -> str:
+    """Why objectives flatter, if they do, and where corrected ones are or come from; "" if they do not."""
+    if not repertoire.caution:
+        return ""
+    corrected = result_files(file).corrected
+    where = f"see {corrected}" if corrected.exists() else f"correct them with: surefoot.evaluate('{file}')"
+    return f"note: {repertoire.caution}; {where}"
+
+
+def best_known(file: Path, repertoire: "Repertoire") -> "tuple[Repertoire, str]":
+    """The corrected repertoire where there is one, since single episodes flatter, and a note."""
+    from repertoire.storage.repertoires import read_repertoire
+
+    path = result_files(file).corrected
+    if repertoire.caution and path.exists():
+        corrected = read_repertoire(path)
+        if corrected.problem.texts == repertoire.problem.texts and len(corrected):
+            return corrected, f"note: the best gait is chosen by the corrected objectives of {path}"
+    return repertoire, caution(file, repertoire)

@@ -18,6 +18,7 @@ from adapt.damage.edits import settle_gains
 from adapt.damage.parts import RobotParts, Sort, Target, sort_words
 from adapt.damage.strength import Scale, format_strength
 from robots.errors import InvalidValueError
+from robots.plugins import registered_twice
 from robots.robot import NO_FAULTS, Edit, Faults, Modification, Patch, Robot
 
 LIMB_LOSS = frozenset({"lost", "dead", "short", "pair"})  # families that take away what a leg does
@@ -251,12 +252,12 @@ def register(kind: str) -> Callable[[_Kind], _Kind]:
     """Class decorator that gives a kind of defect its name.
 
     Raises:
-        ValueError: the name is taken.
+        InvalidValueError: the name is taken.
     """
 
     def add(defect: _Kind) -> _Kind:
         if kind in KINDS:
-            raise ValueError(f"the damage kind {kind!r} is already registered by {KINDS[kind].__name__}")
+            raise registered_twice("kind of damage", kind, KINDS[kind], defect)
         defect.kind = kind
         KINDS[kind] = defect
         return defect

@@ -15,32 +15,40 @@ from adapt.selectors.selector import Context, Selector
 from repertoire.repertoire import Repertoire
 from repertoire.storage.files import RunFiles
 from robots.errors import InvalidValueError, UnknownNameError
+from robots.plugins import registered_twice
+from robots.words import nameless
 
 
 @dataclass(frozen=True)
 class SelectorEntry:
-    """A selector that can be asked for by name.
+    """A selector that can be asked for.
 
     Attributes:
+        name: under which it is registered, or what records call it that is not.
         summary: what it is, in a line.
         make: starts one in a context.
         needs_table: whether it needs a rehearsal.
         needs_truth: whether it needs the true objectives.
         thinks: whether it simulates between trials; a rehearsal is of use to it, but it does without.
+        unregistered: whether it is of a user's own; it is given a rehearsal if there is one.
     """
 
+    name: str
     summary: str
     make: Callable[[Context], Selector]
     needs_table: bool = False
     needs_truth: bool = False
     thinks: bool = False
+    unregistered: bool = False
 
     @property
     def takes_table(self) -> bool:
         """Whether it makes use of a rehearsal."""
-        return self.needs_table or self.thinks
+        return self.needs_table or self.thinks or self.unregistered
 
 
+# a name, a class of selectors, anything else that makes one in a context, or the entry of one
+AnySelector = str | Callable[[Context], Selector] | SelectorEntry
 _Class = TypeVar("_Class", bound=Callable[..., Selector])
 _SELECTORS: dict[str, SelectorEntry] = {}
 
@@ -59,15 +67,15 @@ def register(
     The settings are keyword arguments of its constructor, which takes a `Context` first.
 
     Raises:
-        ValueError: the name is taken.
+        InvalidValueError: the name is taken.
     """
 
     def add(selector: _Class) -> _Class:
         if name in _SELECTORS:
-            raise ValueError(f"the selector {name!r} is already registered")
-        _SELECTORS[name] = SelectorEntry(
-            summary, partial(selector, **settings), needs_table, needs_truth, thinks
-        )
+            taken = _SELECTORS[name].make
+            raise registered_twice("selector", name, getattr(taken, "func", taken), selector)
+        make = partial(selector, **settings)
+        _SELECTORS[name] = SelectorEntry(name, summary, make, needs_table, needs_truth, thinks)
         return selector
 
     return add
@@ -92,49 +100,62 @@ def selector_entries(*, thinking: bool = True) -> dict[str, SelectorEntry]:
     )
 
 
-def find_selector(name: str) -> SelectorEntry:
-    """The selector of a name.
+def find_selector(selector: AnySelector) -> SelectorEntry:
+    """The selector of a name, or one of a user's own.
 
     Raises:
         UnknownNameError: there is no such selector.
     """
+    if isinstance(selector, SelectorEntry):
+        return selector
     entries = selector_entries()
-    if name not in entries:
-        raise UnknownNameError("selector", name, entries)
-    return entries[name]
+    if not isinstance(selector, str):
+        known = (entry for entry in entries.values() if _makes(entry, selector))
+        name = nameless(getattr(selector, "__name__", type(selector).__name__))
+        return next(known, SelectorEntry(name, "a selector of a user's own", selector, unregistered=True))
+    if selector not in entries:
+        raise UnknownNameError("selector", selector, entries)
+    return entries[selector]
 
 
-def choose_selector(name: str | None, table: Table | None) -> str:
-    """Name of the selector to use with a rehearsal, or with none.
+def _makes(entry: SelectorEntry, selector: Callable[[Context], Selector]) -> bool:
+    """Whether an entry is that of a class, with its own settings."""
+    make = entry.make
+    return isinstance(make, partial) and make.func is selector and not make.keywords
+
+
+def choose_selector(selector: AnySelector | None, table: Table | None) -> SelectorEntry:
+    """The selector to use with a rehearsal, or with none.
 
     Args:
-        name: of a selector; by default `rehearsed` if there is a table, `map-bo-tuned` if there is none.
+        selector: by default `rehearsed` if there is a table, `map-bo-tuned` if there is none.
         table: the rehearsal of the repertoire.
 
     Raises:
         UnknownNameError: there is no such selector.
         InvalidValueError: it needs a table and there is none, or there is one and it makes no use of it.
     """
-    if name is None:
-        return "map-bo-tuned" if table is None else "rehearsed"
-    entry = find_selector(name)
-    _check_table(name, entry, table)
+    if selector is None:
+        selector = "map-bo-tuned" if table is None else "rehearsed"
+    entry = find_selector(selector)
+    _check_table(entry, table)
     if table is not None and not entry.takes_table:
         raise InvalidValueError(
-            f"the {name} selector makes no use of a rehearsal: leave it out, or choose the rehearsed selector"
+            f"the {entry.name} selector makes no use of a rehearsal: leave it out, or choose the rehearsed "
+            "selector"
         )
-    return name
+    return entry
 
 
 def find_table(
-    repertoire: Repertoire, file: Path | None, selector: str | None, rehearsal: Path | None
+    repertoire: Repertoire, file: Path | None, selector: AnySelector | None, rehearsal: Path | None
 ) -> tuple[Table | None, Path | None]:
     """Find the rehearsal that a selector uses.
 
     Args:
         repertoire: that was rehearsed.
         file: of the repertoire, next to which its rehearsal is looked for; None if it is in no file.
-        selector: name of the selector; None for the default, which uses a rehearsal if there is one.
+        selector: see `find_selector`; None for the default, which uses a rehearsal if there is one.
         rehearsal: file of the rehearsal, if the user gave one.
 
     Returns:
@@ -150,28 +171,28 @@ def find_table(
     return (None, None) if rehearsal is None else (read_table(rehearsal, repertoire), rehearsal)
 
 
-def make_selector(name: str, context: Context) -> Selector:
-    """Start the selector of a name.
+def make_selector(selector: AnySelector, context: Context) -> Selector:
+    """Start a selector.
 
     Raises:
         UnknownNameError: there is no such selector.
         InvalidValueError: the context lacks what it needs.
     """
-    entry = find_selector(name)
-    _check_table(name, entry, context.table)
+    entry = find_selector(selector)
+    _check_table(entry, context.table)
     if entry.needs_truth and context.truth is None:
         raise InvalidValueError(
-            f"the {name} selector needs the true objectives of all controllers on the damaged robot"
+            f"the {entry.name} selector needs the true objectives of all controllers on the damaged robot"
         )
     if entry.thinks and context.thinking is None:
-        raise InvalidValueError(f"the {name} selector needs a model of the robot to think with")
+        raise InvalidValueError(f"the {entry.name} selector needs a model of the robot to think with")
     return entry.make(context)
 
 
-def _check_table(name: str, entry: SelectorEntry, table: Table | None) -> None:
+def _check_table(entry: SelectorEntry, table: Table | None) -> None:
     """Refuse to start a selector without the rehearsal that it needs."""
     if entry.needs_table and table is None:
         raise InvalidValueError(
-            f"the {name} selector needs a rehearsal of the repertoire: make one with surefoot rehearse, or "
-            "choose another selector"
+            f"the {entry.name} selector needs a rehearsal of the repertoire: make one with "
+            "surefoot.rehearse, or choose another selector"
         )

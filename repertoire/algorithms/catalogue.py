@@ -1,7 +1,10 @@
-"""The table of named algorithms: each puts emitters, strategies and archives together, without own logic."""
+"""Algorithms put emitters, strategies and archives together, without own logic; a table names some of them.
+
+`choose_settings` completes the settings of an algorithm, and `start_search` puts it together.
+"""
 
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 
@@ -9,7 +12,7 @@ import numpy as np
 from pydantic import BaseModel
 
 from repertoire.algorithms.scheduler import Scheduler
-from repertoire.algorithms.settings import Settings, ThresholdSettings
+from repertoire.algorithms.settings import MixedSettings, Settings, ThresholdSettings
 from repertoire.archives.archive import Archive
 from repertoire.emitters.arborescence import (
     ArborescenceSettings,
@@ -25,7 +28,8 @@ from repertoire.problems.problem import Problem
 from repertoire.strategies.strategy import StrategySettings
 from repertoire.strategies.table import STRATEGIES
 from robots.errors import InvalidValueError, UnknownNameError
-from robots.files.records import find_kind, validate
+from robots.files.records import Table, find_kind, validate
+from robots.words import nameless
 
 # the settings of a search whatever its algorithm
 COMMON = ("evaluations", "seed", "archive", "min_objective")
@@ -33,14 +37,14 @@ COMMON = ("evaluations", "seed", "archive", "min_objective")
 
 @dataclass(frozen=True)
 class Algorithm:
-    """An entry of the table.
+    """Settings that are left open, and those that are not: an entry of the table, or one of a user's own.
 
     Attributes:
         name: as on the command line.
         summary: what it is, in a line.
         emitter: the settings of its emitters.
-        strategies: names of the strategies that its emitters can follow, the default one first; with several
-            of them the user chooses. Empty for emitters that follow no strategy.
+        strategies: names or settings of the strategies that its emitters can follow, the default one first;
+            with several of them the user chooses. Empty for emitters that follow no strategy.
         annealed: whether an archive whose thresholds rise guides the search; if not, the result archive does.
         fixed: values of settings that are part of what the name means.
         defaults: defaults that differ from those of the settings' records.
@@ -49,7 +53,7 @@ class Algorithm:
     name: str
     summary: str
     emitter: type[EmitterSettings]
-    strategies: tuple[str, ...] = ()
+    strategies: tuple[str | type[StrategySettings], ...] = ()
     annealed: bool = False
     fixed: Mapping[str, object] = field(default_factory=dict)
     defaults: Mapping[str, object] = field(default_factory=dict)
@@ -71,7 +75,7 @@ class Algorithm:
             known |= {name: entry.default for name, entry in record.model_fields.items()}
         known.pop("strategy", None)
         if len(self.strategies) > 1:
-            known["strategy"] = self.strategies[0]
+            known["strategy"] = next(iter(self._strategies))
         return {name: value for name, value in {**known, **self.defaults}.items() if name not in self.fixed}
 
     def settings(
@@ -94,80 +98,122 @@ class Algorithm:
             if name not in known and name not in COMMON:
                 raise InvalidValueError(f"{self.name} has no setting {name}: it has {', '.join(known)}")
         values = {**(suggested or {}), **self.defaults, **chosen, **self.fixed}
-        emitter = {"kind": self.emitter.kind, **_pick(values, self.emitter.model_fields)}
+        emitter = _pick(values, self.emitter.model_fields)
         for record in self._strategy(values.get("strategy")):
-            emitter["strategy"] = {"kind": record.kind, **_pick(values, record.model_fields)}
+            emitter["strategy"] = validate(record, _pick(values, record.model_fields))
         thresholds = _pick(values, ThresholdSettings.model_fields) if self.annealed else None
-        parts = {"algorithm": self.name, "emitter": emitter, "thresholds": thresholds}
+        named = ALGORITHMS.get(self.name) is self
+        parts = {
+            "algorithm": self.name if named else nameless(self.name),
+            "emitter": validate(self.emitter, emitter),
+            "thresholds": thresholds,
+        }
         return validate(Settings, _pick(values, (*COMMON, "emitters")) | parts)
-
-    def start(self, settings: Settings, problem: Problem, seed: np.random.SeedSequence) -> Scheduler:
-        """Put it together; all emitters start from one random solution.
-
-        Args:
-            settings: of the search.
-            problem: to be solved.
-            seed: from which all its random numbers derive.
-
-        Raises:
-            InvalidValueError: a setting does not suit the problem, or needs more memory than there is.
-        """
-        if settings.emitter.needs_gradients and not problem.differentiable:
-            raise InvalidValueError(
-                f"{self.name} needs gradients, which {problem.name} does not know: choose cma-mega-es, "
-                "which estimates them"
-            )
-        if settings.emitter.needs_transitions and not problem.policy_layers:
-            raise InvalidValueError(
-                f"{self.name} learns from the transitions of robots that are driven by networks, but "
-                f"{problem.name} has none: choose such a robot, or another algorithm"
-            )
-        self._check_memory(settings, problem)
-        first, *others = seed.spawn(1 + settings.emitters)
-        initial = problem.initial(np.random.default_rng(first))
-        emitters = [
-            settings.emitter.make(problem, initial, np.random.Generator(np.random.SFC64(child)))
-            for child in others
-        ]
-        make = partial(Archive, settings.archive, solution_dim=initial.size, ranges=problem.measure_ranges)
-        soft = result = make()
-        if settings.thresholds is not None:
-            thresholds = settings.thresholds
-            soft = make(
-                min_objective=settings.min_objective,
-                learning_rate=thresholds.learning_rate,
-                rule=thresholds.rule,
-            )
-        return Scheduler(soft=soft, result=result, emitters=emitters)
 
     def _strategy(self, name: object) -> list[type[StrategySettings]]:
         """Return the settings of its strategy, or of the one that was chosen; empty if it follows none."""
-        if not self.strategies:
-            return []
-        known = {kind: STRATEGIES[kind] for kind in self.strategies}
-        return [find_kind(known, "strategy", str(name or self.strategies[0]))]
+        known = self._strategies
+        return [find_kind(known, "strategy", str(name or next(iter(known))))] if known else []
 
-    def _check_memory(self, settings: Settings, problem: Problem) -> None:
-        """Refuse what this machine cannot hold."""
-        needed = settings.emitters * settings.emitter.memory(problem)
-        available = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
-        if needed > 0.9 * available:
-            plural = "s" * (settings.emitters > 1)
-            choice = settings.emitter.memory_hint or self._alternatives(problem.solution_dim)
-            raise InvalidValueError(
-                f"{settings.emitters} emitter{plural} of {self.name} would take {needed / 1e9:,.0f} GB of "
-                f"memory for {problem.name}, and this machine has {available / 1e9:,.0f} GB: "
-                f"choose {choice}, or fewer emitters"
-            )
+    @property
+    def _strategies(self) -> dict[str, type[StrategySettings]]:
+        """The settings of the strategies that it can follow, by name."""
+        records = [STRATEGIES[one] if isinstance(one, str) else one for one in self.strategies]
+        return {record.kind: record for record in records}
 
-    def _alternatives(self, n: int) -> str:
-        """Say what takes less memory."""
-        thrifty = [name for name, record in STRATEGIES.items() if not record().memory(n)]
-        if len(self.strategies) > 1:
-            return f"the strategy {' or '.join(name for name in thrifty if name in self.strategies)}"
-        similar = [other for other in ALGORITHMS.values() if other.emitter is self.emitter]
-        names = [other.name for other in similar if other.strategies in [(name,) for name in thrifty]]
-        return f"the algorithm {' or '.join(names)}"
+
+def choose_settings(
+    algorithm: "AnyAlgorithm", chosen: Mapping[str, object], *, suggested: Mapping[str, object]
+) -> Settings:
+    """Complete the settings of a search, see `Algorithm.settings`.
+
+    Args:
+        algorithm: the name of one, one of a user's own, or settings of emitters: one emitter of each is told
+            by how far thresholds that rise are exceeded.
+        chosen: what the user chose.
+        suggested: what suits the problem.
+
+    Raises:
+        UnknownNameError: there is no such algorithm.
+        InvalidValueError: a setting is wrong.
+    """
+    if isinstance(algorithm, str):
+        algorithm = find_algorithm(algorithm)
+    if isinstance(algorithm, Algorithm):
+        return algorithm.settings(chosen, suggested=suggested)
+    members = (algorithm,) if isinstance(algorithm, EmitterSettings) else tuple(algorithm)
+    kinds = " + ".join(dict.fromkeys(one.kind for one in members))
+    chosen = {"emitters": len(members), **chosen}
+    own = Algorithm(kinds, "", MixedSettings, annealed=True, fixed={"members": members})
+    settings = own.settings(chosen, suggested=suggested)
+    return settings if len(members) > 1 else settings.model_copy(update={"emitter": members[0]})
+
+
+def start_search(settings: Settings, problem: Problem, seed: np.random.SeedSequence) -> Scheduler:
+    """Put an algorithm together; all emitters start from one random solution.
+
+    Args:
+        settings: of the search.
+        problem: to be solved.
+        seed: from which all its random numbers derive.
+
+    Raises:
+        InvalidValueError: a setting does not suit the problem, needs more memory than there is, or was
+            recorded with an object that is not registered here.
+    """
+    members = [settings.emitter.member(number) for number in range(settings.emitters)]
+    if any(one.needs_gradients for one in members) and not problem.differentiable:
+        raise InvalidValueError(
+            f"{settings.algorithm} needs gradients, which {problem.name} does not know: choose cma-mega-es, "
+            "which estimates them"
+        )
+    if any(one.needs_transitions for one in members) and not problem.policy_layers:
+        raise InvalidValueError(
+            f"{settings.algorithm} learns from the transitions of robots that are driven by networks, but "
+            f"{problem.name} has none: choose such a robot, or another algorithm"
+        )
+    _check_memory(settings, members, problem)
+    first, *others = seed.spawn(1 + len(members))
+    initial = problem.initial(np.random.default_rng(first))
+    emitters = [
+        one.make(problem, initial, np.random.Generator(np.random.SFC64(child)))
+        for one, child in zip(members, others, strict=True)
+    ]
+    make = partial(Archive, settings.archive, solution_dim=initial.size, ranges=problem.measure_ranges)
+    soft = result = make()
+    if settings.thresholds is not None:
+        thresholds = settings.thresholds
+        soft = make(
+            min_objective=settings.min_objective,
+            learning_rate=thresholds.learning_rate,
+            rule=thresholds.rule,
+        )
+    return Scheduler(soft=soft, result=result, emitters=emitters)
+
+
+def _check_memory(settings: Settings, members: Sequence[EmitterSettings], problem: Problem) -> None:
+    """Refuse what this machine cannot hold."""
+    needed = sum(one.memory(problem) for one in members)
+    available = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    if needed > 0.9 * available:
+        plural = "s" * (settings.emitters > 1)
+        choice = settings.emitter.memory_hint or _alternatives(settings, problem.solution_dim)
+        raise InvalidValueError(
+            f"{settings.emitters} emitter{plural} of {settings.algorithm} would take {needed / 1e9:,.0f} GB "
+            f"of memory for {problem.name}, and this machine has {available / 1e9:,.0f} GB: "
+            f"choose {choice}, or fewer emitters"
+        )
+
+
+def _alternatives(settings: Settings, n: int) -> str:
+    """Say what takes less memory."""
+    thrifty = [name for name, record in STRATEGIES.items() if not record().memory(n)]
+    algorithm = ALGORITHMS.get(settings.algorithm)
+    if algorithm and len(algorithm.strategies) > 1:
+        return f"the strategy {' or '.join(name for name in thrifty if name in algorithm.strategies)}"
+    similar = [other for other in ALGORITHMS.values() if other.emitter is type(settings.emitter)]
+    names = [other.name for other in similar if other.strategies in [(name,) for name in thrifty]]
+    return f"the algorithm {' or '.join(names)}" if names else "another strategy"
 
 
 def _pick(values: Mapping[str, object], names: Iterable[str]) -> dict[str, object]:
@@ -193,7 +239,8 @@ def _me_es(name: str, summary: str, mode: Mode) -> Algorithm:
     return Algorithm(name, summary, MEESSettings, ("openai-es",), fixed=fixed, defaults=_PAIRS)
 
 
-ALGORITHMS = {
+AnyAlgorithm = str | Algorithm | EmitterSettings | Sequence[EmitterSettings]
+_NAMED = {
     algorithm.name: algorithm
     for algorithm in (
         _mae(
@@ -291,6 +338,7 @@ ALGORITHMS = {
         ),
     )
 }
+ALGORITHMS = Table(_NAMED)
 
 
 def find_algorithm(name: str) -> Algorithm:

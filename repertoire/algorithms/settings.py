@@ -6,6 +6,7 @@ Here are the tables of the archives and emitters that settings can name.
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Annotated
 
+import numpy as np
 from pydantic import (
     BaseModel,
     BeforeValidator,
@@ -25,16 +26,17 @@ from repertoire.emitters.arborescence import (
     EstimatedArborescenceSettings,
     LearnedArborescenceSettings,
 )
-from repertoire.emitters.emitter import EmitterSettings
+from repertoire.emitters.emitter import Emitter, EmitterSettings
 from repertoire.emitters.evolution_strategy import EvolutionStrategySettings, ImprovementSettings
 from repertoire.emitters.me_es import MEESSettings
 from repertoire.emitters.pga_me import PGAMESettings
 from repertoire.emitters.variation import VariationSettings
+from repertoire.problems.problem import Problem
 from robots.errors import InvalidValueError, UnknownNameError
-from robots.files.records import by_kind, reader, validate
+from robots.files.records import Table, Unregistered, by_kind, reader, validate
 from robots.files.texts import LARGEST
 
-ARCHIVES: dict[str, type[ArchiveSpec]] = {spec.kind: spec for spec in (GridSpec, CVTSpec)}
+ARCHIVES: dict[str, type[ArchiveSpec]] = Table({spec.kind: spec for spec in (GridSpec, CVTSpec)})
 EMITTERS: dict[str, type[EmitterSettings]] = by_kind(
     EvolutionStrategySettings,
     ImprovementSettings,
@@ -79,7 +81,46 @@ def parse_archive(spec: ArchiveSpec | str | Sequence[int]) -> ArchiveSpec:
 
 
 AnyArchive = Annotated[InstanceOf[ArchiveSpec], BeforeValidator(parse_archive), PlainSerializer(str)]
-AnyEmitter = Annotated[EmitterSettings, BeforeValidator(reader(EMITTERS, "emitter")), SerializeAsAny()]
+
+
+class UnregisteredEmitter(Unregistered, EmitterSettings):
+    """Settings of an emitter that is not in the table."""
+
+    def make(self, problem: Problem, initial: np.ndarray, rng: np.random.Generator) -> Emitter:
+        """Refuse."""
+        raise self.refusal()
+
+
+AnyEmitter = Annotated[
+    EmitterSettings, BeforeValidator(reader(EMITTERS, "emitter", UnregisteredEmitter)), SerializeAsAny()
+]
+
+
+class MixedSettings(EmitterSettings):
+    """Settings of emitters of several kinds, which take turns: emitter i has those of number i mod k.
+
+    Attributes:
+        members: k settings.
+    """
+
+    kind = "mixed"
+    summary = "emitters of several kinds"
+    members: Annotated[tuple[AnyEmitter, ...], Field(min_length=1)]
+
+    def member(self, number: int) -> EmitterSettings:
+        """See `EmitterSettings.member`."""
+        return self.members[number % len(self.members)]
+
+    def make(self, problem: Problem, initial: np.ndarray, rng: np.random.Generator) -> Emitter:
+        """Make the first."""
+        return self.members[0].make(problem, initial, rng)
+
+    def remark(self, n: int) -> str | None:
+        """See `EmitterSettings.remark`."""
+        return "; ".join(filter(None, (one.remark(n) for one in self.members))) or None
+
+
+EMITTERS[MixedSettings.kind] = MixedSettings
 
 
 class ThresholdSettings(BaseModel):
@@ -142,5 +183,7 @@ def _flat(record: BaseModel | None) -> Iterator[tuple[str, object]]:
     for name, value in record or ():
         if isinstance(value, BaseModel):
             yield from _flat(value)
+        elif isinstance(value, tuple):
+            yield name, " + ".join(member.kind for member in value)
         else:
             yield name, value

@@ -66,6 +66,10 @@ class EmitterSettings(Kind, ABC):
                 capability that the emitter needs.
         """
 
+    def member(self, number: int) -> "EmitterSettings":
+        """Settings of the emitter of a number in a search, from 0; the same for all by default."""
+        return self
+
     def memory(self, problem: Problem) -> int:
         """Return the bytes that it takes in addition to a few batches."""
         return 0

@@ -1,6 +1,7 @@
 """The table of problems by name, such as `sphere-100` or `maze`, and how a name becomes a problem."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 from repertoire.execution.executor import executor_source
@@ -12,13 +13,13 @@ from repertoire.problems.record import ProblemRecord
 from repertoire.problems.sphere import Sphere
 from robots.catalogue import robot_names
 from robots.controllers.mlp import MLPDescription
-from robots.errors import InvalidValueError, UnknownNameError
-from robots.files.records import validate
+from robots.errors import InvalidValueError, UnknownNameError, shown
+from robots.files.records import Table, validate
 from robots.randomization import read_randomization
-from robots.robot import find_robot
+from robots.robot import Robot, find_robot
 
 # A name that ends in -N stands for one problem for every number N of parameters.
-PROBLEMS: Mapping[str, Callable[..., Problem]] = {"arm-N": Arm, "maze": Maze, "sphere-N": Sphere}
+PROBLEMS: Table[Callable[..., Problem]] = Table({"arm-N": Arm, "maze": Maze, "sphere-N": Sphere})
 _OF_ANY_DIM = "-N"
 _MOST_STEPS = 1_000_000  # of an episode
 
@@ -42,7 +43,7 @@ def make_problem(name: str) -> Problem:
 
 
 def find_problem(
-    name: str,
+    problem: Problem | Robot | str | Path,
     *,
     threads: int | None = None,
     hidden: tuple[int, ...] | None = None,
@@ -54,8 +55,8 @@ def find_problem(
     """Find a problem: a benchmark, or to walk with a robot.
 
     Args:
-        name: of a benchmark or of a robot that comes with the package, or the path of the YAML of another
-            robot.
+        problem: one of a user's own, or a robot; or the name of a benchmark or of a robot that comes with the
+            package, or the path of the YAML of another robot.
         threads: of a robot's simulation; all cores by default.
         hidden: units of the hidden layers of the networks that drive a robot; its own controllers by default.
         episode_steps: control steps that a robot's episode has at most; the robot's own number by default.
@@ -69,8 +70,10 @@ def find_problem(
         InvalidRobotError: the robot's files do not describe a robot.
         InvalidValueError: an argument is out of range, or the problem has no use for it.
     """
-    if _look_up(name)[0] is not None:
+    name = problem.name if isinstance(problem, Problem | Robot) else str(problem)
+    if isinstance(problem, Problem) or (isinstance(problem, str) and _look_up(name)[0] is not None):
         options = {
+            "threads": threads if isinstance(problem, Problem) else None,
             "hidden layers": hidden,
             "a number of episode steps": episode_steps,
             "a share of damage": damage_share or None,
@@ -81,9 +84,9 @@ def find_problem(
                 raise InvalidValueError(
                     f"{name} is not a robot, so it cannot be given {option}: leave it out"
                 )
-        return make_problem(name)
+        return problem if isinstance(problem, Problem) else make_problem(name)
     try:
-        robot = find_robot(name)
+        robot = problem if isinstance(problem, Robot) else find_robot(name)
     except UnknownNameError:
         raise UnknownNameError("robot or problem", name, [*robot_names(), *PROBLEMS]) from None
     if hidden is not None:
@@ -109,10 +112,16 @@ def recorded_problem(
     """Make the problem that a repertoire was trained on, to go on with it; see `find_problem`.
 
     Raises:
-        UnknownNameError: it is neither that of a robot nor one of the table, but a user's own.
+        InvalidValueError: it is neither that of a robot nor one of the table, but a user's own.
     """
     if record.robot is None:
-        return make_problem(record.name)
+        problem = None if _look_up(record.name)[0] is None else make_problem(record.name)
+        if problem is None or problem.record != record:
+            raise InvalidValueError(
+                f"it was recorded with the problem {shown(record.name)}, which is not registered here: load "
+                "the plugin that registers it"
+            )
+        return problem
     return Locomotion(
         record.robot,
         threads=threads,

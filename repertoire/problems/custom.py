@@ -32,6 +32,7 @@ class Custom(Problem):
 
     learning_rate = 0.001
     stochastic = False
+    differentiable = True  # as far as the user tells gradients
 
     def __init__(
         self,

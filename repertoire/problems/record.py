@@ -57,6 +57,19 @@ class ProblemRecord:
                 f"but has {len(self.measure_ranges)} ranges and {len(self.measure_names)} names"
             )
 
+    def check_storable(self) -> None:
+        """Refuse what no file can hold.
+
+        Raises:
+            InvalidValueError: the robot was modified, by functions.
+        """
+        if self.robot and self.robot.modifications:
+            changes = ", ".join(change.label for change in self.robot.modifications)
+            raise InvalidValueError(
+                f"a file holds a robot as its MJCF and YAML say, but this {self.name} was modified in Python "
+                f"({changes}): leave the file or folder out"
+            )
+
     @property
     def title(self) -> str:
         """What to call the problem in a heading."""

@@ -157,9 +157,7 @@ def _problem_texts(problem: ProblemRecord) -> dict[str, str]:
     robot = problem.robot
     if robot is None:
         return {"problem": json.dumps(facts)}
-    if robot.modifications:
-        changes = ", ".join(change.label for change in robot.modifications)
-        raise InvalidValueError(f"a repertoire is saved with the whole robot, but its robot has {changes}")
+    problem.check_storable()
     screen(robot.xml, "its robot")  # without any other file
     facts["episode_steps"] = robot.description.episode_steps
     texts = dict(zip(_ROBOT_TEXTS, (problem.controller, robot.xml, robot.yaml), strict=True))

@@ -2,17 +2,31 @@
 
 from typing import Annotated
 
+import numpy as np
 from pydantic import BeforeValidator, SerializeAsAny
 
 from repertoire.strategies.cma_es import CMAESSettings
 from repertoire.strategies.lm_ma_es import LMMAESSettings
 from repertoire.strategies.openai_es import OpenAIESSettings
 from repertoire.strategies.sep_cma_es import SepCMAESSettings
-from repertoire.strategies.strategy import StrategySettings
-from robots.files.records import by_kind, reader
+from repertoire.strategies.strategy import Strategy, StrategySettings
+from robots.files.records import Unregistered, by_kind, reader
 
 STRATEGIES: dict[str, type[StrategySettings]] = by_kind(
     CMAESSettings, LMMAESSettings, SepCMAESSettings, OpenAIESSettings
 )
 
-AnyStrategy = Annotated[StrategySettings, BeforeValidator(reader(STRATEGIES, "strategy")), SerializeAsAny()]
+
+class UnregisteredStrategy(Unregistered, StrategySettings):
+    """Settings of a strategy that is not in the table."""
+
+    def make(self, mean: np.ndarray, rng: np.random.Generator) -> Strategy:
+        """Refuse."""
+        raise self.refusal()
+
+
+AnyStrategy = Annotated[
+    StrategySettings,
+    BeforeValidator(reader(STRATEGIES, "strategy", UnregisteredStrategy)),
+    SerializeAsAny(),
+]

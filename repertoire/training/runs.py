@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 
-from repertoire.algorithms.catalogue import find_algorithm
+from repertoire.algorithms.catalogue import AnyAlgorithm, choose_settings
 from repertoire.algorithms.settings import Settings
 from repertoire.problems.catalogue import find_problem, recorded_problem
 from repertoire.problems.locomotion import Breaker
@@ -15,9 +15,10 @@ from repertoire.training.training import Training
 from robots.errors import InvalidFileError, InvalidValueError
 from robots.files.atomic import file_exists, new_folder
 from robots.files.locks import locked
+from robots.robot import Robot
 
 
-def configure(problem: Problem, algorithm: str, settings: Mapping[str, object]) -> Settings:
+def configure(problem: Problem, algorithm: AnyAlgorithm, settings: Mapping[str, object]) -> Settings:
     """Complete the settings of a search with what the algorithm prescribes and with the problem's defaults.
 
     Raises:
@@ -30,15 +31,15 @@ def configure(problem: Problem, algorithm: str, settings: Mapping[str, object]) 
         "learning_rate": problem.learning_rate,
         "sigma0": problem.sigma0,
     }
-    return find_algorithm(algorithm).settings(settings, suggested=suggested)
+    return choose_settings(algorithm, settings, suggested=suggested)
 
 
 @contextmanager
 def start_training(
-    problem: str,
-    algorithm: str,
+    problem: Problem | Robot | str | Path,
+    algorithm: AnyAlgorithm,
     *,
-    out: Path,
+    out: Path | None,
     overwrite: bool = False,
     threads: int | None = None,
     hidden: tuple[int, ...] | None = None,
@@ -51,9 +52,9 @@ def start_training(
     """Set up a new run, and keep other processes out of its folder meanwhile.
 
     Args:
-        problem: name of a robot or of another problem, or path of the YAML of a robot of one's own.
-        algorithm: name of the algorithm.
-        out: folder of the run, made if it is missing.
+        problem: see `find_problem`.
+        algorithm: see `choose_settings`.
+        out: folder of the run, made if it is missing; None for a run that is not saved.
         overwrite: whether to replace a run that the folder already holds.
         threads: see `find_problem`, as for the next four.
         hidden: of a robot's networks.
@@ -79,13 +80,18 @@ def start_training(
         breaker=breaker,
         randomization=randomization,
     )
-    path = RunFiles.of(out).repertoire
-    with Training(found, configure(found, algorithm, settings)) as training, new_folder(out), locked(path):
-        if file_exists(path) and not overwrite:
-            raise InvalidValueError(
-                f"{out} already holds a run: go on with surefoot train --resume {out}, or use --overwrite"
-            )
-        yield training
+    with Training(found, configure(found, algorithm, settings)) as training:
+        if out is None:
+            yield training
+            return
+        found.record.check_storable()
+        path = RunFiles.of(out).repertoire
+        with new_folder(out), locked(path):
+            if file_exists(path) and not overwrite:
+                raise InvalidValueError(
+                    f"{out} already holds a run: go on with surefoot.resume('{out}'), or use overwrite=True"
+                )
+            yield training
 
 
 @contextmanager
@@ -104,7 +110,7 @@ def resume_training(
 
     Raises:
         InvalidFileError: the folder holds no run that can be read.
-        UnknownNameError: the run is of a user's own problem, which the table of problems does not have.
+        InvalidValueError: the run was recorded with an object that is not registered here.
         InUseError: another process works in the folder.
     """
     path = RunFiles.of(out).repertoire

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 
-from repertoire.algorithms.catalogue import find_algorithm
+from repertoire.algorithms.catalogue import start_search
 from repertoire.algorithms.scheduler import Scheduler
 from repertoire.algorithms.settings import Settings
 from repertoire.execution.checkpoints import run_with_checkpoints
@@ -76,8 +76,8 @@ class Training:
         saved_by: versions of the software that saved what was restored.
 
     Raises:
-        UnknownNameError: there is no such algorithm or strategy.
-        InvalidValueError: a setting does not suit the algorithm or the problem.
+        InvalidValueError: a setting does not suit the algorithm or the problem, or is of an object that is
+            not registered here.
     """
 
     def __init__(
@@ -90,8 +90,7 @@ class Training:
     ) -> None:
         self.problem = problem
         self.settings = settings
-        algorithm = find_algorithm(settings.algorithm)
-        self.search: Scheduler = algorithm.start(settings, problem, search_seed(settings.seed))
+        self.search: Scheduler = start_search(settings, problem, search_seed(settings.seed))
         remark = settings.emitter.remark(problem.solution_dim)
         self.remarks = [] if remark is None else [remark]
         self.history = History()
@@ -122,6 +121,15 @@ class Training:
     def finished(self) -> bool:
         """Whether the budget is used up."""
         return self._evaluations >= self.settings.evaluations
+
+    def changed_versions(self) -> list[str]:
+        """Where a run was saved by other software than goes on with it, in words."""
+        now = software_versions()
+        return [
+            f"saved with {name} {then}, resumed with {now.get(name, 'none')}: results may differ"
+            for name, then in self.saved_by.items()
+            if now.get(name) != then
+        ]
 
     def progress(self, underway: int = 0) -> Progress:
         """How far the run is after its last batch, with so many evaluations of the next one finished."""

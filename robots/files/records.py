@@ -1,5 +1,7 @@
 """Records read from YAML or JSON: their base, kinds of them that a table lists, and errors in plain words."""
 
+import inspect
+import re
 from collections.abc import Callable, Mapping
 from typing import Annotated, Any, ClassVar, TypeVar
 
@@ -47,11 +49,33 @@ class Kind(Record):
 
 Model = TypeVar("Model", bound=BaseModel)
 K = TypeVar("K", bound=Kind)
+Entry = TypeVar("Entry")
 
 
-def by_kind(*records: type[K]) -> dict[str, type[K]]:
-    """Return a table of records by their names; a plugin may add to it."""
-    return {record.kind: record for record in records}
+class Table(dict[str, Entry]):
+    """Things by name, to which a plugin may add others, but not in the place of one that is there."""
+
+    def __setitem__(self, name: str, entry: Entry) -> None:
+        if name in self:
+            raise ValueError(f"the name {name!r} is taken: choose another one")
+        super().__setitem__(name, entry)
+
+
+def by_kind(*records: type[K]) -> Table[type[K]]:
+    """Return a table of records by their names."""
+    return Table({record.kind: record for record in records})
+
+
+def attribute_words(record: type[BaseModel], name: str) -> str:
+    """What the docstring of a record, or of one that it inherits from, says of an attribute."""
+    texts = (
+        inspect.getdoc(one) or "" for one in record.__mro__ if name in vars(one).get("__annotations__", {})
+    )
+    for text in texts:
+        found = re.search(rf"^    {name}: (.*?)(?=^ {{0,4}}\S|\Z)", text, re.MULTILINE | re.DOTALL)
+        if found:
+            return " ".join(found[1].split())
+    return name.replace("_", " ")
 
 
 def find_kind(table: Mapping[str, type[K]], what: str, name: str) -> type[K]:
@@ -70,7 +94,31 @@ def find_kind(table: Mapping[str, type[K]], what: str, name: str) -> type[K]:
     return table[name]
 
 
-def reader(table: Mapping[str, type[K]], what: str) -> Callable[[Any], K]:
+class Unregistered(Kind):
+    """Settings in a file of a kind that no table has: they are kept as they are, and nothing is made of them.
+
+    Attributes:
+        entries: of the file.
+    """
+
+    kind = "unregistered"
+    entries: dict[str, Any]
+
+    @model_serializer(mode="wrap")
+    def _with_kind(self, serialize: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        return self.entries
+
+    def refusal(self) -> InvalidValueError:
+        """Why nothing is made of them."""
+        return InvalidValueError(
+            f"it was recorded with {shown(self.entries['kind'])}, which is not registered here: load the "
+            "plugin that registers it"
+        )
+
+
+def reader(
+    table: Mapping[str, type[K]], what: str, unregistered: Callable[..., K] | None = None
+) -> Callable[[Any], K]:
     """Return a validator for pydantic that makes a record of its YAML or JSON; a record passes as it is.
 
     The table is looked at when a value is read, so that kinds may be added to it until then.
@@ -78,12 +126,16 @@ def reader(table: Mapping[str, type[K]], what: str) -> Callable[[Any], K]:
     Args:
         table: the records by name.
         what: what to call one in an error.
+        unregistered: what keeps the settings of a kind that the table lacks; such are refused by default.
     """
 
     def read(value: Any) -> Any:
         if not isinstance(value, Mapping):
             return value
-        return validate(find_kind(table, what, str(value.get("kind", "none"))), value)
+        kind = str(value.get("kind", "none"))
+        if unregistered and kind not in table and "kind" in value:
+            return unregistered(entries=dict(value))
+        return validate(find_kind(table, what, kind), value)
 
     return read
 

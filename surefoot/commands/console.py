@@ -1,73 +1,23 @@
-"""Where commands print, and the types of their options."""
+"""The types of options, and the options that several commands have."""
 
 import math
 import os
-from collections.abc import Callable
-from contextlib import suppress
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from functools import wraps
 from pathlib import Path
-from typing import Any, NoReturn, TextIO, TypeVar
+from typing import Any, NoReturn, TypeVar
 
 import click
-from rich.console import Console
-from rich.text import Text
 
 from robots.errors import UnknownNameError
+from surefoot.interrupts import INTERRUPTED
+from surefoot.printing import console as console
+from surefoot.resuming import Stopped
 from surefoot.shipped import repertoire_path
 
-# all characters with which a text could steer a terminal, but tabs and new lines; or reverse what is read
-_STEERING = [*range(9), *range(11, 32), *range(127, 160), *range(0x202A, 0x202F), *range(0x2066, 0x206A)]
-_SHOWN = {number: chr(number).encode("unicode_escape").decode() for number in _STEERING}
 Command = TypeVar("Command", bound=Callable[..., Any])
-_Result = TypeVar("_Result")
-
-
-class Printer(Console):
-    """Prints text as it is, unwrapped."""
-
-    def __init__(self, *, stderr: bool = False) -> None:
-        super().__init__(stderr=stderr, highlight=False, markup=False, emoji=False, soft_wrap=True)
-        self.width = self.width or 80  # COLUMNS=0 means that the width is not known
-
-    def render_str(self, text: str, **options: Any) -> Text:
-        """Show control characters of a text, which may come from a file, instead of obeying them."""
-        return super().render_str(text.translate(_SHOWN), **options)
-
-
-class LastingStream:
-    """A text stream that writes to nowhere from its first failure on, so that no command ends for it.
-
-    Args:
-        stream: standard output or standard error.
-
-    Attributes:
-        failure: why the stream could not be written; None as long as it can be.
-    """
-
-    def __init__(self, stream: TextIO | None) -> None:
-        self._stream = stream or Path(os.devnull).open("w")  # noqa: SIM115 - None where it is closed
-        self.failure: OSError | None = None
-
-    def write(self, text: str) -> int:
-        """Write text."""
-        return self._attempt(lambda: self._stream.write(text), len(text))
-
-    def flush(self) -> None:
-        """Write what is buffered."""
-        self._attempt(self._stream.flush, None)
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self._stream, name)
-
-    def _attempt(self, action: Callable[[], _Result], otherwise: _Result) -> _Result:
-        """Do something that may fail."""
-        try:
-            return action()
-        except OSError as error:
-            self.failure = self.failure or error
-            with suppress(OSError):  # or else the buffer would fail again at the end of the process
-                os.dup2(os.open(os.devnull, os.O_WRONLY), self._stream.fileno())
-            return otherwise
 
 
 class _PathType(click.Path):
@@ -183,9 +133,6 @@ class Commands(click.Group):
         return super().resolve_command(ctx, args)
 
 
-console = Printer()
-complaints = Printer(stderr=True)
-
 AnyPath = _PathType(path_type=Path)
 RepertoireFile = _RepertoireType(path_type=Path)
 Positive = Whole(min=1)
@@ -200,6 +147,17 @@ randomization_option = click.option(
     "and sensors.  none; default; or ranges: mass=0.8:1.2,friction=0.7:1.3,strength=0.85:1.15,delay=0:1,"
     "noise=0:0.02,pose=0.05:0.2,models=16",
 )
+
+
+@contextmanager
+def exits_when_stopped() -> Iterator[None]:
+    """End the process with the exit code of interrupts where work was stopped, which was said already."""
+    try:
+        yield
+    except Stopped:
+        sys.exit(INTERRUPTED)
+
+
 threads_option = click.option(
     "--threads", type=Positive, help="Threads of the simulation.  [default: all cores]"
 )
@@ -265,12 +223,12 @@ def workforce(cores: int) -> str:
     return "the cluster" if executor_source() else f"{cores} {'core' if cores == 1 else 'cores'}"
 
 
-def seed_option(default: int, derived: str) -> Callable[[Command], Command]:
+def seed_option(derived: str, default: int = 1) -> Callable[[Command], Command]:
     """The option --seed.
 
     Args:
-        default: the seed if none is given.
         derived: what derives from it.
+        default: the seed if none is given.
     """
     text = f"Seed from which {derived} derive."
     return click.option("--seed", type=Seed, default=default, show_default=True, help=text)

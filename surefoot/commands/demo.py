@@ -12,8 +12,8 @@ from adapt.rehearsal.table import Table
 from repertoire.repertoire import Repertoire, format_cell
 from repertoire.storage.files import RunFiles
 from surefoot.commands.console import AnyPath, Positive, console, print_rendering_note, seed_option
-from surefoot.commands.progress import ProgressBar, training_bar
 from surefoot.commands.recover import print_performances, print_trial
+from surefoot.progress import ProgressBar, training_bar
 
 
 @dataclass(frozen=True)
@@ -77,7 +77,7 @@ INCLUDED = {
     type=Positive,
     help=f"Without ROBOT: episodes to train for.  [default: {TRAINED_HERE.evaluations}]",
 )
-@seed_option(1, "all random numbers")
+@seed_option("all random numbers")
 @click.option("--overwrite", is_flag=True, help="Without ROBOT: replace a run that the folder holds.")
 def demo(
     robot: str | None,

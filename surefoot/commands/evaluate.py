@@ -2,14 +2,12 @@
 
 import math
 from collections.abc import Callable
-from contextlib import suppress
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
-from repertoire.storage.files import RunFiles
 from robots.words import short
 from surefoot.commands.console import (
     AnyPath,
@@ -18,11 +16,11 @@ from surefoot.commands.console import (
     check_different,
     cluster_options,
     console,
+    exits_when_stopped,
     randomization_option,
     seed_option,
     threads_option,
 )
-from surefoot.commands.resuming import check_output, locked_output, run_or_exit, take_up
 from surefoot.shipped import result_files
 
 if TYPE_CHECKING:
@@ -41,12 +39,10 @@ _SPREADS = {"objective std": short, "measure std": "{:.3f}".format, "reproducibi
 
 @click.command()
 @click.argument("file", type=RepertoireFile)
-@click.option(
-    "--episodes", type=Positive, default=10, show_default=True, help="Number of episodes of each elite."
-)
-@seed_option(0, "the seeds of the episodes")
+@click.option("--episodes", type=Positive, default=10, show_default=True, help="Episodes of each gait.")
+@seed_option("the seeds of the episodes")
 @randomization_option
-@click.option("--keep", type=Positive, help="Keep only this many elites, the best ones.  [default: all]")
+@click.option("--keep", type=Positive, help="Keep only this many gaits, the best ones.  [default: all]")
 @click.option(
     "--out", type=AnyPath, help="File for the corrected repertoire.  [default: FILE with -corrected added]"
 )
@@ -67,45 +63,43 @@ def evaluate(
     threads: int | None,
     overwrite: bool,
 ) -> None:
-    """Evaluate every elite of the repertoire FILE again in fresh episodes, and correct the repertoire.
+    """Evaluate every gait of the repertoire FILE again in fresh episodes, and correct the repertoire.
 
-    The episodes have the same seeds for all elites. After an interruption the same command goes on where it
+    The episodes have the same seeds for all gaits. After an interruption the same command goes on where it
     was. With --randomization, it keeps the gaits that do well on average over models of the robot.
     """
-    from repertoire.evaluation.correction import correct, keep_best, reevaluation
+    import surefoot
     from repertoire.plots import draw_correction
-    from repertoire.storage.repertoires import read_repertoire, write_repertoire
-    from robots.randomization import read_randomization
     from robots.rendering.pictures import check_picture
 
-    repertoire = read_repertoire(file)
     out = out or result_files(file).corrected
-    unfinished = RunFiles.unfinished(out)
-    check_output(file, out, overwrite)
-    check_different(file, out, picture)
+    check_different(out, picture)
+    check_different(file, picture)
     if picture is not None:
         check_picture(picture)
-    drawn = read_randomization(randomization, repertoire.robot)
-    work = reevaluation(repertoire, episodes=episodes, seed=seed, randomization=drawn, threads=threads)
-    with locked_output(file, out, overwrite), work as evaluation:
-        take_up(evaluation, unfinished, overwrite)
-        run_or_exit(evaluation, unfinished)
-        correction = correct(evaluation)
-        corrected = correction.repertoire if keep is None else keep_best(correction.repertoire, keep)
-        write_repertoire(out, corrected)
-        with suppress(OSError):  # what was computed is safe
-            unfinished.unlink()
+    with exits_when_stopped():
+        correction = surefoot.evaluate(
+            file,
+            episodes=episodes,
+            seed=seed,
+            randomization=randomization,
+            keep=keep,
+            out=out,
+            overwrite=overwrite,
+            threads=threads,
+            progress=True,
+        )
     _print_metrics(correction)
     _print_spread(correction)
     if keep is not None:
-        m = corrected.metrics
+        m = correction.repertoire.metrics
         console.print(
-            f"kept the best {m.elites:,} of {correction.after.elites:,} elites: "
+            f"kept the best {m.elites:,} of {correction.after.elites:,} gaits: "
             f"coverage {m.coverage:.1%}, QD score {m.qd_score:,.1f}"
         )
     console.print(f"saved {out}")
     if picture is not None:
-        draw_correction(repertoire, corrected, picture)
+        draw_correction(surefoot.load(file), correction.repertoire, picture)
         console.print(f"drawn to {picture}")
 
 
@@ -118,11 +112,11 @@ def _print_metrics(correction: "Correction") -> None:
         values = (_or_dash(value, write) for value in (before[field], after[field], losses[field]))
         _print_row(name, *values, "" if math.isnan(share) else f"{share:.1%}")
     if correction.left_out:
-        console.print(f"elites left out because the simulation diverged in an episode: {correction.left_out}")
+        console.print(f"gaits left out because the simulation diverged in an episode: {correction.left_out}")
 
 
 def _print_spread(correction: "Correction") -> None:
-    """How much the episodes of each original elite differ."""
+    """How much the episodes of each original gait differ."""
     _print_row("", "median", "worst 10%")
     for name, summary in correction.spread.summaries().items():
         _print_row(name, *(_or_dash(value, _SPREADS[name]) for value in summary))

@@ -11,8 +11,9 @@ import click
 
 from robots.errors import SurefootError
 from robots.plugins import load_plugins
-from surefoot.commands.console import Commands, LastingStream, complaints
+from surefoot.commands.console import Commands
 from surefoot.interrupts import INTERRUPTED, raise_and_remember
+from surefoot.printing import LastingStream, Printer, complaints, in_options
 
 # Each command is a function of its name in the module of its name, imported when the command is asked for.
 COMMANDS = {
@@ -44,6 +45,7 @@ class LazyCommands(Commands):
         if name not in COMMANDS:
             return None
         command: click.Command = getattr(importlib.import_module(f"surefoot.commands.{name}"), name)
+        _take_plugins(command)
         return command
 
     def summary(self, ctx: click.Context, name: str) -> str:
@@ -51,20 +53,37 @@ class LazyCommands(Commands):
         return COMMANDS[name]
 
 
+def _plugin_option() -> click.Option:
+    """The option --plugin, which loads plugins before other options are looked at."""
+    return click.Option(
+        ["--plugin"],
+        multiple=True,
+        metavar="FILE",
+        is_eager=True,
+        expose_value=False,
+        callback=lambda _context, _option, files: load_plugins(files),
+        help="Python file that adds a damage, selector or other thing of your own; may be given repeatedly.",
+    )
+
+
+def _take_plugins(command: click.Command) -> None:
+    """Let a command, or those of a group, be told plugins too."""
+    for one in command.commands.values() if isinstance(command, click.Group) else [command]:
+        if all("--plugin" not in parameter.opts for parameter in one.params):
+            one.params.append(_plugin_option())
+
+
 @click.group(
     cls=LazyCommands, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100}
 )
 @click.version_option(package_name="surefoot")
-@click.option(
-    "--plugin",
-    "plugins",
-    multiple=True,
-    metavar="FILE",
-    help="Python file that adds a damage, selector or other thing of your own; may be given several times.",
-)
-def cli(plugins: tuple[str, ...]) -> None:
+@click.pass_context
+def cli(context: click.Context) -> None:
     """Train repertoires of gaits, and get a damaged walking robot going again."""
-    load_plugins(plugins)
+    load_plugins()  # those that the environment names, and installed ones
+
+
+cli.params.append(_plugin_option())
 
 
 def main() -> None:
@@ -78,6 +97,7 @@ def run_commands(commands: click.Group) -> None:
 
     Where nothing can be printed, the work goes on, and the exit code tells of it in the end.
     """
+    Printer.on_command_line = True
     output, complaining = LastingStream(sys.stdout), LastingStream(sys.stderr)
     with redirect_stdout(cast(TextIO, output)), redirect_stderr(cast(TextIO, complaining)):
         _run(commands, output)
@@ -117,7 +137,7 @@ def _sentence(error: Exception) -> str:
         case click.ClickException():
             return f"surefoot: {error.format_message()}"
         case SurefootError():
-            return f"surefoot: {error}"
+            return f"surefoot: {in_options(str(error))}"
         case MemoryError():
             return "surefoot: there is not enough memory for this: ask for less"
     raise error

@@ -20,16 +20,11 @@ def merge(files: tuple[Path, ...], out: Path, archive: str | None, overwrite: bo
 
     With one FILE and --archive it only changes the cells.
     """
-    from repertoire.evaluation.merging import merge as merge_repertoires
-    from repertoire.storage.repertoires import read_repertoire, write_repertoire
-    from surefoot.commands.resuming import check_output
+    import surefoot
 
     check_different(*files, out)
-    repertoires = [read_repertoire(file) for file in files]
-    for file in files:
-        check_output(file, out, overwrite)
-    merged = merge_repertoires(repertoires, archive=archive, names=[str(file) for file in files])
-    write_repertoire(out, merged)
+    repertoires = [surefoot.load(file) for file in files]
+    merged = surefoot.merge(files, archive=archive, out=out, overwrite=overwrite)
     for file, one in zip(files, repertoires, strict=True):
         console.print(f"{len(one):>7,} gaits, best {short(one.metrics.best)}, of {file}")
     m = merged.metrics

@@ -85,7 +85,7 @@ class SelectorOption(click.Option):
     help=f"Sensors that the robot has for self-model.  [default: {','.join(SENSORS)}]",
 )
 @click.option("--max-falls", type=Positive, help="Stop after so many falls.  [default: any number]")
-@seed_option(1, "the seeds of all episodes")
+@seed_option("the seeds of all episodes")
 @click.option("--oracle", is_flag=True, help="Also find the best gait there is, by trying all.")
 @click.option(
     "--out",
@@ -114,19 +114,17 @@ def recover(
     threads: int | None,
 ) -> None:
     """Break the robot of the repertoire FILE and find a gait that still works."""
+    import surefoot
     from adapt.damage.text import parse_damage
-    from adapt.recovery import recover as run_recovery
     from adapt.report import result_paths, save_recovery
     from adapt.self_model.features import check_sensors
     from adapt.self_model.twin import Thinking
-    from repertoire.storage.repertoires import read_repertoire
     from robots.files.atomic import new_folder
     from robots.files.locks import locked
-    from surefoot.commands.progress import phase_bars
-    from surefoot.commands.resuming import check_output
+    from surefoot.resuming import check_output
     from surefoot.shipped import recovery_folder
 
-    repertoire = read_repertoire(file)
+    repertoire = surefoot.load(file)
     damage = parse_damage(damage_text, repertoire.robot)
     name, table, choice = _choose(file, repertoire, selector, rehearsal)
     thinking = None
@@ -142,23 +140,23 @@ def recover(
         print_trial(trial)
 
     record, picture = result_paths(folder)
-    with new_folder(folder), locked(record), phase_bars() as show_phase:
+    with new_folder(folder), locked(record):
         for path in (record, picture):
             check_output(file, path, overwrite)
-        recovery = run_recovery(
+        recovery = surefoot.recover(
             repertoire,
             damage,
             seed=seed,
             trials=trials,
             selector=name,
-            table=table,
+            rehearsal=table,
             max_falls=max_falls,
             confirmations=confirmations,
             threads=threads,
             oracle=oracle,
             thinking=thinking,
             on_trial=show,
-            on_progress=show_phase,
+            progress=True,
         )
         print_performances(recovery)
         for path in save_recovery(recovery, folder):
@@ -172,7 +170,7 @@ def _choose(
     from adapt.selectors.catalogue import choose_selector, find_table
 
     table, found = find_table(repertoire, file, selector, rehearsal)
-    name = choose_selector(selector, table)
+    name = choose_selector(selector, table).name
     if table is not None:
         return name, table, f"selector: {name}, with {len(table)} conditions of {found}"
     missing = RunFiles(file).rehearsal.name

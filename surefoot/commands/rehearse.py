@@ -1,14 +1,13 @@
 """`surefoot rehearse`."""
 
 import math
-from contextlib import nullcontext, suppress
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from repertoire.storage.files import RunFiles
-from robots.words import duration
+from surefoot.api import plan_rehearsal
 from surefoot.commands.console import (
     AnyPath,
     Positive,
@@ -16,16 +15,15 @@ from surefoot.commands.console import (
     check_different,
     cluster_options,
     console,
+    exits_when_stopped,
     seed_option,
     threads_option,
 )
-from surefoot.commands.resuming import check_output, locked_output, run_or_exit, take_up
+from surefoot.resuming import plan_words, take_up
+from surefoot.shipped import result_files
 
 if TYPE_CHECKING:
-    from adapt.damage.damage import Damage
     from adapt.rehearsal.table import Table
-    from repertoire.evaluation.evaluator import Evaluation
-    from robots.robot import Robot
 
 
 @click.command()
@@ -41,12 +39,12 @@ if TYPE_CHECKING:
     type=Positive,
     default=2,
     show_default=True,
-    help="Number of episodes of each elite under each damage.",
+    help="Episodes of each gait under each damage.",
 )
-@seed_option(0, "the seeds of the episodes")
+@seed_option("the seeds of the episodes")
 @click.option("--out", type=AnyPath, help="File for the table.  [default: FILE with -rehearsal added]")
 @click.option(
-    "--picture", type=AnyPath, help="Draw what the elites still achieve under each damage to this PNG."
+    "--picture", type=AnyPath, help="Draw what the gaits still achieve under each damage to this PNG."
 )
 @threads_option
 @cluster_options
@@ -65,37 +63,30 @@ def rehearse(
     overwrite: bool,
     dry_run: bool,
 ) -> None:
-    """Try every elite of the repertoire FILE under every damage of a library, before anything breaks.
+    """Try every gait of the repertoire FILE under every damage of a library, before anything breaks.
 
-    The episodes have the same seeds for all elites and damages. After an interruption the same command goes
+    The episodes have the same seeds for all gaits and damages. After an interruption the same command goes
     on where it was.
     """
-    from adapt.rehearsal.rehearsal import rehearsal, rehearsed_table
-    from adapt.rehearsal.storage import read_table, write_table
-    from repertoire.storage.repertoires import read_repertoire
+    import surefoot
+    from adapt.damage.text import read_damages
     from robots.rendering.pictures import check_picture
-    from surefoot.shipped import result_files
 
-    repertoire = read_repertoire(file)
+    repertoire = surefoot.load(file)
     out = out or result_files(file).rehearsal
-    unfinished = RunFiles.unfinished(out)
-    if not dry_run:
-        check_output(file, out, overwrite)
-    check_different(file, out, picture)
+    check_different(out, picture)
+    check_different(file, picture)
     if picture is not None:
         check_picture(picture)
-    library = _library(damages, repertoire.robot)
-    work = rehearsal(repertoire, library, episodes=episodes, seed=seed, threads=threads)
-    with nullcontext() if dry_run else locked_output(file, out, overwrite), work as evaluation:
-        take_up(evaluation, unfinished, overwrite)
-        _announce(evaluation)
-        if dry_run:
-            return
-        run_or_exit(evaluation, unfinished)
-        write_table(out, rehearsed_table(evaluation), evaluation.identity)
-        with suppress(OSError):  # what was computed is safe
-            unfinished.unlink()
-    table = read_table(out, repertoire)  # what others will read, which is rounded
+    library = None if damages is None else read_damages(damages, repertoire.robot)
+    options: dict[str, Any] = {"episodes": episodes, "seed": seed, "threads": threads}
+    if dry_run:
+        with plan_rehearsal(repertoire, library, **options) as evaluation:
+            take_up(evaluation, RunFiles.unfinished(out), overwrite, say=True)
+            console.print(plan_words(evaluation))
+        return
+    with exits_when_stopped():
+        table = surefoot.rehearse(file, library, **options, out=out, overwrite=overwrite, progress=True)
     _print_survivals(table)
     console.print(f"saved {out}")
     if picture is not None:
@@ -104,23 +95,6 @@ def rehearse(
         title = f"{repertoire.robot.description.title}: {len(repertoire):,} gaits rehearsed"
         draw_rehearsal(table, title[0].upper() + title[1:], picture)
         console.print(f"drawn to {picture}")
-
-
-def _library(path: Path | None, robot: "Robot") -> "list[Damage]":
-    """The damages to rehearse."""
-    from adapt.damage.library import damage_library
-    from adapt.damage.text import read_damages
-
-    return damage_library(robot) if path is None else read_damages(path, robot)
-
-
-def _announce(evaluation: "Evaluation") -> None:
-    """Say what will be done, and how long it will take."""
-    conditions, elites = len(evaluation.evaluator.conditions), len(evaluation.repertoire)
-    work = f"{conditions} conditions x {elites:,} gaits x {evaluation.episodes} episodes"
-    left = "nothing left to do" if evaluation.finished else f"about {duration(evaluation.seconds_left())}"
-    threads = evaluation.evaluator.threads
-    console.print(f"{work} = {evaluation.total:,} episodes: {left} on {threads} thread{'s' * (threads != 1)}")
 
 
 def _print_survivals(table: "Table") -> None:

@@ -4,8 +4,7 @@ from pathlib import Path
 
 import click
 
-from surefoot.commands.console import AnyPath, RepertoireFile, check_different, console
-from surefoot.commands.resuming import caution
+from surefoot.commands.console import AnyPath, RepertoireFile, check_different
 
 
 @click.command()
@@ -19,19 +18,7 @@ def show(file: Path, picture: Path | None, history: Path | None) -> None:
 
     FILE may also be the folder of a run.
     """
-    from repertoire.plots import draw_history, draw_repertoire
-    from repertoire.storage.repertoires import read_repertoire
-    from robots.rendering.pictures import check_picture
+    import surefoot
 
     check_different(file, picture, history)
-    for given in filter(None, (picture, history)):
-        check_picture(given)
-    repertoire = read_repertoire(file)
-    for name, value in repertoire.facts().items():
-        console.print(f"{name:<12}{value}")
-    if note := caution(file, repertoire):
-        console.print(note)
-    for path, draw in ((picture, draw_repertoire), (history, draw_history)):
-        if path is not None:
-            draw(repertoire, path)
-            console.print(f"drawn to {path}")
+    surefoot.show(file, picture=picture, history=history)

@@ -18,7 +18,7 @@ from surefoot.commands.console import (
     seed_option,
     workforce,
 )
-from surefoot.commands.progress import ProgressBar, study_bar
+from surefoot.progress import ProgressBar, study_bar
 
 if TYPE_CHECKING:
     from suites.study import Study
@@ -54,7 +54,7 @@ def study_options(name: str, *, seed: int = 1, filmed: str | None = None) -> Dec
     )
     return chain(
         *(simulated if filmed else ()),
-        seed_option(seed, "the seeds of all trials"),
+        seed_option("the seeds of all trials", seed),
         click.option("--processes", type=Cores, help="Number of cores to use.  [default: all]"),
         click.option("--dry-run", is_flag=True, help="Only print how many trials there are, and how long."),
         click.option(

@@ -1,34 +1,63 @@
 """`surefoot train`."""
 
-import sys
+from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any, Literal, get_args, get_origin
 
 import click
+from pydantic import BaseModel
 
-from repertoire.storage.files import RunFiles
-from robots.errors import InvalidFileError
-from robots.files.atomic import file_exists
+from repertoire.algorithms.catalogue import ALGORITHMS
+from repertoire.algorithms.settings import EMITTERS, Settings, ThresholdSettings
+from repertoire.strategies.table import STRATEGIES
+from robots.files.records import attribute_words
 from robots.words import short
 from surefoot.commands.console import (
     CLUSTER_PARAMETERS,
     AnyPath,
+    Command,
     Number,
     Positive,
     Sizes,
     Whole,
     cluster_options,
     console,
+    exits_when_stopped,
     randomization_option,
     seed_option,
 )
-from surefoot.commands.progress import training_bar
-from surefoot.interrupts import INTERRUPTED, interrupt_flag
 
-if TYPE_CHECKING:
-    from repertoire.training.training import Training
 
-_DEFAULT = "[default: the algorithm's]"
+def _settings_options(command: Command) -> Command:
+    """Give a command an option for each setting that an algorithm of the table has."""
+    for name in reversed({name: None for one in ALGORITHMS.values() for name in one.own_settings()}):
+        command = _settings_option(name)(command)
+    return command
+
+
+def _settings_option(name: str) -> Callable[[Command], Command]:
+    """The option for a setting, as its record declares and describes it."""
+    default = "[default: the algorithm's or the problem's]"
+    flag = f"--{name.replace('_', '-')}"
+    if name == "strategy":
+        choice = "for algorithms that leave the choice; see `algorithms`"
+        return click.option(flag, help=f"Evolution strategy, {choice}.  {default}")
+    records: tuple[type[BaseModel], ...] = (
+        Settings,
+        *STRATEGIES.values(),
+        *EMITTERS.values(),
+        ThresholdSettings,
+    )
+    record = next(record for record in records if name in record.model_fields)
+    entry = record.model_fields[name]
+    kinds = get_args(entry.annotation)
+    kind: click.ParamType = Number()
+    if get_origin(entry.annotation) is Literal:
+        kind = click.Choice(kinds)
+    elif int in (entry.annotation, *kinds):
+        kind = Whole(min=next((rule.ge for rule in entry.metadata if hasattr(rule, "ge")), 1))
+    text = attribute_words(record, name).rstrip(".")
+    return click.option(flag, type=kind, help=f"{text[0].upper()}{text[1:]}.  {default}")
 
 
 @click.command()
@@ -46,7 +75,7 @@ _DEFAULT = "[default: the algorithm's]"
     show_default=True,
     help="Number of solutions to evaluate, rounded up to whole batches of all emitters.",
 )
-@seed_option(1, "all random numbers of the run")
+@seed_option("all random numbers of the run")
 @click.option("--out", type=AnyPath, help="Folder of the run.  [default: runs/PROBLEM]")
 @click.option("--resume", type=AnyPath, metavar="FOLDER", help="Go on with the run in this folder.")
 @click.option("--overwrite", is_flag=True, help="Replace the run that the folder already holds.")
@@ -56,62 +85,7 @@ _DEFAULT = "[default: the algorithm's]"
     help="Number of cells along each measure, e.g. 6,6,6,6, or cvt:1000 for 1000 cells around centroids.  "
     "[default: the problem's]",
 )
-@click.option("--emitters", type=Positive, help=f"Number of emitters.  {_DEFAULT}")
-@click.option("--batch-size", type=Whole(min=2), help=f"Solutions per emitter and batch.  {_DEFAULT}")
-@click.option(
-    "--sigma0",
-    type=Number(),
-    help="Initial step size, in units of the parameters.  [default: the algorithm's, or else the problem's]",
-)
-@click.option(
-    "--line-sigma",
-    type=Number(),
-    help=f"Step size along the line between two elites, as a share of their distance.  {_DEFAULT}",
-)
-@click.option(
-    "--gradient-samples", type=Positive, help=f"Solutions from which a gradient is estimated.  {_DEFAULT}"
-)
-@click.option("--gradient-sigma", type=Number(), help=f"Step size of these solutions.  {_DEFAULT}")
-@click.option(
-    "--gradient-steps", type=Positive, help=f"Policy-gradient steps for each solution of pga-me.  {_DEFAULT}"
-)
-@click.option("--critic-updates", type=Positive, help=f"Updates of the critics per generation.  {_DEFAULT}")
-@click.option(
-    "--critic-samples", type=Positive, help=f"Transitions for a gradient of the objective.  {_DEFAULT}"
-)
-@click.option(
-    "--buffer-size", type=Positive, help=f"Transitions that critics learn from, the latest.  {_DEFAULT}"
-)
-@click.option(
-    "--time-limit",
-    type=click.Choice(["terminal", "bootstrapped"]),
-    help="Whether critics take an episode that lasted as long as it may for ended, as the paper's code does, "
-    f"or predict the rewards after it as well.  {_DEFAULT}",
-)
-@click.option(
-    "--strategy",
-    help=f"Evolution strategy, for algorithms that leave the choice; see `algorithms`.  {_DEFAULT}",
-)
-@click.option(
-    "--vectors", type=Positive, help="Number of direction vectors of lm-ma-es.  [default: the batch size]"
-)
-@click.option(
-    "--rank-one",
-    type=click.Choice(["textbook", "published"]),
-    help="Rank-one update of cma-es and sep-cma-es: Hansen's, or that of the code of Tjanaka et al. 2023, "
-    f"which has no effect.  {_DEFAULT}",
-)
-@click.option(
-    "--learning-rate",
-    type=Number(),
-    help="Learning rate of the archive's thresholds, from 0 to 1.  "
-    "[default: the algorithm's, or else the problem's]",
-)
-@click.option(
-    "--rule",
-    type=click.Choice(["sequential", "batch"]),
-    help=f"Whether thresholds move after every solution, or once per batch as in pyribs.  {_DEFAULT}",
-)
+@_settings_options
 @click.option(
     "--episode-steps",
     type=Positive,
@@ -146,57 +120,27 @@ def train(ctx: click.Context, problem: str | None, **options: Any) -> None:
     benchmark: sphere-N or arm-N with N parameters, e.g. sphere-100, or maze. Ctrl-C or SIGTERM saves the run,
     which can then be resumed.
     """
-    from adapt.damage.text import damaged_robots
-    from repertoire.training.runs import resume_training, start_training
+    import surefoot
 
-    checkpoint, threads, resume = (options.pop(key) for key in ("checkpoint_seconds", "threads", "resume"))
-    if resume is not None:
-        _refuse_with_resume(ctx)
-        out = resume
-        opening = resume_training(out, threads=threads, breaker=damaged_robots)
-    elif problem is None:
-        raise click.UsageError("name a robot or another problem to train, or a run to --resume")
-    else:
-        out = options.pop("out") or Path("runs") / Path(problem).stem
-        settings = {key: value for key, value in options.items() if value is not None}
-        settings |= {"out": out, "threads": threads, "breaker": damaged_robots}
-        opening = start_training(problem, settings.pop("algorithm"), **settings)
-    with opening as training:
-        if training is None:
-            console.print(f"{out} has finished already; see it with: surefoot show {out}")
-            return
-        for note in (*_other_versions(training), *training.remarks):
-            console.print(f"note: {note}")
-        _run(training, RunFiles.of(out).repertoire, checkpoint)
-        _report(training, out)
-        if not training.finished:
-            sys.exit(INTERRUPTED)
-
-
-def _run(training: "Training", path: Path, checkpoint_seconds: float) -> None:
-    """Train with a progress bar, until the end or an interruption."""
-    with interrupt_flag(console.print) as interrupted, training_bar(training.settings.evaluations) as show:
-        try:
-            training.run(path, checkpoint_seconds=checkpoint_seconds, on_progress=show, stop=interrupted)
-        except InvalidFileError as error:
-            if not file_exists(path):
-                raise InvalidFileError(
-                    f"{error}; nothing was saved: train again once that is mended"
-                ) from error
-            again = f"surefoot train --resume {path.parent}"
-            raise InvalidFileError(f"{error}; once that is mended: {again}") from error
-
-
-def _other_versions(training: "Training") -> list[str]:
-    """Where the resumed run was saved by other software, so that the result may differ."""
-    from repertoire.execution.provenance import software_versions
-
-    now = software_versions()
-    return [
-        f"saved with {name} {then}, resumed with {now.get(name, 'none')}: results may differ"
-        for name, then in training.saved_by.items()
-        if now.get(name) != then
-    ]
+    common = {key: options.pop(key) for key in ("threads", "checkpoint_seconds")}
+    folder, algorithm, out = (options.pop(key) for key in ("resume", "algorithm", "out"))
+    with exits_when_stopped():
+        if folder is not None:
+            _refuse_with_resume(ctx)
+            repertoire = surefoot.resume(folder, **common, progress=True)
+        elif problem is None:
+            raise click.UsageError("name a robot or another problem to train, or a run to --resume")
+        else:
+            folder = out or Path("runs") / Path(problem).stem
+            chosen = {key: value for key, value in options.items() if value is not None}
+            repertoire = surefoot.train(problem, algorithm, out=folder, **common, **chosen, progress=True)
+    if diverged := repertoire.last("diverged"):
+        console.print(f"{diverged} evaluations diverged in simulation and were left out.")
+    m = repertoire.metrics
+    console.print(
+        f"{m.elites:,} elites, coverage {m.coverage:.1%}, QD score {m.qd_score:,.0f}, best {short(m.best)} "
+        f"after {repertoire.evaluations:,} evaluations; see them with: surefoot show {folder}"
+    )
 
 
 def _refuse_with_resume(ctx: click.Context) -> None:
@@ -209,17 +153,3 @@ def _refuse_with_resume(ctx: click.Context) -> None:
     ]
     if ignored:
         raise click.UsageError(f"a resumed run keeps its settings: leave out {', '.join(ignored)}")
-
-
-def _report(training: "Training", out: Path) -> None:
-    """Say how training ended."""
-    progress = training.progress()
-    if not training.finished:
-        console.print(f"Stopped and saved. Go on with: surefoot train --resume {out}")
-    if progress.diverged:
-        console.print(f"{progress.diverged} evaluations diverged in simulation and were left out.")
-    m = progress.metrics
-    console.print(
-        f"{m.elites:,} elites, coverage {m.coverage:.1%}, QD score {m.qd_score:,.0f}, best {short(m.best)} "
-        f"after {progress.evaluations:,} evaluations; see them with: surefoot show {out}"
-    )

@@ -121,7 +121,7 @@ def test_a_damage_made_in_python_is_checked_too(ant):
 
 
 def test_a_kind_is_registered_once():
-    with pytest.raises(ValueError, match="'lost' is already registered by Lost"):
+    with pytest.raises(InvalidValueError, match=r"'lost' is registered twice, in .*limbs\.py"):
         register("lost")(Defect)
     assert damage_kinds()["lost"] is Lost
 

@@ -116,8 +116,9 @@ def made_up(repertoire, monkeypatch):
     monkeypatch.setattr(executor, "Simulation", FakeSimulation)
     monkeypatch.setattr(FakeSimulation, "seeds", [])
     monkeypatch.setattr(InOrder, "outcomes", [])
-    entry = SelectorEntry("from the last to the first", InOrder)
-    monkeypatch.setitem(catalogue._SELECTORS, "in-order", entry)
+    monkeypatch.setitem(
+        catalogue._SELECTORS, "in-order", SelectorEntry("in-order", "from the last to the first", InOrder)
+    )
     solutions = np.repeat(
         np.arange(5, dtype=np.float32)[:, None], repertoire.elites.solutions.shape[1], axis=1
     )

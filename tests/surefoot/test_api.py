@@ -4,12 +4,16 @@ import pickle
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 
 import surefoot
+from repertoire.emitters.evolution_strategy import EvolutionStrategySettings
+from repertoire.emitters.variation import VariationSettings
 from repertoire.repertoire import Repertoire
+from repertoire.strategies.sep_cma_es import SepCMAESSettings
 from robots.controllers.controller import Policy
 from robots.errors import InvalidFileError, InvalidValueError, UnknownNameError
 from robots.simulation.environment import WalkingEnvironment
@@ -80,8 +84,10 @@ def test_misuse_is_refused() -> None:
         surefoot.Search(3, [(1.0, 1.0)], min_objective=0.0)
     with pytest.raises(InvalidValueError, match=r"initial must have shape \(3,\)"):
         surefoot.Search(3, [(0.0, 1.0)], min_objective=0.0, initial=np.zeros(4))
-    with pytest.raises(InvalidValueError, match="needs gradients"):
-        surefoot.Search(3, [(0.0, 1.0)], min_objective=0.0, algorithm="cma-mega", archive=(5,))
+    climbing = surefoot.Search(3, [(0.0, 1.0)], min_objective=0.0, algorithm="cma-mega", archive=(5,))
+    found = climbing.ask()
+    with pytest.raises(InvalidValueError, match=r"need gradients, which must .* shape \(1, 2, 3\), not \(\)"):
+        climbing.tell(found.sum(axis=1), found[:, :1])
 
 
 def test_train_load_walk_and_recover(tmp_path: Path) -> None:
@@ -135,7 +141,7 @@ def test_a_periodic_policy_repeats_after_its_period() -> None:
 def test_importing_surefoot_imports_nothing_heavy() -> None:
     code = "import surefoot, sys; assert not {'numpy', 'mujoco', 'numba', 'h5py'} & set(sys.modules)"
     subprocess.run([sys.executable, "-c", code], check=True)
-    with pytest.raises(AttributeError, match="it has Search, load"):
+    with pytest.raises(AttributeError, match="it has Search, deploy"):
         surefoot.lode  # noqa: B018
 
 
@@ -197,3 +203,35 @@ def test_what_is_neither_a_problem_nor_a_damage_is_refused(tmp_path: Path) -> No
             surefoot.recover("hexapod", damage)
     with pytest.raises(InvalidFileError, match="no file can have this name"):
         surefoot.train("sphere-4", out=tmp_path / "a\0b", evaluations=100, archive="3,3")
+
+
+@pytest.mark.parametrize(
+    "algorithm",
+    ["cma-mega", [EvolutionStrategySettings(strategy=SepCMAESSettings(sigma0=0.5)), VariationSettings()]],
+)
+def test_a_search_with_gradients_or_emitters_of_several_kinds(algorithm: Any) -> None:
+    search, sizes = surefoot.Search(20, [(-5.0, 5.0)] * 2, min_objective=-1e4, algorithm=algorithm), set()
+    for _ in range(20):
+        search = pickle.loads(pickle.dumps(search))
+        x = search.ask().astype(float)
+        gradients = np.zeros((len(x), 3, 20))
+        gradients[:, 0] = -2 * x
+        gradients[:, 1, 0] = gradients[:, 2, 1] = 1
+        sizes.add(len(x))
+        search = pickle.loads(pickle.dumps(search))
+        search.tell(-(x**2).sum(axis=1), x[:, :2], gradients=gradients if search.needs_gradients else None)
+    assert sizes == ({1, 35} if algorithm == "cma-mega" else {140})
+    assert search.metrics == search.repertoire.metrics
+    assert search.metrics.elites > 50
+    table = search.repertoire.to_pandas(solutions=True)
+    np.testing.assert_array_equal(
+        table[["parameter 1", "parameter 20"]], search.repertoire.elites.solutions[:, [0, -1]]
+    )
+
+
+def test_a_repertoire_is_outlined_in_five_lines() -> None:
+    gaits = surefoot.load("hexapod")
+    assert len(repr(gaits).splitlines()) == 5
+    assert "2,000" in repr(gaits) or "2000" in repr(gaits)
+    assert len(repr(gaits)) < 700 > len(repr(gaits.robot))
+    assert gaits._repr_html_().count("<tr>") == 5

@@ -83,7 +83,7 @@ def test_only_the_best_are_kept(run, trained: Path) -> None:
     assert np.array_equal(kept.spread.measure_std, corrected.spread.measure_std[best])
     assert np.isfinite(kept.thresholds).sum() == 5
     more = run(*choice, "--keep", 9999, "--out", few, "--overwrite")[1]
-    assert f"kept the best {len(corrected)} of {len(corrected)} elites" in more
+    assert f"kept the best {len(corrected)} of {len(corrected)} gaits" in more
     assert "0 is not in the range" in run(*choice, "--keep", 0, "--out", few, "--overwrite")[2]
 
 

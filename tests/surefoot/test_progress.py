@@ -6,9 +6,9 @@ import signal
 
 import pytest
 
-from surefoot.commands import progress
-from surefoot.commands.progress import ProgressBar, Speed
+from surefoot import progress
 from surefoot.interrupts import interrupt_flag
+from surefoot.progress import ProgressBar, Speed
 
 
 def test_speed_leaves_out_what_came_before_the_first_report_and_forgets_slow_beginnings() -> None:

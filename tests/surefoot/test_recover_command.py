@@ -17,7 +17,7 @@ from repertoire.storage.files import RunFiles
 from repertoire.storage.repertoires import read_repertoire, write_repertoire
 from robots.files.locks import locked
 from robots.simulation.simulation import Simulation
-from surefoot.commands import progress
+from surefoot import progress
 from tests.adapt.rehearsal.small import save_rehearsal, small_repertoire
 
 CONDITIONS = ["healthy", "front_left:lost", "back_right:dead"]

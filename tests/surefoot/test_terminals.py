@@ -12,8 +12,8 @@ import pytest
 from repertoire.storage.files import FILE_NAME
 from repertoire.storage.repertoires import read_search
 from robots.errors import SurefootError
-from surefoot.commands.console import Printer
 from surefoot.commands.main import run_commands
+from surefoot.printing import Printer
 
 TRAIN = ["train", "sphere-5", "--evaluations", "300"]
 LOST = {  # how standard output is lost: what a shell does, and whether that is an error
@@ -112,7 +112,7 @@ def test_an_interrupted_process_is_not_taken_down_under_its_threads(second) -> N
 import atexit, importlib, os, signal, sys, threading, time
 from surefoot import interrupts
 from surefoot.commands import main
-from surefoot.commands.console import Printer
+from surefoot.printing import Printer
 from surefoot.commands.main import run_commands
 from surefoot.__main__ import run
 

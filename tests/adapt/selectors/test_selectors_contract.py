@@ -166,7 +166,7 @@ def test_names_and_needs(world, make):
         make("oracle", truth=np.zeros(3))
     for entry in selector_entries(thinking=False).values():
         assert entry.summary
-    with pytest.raises(ValueError, match="the selector 'random' is already registered"):
+    with pytest.raises(InvalidValueError, match="the selector 'random' is registered twice, in"):
         register("random", "again")(RandomSearch)
 
 

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from search_tools import Strolling, assert_same_state
 
-from repertoire.algorithms.catalogue import ALGORITHMS, Algorithm, find_algorithm
+from repertoire.algorithms.catalogue import ALGORITHMS, Algorithm, find_algorithm, start_search
 from repertoire.algorithms.scheduler import Scheduler
 from repertoire.algorithms.settings import Settings, make_settings
 from repertoire.emitters.evolution_strategy import EvolutionStrategySettings
@@ -85,7 +85,7 @@ def settings_of(algorithm: Algorithm, **chosen: Any) -> Settings:
 
 
 def start(algorithm: Algorithm, *, seed: int = 1, problem=PROBLEM, **given: Any) -> Scheduler:
-    return algorithm.start(settings_of(algorithm, **given), problem, np.random.SeedSequence(seed))
+    return start_search(settings_of(algorithm, **given), problem, np.random.SeedSequence(seed))
 
 
 def evaluate(search: Scheduler, solutions: np.ndarray) -> Evaluations:
@@ -454,7 +454,7 @@ def test_gradients_cover_far_more_than_noise_in_as_many_evaluations():
         algorithm = find_algorithm(name)
         chosen = {"evaluations": 1, "seed": 1, "archive": (50, 50), "min_objective": 0.0}
         settings = algorithm.settings(chosen)
-        search, done = algorithm.start(settings, PROBLEM, np.random.SeedSequence(1)), 0
+        search, done = start_search(settings, PROBLEM, np.random.SeedSequence(1)), 0
         while done < 8000:
             done += search.batch_size
             advance(search, 1)

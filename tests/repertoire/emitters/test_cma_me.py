@@ -10,7 +10,7 @@ from published import CodedCMAES, samples_of
 from search_tools import generator, grid
 from telling import improved
 
-from repertoire.algorithms.catalogue import find_algorithm
+from repertoire.algorithms.catalogue import find_algorithm, start_search
 from repertoire.emitters.evolution_strategy import EvolutionStrategyEmitter
 from repertoire.problems.sphere import Sphere
 from repertoire.strategies.openai_es import OpenAIESSettings
@@ -61,7 +61,7 @@ def test_it_is_the_published_algorithm(strategy, shift):
             "min_objective": 0.0,
         }
     )
-    search = algorithm.start(settings, problem, np.random.SeedSequence(1))
+    search = start_search(settings, problem, np.random.SeedSequence(1))
     assert search.soft is search.result
     strategies = [e.strategy for e in search.emitters]
     coded = [

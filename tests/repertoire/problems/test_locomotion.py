@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from adapt.damage.text import damaged_robots
-from repertoire.algorithms.catalogue import find_algorithm
+from repertoire.algorithms.catalogue import find_algorithm, start_search
 from repertoire.problems.locomotion import Locomotion
 from robots.description import Randomization
 from robots.errors import InvalidValueError
@@ -51,7 +51,7 @@ def test_me_es_normalises_what_the_ant_sees(ant):
     said = {"evaluations": 1, "seed": 1, "archive": ant.archive, "min_objective": ant.min_objective}
     algorithm = find_algorithm("me-es-exploit")
     settings = algorithm.settings({"batch_size": 4, **said})
-    search = algorithm.start(settings, ant, np.random.SeedSequence(1))
+    search = start_search(settings, ant, np.random.SeedSequence(1))
     for _ in range(12):
         asked = search.ask()
         search.tell(ant.evaluate(asked, np.arange(len(asked)), request=search.request))

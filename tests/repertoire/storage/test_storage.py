@@ -545,7 +545,7 @@ def changed(**changes):
         ),
         (with_reference, "its robot: the MJCF cannot be read: it refers to 'a.xml'"),
         (lambda repertoire: with_problem(repertoire, controller="mlp-1"), "its controllers are 'mlp-1'"),
-        (damaged, "saved with the whole robot, but its robot has a heavier torso"),
+        (damaged, "but this ant was modified in Python \\(a heavier torso\\)"),
     ],
 )
 def test_does_not_write_what_it_could_not_read(path, repertoire, edit, message):

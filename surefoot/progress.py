@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from rich.progress import BarColumn, Progress, TaskID, TextColumn
 
 from robots.words import duration, short
-from surefoot.commands.console import console
+from surefoot.printing import console
 
 if TYPE_CHECKING:
     from repertoire.training.training import Progress as TrainingProgress

@@ -1,0 +1,96 @@
+"""Where everything is printed, and how the command line says what the library says."""
+
+import os
+import re
+from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path
+from typing import Any, TextIO, TypeVar
+
+from rich.console import Console
+from rich.text import Text
+
+# all characters with which a text could steer a terminal, but tabs and new lines; or reverse what is read
+_STEERING = [*range(9), *range(11, 32), *range(127, 160), *range(0x202A, 0x202F), *range(0x2066, 0x206A)]
+_SHOWN = {number: chr(number).encode("unicode_escape").decode() for number in _STEERING}
+_CALL = re.compile(r"surefoot\.(\w+)(?:\(([^()]*)\))?")
+_COMMANDS = {"resume": "train --resume"}  # of functions, where they have other names
+_ARGUMENT = re.compile(r"\b([a-z_]+)=(?:True\b|\.\.\.)")
+_Result = TypeVar("_Result")
+
+
+def in_options(text: str) -> str:
+    """A text in the words of Python in those of the command line.
+
+    `surefoot.resume('runs/ant')` becomes `surefoot train --resume runs/ant`, and `overwrite=True` and
+    `out=...` become `--overwrite` and `--out`.
+    """
+
+    def command(call: re.Match[str]) -> str:
+        arguments = (call[2] or "").replace("'", "")
+        return " ".join(filter(None, ("surefoot", _COMMANDS.get(call[1], call[1]), arguments)))
+
+    return _ARGUMENT.sub(lambda argument: "--" + argument[1].replace("_", "-"), _CALL.sub(command, text))
+
+
+class Printer(Console):
+    """Prints text as it is, unwrapped.
+
+    Attributes:
+        on_command_line: whether this process is a command.
+    """
+
+    on_command_line = False
+
+    def __init__(self, *, stderr: bool = False) -> None:
+        super().__init__(stderr=stderr, highlight=False, markup=False, emoji=False, soft_wrap=True)
+        self.width = self.width or 80  # COLUMNS=0 means that the width is not known
+
+    def render_str(self, text: str, **options: Any) -> Text:
+        """Show control characters of a text, which may come from a file, instead of obeying them."""
+        return super().render_str(text.translate(_SHOWN), **options)
+
+
+class LastingStream:
+    """A text stream that writes to nowhere from its first failure on, so that no command ends for it.
+
+    Args:
+        stream: standard output or standard error.
+
+    Attributes:
+        failure: why the stream could not be written; None as long as it can be.
+    """
+
+    def __init__(self, stream: TextIO | None) -> None:
+        self._stream = stream or Path(os.devnull).open("w")  # noqa: SIM115 - None where it is closed
+        self.failure: OSError | None = None
+
+    def write(self, text: str) -> int:
+        """Write text."""
+        return self._attempt(lambda: self._stream.write(text), len(text))
+
+    def flush(self) -> None:
+        """Write what is buffered."""
+        self._attempt(self._stream.flush, None)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._stream, name)
+
+    def _attempt(self, action: Callable[[], _Result], otherwise: _Result) -> _Result:
+        """Do something that may fail."""
+        try:
+            return action()
+        except OSError as error:
+            self.failure = self.failure or error
+            with suppress(OSError):  # or else the buffer would fail again at the end of the process
+                os.dup2(os.open(os.devnull, os.O_WRONLY), self._stream.fileno())
+            return otherwise
+
+
+console = Printer()
+complaints = Printer(stderr=True)
+
+
+def note(text: str) -> None:
+    """Print what the library says while it works."""
+    console.print(in_options(text) if Printer.on_command_line else text)

@@ -1,0 +1,114 @@
+"""The library takes objects that are registered nowhere: what is recorded says so, and cannot be resumed."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import surefoot
+from adapt.selectors.baselines import BestFirst
+from adapt.selectors.selector import Context
+from repertoire.algorithms.catalogue import Algorithm
+from repertoire.archives.grid import GridSpec
+from repertoire.emitters.evolution_strategy import EvolutionStrategySettings
+from repertoire.emitters.variation import VariationSettings
+from repertoire.problems.arm import Arm
+from repertoire.problems.record import ProblemRecord
+from repertoire.strategies.sep_cma_es import SepCMAESSettings
+from repertoire.strategies.table import STRATEGIES
+from repertoire.training.runs import start_training
+from robots.errors import InvalidValueError
+from robots.robot import load_robot
+
+SMALL = {"evaluations": 500, "archive": "5,5"}
+
+
+class LastFirst(BestFirst):
+    """Tries gaits from the last to the first."""
+
+    def __init__(self, context: Context) -> None:
+        super().__init__(context)
+        self.table = context.table
+
+    def _choose(self, untried: np.ndarray) -> int:
+        return int(np.flatnonzero(untried)[-1])
+
+
+class Doubled(SepCMAESSettings):
+    """A strategy under another name."""
+
+    kind = "doubled"
+    summary = "sep-CMA-ES"
+
+
+class Bent(Arm):
+    """An arm that is no benchmark."""
+
+    def __init__(self) -> None:
+        super().__init__(10)
+        self.record = ProblemRecord("bent", 10, self.record.measure_ranges)
+
+
+OWN = {
+    "emitter": EvolutionStrategySettings(strategy=Doubled(batch_size=20, sigma0=0.1)),
+    "emitters": (EvolutionStrategySettings(strategy=Doubled()), VariationSettings(batch_size=20)),
+    "algorithm": Algorithm("mine", "own", EvolutionStrategySettings, (Doubled,), annealed=True),
+}
+
+
+def test_a_selector_is_a_class() -> None:
+    recovery = surefoot.recover("hexapod", "left_front:lost", selector=LastFirst, trials=2, confirmations=0)
+    count = len(surefoot.load("hexapod"))
+    assert recovery.trials[1].row == count - 1
+    assert recovery.selector == "LastFirst (not registered)"
+    known = surefoot.recover("hexapod", "left_front:lost", selector=BestFirst, trials=1, confirmations=0)
+    assert known.selector == "best-first"
+
+
+def test_a_robot_that_was_modified_is_trained_and_recovers(tmp_path: Path) -> None:
+    def edit(spec) -> None:
+        for motor in spec.actuators:
+            motor.gear = 0.5 * motor.gear
+
+    robot = load_robot("ant")
+    settings = {"evaluations": 10, "episode_steps": 40, "threads": 1, "emitters": 1, "batch_size": 10}
+    trained = surefoot.train(robot, **settings, out=tmp_path / "whole")
+    assert len(surefoot.load(tmp_path / "whole")) == len(trained)
+    weak = surefoot.train(robot.modified("weak", edit), **settings)
+    assert weak.robot.modifications[0].label == "weak"
+    assert not np.array_equal(weak.elites.objectives, trained.elites.objectives)
+    assert surefoot.recover(weak, "front_left:lost", trials=1, threads=1).trials
+    with pytest.raises(InvalidValueError, match=r"this ant was modified in Python \(weak\)"):
+        surefoot.train(robot.modified("weak", edit), **settings, out=tmp_path / "weak")
+    assert not (tmp_path / "weak").exists()
+
+
+@pytest.mark.parametrize("own", OWN)
+def test_an_algorithm_of_own_settings(own: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    interrupted(tmp_path, "sphere-10", OWN[own])
+    loaded = surefoot.load(tmp_path)
+    assert len(loaded)
+    assert loaded.settings.algorithm.endswith("(not registered)")
+    assert "not registered" in repr(loaded)
+    with pytest.raises(InvalidValueError, match="recorded with 'doubled', which is not registered here"):
+        surefoot.resume(tmp_path)
+    monkeypatch.setitem(STRATEGIES, "doubled", Doubled)  # as a plugin does
+    resumed = surefoot.resume(tmp_path)
+    whole = surefoot.train("sphere-10", OWN[own], **SMALL)
+    np.testing.assert_array_equal(resumed.elites.solutions, whole.elites.solutions)
+
+
+def test_a_problem_and_an_archive_are_objects(tmp_path: Path) -> None:
+    trained = surefoot.train(Bent(), "cma-mae", out=tmp_path, **SMALL | {"archive": GridSpec((4, 4))})
+    assert (trained.problem.name, trained.grid) == ("bent", (4, 4))
+    assert len(surefoot.load(tmp_path)) == len(trained)
+    interrupted(tmp_path / "stopped", Bent(), "cma-mae")
+    with pytest.raises(InvalidValueError, match="the problem 'bent', which is not registered here"):
+        surefoot.resume(tmp_path / "stopped")
+
+
+def interrupted(folder: Path, problem: object, algorithm: object) -> None:
+    """Leave a run after its first batch."""
+    with start_training(problem, algorithm, out=folder, seed=1, **SMALL) as training:
+        training.step()
+        training.save(folder / "repertoire.h5")
