@@ -1,6 +1,6 @@
 """Damage as text: `parse_damage` reads one, `read_damages` a list, `damage_facts` explains them."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from pathlib import Path
 
 from adapt.damage import HEALTHY
@@ -29,9 +29,18 @@ def parse_damage(text: str, robot: Robot) -> Damage:
             to such a part, or two damages contradict each other.
         UnknownNameError: the robot has no such part, or there is no such kind.
     """
-    damage = damage_from(text, example=f"{next(iter(robot.description.legs))}:lost")
+    legs = robot.description.legs
+    known = "+".join(_with_leg_of(part, legs) for part in text.split("+"))
+    damage = damage_from(known, example=f"{next(iter(legs))}:lost")
     check_compatible(damage.changes(RobotParts(robot)))
     return damage
+
+
+def _with_leg_of(part: str, legs: Collection[str]) -> str:
+    """One of the damages of a text, with a leg's name in the robot's order: left_front may be front_left."""
+    target, colon, rest = part.partition(":")
+    swapped = "_".join(reversed(target.strip().split("_")))
+    return f"{swapped}{colon}{rest}" if target.strip() not in legs and swapped in legs else part
 
 
 def damage_from(text: str, *, example: str = "front_left:lost") -> Damage:

@@ -78,3 +78,23 @@ def test_what_cannot_be_loaded_is_said_in_a_sentence(run, plugin: Path, tmp_path
         assert (code, err.count("\n")) == (2, 1)
         assert message in err
         os.environ.pop(plugins.VARIABLE, None)
+
+
+def test_a_name_that_is_taken_and_an_exit_are_said_with_the_plugin(run, plugin: Path, tmp_path: Path) -> None:
+    (tmp_path / "taken.py").write_text(
+        "from repertoire.strategies.table import STRATEGIES\nSTRATEGIES['cma-es'] = None\n"
+    )
+    (tmp_path / "leaves.py").write_text("raise SystemExit(3)\n")
+    for name, reason in (("taken", "the name 'cma-es' is taken"), ("leaves", "SystemExit: 3")):
+        code, _, err = run("algorithms", "--plugin", tmp_path / f"{name}.py")
+        assert (code, err.count("\n")) == (2, 1)
+        assert f"{name}.py cannot be loaded" in err
+        assert reason in err
+        os.environ.pop(plugins.VARIABLE, None)
+
+
+def test_a_plugin_may_stand_after_the_command_and_legs_have_both_orders(run, plugin: Path) -> None:
+    command = ["damages", "ant", "--damage", "left_front:halved", "--plugin", plugin]
+    code, out, err = run(*command)
+    assert (code, err) == (0, "")
+    assert out.startswith("front_left:halved")
