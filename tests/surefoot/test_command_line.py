@@ -232,7 +232,7 @@ def test_bad_input_ends_in_one_sentence_and_code_2(run, trained, tmp_path) -> No
         ([*choice, "sep-cma-mae", "--threads", "100000"], "threads must be at least 1 and at most 1024"),
         (
             ["suite", "fly"],
-            "unknown command 'fly'; available: ablation, locomotion, optimization, recovery, ",
+            "unknown command 'fly'; available: ablation, locomotion, optimization, recovery",
         ),
         ([*small, "--algorithms", "magic"], "unknown algorithm 'magic'"),
         ([*small, "--algorithms", "sep-cma-mae,magic"], "unknown algorithm 'magic'"),
