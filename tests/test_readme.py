@@ -1,14 +1,32 @@
 """The Python and the commands of README and CONTRIBUTING are what they say."""
 
+import json
 import re
 import subprocess
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 
+import numpy as np
+import pandas as pd
+import pytest
+
+from suites.recovery.metrics import interquartile_mean
 from surefoot.commands.main import COMMANDS
 
-README, CONTRIBUTING = (
-    (Path(__file__).parent.parent / name).read_text() for name in ("README.md", "CONTRIBUTING.md")
+ROOT = Path(__file__).parent.parent
+README, CONTRIBUTING = ((ROOT / name).read_text() for name in ("README.md", "CONTRIBUTING.md"))
+RESULTS = ROOT / "docs" / "results"
+# the rows of the tables of recoveries: selector and track, or the folders of simulated studies
+REPLAYED = (
+    *(("rehearsed", track) for track in ("T2", "T1", "T3", "T3-limb", "T0")),
+    *((selector, "T3") for selector in ("map-bo", "map-bo-tuned", "random", "best-first")),
+)
+SIMULATED = (
+    ["hexapod-T4-left-out"],
+    ["hexapod-T4-left-out", "hexapod-T4-left-out-seed-5"],
+    *([name] for name in ("hexapod-T4", "hexapod-T4-gap", "ant-T4")),
+    *([f"hexapod-{track}"] for track in ("T2", "T1", "T3", "T0", "T3-pairs")),
 )
 
 
@@ -56,3 +74,59 @@ def test_the_commands_of_the_readme_exist() -> None:
     makefile = (Path(__file__).parent.parent / "Makefile").read_text()
     assert targets
     assert all(re.search(rf"^{target}:", makefile, re.MULTILINE) for target in targets)
+
+
+def rows_below(header: str) -> list[list[str]]:
+    """The cells of the table with this header, without the rows' names."""
+    lines = README[README.index(header) :].splitlines()
+    rows = lines[2 : next(number for number, line in enumerate(lines) if not line.startswith("|"))]
+    return [[cell.strip() for cell in row.strip("|").split("|")[1:]] for row in rows]
+
+
+def figures(found: pd.DataFrame, trials: Sequence[int], worst: int) -> list[str]:
+    """Interquartile means after numbers of trials, and the mean of the worst tenth after one."""
+    last = np.sort(found[f"rr_{worst}"])
+    means = [interquartile_mean(found[f"rr_{count}"].to_numpy()) for count in trials]
+    return [f"{value:.2f}" for value in (*means, last[: len(last) // 10].mean())]
+
+
+def test_the_table_of_recoveries_is_that_of_its_file() -> None:
+    every = pd.read_csv(RESULTS / "recovery" / "hexapod" / "recoveries.csv")
+    rows = rows_below("| | after 3 trials")
+    for (selector, track), cells in zip(REPLAYED, rows, strict=True):
+        of_track = every["track"].str.split().map(lambda tracks, track=track: track in tracks)
+        found = every[(every["binding"] == 1) & (every["selector"] == selector) & of_track]
+        *means, worst = figures(found, (3, 5, 10, 20), 20)
+        assert cells == [*means, f"{found['rr_20'].mean():.2f}", worst], (selector, track)
+
+
+def test_the_table_of_simulated_recoveries_is_that_of_its_files() -> None:
+    for folders, cells in zip(SIMULATED, rows_below("| | `self-model`, after 2 trials"), strict=True):
+        every = pd.concat(
+            pd.read_csv(RESULTS / "recovery-simulated" / name / "recoveries.csv") for name in folders
+        )
+        binding = every[every["rr_0"] < 0.9]
+        of = (binding[binding["selector"] == selector] for selector in ("self-model", "rehearsed"))
+        assert cells == [figure for found in of for figure in figures(found, (2, 5), 5)], folders
+
+
+def test_the_table_next_to_pyribs_is_that_of_its_file() -> None:
+    known = json.loads((ROOT / "docs" / "benchmarks" / "strategies.json").read_text())
+    variants = ("cma-mae", "lm-ma-mae", "sep-cma-mae", "openai-mae")
+    table = rows_below("| parameters | cma-mae")
+    for dimension, cells in zip((100, 1000, 20000), table, strict=True):
+        for variant, cell in zip(variants, cells, strict=True):
+            ratio = known.get(f"{variant} {dimension}", {}).get("algorithm_ratio")
+            assert cell == ("" if ratio is None else f"{ratio:.1f}"), (variant, dimension)
+
+
+@pytest.mark.parametrize("robot", ["ant", "half_cheetah", "hopper", "walker"])
+def test_the_table_of_speeds_is_that_of_its_file(robot: str) -> None:
+    known = json.loads((ROOT / "docs" / "benchmarks" / "simulation.json").read_text())[robot]
+    column = ["ant", "half_cheetah", "hopper", "walker"].index(robot)
+    steps, shares, peer, hours, *_ = (row[column] for row in rows_below("| | Ant | Half-Cheetah"))
+    assert float(steps.replace(",", "")) == pytest.approx(known["closed_loop_steps_per_s"], rel=0.01)
+    of_raw = known["closed_loop_to_raw"], known["closed_loop_to_raw_one_thread"]
+    assert shares == ", ".join(f"{share:.2f}" for share in of_raw)
+    assert float(peer.split()[0]) == pytest.approx(known["closed_loop_to_pybullet_per_core"], abs=0.06)
+    assert float(hours.split()[0]) == pytest.approx(known["million_full_episodes_hours"], abs=0.06)
