@@ -14,6 +14,7 @@ from repertoire.state import all_finite
 from robots.compilation import compiled
 from robots.errors import InvalidValueError
 from robots.evaluations import OBJECTIVES_AND_MEASURES, Evaluations, Request
+from robots.files.texts import LARGEST
 
 MAX_DIM = 1_000_000
 
@@ -108,8 +109,10 @@ class DeterministicProblem(Problem):
                 f"solutions must have shape (n, {self.solution_dim}) for {self.name}, not {solutions.shape}"
             )
         if not all_finite(solutions):
-            bad = np.flatnonzero(~np.isfinite(solutions).all(axis=1))
-            raise InvalidValueError(f"solutions must be finite, but are not at rows {bad[:10].tolist()}")
+            bad = np.flatnonzero(~(np.abs(solutions) <= LARGEST).all(axis=1))
+            raise InvalidValueError(
+                f"solutions must be finite, up to {LARGEST:g}, but are not at rows {bad[:10].tolist()}"
+            )
         return solutions
 
     @abstractmethod

@@ -71,7 +71,7 @@ def measured_pace(trial: PaperTrial) -> tuple[float, float]:
         while time.perf_counter() - started < _MEASURING_SECONDS and not training.finished:
             training.step()
         seconds, count = time.perf_counter() - started, max(training.evaluations - done, 1)
-        steps = training.progress().steps - steps
+        steps = max(training.progress().steps - steps, 1)
         if not trial.episodes:
             return seconds / count, 0.0
         robot = load_robot(trial.domain).description

@@ -90,7 +90,7 @@ def test_the_optimum_the_farthest_corner_and_beyond() -> None:
 
 def test_coordinates_outside_the_bounds_are_folded_back() -> None:
     edge = np.float32(5.12)
-    coordinates = [5.0, edge, np.nextafter(edge, np.float32(6)), 10.24, -51.2, 3e38, 0.0]
+    coordinates = [5.0, edge, np.nextafter(edge, np.float32(6)), 10.24, -51.2, 9e29, 0.0]
     solutions = np.stack([np.array(coordinates, np.float32), np.zeros(7, np.float32)], axis=1)
     measures = evaluate("sphere", solutions).measures
     np.testing.assert_allclose(measures[:, 0], [5.0, 5.12, 1.0, 0.5, -0.1, 0.0, 0.0], atol=2.4e-7)

@@ -117,7 +117,7 @@ def test_a_run_with_damaged_episodes_resumes_bit_for_bit(start, tmp_path, uninte
     steps = iter(range(100))
     with start("part", **settings) as training:
         training.run(part, stop=lambda: next(steps) >= 2)
-    need = "damaged robots and a damage_share above 0 need each other"
+    need = "a damage_share above 0 needs a breaker, which damages the robot"
     with pytest.raises(InvalidValueError, match=need), resume_training(part.parent):
         pass
     with resume_training(part.parent, breaker=damaged_robots) as resumed:

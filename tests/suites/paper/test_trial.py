@@ -210,7 +210,7 @@ def test_a_trial_that_was_killed_goes_on_bit_for_bit(uninterrupted, tmp_path, sh
 def test_a_finished_trial_is_not_run_again(uninterrupted, monkeypatch):
     whole, expected, _ = uninterrupted
     monkeypatch.setattr(PaperTrial, "_train", None)
-    monkeypatch.setattr(Evaluation, "step", None)
+    monkeypatch.setattr(Evaluation, "_evaluate", None)
     again = whole.run(silent)
     assert_same(again, expected)
     assert all(getattr(again, name) == getattr(expected, name) for name in TIMES)
