@@ -103,9 +103,7 @@ def test_wrong_solutions_are_refused(problem: Problem) -> None:
         problem.evaluate(solutions[0], seeds)
     for value in (np.nan, np.inf, -np.inf):
         solutions[[1, 3], -1] = value
-        with pytest.raises(
-            InvalidValueError, match=r"must be finite, up to 1e\+30, but are not at rows \[1, 3\]$"
-        ):
+        with pytest.raises(InvalidValueError, match=r"must be finite.*, but are not at rows \[1, 3\]$"):
             problem.evaluate(solutions, seeds)
 
 
