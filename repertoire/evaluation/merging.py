@@ -94,4 +94,5 @@ def _identity(repertoire: Repertoire) -> dict[str, object]:
         "ranges of measures": repertoire.problem.measure_ranges,
         "minimum objective": repertoire.settings.min_objective,
         "share of damaged episodes": repertoire.problem.damage_share,
+        "randomization": str(repertoire.problem.randomization or "none"),
     }

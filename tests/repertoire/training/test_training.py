@@ -131,6 +131,25 @@ def test_a_run_with_damaged_episodes_resumes_bit_for_bit(start, tmp_path, uninte
         merge([uninterrupted, saved])
 
 
+def test_a_run_on_randomised_models_resumes_bit_for_bit(start, tmp_path, uninterrupted: Repertoire) -> None:
+    settings = {"randomization": "mass=0.8:1.2,noise=0:0.1,models=3"}
+    whole, part = tmp_path / "whole" / FILE_NAME, tmp_path / "part" / FILE_NAME
+    with start("whole", **settings) as training:
+        training.run(whole)
+    steps = iter(range(100))
+    with start("part", **settings) as training:
+        training.run(part, stop=lambda: next(steps) >= 2)
+    with resume_training(part.parent) as resumed:
+        assert resumed is not None
+        resumed.run(part)
+    saved = read_repertoire(part)
+    assert same_runs(saved, read_repertoire(whole))
+    assert not same_runs(saved, uninterrupted)
+    assert saved.problem.facts()["training"] == "3 models: mass 0.8 to 1.2, noise 0 to 0.1"
+    with pytest.raises(InvalidValueError, match=r"has the randomization 3 models: .*, but .* has none"):
+        merge([uninterrupted, saved])
+
+
 @pytest.mark.parametrize("name", ["cma-mae", "cma-me", "cma-es"])
 def test_matrices_that_no_machine_holds_are_refused(start, tmp_path, name: str) -> None:
     message = rf"^1000 emitters of {name} would take 14,458 GB of memory for ant, and"
