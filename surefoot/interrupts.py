@@ -27,25 +27,26 @@ def ignore() -> None:
         signal.signal(number, signal.SIG_IGN)
 
 
-def raise_and_remember() -> list[int]:
-    """Have interrupts raise KeyboardInterrupt from now on; returns a list to which each is added.
+@contextmanager
+def raise_and_remember() -> Iterator[list[int]]:
+    """Have interrupts raise KeyboardInterrupt within the context; yields a list to which each is added.
 
-    Soon after the first one the system ends the process, where it can: callbacks of libraries can swallow
-    what is raised, and keep locks.
+    If the context goes on for long after the first one, the system ends the process, where it can: callbacks
+    of libraries can swallow what is raised, and keep locks.
     """
     seen: list[int] = []
 
     def interrupt(number: int, _frame: FrameType | None) -> None:
         seen.append(number)
-        if hasattr(signal, "setitimer"):
-            signal.signal(signal.SIGALRM, signal.SIG_DFL)
-            signal.setitimer(signal.ITIMER_REAL, _LAST_SECONDS)
+        _end_after(_LAST_SECONDS)
         raise KeyboardInterrupt
 
-    for number in _NUMBERS:
-        if signal.getsignal(number) is not signal.SIG_IGN:
-            signal.signal(number, interrupt)
-    return seen
+    with _handled(interrupt):
+        try:
+            yield seen
+        finally:
+            if seen:
+                _end_after(0)
 
 
 @contextmanager
@@ -69,12 +70,29 @@ def interrupt_flag(say: Callable[[str], object]) -> Iterator[Callable[[], bool]]
         seen = True
         say("Finishing the current batch, then saving (interrupt again to stop at once).")
 
-    previous = {number: signal.signal(number, remember) for number in _NUMBERS}
-    try:
+    with _handled(remember):
         yield lambda: seen
-    finally:
-        for number, handler in previous.items():
+
+
+@contextmanager
+def _handled(handler: Callable[[int, FrameType | None], None]) -> Iterator[None]:
+    """Have a function handle interrupts within the context, but not those that this process ignores."""
+    found = {number: signal.getsignal(number) for number in _NUMBERS}
+    previous = {number: before for number, before in found.items() if before is not signal.SIG_IGN}
+    try:
+        for number in previous:
             signal.signal(number, handler)
+        yield
+    finally:
+        for number, before in previous.items():
+            signal.signal(number, before)
+
+
+def _end_after(seconds: float) -> None:
+    """Have the system end this process so many seconds from now, where it can; with 0, no more."""
+    if hasattr(signal, "setitimer"):
+        signal.signal(signal.SIGALRM, signal.SIG_DFL)
+        signal.setitimer(signal.ITIMER_REAL, seconds)
 
 
 def leave() -> NoReturn:
@@ -83,6 +101,7 @@ def leave() -> NoReturn:
     Threads that were not waited for may still be in compiled code, which aborts when the interpreter is
     taken down under them.
     """
+    _end_after(_LAST_SECONDS)
     for stream in (sys.stdout, sys.stderr):
         with suppress(OSError, ValueError, AttributeError):  # lost, closed, or none from the start
             stream.flush()

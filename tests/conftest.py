@@ -1,22 +1,10 @@
 """What tests of the command line share."""
 
-import signal
 import sys
-from collections.abc import Iterator
 
 import pytest
 
 from surefoot.commands.main import main
-
-
-@pytest.fixture(autouse=True)
-def signals() -> Iterator[None]:
-    """A command that ran in this process leaves its handlers, and after an interrupt a timer that ends it."""
-    handlers = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
-    yield
-    signal.setitimer(signal.ITIMER_REAL, 0)
-    for number, handler in handlers.items():
-        signal.signal(number, handler)
 
 
 @pytest.fixture

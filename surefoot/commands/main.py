@@ -105,23 +105,23 @@ def run_commands(commands: click.Group) -> None:
 
 def _run(commands: click.Group, output: LastingStream) -> None:
     """Run a command line and exit, printing to lasting streams."""
-    interrupts = raise_and_remember()
-    try:
-        code = commands.main(standalone_mode=False)
-        output.flush()
-        if output.failure is not None and not isinstance(output.failure, BrokenPipeError):
-            raise SurefootError(
-                f"what was printed is lost, because standard output failed ({output.failure.strerror}); "
-                "everything else was done"
-            )
-        sys.exit(code)
-    except Exception as error:
-        # libraries turn an interrupt into errors of their own, and readers these into damaged files
-        if interrupts or (isinstance(error, click.exceptions.Abort) and not _ends_a_file(error)):
-            complaints.print("surefoot: interrupted; files are as they were last saved")
-            sys.exit(INTERRUPTED)
-        complaints.print(_sentence(error))
-    sys.exit(2)
+    with raise_and_remember() as interrupts:
+        try:
+            code = commands.main(standalone_mode=False)
+            output.flush()
+            if output.failure is not None and not isinstance(output.failure, BrokenPipeError):
+                raise SurefootError(
+                    f"what was printed is lost, because standard output failed ({output.failure.strerror}); "
+                    "everything else was done"
+                )
+            sys.exit(code)
+        except Exception as error:
+            # libraries turn an interrupt into errors of their own, and readers these into damaged files
+            if interrupts or (isinstance(error, click.exceptions.Abort) and not _ends_a_file(error)):
+                complaints.print("surefoot: interrupted; files are as they were last saved")
+                sys.exit(INTERRUPTED)
+            complaints.print(_sentence(error))
+        sys.exit(2)
 
 
 def _ends_a_file(error: Exception) -> bool:

@@ -13,6 +13,7 @@ from repertoire.storage.files import FILE_NAME
 from repertoire.storage.repertoires import read_search
 from robots.errors import SurefootError
 from surefoot.commands.main import run_commands
+from surefoot.interrupts import interrupt_flag, raise_and_remember
 from surefoot.printing import Printer
 
 TRAIN = ["train", "sphere-5", "--evaluations", "300"]
@@ -75,10 +76,21 @@ def test_libraries_hide_that_they_were_interrupted(run, monkeypatch, number: int
             raise hidden from None
 
     monkeypatch.setattr(importlib, "import_module", import_module)
+    before = signal.getsignal(number)
     code, out, err = run("robots")
-    signal.setitimer(signal.ITIMER_REAL, 0)  # or this process would be ended
     assert (code, out) == (130, "")
     assert err.startswith("surefoot: interrupted; files are as they were last saved")
+    assert signal.getsignal(number) == before
+    assert signal.getitimer(signal.ITIMER_REAL)[0] == 0, "this process would be ended"
+
+
+def test_interrupts_that_a_process_ignores_stay_ignored(monkeypatch) -> None:
+    for handled in (raise_and_remember(), interrupt_flag(print)):
+        with monkeypatch.context() as patch:
+            patch.setattr(signal, "getsignal", lambda number: signal.SIG_IGN)
+            patch.setattr(signal, "signal", lambda *_: pytest.fail("as nohup had it"))
+            with handled:
+                pass
 
 
 def test_other_errors_of_imports_are_not_hidden(run, monkeypatch) -> None:
@@ -158,10 +170,7 @@ def test_a_file_that_ends_too_early_is_no_interrupt(capsys) -> None:
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(sys, "argv", ["surefoot", "read"])
-        handlers = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
         with pytest.raises(click.exceptions.Abort) as caught:
             run_commands(commands)
-        for number, handler in handlers.items():
-            signal.signal(number, handler)
     assert isinstance(caught.value.__cause__, EOFError)
     assert "interrupted" not in capsys.readouterr().err
