@@ -1,7 +1,7 @@
 """`Expectations`: what hypotheses of what is wrong expect of a robot's gaits, however they came about."""
 
-from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -10,7 +10,8 @@ if TYPE_CHECKING:
     from adapt.damage.damage import Damage
 
 
-class Expectations(ABC):
+@dataclass(frozen=True, eq=False)
+class Expectations:
     """What each of n hypotheses expects of a trial of each of k gaits.
 
     A damage that was rehearsed is such a hypothesis, and so is a fault that was fitted to trials; whoever
@@ -20,20 +21,17 @@ class Expectations(ABC):
     Attributes:
         damages: that may be what is wrong, n of them.
         objectives: means, (n, k), in units of the objective.
+        noise: variances of the objective from episode to episode, (n, k).
         falls: probabilities, (n, k).
+        evidence: of the gait in a row, what else a trial of it shows, and the variance of a trial around
+            that, (n, e) each.
         episodes: of how many episodes an expectation is the mean, so that trials differ from it by more than
             from each other.
     """
 
     damages: Sequence["Damage"]
     objectives: np.ndarray
+    noise: np.ndarray
     falls: np.ndarray
+    evidence: Callable[[int], tuple[np.ndarray, np.ndarray]]
     episodes: int
-
-    @abstractmethod
-    def noise(self, row: int) -> np.ndarray:
-        """Variance of the objective from episode to episode of a gait, (n,)."""
-
-    @abstractmethod
-    def evidence(self, row: int) -> tuple[np.ndarray, np.ndarray]:
-        """What else a trial of a gait shows, and the variance of a trial around that, (n, e) each."""

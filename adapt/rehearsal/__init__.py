@@ -2,7 +2,7 @@
 
 * `rehearsal`: the evaluation that runs the episodes.
 * `table`: `Table`, what it finds, and how well the repertoire survives each damage.
-* `conditions`: `Conditions`, what a table expects of trials.
+* `conditions`: what a table expects of trials.
 * `storage`: tables in files.
 * `plots`: what the repertoire can still do, in a picture.
 """

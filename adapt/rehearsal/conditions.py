@@ -1,4 +1,4 @@
-"""`Conditions`: what a rehearsal expects of trials, with the doubt that few episodes leave."""
+"""What a rehearsal expects of trials, with the doubt that few episodes leave."""
 
 import numpy as np
 from scipy.spatial import cKDTree
@@ -11,7 +11,7 @@ _NEIGHBOURS = 16
 _FALLS = 4.0  # the same for the share of falls of similar controllers
 
 
-class Conditions(Expectations):
+def rehearsed_expectations(table: Table, measures: np.ndarray) -> Expectations:
     """The d conditions of a rehearsal as hypotheses.
 
     Variances and shares of falls were estimated from only n episodes, so they are shrunk: variances towards
@@ -22,37 +22,28 @@ class Conditions(Expectations):
     Args:
         table: the rehearsal.
         measures: of the k controllers, over which falls are smooth, (k, m).
-
-    Attributes:
-        spread: standard deviation of each number of the evidence over the table, (e,).
     """
+    freedom = table.episodes - 1  # degrees of freedom of a variance
 
-    def __init__(self, table: Table, measures: np.ndarray) -> None:
-        self._table = table
-        self.damages, self.episodes = table.damages, table.episodes
-        self.objectives = np.asarray(table.objectives, np.float64)
-        self.falls = shrunk_falls(table.falls, measures, table.episodes)
-        self.spread = table.evidence.std(axis=(0, 1), dtype=np.float64)
-        self._typical = float(np.median(table.noise)) ** 2
-        d, k, e = table.evidence_std.shape
-        scatter = np.median(table.evidence_std.reshape(d * k, e), axis=0)
-        self._typical_evidence = scatter.astype(np.float64) ** 2  # (e,)
+    def shrunk(deviations: np.ndarray, typical: np.ndarray | float) -> np.ndarray:
+        own = np.asarray(deviations, np.float64) ** 2
+        return np.asarray((freedom * own + _TRUST * typical) / (freedom + _TRUST))
 
-    def noise(self, row: int) -> np.ndarray:
-        """See `Expectations`."""
-        return self._shrunk(self._table.noise[:, row], self._typical)
+    d, k, e = table.evidence_std.shape
+    scatter = np.median(table.evidence_std.reshape(d * k, e), axis=0).astype(np.float64) ** 2  # (e,)
 
-    def evidence(self, row: int) -> tuple[np.ndarray, np.ndarray]:
-        """See `Expectations`."""
-        noise = self._shrunk(self._table.evidence_std[:, row], self._typical_evidence)
-        return np.asarray(self._table.evidence[:, row], np.float64), noise * (1 + 1 / self.episodes)
+    def evidence(row: int) -> tuple[np.ndarray, np.ndarray]:
+        variance = shrunk(table.evidence_std[:, row], scatter) * (1 + 1 / table.episodes)
+        return np.asarray(table.evidence[:, row], np.float64), variance
 
-    def _shrunk(self, deviations: np.ndarray, typical: np.ndarray | float) -> np.ndarray:
-        """Variances drawn towards a typical one; a rehearsal of n episodes has n - 1 degrees of freedom."""
-        freedom = self.episodes - 1
-        return np.asarray(
-            (freedom * np.asarray(deviations, np.float64) ** 2 + _TRUST * typical) / (freedom + _TRUST)
-        )
+    return Expectations(
+        damages=table.damages,
+        objectives=np.asarray(table.objectives, np.float64),
+        noise=shrunk(table.noise, float(np.median(table.noise)) ** 2),
+        falls=shrunk_falls(table.falls, measures, table.episodes),
+        evidence=evidence,
+        episodes=table.episodes,
+    )
 
 
 def shrunk_falls(shares: np.ndarray, measures: np.ndarray, episodes: int) -> np.ndarray:

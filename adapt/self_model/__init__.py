@@ -5,8 +5,7 @@
 * `twin`: the robot's model at work between two trials, within a budget.
 * `rating`: how well faults explain what the robot did in its trials.
 * `fit`: the search for the faults that explain it best.
-* `forecast`: what all gaits would do under faults, from those that were simulated under them.
-* `fits`: what faults are expected to do and to show, for whoever weighs hypotheses.
+* `forecast`: what all gaits would do under faults, from those that were simulated under them: `Expectations`.
 
 The selector that uses them is `adapt.selectors.multi_prior.fitted`.
 """

@@ -5,7 +5,7 @@ from itertools import islice
 
 import numpy as np
 
-from adapt.damage.damage import Combination, Damage, Defect
+from adapt.damage.damage import Damage, Defect
 from adapt.self_model.rating import PRICE, Model, Rating, Trials
 from adapt.self_model.registry import MOST_FAULTS, Registry
 from robots.seeds import SeedFamily
@@ -43,7 +43,7 @@ class Fit:
     def __init__(self, rating: Rating, registry: Registry, known: Sequence[Damage], *, seed: int) -> None:
         self._rating, self._registry = rating, registry
         self._rng = np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(int(SeedFamily.THINKING),)))
-        self._known = [rating.healthy, *self._models(map(_defects_of, known))]
+        self._known = [rating.healthy, *self._models(damage.defects for damage in known)]
         self._singles = self._models((defect,) for defect in registry.singles(_SINGLES))
 
     def search(self, until: float) -> None:
@@ -70,7 +70,7 @@ class Fit:
         rating.confirm(_BEAM // 2, until)
         if not _settled(rating, carried):
             rating.reconsider(until)
-        rating.calibrate()
+        rating.calibrate(rating.best(1)[0])
         lowest, in_vain = rating.loss(rating.best(1)[0]), 0
         for number in range(_ROUNDS):
             if rating.spent >= until or in_vain >= (1 if _settled(rating, carried) else _PATIENCE):
@@ -81,17 +81,12 @@ class Fit:
             in_vain = in_vain + 1 if loss > lowest - _IMPROVED else 0
             lowest = min(lowest, loss)
         rating.confirm(_BEAM, until)
-        rating.calibrate()
+        rating.calibrate(rating.best(1)[0])
 
     def _models(self, several: Iterable[Sequence[Defect]]) -> list[Model]:
         """The models of some sets of faults, without those that cannot be."""
-        found = {}
-        for defects in several:
-            ordered = tuple(sorted(defects, key=str))
-            damage = self._registry.combine(ordered) if ordered else Combination()
-            if damage is not None:
-                found[str(damage)] = self._rating.model(damage, ordered)
-        return list(found.values())
+        damages = (self._registry.combine(defects) for defects in several)
+        return list(dict.fromkeys(self._rating.model(damage) for damage in damages if damage is not None))
 
     def _improved(self, step: float) -> list[Model]:
         """Variants of the best models."""
@@ -151,9 +146,7 @@ class Fit:
 
     def _order(self, shown: Sequence[np.ndarray], trials: Trials) -> np.ndarray:
         """Indices of what models show, those first that are nearest to some trials."""
-        return np.argsort(
-            self._rating.misfits(self._rating.stacked(shown), trials).sum(axis=1), kind="stable"
-        )
+        return np.argsort(self._rating.misfits(shown, trials).sum(axis=1), kind="stable")
 
     @property
     def _first(self) -> tuple[Trials, list[Model]]:
@@ -165,52 +158,48 @@ class Fit:
     def _read_off(self, trials: Trials) -> list[Model]:
         """Faults whose strengths sensors show: joints that stand still, and servos that stand askew."""
         features, trace = self._rating.features, trials.traces[-1]
-        joints = features.robot.description.joints
         values = dict(zip(features.names, features.of([trace], trials.steps)[0], strict=True))
         found = []
-        for number, joint in enumerate(joints):
+        for number, joint in enumerate(features.robot.description.joints):
             error = values.get(f"encoders: {joint} mean error [rad]", 0.0)
             share = values.get(f"encoders+currents: {joint} share of usual torque [1]", 1.0)
             angle, moved = features.angle(trace, number) if "encoders" in features.sensors else (0.0, np.inf)
-            shown = {"locked": angle, "stuck-sensor": angle, "offset": error, "weak": share}
-            likely = {
-                "locked": moved < _STILL,
-                "stuck-sensor": moved < _STILL,
-                "offset": abs(error) > _ASKEW,
-                "weak": -_SHARE < share < 1 - _SHARE,
-            }
-            for kind, strength in shown.items():
+            for kind, strength, likely in (
+                ("locked", angle, moved < _STILL),
+                ("stuck-sensor", angle, moved < _STILL),
+                ("offset", error, abs(error) > _ASKEW),
+                ("weak", share, -_SHARE < share < 1 - _SHARE),
+            ):
                 fault = self._registry.faults.get((f"joint={joint}", kind))
-                if fault and likely[kind]:
-                    found.append([fault.at(fault.place(strength))])
-        models = self._models(found)
-        self._singles = list(dict.fromkeys([*self._singles, *models]))
-        return models
+                if fault and likely:
+                    found.append(fault.at(fault.place(strength)))
+        return self._further_singles(found)
 
     def _finer(self) -> list[Model]:
         """The likeliest single faults, in more strengths."""
-        ranked = [
-            model.defects[0]
-            for model in self._rating.best(len(self._rating.models))
-            if len(model.defects) == 1
-        ]
-        kinds = dict.fromkeys((defect.target, defect.kind) for defect in ranked)
-        faults = [self._registry.faults[kind] for kind in kinds if kind in self._registry.faults][:_FINER]
-        models = self._models([fault.at(place)] for fault in faults if fault.graded for place in _PLACES)
+        ranked = self._rating.ranked(self._rating.active)
+        faults = [self._registry.fault(model.defects[0]) for model in ranked if len(model.defects) == 1]
+        likeliest = list(dict.fromkeys(filter(None, faults)))[:_FINER]
+        return self._further_singles(
+            fault.at(place) for fault in likeliest if fault.graded for place in _PLACES
+        )
+
+    def _further_singles(self, defects: Iterable[Defect]) -> list[Model]:
+        """Models of single faults, which are kept."""
+        models = self._models([defect] for defect in defects)
         self._singles = list(dict.fromkeys([*self._singles, *models]))
         return models
 
     def _composites(self) -> list[Model]:
         """Each leg's best explanation of its own joints' readings, put together."""
-        (first, known), features = self._first, self._rating.features
-        healthy = self._rating.misfits(self._rating.healthy.mean(first.row), first)
-        losses = self._rating.misfits(self._rating.stacked([model.mean(first.row) for model in known]), first)
+        (first, known), rating, features = self._first, self._rating, self._rating.features
+        healthy = rating.misfits(rating.healthy.mean(first.row), first)[0]
+        losses = rating.misfits([model.mean(first.row) for model in known], first)
         parts = [self._registry.joints_of(model.defects[0]) for model in known]
+        joints = features.robot.description.joints
         gains: list[tuple[float, Defect]] = []
         for leg in features.robot.description.legs.values():
-            own = np.isin(
-                features.joints, [features.robot.description.joints.index(name) for name in leg.joints]
-            )
+            own = np.isin(features.joints, [joints.index(name) for name in leg.joints])
             here = [index for index, part in enumerate(parts) if part and part <= set(leg.joints)]
             if here and own.any():
                 gain = healthy[own].sum() - losses[here][:, own].sum(axis=1)
@@ -223,16 +212,9 @@ class Fit:
 def _settled(rating: Rating, carried: Sequence[Model]) -> bool:
     """Whether the best model stayed the best after a further trial, or no fault could be worth its price."""
     best = rating.best(1)[0]
-    return best in carried[:1] or rating.loss(best) < PRICE * (len(best.defects) + 1)
+    return best in carried[:1] or rating.loss(best) < best.price + PRICE
 
 
 def _scattered(models: Sequence[Model]) -> list[Model]:
     """Models in an order in which those that are alike are far apart, since there may not be time for all."""
     return [models[index] for index in np.argsort(np.arange(len(models)) * _GOLDEN % 1)]
-
-
-def _defects_of(damage: Damage) -> tuple[Defect, ...]:
-    """The defects of a damage."""
-    if isinstance(damage, Combination):
-        return damage.defects
-    return (damage,) if isinstance(damage, Defect) else ()

@@ -6,8 +6,10 @@ import numpy as np
 from scipy.linalg import cho_factor, cho_solve
 from scipy.spatial.distance import cdist
 
+from adapt.expectations import Expectations
 from adapt.gaussian_process import matern_52
-from adapt.self_model.rating import Model
+from adapt.rehearsal.conditions import shrunk_falls
+from adapt.self_model.rating import Model, Rating
 from adapt.self_model.twin import Run, Twin
 from robots.seeds import SeedFamily, derive_seeds
 
@@ -93,6 +95,27 @@ class Forecast:
             means[list(known)] = values
             self._forecasts[text] = means, deviations
         return self._forecasts[text]
+
+    def expectations(
+        self, models: Sequence[Model], measures: np.ndarray, *, like: Expectations, rating: Rating
+    ) -> Expectations:
+        """What models are expected to do, of which some gaits ran under each, and to show.
+
+        Args:
+            models: as hypotheses.
+            measures: of the gaits, over which falls are smooth, (k, m).
+            like: whose noise is typical, and whose number of episodes the forecasts are worth.
+            rating: of what the models show in trials.
+        """
+        means = np.reshape([self.of(model)[0] for model in models], (-1, len(measures), 2))
+        return Expectations(
+            damages=[model.damage for model in models],
+            objectives=np.maximum(means[:, :, 0], self._least),
+            noise=np.tile(np.median(like.noise, axis=0), (len(models), 1)),
+            falls=shrunk_falls(np.clip(means[:, :, 1], 0, 1), measures, like.episodes),
+            evidence=rating.evidence_of(models),
+            episodes=like.episodes,
+        )
 
     def _best(self, model: Model) -> list[int]:
         """The gaits that did best under a model."""

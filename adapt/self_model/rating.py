@@ -1,7 +1,8 @@
 """`Rating`: how well faults explain what the trials showed, by simulating the gaits that were tried."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 
 import numpy as np
 
@@ -34,7 +35,7 @@ class Trials:
         traces: of each trial that lasted as long as the first.
         falls: whether the robot fell in each trial.
         measured: means of what `Rating.read` reads off the traces, (e,).
-        calibrated: texts of the models under which the variance is known.
+        calibrated: models under which the variance is known.
     """
 
     row: int
@@ -43,7 +44,7 @@ class Trials:
     traces: list[np.ndarray] = field(default_factory=list)
     falls: list[bool] = field(default_factory=list)
     measured: np.ndarray = field(default_factory=lambda: np.empty(0))
-    calibrated: set[str] = field(default_factory=set)
+    calibrated: set["Model"] = field(default_factory=set)
 
 
 @dataclass(eq=False)
@@ -52,15 +53,23 @@ class Model:
 
     Attributes:
         damage: all of them.
-        defects: each of them.
         shown: features that the model's episodes of a gait showed, (n, e), by the gait's row.
         falls: whether the model fell in each of these episodes, (n,), likewise.
     """
 
     damage: Damage
-    defects: tuple[Defect, ...]
     shown: dict[int, np.ndarray] = field(default_factory=dict)
     falls: dict[int, np.ndarray] = field(default_factory=dict)
+
+    @cached_property
+    def defects(self) -> tuple[Defect, ...]:
+        """Each of the faults, in the order of their texts."""
+        return tuple(sorted(self.damage.defects, key=str))
+
+    @property
+    def price(self) -> float:
+        """Log likelihood that its faults must be worth."""
+        return PRICE * len(self.defects)
 
     def mean(self, row: int) -> np.ndarray:
         """Means of the features over the episodes of a gait, (e,)."""
@@ -96,7 +105,7 @@ class Rating:
         self.trials: dict[int, Trials] = {}
         self.spread = np.zeros(len(features))
         self._twin, self._seed = twin, seed
-        self.healthy = self.model(Combination(), ())
+        self.healthy = self.model(Combination())
         self._offset, gap = self._gap(twin.thinking.before)
         self._floor = features.floor**2 + gap
 
@@ -111,9 +120,9 @@ class Rating:
         """Share of the limits that is used up."""
         return self._twin.spent
 
-    def model(self, damage: Damage, defects: tuple[Defect, ...]) -> Model:
+    def model(self, damage: Damage) -> Model:
         """The model of a damage, a new one if there is none."""
-        return self.models.setdefault(str(damage), Model(damage, defects))
+        return self.models.setdefault(str(damage), Model(damage))
 
     def tell(self, row: int, trace: np.ndarray, fell: bool) -> None:
         """Take in a trial; one that ended before the first of its gait counts by its fall alone."""
@@ -122,7 +131,7 @@ class Rating:
         if len(trace) >= trials.steps:
             trials.traces.append(trace)
             trials.measured = self.read(trials.traces, trials.steps).mean(axis=0)
-        self._calibrate(self.healthy, trials)
+        self.calibrate(self.healthy)
 
     def read(self, traces: Sequence[np.ndarray], steps: int) -> np.ndarray:
         """Features of n trials, (n, e), less what the model is expected to be off by."""
@@ -136,7 +145,7 @@ class Rating:
             until: share of the limits after whose use to stop, whether all of them ran or not.
             episodes: of each gait.
         """
-        distinct = {str(model.damage): model for model in models}.values()
+        distinct = list(dict.fromkeys(models))
         todo = [
             (model, trials, number)
             for trials in self.active
@@ -152,9 +161,8 @@ class Rating:
             ]
             found = self._twin.run(runs, traced=True)
             assert found.traces is not None
-            for index, (model, trials, _) in enumerate(some):
-                row, fell = trials.row, found.fell[index]
-                shown = self.features.of([found.traces[index]], trials.steps)
+            for (model, trials, _), trace, fell in zip(some, found.traces, found.fell, strict=True):
+                row, shown = trials.row, self.features.of([trace], trials.steps)
                 model.shown[row] = np.concatenate([model.shown[row], shown]) if row in model.shown else shown
                 model.falls[row] = np.append(model.falls.get(row, np.empty(0, bool)), fell)
 
@@ -172,20 +180,22 @@ class Rating:
         """
         own = self.features.joints >= 0
         for trials in self.active:
-            found: dict[str, tuple[float, Model]] = {}
-            for text, model in self.models.items():
-                falls = model.falls.get(trials.row)
-                if falls is not None and abs(falls.mean() - np.mean(trials.falls)) > 1 / 2:
-                    losses = self.misfits(model.shown[trials.row], trials)[:, own].sum(axis=1)
-                    found[text] = float(losses.min()) + PRICE * len(model.defects), model
-            nearest = sorted(found.values(), key=lambda pair: (pair[0], str(pair[1].damage)))
-            self.simulate([model for _, model in nearest[:_CONTRARY]], until, episodes=_WAYS)
+            losses = {
+                model: float(self.misfits(model.shown[trials.row], trials)[:, own].sum(axis=1).min())
+                for model in self.models.values()
+                if trials.row in model.falls
+                and abs(model.falls[trials.row].mean() - np.mean(trials.falls)) > 1 / 2
+            }
+            nearest = sorted(losses, key=lambda model: (losses[model] + model.price, str(model.damage)))
+            self.simulate(nearest[:_CONTRARY], until, episodes=_WAYS)
 
-    def calibrate(self) -> None:
-        """Take note of how much features vary from episode to episode under the best model."""
-        best = self.best(1)[0]
+    def calibrate(self, model: Model) -> None:
+        """Take note of how much features vary from episode to episode under a model."""
         for trials in self.active:
-            self._calibrate(best, trials)
+            if model not in trials.calibrated:
+                trials.calibrated.add(model)
+                found = self.features.of(self._episodes(model, trials.row), trials.steps)
+                trials.variance = np.maximum(trials.variance, found.var(axis=0, ddof=1))
 
     def best(self, count: int) -> list[Model]:
         """Those of the models that lose least in all trials."""
@@ -193,18 +203,15 @@ class Rating:
 
     def ranked(self, several: Sequence[Trials]) -> list[Model]:
         """The models that ran the gaits of some trials, those first that lose least in these."""
-        rated = [
-            model
-            for model in self.models.values()
-            if {trials.row for trials in several} <= model.shown.keys()
-        ]
-        losses = self._losses(rated, several) + [PRICE * len(model.defects) for model in rated]
+        rows = {trials.row for trials in several}
+        rated = [model for model in self.models.values() if rows <= model.shown.keys()]
+        losses = self._losses(rated, several) + [model.price for model in rated]
         order = sorted(range(len(rated)), key=lambda index: (losses[index], str(rated[index].damage)))
         return [rated[index] for index in order]
 
     def loss(self, model: Model) -> float:
         """Log likelihood that a model loses, with the price of its faults."""
-        return float(self._losses([model], self.active)[0]) + PRICE * len(model.defects)
+        return float(self._losses([model], self.active)[0]) + model.price
 
     def explained(self, model: Model) -> float:
         """Share of the healthy model's misfit that a model explains, from 0 to 1.
@@ -217,28 +224,28 @@ class Rating:
         misfit, healthy = self._losses([model, self.healthy], several or self.active)
         return float(np.clip(1 - misfit / healthy, 0, 1)) if healthy > 0 else 0.0
 
-    def shown(self, models: Sequence[Model]) -> dict[int, tuple[np.ndarray, np.ndarray]]:
-        """What models show in the trials that are compared, (n, e), and its variance, (e,), by row.
+    def evidence_of(self, models: Sequence[Model]) -> Callable[[int], tuple[np.ndarray, np.ndarray]]:
+        """What n models show in trials that are compared, see `Expectations.evidence`; nothing in others.
 
         Where several episodes went different ways, those count most that went the way of the trial.
         """
         self.simulate([self.healthy, *models])
-        return {
+        shape = len(models), len(self.features)
+        shown = {
             trials.row: (
-                self.stacked([self._likely(model, trials) for model in models]),
-                trials.variance + self._floor,
+                np.reshape([self._likely(model, trials) for model in models], shape),
+                np.broadcast_to(trials.variance + self._floor, shape),
             )
             for trials in self.active
         }
+        nothing = np.zeros(shape), np.ones(shape)
+        return lambda row: shown.get(row, nothing)
 
-    def stacked(self, shown: Sequence[np.ndarray]) -> np.ndarray:
-        """What n models show, (n, e), of which there may be none."""
-        return np.reshape(shown, (len(shown), len(self.features)))
-
-    def misfits(self, shown: np.ndarray, trials: Trials) -> np.ndarray:
+    def misfits(self, shown: np.ndarray | Sequence[np.ndarray], trials: Trials) -> np.ndarray:
         """Log likelihood lost by each feature, (n, e), of what n models show, (n, e)."""
         variance = trials.variance * (1 + 1 / len(trials.traces)) + self._floor
-        squares = (shown - trials.measured) ** 2 / (variance + (TOLERANCE * self.spread) ** 2)
+        residuals = np.reshape(shown, (-1, len(self.features))) - trials.measured
+        squares = residuals**2 / (variance + (TOLERANCE * self.spread) ** 2)
         return np.asarray(WEIGHT * 0.5 * (_FREEDOM + 1) * np.log1p(squares / _FREEDOM))
 
     def _likely(self, model: Model, trials: Trials) -> np.ndarray:
@@ -262,17 +269,9 @@ class Rating:
             losses = self._episode_losses(shown, falls, trials)
             starts = np.cumsum(counts) - counts
             least = np.minimum.reduceat(losses, starts)
-            total += least - np.log(
-                np.add.reduceat(np.exp(np.repeat(least, counts) - losses), starts) / counts
-            )
+            likelihoods = np.add.reduceat(np.exp(np.repeat(least, counts) - losses), starts)
+            total += least - np.log(likelihoods / counts)
         return total
-
-    def _calibrate(self, model: Model, trials: Trials) -> None:
-        """Take note of how much features of a gait vary from episode to episode under a model."""
-        if str(model.damage) not in trials.calibrated:
-            trials.calibrated.add(str(model.damage))
-            found = self.features.of(self._episodes(model, trials.row), trials.steps).var(axis=0, ddof=1)
-            trials.variance = np.maximum(trials.variance, found)
 
     def _gap(self, before: Sequence[tuple[int, np.ndarray]]) -> tuple[np.ndarray, np.ndarray]:
         """What the model is expected to be off by, as it was before the fault, and the variance, (e,).

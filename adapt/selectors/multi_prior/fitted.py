@@ -7,7 +7,7 @@ import numpy as np
 
 from adapt.damage import HEALTHY
 from adapt.records import Outcome, Thought
-from adapt.rehearsal.conditions import Conditions
+from adapt.rehearsal.conditions import rehearsed_expectations
 from adapt.rehearsal.table import Table
 from adapt.selectors.catalogue import register
 from adapt.selectors.multi_prior.hypotheses import Hypotheses, height, rehearsed_hypotheses
@@ -16,7 +16,6 @@ from adapt.selectors.multi_prior.settings import LEVELS, RehearsedSettings, Resi
 from adapt.selectors.selector import Context
 from adapt.self_model.features import Features
 from adapt.self_model.fit import Fit
-from adapt.self_model.fits import Fits, Traced
 from adapt.self_model.forecast import Forecast, gait_features
 from adapt.self_model.rating import TOLERANCE, WEIGHT, Model, Rating
 from adapt.self_model.registry import Registry
@@ -86,7 +85,7 @@ class Fitted(MultiPrior):
         self._fit = Fit(self._rating, registry, self._table.damages, seed=context.seed)
         models = self._rating.models
         library = self._table.take([text for text in self._table.conditions if text in models])
-        self._conditions = Conditions(library, self._measures)
+        self._conditions = rehearsed_expectations(library, self._measures)
         self._known = [models[text] for text in library.conditions]
         self._unit = height(library, prior)
         gaits = gait_features(self._conditions.objectives / self._unit, self._measures)
@@ -176,12 +175,11 @@ class Fitted(MultiPrior):
     def _believe(self) -> None:
         """Believe in what was rehearsed and what was fitted, by their traces."""
         fitted = [model for model in self._fitted if model in self._forecast]
-        floor = self.prior.min_objective
-        fits = Fits(fitted, self._forecast, self._measures, like=self._conditions, least=floor)
+        known = replace(self._conditions, evidence=self._rating.evidence_of(self._known))
         hypotheses = Hypotheses(
-            Traced(self._conditions, self._known, self._rating),
-            Traced(fits, fitted, self._rating),
-            floor=floor,
+            known,
+            self._forecast.expectations(fitted, self._measures, like=known, rating=self._rating),
+            floor=self.prior.min_objective,
             unit=self._unit,
             spread=self._rating.spread,
             pairs=self._traced.pairs > 0,

@@ -15,7 +15,7 @@ import numpy as np
 from adapt.damage import HEALTHY
 from adapt.damage.damage import Damage
 from adapt.expectations import Expectations
-from adapt.rehearsal.conditions import Conditions
+from adapt.rehearsal.conditions import rehearsed_expectations
 from adapt.rehearsal.table import Table
 from adapt.selectors.selector import Prior
 
@@ -100,17 +100,16 @@ class Hypotheses:
 
     def at(self, row: int) -> Expected:
         """What all hypotheses expect of a controller."""
-        several = self._several
-        noises = [some.noise(row) for some in several]
-        variances = [(1 + 1 / some.episodes) * noise for some, noise in zip(several, noises, strict=True)]
-        evidence, scatter = zip(*(some.evidence(row) for some in several), strict=True)
+        noise = np.concatenate([some.noise[:, row] for some in self._several])
+        variance = np.concatenate([(1 + 1 / some.episodes) * some.noise[:, row] for some in self._several])
+        evidence, scatter = zip(*(some.evidence(row) for some in self._several), strict=True)
         return Expected(
             self._all(self._objectives[:, row], objective_of_both),
-            self._all(np.concatenate(variances) / self.unit**2, variance_of_both),
+            self._all(variance / self.unit**2, variance_of_both),
             self._all(self._falls[:, row], fall_of_both),
             self._all(np.concatenate(evidence), evidence_of_both),
             self._all(np.concatenate(scatter), variance_of_both),
-            float(np.median(np.concatenate(noises))) / self.unit**2,
+            float(np.median(noise)) / self.unit**2,
         )
 
     def _all(self, values: np.ndarray, both: _Both) -> np.ndarray:
@@ -136,9 +135,10 @@ class Hypotheses:
 @lru_cache(maxsize=2)
 def rehearsed_hypotheses(table: Table, prior: Prior, *, pairs: bool) -> Hypotheses:
     """The hypotheses of a rehearsal, which many recoveries in a row may share: they do not change."""
-    conditions = Conditions(table, prior.measures)
+    expectations = rehearsed_expectations(table, prior.measures)
     floor, unit = prior.min_objective, height(table, prior)
-    return Hypotheses(conditions, floor=floor, unit=unit, spread=conditions.spread, pairs=pairs)
+    spread = table.evidence.std(axis=(0, 1), dtype=np.float64)
+    return Hypotheses(expectations, floor=floor, unit=unit, spread=spread, pairs=pairs)
 
 
 def height(table: Table, prior: Prior) -> float:

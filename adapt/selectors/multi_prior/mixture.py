@@ -17,18 +17,20 @@ _LEAST_VARIANCE = 1e-12  # of evidence that never varied
 
 
 @dataclass(frozen=True, eq=False)
-class Components:
-    """Some components of one level.
+class Belief:
+    """What a mixture implies for k controllers; objectives are normalised.
 
     Attributes:
-        level: its index.
-        hypotheses: their indices, (n,).
-        weights: (n,).
+        mean: expected objective, (k,).
+        fall: probability of a fall, (k,).
+        gain: expected improvement over the best that was tried, (k,).
+        best: the mean of that one, and at least 0: not to walk at all is always possible.
     """
 
-    level: int
-    hypotheses: np.ndarray
-    weights: np.ndarray
+    mean: np.ndarray
+    fall: np.ndarray
+    gain: np.ndarray
+    best: float
 
 
 class Mixture:
@@ -74,25 +76,31 @@ class Mixture:
         weights = np.exp(logs - logs.max())
         return np.asarray(weights / weights.sum())
 
-    def components(self) -> list[Components]:
-        """The components that count, level by level; their weights are scaled to a sum of 1.
+    def belief(self, tried: list[int]) -> Belief:
+        """What it implies after trials of some rows.
 
-        Those are the 64 heaviest at most, without those of less than a thousandth of the heaviest's weight.
+        Of the components count the 64 heaviest at most, without those of less than a thousandth of the
+        heaviest's weight.
         """
         weights = self.weights
         heavy = np.flatnonzero(weights >= _NEGLIGIBLE * weights.max())
         heavy = heavy[np.argsort(-weights.flat[heavy], kind="stable")[:_COMPONENTS]]
-        level, hypothesis = np.unravel_index(heavy, weights.shape)
+        levels, which = np.unravel_index(heavy, weights.shape)
         weight = weights.flat[heavy] / weights.flat[heavy].sum()
-        return [Components(int(i), hypothesis[level == i], weight[level == i]) for i in np.unique(level)]
-
-    def corrections(self, part: Components) -> np.ndarray:
-        """What is believed to be added to the objectives that some components' hypotheses expect, (n, k)."""
-        return self._posteriors[part.level].means(part.hypotheses)
-
-    def deviations(self, part: Components) -> np.ndarray:
-        """Standard deviation of the belief under components of one level, (k,)."""
-        return np.asarray(np.sqrt(self._posteriors[part.level].variance))
+        involved, places = np.unique(which, return_inverse=True)
+        expected = self.hypotheses.objectives(involved)  # (n, k)
+        mean, share, parts = np.zeros(expected.shape[1]), np.zeros(len(involved)), []
+        for level in np.unique(levels):
+            own, posterior = levels == level, self._posteriors[level]
+            means = expected[places[own]] + posterior.means(which[own])
+            mean += weight[own] @ means
+            share[places[own]] += weight[own]
+            parts.append((means, np.sqrt(posterior.variance), weight[own]))
+        best = max(0.0, float(mean[tried].max())) if tried else 0.0
+        gain = np.zeros_like(mean)
+        for means, deviations, own in parts:
+            add_expected_improvement(means, deviations, own, best, gain)
+        return Belief(mean, share @ self.hypotheses.falls(involved), gain, best)
 
     def learn(self, row: int, objective: float, outcome: Outcome) -> None:
         """Take in a trial of a controller, whose normalised objective is given."""
@@ -140,39 +148,3 @@ class Mixture:
             }
             logs += [by_tolerance[level.evidence] for level in self.levels]
         return logs
-
-
-@dataclass(frozen=True, eq=False)
-class Belief:
-    """What a mixture implies for k controllers; objectives are normalised.
-
-    Attributes:
-        mean: expected objective, (k,).
-        fall: probability of a fall, (k,).
-        gain: expected improvement over the best that was tried, (k,).
-        best: the mean of that one, and at least 0: not to walk at all is always possible.
-    """
-
-    mean: np.ndarray
-    fall: np.ndarray
-    gain: np.ndarray
-    best: float
-
-
-def believe(mixture: Mixture, tried: list[int]) -> Belief:
-    """What a mixture says after trials of some rows."""
-    components = mixture.components()
-    involved = np.unique(np.concatenate([part.hypotheses for part in components]))
-    expected, falls = mixture.hypotheses.objectives(involved), mixture.hypotheses.falls(involved)
-    k = expected.shape[1]
-    mean, gain, share = np.zeros(k), np.zeros(k), np.zeros(len(involved))
-    means = []
-    for part in components:
-        places = np.searchsorted(involved, part.hypotheses)
-        means.append(expected[places] + mixture.corrections(part))
-        mean += part.weights @ means[-1]
-        share[places] += part.weights
-    best = max(0.0, float(mean[tried].max())) if tried else 0.0
-    for part, under in zip(components, means, strict=True):
-        add_expected_improvement(under, mixture.deviations(part), part.weights, best, gain)
-    return Belief(mean, share @ falls, gain, best)

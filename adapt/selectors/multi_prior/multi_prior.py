@@ -10,7 +10,7 @@ from adapt.damage import HEALTHY
 from adapt.records import Outcome
 from adapt.selectors.multi_prior.fall_risk import FallRisk
 from adapt.selectors.multi_prior.hypotheses import Hypotheses
-from adapt.selectors.multi_prior.mixture import Belief, Mixture, believe
+from adapt.selectors.multi_prior.mixture import Belief, Mixture
 from adapt.selectors.multi_prior.settings import RehearsedSettings
 from adapt.selectors.selector import Context, Selector
 
@@ -107,7 +107,7 @@ class MultiPrior(Selector):
     def _belief(self) -> Belief:
         """What is believed by now."""
         if self._believed is None:
-            self._believed = believe(self._mixture, self._tried)
+            self._believed = self._mixture.belief(self._tried)
         return self._believed
 
     @property

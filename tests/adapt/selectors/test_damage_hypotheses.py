@@ -5,7 +5,7 @@ import pytest
 from six_legs import World
 
 from adapt.damage.text import damage_from
-from adapt.rehearsal.conditions import Conditions, mean_of_nearest
+from adapt.rehearsal.conditions import mean_of_nearest, rehearsed_expectations
 from adapt.rehearsal.table import Table
 from adapt.selectors.multi_prior.hypotheses import Hypotheses, fall_of_both, objective_of_both, pair_up
 
@@ -23,8 +23,8 @@ def table(world):
 def rehearsed(
     table: Table, measures: np.ndarray, *, floor: float = 0.0, unit: float = 1.0, pairs: bool = False
 ) -> Hypotheses:
-    conditions = Conditions(table, measures)
-    return Hypotheses(conditions, floor=floor, unit=unit, spread=conditions.spread, pairs=pairs)
+    expectations = rehearsed_expectations(table, measures)
+    return Hypotheses(expectations, floor=floor, unit=unit, spread=np.ones(12), pairs=pairs)
 
 
 def test_the_rehearsed_come_first_and_pairs_are_of_different_places():

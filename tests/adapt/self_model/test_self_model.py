@@ -75,7 +75,7 @@ def test_models_that_fall_where_the_robot_did_not_run_many_episodes_of_which_the
     rating.reconsider(np.inf)
     assert len(model.falls[0]) == 20
     model.shown[0], model.falls[0] = trials.measured + np.array([[0.0], [9.0]]), np.array([False, True])
-    shown, _ = rating.shown([model])[0]
+    shown, _ = rating.evidence_of([model])(0)
     np.testing.assert_allclose(shown[0], trials.measured, atol=1e-6)
 
 
@@ -103,7 +103,7 @@ def test_what_one_joint_was_off_by_before_any_joint_may_be_off_by() -> None:
         rating = Rating(Twin(thinking), Features(repertoire.robot), seed=3)
         rating.tell(0, trace, False)
         rating.simulate([rating.healthy], episodes=4)
-        variances.append(rating.shown([rating.healthy])[0][1])
+        variances.append(rating.evidence_of([rating.healthy])(0)[1][0])
     features = rating.features
     off_by = features.of([trace], len(trace))[0] - rating.healthy.mean(0)
     for kind in set(features.kinds):
