@@ -75,8 +75,11 @@ def read_table(path: str | Path, repertoire: Repertoire, *, robot: Robot | None 
         conditions, names = _names(contents, "conditions"), _names(contents, "evidence_names")
         if conditions[:1] != (HEALTHY,) or len(set(conditions)) < len(conditions):
             raise InvalidValueError(f"'conditions' must be {HEALTHY!r} first, and all different")
-        _FORMAT.check(contents, conditions=len(conditions), evidence=len(names))
         _check_origin(contents, repertoire, robot or repertoire.robot)
+        if names != evidence_names(repertoire.robot):
+            raise InvalidValueError(f"'evidence_names' must be those of the {repertoire.robot.name}")
+        lengths = {"conditions": len(conditions), "elites": len(repertoire), "evidence": len(names)}
+        _FORMAT.check(contents, **lengths)
         columns = {name: array for name, array in contents.arrays.items() if name != "episodes"}
         episodes = int(contents.arrays["episodes"])
         table = Table(conditions=conditions, evidence_names=names, episodes=episodes, **columns)
@@ -116,10 +119,4 @@ def _check_origin(contents: Contents, repertoire: Repertoire, robot: Robot) -> N
     if ran_on != robot_label(robot):
         raise InvalidValueError(
             f"it was rehearsed on another robot ({ran_on[:40]}, not {robot_label(robot)})"
-        )
-    k, names = contents.arrays["objectives"].shape[1], _names(contents, "evidence_names")
-    if k != len(repertoire) or names != evidence_names(repertoire.robot):
-        raise InvalidValueError(
-            f"it has {k} controllers and {len(names)} kinds of evidence, which is not what the repertoire "
-            f"of {len(repertoire)} has"
         )

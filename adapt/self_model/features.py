@@ -1,8 +1,7 @@
 """`Features`: what the trace of a trial says of a robot's condition, with whichever sensors there are."""
 
 from collections.abc import Sequence
-from functools import cached_property
-from itertools import pairwise
+from itertools import compress, pairwise
 
 import numpy as np
 
@@ -26,7 +25,14 @@ _OF_JOINTS = {
     "encoders+currents: {} turn by angle [rad]": 0.001,
     "encoders+currents: {} other turn [rad]": 0.001,
 }
-_OF_BODY = {"imu": 0.02, "contacts": 0.03, "odometry": 0.015}
+_AXES = ("roll", "pitch")
+_OF_BODY = {  # in each window, by kind: of what, or of every foot
+    "attitude": ("imu: {} in window {} [rad]", _AXES, 0.02),
+    "spread": ("imu: spread of {} in window {} [rad]", _AXES, 0.02),
+    "turn": ("imu: {} in window {} [rad]", ("turn",), 0.02),
+    "contacts": ("contacts: {} in window {} [share]", None, 0.03),
+    "odometry": ("odometry: {} in window {} [m]", ("x", "y"), 0.015),
+}
 _LEAST_TORQUE = 0.03  # [N m] below which a motor is at rest
 _LEAST_STD = np.array([0.02, 0.005, 0.02])  # [N m], [rad] and [rad] of which deviations say hardly anything
 _RIDGE = 0.01  # added to the variances of a regression's inputs
@@ -79,17 +85,18 @@ class Features:
     """
 
     def __init__(self, robot: Robot, sensors: Sequence[str] = SENSORS) -> None:
-        check_sensors(sensors)
-        self.robot, self.sensors, self._columns = robot, tuple(sensors), TraceColumns.of(robot)
-        names, joints, floors, kinds = self._names()
-        kept = np.array([set(name.partition(":")[0].split("+")) <= set(sensors) for name in names])
-        if robot.controller.closed_loop and {"encoders", "currents"} & set(sensors):
-            kept &= np.array(joints) >= 0
-        self._kept = kept
-        self.names = tuple(name for name, keep in zip(names, kept, strict=True) if keep)
-        self.joints = np.array(joints)[kept]
-        self.kinds = np.array(kinds)[kept]
-        self.floor = np.array(floors)[kept]
+        self.robot, self.sensors, self._columns = robot, check_sensors(sensors), TraceColumns.of(robot)
+        self._motors = Motors.of(robot.physics, robot.description.joints)
+        every = self._every()
+        of_joints_alone = robot.controller.closed_loop and {"encoders", "currents"} & set(sensors)
+        self._kept = np.array(
+            [
+                set(name.partition(":")[0].split("+")) <= set(sensors) and (joint >= 0 or not of_joints_alone)
+                for name, _, joint, _ in every
+            ]
+        )
+        self.names, kinds, joints, floors = zip(*compress(every, self._kept), strict=True)
+        self.kinds, self.joints, self.floor = np.array(kinds), np.array(joints), np.array(floors)
 
     def __len__(self) -> int:
         return len(self.names)
@@ -184,36 +191,21 @@ class Features:
             ]
         return np.concatenate(found, axis=1)
 
-    def _names(self) -> tuple[list[str], list[int], list[float], list[str]]:
-        """Names of all features, the joints that they are about, what they may be off by, and their kinds."""
+    def _every(self) -> list[tuple[str, str, int, float]]:
+        """Name, kind, joint or -1, and what it may be off by of every feature, whatever the sensors."""
         joints, feet = self.robot.description.joints, self.robot.description.feet
-        names = [form.format(joint) for form in _OF_JOINTS for joint in joints]
-        owners = [*range(len(joints))] * len(_OF_JOINTS)
-        floors = [floor for floor in _OF_JOINTS.values() for _ in joints]
-        kinds = [form for form in _OF_JOINTS for _ in joints]
-        for window in range(1, _WINDOWS + 1):
-            names += [f"imu: {axis} in window {window} [rad]" for axis in ("roll", "pitch")]
-            names += [f"imu: spread of {axis} in window {window} [rad]" for axis in ("roll", "pitch")]
-            names += [f"imu: turn in window {window} [rad]"]
-            names += [f"contacts: {foot} in window {window} [share]" for foot in feet]
-            names += [f"odometry: {axis} in window {window} [m]" for axis in "xy"]
-            kinds += [
-                "attitude",
-                "attitude",
-                "spread",
-                "spread",
-                "turn",
-                *["contacts"] * len(feet),
-                *["odometry"] * 2,
-            ]
-        body = names[len(owners) :]
-        floors += [_OF_BODY[name.partition(":")[0]] for name in body]
-        return names, owners + [-1] * len(body), floors, kinds
-
-    @cached_property
-    def _motors(self) -> Motors:
-        """Those of the joints of the whole robot."""
-        return Motors.of(self.robot.physics, self.robot.description.joints)
+        of_joints = [
+            (form.format(joint), form, number, floor)
+            for form, floor in _OF_JOINTS.items()
+            for number, joint in enumerate(joints)
+        ]
+        of_body = [
+            (form.format(what, window), kind, -1, floor)
+            for window in range(1, _WINDOWS + 1)
+            for kind, (form, whats, floor) in _OF_BODY.items()
+            for what in whats or feet
+        ]
+        return of_joints + of_body
 
 
 def _answers(angle: np.ndarray, torque: np.ndarray, counts: np.ndarray) -> np.ndarray:

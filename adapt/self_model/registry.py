@@ -42,10 +42,9 @@ class Fault:
     def at(self, place: float) -> Defect:
         """The damage at a place in the range of strengths, from 0 to 1."""
         place = min(max(place, 0.0), 1.0)
-        ratio = self.high / self.low if self.logarithmic else 1.0
-        return self.of(
-            self.low * ratio**place if self.logarithmic else self.low + place * (self.high - self.low)
-        )
+        if self.logarithmic:
+            return self.of(self.low * (self.high / self.low) ** place)
+        return self.of(self.low + place * (self.high - self.low))
 
     def place(self, strength: float) -> float:
         """Where in the range a strength is."""
@@ -56,10 +55,9 @@ class Fault:
     def of(self, strength: float | None) -> Defect:
         """The damage of a strength, which is rounded to three digits, and to a whole number where need be."""
         kind = damage_kinds()[self.kind]
-        if strength is None:
+        if strength is None or kind.scale is None:
             return kind(self.target)
-        whole = kind.scale is not None and kind.scale.whole
-        return kind(self.target, round(strength) if whole else float(f"{strength:.3g}"))
+        return kind(self.target, round(strength) if kind.scale.whole else float(f"{strength:.3g}"))
 
 
 class Registry:
@@ -81,18 +79,15 @@ class Registry:
     """
 
     def __init__(self, robot: Robot, *, without: Collection[str] = ()) -> None:
-        families = {kind.family for kind in damage_kinds().values()}
+        families = {name: kind.family for name, kind in damage_kinds().items()}
         for family in without:
-            if family not in families:
-                raise UnknownNameError("family of damage", family, sorted(families))
+            if family not in families.values():
+                raise UnknownNameError("family of damage", family, sorted(set(families.values())))
         self.parts = RobotParts(robot)
         found = [*self._of_joints(), *self._of_legs(), *self._of_body()]
-        if robot.controller.closed_loop:
-            found += self._of_sensors()
+        found += self._of_sensors() if robot.controller.closed_loop else ()
         self.faults = {
-            (fault.target, fault.kind): fault
-            for fault in found
-            if damage_kinds()[fault.kind].family not in without
+            (fault.target, fault.kind): fault for fault in found if families[fault.kind] not in without
         }
         if not self.faults:
             raise InvalidValueError(f"no fault of the {robot.name} is left without {', '.join(without)}")

@@ -51,10 +51,9 @@ class Thinking:
     threads: int | None = None
 
     def __post_init__(self) -> None:
-        limits = {"seconds": self.seconds, "episodes": self.episodes}
         if self.seconds is None and self.episodes is None:
             raise InvalidValueError("a robot must be given seconds or a number of episodes to think")
-        for name, limit in limits.items():
+        for name, limit in (("seconds", self.seconds), ("episodes", self.episodes)):
             if limit is not None and not 0 < limit < math.inf:
                 raise InvalidValueError(f"the {name} to think must be positive and finite, not {limit}")
 
@@ -84,9 +83,8 @@ class Twin:
         self.thinking = thinking
         self._on_progress = on_progress
         self.parts = RobotParts(thinking.repertoire.robot)
-        self.episodes = 0
-        self._began = time.monotonic()
         self._compiled: dict[tuple[str, ...], Robot] = {}
+        self.begin()
 
     def begin(self) -> None:
         """Begin to think."""
@@ -113,8 +111,7 @@ class Twin:
         """Simulate episodes."""
         damages = {str(run.damage): run.damage for run in runs}
         numbers = {text: number for number, text in enumerate(damages)}
-        solutions = self.thinking.repertoire.elites.solutions
-        threads = self.thinking.threads
+        solutions, threads = self.thinking.repertoire.elites.solutions, self.thinking.threads
         with Simulation(*map(self.robot_with, damages.values()), threads=threads) as simulation:
             found = simulation.evaluate(
                 solutions[[run.row for run in runs]],

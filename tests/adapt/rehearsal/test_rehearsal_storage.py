@@ -77,6 +77,8 @@ UNSOUND = {  # what the format of all files does not check by itself, and an exa
     "half a damage": ("conditions", ["healthy", "a:lost", "b:weak"], "must be damages as they are written"),
     "conditions that are no list": ("conditions", {"healthy": 1}, "'conditions' must hold a JSON list"),
     "names that are no texts": ("evidence_names", [1] * 10, "'evidence_names' must hold a list of texts"),
+    "other names": ("evidence_names", list("abcdefghij"), "'evidence_names' must be those of the ant"),
+    "a gait less": ("objectives", TABLE.objectives[:, 1:], r"'objectives' must have shape \(3, 5\)"),
     "no identity": ("identity", [], "'identity' must hold a JSON object"),
     "no noise": ("noise", None, "the array 'noise' is missing"),
     "other types": ("objectives", TABLE.objectives.astype(float), "'objectives' must be float32 of rank 2"),
@@ -99,13 +101,6 @@ def test_what_is_not_a_sound_table_is_refused(path: Path, case: str) -> None:
         seal(file)
     with pytest.raises(InvalidFileError, match=message):
         read_table(path, REPERTOIRE)
-
-
-@pytest.mark.parametrize("table", [made_up_table(k=4, names=NAMES), made_up_table(k=5)])
-def test_a_table_that_does_not_fit_its_repertoire_is_refused(tmp_path: Path, table) -> None:
-    write_table(tmp_path / "table.h5", table, IDENTITY)
-    with pytest.raises(InvalidFileError, match=r"it has \d controllers and \d+ kinds of evidence"):
-        read_table(tmp_path / "table.h5", REPERTOIRE)
 
 
 def test_the_documentation_lists_what_is_there(path: Path) -> None:

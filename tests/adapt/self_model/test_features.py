@@ -96,7 +96,15 @@ def test_sensors(sensors: tuple[str, ...]) -> None:
     assert {part for name in features.names for part in name.partition(":")[0].split("+")} == set(sensors)
     trace = np.random.default_rng(0).normal(size=(100, len(NAMES)))
     assert values(features, trace).items() <= values(every, trace).items()
-    assert len(features) == len(features.floor) == len(features.joints)
+    assert len(features) == len(features.floor) == len(features.joints) == len(features.kinds)
+
+
+def test_features_of_a_kind_are_the_same_of_each_joint_foot_axis_and_window() -> None:
+    features = Features(ROBOT)
+    counts = dict(zip(*np.unique(features.kinds, return_counts=True), strict=True))
+    assert sorted(counts.values()) == [5, 10, 10, 10, *[18] * 11, 30]
+    joint = features.kinds[features.names.index(f"encoders: {JOINT} range [rad]")]
+    assert {name.replace(JOINT, "{}") for name in features.names if JOINT in name} >= {joint}
 
 
 def test_the_share_of_its_torque_that_a_weak_motor_gives() -> None:
