@@ -7,15 +7,15 @@ A kind of defect is a subclass of `Defect`, registered by `@register("NAME")`, i
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from functools import partial
 from itertools import combinations
 from typing import ClassVar, Literal, TypeVar, final
 
 import mujoco
 
 from adapt.damage import HEALTHY
-from adapt.damage.edits import settle_gains
+from adapt.damage.edits import limb_geoms, mark, settle_gains
 from adapt.damage.parts import RobotParts, Sort, Target, sort_words
+from adapt.damage.patches import mark_limbs
 from adapt.damage.strength import Scale, format_strength
 from robots.errors import InvalidValueError
 from robots.plugins import registered_twice
@@ -51,12 +51,6 @@ class Change(Modification):
     kind: str = ""
     general: bool = False
     subjects: frozenset[str] = frozenset()
-
-
-def _edit_settled(edit: Edit, spec: mujoco.MjSpec) -> None:
-    """Change a robot's model, whose gains do not follow from masses any more."""
-    settle_gains(spec)
-    edit(spec)
 
 
 class Damage(ABC):
@@ -198,8 +192,10 @@ class Defect(Damage):
         self,
         subjects: frozenset[str],
         edit: Edit | None = None,
+        *,
         faults: Faults = NO_FAULTS,
         patch: Patch | None = None,
+        red: Iterable[str] = (),
     ) -> Change:
         """A change to a robot, for `_change` to return.
 
@@ -208,9 +204,30 @@ class Defect(Damage):
             edit: makes the change to the robot's model, in which another damage may have left parts missing.
             faults: what MJCF cannot express.
             patch: makes the change in the compiled model, see `Modification`, or the rest of it.
+            red: joints of which what they move, up to the next joint each, is coloured.
         """
-        edit = edit and partial(_edit_settled, edit)
-        return Change(str(self), edit, faults, patch, self.kind, self.target == "all", subjects)
+        joints = tuple(red)
+
+        def settled_edit(spec: mujoco.MjSpec) -> None:
+            settle_gains(spec)  # they do not follow from masses any more
+            mark(limb_geoms(spec, joints))
+            if edit:
+                edit(spec)
+
+        def marking_patch(model: mujoco.MjModel) -> None:
+            if patch:
+                patch(model)
+            mark_limbs(model, joints)
+
+        return Change(
+            str(self),
+            settled_edit if edit else None,
+            faults,
+            marking_patch if patch or (joints and not edit) else None,
+            self.kind,
+            self.target == "all",
+            subjects,
+        )
 
     @abstractmethod
     def _change(self, parts: RobotParts, target: Target) -> Change:

@@ -8,9 +8,9 @@ from collections.abc import Collection, Iterable, Sequence
 import mujoco
 import numpy as np
 
+from robots.description import Description
 from robots.errors import InvalidRobotError, InvalidValueError, one_line
 from robots.mjcf.screening import compile_spec
-from robots.robot import Robot
 
 RED = (0.83, 0.05, 0.12, 1.0)  # darker than the vermilion that some feet have
 _PALE_RED = (1.0, 0.80, 0.78, 1.0)  # the floor's own colour is multiplied with this
@@ -43,9 +43,9 @@ def find_motors(spec: mujoco.MjSpec, joints: Collection[str]) -> list[mujoco.Mjs
     return [motor for motor in driving if motor.target in joints]
 
 
-def find_soles(spec: mujoco.MjSpec, robot: Robot, feet: Sequence[str]) -> list[mujoco.MjsGeom]:
+def find_soles(spec: mujoco.MjSpec, description: Description, feet: Sequence[str]) -> list[mujoco.MjsGeom]:
     """The soles of feet."""
-    names = [name for foot in feet for name in robot.description.feet[foot]]
+    names = [name for foot in feet for name in description.feet[foot]]
     return [sole for name in names if (sole := spec.geom(name)) is not None]
 
 

@@ -1,17 +1,14 @@
 """Damage to soles, and another floor."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import mujoco
-import numpy as np
 from scipy.spatial.transform import Rotation
 
 from adapt.damage.damage import Change, Defect, changes_of, register
 from adapt.damage.edits import find_soles, mark, scale_friction, tint, touches
 from adapt.damage.parts import RobotParts, Target
 from adapt.damage.strength import Scale
-from robots.robot import Robot
 
 
 @register("slip")
@@ -25,16 +22,15 @@ class Slip(Defect):
     scale = Scale("the share of the friction that is left", 0.0, 0.99, default=0.3)
 
     def _change(self, parts: RobotParts, target: Target) -> Change:
-        feet, share, robot = parts.feet(target), self.amount, parts.robot
-        return self.change(changes_of("sole", feet), lambda spec: _wear(spec, robot, feet, share))
+        feet, description = parts.feet(target), parts.robot.description
 
+        def wear(spec: mujoco.MjSpec) -> None:
+            soles, floor = find_soles(spec, description, feet), spec.geom(description.floor)
+            for sole in soles:
+                scale_friction(spec, sole, floor, self.amount)
+            mark(soles)
 
-def _wear(spec: mujoco.MjSpec, robot: Robot, feet: Sequence[str], share: float) -> None:
-    """Leave the soles of feet a share of their friction."""
-    soles, floor = find_soles(spec, robot, feet), spec.geom(robot.description.floor)
-    for sole in soles:
-        scale_friction(spec, sole, floor, share)
-    mark(soles)
+        return self.change(changes_of("sole", feet), wear)
 
 
 @register("friction")
@@ -48,19 +44,16 @@ class Friction(Defect):
     scale = Scale("the friction with the floor as a multiple of what it was", 0.0, 5.0, default=0.4)
 
     def _change(self, parts: RobotParts, target: Target) -> Change:
-        floor, multiple = parts.robot.description.floor, self.amount
-        return self.change(
-            frozenset({"the friction of the floor"}), lambda spec: _polish(spec, floor, multiple)
-        )
+        name = parts.robot.description.floor
 
+        def polish(spec: mujoco.MjSpec) -> None:
+            floor = spec.geom(name)
+            for geom in spec.geoms:
+                if geom.name != name and touches(geom, floor):
+                    scale_friction(spec, geom, floor, self.amount)
+            tint(floor)
 
-def _polish(spec: mujoco.MjSpec, name: str, multiple: float) -> None:
-    """Multiply the friction of all that can touch the floor."""
-    floor = spec.geom(name)
-    for geom in spec.geoms:
-        if geom.name != name and touches(geom, floor):
-            scale_friction(spec, geom, floor, multiple)
-    tint(floor)
+        return self.change(frozenset({"the friction of the floor"}), polish)
 
 
 @register("slope")
@@ -77,11 +70,12 @@ class Slope(Defect):
     scale = Scale("the angle of the floor, uphill positive [degrees]", -45.0, 45.0, default=10.0)
 
     def _change(self, parts: RobotParts, target: Target) -> Change:
-        floor, angle = parts.robot.description.floor, np.radians(self.amount)
-        return self.change(frozenset({"the slope of the floor"}), lambda spec: _tilt(spec, floor, angle))
+        floor = parts.robot.description.floor
 
+        def tilt(spec: mujoco.MjSpec) -> None:
+            # the floor stays where it is: gravity turns towards the back
+            turn = Rotation.from_euler("y", self.amount, degrees=True)
+            spec.option.gravity = turn.apply(spec.option.gravity)
+            tint(spec.geom(floor))
 
-def _tilt(spec: mujoco.MjSpec, floor: str, angle: float) -> None:
-    """Turn gravity towards the back, as the floor stays where it is."""
-    spec.option.gravity = Rotation.from_euler("y", angle).apply(spec.option.gravity)
-    tint(spec.geom(floor))
+        return self.change(frozenset({"the slope of the floor"}), tilt)

@@ -1,19 +1,17 @@
 """Damage to joints: stuck, or moving with difficulty."""
 
-from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import ClassVar
 
 import mujoco
 
 from adapt.damage.damage import Change, Defect, changes_of, register
-from adapt.damage.edits import delete_joint, find_joints, limb_geoms, mark
+from adapt.damage.edits import delete_joint, find_joints
 from adapt.damage.frames import turn_body
 from adapt.damage.parts import RobotParts, Target
-from adapt.damage.patches import joint_ids, mark_limbs
+from adapt.damage.patches import joint_ids
 from adapt.damage.strength import Scale
 from robots.robot import Faults
-
-_SPEED = 5.0  # [rad/s or m/s] at which a share of the torque is meant
 
 
 @register("locked")
@@ -31,58 +29,61 @@ class Locked(Defect):
 
     def _change(self, parts: RobotParts, target: Target) -> Change:
         angles = {joint: self.position(parts, joint) for joint in parts.joints(target)}
-        return self.change(
-            changes_of("motor", angles), lambda spec: _lock(spec, angles), Faults(fixed=angles)
-        )
+
+        def lock(spec: mujoco.MjSpec) -> None:
+            for joint in find_joints(spec, list(angles)):
+                turn_body(spec, joint, angles[joint.name])
+                delete_joint(spec, joint)
+
+        return self.change(changes_of("motor", angles), lock, faults=Faults(fixed=angles), red=angles)
 
 
-def _lock(spec: mujoco.MjSpec, angles: Mapping[str, float]) -> None:
-    """Replace joints by how they turned their bodies."""
-    mark(limb_geoms(spec, list(angles)))
-    for joint in find_joints(spec, list(angles)):
-        turn_body(spec, joint, angles[joint.name])
-        delete_joint(spec, joint)
+@dataclass(frozen=True)
+class _Resisted(Defect):
+    """The joint has more friction.
+
+    Attributes:
+        friction: which, in words.
+        column: of the compiled model that holds it.
+        speed: at which it takes the share of the motor's greatest torque, if it depends on speed.
+    """
+
+    family = "joint friction"
+    friction: ClassVar[str]
+    column: ClassVar[str]
+    speed: ClassVar[float] = 1.0
+
+    def _change(self, parts: RobotParts, target: Target) -> Change:
+        joints = parts.joints(target)
+        amounts = {joint: self.amount * parts.torque(joint) / self.speed for joint in joints}
+
+        def hold_back(model: mujoco.MjModel) -> None:
+            for joint, amount in amounts.items():
+                getattr(model, self.column)[model.jnt_dofadr[joint_ids(model, [joint])]] += amount
+
+        subjects = frozenset(f"the {self.friction} of {joint}" for joint in joints)
+        return self.change(subjects, patch=hold_back, red=joints)
 
 
 @register("stiff")
 @dataclass(frozen=True)
-class Stiff(Defect):
+class Stiff(_Resisted):
     """The joint has more damping, as with grease in the cold."""
 
     title = "the joint has more viscous friction"
-    family = "joint friction"
     sorts = ("leg", "joint", "all")
     scale = Scale(
         "the share of the motor's greatest torque that it takes at 5 rad/s", 0.01, 20.0, default=1.0
     )
-
-    def _change(self, parts: RobotParts, target: Target) -> Change:
-        joints = parts.joints(target)
-        damping = {joint: self.amount * parts.torque(joint) / _SPEED for joint in joints}
-        subjects = frozenset(f"the damping of {joint}" for joint in joints)
-        return self.change(subjects, patch=lambda model: _hold_back(model, damping, dry=False))
+    friction, column, speed = "damping", "dof_damping", 5.0
 
 
 @register("rubbing")
 @dataclass(frozen=True)
-class Rubbing(Defect):
+class Rubbing(_Resisted):
     """The joint has more dry friction, as with a bent axle or a worn bearing."""
 
     title = "the joint has more dry friction"
-    family = "joint friction"
     sorts = ("leg", "joint")
     scale = Scale("the share of the motor's greatest torque that it takes", 0.01, 2.0, default=0.3)
-
-    def _change(self, parts: RobotParts, target: Target) -> Change:
-        joints = parts.joints(target)
-        torques = {joint: self.amount * parts.torque(joint) for joint in joints}
-        subjects = frozenset(f"the dry friction of {joint}" for joint in joints)
-        return self.change(subjects, patch=lambda model: _hold_back(model, torques, dry=True))
-
-
-def _hold_back(model: mujoco.MjModel, amounts: Mapping[str, float], *, dry: bool) -> None:
-    """Add damping [N m s/rad] or dry friction [N m] to joints."""
-    friction = model.dof_frictionloss if dry else model.dof_damping
-    for name, amount in amounts.items():
-        friction[model.jnt_dofadr[joint_ids(model, [name])]] += amount
-    mark_limbs(model, list(amounts))
+    friction, column = "dry friction", "dof_frictionloss"

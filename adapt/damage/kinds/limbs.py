@@ -6,10 +6,10 @@ from dataclasses import dataclass
 import mujoco
 
 from adapt.damage.damage import Change, Defect, changes_of, register
-from adapt.damage.edits import find_joints, limb_geoms, mark, the_joint
+from adapt.damage.edits import find_joints, the_joint
 from adapt.damage.frames import shrink_body
 from adapt.damage.parts import RobotParts, Target
-from adapt.damage.patches import mark_limbs, turn_limb
+from adapt.damage.patches import turn_limb
 from adapt.damage.strength import Scale
 
 
@@ -36,13 +36,13 @@ class Lost(Defect):
             | changes_of("sole", feet)
             | changes_of("contact sensor", feet)
         )
-        return self.change(gone, lambda spec: _cut(spec, first))
 
+        def cut(spec: mujoco.MjSpec) -> None:
+            # MuJoCo also deletes what refers to it: motors, sensors and constraints
+            for joint in find_joints(spec, [first]):
+                spec.delete(joint.parent)
 
-def _cut(spec: mujoco.MjSpec, joint: str) -> None:
-    """Delete what a joint moves; MuJoCo also deletes what refers to it: motors, sensors and constraints."""
-    for element in find_joints(spec, [joint]):
-        spec.delete(element.parent)
+        return self.change(gone, cut)
 
 
 @register("short")
@@ -59,15 +59,13 @@ class Short(Defect):
     scale = Scale("the share of the length that is left", 0.1, 0.95, default=0.5)
 
     def _change(self, parts: RobotParts, target: Target) -> Change:
-        joint, share = parts.joints(target)[-1], self.amount
+        joint = parts.joints(target)[-1]
         shorter = parts.joints_from(joint)
-        return self.change(changes_of("limb", shorter), lambda spec: _shorten(spec, joint, shorter, share))
 
+        def shorten(spec: mujoco.MjSpec) -> None:
+            shrink_body(spec, the_joint(spec, joint), self.amount)
 
-def _shorten(spec: mujoco.MjSpec, joint: str, shorter: tuple[str, ...], share: float) -> None:
-    """Shrink what a joint moves."""
-    mark(limb_geoms(spec, shorter))
-    shrink_body(spec, the_joint(spec, joint), share)
+        return self.change(changes_of("limb", shorter), shorten, red=shorter)
 
 
 @register("bent")
@@ -85,10 +83,6 @@ class Bent(Defect):
 
     def _change(self, parts: RobotParts, target: Target) -> Change:
         joint, angle = target.name, math.radians(self.amount)
-        return self.change(changes_of("limb", [joint]), patch=lambda model: _bend(model, joint, angle))
-
-
-def _bend(model: mujoco.MjModel, joint: str, angle: float) -> None:
-    """Bend a limb."""
-    turn_limb(model, joint, angle)
-    mark_limbs(model, [joint])
+        return self.change(
+            changes_of("limb", [joint]), patch=lambda model: turn_limb(model, joint, angle), red=[joint]
+        )

@@ -32,14 +32,13 @@ class Payload(Defect):
     scale = Scale("the load's mass [kg]", 0.001, 1000.0)
 
     def _change(self, parts: RobotParts, target: Target) -> Change:
-        mass, torso = self.amount, parts.robot.description.torso
+        torso, joint = parts.robot.description.torso, target.name
         if target.sort == "torso":
             return self.change(
-                frozenset({"the load of the torso"}), lambda spec: _load(spec, spec.body(torso), mass)
+                frozenset({"the load of the torso"}), lambda spec: _load(spec, spec.body(torso), self.amount)
             )
-        joint = target.name
         return self.change(
-            changes_of("limb", [joint]), lambda spec: _load(spec, the_joint(spec, joint).parent, mass)
+            changes_of("limb", [joint]), lambda spec: _load(spec, the_joint(spec, joint).parent, self.amount)
         )
 
 
@@ -88,13 +87,17 @@ class _Shifted(Defect):
     axis: ClassVar[int]
 
     def _change(self, parts: RobotParts, target: Target) -> Change:
-        torso, by, axis = parts.robot.description.torso, self.amount, self.axis
+        torso, axis = parts.robot.description.torso, self.axis
         if axis == 1 and not parts.moves_freely:
             raise InvalidValueError(
                 f"{self}: the {parts.robot.name} moves in a plane, without left and right"
             )
-        subjects = frozenset({f"where the torso's mass is along {'xy'[axis]}"})
-        return self.change(subjects, patch=lambda model: _shift(model, torso, axis, by))
+
+        def shift(model: mujoco.MjModel) -> None:
+            model.body_ipos[model.body(torso).id, axis] += self.amount
+            settle(model)
+
+        return self.change(frozenset({f"where the torso's mass is along {'xy'[axis]}"}), patch=shift)
 
 
 @register("mass-ahead")
@@ -115,9 +118,3 @@ class MassLeft(_Shifted):
     title = "the torso's centre of mass is further to the left"
     scale = Scale("how far [m], to the right negative", -1.0, 1.0, default=0.05)
     axis = 1
-
-
-def _shift(model: mujoco.MjModel, torso: str, axis: int, by: float) -> None:
-    """Move a body's centre of mass in its coordinates."""
-    model.body_ipos[model.body(torso).id, axis] += by
-    settle(model)

@@ -1,14 +1,13 @@
 """Damage to motors, their gears and their wiring."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import mujoco
 
 from adapt.damage.damage import Change, Defect, changes_of, register
-from adapt.damage.edits import delete_motors, limb_geoms, mark
+from adapt.damage.edits import delete_motors
 from adapt.damage.parts import RobotParts, Target
-from adapt.damage.patches import joint_ids, mark_limbs, motor_ids
+from adapt.damage.patches import joint_ids, motor_ids
 from adapt.damage.strength import Scale
 from robots.errors import InvalidValueError
 from robots.robot import Faults
@@ -28,13 +27,7 @@ class Dead(Defect):
 
     def _change(self, parts: RobotParts, target: Target) -> Change:
         joints = parts.joints(target)
-        return self.change(changes_of("motor", joints), lambda spec: _disconnect(spec, joints))
-
-
-def _disconnect(spec: mujoco.MjSpec, joints: Sequence[str]) -> None:
-    """Delete the motors of joints."""
-    delete_motors(spec, joints)
-    mark(limb_geoms(spec, joints))
+        return self.change(changes_of("motor", joints), lambda spec: delete_motors(spec, joints), red=joints)
 
 
 @register("weak")
@@ -53,21 +46,18 @@ class Weak(Defect):
 
     def _change(self, parts: RobotParts, target: Target) -> Change:
         joints, share = parts.joints(target), self.amount
-        return self.change(changes_of("motor", joints), patch=lambda model: _weaken(model, joints, share))
 
+        def weaken(model: mujoco.MjModel) -> None:
+            for motor in motor_ids(model, joints):
+                if model.actuator_biastype[motor] == mujoco.mjtBias.mjBIAS_NONE:
+                    model.actuator_gear[motor] *= share
+                    continue
+                # a servo's gear would also change where it goes
+                for numbers in (model.actuator_gainprm, model.actuator_biasprm, model.actuator_forcerange):
+                    numbers[motor] *= share
+            model.jnt_actfrcrange[joint_ids(model, joints)] *= share
 
-def _weaken(model: mujoco.MjModel, joints: Sequence[str], share: float) -> None:
-    """Leave the motors of joints a share of their torque."""
-    for motor in motor_ids(model, joints):
-        if model.actuator_biastype[motor] == mujoco.mjtBias.mjBIAS_NONE:
-            model.actuator_gear[motor] *= share
-            continue
-        # a servo's gear would also change where it goes
-        for numbers in (model.actuator_gainprm, model.actuator_biasprm, model.actuator_forcerange):
-            numbers[motor] *= share
-    for joint in joint_ids(model, joints):
-        model.jnt_actfrcrange[joint] *= share
-    mark_limbs(model, joints)
+        return self.change(changes_of("motor", joints), patch=weaken, red=joints)
 
 
 @register("reversed")
@@ -81,13 +71,11 @@ class Reversed(Defect):
 
     def _change(self, parts: RobotParts, target: Target) -> Change:
         joints = parts.joints(target)
-        return self.change(changes_of("motor", joints), patch=lambda model: _reverse(model, joints))
 
+        def reverse(model: mujoco.MjModel) -> None:
+            model.actuator_gear[motor_ids(model, joints)] *= -1
 
-def _reverse(model: mujoco.MjModel, joints: Sequence[str]) -> None:
-    """Turn the motors of joints round."""
-    model.actuator_gear[motor_ids(model, joints)] *= -1
-    mark_limbs(model, joints)
+        return self.change(changes_of("motor", joints), patch=reverse, red=joints)
 
 
 @register("swapped")
@@ -108,7 +96,7 @@ class Swapped(Defect):
         return self.change(
             changes_of("motor", [one, other]),
             faults=Faults(swapped={one: other, other: one}),
-            patch=lambda model: mark_limbs(model, [one, other]),
+            red=[one, other],
         )
 
 
@@ -126,18 +114,16 @@ class Offset(Defect):
     scale = Scale("by how much [rad]", -2.0, 2.0, default=0.3)
 
     def _change(self, parts: RobotParts, target: Target) -> Change:
-        joints, by = parts.joints(target), self.amount
+        joints = parts.joints(target)
         if not parts.is_servo(target.name):
             raise InvalidValueError(f"{self}: the motor of {target.name} is no servo, which is told angles")
-        return self.change(changes_of("motor", joints), patch=lambda model: _shift(model, joints, by))
 
+        def aim_further(model: mujoco.MjModel) -> None:
+            for motor in motor_ids(model, joints):
+                per_angle = model.actuator_biasprm[motor, 1] * model.actuator_gear[motor, 0]
+                model.actuator_biasprm[motor, 0] -= per_angle * self.amount
 
-def _shift(model: mujoco.MjModel, joints: Sequence[str], by: float) -> None:
-    """Have the servos of joints aim further."""
-    for motor in motor_ids(model, joints):
-        per_angle = model.actuator_biasprm[motor, 1] * model.actuator_gear[motor, 0]
-        model.actuator_biasprm[motor, 0] -= per_angle * by
-    mark_limbs(model, joints)
+        return self.change(changes_of("motor", joints), patch=aim_further, red=joints)
 
 
 @register("backlash")
@@ -160,7 +146,7 @@ class Backlash(Defect):
         return self.change(
             frozenset(f"the gear of {joint}" for joint in joints),
             faults=Faults(play=dict.fromkeys(joints, self.amount)),
-            patch=lambda model: mark_limbs(model, joints),
+            red=joints,
         )
 
 

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from adapt.damage.damage import Change, Defect, changes_of, register
-from adapt.damage.edits import find_soles, limb_geoms, mark
+from adapt.damage.edits import find_soles, mark
 from adapt.damage.parts import RobotParts, Target
 from adapt.damage.strength import Scale
 from robots.errors import InvalidValueError
@@ -29,18 +29,18 @@ class StuckSensor(Defect):
         if target.sort == "foot":
             if self.strength not in (None, 0, 1):
                 raise InvalidValueError(f"{self}: the sensor of a foot reads 0 or 1")
-            feet = (target.name,)
+            feet, description = (target.name,), parts.robot.description
             return self.change(
                 changes_of("contact sensor", feet),
-                lambda spec: mark(find_soles(spec, parts.robot, feet)),
-                Faults(stuck={f"{target.name} contact": self.strength or 0.0}),
+                lambda spec: mark(find_soles(spec, description, feet)),
+                faults=Faults(stuck={f"{target.name} contact": self.strength or 0.0}),
             )
         (low, high), joint = parts.range(target.name), target.name
         reading = (2 * self.position(parts, joint) - low - high) / (high - low)  # the range is [-1, 1]
         return self.change(
             changes_of("joint sensor", [joint]),
-            lambda spec: mark(limb_geoms(spec, [joint])),
-            Faults(stuck={f"{joint} position": reading, f"{joint} speed": 0.0}),
+            faults=Faults(stuck={f"{joint} position": reading, f"{joint} speed": 0.0}),
+            red=[joint],
         )
 
 
@@ -63,11 +63,12 @@ class NoisySensor(Defect):
     )
 
     def _change(self, parts: RobotParts, target: Target) -> Change:
-        joints, feet = parts.joints(target), parts.feet(target)
+        joints, feet, description = parts.joints(target), parts.feet(target), parts.robot.description
         names = [f"{joint} {what}" for joint in joints for what in ("position", "speed")]
         names += [f"{foot} contact" for foot in feet]
         return self.change(
             changes_of("joint sensor", joints) | changes_of("contact sensor", feet),
-            lambda spec: mark([*limb_geoms(spec, joints), *find_soles(spec, parts.robot, feet)]),
-            Faults(noisy=dict.fromkeys(names, self.amount)),
+            lambda spec: mark(find_soles(spec, description, feet)),
+            faults=Faults(noisy=dict.fromkeys(names, self.amount)),
+            red=joints,
         )
