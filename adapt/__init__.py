@@ -1,4 +1,4 @@
-"""What to do when it breaks.
+"""What to do when a robot is damaged.
 
 * `damage/`: kinds of damage, each a change to a robot.
 * `records`: what passes between the others; `expectations`: what may be wrong, and what gaits then do.

@@ -1,6 +1,7 @@
 """Damage as text: `parse_damage` reads one, `read_damages` a list, `damage_facts` explains them."""
 
-from collections.abc import Collection, Sequence
+import re
+from collections.abc import Sequence
 from pathlib import Path
 
 from adapt.damage import HEALTHY
@@ -8,6 +9,7 @@ from adapt.damage.damage import Combination, Damage, Defect, check_compatible
 from adapt.damage.kinds import damage_kinds
 from adapt.damage.library import damage_library
 from adapt.damage.parts import RobotParts, sort_words
+from robots.description import Description
 from robots.errors import InvalidFileError, InvalidValueError, SurefootError, UnknownNameError, shown
 from robots.files.texts import parse_yaml, read_text
 from robots.robot import Robot
@@ -29,18 +31,20 @@ def parse_damage(text: str, robot: Robot) -> Damage:
             to such a part, or two damages contradict each other.
         UnknownNameError: the robot has no such part, or there is no such kind.
     """
-    legs = robot.description.legs
-    known = "+".join(_with_leg_of(part, legs) for part in text.split("+"))
-    damage = damage_from(known, example=f"{next(iter(legs))}:lost")
+    description = robot.description
+    known = "+".join(_in_known_order(part, description) for part in text.split("+"))
+    damage = damage_from(known, example=f"{next(iter(description.legs))}:lost")
     check_compatible(damage.changes(RobotParts(robot)))
     return damage
 
 
-def _with_leg_of(part: str, legs: Collection[str]) -> str:
-    """One of the damages of a text, with a leg's name in the robot's order: left_front may be front_left."""
+def _in_known_order(part: str, description: Description) -> str:
+    """One of the damages of a text, with the robot's name of a part: left_front_hip may be front_left_hip."""
     target, colon, rest = part.partition(":")
-    swapped = "_".join(reversed(target.strip().split("_")))
-    return f"{swapped}{colon}{rest}" if target.strip() not in legs and swapped in legs else part
+    sort, equals, name = (piece.strip() for piece in target.rpartition("="))
+    known = {"": description.legs, "joint": description.joints, "foot": description.feet}.get(sort, ())
+    swapped = re.sub("^([^_]+)_([^_]+)", r"\2_\1", name)
+    return f"{sort}{equals}{swapped}{colon}{rest}" if name not in known and swapped in known else part
 
 
 def damage_from(text: str, *, example: str = "front_left:lost") -> Damage:
@@ -77,7 +81,7 @@ def _read_defect(part: str, text: str, example: str) -> Defect:
 
 
 def damaged_robots(robot: Robot, texts: Sequence[str] = ()) -> dict[str, Robot]:
-    """Break a robot in several ways, to train on.
+    """Damage a robot in several ways, to train on.
 
     Args:
         robot: as it is before.
@@ -146,9 +150,7 @@ def damage_facts(robot: Robot) -> dict[str, list[str]]:
         ),
         **{name: _kind_words(kind) for name, kind in damage_kinds().items()},
         "examples": damage_examples(robot),
-        "library": wrapped(
-            f"{len(damage_library(robot))} damages are rehearsed by default; --library lists them"
-        ),
+        "library": wrapped(f"{len(damage_library(robot))} damages are rehearsed by default"),
     }
 
 

@@ -139,7 +139,7 @@ class Survival:
         condition: text of the damage.
         row: of the controller that does best.
         objective: of that controller.
-        incumbent: objective of the controller that does best when nothing is broken.
+        incumbent: objective of the controller that does best when nothing is wrong.
         headroom: `objective` as a share of the best healthy objective; nan if that is not positive.
         kept: `incumbent` as such a share.
         good: how many controllers reach the share `GOOD` of `objective`.

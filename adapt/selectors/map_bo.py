@@ -1,15 +1,15 @@
 """`MapBO`: map-based Bayesian optimisation, the M-BOA of Intelligent Trial and Error (Cully et al. 2015)."""
 
-from dataclasses import dataclass
 from typing import TypeVar
 
 import numpy as np
+from pydantic.dataclasses import dataclass
 
 from adapt.gaussian_process import Posterior, matern_52
 from adapt.records import Outcome
 from adapt.selectors.catalogue import register
 from adapt.selectors.selector import Context, Selector
-from robots.errors import InvalidValueError
+from robots.files.records import Positive
 
 _Objective = TypeVar("_Objective", float, np.ndarray)
 
@@ -23,20 +23,12 @@ class MapBOSettings:
         noise: variance of a trial's objective, in normalised units squared.
         exploration: κ, the weight of the standard deviation in the choice of a trial.
         enough: share of the best prediction with which the search is satisfied.
-
-    Raises:
-        InvalidValueError: the length scale or the noise is not positive and finite.
     """
 
-    length_scale: float = 0.1
-    noise: float = 0.01
+    length_scale: Positive = 0.1
+    noise: Positive = 0.01
     exploration: float = 0.05
     enough: float = 0.9
-
-    def __post_init__(self) -> None:
-        for name in ("length_scale", "noise"):
-            if not 0 < getattr(self, name) < np.inf:
-                raise InvalidValueError(f"{name} must be positive and finite, not {getattr(self, name)}")
 
 
 class CorrectedMap(Selector):

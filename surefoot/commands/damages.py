@@ -40,6 +40,7 @@ def _list(robot: Any) -> None:
     for name, lines in damage_facts(robot).items():
         for number, line in enumerate(lines):
             console.print(f"{'' if number else name:<14} {line}")
+    console.print(f"{'':<14} --library lists them")
 
 
 def _print_library(robot: Any) -> None:

@@ -11,6 +11,7 @@ from adapt.damage.kinds.limbs import Lost
 from adapt.damage.kinds.loads import Payload
 from adapt.damage.kinds.motors import Dead, Weak
 from adapt.damage.text import parse_damage, read_damages
+from robots.catalogue import robot_names
 from robots.errors import InvalidFileError, InvalidValueError, UnknownNameError
 from robots.robot import load_robot
 
@@ -45,6 +46,17 @@ def test_texts_and_what_they_mean(ant, text, damage, written):
     assert parse_damage(text, ant) == damage
     assert str(damage) == written
     assert parse_damage(written, ant) == damage
+
+
+@pytest.mark.parametrize("name", robot_names())
+def test_the_words_of_a_limbs_name_may_stand_in_either_order(name):
+    robot = load_robot(name)
+    legs, joints, feet = robot.description.legs, robot.description.joints, robot.description.feet
+    for part in (*legs, *(f"joint={joint}" for joint in joints), *(f"foot={foot}" for foot in feet)):
+        sort, equals, limb = part.rpartition("=")
+        first, *others = limb.split("_", 2)
+        other_order = sort + equals + "_".join([*others[:1], first, *others[1:]])
+        assert str(parse_damage(f" {other_order} :noisy-sensor@0.1", robot)) == f"{part}:noisy-sensor@0.1"
 
 
 @pytest.mark.parametrize(

@@ -62,12 +62,6 @@ def test_posterior_equals_the_dense_formula(noise):
         np.testing.assert_allclose(posterior.variance, variance, atol=1e-9)
 
 
-@pytest.mark.parametrize("wrong", [{"length_scale": 0}, {"noise": 0}, {"noise": np.inf}])
-def test_settings_of_the_process_must_be_positive(wrong):
-    with pytest.raises(InvalidValueError, match=next(iter(wrong))):
-        MapBOSettings(**wrong)
-
-
 # The hexapod's constants, but for a weight of exploration that makes a difference
 EXPLORING = MapBOSettings(length_scale=0.4, noise=0.001, exploration=0.3)
 

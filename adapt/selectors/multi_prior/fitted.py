@@ -62,15 +62,14 @@ class Fitted(MultiPrior):
         settings: of the mixture.
 
     Raises:
-        InvalidValueError: the context says nothing of thinking.
+        InvalidValueError: it must think with a repertoire of another number of controllers.
         UnknownNameError: the robot has no such sensor, or there is no family of damage to leave out.
     """
 
     def __init__(self, context: Context, *, settings: RehearsedSettings | None = None) -> None:
         super().__init__(context)
         thinking, prior = context.thinking, context.prior
-        if thinking is None:
-            raise InvalidValueError("the self-model selector needs a model of the robot to think with")
+        assert thinking is not None  # see `make_selector`
         if len(thinking.repertoire) != len(prior):
             raise InvalidValueError(
                 f"the robot must think with the repertoire's {len(prior)} controllers, not with "

@@ -22,14 +22,13 @@ class Rehearsed(MultiPrior):
         settings: see `RehearsedSettings`.
 
     Raises:
-        InvalidValueError: there is no table, or it is of another number of controllers.
+        InvalidValueError: its table is of another number of controllers.
     """
 
     def __init__(self, context: Context, *, settings: RehearsedSettings | None = None) -> None:
         super().__init__(context)
         settings, prior, table = settings or RehearsedSettings(), context.prior, context.table
-        if table is None:
-            raise InvalidValueError("the rehearsed selector needs a rehearsal of the repertoire")
+        assert table is not None  # see `make_selector`
         if (k := table.objectives.shape[1]) != len(prior):
             raise InvalidValueError(
                 f"the rehearsal must be of the repertoire's {len(prior)} controllers, not of {k}"

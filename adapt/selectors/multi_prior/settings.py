@@ -1,24 +1,16 @@
 """`RehearsedSettings`: how far `Rehearsed` trusts hypotheses and measurements."""
 
-from collections.abc import Callable
-from dataclasses import dataclass, field
-from functools import partial
-from math import inf
+from typing import Annotated
+
+from pydantic import Field
+from pydantic.dataclasses import dataclass
 
 from robots.errors import InvalidValueError
+from robots.files.records import Positive
 
-
-def _check(demand: str, fits: Callable[[float], bool], **settings: float) -> None:
-    """Refuse settings that do not fit a demand, which is given in words too."""
-    for name, value in settings.items():
-        if not fits(value):
-            raise InvalidValueError(f"{name} must be {demand}, not {value}")
-
-
-_check_positive = partial(_check, "positive and finite", lambda value: 0 < value < inf)
-_check_not_negative = partial(_check, "at least 0 and finite", lambda value: 0 <= value < inf)
-_check_shares = partial(_check, "from 0 to 1", lambda value: 0 <= value <= 1)
-_check_probabilities = partial(_check, "a probability below 1", lambda value: 0 <= value < 1)
+_NotNegative = Annotated[float, Field(ge=0, allow_inf_nan=False)]
+_Share = Annotated[float, Field(ge=0, le=1)]
+_Probability = Annotated[float, Field(ge=0, lt=1)]
 
 
 @dataclass(frozen=True)
@@ -32,14 +24,10 @@ class ResidualLevel:
         fall: share of trials in which a fall is a matter of chance, whatever the hypothesis says.
     """
 
-    residual: float
-    length_scale: float
-    evidence: float
-    fall: float
-
-    def __post_init__(self) -> None:
-        _check_positive(residual=self.residual, length_scale=self.length_scale, evidence=self.evidence)
-        _check_probabilities(fall=self.fall)
+    residual: Positive
+    length_scale: Positive
+    evidence: Positive
+    fall: _Probability
 
 
 @dataclass(frozen=True)
@@ -72,15 +60,10 @@ class Caution:
         memory: number of trials that all of that counts as, next to the falls of similar gaits.
     """
 
-    exponent: float = 2.0
-    cost: float = 0.02
-    by_falls: float = 0.5
-    memory: float = 4.0
-
-    def __post_init__(self) -> None:
-        _check_positive(memory=self.memory)
-        _check_not_negative(exponent=self.exponent, cost=self.cost)
-        _check_shares(by_falls=self.by_falls)
+    exponent: _NotNegative = 2.0
+    cost: _NotNegative = 0.02
+    by_falls: _Share = 0.5
+    memory: Positive = 4.0
 
 
 LEVELS = (
@@ -101,7 +84,8 @@ class RehearsedSettings:
         tolerances: of measurements.
         unknown: prior probability that the damage is unlike anything rehearsed, which is represented by the
             healthy condition at the last level, in addition to that condition's own share.
-        healthy: share of the healthy condition in the probability that `unknown` and `pairs` leave.
+        healthy: share of the healthy condition in the probability that `unknown` and `pairs` leave, positive:
+            it is what is left when nothing fits.
         pairs: share, in the probability that `unknown` leaves, of pairs of single damages that were not
             rehearsed together; 0 for no such pairs.
         fitted: share, in what is left, of conditions that were fitted to the trials, if there are any and
@@ -114,13 +98,13 @@ class RehearsedSettings:
     """
 
     levels: tuple[ResidualLevel, ...] = LEVELS
-    tolerances: Tolerances = field(default_factory=Tolerances)
-    healthy: float = 0.1
-    unknown: float = 0.1
-    pairs: float = 0.2
-    fitted: float = 0.5
+    tolerances: Tolerances = Tolerances()
+    healthy: Annotated[float, Field(gt=0, lt=1)] = 0.1
+    unknown: _Probability = 0.1
+    pairs: _Probability = 0.2
+    fitted: _Probability = 0.5
     price: float = 3.0
-    caution: Caution = field(default_factory=Caution)
+    caution: Caution = Caution()
     tolerance: float = 0.04
     enough: float | None = None
 
@@ -130,6 +114,3 @@ class RehearsedSettings:
             raise InvalidValueError(
                 f"levels must be at least two, of ascending residuals, not of {residuals}"
             )
-        if self.healthy == 0:
-            raise InvalidValueError("healthy must be positive: it is what is left when nothing fits")
-        _check_probabilities(healthy=self.healthy, unknown=self.unknown, pairs=self.pairs, fitted=self.fitted)

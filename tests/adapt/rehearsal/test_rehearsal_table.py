@@ -93,8 +93,8 @@ def test_bars_are_as_long_as_the_numbers_are_large(tmp_path: Path) -> None:
     assert lengths[1] / lengths[0] == pytest.approx(0.5, abs=0.02)
     assert len(spots(tmp_path / "picture.png", GREEN)) > 1000
     marks = spots(tmp_path / "picture.png", VERMILLION)
-    healthy, broken = (marks[row][:, 1].mean() for row in (marks[:, 0] < 100, marks[:, 0] > 120))
-    assert healthy > broken + 100
+    healthy, damaged = (marks[row][:, 1].mean() for row in (marks[:, 0] < 100, marks[:, 0] > 120))
+    assert healthy > damaged + 100
 
 
 @pytest.mark.parametrize("d", [1, 40])

@@ -10,6 +10,7 @@ from six_legs import World, library
 
 from adapt.records import Outcome, diagnosis_words
 from adapt.selectors.catalogue import make_selector
+from adapt.selectors.map_bo import MapBOSettings
 from adapt.selectors.multi_prior.fall_risk import FallRisk
 from adapt.selectors.multi_prior.hypotheses import rehearsed_hypotheses
 from adapt.selectors.multi_prior.rehearsed import Rehearsed
@@ -292,22 +293,17 @@ def test_units_and_zero_of_the_objective_do_not_matter(world, table):
     ("kind", "settings", "message"),
     [
         (RehearsedSettings, {"levels": ()}, r"at least two, of ascending residuals, not of \[\]"),
-        (RehearsedSettings, {"levels": LEVELS[:1]}, "levels must be at least two"),
         (RehearsedSettings, {"levels": LEVELS[::-1]}, "of ascending residuals"),
-        (RehearsedSettings, {"healthy": 1.5}, "healthy must be a probability below 1, not 1.5"),
-        (RehearsedSettings, {"healthy": 0.0}, "healthy must be positive"),
-        (RehearsedSettings, {"unknown": 1.0}, "unknown must be a probability below 1, not 1.0"),
-        (RehearsedSettings, {"pairs": -0.1}, "pairs must be a probability below 1, not -0.1"),
-        (LEVEL, {"residual": 0}, "residual must be positive and finite, not 0"),
-        (LEVEL, {"fall": 2}, "fall must be a probability below 1, not 2"),
-        (Caution, {"cost": -0.1}, "cost must be at least 0 and finite, not -0.1"),
-        (Caution, {"exponent": float("nan")}, "exponent must be at least 0 and finite, not nan"),
-        (Caution, {"by_falls": 1.1}, "by_falls must be from 0 to 1, not 1.1"),
-        (Caution, {"memory": 0.0}, "memory must be positive and finite, not 0"),
+        (RehearsedSettings, {"healthy": 0.0}, "healthy\n.*greater than 0"),
+        (RehearsedSettings, {"unknown": 1.0}, "unknown\n.*less than 1"),
+        (LEVEL, {"residual": 0}, "residual\n.*greater than 0"),
+        (Caution, {"exponent": float("nan")}, "exponent\n.*finite"),
+        (Caution, {"by_falls": 1.1}, "by_falls\n.*less than or equal to 1"),
+        (MapBOSettings, {"noise": np.inf}, "noise\n.*finite"),
     ],
 )
 def test_settings_out_of_range(kind, settings, message):
-    with pytest.raises(InvalidValueError, match=message):
+    with pytest.raises((InvalidValueError, ValueError), match=message):
         kind(**settings)
 
 

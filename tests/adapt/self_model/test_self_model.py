@@ -22,7 +22,7 @@ from adapt.self_model.twin import Run, Thinking, Twin
 from robots.errors import InvalidValueError
 
 JOINTS = only("weak", "offset", "lost")
-BROKEN = "joint=left_middle_femur:offset@0.6+joint=right_rear_coxa:weak@0.05"
+DAMAGE = "joint=left_middle_femur:offset@0.6+joint=right_rear_coxa:weak@0.05"
 
 
 def fitted(
@@ -40,7 +40,7 @@ def fitted(
 
 
 def test_two_faults_are_found_the_same_for_any_number_of_threads() -> None:
-    fit, again = fitted(BROKEN), fitted(BROKEN, threads=1)
+    fit, again = fitted(DAMAGE), fitted(DAMAGE, threads=1)
     best = fit.best(1)[0]
     kinds = {(defect.target, defect.kind): defect.strength for defect in best.defects}
     assert kinds["joint=left_middle_femur", "offset"] == pytest.approx(0.6, abs=0.1)
@@ -51,12 +51,12 @@ def test_two_faults_are_found_the_same_for_any_number_of_threads() -> None:
 
 
 def test_what_the_family_does_not_hold_is_hardly_explained() -> None:
-    fit = fitted(BROKEN, without=only("slope"))
+    fit = fitted(DAMAGE, without=only("slope"))
     assert fit.explained(fit.best(1)[0]) < 0.5
 
 
 def test_the_mean_likelihood_of_several_episodes_counts_and_models_that_lead_are_confirmed() -> None:
-    rating = fitted(BROKEN)
+    rating = fitted(DAMAGE)
     assert {len(model.falls[0]) for model in rating.best(3)} == {4}, "the best models ran several episodes"
     model, other = rating.best(40)[-2:]
     shown = [model.shown[0][:1], other.shown[0][:1]]
@@ -68,7 +68,7 @@ def test_the_mean_likelihood_of_several_episodes_counts_and_models_that_lead_are
 
 
 def test_models_that_fall_where_the_robot_did_not_run_many_episodes_of_which_the_likely_ones_count() -> None:
-    rating = fitted(BROKEN)
+    rating = fitted(DAMAGE)
     model = rating.best(1)[0]
     (trials,) = rating.active
     model.falls[0] = np.ones(4, bool)
@@ -166,7 +166,7 @@ def test_no_two_gaits_and_no_two_purposes_share_the_seed_of_an_episode(monkeypat
 
 @pytest.mark.parametrize("known", [False, True])
 def test_what_a_fit_explains_is_judged_by_gaits_that_are_known_from_before(known: bool) -> None:
-    rating = fitted(BROKEN, before=((0, trial("healthy", 0)[0]),) if known else ())
+    rating = fitted(DAMAGE, before=((0, trial("healthy", 0)[0]),) if known else ())
     best = rating.best(1)[0]
     explained = rating.explained(best)
     rating.tell(1, *trial("left_front:lost", 1)[:2])
@@ -186,7 +186,7 @@ def test_forecasts_are_exact_where_all_is_linear_and_unsure_elsewhere() -> None:
 
 
 class Robot:
-    """A broken robot, and what a selector may know of it."""
+    """A damaged robot, and what a selector may know of it."""
 
     def __init__(self, text: str, library: tuple[str, ...] = (), **thinking: object) -> None:
         self.text, self.repertoire = text, short_gaits()
@@ -224,7 +224,7 @@ class Robot:
 
 @pytest.mark.parametrize("library", [(), ("left_front:lost", "right_rear:dead")])
 def test_the_second_trial_is_nearly_the_best(library: tuple[str, ...]) -> None:
-    robot = Robot(BROKEN, library)
+    robot = Robot(DAMAGE, library)
     selector = make_selector("self-model", robot.context)
     for row in (0, None):
         row = selector.ask() if row is None else row
@@ -242,7 +242,7 @@ def test_the_second_trial_is_nearly_the_best(library: tuple[str, ...]) -> None:
 
 
 def test_a_gait_is_believed_to_do_what_it_did_however_well_a_fit_explains_its_trace() -> None:
-    robot = Robot(BROKEN)
+    robot = Robot(DAMAGE)
     selector = make_selector("self-model", robot.context)
     outcomes = [replace(o, objective=o.objective + 0.6) for o in map(robot.outcome, (0, 3, 9))]
     for row, outcome in zip((0, 3, 9), outcomes, strict=True):
@@ -260,7 +260,7 @@ def test_what_was_rehearsed_wins_over_a_misfit() -> None:
 
 
 def test_a_misfit_hands_back_to_rehearsed() -> None:
-    robot = Robot(BROKEN, ("right_front:dead",), without=only("slope"))
+    robot = Robot(DAMAGE, ("right_front:dead",), without=only("slope"))
     selector = make_selector("self-model", robot.context)
     plain = make_selector("rehearsed", replace(robot.context, thinking=None))
     for row in (0, None):
@@ -275,7 +275,7 @@ def test_a_misfit_hands_back_to_rehearsed() -> None:
 
 
 def test_a_trial_without_a_trace_counts_by_its_objective() -> None:
-    robot = Robot(BROKEN, ("left_front:lost",))
+    robot = Robot(DAMAGE, ("left_front:lost",))
     selector, plain = (
         make_selector("self-model", robot.context),
         make_selector("rehearsed", replace(robot.context, thinking=None)),
@@ -287,7 +287,7 @@ def test_a_trial_without_a_trace_counts_by_its_objective() -> None:
 
 
 def test_a_trial_that_ends_before_the_first_of_its_gait_counts_by_its_fall() -> None:
-    robot = Robot(BROKEN)
+    robot = Robot(DAMAGE)
     selector, outcome = make_selector("self-model", robot.context), robot.outcome(0)
     selector.tell(0, outcome)
     before = selector.diagnosis()[0][0]
@@ -300,16 +300,16 @@ def test_a_trial_that_ends_before_the_first_of_its_gait_counts_by_its_fall() -> 
 
 
 def test_models_stay_comparable_when_a_trial_ends_before_the_first_of_its_gait() -> None:
-    rating = fitted(BROKEN)
+    rating = fitted(DAMAGE)
     known, loss = len(rating.best(1000)), rating.loss(rating.healthy)
-    rating.tell(0, trial(BROKEN, 0)[0][:40], True)
+    rating.tell(0, trial(DAMAGE, 0)[0][:40], True)
     assert len(rating.best(1000)) == known > 100
     assert rating.loss(rating.healthy) == pytest.approx(loss + 1.5)  # it fell in one of two trials
 
 
 @pytest.mark.parametrize("limits", [{"episodes": 1}, {"episodes": 60}, {"episodes": None, "seconds": 1e-3}])
 def test_whoever_can_hardly_think_does_what_rehearsed_does(limits: dict) -> None:
-    robot = Robot(BROKEN, ("left_front:lost",), without=(), **limits)
+    robot = Robot(DAMAGE, ("left_front:lost",), without=(), **limits)
     selector = make_selector("self-model", robot.context)
     for row in (0, 1, None):
         row = selector.ask() if row is None else row
@@ -318,7 +318,7 @@ def test_whoever_can_hardly_think_does_what_rehearsed_does(limits: dict) -> None
 
 
 def test_wrong_input() -> None:
-    robot = Robot(BROKEN)
+    robot = Robot(DAMAGE)
     with pytest.raises(InvalidValueError, match="needs a model of the robot to think with"):
         make_selector("self-model", replace(robot.context, thinking=None))
     few = replace(robot.context.prior, objectives=np.ones(3), measures=np.ones((3, 6)))
