@@ -3,13 +3,14 @@
 import math
 from collections.abc import Iterable
 from dataclasses import asdict, dataclass, field
+from typing import Any
 
 import numpy as np
 
 from robots.errors import InvalidValueError
 
 FORMAT = "surefoot-recovery"
-VERSION = 6
+VERSION = 7
 _NEGLIGIBLE = 0.005  # probability that rounds to 0.00
 _WALKING = 0.05  # share of the distance before the damage from which a robot is said to walk
 
@@ -95,6 +96,7 @@ class Trial:
         diagnosis: what the selector then holds to be wrong, the most probable first: texts of damages, or
             "unknown", with their probabilities, those below a hundredth left out; empty if it does not ask.
         confirms: whether it is a confirmation trial, see `Confirmation`.
+        refined: whether the controller was found during the recovery, see `RefinedGait`.
         thought: what the selector simulated after it, if it did.
     """
 
@@ -109,6 +111,7 @@ class Trial:
     distance: float
     diagnosis: dict[str, float] = field(default_factory=dict)
     confirms: bool = False
+    refined: bool = False
     thought: Thought | None = None
 
 
@@ -160,6 +163,29 @@ class Confirmation:
         )
 
 
+@dataclass(frozen=True, eq=False)
+class RefinedGait:
+    """A gait that was found during a recovery, and where it comes from.
+
+    Attributes:
+        solution: its parameters, (n,) float32.
+        row: by which trials name it, after those of the repertoire.
+        parent: row of the gait that the search started from.
+        score: mean recovery objective on the models.
+        before: that of the parent.
+        episodes: that the search took.
+        believed: texts of the damages that it was made for.
+    """
+
+    solution: np.ndarray
+    row: int
+    parent: int
+    score: float
+    before: float
+    episodes: int
+    believed: tuple[str, ...]
+
+
 @dataclass(frozen=True)
 class Performance:
     """How well a controller does on a robot, over several episodes.
@@ -205,6 +231,7 @@ class Recovery:
         robot: name of the robot.
         damage: text of the damage.
         selector: name of what chose the trials.
+        objective: what it was after, `progress` or `reward`, see `adapt.objective`.
         seed: from which every episode's seed derives.
         incumbent: row of the controller that the robot walked with before the damage: among those with the
             highest objectives the one that does best on average on the intact robot, since the highest
@@ -220,6 +247,7 @@ class Recovery:
         row: of the chosen controller in the repertoire: the incumbent unless another one was confirmed.
         cell: of the chosen controller in the archive.
         stop: why the search stopped.
+        refined: gaits that were found on the way; `row` may be that of one.
     """
 
     robot: str
@@ -237,6 +265,8 @@ class Recovery:
     row: int
     cell: tuple[int, ...]
     stop: str
+    objective: str = "reward"
+    refined: tuple[RefinedGait, ...] = ()
 
     @property
     def falls(self) -> int:
@@ -283,5 +313,11 @@ class Recovery:
         return known | ({"oracle": self.oracle} if self.oracle else {})
 
     def to_json(self) -> dict[str, object]:
-        """A dictionary that `json.dump` takes, with the name and version of this format first."""
-        return {"format": FORMAT, "version": VERSION, **asdict(self)}
+        """A dictionary that `json.dump` takes, with the name and version of this format first.
+
+        It tells where refined gaits come from, but not their parameters.
+        """
+        known: dict[str, Any] = {"format": FORMAT, "version": VERSION, **asdict(self)}
+        for gait in known["refined"]:
+            del gait["solution"]  # thousands of numbers
+        return known

@@ -1,6 +1,7 @@
 """Recovery: tries controllers of a repertoire on a damaged robot until one works."""
 
 from collections.abc import Callable
+from dataclasses import replace
 from functools import partial
 from numbers import Integral
 
@@ -8,13 +9,15 @@ import numpy as np
 
 from adapt.confirmation import CONFIRMATIONS, ConfirmedSearch
 from adapt.damage.damage import Damage
+from adapt.objective import Progress, RecoveryObjective, find_objective
 from adapt.oracle import find_oracle, true_objectives
 from adapt.records import Outcome, Performance, Recovery, Trial
 from adapt.rehearsal.table import Table
+from adapt.relearning.refinement import RefinementSettings
 from adapt.selectors.catalogue import AnySelector, choose_selector, make_selector
-from adapt.selectors.selector import Context, Prior
+from adapt.selectors.selector import Context, Prior, Selector
 from adapt.self_model.twin import Thinking
-from repertoire.evaluation.evaluator import Evaluator
+from repertoire.evaluation.evaluator import Evaluation, Evaluator
 from repertoire.repertoire import Repertoire
 from robots.errors import InvalidValueError
 from robots.seeds import SeedFamily, derive_seeds
@@ -23,7 +26,7 @@ from robots.simulation.evidence import evidence_of
 
 PERFORMANCE_EPISODES = 10
 _CANDIDATES = 20
-_TAKES_TIME = ("trying every gait", "thinking")  # in words
+_TAKES_TIME = ("trying every gait", "thinking", "refining a gait")  # in words
 _NEGLIGIBLE = 0.01  # probability below which a cause is left out of the record
 
 
@@ -35,6 +38,7 @@ def recover(
     trials: int = 20,
     selector: AnySelector | None = None,
     table: Table | None = None,
+    objective: str = "reward",
     max_falls: int | None = None,
     confirmations: int = CONFIRMATIONS,
     threads: int | None = None,
@@ -53,18 +57,21 @@ def recover(
         selector: what chooses the trials: a name, or a class or another object that makes one in a
             `Context`; by default `rehearsed` if there is a table, and `map-bo-tuned` if there is none.
         table: the repertoire's rehearsal.
+        objective: what gaits are selected, refined, confirmed and reported by: `reward`, as in the
+            training, or `progress`, see `adapt.objective`.
         max_falls: how many trials may end in a fall, at least 1; any number by default.
         confirmations: trials of the recommended controller, and as many of the incumbent, by which it must
             be better, see `ConfirmedSearch`; 0 to hand it over as it is.
         threads: of the simulation; all cores by default. The result does not depend on it.
         oracle: whether to find the repertoire's best by trying all of it, many times.
-        thinking: what a selector that simulates may do between trials; by default ten seconds of it.
+        thinking: what a selector that simulates may do between trials; by default ten seconds of it, and
+            refinements of gaits.
         on_trial: called after each trial.
         on_progress: called with what takes time between trials, in words, and the share of it that is done,
             perhaps from other threads.
 
     Raises:
-        UnknownNameError: the robot has no such part, or there is no such selector.
+        UnknownNameError: the robot has no such part, or there is no such selector or objective.
         InvalidValueError: the repertoire is empty or does not fit its robot, the selector needs a table and
             there is none or the other way round, or an argument is outside what is said here.
     """
@@ -77,55 +84,100 @@ def recover(
     if thinking is not None and not entry.thinks:
         raise InvalidValueError(f"the {entry.name} selector does not think between trials: choose self-model")
     seed = int(seed)
-    with (
-        Evaluator(repertoire, {"intact": repertoire.robot}, threads=threads) as intact,
-        Evaluator(repertoire, {"damaged": damage.apply(repertoire.robot)}, threads=threads) as damaged,
-    ):
-        trying, thinking_on = (on_progress and partial(on_progress, what) for what in _TAKES_TIME)
+    trying, thinking_on, refining = (on_progress and partial(on_progress, what) for what in _TAKES_TIME)
+    robot, broken = repertoire.robot, damage.apply(repertoire.robot)
+    with Evaluator(repertoire, {"intact": robot}, threads=threads) as intact:
+        incumbent = find_incumbent(intact, seed=seed)
+        episodes = _episodes(intact, incumbent, seed)
+        aim = find_objective(objective, repertoire, float(episodes.distances.mean()))
+        healthy = performance_of(episodes, aim)
+        table = table and aim.of_table(table)
+        prior = _prior(intact, aim, table, seed, trying)
+    with Evaluator(repertoire, {"damaged": broken}, threads=threads, objective=aim.of) as damaged:
         truth = None
         if oracle or entry.needs_truth:
             truth = true_objectives(damaged, seed=seed, on_progress=trying)
+        if entry.thinks:
+            thinking = thinking or Thinking(repertoire, threads=threads, refinement=RefinementSettings())
+            thinking = replace(thinking, objective=aim)
         context = Context(
-            Prior(
-                repertoire.elites.objectives, repertoire.elites.measures, repertoire.settings.min_objective
-            ),
+            prior,
             trials=trials,
             seed=seed,
             table=table,
             truth=truth if entry.needs_truth else None,
             max_falls=max_falls,
-            thinking=(thinking or Thinking(repertoire, threads=threads)) if entry.thinks else None,
+            thinking=thinking,
             on_thinking=thinking_on,
+            on_refining=refining,
         )
-        incumbent = find_incumbent(intact, seed=seed)
         search = ConfirmedSearch(make_selector(entry, context), incumbent, confirmations=confirmations)
-        tried: list[Trial] = []
-        while (row := search.ask()) is not None:
-            tried.append(_try(damaged, seed, search, len(tried) + 1, row, traced=entry.thinks))
-            if on_trial:
-                on_trial(tried[-1])
+        tried = _trials(damaged, seed, search, on_trial, traced=entry.thinks)
         chosen = search.recommendation()
-        recovered = _performance(damaged, chosen, seed)
+        recovered = performance_of(_episodes(damaged, chosen, seed), aim)
         best, reached = None, None
         if oracle and truth is not None:
-            best, reached = _oracle(damaged, truth, chosen, recovered, seed)
+            best, reached = _oracle(damaged, aim, truth, (chosen, recovered), seed)
         return Recovery(
-            robot=repertoire.robot.name,
+            robot=robot.name,
             damage=str(damage),
             selector=entry.name,
+            objective=objective if isinstance(aim, Progress) else "reward",
             seed=seed,
             incumbent=incumbent,
-            healthy=_performance(intact, incumbent, seed),
-            broken=_performance(damaged, incumbent, seed),
+            healthy=healthy,
+            broken=performance_of(_episodes(damaged, incumbent, seed), aim),
             recovered=recovered,
             oracle=reached,
             oracle_row=best,
-            trials=tuple(tried),
+            trials=tried,
             confirmation=search.confirmation(),
             row=chosen,
-            cell=repertoire.cell(chosen),
+            cell=_cell(damaged, search.selector, chosen),
             stop=search.stop,
+            refined=search.selector.refined,
         )
+
+
+def _prior(
+    intact: Evaluator,
+    aim: RecoveryObjective,
+    table: Table | None,
+    seed: int,
+    on_progress: Callable[[float], None] | None,
+) -> Prior:
+    """What is known of all gaits on the intact robot, which run there if nobody knows how far they come."""
+    elites = intact.repertoire.elites
+    objectives = elites.objectives
+    if isinstance(aim, Progress):
+        if table is None:
+            with Evaluation(intact, episodes=1, seed=seed, family=SeedFamily.REHEARSAL) as evaluation:
+                evaluation.run(on_progress=on_progress and (lambda n: on_progress(n / evaluation.total)))
+                objectives = aim.of(evaluation.results())
+        else:
+            objectives = np.asarray(table.objectives[0], np.float64)
+    return Prior(objectives, elites.measures, aim.least)
+
+
+def _trials(
+    damaged: Evaluator,
+    seed: int,
+    search: ConfirmedSearch,
+    on_trial: Callable[[Trial], None] | None,
+    *,
+    traced: bool,
+) -> tuple[Trial, ...]:
+    """Try what the search asks for until it stops."""
+    tried: list[Trial] = []
+    known = 0
+    while (row := search.ask()) is not None:
+        for gait in search.selector.refined[known:]:
+            damaged.add(gait.solution[None])
+        known = len(search.selector.refined)
+        tried.append(_try(damaged, seed, search, len(tried) + 1, row, traced=traced))
+        if on_trial:
+            on_trial(tried[-1])
+    return tuple(tried)
 
 
 def find_incumbent(evaluator: Evaluator, *, seed: int) -> int:
@@ -140,26 +192,42 @@ def find_incumbent(evaluator: Evaluator, *, seed: int) -> int:
 
 
 def _oracle(
-    evaluator: Evaluator, truth: np.ndarray, chosen: int, recovered: Performance, seed: int
+    evaluator: Evaluator,
+    aim: RecoveryObjective,
+    truth: np.ndarray,
+    chosen: tuple[int, Performance],
+    seed: int,
 ) -> tuple[int, Performance]:
     """Row of the best controller, and how well it does; that handed over where it does better."""
-    best = find_oracle(evaluator, truth, seed=seed, rows=[chosen])
-    found = _performance(evaluator, best, seed)
-    return (best, found) if found.objective >= recovered.objective else (chosen, recovered)
+    best = find_oracle(evaluator, truth, seed=seed, rows=[chosen[0]])
+    found = performance_of(_episodes(evaluator, best, seed), aim)
+    return (best, found) if found.objective >= chosen[1].objective else chosen
 
 
-def _performance(evaluator: Evaluator, row: int, seed: int) -> Performance:
-    """How well a controller does over `PERFORMANCE_EPISODES` fresh episodes."""
+def _episodes(evaluator: Evaluator, row: int, seed: int) -> Episodes:
+    """`PERFORMANCE_EPISODES` fresh episodes of a controller."""
     seeds = derive_seeds(seed, SeedFamily.CONFIRMATION, 0, PERFORMANCE_EPISODES)
-    episodes = evaluator.run(np.full(PERFORMANCE_EPISODES, row), seeds)
-    objectives = evaluator.objectives(episodes)
+    return evaluator.run(np.full(PERFORMANCE_EPISODES, row), seeds)
+
+
+def performance_of(episodes: Episodes, aim: RecoveryObjective) -> Performance:
+    """How well a controller does, by its episodes."""
+    objectives, n = aim.of(episodes), len(episodes.fell)
     return Performance(
         objective=float(objectives.mean()),
-        standard_error=float(objectives.std(ddof=1) / np.sqrt(PERFORMANCE_EPISODES)),
+        standard_error=float(objectives.std(ddof=1) / np.sqrt(n)),
         distance=float(episodes.distances.mean()),
         falls=int(episodes.fell.sum()),
-        episodes=PERFORMANCE_EPISODES,
+        episodes=n,
     )
+
+
+def _cell(evaluator: Evaluator, selector: Selector, row: int) -> tuple[int, ...]:
+    """Cell of a gait; of one that was refined that of the gait from which it was."""
+    parents = {gait.row: gait.parent for gait in selector.refined}
+    while row in parents:
+        row = parents[row]
+    return evaluator.repertoire.cell(row)
 
 
 def _try(
@@ -173,7 +241,8 @@ def _try(
     return Trial(
         number=number,
         row=row,
-        cell=evaluator.repertoire.cell(row),
+        cell=_cell(evaluator, search.selector, row),
+        refined=row >= len(evaluator.repertoire),
         seed=int(seeds[0]),
         predicted=predicted,
         measured=outcome.objective,

@@ -28,6 +28,7 @@ class SeedFamily(IntEnum):
     RECOVERY = 12  # a recovery from that fault
     NOISE = 13  # by which what a trial measures is off
     RANDOMIZATION = 14  # models of a robot that episodes of a training run on
+    REFINEMENT = 15  # gaits that are refined on models of a damaged robot
 
 
 def search_seed(seed: int) -> np.random.SeedSequence:

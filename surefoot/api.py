@@ -169,6 +169,7 @@ def recover(
     trials: int = 20,
     selector: "AnySelector | None" = None,
     rehearsal: "Table | str | Path | None" = None,
+    objective: str | None = None,
     threads: int | None = None,
     oracle: bool = False,
     thinking: "Thinking | None" = None,
@@ -189,9 +190,13 @@ def recover(
             `Context`, or a name; by default `rehearsed` if there is a rehearsal, and `map-bo-tuned` if not.
         rehearsal: what `rehearse` returned, or its file; by default the one next to the repertoire's file, if
             the selector uses one.
+        objective: what gaits are selected, refined, confirmed and reported by: `progress` while up [m], less
+            a price for falls, or `reward`, as in the training; by default progress, or reward with a
+            rehearsal that is too old to tell distances.
         threads: of the simulation; all cores by default. The result does not depend on it.
         oracle: whether to find the repertoire's best gait by trying all of them, many times.
-        thinking: what the `self-model` selector may simulate between trials; by default for ten seconds.
+        thinking: what the `self-model` selector may simulate between trials; by default for ten seconds,
+            and then it refines gaits; see `Thinking`.
         progress: whether to show a bar for what takes time between trials.
         on_trial: called after each trial.
         on_progress: called with what takes time between trials, in words, and the share of it that is done.
@@ -218,6 +223,7 @@ def recover(
             trials=trials,
             selector=selector,
             table=rehearsal,
+            objective=objective or ("reward" if rehearsal and rehearsal.distances is None else "progress"),
             threads=threads,
             oracle=oracle,
             thinking=thinking,

@@ -77,4 +77,5 @@ def rehearsed_table(evaluation: Evaluation) -> Table:
         evidence_of(found, robot).astype(np.float32).reshape(*shape, -1),
         conditions=evaluator.conditions,
         evidence_names=evidence_names(robot),
+        distances=np.where(found.diverged, 0, found.distances).reshape(shape),
     )

@@ -2,6 +2,7 @@
 
 import json
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -16,6 +17,7 @@ from robots.robot import Robot
 from robots.simulation.evidence import evidence_names
 
 _BY_ELITE = ("conditions", "elites")
+_DISTANCES = "progress/distances"
 _FORMAT = Format(
     "surefoot rehearsal",
     version=3,
@@ -26,12 +28,13 @@ _FORMAT = Format(
         "evidence": Array("<f4", (*_BY_ELITE, "evidence"), compressed=True),
         "evidence_std": Array("<f4", (*_BY_ELITE, "evidence"), low=0, compressed=True),
         "episodes": Array("<i8", low=1),
+        _DISTANCES: Array("<f4", _BY_ELITE, optional=True, compressed=True),  # older files lack it
     },
     texts=("conditions", "evidence_names", "identity"),
 )
 # Steps to which values are rounded, as shares of their standard deviation over the table. Selectors assume
 # that evidence is off by 8% of it at the least.
-_STEPS = {"objectives": 1e-4, "noise": 0.1, "evidence": 0.03, "evidence_std": 0.1}
+_STEPS = {"objectives": 1e-4, "noise": 0.1, "evidence": 0.03, "evidence_std": 0.1, _DISTANCES: 1e-3}
 
 
 def write_table(path: str | Path, table: Table, identity: Identity) -> None:
@@ -45,16 +48,18 @@ def write_table(path: str | Path, table: Table, identity: Identity) -> None:
     Raises:
         InvalidFileError: the file cannot be written.
     """
+    columns = table.columns | {"episodes": np.asarray(table.episodes)}
+    if table.distances is not None:
+        columns[_DISTANCES] = columns.pop("distances")
     arrays = {
-        name: _rounded(getattr(table, name), _STEPS[name]) if name in _STEPS else getattr(table, name)
-        for name in _FORMAT.arrays
+        name: _rounded(column, _STEPS[name]) if name in _STEPS else column for name, column in columns.items()
     }
     texts = {
         "conditions": json.dumps(table.conditions),
         "evidence_names": json.dumps(table.evidence_names),
         "identity": json.dumps(dict(identity)),
     }
-    contents = Contents({name: np.asarray(array) for name, array in arrays.items()}, texts)
+    contents = Contents(arrays, texts)
     _FORMAT.check(contents)
     _FORMAT.write(path, contents)
 
@@ -80,8 +85,9 @@ def read_table(path: str | Path, repertoire: Repertoire, *, robot: Robot | None 
             raise InvalidValueError(f"'evidence_names' must be those of the {repertoire.robot.name}")
         lengths = {"conditions": len(conditions), "elites": len(repertoire), "evidence": len(names)}
         _FORMAT.check(contents, **lengths)
-        columns = {name: array for name, array in contents.arrays.items() if name != "episodes"}
-        episodes = int(contents.arrays["episodes"])
+        columns: dict[str, Any] = dict(contents.arrays)
+        episodes = int(columns.pop("episodes"))
+        columns["distances"] = columns.pop(_DISTANCES, None)
         table = Table(conditions=conditions, evidence_names=names, episodes=episodes, **columns)
         if tuple(map(str, table.damages)) != conditions:
             raise InvalidValueError("'conditions' must be damages as they are written in full")

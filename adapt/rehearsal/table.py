@@ -13,7 +13,7 @@ from adapt.damage.text import damage_from
 from robots.errors import InvalidValueError, UnknownNameError
 
 GOOD = 0.8  # share of the best controller's objective from which on another one counts as good
-_COLUMNS = ("objectives", "noise", "falls", "evidence", "evidence_std")
+_COLUMNS = ("objectives", "noise", "falls", "evidence", "evidence_std")  # and distances, if they are known
 
 
 @dataclass(frozen=True, eq=False)
@@ -34,6 +34,7 @@ class Table:
         evidence_std: standard deviations of that, (d, k, e) float32.
         evidence_names: what the e numbers are.
         episodes: n.
+        distances: mean progress towards the target [m], (d, k) float32; None if it was not recorded.
     """
 
     conditions: tuple[str, ...]
@@ -44,6 +45,7 @@ class Table:
     evidence_std: np.ndarray
     evidence_names: tuple[str, ...]
     episodes: int
+    distances: np.ndarray | None = None
 
     def __len__(self) -> int:
         return len(self.conditions)
@@ -58,6 +60,12 @@ class Table:
         """
         return tuple(map(damage_from, self.conditions))
 
+    @property
+    def columns(self) -> dict[str, np.ndarray]:
+        """What there is of each condition and controller, (d, k, ...), by name."""
+        found = {name: getattr(self, name) for name in _COLUMNS}
+        return found if self.distances is None else found | {"distances": self.distances}
+
     def take(self, conditions: Sequence[str]) -> "Table":
         """The table of some conditions, in the order in which they are named.
 
@@ -68,7 +76,7 @@ class Table:
             if condition not in self.conditions:
                 raise UnknownNameError("condition of the rehearsal", condition, self.conditions)
         rows = [self.conditions.index(condition) for condition in conditions]
-        columns: dict[str, Any] = {name: getattr(self, name)[rows] for name in _COLUMNS}
+        columns: dict[str, Any] = {name: column[rows] for name, column in self.columns.items()}
         return replace(self, conditions=tuple(conditions), **columns)
 
 
@@ -83,10 +91,20 @@ def join(tables: Sequence[Table]) -> Table:
         if table.evidence_names != first.evidence_names or table.noise.shape[1:] != first.noise.shape[1:]:
             raise InvalidValueError("tables to be joined must be of the same controllers and evidence")
     conditions = tuple(text for table in tables for text in table.conditions)
-    columns: dict[str, Any] = {
-        name: np.concatenate([getattr(table, name) for table in tables]) for name in _COLUMNS
-    }
-    return replace(first, conditions=conditions, **columns)
+    return replace(first, conditions=conditions, **_joined(tables, axis=0))
+
+
+def widen(tables: Sequence[Table]) -> Table:
+    """One table of the controllers of several, all of the same conditions."""
+    return replace(tables[0], **_joined(tables, axis=1))
+
+
+def _joined(tables: Sequence[Table], *, axis: int) -> dict[str, Any]:
+    """The columns of several tables, one after the other; distances only where all know them."""
+    several = [table.columns for table in tables]
+    known = [name for name in (*_COLUMNS, "distances") if all(name in columns for columns in several)]
+    joined = {name: np.concatenate([columns[name] for columns in several], axis=axis) for name in known}
+    return {"distances": None, **joined}
 
 
 def tabulate(
@@ -96,6 +114,7 @@ def tabulate(
     *,
     conditions: tuple[str, ...],
     evidence_names: tuple[str, ...],
+    distances: np.ndarray | None = None,
 ) -> Table:
     """The table of n episodes of each of k controllers under each of d conditions.
 
@@ -105,6 +124,7 @@ def tabulate(
         evidence: (d, k, n, e).
         conditions: texts of the d damages.
         evidence_names: what the e numbers are.
+        distances: progress towards the target [m], (d, k, n), if it is known.
     """
     return Table(
         conditions=conditions,
@@ -115,6 +135,7 @@ def tabulate(
         evidence_std=_std(evidence),
         evidence_names=evidence_names,
         episodes=objectives.shape[2],
+        distances=None if distances is None else _mean(distances),
     )
 
 

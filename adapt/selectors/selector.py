@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from adapt.records import Outcome, Thought
+from adapt.records import Outcome, RefinedGait, Thought
 from adapt.rehearsal.table import Table
 from adapt.self_model.twin import Thinking
 from robots.errors import InvalidValueError
@@ -59,6 +59,7 @@ class Context:
         truth: objectives of the controllers on the damaged robot, (k,), for the oracle.
         thinking: what the robot may do between two trials, for selectors that simulate.
         on_thinking: called with the share of that which is used up.
+        on_refining: called with the share of a refinement that is done.
 
     Raises:
         InvalidValueError: `trials` or `max_falls` is less than 1.
@@ -72,6 +73,7 @@ class Context:
     truth: np.ndarray | None = None
     thinking: Thinking | None = None
     on_thinking: Callable[[float], None] | None = None
+    on_refining: Callable[[float], None] | None = None
 
     def __post_init__(self) -> None:
         if self.trials < 1:
@@ -154,6 +156,11 @@ class Selector(ABC):
         Texts of damages or "unknown"; by default nothing, as of a selector that does not ask what is wrong.
         """
         return []
+
+    @property
+    def refined(self) -> tuple[RefinedGait, ...]:
+        """Gaits that were found since the first trial: their rows follow those of the k controllers."""
+        return ()
 
     def thought(self) -> Thought | None:
         """What was simulated after the last trial that was told; None if nothing was."""

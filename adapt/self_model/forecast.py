@@ -32,15 +32,19 @@ class Forecast:
     Args:
         twin: runs the episodes.
         features: in which gaits that fare alike are near each other, (k, p), see `gait_features`.
-        min_objective: the worst objective that counts.
         seed: from which all random numbers derive.
     """
 
-    def __init__(self, twin: Twin, features: np.ndarray, *, min_objective: float, seed: int) -> None:
-        self._twin, self._features, self._least, self._seed = twin, features, min_objective, seed
+    def __init__(self, twin: Twin, features: np.ndarray, *, seed: int) -> None:
+        self._twin, self._features, self._seed = twin, features, seed
         self._rng = np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(int(SeedFamily.FORECAST),)))
         self._known: dict[str, dict[int, list[tuple[float, bool]]]] = {}  # by model, then by gait
         self._forecasts: dict[str, tuple[np.ndarray, np.ndarray]] = {}  # by model, since it last ran
+
+    def widen(self, features: np.ndarray) -> None:
+        """Forecast further gaits too, whose features follow those of the others, all of which may be new."""
+        self._features = features
+        self._forecasts.clear()
 
     def __contains__(self, model: Model) -> bool:
         """Whether any gait ran under a model."""
@@ -81,7 +85,7 @@ class Forecast:
             return
         self._forecasts.pop(str(model.damage), None)
         episodes = self._twin.run(runs)
-        objectives = np.where(episodes.diverged, self._least, episodes.objectives)
+        objectives = self._twin.thinking.aim.of(episodes)
         for run, objective, fell in zip(runs, objectives, episodes.fell, strict=True):
             known.setdefault(run.row, []).append((float(objective), bool(fell)))
 

@@ -10,6 +10,8 @@ import numpy as np
 
 from adapt.damage.damage import Damage
 from adapt.damage.parts import RobotParts
+from adapt.objective import RecoveryObjective, Reward
+from adapt.relearning.refinement import RefinementSettings
 from repertoire.repertoire import Repertoire
 from robots.errors import InvalidValueError
 from robots.evaluations import Request
@@ -36,6 +38,8 @@ class Thinking:
         without: families of damage that it does not think of.
         before: rows of gaits, and traces of them that were recorded while the robot was whole: most of what
             the model is off by there, it is expected to be off by afterwards.
+        objective: by which gaits are compared; that of the training by default.
+        refinement: of gaits on what the robot is believed to be; None for the repertoire's gaits alone.
         threads: of the simulation; all cores by default.
 
     Raises:
@@ -48,7 +52,14 @@ class Thinking:
     sensors: tuple[str, ...] = SENSORS
     without: tuple[str, ...] = ()
     before: tuple[tuple[int, np.ndarray], ...] = ()
+    objective: RecoveryObjective | None = None
+    refinement: RefinementSettings | None = None
     threads: int | None = None
+
+    @property
+    def aim(self) -> RecoveryObjective:
+        """The objective, whether it was given or not."""
+        return self.objective or Reward(self.repertoire.settings.min_objective)
 
     def __post_init__(self) -> None:
         if self.seconds is None and self.episodes is None:
@@ -83,8 +94,18 @@ class Twin:
         self.thinking = thinking
         self._on_progress = on_progress
         self.parts = RobotParts(thinking.repertoire.robot)
+        self._solutions = thinking.repertoire.elites.solutions
         self._compiled: dict[tuple[str, ...], Robot] = {}
         self.begin()
+
+    def add(self, solution: np.ndarray) -> int:
+        """Know one gait more, (n,), whose row is returned."""
+        self._solutions = np.concatenate([self._solutions, solution[None]])
+        return len(self._solutions) - 1
+
+    def solutions(self, rows: Sequence[int]) -> np.ndarray:
+        """Parameters of gaits, (k, n)."""
+        return np.asarray(self._solutions[list(rows)])
 
     def begin(self) -> None:
         """Begin to think."""
@@ -111,10 +132,10 @@ class Twin:
         """Simulate episodes."""
         damages = {str(run.damage): run.damage for run in runs}
         numbers = {text: number for number, text in enumerate(damages)}
-        solutions, threads = self.thinking.repertoire.elites.solutions, self.thinking.threads
+        threads = self.thinking.threads
         with Simulation(*map(self.robot_with, damages.values()), threads=threads) as simulation:
             found = simulation.evaluate(
-                solutions[[run.row for run in runs]],
+                self.solutions([run.row for run in runs]),
                 np.array([run.seed for run in runs], np.int64),
                 variants=np.array([numbers[str(run.damage)] for run in runs]),
                 request=Request(traces=traced),

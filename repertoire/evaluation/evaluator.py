@@ -46,6 +46,7 @@ class Evaluator:
             condition has several models of its robot, every one as many, an episode's seed chooses.
         threads: of the simulation; all cores by default. No result depends on it.
         executor: what runs the episodes of these robots, in their order; see `start_executor` by default.
+        objective: of episodes, (n,), if not their objectives, the minimum where the simulation diverged.
 
     Attributes:
         conditions: their names.
@@ -63,11 +64,14 @@ class Evaluator:
         *,
         threads: int | None = None,
         executor: Executor | None = None,
+        objective: Callable[[Episodes], np.ndarray] | None = None,
     ) -> None:
         if not len(repertoire):
             raise InvalidValueError("the repertoire is empty: there is nothing to evaluate")
         steps = repertoire.robot.description.episode_steps
         self.repertoire = repertoire
+        self._solutions = repertoire.elites.solutions
+        self._objective = objective
         self.conditions = tuple(conditions)
         models = [[found] if isinstance(found, Robot) else found for found in conditions.values()]
         self._models = len(models[0])
@@ -84,6 +88,10 @@ class Evaluator:
     def close(self) -> None:
         """Let the workers go."""
         self._executor.close()
+
+    def add(self, solutions: np.ndarray) -> None:
+        """Have further controllers, (n, p), run: their rows follow those of the repertoire."""
+        self._solutions = np.concatenate([self._solutions, solutions])
 
     def run(
         self,
@@ -103,7 +111,7 @@ class Evaluator:
             traced: whether to record what sensors read.
             on_finished: called from other threads with the number of episodes finished.
         """
-        solutions = self.repertoire.elites.solutions[rows]
+        solutions = self._solutions[rows]
         if self._models > 1:
             first = 0 if conditions is None else conditions * self._models
             conditions = first + seeds % self._models
@@ -112,7 +120,9 @@ class Evaluator:
         )
 
     def objectives(self, episodes: Episodes) -> np.ndarray:
-        """Objectives of episodes; the repertoire's minimum objective where the simulation diverged."""
+        """Objectives of episodes, see `Evaluator`."""
+        if self._objective:
+            return self._objective(episodes)
         least = self.repertoire.settings.min_objective
         return np.where(episodes.diverged, least, episodes.objectives)
 

@@ -5,8 +5,11 @@ from pathlib import Path
 import click
 
 from adapt.confirmation import CONFIRMATIONS
+from adapt.damage.damage import Damage
+from adapt.objective import OBJECTIVES
 from adapt.records import Recovery, Trial, diagnosis_words, format_objective
 from adapt.rehearsal.table import Table
+from adapt.relearning.refinement import RefinementSettings
 from repertoire.repertoire import Repertoire, format_cell
 from repertoire.storage.files import RunFiles
 from robots.simulation.trace import SENSORS
@@ -80,6 +83,20 @@ class SelectorOption(click.Option):
     "simulated in any case.",
 )
 @click.option(
+    "--refine",
+    type=Whole(min=0),
+    metavar="EPISODES",
+    help="Episodes of each search for a better gait on what self-model believes to be wrong, of which there "
+    f"are at most three; 0 for none.  [default: {RefinementSettings.episodes}]",
+)
+@click.option(
+    "--objective",
+    type=click.Choice(OBJECTIVES),
+    help="What gaits are selected, refined, confirmed and reported by: progress while up [m], less a quarter "
+    "of the healthy distance for a fall at once, or the reward of the training.  [default: progress, or reward "
+    "with a rehearsal that is too old to tell distances]",
+)
+@click.option(
     "--sensors",
     type=Names(),
     help=f"Sensors that the robot has for self-model.  [default: {','.join(SENSORS)}]",
@@ -93,6 +110,12 @@ class SelectorOption(click.Option):
     help="Folder in which to save recovery.json and recovery.png.  [default: the folder of FILE; of an "
     "included repertoire NAME-recovery]",
 )
+@click.option(
+    "--save-gaits",
+    type=AnyPath,
+    metavar="FILE",
+    help="Write the gaits that were found by refining to a repertoire, for deploy and the next recovery.",
+)
 @click.option("--overwrite", is_flag=True, help="Replace a recovery that the folder holds.")
 @threads_option
 @cluster_options
@@ -105,11 +128,14 @@ def recover(
     confirmations: int,
     think: float | None,
     think_episodes: int | None,
+    refine: int | None,
+    objective: str | None,
     sensors: tuple[str, ...] | None,
     max_falls: int | None,
     seed: int,
     oracle: bool,
     out: Path | None,
+    save_gaits: Path | None,
     overwrite: bool,
     threads: int | None,
 ) -> None:
@@ -128,10 +154,19 @@ def recover(
     damage = parse_damage(damage_text, repertoire.robot)
     name, table, choice = _choose(file, repertoire, selector, rehearsal)
     thinking = None
-    if (think, think_episodes, sensors) != (None, None, None):
-        seconds = Thinking.seconds if think is None and think_episodes is None else think
-        checked = check_sensors(SENSORS if sensors is None else sensors)
-        thinking = Thinking(repertoire, seconds, think_episodes, checked, threads=threads)
+    if (think, think_episodes, sensors, refine) != (None, None, None, None):
+        thinking = Thinking(
+            repertoire,
+            Thinking.seconds if think is None and think_episodes is None else think,
+            think_episodes,
+            check_sensors(SENSORS if sensors is None else sensors),
+            refinement=RefinementSettings()
+            if refine is None
+            else RefinementSettings(refine)
+            if refine
+            else None,
+            threads=threads,
+        )
     folder = out or recovery_folder(file)
 
     def show(trial: Trial) -> None:
@@ -143,6 +178,8 @@ def recover(
     with new_folder(folder), locked(record):
         for path in (record, picture):
             check_output(file, path, overwrite)
+        if save_gaits is not None:
+            check_output(file, save_gaits, overwrite)
         recovery = surefoot.recover(
             repertoire,
             damage,
@@ -150,6 +187,7 @@ def recover(
             trials=trials,
             selector=name,
             rehearsal=table,
+            objective=objective,
             max_falls=max_falls,
             confirmations=confirmations,
             threads=threads,
@@ -159,6 +197,8 @@ def recover(
             progress=True,
         )
         print_performances(recovery)
+        if save_gaits is not None:
+            console.print(_save_gaits(save_gaits, repertoire, damage, recovery, threads))
         for path in save_recovery(recovery, folder):
             console.print(f"saved {path}")
 
@@ -180,12 +220,26 @@ def _choose(
     return name, table, f"selector: {name}{why}"
 
 
+def _save_gaits(
+    path: Path, repertoire: Repertoire, damage: Damage, recovery: Recovery, threads: int | None
+) -> str:
+    """Write the refined gaits to a file, and say so."""
+    from adapt.relearning.keeping import keep_gaits
+    from repertoire.storage.repertoires import write_repertoire
+
+    if not recovery.refined:
+        return f"no gait was refined: {path} was not written"
+    kept = keep_gaits(repertoire, damage, recovery.refined, seed=recovery.seed, threads=threads)
+    write_repertoire(path, kept)
+    return f"saved {len(kept)} refined gaits to {path}: surefoot deploy {path} --damage {damage}"
+
+
 def print_trial(trial: Trial) -> None:
     """A line per trial."""
     predicted, measured = (format_objective(value) for value in (trial.predicted, trial.measured))
     fell = "  fell" if trial.fell else "      " if trial.diagnosis else ""
     diagnosis = f"  {diagnosis_words(trial.diagnosis.items())}" if trial.diagnosis else ""
-    kind = "  confirmation" if trial.confirms else ""
+    kind = "  refined" * trial.refined + "  confirmation" * trial.confirms
     thought = f"  ({trial.thought.words})" if trial.thought else ""
     console.print(
         f"trial {trial.number:2d}  cell {format_cell(trial.cell)}  predicted {predicted:>8}  "

@@ -6,9 +6,11 @@ from dataclasses import replace
 import numpy as np
 
 from adapt.damage import HEALTHY
-from adapt.records import Outcome, Thought
+from adapt.damage.text import damage_from
+from adapt.records import Outcome, RefinedGait, Thought
 from adapt.rehearsal.conditions import rehearsed_expectations
-from adapt.rehearsal.table import Table
+from adapt.rehearsal.table import Table, widen
+from adapt.relearning.relearner import Relearner
 from adapt.selectors.catalogue import register
 from adapt.selectors.multi_prior.hypotheses import Hypotheses, height, rehearsed_hypotheses
 from adapt.selectors.multi_prior.multi_prior import UNKNOWN, MultiPrior
@@ -34,6 +36,8 @@ _PASSES = 4  # most rounds of finalists: those that were lucky in a single episo
 _TRUSTED = 0.6  # share of the trials' difference from a healthy robot that a fit must explain
 _EXACT = ResidualLevel(residual=0.02, length_scale=0.2, evidence=TOLERANCE, fall=0.06)  # a fault was found
 _LEVELS = (_EXACT, *(replace(level, evidence=TOLERANCE) for level in LEVELS))
+_REFINEMENTS = 3  # searches for better gaits, each after the first trial of another one
+_STARTS = 8  # gaits that a search may start from: those of which most is expected
 _NOISE = 0.03  # deviation of an episode where nothing was rehearsed, as a share of the best objective
 
 
@@ -83,18 +87,18 @@ class Fitted(MultiPrior):
         registry = Registry(robot, without=thinking.without)
         self._fit = Fit(self._rating, registry, self._table.damages, seed=context.seed)
         models = self._rating.models
-        library = self._table.take([text for text in self._table.conditions if text in models])
-        self._conditions = rehearsed_expectations(library, self._measures)
-        self._known = [models[text] for text in library.conditions]
-        self._unit = height(library, prior)
-        gaits = gait_features(self._conditions.objectives / self._unit, self._measures)
-        self._forecast = Forecast(self._twin, gaits, min_objective=prior.min_objective, seed=context.seed)
+        self._known = [models[text] for text in self._table.conditions if text in models]
+        self._forecast = Forecast(self._twin, self._take_in_library(), seed=context.seed)
         tolerances = Tolerances(channels=WEIGHT * len(self._features))
         self._traced = replace(settings or RehearsedSettings(levels=_LEVELS), tolerances=tolerances)
         self._plain = settings or RehearsedSettings()
         self._fitted: list[Model] = []
         self._thought: Thought | None = None
         self._explained = 0.0  # by the best fit
+        self._relearner = None
+        if thinking.refinement:
+            self._relearner = Relearner(self._twin, seed=context.seed, on_progress=context.on_refining)
+        self._found: list[RefinedGait] = []
         self._believe()
         self._conclude()
 
@@ -118,7 +122,51 @@ class Fitted(MultiPrior):
         with one_blas_thread():  # small matrices; its threads would wait for those of the simulation
             self._thought = self._think(row, outcome)
             self._conclude()
+            if self._relearner and self._worth_refining(self._relearner, row):
+                self._refine(self._relearner)
         self._twin.end()
+
+    @property
+    def refined(self) -> tuple[RefinedGait, ...]:
+        """See `Selector`."""
+        return tuple(self._found)
+
+    def _take_in_library(self) -> np.ndarray:
+        """Know what was rehearsed of all gaits; returns their features."""
+        library = self._table.take([str(model.damage) for model in self._known])
+        self._conditions = rehearsed_expectations(library, self._measures)
+        self._unit = height(library, self.prior)
+        return gait_features(self._conditions.objectives / self._unit, self._measures)
+
+    def _worth_refining(self, relearner: Relearner, row: int) -> bool:
+        """Whether what is wrong is known well enough after the first trial of a gait, and trials are left."""
+        return (
+            relearner.searches < _REFINEMENTS
+            and self._explained >= _TRUSTED
+            and sum(tried == row for tried, _ in self._outcomes) == 1
+            and len(self._outcomes) < self.trials
+        )
+
+    def _refine(self, relearner: Relearner) -> None:
+        """Refine the most promising gaits on what is believed to be wrong, and know the result as a gait."""
+        causes = [(damage_from(text), p) for text, p in super().diagnosis() if text != UNKNOWN]
+        rows = np.argsort(-self.predicted, kind="stable")[:_STARTS].tolist()
+        rows += [gait.row for gait in self._found[-1:] if gait.row not in rows]
+        found = relearner.refine(causes, rows)
+        if found is None:
+            return
+        self._found.append(found)
+        column, measures = relearner.rehearse(found.row, self._table)
+        objectives = np.append(self.prior.objectives, column.objectives[0])
+        self._measures = np.vstack([self._measures, measures])
+        self.prior = replace(self.prior, objectives=objectives, measures=self._measures)
+        self._table = widen([self._table, column])
+        self._forecast.widen(self._take_in_library())
+        for model in self._fitted:
+            if model in self._forecast:
+                self._forecast.run(model, [found.row], _SEEDS[0])
+        self._believe()
+        self._conclude()
 
     def _think(self, row: int, outcome: Outcome) -> Thought | None:
         """Take in a trial, and simulate if it has a trace."""

@@ -1,0 +1,115 @@
+"""`RecoveryObjective`: what a recovery is after, which need not be what the gaits were trained for."""
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from adapt.rehearsal.table import Table
+from repertoire.repertoire import Repertoire
+from robots.errors import InvalidValueError, UnknownNameError
+from robots.simulation.episodes import Episodes
+
+OBJECTIVES = ("progress", "reward")
+PRICE = 0.25  # of a fall at once, as a share of the distance that the healthy robot walks
+
+
+class RecoveryObjective(ABC):
+    """A number for each episode, by which gaits are selected, refined, confirmed and reported.
+
+    Attributes:
+        least: the worst value that counts.
+        unit: of the values, " m" or "".
+    """
+
+    least: float
+    unit: str
+
+    @abstractmethod
+    def of(self, episodes: Episodes) -> np.ndarray:
+        """Values of n episodes, (n,); the worst one where the simulation diverged."""
+
+    @abstractmethod
+    def of_table(self, table: Table) -> Table:
+        """A rehearsal with the values as its objectives."""
+
+
+@dataclass(frozen=True)
+class Reward(RecoveryObjective):
+    """The objective of the training, which may pay a robot that stands as much as one that walks."""
+
+    least: float
+    unit = ""
+
+    def of(self, episodes: Episodes) -> np.ndarray:
+        """See `RecoveryObjective`."""
+        return np.where(episodes.diverged, self.least, episodes.objectives)
+
+    def of_table(self, table: Table) -> Table:
+        """See `RecoveryObjective`."""
+        return table
+
+
+@dataclass(frozen=True)
+class Progress(RecoveryObjective):
+    """Progress while up [m]: the distance, less a price for the share of the episode not survived.
+
+    Args:
+        price: of a fall in the first step [m], positive.
+        steps: control steps of a whole episode.
+
+    Raises:
+        InvalidValueError: the price is not positive and finite.
+    """
+
+    price: float
+    steps: int
+    unit = " m"
+
+    def __post_init__(self) -> None:
+        if not 0 < self.price < np.inf:
+            raise InvalidValueError(f"the price of a fall must be positive and finite, not {self.price}")
+
+    @property
+    def least(self) -> float:  # type: ignore[override]
+        """A fall in the first step."""
+        return -self.price
+
+    def of(self, episodes: Episodes) -> np.ndarray:
+        """See `RecoveryObjective`."""
+        progress = episodes.distances - self.price * (1 - episodes.steps / self.steps)
+        return np.where(episodes.diverged, self.least, np.maximum(progress, self.least))
+
+    def of_table(self, table: Table) -> Table:
+        """See `RecoveryObjective`; a rehearsal whose file is too old to say how far gaits came is told so.
+
+        Distances vary from episode to episode as the rewards do, in proportion.
+        """
+        if table.distances is None:
+            raise InvalidValueError(
+                "this rehearsal does not say how far the gaits came: rehearse again, or choose the objective "
+                "reward"
+            )
+        survived = table.evidence[:, :, table.evidence_names.index("survived [share]")]
+        progress = np.maximum(table.distances - self.price * (1 - survived), self.least).astype(np.float32)
+        spread = float(table.objectives.std())
+        share = float(progress.std()) / spread if spread > 0 else 1.0
+        return replace(table, objectives=progress, noise=table.noise * np.float32(share))
+
+
+def find_objective(name: str, repertoire: Repertoire, healthy: float) -> RecoveryObjective:
+    """The recovery objective of a name.
+
+    Args:
+        name: one of `OBJECTIVES`.
+        repertoire: of the robot.
+        healthy: distance that the healthy robot walks [m].
+
+    Raises:
+        UnknownNameError: there is no such objective.
+    """
+    if name not in OBJECTIVES:
+        raise UnknownNameError("recovery objective", name, OBJECTIVES)
+    if name == "reward" or healthy <= 0:  # of a robot that never walked no distance is a measure
+        return Reward(repertoire.settings.min_objective)
+    return Progress(PRICE * healthy, repertoire.robot.description.episode_steps)

@@ -1,0 +1,105 @@
+"""`Relearner`: refines gaits between two trials, on the models of a self-model."""
+
+from collections.abc import Callable, Sequence
+
+import numpy as np
+
+from adapt.damage.damage import Damage
+from adapt.records import RefinedGait
+from adapt.rehearsal.table import Table, tabulate
+from adapt.relearning.refinement import refine
+from adapt.self_model.twin import Run, Twin
+from robots.randomization import randomised
+from robots.robot import Robot
+from robots.seeds import SeedFamily, derive_seeds
+from robots.simulation.evidence import evidence_of
+
+_MODELS = 8  # drawn from what is believed
+
+
+class Relearner:
+    """Searches for better gaits on what is believed to be wrong.
+
+    Args:
+        twin: of the robot, whose `Thinking` has settings for refinement.
+        seed: from which all random numbers derive.
+        on_progress: called with the share of a search that is done.
+
+    Attributes:
+        searches: how many there were.
+    """
+
+    def __init__(self, twin: Twin, *, seed: int, on_progress: Callable[[float], None] | None = None) -> None:
+        self._twin, self._seed, self._on_progress, self.searches = twin, seed, on_progress, 0
+
+    def refine(self, causes: Sequence[tuple[Damage, float]], rows: Sequence[int]) -> RefinedGait | None:
+        """Refine the best of some gaits; None if that finds none that is better.
+
+        Args:
+            causes: what may be wrong and how probable that is, in any order, at least one.
+            rows: of the gaits.
+        """
+        thinking, twin = self._twin.thinking, self._twin
+        assert thinking.refinement is not None
+        damages = _in_proportion(causes)
+        found = refine(
+            self._models(damages),
+            twin.solutions(rows),
+            objective=thinking.aim,
+            settings=thinking.refinement,
+            seed=self._seed,
+            number=self.searches,
+            threads=thinking.threads,
+            on_progress=self._on_progress,
+        )
+        self.searches += 1
+        twin.episodes += found.episodes
+        if found.score <= found.before:
+            return None
+        return RefinedGait(
+            solution=found.solution,
+            row=twin.add(found.solution),
+            parent=rows[found.start],
+            score=found.score,
+            before=found.before,
+            episodes=found.episodes,
+            believed=tuple(dict.fromkeys(map(str, damages))),
+        )
+
+    def rehearse(self, row: int, table: Table) -> tuple[Table, np.ndarray]:
+        """What a gait does under the conditions of a rehearsal, as a column; and its measures, (m,)."""
+        seeds = derive_seeds(self._seed, SeedFamily.REHEARSAL, 0, table.episodes)
+        runs = [Run(damage, row, int(seed)) for damage in table.damages for seed in seeds]
+        found, robot = self._twin.run(runs), self._twin.parts.robot
+        shape = (len(table), 1, table.episodes)
+        evidence = evidence_of(found, robot)[:, : len(table.evidence_names)]  # of none nothing
+        column = tabulate(
+            self._twin.thinking.aim.of(found).reshape(shape),
+            found.fell.reshape(shape),
+            evidence.reshape(*shape, len(table.evidence_names)),
+            conditions=table.conditions,
+            evidence_names=table.evidence_names,
+            distances=np.where(found.diverged, 0, found.distances).reshape(shape),
+        )
+        return column, np.nan_to_num(found.measures[: table.episodes]).mean(axis=0)
+
+    def _models(self, damages: Sequence[Damage]) -> list[Robot]:
+        """Models of the robot with these damages, each another where gaits were trained on random ones."""
+        repertoire = self._twin.thinking.repertoire
+        randomization = repertoire.problem.randomization
+        if randomization is None:
+            distinct = len(set(map(str, damages)))
+            return [self._twin.robot_with(damage) for damage in damages[: None if distinct > 1 else 1]]
+        family = int(SeedFamily.REFINEMENT)
+        seeds = [np.random.SeedSequence(self._seed, spawn_key=(family, 0, i)) for i in range(len(damages))]
+        return [
+            damage.apply(randomised(repertoire.robot, seed, randomization))
+            for damage, seed in zip(damages, seeds, strict=True)
+        ]
+
+
+def _in_proportion(causes: Sequence[tuple[Damage, float]]) -> list[Damage]:
+    """A few damages, each about as often as it is probable."""
+    shares = np.cumsum([p for _, p in causes]) / sum(p for _, p in causes)
+    places = (np.arange(_MODELS) + 0.5) / _MODELS
+    return [causes[index][0] for index in np.searchsorted(shares, places)]
