@@ -13,9 +13,9 @@ from robots.seeds import SeedFamily, derive_seeds
 
 _FINALS = 8  # episodes of each gait that may be where the search starts, and of what it ends with
 _MODELS = 2  # on which each sample runs, if there are so many, so that it is not made for one alone
-_SCALE = 0.5  # step size as a share of the typical parameter of the gaits
+_SCALE = 0.1  # step size as a share of the spread of the parameters of the gait
 _MOST_SIGMA = 0.1
-_LEAST_SIGMA = 0.01
+_LEAST_SIGMA = 0.005
 
 
 @dataclass(frozen=True, eq=False)

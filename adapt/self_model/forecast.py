@@ -114,7 +114,7 @@ class Forecast:
         means = np.reshape([self.of(model)[0] for model in models], (-1, len(measures), 2))
         return Expectations(
             damages=[model.damage for model in models],
-            objectives=np.maximum(means[:, :, 0], self._least),
+            objectives=np.maximum(means[:, :, 0], self._twin.thinking.aim.least),
             noise=np.tile(np.median(like.noise, axis=0), (len(models), 1)),
             falls=shrunk_falls(np.clip(means[:, :, 1], 0, 1), measures, like.episodes),
             evidence=rating.evidence_of(models),

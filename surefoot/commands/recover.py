@@ -93,8 +93,8 @@ class SelectorOption(click.Option):
     "--objective",
     type=click.Choice(OBJECTIVES),
     help="What gaits are selected, refined, confirmed and reported by: progress while up [m], less a quarter "
-    "of the healthy distance for a fall at once, or the reward of the training.  [default: progress, or reward "
-    "with a rehearsal that is too old to tell distances]",
+    "of the healthy distance for a fall at once, or the reward of the training.  [default: progress, or "
+    "reward with a rehearsal that is too old to tell distances]",
 )
 @click.option(
     "--sensors",
@@ -160,11 +160,7 @@ def recover(
             Thinking.seconds if think is None and think_episodes is None else think,
             think_episodes,
             check_sensors(SENSORS if sensors is None else sensors),
-            refinement=RefinementSettings()
-            if refine is None
-            else RefinementSettings(refine)
-            if refine
-            else None,
+            refinement=None if refine == 0 else RefinementSettings(refine or RefinementSettings.episodes),
             threads=threads,
         )
     folder = out or recovery_folder(file)

@@ -127,7 +127,7 @@ def test_exploring_goes_on_until_every_gait_ran_under_a_model_in_few_rounds() ->
     repertoire = short_gaits(300)
     twin = Twin(Thinking(repertoire, None, 1000, threads=2))
     rating = Rating(twin, Features(repertoire.robot), seed=3)
-    found = Forecast(twin, repertoire.elites.measures, min_objective=0.0, seed=3)
+    found = Forecast(twin, repertoire.elites.measures, seed=3)
     twin.begin()
     rounds = 0
     while not found.complete(rating.healthy):
@@ -157,7 +157,7 @@ def test_no_two_gaits_and_no_two_purposes_share_the_seed_of_an_episode(monkeypat
     by_rating = set().union(*seeds)
     assert len(by_rating) == 20
     seeds.clear()
-    found = Forecast(twin, repertoire.elites.measures, min_objective=0.0, seed=3)
+    found = Forecast(twin, repertoire.elites.measures, seed=3)
     for row in (0, 1, 2, 3):
         found.run(rating.healthy, [row], 6)
     assert len(set().union(*seeds)) == 4 * 6

@@ -1,0 +1,161 @@
+"""Relearning: gaits that are better on a damaged robot than those that they were refined from."""
+
+import json
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from adapt.damage.text import parse_damage
+from adapt.objective import PRICE, Progress, Reward, find_objective
+from adapt.recovery import recover
+from adapt.rehearsal.rehearsal import rehearsal, rehearsed_table
+from adapt.rehearsal.storage import read_table, write_table
+from adapt.rehearsal.table import join, widen
+from adapt.relearning.keeping import keep_gaits
+from adapt.relearning.refinement import RefinementSettings, refine
+from adapt.self_model.twin import Thinking
+from robots.errors import InvalidValueError, UnknownNameError
+from robots.simulation.simulation import Simulation
+from tests.adapt.self_model.small_minds import STEPS, short_gaits
+
+LOST = "left_front:lost"
+PROGRESS = Progress(price=0.1, steps=STEPS)
+
+
+def test_a_refined_gait_is_better_in_episodes_that_the_search_never_saw() -> None:
+    robot = parse_damage(LOST, short_gaits().robot).apply(short_gaits().robot)
+    start = short_gaits().elites.solutions[:3]
+    several = [
+        refine(
+            [robot],
+            start,
+            objective=PROGRESS,
+            settings=RefinementSettings(episodes=800, batch_size=10, sigma0=0.03),
+            seed=5,
+            threads=threads,
+        )
+        for threads in (1, 2)
+    ]
+    found = several[0]
+    np.testing.assert_array_equal(found.solution, several[1].solution)
+    assert found.score == several[1].score > found.before + 0.02
+    assert 800 <= found.episodes < 820
+    seeds = np.arange(1000, 1020)
+    with Simulation(robot) as simulation:
+        scores = [
+            PROGRESS.of(simulation.evaluate(np.tile(solution, (20, 1)), seeds)).mean()
+            for solution in (*start, found.solution)
+        ]
+    assert max(scores[:3]) == scores[found.start] < scores[3] - 0.02
+
+
+def test_a_search_that_finds_nothing_better_gives_back_where_it_started() -> None:
+    robot, start = short_gaits().robot, short_gaits().elites.solutions[:2]
+    settings = RefinementSettings(episodes=30, batch_size=4, sigma0=1e-9)
+    found = refine([robot], start, objective=PROGRESS, settings=settings, seed=1, threads=1)
+    if found.score == found.before:
+        np.testing.assert_array_equal(found.solution, start[found.start])
+    assert found.score == pytest.approx(found.before, abs=1e-3)
+
+
+def test_progress_is_what_was_walked_less_a_price_for_the_time_after_a_fall() -> None:
+    with Simulation(short_gaits().robot) as simulation:
+        episodes = simulation.evaluate(short_gaits().elites.solutions[:4], np.arange(4))
+    episodes.distances[:] = [2.0, 2.0, -9.0, 5.0]
+    episodes.steps[:] = [STEPS, STEPS // 2, STEPS, 1]
+    episodes.diverged[:] = [False, False, False, True]
+    assert Progress(1.0, STEPS).of(episodes).tolist() == [2.0, 1.5, -1.0, -1.0]
+    assert Reward(-7.0).of(episodes).tolist() == [*episodes.objectives[:3], -7.0]
+    for price in (0.0, -1.0, np.inf, np.nan):
+        with pytest.raises(InvalidValueError, match="the price of a fall must be positive"):
+            Progress(price, STEPS)
+
+
+def test_the_objective_of_a_recovery_is_found_by_name() -> None:
+    gaits = short_gaits()
+    assert find_objective("progress", gaits, 2.0) == Progress(2.0 * PRICE, STEPS)
+    assert find_objective("reward", gaits, 2.0) == Reward(gaits.settings.min_objective)
+    assert find_objective("progress", gaits, -0.1) == Reward(gaits.settings.min_objective)
+    with pytest.raises(UnknownNameError, match="recovery objective"):
+        find_objective("speed", gaits, 2.0)
+
+
+def test_a_rehearsal_tells_how_far_gaits_came_and_is_read_where_it_does_not(tmp_path) -> None:
+    gaits = short_gaits(6)
+    with rehearsal(gaits, [parse_damage(LOST, gaits.robot)], episodes=2, seed=0, threads=1) as evaluation:
+        evaluation.run()
+        table = rehearsed_table(evaluation)
+        found = evaluation.results()
+    np.testing.assert_allclose(table.distances, found.distances.reshape(2, 6, 2).mean(axis=2), rtol=1e-6)
+    progress = PROGRESS.of_table(table)
+    survived = found.steps.reshape(2, 6, 2).mean(axis=2) / STEPS
+    np.testing.assert_allclose(
+        progress.objectives, np.maximum(table.distances - 0.1 * (1 - survived), -0.1), rtol=1e-5, atol=1e-6
+    )
+    write_table(tmp_path / "new.h5", table, evaluation.identity)
+    np.testing.assert_allclose(read_table(tmp_path / "new.h5", gaits).distances, table.distances, atol=1e-3)
+    write_table(tmp_path / "old.h5", replace(table, distances=None), evaluation.identity)
+    old = read_table(tmp_path / "old.h5", gaits)
+    assert old.distances is None
+    with pytest.raises(InvalidValueError, match="does not say how far the gaits came"):
+        PROGRESS.of_table(old)
+    assert widen([table, table]).distances.shape == (2, 12)
+    assert join([table.take(["healthy"]), old.take([LOST])]).distances is None
+
+
+@pytest.fixture(scope="module")
+def recovery():
+    """A recovery that relearns."""
+    return recovered(threads=2)
+
+
+def recovered(threads: int):
+    gaits = short_gaits()
+    thinking = Thinking(
+        gaits, None, 300, refinement=RefinementSettings(episodes=500, batch_size=10), threads=threads
+    )
+    return recover(
+        gaits,
+        parse_damage(LOST, gaits.robot),
+        seed=2,
+        trials=10,
+        selector="self-model",
+        objective="progress",
+        thinking=thinking,
+        threads=threads,
+    )
+
+
+def test_a_gait_that_was_found_is_tried_like_any_other(recovery) -> None:
+    assert recovery.refined
+    gait = recovery.refined[0]
+    assert gait.row == 40
+    assert gait.score > gait.before
+    assert all("left_front" in text for text in gait.believed)
+    tried = [trial for trial in recovery.trials if trial.refined]
+    assert {trial.row for trial in tried} <= {gait.row for gait in recovery.refined}
+    assert tried
+    assert tried[0].predicted == pytest.approx(gait.score, abs=0.1), "models expect something of it"
+    assert recovery.row >= 40
+    assert recovery.cell in {short_gaits().cell(row) for row in range(40)}
+    assert recovery.recovered.distance > recovery.broken.distance
+    record = json.loads(json.dumps(recovery.to_json(), allow_nan=False))
+    assert record["objective"] == "progress"
+    assert [found["parent"] for found in record["refined"]] == [one.parent for one in recovery.refined]
+    assert "solution" not in record["refined"][0]
+
+
+def test_what_is_found_does_not_depend_on_the_number_of_threads(recovery) -> None:
+    again = recovered(threads=1)
+    assert [trial.measured for trial in again.trials] == [trial.measured for trial in recovery.trials]
+    np.testing.assert_array_equal(again.refined[0].solution, recovery.refined[0].solution)
+
+
+def test_gaits_that_were_found_are_kept(recovery) -> None:
+    gaits = short_gaits()
+    kept = keep_gaits(gaits, parse_damage(LOST, gaits.robot), recovery.refined, seed=2, threads=1)
+    assert 1 <= len(kept) <= len(recovery.refined)
+    known = [gait.solution.tobytes() for gait in recovery.refined]
+    assert all(solution.tobytes() in known for solution in kept.elites.solutions)
+    assert kept.robot.modifications == (), "the damage is not part of the robot"
