@@ -227,7 +227,7 @@ def _save_gaits(
         return f"no gait was refined: {path} was not written"
     kept = keep_gaits(repertoire, damage, recovery.refined, seed=recovery.seed, threads=threads)
     write_repertoire(path, kept)
-    return f"saved {len(kept)} refined gaits to {path}: surefoot deploy {path} --damage {damage}"
+    return f"saved {len(kept)} refined gaits to {path}: surefoot deploy {path} --best --damage {damage}"
 
 
 def print_trial(trial: Trial) -> None:

@@ -207,8 +207,9 @@ def test_one_process_at_a_time_recovers_into_a_folder(run, file: Path) -> None:
 
 def test_a_self_model_thinks_between_trials_and_tells_what_it_found(run, file: Path) -> None:
     options = ("--selector", "self-model", "--think-episodes", 40, "--sensors", "encoders,imu", "--trials", 2)
-    code, out, err = run(*broken(file), *options, "--confirmations", 0)
+    code, out, err = run(*broken(file), *options, "--confirmations", 0, "--refine", 0)
     assert (code, err) == (0, "")
+    assert record(file)["refined"] == []
     assert out.startswith(
         f"selector: self-model, with 3 conditions of {RunFiles(file).rehearsal} trial 1 cell "
     )
@@ -217,9 +218,27 @@ def test_a_self_model_thinks_between_trials_and_tells_what_it_found(run, file: P
     assert f"(explains {first['thought']['explained']:.0%}, thought " in out
 
 
+def test_gaits_are_refined_and_kept(run, file: Path) -> None:
+    kept = file.with_name("found.h5")
+    options = ("--selector", "self-model", "--think-episodes", 60, "--refine", 150, "--trials", 3)
+    code, out, err = run(*broken(file), *options, "--confirmations", 0, "--save-gaits", kept)
+    assert (code, err) == (0, "")
+    assert record(file)["objective"] == "progress"
+    assert record(file)["refined"], "what the trial showed is explained, so gaits are refined"
+    assert f"to {kept}: surefoot deploy {kept} --best --damage front_left:lost" in out
+    code, out, err = run("deploy", kept, "--best", "--damage", "front_left:lost", "--seconds", 1)
+    assert (code, err) == (0, "")
+    code, _, err = run(*again(file)[:-1], "--out", file.with_name("other"), "--save-gaits", kept)
+    assert code == 2
+    assert "found.h5 exists already" in err
+
+
 @pytest.mark.parametrize(
     ("options", "message"),
     [
+        (("--refine", "-1"), "it must be at least 0"),
+        (("--objective", "speed"), "'speed' is not one of"),
+        (("--refine", "9"), "the map-bo-tuned selector does not think between trials"),
         (("--think", "0"), "0.0 is not in the range x>0"),
         (("--think-episodes", "0"), "it must be at least 1"),
         (("--sensors", "sonar"), "unknown sensor 'sonar'; available: encoders, currents, imu"),
