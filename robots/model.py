@@ -9,17 +9,7 @@ import numpy as np
 from robots.description import Description
 from robots.errors import InvalidRobotError, one_line
 from robots.mjcf.screening import check_numbers, check_options, compile_spec, screen
-from robots.motors import (
-    ABSENT,
-    TO_JOINT,
-    check_kind,
-    is_plain,
-    is_servo,
-    motor_of,
-    motors_of,
-    torque_limit,
-    transmissions,
-)
+from robots.motors import ABSENT, TO_JOINT, is_plain, is_servo, motor_of, torque_limit, transmissions
 
 # Integrators of which MuJoCo can make a step in two halves
 _HALVED = (
@@ -57,7 +47,7 @@ def compile_robot(
     adjust(spec, description)
     model, physics = compile_models(spec, description, origin)
     check_numbers(model, origin)
-    _check_actuators(model, description.joints, origin)
+    _check_actuators(spec, model, description.joints, origin)
     ranges = _joint_ranges(model, description, origin)
     if (description.drag or description.position_rates) and not knows_halves(model):
         raise InvalidRobotError(
@@ -88,15 +78,22 @@ def _check_elements(spec: mujoco.MjSpec, description: Description, origin: str) 
     _check_root(spec.body(description.torso), f"{origin}: the torso {description.torso!r}")
 
 
-def _check_actuators(model: mujoco.MjModel, joints: tuple[str, ...], origin: str) -> None:
+def _check_actuators(
+    spec: mujoco.MjSpec, model: mujoco.MjModel, joints: tuple[str, ...], origin: str
+) -> None:
     """Refuse joints that are not driven by one motor or servo each, whose control has a range."""
     for name in joints:
-        count = len(motors_of(model, name))
-        if count != 1:
+        found = [motor for motor in spec.actuators if motor.target == name and motor.trntype == TO_JOINT]
+        if len(found) != 1:
             raise InvalidRobotError(
-                f"{origin}: one actuator must drive the joint {name!r}, not {count}{transmissions(model)}"
+                f"{origin}: one actuator must drive the joint {name!r}, "
+                f"not {len(found)}{transmissions(model)}"
             )
-        check_kind(model, motor_of(model, name), f"{origin}: the actuator of the joint {name!r}")
+        if not is_plain(found[0]):
+            raise InvalidRobotError(
+                f"{origin}: the actuator of the joint {name!r} must be a motor, or a position or velocity "
+                "servo, not a muscle or another actuator with dynamics of its own"
+            )
     limited = model.actuator_ctrllimited.astype(np.bool_) & (np.diff(model.actuator_ctrlrange)[:, 0] > 0)
     lacking = [name for name in joints if not limited[motor_of(model, name)]]
     if lacking:
@@ -197,12 +194,8 @@ def compile_models(
     Raises:
         InvalidRobotError: the spec does not compile.
     """
-    try:
-        model = compile_spec(spec)
-        strip(spec, description)
-    except ValueError as error:
-        raise InvalidRobotError(f"{origin}: the MJCF does not compile: {one_line(error)}") from error
-    _avoid_wrong_hessian(model)
+    model = _compiled(spec, origin)
+    strip(spec, description)
     return model, compile_physics(spec, description, origin)
 
 
@@ -216,22 +209,23 @@ def compile_physics(spec: mujoco.MjSpec, description: Description, origin: str) 
         for number, sole in enumerate(soles):
             if spec.geom(sole) is not None:
                 _add_contact_sensor(spec, contact_sensor(foot, number), sole, description.floor)
+    return _compiled(spec, origin)
+
+
+def _compiled(spec: mujoco.MjSpec, origin: str) -> mujoco.MjModel:
+    """The model of a spec, or an error that says why it does not compile.
+
+    Newton's method gets a dense Jacobian where MuJoCo 4.0.0 computes a wrong Hessian of a sparse one. MuJoCo
+    4.0.1 has mended it (mujoco#3767). By default Jacobians are sparse from 60 degrees of freedom on.
+    """
     try:
-        physics = compile_spec(spec)
+        model = compile_spec(spec)
     except ValueError as error:
         raise InvalidRobotError(f"{origin}: the MJCF does not compile: {one_line(error)}") from error
-    _avoid_wrong_hessian(physics)
-    return physics
-
-
-def _avoid_wrong_hessian(model: mujoco.MjModel) -> None:
-    """Have Newton's method use a dense Jacobian where MuJoCo 4.0.0 computes a wrong Hessian of a sparse one.
-
-    MuJoCo 4.0.1 has mended it (mujoco#3767). By default Jacobians are sparse from 60 degrees of freedom on.
-    """
     newton = model.opt.solver == mujoco.mjtSolver.mjSOL_NEWTON
     if mujoco.__version__ == "4.0.0" and newton and mujoco.mj_isSparse(model):
         model.opt.jacobian = mujoco.mjtJacobian.mjJAC_DENSE
+    return model
 
 
 def strip(spec: mujoco.MjSpec, description: Description) -> None:

@@ -10,11 +10,8 @@ from typing import Any
 import mujoco
 import numpy as np
 
-from robots.errors import InvalidRobotError
-
 ABSENT = -1  # index of what a damaged robot has lost, as MuJoCo has it
 TO_JOINT = mujoco.mjtTrn.mjTRN_JOINT
-_JOINT = int(TO_JOINT)
 _TRANSMISSIONS = {
     int(mujoco.mjtTrn.mjTRN_JOINTINPARENT): "a joint in its parent's frame",
     int(mujoco.mjtTrn.mjTRN_SLIDERCRANK): "a slider-crank",
@@ -27,7 +24,6 @@ _DYNAMICS = [
     int(kind)
     for kind in (mujoco.mjtDyn.mjDYN_NONE, mujoco.mjtDyn.mjDYN_FILTER, mujoco.mjtDyn.mjDYN_FILTEREXACT)
 ]
-_BEYOND = 1.1  # a servo that can be told more than this times its joint's range goes far outside it
 _GAINS = [int(mujoco.mjtGain.mjGAIN_FIXED)]
 _BIASES = [int(mujoco.mjtBias.mjBIAS_NONE), int(mujoco.mjtBias.mjBIAS_AFFINE)]
 
@@ -114,35 +110,9 @@ class Motors:
 
 def motor_of(model: mujoco.MjModel, joint: str) -> int:
     """The actuator that drives a joint, or ABSENT."""
-    motors = motors_of(model, joint)
-    return int(motors[0]) if len(motors) else ABSENT
-
-
-def goes_beyond(model: mujoco.MjModel, joint: str) -> bool:
-    """Whether a joint's servo can be told positions far outside the joint's range."""
-    motors = Motors.of(model, [joint])
-    told = np.ptp(motors.targets(np.array([[-1.0], [1.0]])))  # 0 of a motor
-    return bool(told > _BEYOND * np.ptp(model.joint(joint).range))
-
-
-def motors_of(model: mujoco.MjModel, joint: str) -> np.ndarray:
-    """The actuators that drive a joint."""
     number = mujoco.mj_name2id(model, mujoco.mjtObj.mjOBJ_JOINT, joint)
-    return np.flatnonzero((model.actuator_trntype == _JOINT) & (model.actuator_trnid[:, 0] == number))
-
-
-def check_kind(model: mujoco.MjModel, actuator: int, what: str) -> None:
-    """Refuse an actuator that is neither a motor nor a servo."""
-    for kinds, known in (
-        (model.actuator_dyntype, _DYNAMICS),
-        (model.actuator_gaintype, _GAINS),
-        (model.actuator_biastype, _BIASES),
-    ):
-        if kinds[actuator] not in known:
-            raise InvalidRobotError(
-                f"{what} must be a motor, or a position or velocity servo, not a muscle or another actuator "
-                "with dynamics of its own"
-            )
+    motors = (model.actuator_trntype == int(TO_JOINT)) & (model.actuator_trnid[:, 0] == number)
+    return int(np.argmax(motors)) if motors.any() else ABSENT
 
 
 def torque_limit(motor: mujoco.MjsActuator) -> float:

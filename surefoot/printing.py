@@ -13,8 +13,11 @@ from rich.text import Text
 # all characters with which a text could steer a terminal, but tabs and new lines; or reverse what is read
 _STEERING = [*range(9), *range(11, 32), *range(127, 160), *range(0x202A, 0x202F), *range(0x2066, 0x206A)]
 _SHOWN = {number: chr(number).encode("unicode_escape").decode() for number in _STEERING}
-_CALL = re.compile(r"surefoot\.(\w+)(?:\(([^()]*)\))?")
-_COMMANDS = {"resume": "train --resume"}  # of functions, where they have other names
+_CALL = re.compile(r"(?:surefoot|robots\.importing\.draft)\.(\w+)(?:\(([^()]*)\))?")
+_COMMANDS = {
+    "resume": "train --resume",
+    "draft_robot": "robots --draft",
+}  # of functions, where they have other names
 _ARGUMENT = re.compile(r"\b([a-z_]+)=(?:True\b|\.\.\.)")
 _Result = TypeVar("_Result")
 

@@ -7,7 +7,7 @@ import mujoco
 import numpy as np
 
 from robots.importing.anatomy import can_touch
-from robots.motors import Motors, goes_beyond, motor_of, transmissions
+from robots.motors import Motors, motor_of, transmissions
 from robots.robot import Robot
 from robots.simulation.episodes import Episodes
 from robots.simulation.simulation import Simulation
@@ -19,6 +19,7 @@ _STEPS = 300  # control steps of an episode, at most
 _ABOVE = 0.05  # [m] a foot that starts higher above the ground gets a remark
 _BELOW = 0.005  # [m] a foot that starts deeper in the ground gets a remark
 _MANY = 10  # physics steps in a control step; a remark is made if there are more
+_BEYOND = 1.1  # a servo that can be told more than this times its joint's range gets a remark
 _SOON = 25  # control steps; a remark is made if half of the random controllers fall earlier
 
 
@@ -147,7 +148,8 @@ def model_remarks(robot: Robot) -> list[str]:
             f"No action drives {len(idle)} of its {model.nu} actuators, whose control stays 0: "
             f"{', '.join(idle)}{transmissions(model)}."
         )
-    if beyond := [joint for joint in joints if goes_beyond(model, joint)]:
+    told = np.ptp(Motors.of(model, joints).targets(np.array([[-1.0], [1.0]])), axis=0)  # 0 of a motor
+    if beyond := [joints[j] for j in np.flatnonzero(told > _BEYOND * np.ptp(robot.joint_ranges, axis=1))]:
         remarks.append(
             f"Servos accept positions far beyond the ranges of these joints: {', '.join(beyond)}; "
             "give the joints narrower ranges under ranges in the YAML."

@@ -38,7 +38,7 @@ _SERVOS = """
 servos:"""
 _OPEN_LOOP = (
     "each joint repeats a signal of its own, which is learned within thousands of evaluations; instead "
-    "surefoot train --hidden 128,128: a network that reacts to what it senses, and takes many times as many"
+    "kind: mlp in the YAML: a network that reacts to what it senses, and takes many times as many"
 )
 _CLOSED_LOOP = (
     "a network that reacts to what it senses, as a robot on one or two legs has to; instead kind: periodic "
@@ -113,7 +113,7 @@ def draft_robot(path: Path, *, overwrite: bool = False) -> Draft:
     """
     model = _read(path)
     if file_exists(model.yaml) and not overwrite:
-        raise InvalidValueError(f"{model.yaml} exists already: use --overwrite to replace it")
+        raise InvalidValueError(f"{model.yaml} exists already: use overwrite=True to replace it")
     text, remarks = _with_a_pose(model)
     robot = robot_from_text(model.xml, text, origin=str(path))
     write_text(model.yaml, text)

@@ -22,6 +22,7 @@ _MOST_PIXELS = 2**24  # ray casting takes some 200 bytes of memory for each
 _MARGIN = 1.3  # a free camera sees this many times the robot's radius
 _GLOW = 0.55  # share of its colour that a glowing geom emits
 _PALER = 0.15  # share of the way to white by which its colour is lightened
+_SAMPLES = 4  # of a pixel, so that edges are smooth
 _SHADOW_SIZE = 2048  # [pixels] at most: software OpenGL takes half as long again for MuJoCo's default of 4096
 _TRACKING = [int(mujoco.mjtCamLight.mjCAMLIGHT_TRACK), int(mujoco.mjtCamLight.mjCAMLIGHT_TRACKCOM)]
 
@@ -36,7 +37,6 @@ class Camera:
         model: of the robot, whole or damaged; it is not changed.
         width: of the frames [pixels].
         height: of the frames [pixels].
-        samples: per pixel along edges: 4 draws them smooth; 0 draws them jagged, in half the time.
         canvas: what draws; None stands for OpenGL where it works, and for ray casting elsewhere.
 
     Attributes:
@@ -53,7 +53,6 @@ class Camera:
         *,
         width: int = 640,
         height: int = 480,
-        samples: int = 4,
         canvas: CanvasKind | None = None,
     ) -> None:
         if width < 1 or height < 1:
@@ -72,7 +71,7 @@ class Camera:
         self._option = mujoco.MjvOption()
         self._scene = mujoco.MjvScene(self._model, maxgeom=10_000)
         make = RayCanvas if self.canvas == "raycasting" else _open_gl_canvas
-        self._canvas: RayCanvas | _OpenGLCanvas | None = make(self._model, width, height, samples)
+        self._canvas: RayCanvas | _OpenGLCanvas | None = make(self._model, width, height)
 
     def __enter__(self) -> "Camera":
         return self
@@ -156,10 +155,10 @@ class _OpenGLCanvas:
     MUJOCO_GL it is glfw, which fails without a screen.
     """
 
-    def __init__(self, model: mujoco.MjModel, width: int, height: int, samples: int) -> None:
+    def __init__(self, model: mujoco.MjModel, width: int, height: int) -> None:
         size, quality = model.vis.global_, model.vis.quality
         size.offwidth, size.offheight = width, height
-        quality.shadowsize, quality.offsamples = min(quality.shadowsize, _SHADOW_SIZE), samples
+        quality.shadowsize, quality.offsamples = min(quality.shadowsize, _SHADOW_SIZE), _SAMPLES
         self._rectangle = mujoco.MjrRect(0, 0, width, height)
         self._gl = _gl_context_class()(width, height)
         self._gl.make_current()
@@ -177,14 +176,14 @@ class _OpenGLCanvas:
         return self._pixels[::-1].copy()  # OpenGL's first row is the lowest
 
 
-def _open_gl_canvas(model: mujoco.MjModel, width: int, height: int, samples: int) -> _OpenGLCanvas:
+def _open_gl_canvas(model: mujoco.MjModel, width: int, height: int) -> _OpenGLCanvas:
     """A canvas, or an error that says why not."""
     # known from the first attempt in this process: another one can end the process, see there
     problem = rendering_problem()
     if problem is not None:
         raise RenderingError(problem)
     try:
-        return _OpenGLCanvas(model, width, height, samples)
+        return _OpenGLCanvas(model, width, height)
     except Exception as error:
         reason = _describe(error)
         raise RenderingError(f"frames of {width} x {height} pixels cannot be drawn ({reason})") from error
@@ -217,7 +216,7 @@ def rendering_problem() -> str | None:
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # glfw warns of what MuJoCo then raises
-            _OpenGLCanvas(mujoco.MjModel.from_xml_string("<mujoco/>"), 16, 16, samples=0).close()
+            _OpenGLCanvas(mujoco.MjModel.from_xml_string("<mujoco/>"), 16, 16).close()
     # libraries, symbols and devices that are missing show up as ImportError, AttributeError, OSError,
     # TypeError, mujoco.FatalError or errors of PyOpenGL, which cannot be named without OpenGL
     except Exception as error:

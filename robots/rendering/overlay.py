@@ -1,6 +1,6 @@
 """`Overlay` writes on the frames of a video what the robot is doing: its name, its score, its feet."""
 
-import re
+import textwrap
 from typing import NamedTuple
 
 import mujoco
@@ -133,30 +133,13 @@ class Overlay:
         return left + margin, self._text + margin / 2
 
     def _fitted(self, text: str, room: float, most: int) -> list[str]:
-        """A text broken into so many lines at most that fit into a width [pixels]; the rest is left out.
+        """A text broken into so many lines at most that about fit into a width [pixels].
 
         A no-break space, which the font lacks, is drawn as a space.
         """
-        lines: list[str] = []
-        for word in filter(None, re.split(r"[^\S\u00a0]", text)):
-            word = word.replace("\u00a0", " ")
-            longer = f"{lines[-1]} {word}" if lines else word
-            if lines and self._font.getlength(longer) <= room:
-                lines[-1] = longer
-            else:
-                lines.append(word)
-        kept = lines[:most]
-        if len(lines) > most:
-            kept[-1] = f"{kept[-1]} {lines[most]}"
-        return [self._clipped(line, room) for line in kept]
-
-    def _clipped(self, line: str, room: float) -> str:
-        """A line shortened to a width [pixels]."""
-        if self._font.getlength(line) <= room:
-            return line
-        while line and self._font.getlength(f"{line}…") > room:
-            line = line[:-1]
-        return f"{line.rstrip()}…"
+        width = max(1, int(room / self._font.getlength("n")))
+        lines = textwrap.wrap(text, width, max_lines=most, placeholder="…")
+        return [line.replace("\u00a0", " ") for line in lines]
 
 
 def _foot_color(model: mujoco.MjModel, soles: tuple[str, ...]) -> _Color:

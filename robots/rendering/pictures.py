@@ -6,9 +6,11 @@ from PIL import Image
 
 from robots.errors import InvalidValueError
 from robots.files.atomic import check_writable, replace_file
-from robots.rendering.camera import Camera, CanvasKind
+from robots.rendering.camera import Camera
 from robots.robot import Robot
 from robots.stance import standing_on_floor
+
+_WIDTH, _HEIGHT = 800, 600  # [pixels]
 
 
 def check_suffix(path: Path) -> None:
@@ -32,24 +34,15 @@ def check_picture(path: Path) -> None:
     check_writable(path)
 
 
-def draw_robot(
-    robot: Robot, path: Path, *, width: int = 800, height: int = 600, canvas: CanvasKind | None = None
-) -> None:
-    """Draw a robot, standing on the floor, to a PNG.
-
-    Args:
-        robot: whole or damaged.
-        path: of the picture; it must end in .png.
-        width: of the picture [pixels].
-        height: of the picture [pixels].
-        canvas: what draws, see `Camera`.
+def draw_robot(robot: Robot, path: Path) -> None:
+    """Draw a robot, whole or damaged, as it stands on the floor, to a PNG.
 
     Raises:
-        InvalidValueError: the path ends otherwise, or the picture has no pixels.
+        InvalidValueError: the path does not end in .png.
         InvalidFileError: the file cannot be written.
     """
     check_suffix(path)
     with replace_file(path) as temporary:
-        with Camera(robot.model, width=width, height=height, canvas=canvas) as camera:
+        with Camera(robot.model, width=_WIDTH, height=_HEIGHT) as camera:
             frame = camera.frame(standing_on_floor(robot))
         Image.fromarray(frame).save(temporary, format="PNG")

@@ -8,6 +8,7 @@ import numpy as np
 from robots.compilation import compiled
 
 _FURTHEST = 1e10  # [m] to which rays are followed
+_SAMPLES = 4  # rays for each pixel along an edge
 _SUN = 10_000.0  # a light from one direction stands this many times the model's extent away
 _GAP = 1e-4  # what a light's ray misses by less than this many times the model's extent is lit
 _CONTRAST = 0.05  # neighbouring pixels whose brightness differs by more are an edge, and get more rays
@@ -54,10 +55,9 @@ class RayCanvas:
         model: the robot; transparent geoms are moved to a hidden group of it.
         width: of the frames [pixels].
         height: of the frames [pixels].
-        samples: rays for each pixel along an edge; 0 or 1 draws jagged edges.
     """
 
-    def __init__(self, model: mujoco.MjModel, width: int, height: int, samples: int) -> None:
+    def __init__(self, model: mujoco.MjModel, width: int, height: int) -> None:
         self._model = model
         self._shape = height, width, 3
         self._tints, self._floor = _read_textures(model)
@@ -69,20 +69,19 @@ class RayCanvas:
                 model.geom_group[geom] = mujoco.mjNGROUP - 1
         rows, columns = np.mgrid[:height, :width]
         self._centers = np.stack((columns, rows), axis=-1).reshape(-1, 2) + 0.5  # (pixels, 2)
-        numbers = np.arange(samples)
-        self._offsets = np.stack(((numbers + 0.5) / max(samples, 1), numbers * _GOLDEN % 1), axis=1) - 0.5
+        numbers = np.arange(_SAMPLES)
+        self._offsets = np.stack(((numbers + 0.5) / _SAMPLES, numbers * _GOLDEN % 1), axis=1) - 0.5
 
     def close(self) -> None:
         """Do nothing, as there is nothing to free."""
 
     def draw(self, data: mujoco.MjData, scene: mujoco.MjvScene) -> np.ndarray:
         """Draw a scene made of a state, (height, width, 3) uint8."""
-        view, samples = _read_view(scene, *self._shape[:2]), len(self._offsets)
+        view = _read_view(scene, *self._shape[:2])
         colors = self._look(data, scene, view, self._centers)
-        if samples > 1:
-            edges = _find_edges(colors.reshape(self._shape)).ravel()
-            places = (self._centers[edges, None] + self._offsets).reshape(-1, 2)
-            colors[edges] = self._look(data, scene, view, places).reshape(-1, samples, 3).mean(axis=1)
+        edges = _find_edges(colors.reshape(self._shape)).ravel()
+        places = (self._centers[edges, None] + self._offsets).reshape(-1, 2)
+        colors[edges] = self._look(data, scene, view, places).reshape(-1, _SAMPLES, 3).mean(axis=1)
         return np.rint(255 * colors).astype(np.uint8).reshape(self._shape)
 
     def _look(
@@ -96,8 +95,8 @@ class RayCanvas:
         lit = np.ones((len(points), len(lights.casting)), np.bool_)
         for light in np.flatnonzero(lights.casting):
             position = lights.positions[light]
-            shaded = np.flatnonzero((geoms >= 0) & self._may_shade(data, position, points))
-            lit[shaded, light] = self._reached(data, position, points[shaded])
+            hit = np.flatnonzero(geoms >= 0)
+            lit[hit, light] = self._reached(data, position, points[hit])
         flat = self._tints.copy()
         emission = np.full(len(flat), 0.0 if len(lights.casting) else _GLIMMER)
         for geom in scene.geoms[: scene.ngeom]:
@@ -111,23 +110,6 @@ class RayCanvas:
         _shade(view.eye, geoms, points, normals, lights, lit, flat, emission, colors)
         _add_picture(view.eye, geoms, points, normals, self._floor, axes, pixel, colors)
         return np.minimum(colors, 1, out=colors)
-
-    def _may_shade(self, data: mujoco.MjData, light: np.ndarray, points: np.ndarray) -> np.ndarray:
-        """Whether something can be between a light at a position, (3,), and points, (n,) bool.
-
-        Only rays through the sphere around all geoms but planes can be blocked, unless the light is behind a
-        plane: testing that costs a tenth of casting the rays.
-        """
-        planes = self._model.geom_type == int(mujoco.mjtGeom.mjGEOM_PLANE)
-        above = np.einsum("gk,gk->g", data.geom_xmat[planes, 2::3], light - data.geom_xpos[planes])
-        if (above <= 0).any() or planes.all():
-            return np.ones(len(points), np.bool_)
-        places, radii = data.geom_xpos[~planes], self._model.geom_rbound[~planes]
-        center = places.mean(axis=0)
-        radius = np.max(np.linalg.norm(places - center, axis=1) + radii)
-        ray, towards = points - light, center - light
-        along = np.einsum("nk,k->n", ray, towards)
-        return along**2 >= np.einsum("nk,nk->n", ray, ray) * max(towards @ towards - radius**2, 0)
 
     def _reached(self, data: mujoco.MjData, light: np.ndarray, points: np.ndarray) -> np.ndarray:
         """Whether the rays of a light at a position, (3,), reach points, (n,) bool."""

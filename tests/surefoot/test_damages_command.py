@@ -46,7 +46,7 @@ def test_pictures_show_what_is_damaged(tmp_path):
     ant = load_robot("ant")
     for name, damage in (("whole", "healthy"), ("dead", "back_right:dead"), ("lost", "back_right:lost")):
         damaged = parse_damage(damage, ant).apply(ant)
-        draw_robot(damaged, tmp_path / f"{name}.png", width=160, height=120, canvas="raycasting")
+        draw_robot(damaged, tmp_path / f"{name}.png")
     whole, dead, lost = (tmp_path / f"{name}.png" for name in ("whole", "dead", "lost"))
     assert red(dead) > red(whole) + 0.005
     assert red(lost) < red(whole) + 0.001

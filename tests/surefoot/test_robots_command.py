@@ -10,7 +10,6 @@ from PIL import Image
 
 from robots.catalogue import robot_names
 from robots.rendering.camera import Camera
-from robots.rendering.pictures import draw_robot
 from robots.robot import load_robot
 from robots.stance import standing_on_floor
 from robots.words import robot_facts
@@ -113,9 +112,3 @@ def test_mistakes_end_in_one_sentence(run, tmp_path: Path) -> None:
         assert message in err
         assert err.count("\n") == 1
     assert list(tmp_path.iterdir()) == []
-
-
-def test_a_picture_can_be_drawn_by_rays(tmp_path: Path) -> None:
-    draw_robot(load_robot("walker"), tmp_path / "w.png", width=64, height=48, canvas="raycasting")
-    with Image.open(tmp_path / "w.png") as picture:
-        assert picture.size == (64, 48)

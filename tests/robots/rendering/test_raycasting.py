@@ -31,16 +31,12 @@ def scene(
 
 
 def draw(
-    model: mujoco.MjModel,
-    data: mujoco.MjData | None = None,
-    *,
-    samples: int = 4,
-    canvas: CanvasKind = "raycasting",
+    model: mujoco.MjModel, data: mujoco.MjData | None = None, canvas: CanvasKind = "raycasting"
 ) -> np.ndarray:
     if data is None:
         data = mujoco.MjData(model)
         mujoco.mj_forward(model, data)
-    with Camera(model, width=SIZE, height=SIZE, samples=samples, canvas=canvas) as camera:
+    with Camera(model, width=SIZE, height=SIZE, canvas=canvas) as camera:
         return camera.frame(data)
 
 
@@ -149,17 +145,15 @@ def test_the_checkers_of_the_ground_are_a_metre_wide_and_blur_far_away() -> None
 def test_the_sky_is_plain_and_the_ground_below_it() -> None:
     sky = '<texture type="skybox" builtin="flat" rgb1=".2 .4 .6" rgb2=".2 .4 .6" width="8" height="48"/>'
     ground = '<geom type="plane" size="0 0 1" rgba="0 1 0 1"/>'
-    column = draw(scene(ground, assets=sky, axes="1 0 0 0 0 1"), samples=0)[:, SIZE // 2]
-    assert (column[: SIZE // 2] == [51, 102, 153]).all()
-    assert (column[SIZE // 2 :] == [0, 255, 0]).all()
+    column = draw(scene(ground, assets=sky, axes="1 0 0 0 0 1"))[:, SIZE // 2]
+    assert (column[: SIZE // 2 - 1] == [51, 102, 153]).all()
+    assert (column[SIZE // 2 + 1 :] == [0, 255, 0]).all()
 
 
-def test_edges_are_smooth_or_jagged_as_asked() -> None:
-    model = scene('<geom size="2" rgba="1 0 0 1"/>')
-    jagged, smooth = draw(model, samples=0), draw(model, samples=4)
-    assert set(np.unique(jagged)) == {0, 255}
-    assert set(np.unique(smooth)) == {0, 64, 128, 191, 255}
-    assert 0.005 < (jagged != smooth).any(axis=2).mean() < 0.05
+def test_edges_are_smooth() -> None:
+    reds = draw(scene('<geom size="2" rgba="1 0 0 1"/>'))[..., 0]
+    assert set(np.unique(reds)) == {0, 64, 128, 191, 255}
+    assert 0.005 < ((reds > 0) & (reds < 255)).mean() < 0.05
 
 
 def shapes() -> dict[str, tuple[mujoco.MjModel, mujoco.MjModel]]:
