@@ -4,7 +4,7 @@ import io
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 import mujoco
 import numpy as np
@@ -99,9 +99,8 @@ def deploy(
     seed: int,
     on_frame: Callable[[mujoco.MjData, Moment], None] | None = None,
     frame_every: int = 1,
-    stop_at_fall: bool = True,
 ) -> Telemetry:
-    """Run a controller until the time is up or, unless told otherwise, the robot falls.
+    """Run a controller until the time is up or the robot falls.
 
     Up to the robot's own episode limit this is the episode that `Simulation` evaluates for the same seed.
 
@@ -111,9 +110,8 @@ def deploy(
         seconds: how long, rounded to whole control steps; the robot's episode limit does not apply.
         seed: of the initial joint angles.
         on_frame: called with the robot's state, and how it is doing, after every `frame_every`-th control
-            step, to draw it.
+            step, to draw it. Frames go on after a fall, while the telemetry ends.
         frame_every: 1 gives about 60 frames per second for the robots that come with the package.
-        stop_at_fall: whether a fall ends it; otherwise frames go on after it, while the telemetry ends.
 
     Raises:
         InvalidValueError: an argument is outside what is said here.
@@ -129,22 +127,28 @@ def deploy(
         )
     stepper = Stepper(limited)
     stepper.reset(seed)
-    log: list[dict[str, np.ndarray]] = []
-    fell = False
-    for step in range(1, limit + 1):
+    rows, t, fell = _table(limited, limit), 0, False
+    for step in range(limit):
         stepper.drive(parameters)
         if stepper.tally.diverged:
             break
         data = stepper.posed_data()
         if not fell:
-            log.append(_snapshot(data, stepper))
+            rows[step] = _row(data, stepper)
+            t, objective, shares = step + 1, stepper.tally.objective, stepper.contact_shares
         fell = fell or bool(stepper.tally.terminated)
-        if on_frame and step % frame_every == 0:
-            on_frame(data, _moment(data, log[-1], stepper))
-        if fell and stop_at_fall:
+        if on_frame and (step + 1) % frame_every == 0:
+            on_frame(data, Moment(data.time, objective, shares, stepper.state.touching.copy()))
+        if fell and not on_frame:
             break
     ended: End = "divergence" if stepper.tally.diverged else "fall" if fell else "time"
-    return _telemetry(limited, log, ended)
+    return Telemetry(
+        joints=robot.description.joints,
+        feet=tuple(robot.description.feet),
+        times=robot.control_step * np.arange(1, t + 1),
+        ended=ended,
+        **{name: rows[name][:t].copy() for name in rows.dtype.names},
+    )
 
 
 def _whole_steps(robot: Robot, seconds: float) -> int:
@@ -158,74 +162,50 @@ def _whole_steps(robot: Robot, seconds: float) -> int:
     return round(seconds / robot.control_step)
 
 
-def _snapshot(data: mujoco.MjData, stepper: Stepper) -> dict[str, np.ndarray]:
-    """Copies of what the last control step left behind."""
-    torso = data.body(stepper.robot.description.torso)
+def _table(robot: Robot, steps: int) -> Any:
+    """Rows for the columns of a `Telemetry` that differ from step to step, (steps,)."""
+    joints, feet = len(robot.description.joints), len(robot.description.feet)
+    columns = [
+        ("positions", np.float64, (3,)),
+        ("angles", np.float64, (3,)),
+        ("speeds", np.float64),
+        ("joint_angles", np.float64, (joints,)),
+        ("actions", np.float64, (joints,)),
+        ("contacts", np.bool_, (feet,)),
+        ("rewards", np.float64),
+    ]
+    return np.zeros(steps, columns)
+
+
+def _row(data: mujoco.MjData, stepper: Stepper) -> tuple[Any, ...]:
+    """What the last control step left behind, in the order of `_table`."""
+    robot, torso = stepper.robot, data.body(stepper.robot.description.torso)
     velocity = np.empty(6)  # angular, then linear, along the world's axes
-    mujoco.mj_objectVelocity(stepper.robot.model, data, mujoco.mjtObj.mjOBJ_XBODY, torso.id, velocity, 0)
-    return {
-        "position": torso.xpos.copy(),
-        "quaternion": torso.xquat.copy(),
-        "velocity": velocity[3:],
-        "qpos": data.qpos.copy(),
-        "actions": stepper.state.action.astype(np.float64),
-        "contacts": stepper.state.touching.copy(),
-        "rewards": stepper.tally.reward,
-        "objective": stepper.tally.objective,
-        "shares": stepper.contact_shares,
-    }
-
-
-def _moment(data: mujoco.MjData, last: dict[str, np.ndarray], stepper: Stepper) -> Moment:
-    """How it is going, where the score is that of the last snapshot: a fall ends it."""
-    return Moment(data.time, float(last["objective"]), last["shares"], stepper.state.touching.copy())
-
-
-def _telemetry(robot: Robot, log: list[dict[str, np.ndarray]], ended: End) -> Telemetry:
-    """Work out what the snapshots mean."""
-    model, joints, feet = robot.model, robot.description.joints, tuple(robot.description.feet)
-    t = len(log)
-    qpos, velocity = _column(log, "qpos", (t, model.nq)), _column(log, "velocity", (t, 3))
-    angles = _roll_pitch_yaw(_column(log, "quaternion", (t, 4)))
-    yaw = angles[:, 2]
-    return Telemetry(
-        joints=joints,
-        feet=feet,
-        times=robot.control_step * np.arange(1, t + 1),
-        positions=_column(log, "position", (t, 3)),
-        angles=angles,
-        speeds=np.cos(yaw) * velocity[:, 0] + np.sin(yaw) * velocity[:, 1],
-        joint_angles=_joint_angles(robot, qpos),
-        actions=_column(log, "actions", (t, len(joints))),
-        contacts=_column(log, "contacts", (t, len(feet))).astype(np.bool_),
-        rewards=_column(log, "rewards", (t,)),
-        ended=ended,
+    mujoco.mj_objectVelocity(robot.model, data, mujoco.mjtObj.mjOBJ_XBODY, torso.id, velocity, 0)
+    angles = Rotation.from_quat(torso.xquat, scalar_first=True).as_euler("xyz")
+    speed = np.cos(angles[2]) * velocity[3] + np.sin(angles[2]) * velocity[4]
+    state = stepper.state
+    return (
+        torso.xpos,
+        angles,
+        speed,
+        _joint_angles(robot, data.qpos),
+        state.action,
+        state.touching,
+        stepper.tally.reward,
     )
 
 
-def _column(log: list[dict[str, np.ndarray]], name: str, shape: tuple[int, ...]) -> np.ndarray:
-    """One quantity of all snapshots; the shape is for want of any."""
-    return np.array([snapshot[name] for snapshot in log], np.float64).reshape(shape)
-
-
-def _roll_pitch_yaw(quaternions: np.ndarray) -> np.ndarray:
-    """Angles about fixed axes of unit quaternions (w, x, y, z), (t, 3) from (t, 4)."""
-    if not len(quaternions):
-        return np.empty((0, 3))  # SciPy refuses to rotate nothing
-    return Rotation.from_quat(quaternions, scalar_first=True).as_euler("xyz")
-
-
 def _joint_angles(robot: Robot, qpos: np.ndarray) -> np.ndarray:
-    """Angles of the joints [rad], NaN where one is lost, (t, j)."""
+    """Angles of the joints [rad], NaN where one is lost, (j,)."""
     joints, fixed = robot.description.joints, robot.faults.fixed
-    angles = np.tile([fixed.get(name, np.nan) for name in joints], (len(qpos), 1))
+    angles = np.array([fixed.get(name, np.nan) for name in joints])
     for column, name in enumerate(joints):
         joint = mujoco.mj_name2id(robot.model, mujoco.mjtObj.mjOBJ_JOINT, name)
         if joint >= 0:
-            angles[:, column] = qpos[:, robot.model.jnt_qposadr[joint]]
+            angles[column] = qpos[robot.model.jnt_qposadr[joint]]
     return angles
 
 
 def _named(table: np.ndarray, names: list[str] | tuple[str, ...]) -> dict[str, np.ndarray]:
-    """A table's columns by name."""
     return dict(zip(names, table.T, strict=True))

@@ -57,7 +57,6 @@ def film(
             seed=seed,
             on_frame=lambda data, moment: writer.add(draw(data, moment)),
             frame_every=every,
-            stop_at_fall=False,
         )
 
 
@@ -83,7 +82,6 @@ def film_next_to_each_other(
                 seed=seed,
                 on_frame=lambda data, moment: frames.append(overlay.draw(camera.frame(data), moment)),  # noqa: B023
                 frame_every=every,
-                stop_at_fall=False,
             )
         halves.append(frames)
     space = np.full((height, _SPACE, 3), 255, np.uint8)

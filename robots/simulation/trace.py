@@ -8,17 +8,15 @@ SENSORS = ("encoders", "currents", "imu", "contacts", "odometry")
 
 
 class TraceColumns(NamedTuple):
-    """Where the parts of a trace of j joints and f feet begin, in the order of `trace_names`.
-
-    The first part is the action of each joint.
+    """Where the parts of a trace begin. The first part is what the controller told each joint.
 
     Attributes:
-        angle: of each joint.
-        torque: of each joint.
-        attitude: roll, pitch and yaw.
-        rate: the rate of each.
-        contact: of each foot.
-        position: x and y.
+        angle: (encoders) of each joint, rescaled to [-1, 1] over the joint's range.
+        torque: (currents) that the motor of each joint gave [N m or N].
+        attitude: (imu) roll, pitch and yaw [rad].
+        rate: (imu) rates about the torso's own axes [rad/s].
+        contact: (contacts) of each foot, 0 or 1.
+        position: (odometry) x and y [m].
         end: number of all columns.
     """
 
@@ -41,21 +39,3 @@ def trace_columns(joints: int, feet: int) -> TraceColumns:
     attitude = 3 * joints
     position = attitude + 6 + feet
     return TraceColumns(joints, 2 * joints, attitude, attitude + 3, attitude + 6, position, position + 2)
-
-
-def trace_names(robot: Robot) -> tuple[str, ...]:
-    """Names of the columns, each with its sensor, before the colon, and its unit in brackets.
-
-    The action of every joint is what the controller said; an angle is what the joint's sensor read, rescaled
-    to [-1, 1] over the joint's range, a torque what the motor gave, a rate that about the torso's own axis.
-    """
-    joints, feet = robot.description.joints, robot.description.feet
-    return (
-        *(f"command: {joint} action" for joint in joints),
-        *(f"encoders: {joint} angle [half ranges]" for joint in joints),
-        *(f"currents: {joint} torque [N m]" for joint in joints),
-        *(f"imu: {axis} [rad]" for axis in ("roll", "pitch", "yaw")),
-        *(f"imu: {axis} rate [rad/s]" for axis in ("roll", "pitch", "yaw")),
-        *(f"contacts: {foot} [0 or 1]" for foot in feet),
-        *(f"odometry: {axis} [m]" for axis in "xy"),
-    )

@@ -9,16 +9,17 @@ from robots.errors import InvalidValueError, UnknownNameError
 from robots.evaluations import Request
 from robots.robot import load_robot
 from robots.simulation.simulation import Simulation
-from robots.simulation.trace import SENSORS, trace_names
+from robots.simulation.trace import SENSORS, TraceColumns
 
 ROBOT = load_robot("hexapod").with_episode_steps(100)
-NAMES = trace_names(ROBOT)
+AT = TraceColumns.of(ROBOT)
 JOINT = "left_middle_femur"
+J = ROBOT.description.joints.index(JOINT)
 
 
 def made(steps: int = 100) -> np.ndarray:
     """A robot that stands still and does as it is told, which is nothing."""
-    return np.zeros((steps, len(NAMES)), np.float32)
+    return np.zeros((steps, AT.end), np.float32)
 
 
 def values(features: Features, trace: np.ndarray, until: int = 100) -> dict[str, float]:
@@ -27,13 +28,13 @@ def values(features: Features, trace: np.ndarray, until: int = 100) -> dict[str,
 
 def test_what_a_trace_says() -> None:
     features, trace = Features(ROBOT), made()
-    angle, time = NAMES.index(f"encoders: {JOINT} angle [half ranges]"), np.arange(100)
+    angle, time = AT.angle + J, np.arange(100)
     assert not any(value for name, value in values(features, trace).items() if "usual" not in name)
     trace[:, angle] = 0.1 * np.sin(2 * np.pi * time / 50)  # of half a range of 90 degrees
-    trace[:, NAMES.index(f"currents: {JOINT} torque [N m]")] = 0.5
-    trace[:, NAMES.index("odometry: x [m]")] = 0.01 * time
-    trace[:, NAMES.index("imu: yaw [rad]")] = np.where(time < 50, 0, np.pi - 0.1 + 0.2 * (time > 70))
-    trace[20:40, NAMES.index("contacts: left_front [0 or 1]")] = 1
+    trace[:, AT.torque + J] = 0.5
+    trace[:, AT.position] = 0.01 * time
+    trace[:, AT.attitude + 2] = np.where(time < 50, 0, np.pi - 0.1 + 0.2 * (time > 70))
+    trace[20:40, AT.contact + list(ROBOT.description.feet).index("left_front")] = 1
     found = values(features, trace)
     assert found[f"encoders: {JOINT} range [rad]"] == pytest.approx(0.2 * np.pi / 2, rel=0.01)
     assert found[f"encoders: {JOINT} spread of error [rad]"] == pytest.approx(
@@ -52,7 +53,7 @@ def test_what_a_trace_says() -> None:
 
 def test_error_is_to_where_the_servo_was_told_to_go() -> None:
     features, trace = Features(ROBOT), made()
-    trace[:, NAMES.index(f"command: {JOINT} action")] = 0.5  # of 45 degrees
+    trace[:, J] = 0.5  # of 45 degrees
     assert values(features, trace)[f"encoders: {JOINT} mean error [rad]"] == pytest.approx(
         -np.pi / 8, rel=1e-5
     )
@@ -60,8 +61,8 @@ def test_error_is_to_where_the_servo_was_told_to_go() -> None:
 
 def test_a_fallen_robot_stays_as_it_fell_and_only_what_both_lived_is_compared() -> None:
     features, trace = Features(ROBOT), made()
-    trace[:, NAMES.index("odometry: x [m]")] = 0.01 * np.arange(100)
-    trace[:, NAMES.index("imu: roll [rad]")] = 0.3
+    trace[:, AT.position] = 0.01 * np.arange(100)
+    trace[:, AT.attitude] = 0.3
     assert values(features, trace[:30]) == values(features, trace, until=30)
     found = values(features, trace[:30])
     assert found["odometry: x in window 5 [m]"] == 0
@@ -73,8 +74,8 @@ def test_how_a_joint_answers_to_torque() -> None:
     torque, angle = rng.normal(size=100), np.zeros(100)
     for step in range(2, 100):  # in half ranges of 90 degrees
         angle[step] = angle[step - 1] + 0.02 * torque[step] + 0.5 * (angle[step - 1] - angle[step - 2])
-    trace[:, NAMES.index(f"encoders: {JOINT} angle [half ranges]")] = angle
-    trace[:, NAMES.index(f"currents: {JOINT} torque [N m]")] = torque
+    trace[:, AT.angle + J] = angle
+    trace[:, AT.torque + J] = torque
     found = values(features, trace)
     by_torque = found[f"encoders+currents: {JOINT} turn by torque [rad]"]
     assert by_torque == pytest.approx(0.02 * np.pi / 2 * torque.std(), rel=0.1)
@@ -94,7 +95,7 @@ def test_the_path_of_a_robot_in_closed_loop_is_no_feature_unless_there_is_no_oth
 def test_sensors(sensors: tuple[str, ...]) -> None:
     features, every = Features(ROBOT, sensors), Features(ROBOT)
     assert {part for name in features.names for part in name.partition(":")[0].split("+")} == set(sensors)
-    trace = np.random.default_rng(0).normal(size=(100, len(NAMES)))
+    trace = np.random.default_rng(0).normal(size=(100, AT.end))
     assert values(features, trace).items() <= values(every, trace).items()
     assert len(features) == len(features.floor) == len(features.joints) == len(features.kinds)
 

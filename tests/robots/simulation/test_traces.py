@@ -8,7 +8,7 @@ from robots.evaluations import Request
 from robots.robot import Faults, Robot, load_robot
 from robots.simulation.simulation import Simulation
 from robots.simulation.stepper import Stepper
-from robots.simulation.trace import trace_names
+from robots.simulation.trace import TraceColumns
 
 SEEDS = np.arange(4)
 
@@ -24,10 +24,6 @@ def solutions(robot: Robot) -> np.ndarray:
     return np.stack([robot.controller.initial(rng) for _ in SEEDS]) * np.float32(2)
 
 
-def column(robot: Robot, name: str) -> int:
-    return trace_names(robot).index(name)
-
-
 def test_they_are_what_stepping_through_the_episode_shows(robot: Robot, solutions: np.ndarray) -> None:
     with Simulation(robot, threads=2) as simulation:
         plain, found = (
@@ -36,7 +32,7 @@ def test_they_are_what_stepping_through_the_episode_shows(robot: Robot, solution
     assert plain.traces is None
     np.testing.assert_array_equal(plain.objectives, found.objectives)
     assert found.traces is not None
-    stepper, joints = Stepper(robot), robot.description.joints
+    stepper, joints, at = Stepper(robot), robot.description.joints, TraceColumns.of(robot)
     for trace, parameters, seed in zip(found.traces, solutions, SEEDS, strict=True):
         stepper.reset(int(seed))
         for row in trace:
@@ -48,18 +44,16 @@ def test_they_are_what_stepping_through_the_episode_shows(robot: Robot, solution
             np.testing.assert_array_equal(row[: len(joints)], action)
             seen = dict(zip(robot.observation_names, stepper.state.observation, strict=True))
             for number, joint in enumerate(joints):
-                assert (
-                    row[column(robot, f"encoders: {joint} angle [half ranges]")] == seen[f"{joint} position"]
-                )
+                assert row[at.angle + number] == seen[f"{joint} position"]
                 torque = now.joint(joint).qfrc_actuator[0]
-                assert row[2 * len(joints) + number] == pytest.approx(torque, rel=1e-5, abs=1e-5)
+                assert row[at.torque + number] == pytest.approx(torque, rel=1e-5, abs=1e-5)
             rates = data.qvel[3:6] if free else (0, data.qvel[2], 0)
-            at = column(robot, "imu: roll rate [rad/s]")
-            np.testing.assert_allclose(row[at : at + 3], rates, rtol=1e-6)
-            assert row[column(robot, "imu: roll [rad]")] == pytest.approx(seen["roll"], abs=1e-6)
-            for foot in robot.description.feet:
-                assert row[column(robot, f"contacts: {foot} [0 or 1]")] == seen[f"{foot} contact"]
-        assert row[column(robot, "odometry: x [m]")] == pytest.approx(stepper.progress, abs=0.3)
+            np.testing.assert_allclose(row[at.rate : at.rate + 3], rates, rtol=1e-6)
+            assert row[at.attitude] == pytest.approx(seen["roll"], abs=1e-6)
+            for number, foot in enumerate(robot.description.feet):
+                assert row[at.contact + number] == seen[f"{foot} contact"]
+        assert row[at.position] == pytest.approx(stepper.progress, abs=0.3)
+        assert len(row) == at.end == at.position + 2
 
 
 def test_what_is_wrong_with_signals_shows(solutions: np.ndarray) -> None:
