@@ -138,15 +138,13 @@ def prepare_cache(root: Path, folder: Path) -> Path:
     own = folder / f"kernels-{kernels_hash(root)}"
     try:
         own.mkdir(mode=0o700, parents=True, exist_ok=True)
-        os.utime(own)  # in use as of now
+        os.utime(own)  # it is used as of now
         tempfile.TemporaryFile(dir=own).close()  # raises an error where nothing can be written
     except OSError as error:
         own = Path(tempfile.mkdtemp(prefix="surefoot-"))  # readable by this user alone: the cache holds code
         atexit.register(shutil.rmtree, own, ignore_errors=True)
         os.environ["NUMBA_CACHE_DIR"] = str(own)
-        os.environ.setdefault(
-            "MPLCONFIGDIR", str(own)
-        )  # Matplotlib would look in the same home, and complain
+        os.environ.setdefault("MPLCONFIGDIR", str(own))  # Matplotlib would complain of the same home
         print(f"surefoot: {folder} cannot be written ({error.strerror}): compiling anew", file=sys.stderr)
         return own
     _remove_unused(folder, keep=own)
@@ -219,7 +217,7 @@ class _Cache(FunctionCache):
                 path.unlink()
 
 
-@cache  # once, however many functions it befalls
+@cache  # says the same only once, however many functions it is about
 def _say(text: str) -> None:
     print(f"surefoot: {text}", file=sys.stderr)
 

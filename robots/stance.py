@@ -60,11 +60,21 @@ def try_stance(robot: Robot) -> Stance:
     return Stance(gap, bool(fell), float(torso.xpos[2]), positions)
 
 
+def start_positions(robot: Robot) -> np.ndarray:
+    """The positions in which episodes start, before noise is added, (nq,).
+
+    They are as built with the actuated joints at 0, but for those that the description or its keyframe give.
+    """
+    positions = robot.physics.qpos0.copy()
+    zero = {joint: np.zeros(1) for joint in robot.description.joints}
+    put_joints(robot.physics, positions, zero | dict(robot.start))
+    return positions
+
+
 def first_data(robot: Robot) -> mujoco.MjData:
     """The state in which episodes start, of the model to look at."""
     data = mujoco.MjData(robot.model)
-    data.qpos[[robot.model.joint(joint).qposadr[0] for joint in robot.description.joints]] = 0
-    put_joints(robot.model, data.qpos, robot.start)
+    data.qpos[:] = start_positions(robot)
     mujoco.mj_forward(robot.model, data)
     return data
 

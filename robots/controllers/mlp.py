@@ -119,10 +119,10 @@ class MLP(Controller):
     order and then the biases.
 
     Attributes:
-        sizes: units of each layer, from the observation to the action.
+        layers: units of each layer, from the observation to the action.
     """
 
-    sizes: tuple[int, ...]
+    layers: tuple[int, ...]
 
     sigma0 = 0.02  # Tjanaka et al. 2023
     kernel = staticmethod(_act)
@@ -130,27 +130,22 @@ class MLP(Controller):
     @property
     def observation_dim(self) -> int:  # type: ignore[override]
         """Number of inputs."""
-        return self.sizes[0]
+        return self.layers[0]
 
     @property
     def action_dim(self) -> int:  # type: ignore[override]
         """Number of outputs."""
-        return self.sizes[-1]
-
-    @property
-    def layers(self) -> tuple[int, ...]:  # type: ignore[override]
-        """See `Controller.layers`."""
-        return self.sizes
+        return self.layers[-1]
 
     @property
     def parameter_count(self) -> int:
         """Number of weights and biases."""
-        return sum((inputs + 1) * outputs for inputs, outputs in itertools.pairwise(self.sizes))
+        return sum((inputs + 1) * outputs for inputs, outputs in itertools.pairwise(self.layers))
 
     @property
     def shape(self) -> str:
         """For example `mlp-28-128-128-8`."""
-        return "-".join(["mlp", *map(str, self.sizes)])
+        return "-".join(["mlp", *map(str, self.layers)])
 
     @property
     def label(self) -> str:
@@ -160,14 +155,14 @@ class MLP(Controller):
     def initial(self, rng: np.random.Generator) -> np.ndarray:
         """Xavier-uniform weights and zero biases (Glorot & Bengio 2010, eq. 16), (p,) float32."""
         layers = []
-        for inputs, outputs in itertools.pairwise(self.sizes):
+        for inputs, outputs in itertools.pairwise(self.layers):
             bound = np.sqrt(6 / (inputs + outputs))
             layers += [rng.uniform(-bound, bound, inputs * outputs), np.zeros(outputs)]
         return np.concatenate(layers).astype(np.float32)
 
     def arguments(self) -> tuple[np.ndarray, np.ndarray]:
         """See `Controller.arguments`: the memory holds the values of two layers."""
-        return np.array(self.sizes), np.zeros((2, max(self.sizes)), np.float32)
+        return np.array(self.layers), np.zeros((2, max(self.layers)), np.float32)
 
     def fold(self, parameters: np.ndarray, mean: np.ndarray, std: np.ndarray) -> np.ndarray:
         """See `Controller.fold`: ((x - mean) / std) W + b = x (W / std) + (b - mean (W / std))."""
@@ -188,7 +183,7 @@ class MLP(Controller):
 
     def _first_layer(self, parameters: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Views of the first layer's weights (n, inputs, outputs) and biases (n, outputs)."""
-        inputs, outputs = self.sizes[:2]
+        inputs, outputs = self.layers[:2]
         weights, biases, _ = np.split(parameters, [inputs * outputs, (inputs + 1) * outputs], axis=1)
         return weights.reshape(-1, inputs, outputs), biases
 

@@ -71,13 +71,13 @@ class Periodic(Controller):
     a search needs no bounds.
 
     Attributes:
-        inputs: number of observations, none of which is used.
+        observation_dim: number of observations, none of which is used.
         signals: which signal each joint plays, (a,).
         signs: with which sign, (a,).
         samples: control steps in a period.
     """
 
-    inputs: int
+    observation_dim: int
     signals: tuple[int, ...]
     signs: tuple[int, ...]
     samples: int
@@ -85,11 +85,6 @@ class Periodic(Controller):
     sigma0 = 0.15
     closed_loop = False
     kernel = staticmethod(_act)
-
-    @property
-    def observation_dim(self) -> int:  # type: ignore[override]
-        """Number of inputs."""
-        return self.inputs
 
     @property
     def action_dim(self) -> int:  # type: ignore[override]
@@ -156,7 +151,7 @@ class PeriodicDescription(ControllerDescription):
             )
         own = [joint for joint in joints if joint not in self.opposite]
         return Periodic(
-            inputs=observation_dim,
+            observation_dim=observation_dim,
             signals=tuple(own.index(self.opposite.get(joint, joint)) for joint in joints),
             signs=tuple(-1 if joint in self.opposite else 1 for joint in joints),
             samples=samples,

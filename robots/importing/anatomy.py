@@ -7,7 +7,7 @@ import numpy as np
 
 from robots.errors import InvalidRobotError
 from robots.model import keyframe_positions, standing_data
-from robots.motors import transmissions
+from robots.motors import TO_JOINT, transmissions
 
 _WORLD = 0
 _FAR = 100.0  # [m] within which distances are measured
@@ -62,9 +62,8 @@ def find_parts(model: mujoco.MjModel, floor: int, *, origin: str) -> Parts:
         InvalidRobotError: there is no torso, motor or foot to be found.
     """
     torso = _torso(model, origin)
-    tree = _Tree(
-        model, standing_data(model, keyframe_positions(model, next(iter(keyframes(model)), None))), floor
-    )
+    pose = keyframe_positions(model, next(iter(keyframes(model)), None))
+    tree = _Tree(model, standing_data(model, pose), floor)
     limbs = [limb for child in tree.children(torso) for limb in tree.limbs(child)]
     if not limbs:
         known = ", ".join(model.joint(joint).name for joint in range(model.njnt))
@@ -103,13 +102,6 @@ def can_touch(model: mujoco.MjModel, one: int, other: int) -> bool:
     return frozenset((one, other)) in pairs or any(masks[i][one] & masks[1 - i][other] for i in range(2))
 
 
-def actuated_joints(model: mujoco.MjModel) -> list[int]:
-    """The hinges and slides that an actuator drives, in the order of the model."""
-    direct = model.actuator_trntype == int(mujoco.mjtTrn.mjTRN_JOINT)
-    driven = {int(joint) for joint in model.actuator_trnid[direct, 0]}
-    return [joint for joint in sorted(driven) if model.jnt_type[joint] in (_HINGE, _SLIDE)]
-
-
 class _Tree:
     """The bodies of a model that stands in some pose."""
 
@@ -117,7 +109,9 @@ class _Tree:
         self._model = model
         self._data = data
         self._floor = floor
-        self._driven = actuated_joints(model)
+        direct = model.actuator_trntype == int(TO_JOINT)
+        driven = sorted({int(joint) for joint in model.actuator_trnid[direct, 0]})
+        self._driven = [joint for joint in driven if model.jnt_type[joint] in (_HINGE, _SLIDE)]
         self._gaps = [self._measured(geom) for geom in range(model.ngeom)]
 
     def children(self, body: int) -> list[int]:

@@ -166,28 +166,16 @@ class Simulation:
 
 @dataclass
 class _Evaluation:
-    """The episodes of one call of `evaluate`, which threads take one by one.
+    """The n episodes of one call of `evaluate`, which threads take one by one and fill in."""
 
-    Attributes:
-        parameters: (n, p) float32.
-        seeds: (n,).
-        variants: which robot runs each, (n,).
-        tallies: of each episode, to be filled in, (n,).
-        contacts: control steps in which each measured foot was in contact, likewise, (n, m).
-        sums: of each episode's observations and of their squares, (n, 2, o), or (n, 2, 0).
-        transitions: of each episode, (n, steps, columns) float32, or (n, 0, columns).
-        traces: likewise.
-        on_finished: see `Simulation.evaluate`.
-    """
-
-    parameters: np.ndarray
-    seeds: np.ndarray
-    variants: np.ndarray
-    tallies: np.ndarray
-    contacts: np.ndarray
-    sums: np.ndarray
-    transitions: np.ndarray
-    traces: np.ndarray
+    parameters: np.ndarray  # (n, p) float32
+    seeds: np.ndarray  # (n,)
+    variants: np.ndarray  # which robot runs each, (n,)
+    tallies: np.ndarray  # (n,)
+    contacts: np.ndarray  # control steps in which each measured foot was in contact, (n, m)
+    sums: np.ndarray  # of observations and of their squares, (n, 2, o), or (n, 2, 0)
+    transitions: np.ndarray  # (n, steps, columns) float32, or (n, 0, columns)
+    traces: np.ndarray  # likewise
     on_finished: Callable[[int], None] | None
 
     def __post_init__(self) -> None:

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import mujoco
 import numpy as np
 
-from robots.model import contact_sensor, put_joints
+from robots.model import contact_sensor
 from robots.motors import ABSENT, Motors, motor_of
 from robots.robot import Robot
 
@@ -127,14 +127,6 @@ def make_state(task: Task, data: mujoco.MjData) -> EpisodeState:
 def read_tally(state: EpisodeState) -> Any:
     """A copy of the tally as named Python numbers: attributes of NumPy's records take ten times as long."""
     return _TALLIED(*state.tally.item(0))
-
-
-def start_positions(robot: Robot) -> np.ndarray:
-    """Positions as built with the actuated joints at 0, but for those of the keyframe, (nq,)."""
-    positions = robot.physics.qpos0.copy()
-    zero = {joint: np.zeros(1) for joint in robot.description.joints}
-    put_joints(robot.physics, positions, zero | dict(robot.start))
-    return positions
 
 
 def _constants(robot: Robot, data: mujoco.MjData) -> np.ndarray:

@@ -23,8 +23,9 @@ from robots.model import knows_halves
 from robots.motors import ABSENT
 from robots.robot import Robot
 from robots.seeds import MOST_SEED
-from robots.simulation.state import EpisodeState, Task, make_state, make_task, read_tally, start_positions
+from robots.simulation.state import EpisodeState, Task, make_state, make_task, read_tally
 from robots.simulation.task import add_drag, apply_action, begin, feel, is_sound, note, score, slow_positions
+from robots.stance import start_positions
 
 _NOT_WATCHED = np.zeros((2, 0))  # the sums of observations that nobody asked for
 _NOT_RECORDED = np.zeros((0, 0), np.float32)  # the transitions, or the trace, that nobody asked for
@@ -217,27 +218,18 @@ class Stepper:
 
 
 class _Physics(NamedTuple):
-    """What it takes to simulate: the addresses of MuJoCo's functions and of their arguments.
+    """What it takes to simulate: the addresses of MuJoCo's functions and of their arguments."""
 
-    Attributes:
-        derive: computes what follows from positions and velocities, at least the places of bodies.
-        move: makes a step of physics, or the half of it that is left once all of that is known.
-        halved: whether it is that half.
-        anew: whether halves derive everything before the first physics step of a control step too.
-        model: of the robot.
-        data: of the stepper.
-    """
-
-    derive: int
-    move: int
-    halved: bool
-    anew: bool
+    derive: int  # computes what follows from positions and velocities, at least the places of bodies
+    move: int  # makes a step of physics, or the half of it that is left once all of that is known
+    halved: bool  # whether it is that half
+    anew: bool  # whether halves derive everything before the first physics step of a control step too
     model: int
     data: int
 
 
 def _physics(derive: str, move: str, model: mujoco.MjModel, data: mujoco.MjData) -> _Physics:
-    """Simulation by these functions of MuJoCo's."""
+    """Simulation by functions of MuJoCo's, given by their names."""
     addresses = _address_of(derive), _address_of(move)
     return _Physics(*addresses, move == "mj_step2", False, model._address, data._address)
 

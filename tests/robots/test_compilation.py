@@ -106,7 +106,7 @@ def test_folders_that_were_not_used_for_weeks_are_removed_and_nothing_else(root:
     assert (recent / "code").exists()
     assert (foreign / "code").exists()
     os.utime(own, (time.time() - MONTH, time.time() - MONTH))
-    assert prepare_cache(root, folder) == own, "the folder in use is kept, however old"
+    assert prepare_cache(root, folder) == own, "the folder for these sources is kept, however old"
 
 
 def test_a_place_that_cannot_be_written_is_said_in_one_line(root: Path, capsys, monkeypatch) -> None:
@@ -121,8 +121,7 @@ def test_a_place_that_cannot_be_written_is_said_in_one_line(root: Path, capsys, 
     assert "file cannot be written (Not a directory)" in message
 
 
-@pytest.mark.parametrize("home", ["/proc/nothing", None])
-def test_commands_work_without_a_home_and_say_so_once(tmp_path: Path, home: str | None) -> None:
+def test_commands_work_without_a_home_and_say_so_once(tmp_path: Path) -> None:
     """Also in worker processes, which share the folder that takes the home's place, and in drawing."""
     code = (
         "import os, pwd, sys\n"
@@ -139,7 +138,7 @@ def test_commands_work_without_a_home_and_say_so_once(tmp_path: Path, home: str 
     ended = subprocess.run(
         [sys.executable, tmp_path / "main.py", *study, "--evaluations", "40", "--processes", "2"],
         cwd=tmp_path,
-        env=environment | ({} if home is None else {"HOME": home}),
+        env=environment,
         capture_output=True,
         text=True,
     )
@@ -148,48 +147,14 @@ def test_commands_work_without_a_home_and_say_so_once(tmp_path: Path, home: str 
     assert sorted(path.name for path in tmp_path.iterdir()) == ["main.py", "studies"]
 
 
-def test_a_caller_in_another_file_is_compiled_anew(tmp_path: Path) -> None:
-    """Numba alone would go on with the callee that was compiled into the caller."""
-    package = tmp_path / "robots"
-    package.mkdir()
-    (package / "__init__.py").write_text("")
-    (package / "compilation.py").write_bytes(Path("robots/compilation.py").read_bytes())
-    (package / "outer.py").write_text(
-        "from robots.compilation import compiled\nfrom robots.inner import inner\n\n\n"
-        "@compiled()\ndef outer(x):\n    return inner(x)\n\n\nprint(outer(1.0))\n"
-    )
-    printed = []
-    for added in (1, 2):
-        (package / "inner.py").write_text(
-            "from robots.compilation import compiled\n\n\n"
-            f"@compiled()\ndef inner(x):\n    return x + {added}\n"
-        )
-        printed.append(
-            subprocess.run(
-                [sys.executable, "-m", "robots.outer"],
-                cwd=tmp_path,
-                env={**os.environ, "NUMBA_CACHE_DIR": str(tmp_path / "cache")},
-                capture_output=True,
-                text=True,
-                check=True,
-            ).stdout
-        )
-    assert printed == ["2.0\n", "3.0\n"]
-
-
-def run_kernels(folder: Path, **options: Any) -> subprocess.CompletedProcess[str]:
-    """Run a script with kernels in a package of its own, with a cache beside it."""
+def run_package(folder: Path, sources: dict[str, str], **options: Any) -> subprocess.CompletedProcess[str]:
+    """Run `kernels` among modules with kernels, in a package of its own with a cache next to it."""
     package = folder / "robots"
     package.mkdir(exist_ok=True)
     for name in ("__init__", "compilation"):
         (package / f"{name}.py").write_bytes(Path(f"robots/{name}.py").read_bytes())
-    kernels = "".join(f"@compiled()\ndef f{number}(x):\n    return x + {number}\n\n\n" for number in range(6))
-    (package / "kernels.py").write_text(
-        "from numba import types\n\nfrom robots.compilation import compiled, function_pointer\n\n\n"
-        f"{kernels}def pointed(x):\n    x[0] += 6\n\n\n"
-        "pointer = function_pointer(pointed, types.void(types.float64[:]))\n"
-        "print(*(f(1.0) for f in (f0, f1, f2, f3, f4, f5)))\n"
-    )
+    for name, source in sources.items():
+        (package / f"{name}.py").write_text(source)
     return subprocess.run(
         [sys.executable, "-m", "robots.kernels"],
         cwd=folder,
@@ -198,6 +163,29 @@ def run_kernels(folder: Path, **options: Any) -> subprocess.CompletedProcess[str
         text=True,
         **options,
     )
+
+
+def test_a_caller_in_another_file_is_compiled_anew(tmp_path: Path) -> None:
+    """Numba alone would go on with the callee that was compiled into the caller."""
+    head, printed = "from robots.compilation import compiled\n", []
+    outer = f"{head}from robots.inner import inner\n@compiled()\ndef outer(x):\n    return inner(x)\n"
+    for added in (1, 2):
+        inner = f"{head}@compiled()\ndef inner(x):\n    return x + {added}\n"
+        ended = run_package(tmp_path, {"inner": inner, "kernels": f"{outer}print(outer(1.0))\n"})
+        printed.append(ended.stdout)
+    assert printed == ["2.0\n", "3.0\n"]
+
+
+def run_kernels(folder: Path, **options: Any) -> subprocess.CompletedProcess[str]:
+    """Run seven kernels."""
+    kernels = "".join(f"@compiled()\ndef f{number}(x):\n    return x + {number}\n" for number in range(6))
+    source = (
+        "from numba import types\nfrom robots.compilation import compiled, function_pointer\n"
+        f"{kernels}def pointed(x):\n    x[0] += 6\n"
+        "pointer = function_pointer(pointed, types.void(types.float64[:]))\n"
+        "print(*(f(1.0) for f in (f0, f1, f2, f3, f4, f5)))\n"
+    )
+    return run_package(folder, {"kernels": source}, **options)
 
 
 def damage(path: Path, way: str) -> None:

@@ -25,14 +25,14 @@ def _reference(amplitude: float, phase: float, duty: float, samples: int) -> np.
     ("amplitude", "phase", "duty"), [(1, 0, 0.5), (0.6, 0.3, 0.2), (0.4, 0.95, 0.9), (1, 0.1, 0), (0.5, 0, 1)]
 )
 def test_a_signal_is_a_smoothed_square_wave(amplitude: float, phase: float, duty: float) -> None:
-    controller = Periodic(inputs=0, signals=(0,), signs=(1,), samples=50)
+    controller = Periodic(observation_dim=0, signals=(0,), signs=(1,), samples=50)
     table = np.zeros((50, 1), np.float32)
     controller.prepare(np.array([amplitude, phase, duty], np.float32), table)
     np.testing.assert_allclose(table[:, 0], _reference(amplitude, phase, duty, 50), atol=2e-3)
 
 
 def test_parameters_need_no_bounds() -> None:
-    controller = Periodic(inputs=0, signals=(0,), signs=(1,), samples=40)
+    controller = Periodic(observation_dim=0, signals=(0,), signs=(1,), samples=40)
     inside, outside = np.zeros((40, 1), np.float32), np.zeros((40, 1), np.float32)
     controller.prepare(np.array([1, 0.25, 0], np.float32), inside)
     controller.prepare(np.array([7, -2.75, -3], np.float32), outside)

@@ -1,5 +1,7 @@
 """Evidence: what it is made of, for every robot."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -10,40 +12,28 @@ from robots.simulation.evidence import evidence_names, evidence_of
 from robots.simulation.simulation import Simulation
 
 
-def episodes(**changes) -> Episodes:
-    """Three episodes of the ant, the last of which diverged."""
-    columns = {
-        "objectives": np.array([1.0, 2.0, np.nan]),
-        "measures": np.array([[0.1, 0.2, 0.3, 0.4], [0.5, 0.6, 0.7, 0.8], [np.nan] * 4]),
-        "steps": np.array([1000, 250, 7]),
-        "distances": np.array([3.0, 0.5, np.nan]),
-        "energies": np.array([50.0, 20.0, np.inf]),
-        "diverged": np.array([False, False, True]),
-        "fell": np.array([False, True, False]),
-        "midway": np.array([1.5, 0.4, np.nan]),
-        "lateral": np.array([-0.2, 0.3, np.nan]),
-        "heading": np.array([np.pi / 6, -np.pi, np.nan]),
-    }
-    return Episodes(**columns | changes)
-
-
 def test_each_number_is_what_its_name_says() -> None:
+    """Of four episodes of the ant, the third of which diverged; the last one ended at once."""
     ant = load_robot("ant").with_episode_steps(1000)
-    found = evidence_of(episodes(), ant)
-    column = dict(zip(evidence_names(ant), found.T, strict=True))
+    episodes = replace(
+        Episodes.unknown(4, 4),
+        measures=np.array([[0.1, 0.2, 0.3, 0.4], [0.5, 0.6, 0.7, 0.8], [np.nan] * 4, [0] * 4]),
+        steps=np.array([1000, 250, 7, 0]),
+        energies=np.array([50.0, 20.0, np.inf, 0]),
+        diverged=np.array([False, False, True, False]),
+        midway=np.array([1.5, 0.4, np.nan, 0]),
+        lateral=np.array([-0.2, 0.3, np.nan, 0]),
+        heading=np.array([np.pi / 6, -np.pi, np.nan, 0]),
+    )
+    column = dict(zip(evidence_names(ant), evidence_of(episodes, ant).T, strict=True))
     for number, foot in enumerate(ant.description.measures):
-        assert list(column[f"{foot} contact [share]"][:2]) == list(episodes().measures[:2, number])
-    assert list(column["midway [m]"]) == [1.5, 0.4, 0]
-    assert list(column["lateral [m]"]) == [-0.2, 0.3, 0]
-    assert column["sine of heading"] == pytest.approx([0.5, 0, 0])
-    assert column["cosine of heading"] == pytest.approx([np.sqrt(0.75), -1, 0])
-    assert column["power [W]"] == pytest.approx([50 / (1000 * 0.0165), 20 / (250 * 0.0165), 0])
-    assert list(column["survived [share]"]) == [1, 0.25, 0]
-
-
-def test_an_episode_that_ends_at_once_has_a_power() -> None:
-    ended = episodes(steps=np.zeros(3, int), energies=np.zeros(3))
-    assert np.isfinite(evidence_of(ended, load_robot("ant"))).all()
+        assert list(column[f"{foot} contact [share]"][:2]) == list(episodes.measures[:2, number])
+    assert list(column["midway [m]"]) == [1.5, 0.4, 0, 0]
+    assert list(column["lateral [m]"]) == [-0.2, 0.3, 0, 0]
+    assert column["sine of heading"] == pytest.approx([0.5, 0, 0, 0])
+    assert column["cosine of heading"] == pytest.approx([np.sqrt(0.75), -1, 0, 1])
+    assert column["power [W]"] == pytest.approx([50 / (1000 * 0.0165), 20 / (250 * 0.0165), 0, 0])
+    assert list(column["survived [share]"]) == [1, 0.25, 0, 0]
 
 
 @pytest.mark.parametrize("name", robot_names())

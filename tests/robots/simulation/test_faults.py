@@ -113,8 +113,3 @@ def test_a_fixed_joint_reads_its_angle_and_a_lost_one_zero(ant: Robot) -> None:
 def test_faults_of_several_changes_add_up(ant: Robot) -> None:
     robot = _faulty(_faulty(ant, Faults(delay=1, stuck={"roll": 0.1})), Faults(delay=2, noisy={"pitch": 0.2}))
     assert robot.faults == Faults(delay=3, stuck={"roll": 0.1}, noisy={"pitch": 0.2})
-
-
-def test_observations_have_names(robot: Robot) -> None:
-    names = robot.observation_names
-    assert len(names) == len(set(names)) == robot.observation_dim

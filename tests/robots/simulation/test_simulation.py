@@ -78,14 +78,6 @@ def test_variants_run_side_by_side_as_each_does_alone(ant, controllers, referenc
         assert np.array_equal(found, np.where(chosen, as_heavy, alone), equal_nan=True)
 
 
-def test_results_are_plausible(reference: Episodes) -> None:
-    assert np.all((reference.measures >= 0) & (reference.measures <= 1))
-    assert np.all((reference.steps >= 1) & (reference.steps <= 1000))
-    assert len(np.unique(reference.steps)) > 2, "all episodes alike: early endings went untested"
-    assert np.all(reference.energies > 0)
-    assert not reference.diverged.any()
-
-
 def test_progress_is_reported(ant, controllers) -> None:
     seen: list[int] = []
     with Simulation(ant, threads=2) as simulation:
