@@ -86,7 +86,6 @@ class Alive(Record):
 
 
 def _ascending(limits: tuple[float, float]) -> tuple[float, float]:
-    """Refuse limits that are reversed."""
     if limits[0] > limits[1]:
         raise ValueError(f"a range goes from low to high, not from {limits[0]:g} to {limits[1]:g}")
     return limits
@@ -250,7 +249,6 @@ class Description(Record):
 
 
 def _require(what: str, names: Iterable[str], known: Iterable[str], kind: str) -> None:
-    """Raise when a name is not among the known ones."""
     for name in names:
         if name not in known:
             raise ValueError(f"{what} {name!r}, which is not among its {kind}: {', '.join(known)}")

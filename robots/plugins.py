@@ -47,7 +47,6 @@ def load_plugins(files: Sequence[str | Path] = ()) -> None:
 
 
 def _load_file(path: str) -> None:
-    """Import a file once."""
     if path in _loaded:
         return
     with explain_errors(f"the plugin {path} cannot be read"):
@@ -76,7 +75,6 @@ def registered_twice(what: str, name: str, *things: object) -> InvalidValueError
 
 
 def _failure(plugin: str, error: BaseException) -> InvalidFileError:
-    """What to raise when importing a plugin fails."""
     return InvalidFileError(
         f"the plugin {plugin} cannot be loaded: {type(error).__name__}: {one_line(error)}"
     )

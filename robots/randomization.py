@@ -96,7 +96,6 @@ def read_randomization(text: str, robot: Robot) -> Randomization | None:
 
 
 def _number(piece: str, text: str) -> float | int:
-    """A number in the text of a randomization."""
     for kind in (int, float):
         try:
             return kind(piece)
@@ -108,7 +107,6 @@ def _number(piece: str, text: str) -> float | int:
 
 
 def _check(robot: Robot, randomization: Randomization) -> None:
-    """Refuse a randomization that cannot change what it is meant to."""
     model, feet = robot.physics, robot.description.feet
     if randomization.model_copy(update={"models": 1}) == Randomization(models=1):
         raise InvalidValueError("this randomization changes nothing: give a range such as mass=0.8:1.2")

@@ -56,14 +56,10 @@ class Faults:
 
     def __add__(self, other: "Faults") -> "Faults":
         """Both; of two that say something of one observation or joint the second counts, delays add up."""
-        return Faults(
-            delay=self.delay + other.delay,
-            stuck={**self.stuck, **other.stuck},
-            noisy={**self.noisy, **other.noisy},
-            fixed={**self.fixed, **other.fixed},
-            play={**self.play, **other.play},
-            swapped={**self.swapped, **other.swapped},
-        )
+        both = {
+            name: {**values, **getattr(other, name)} for name, values in vars(self).items() if name != "delay"
+        }
+        return Faults(delay=self.delay + other.delay, **both)
 
 
 NO_FAULTS = Faults()
@@ -95,7 +91,6 @@ class Modification:
 
 
 def _unpickled(kind: type[Modification], fields: bytes) -> Modification:
-    """A modification that was pickled."""
     return kind(**cloudpickle.loads(fields))
 
 
@@ -184,21 +179,13 @@ class Robot:
         """All faults of its signals, which its model cannot express."""
         return sum((modification.faults for modification in self.modifications), NO_FAULTS)
 
-    def modified(
-        self, label: str, edit: Edit | None = None, faults: Faults = NO_FAULTS, patch: Patch | None = None
-    ) -> "Robot":
-        """The robot after one more change to its model.
-
-        Args:
-            label: what to call the change.
-            edit: see `Modification`.
-            faults: see `Modification`.
-            patch: see `Modification`.
+    def modified(self, label: str, edit: Edit | None = None, faults: Faults = NO_FAULTS) -> "Robot":
+        """The robot after one more change to its model; the arguments are those of a `Modification`.
 
         Raises:
             InvalidRobotError: the changed model does not compile.
         """
-        return self.with_modifications(Modification(label, edit, faults, patch))
+        return self.with_modifications(Modification(label, edit, faults))
 
     def with_modifications(self, *more: Modification, unseen: bool = False) -> "Robot":
         """The robot after further changes to its model, which is compiled at most once, see `modified`.
@@ -210,25 +197,24 @@ class Robot:
         """
         if not more:
             return self
-        modifications, patching = (*self.modifications, *more), more
+        every, patching = (*self.modifications, *more), more
         model, physics = self.model, self.physics
-        if any(modification.edit for modification in more):
-            patching, spec = modifications, self._stripped.copy() if unseen else self.spec()
-            for edit in filter(None, (modification.edit for modification in modifications)):
+        if any(change.edit for change in more):
+            patching, spec = every, self._stripped.copy() if unseen else self.spec()
+            for edit in filter(None, (change.edit for change in every)):
                 edit(spec)
-            origin = f"{self.name} with {', '.join(modification.label for modification in modifications)}"
+            origin = f"{self.name} with {', '.join(change.label for change in every)}"
             if unseen:
                 model = physics = compile_physics(spec, self.description, origin)
             else:
                 model, physics = compile_models(spec, self.description, origin)
-        patches = [modification.patch for modification in patching if modification.patch]
-        if patches:
+        if patches := [change.patch for change in patching if change.patch]:
             physics = copy.copy(physics)
             model = physics if unseen else copy.copy(model)
-        for patch in patches:
-            for changed in (physics,) if unseen else (physics, model):
-                patch(changed)
-        return replace(self, model=model, physics=physics, modifications=modifications)
+            for patch in patches:
+                for changed in (physics,) if unseen else (physics, model):
+                    patch(changed)
+        return replace(self, model=model, physics=physics, modifications=every)
 
     def with_episode_steps(self, steps: int | None) -> "Robot":
         """The robot with another limit on its episodes [control steps], or None; it shares the model."""

@@ -97,12 +97,10 @@ def robot_facts(robot: Robot) -> dict[str, list[str]]:
 
 
 def _cells(robot: Robot) -> str:
-    """The archive's cells along each measure."""
     return f"{' x '.join(map(str, robot.description.archive))} cells"
 
 
 def _alive_words(alive: Alive) -> str:
-    """When a robot counts as alive."""
     conditions = []
     if alive.min_height is not None:
         conditions.append(f"the torso is above {alive.min_height:g} m")
@@ -120,7 +118,6 @@ def _alive_words(alive: Alive) -> str:
 
 
 def _reward_words(reward: Reward) -> str:
-    """The reward per control step."""
     terms = {
         f"{reward.alive:+g} while alive, else {-reward.alive:+g}": reward.alive,
         f"{reward.progress:+g} per m/s ahead": reward.progress,

@@ -99,7 +99,6 @@ else:
     import fcntl
 
     def _try_to_lock(file: IO[str]) -> bool:
-        """Lock the whole file."""
         try:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:

@@ -166,7 +166,6 @@ class _Tree:
         return [child for child in self.children(body) if self.joints(self.subtree(child))]
 
     def _geoms(self, bodies: list[int]) -> list[int]:
-        """The geoms of some bodies."""
         return [geom for geom in range(self._model.ngeom) if self._model.geom_bodyid[geom] in bodies]
 
     def _measured(self, geom: int) -> float:
@@ -200,7 +199,6 @@ def keyframes(model: mujoco.MjModel) -> list[str]:
 
 
 def _names(model: mujoco.MjModel, limbs: list[list[int]]) -> list[str]:
-    """A name for each limb."""
     whole = [model.body(limb[0]).name for limb in limbs]
     short = [_common([model.body(body).name.split("_") for body in limb]) for limb in limbs]
     return short if all(short) and len(set(short)) == len(short) else whole

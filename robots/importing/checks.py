@@ -65,7 +65,6 @@ def _try(robot: Robot) -> tuple[Episodes, float]:
 
 
 def _body_words(robot: Robot, data: mujoco.MjData) -> str:
-    """Mass, and height of the torso."""
     torso = robot.model.body(robot.description.torso).id
     return f"{robot.model.body_subtreemass[torso]:.3g} kg; the torso stands {data.xpos[torso, 2]:.3g} m high"
 
@@ -164,7 +163,6 @@ def model_remarks(robot: Robot) -> list[str]:
 
 
 def _slowness(robot: Robot) -> list[str]:
-    """What makes a robot slow to simulate."""
     remarks, substeps = [], robot.description.substeps
     if robot.model.geom_type[robot.model.geom(robot.description.floor).id] == mujoco.mjtGeom.mjGEOM_HFIELD:
         remarks.append(

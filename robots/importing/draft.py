@@ -153,7 +153,6 @@ def _with_a_pose(model: _Model) -> tuple[str, list[str]]:
 
 
 def _remark(keyframe: str, stance: Stance) -> str:
-    """Why a keyframe will not do as it is."""
     if stance.fell:
         return f"The keyframe {keyframe!r} is left out: the robot does not keep standing in it."
     side = "above" if stance.gap > 0 else "inside"
@@ -250,7 +249,6 @@ def _cells(measures: int) -> list[int]:
 
 
 def _choices(robot: Robot) -> dict[str, list[str]]:
-    """What the draft chose, and what else there is."""
     description = robot.description
     turned = sum(servo.stiffness is not None for servo in description.servos.values())
     driven = {
@@ -275,7 +273,6 @@ def _block(head: str, entries: Mapping[str, object]) -> str:
 
 
 def _lines(entries: Mapping[str, object]) -> str:
-    """A line of YAML for each entry."""
     return "\n".join(f"  {_flow(name)}: {_flow(value)}" for name, value in entries.items())
 
 

@@ -22,24 +22,17 @@ _MOST = 250_000_000  # bytes of all files
 _MOST_PARTS = 400_000  # elements and attributes of all files
 _DEEPEST = 500  # elements in each other; MuJoCo accepts no more
 _MOST_MODELS = 20  # attached models in each other
-# MuJoCo accepts comments that are not XML, with "--" in them; one without an end goes on to that of the text
 _PNG = b"\x89PNG\r\n\x1a\n"
+# MuJoCo accepts comments that are not XML, with "--" in them; one without an end goes on to that of the text
 _COMMENT = re.compile(r"<!--.*?(?:-->|\Z)", re.DOTALL)
 
 
-class Collected(NamedTuple):
-    """An MJCF without includes, and the content of the files that it refers to, by the names that it uses.
-
-    `alone` tells whether the MJCF referred to no other file; the text is then as it was.
-    """
-
-    text: str
-    files: dict[str, bytes]
-    alone: bool
-
-
-def collect(path: Path) -> Collected:
+def collect(path: Path) -> tuple[str, dict[str, bytes], bool]:
     """Read an MJCF and the files that it refers to, which must be in its folder or below.
+
+    Returns:
+        The MJCF without includes; the content of the files that it refers to, by the names that it uses; and
+        whether it referred to no other file: the text is then as it was.
 
     Raises:
         InvalidFileError: a file cannot be read, is too large or no regular file.
@@ -49,8 +42,8 @@ def collect(path: Path) -> Collected:
     collection, text = _Collection(path), read_text(path)
     tree = collection.read(path, text)
     if collection.alone:
-        return Collected(text, {}, alone=True)
-    return Collected(ElementTree.tostring(tree, "unicode"), collection.files, alone=False)
+        return text, {}, True
+    return ElementTree.tostring(tree, "unicode"), collection.files, False
 
 
 class _Model(NamedTuple):
@@ -58,9 +51,7 @@ class _Model(NamedTuple):
 
     folder: Path
     included: set[Path]  # the files that are part of it
-    users: list[
-        tuple[Element, Path]
-    ]  # what refers to other files, and the folder of the file where it stands
+    users: list[tuple[Element, Path]]  # what refers to files, and the folder of the file where it stands
 
 
 class _Collection:
@@ -117,7 +108,6 @@ class _Collection:
         element[:] = children
 
     def _parse(self, path: Path, text: str) -> Element:
-        """Parse the text of a file."""
         name = "it" if path == self._origin else repr(path.name)
         text = _COMMENT.sub(lambda comment: "\n" * comment[0].count("\n"), text)
         self._parts += text.count("<") + text.count("=")
@@ -144,7 +134,7 @@ class _Collection:
                 )
             if file_exists(path):
                 return path
-        raise self._refusal(f"it refers to {name!r}, which cannot be opened")
+        raise self._refusal(f"it refers to {str(folders[0] / name)!r}, which cannot be opened")
 
     def _attach(self, path: Path, depth: int) -> str:
         """Read a model that is attached; returns the name under which it is kept."""

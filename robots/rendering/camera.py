@@ -107,7 +107,6 @@ class Camera:
         return self._canvas.draw(data, self._scene)
 
     def _light_up(self, names: Collection[str]) -> None:
-        """Make geoms of the scene glow."""
         for geom in self._scene.geoms[: self._scene.ngeom]:
             is_geom = geom.objtype == mujoco.mjtObj.mjOBJ_GEOM
             if is_geom and self._model.geom(geom.objid).name in names:

@@ -96,7 +96,6 @@ class WalkingEnvironment(gymnasium.Env[np.ndarray, np.ndarray]):
             self._camera = None
 
     def _check_open(self) -> None:
-        """Refuse to go on after `close`."""
         if self._closed:
             raise InvalidValueError("the environment was closed: make another one")
 
@@ -104,7 +103,6 @@ class WalkingEnvironment(gymnasium.Env[np.ndarray, np.ndarray]):
         return {**self.__dict__, "_camera": None}  # a copy makes one of its own
 
     def _info(self) -> dict[str, Any]:
-        """What the episode has added up so far."""
         return {
             "measures": self._stepper.measures,
             "distance": self._stepper.progress,

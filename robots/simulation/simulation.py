@@ -146,7 +146,6 @@ class Simulation:
         return parameters, seeds, variants, request
 
     def _known(self, variants: np.ndarray, n: int) -> np.ndarray:
-        """Check which robots are to run n pairs."""
         variants = _one_each("variants", variants, n, "integers")
         least, most = (variants.min(), variants.max()) if n else (0, 0)
         if not 0 <= least <= most < len(self._robots):
@@ -201,7 +200,6 @@ class _Evaluation:
             return None if self.abandoned[0] else next(self._waiting, None)
 
     def _finish(self, index: int, stepper: Stepper) -> None:
-        """Write down the result of an episode that has ended."""
         self.tallies[index] = stepper.state.tally[0]
         self.contacts[index] = stepper.contacts
         with self._lock:
@@ -226,7 +224,6 @@ def available_cores() -> int:
 
 
 def _one_each(name: str, values: np.ndarray, n: int, kind: Literal["integers", "booleans"]) -> np.ndarray:
-    """Check that there is one value of a kind for each of n pairs."""
     values = np.asarray(values)
     if values.shape != (n,) or values.dtype.kind not in {"integers": "iu", "booleans": "b"}[kind]:
         raise InvalidValueError(f"{name} must be {n} {kind}, not {values.dtype} of shape {values.shape}")
@@ -234,7 +231,6 @@ def _one_each(name: str, values: np.ndarray, n: int, kind: Literal["integers", "
 
 
 def _check_variants(robots: Sequence[Robot]) -> None:
-    """Refuse robots that cannot share an evaluation."""
     if not robots:
         raise InvalidValueError("a simulation needs a robot")
     first, *others = ((robot.controller, robot.measure_dim) for robot in robots)

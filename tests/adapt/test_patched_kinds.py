@@ -9,7 +9,7 @@ from adapt.damage.kinds import damage_kinds
 from adapt.damage.patches import turn_limb
 from adapt.damage.text import parse_damage
 from robots.errors import InvalidValueError
-from robots.robot import load_robot
+from robots.robot import Modification, load_robot
 from robots.simulation.stepper import Stepper
 
 JOINT = "left_middle_femur"
@@ -129,7 +129,9 @@ def test_what_needs_no_compiling_is_not_compiled_and_lasts_through_what_does(mon
     gain = [model.actuator(JOINT).gainprm[0] for model in (robot.physics, both.physics, both.model)]
     assert gain[1:] == [0.25 * gain[0]] * 2
     monkeypatch.setattr("robots.robot.compile_models", None)
-    weaker = both.modified("weaker", patch=lambda model: model.actuator_gainprm.__imul__(0.5))
+    weaker = both.with_modifications(
+        Modification("weaker", patch=lambda model: model.actuator_gainprm.__imul__(0.5))
+    )
     assert weaker.physics.actuator(JOINT).gainprm[0] == 0.125 * gain[0]
     assert both.physics.actuator(JOINT).gainprm[0] == 0.25 * gain[0]
 

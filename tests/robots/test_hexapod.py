@@ -89,21 +89,6 @@ def test_the_published_tripod_walks_straight_ahead(hexapod: Robot) -> None:
     assert episodes.objectives.std() > 0, "all trials are alike"
 
 
-def test_tripods_take_turns(hexapod: Robot) -> None:
-    """The feet of a tripod touch the ground together, those of the two hardly ever."""
-    stepper = Stepper(hexapod)
-    stepper.reset(0)
-    touching = []
-    while not stepper.over:
-        stepper.drive(TRIPOD.ravel().astype(np.float32))
-        touching.append(stepper.state.touching.copy())
-    alike = np.corrcoef(np.array(touching, float).T)
-    tripods = np.arange(6) % 2
-    same = tripods[:, None] == tripods
-    assert alike[same].min() > 0
-    assert alike[~same].max() < 0
-
-
 def test_who_lies_on_its_back_scores_nothing(hexapod: Robot) -> None:
     stepper = Stepper(hexapod)
     stepper.reset(0)

@@ -56,7 +56,9 @@ def test_folding_makes_up_for_normalisation_and_unfolding_undoes_it(controller: 
     rng = np.random.default_rng(1)
     mean, std = rng.normal(size=controller.observation_dim), rng.uniform(0.5, 2, controller.observation_dim)
     parameters = controller.initial(rng)[None]
-    folded = controller.fold(parameters, mean, std)
+    before, folded = parameters.copy(), controller.fold(parameters, mean, std)
+    assert np.array_equal(parameters, before)
+    assert (folded.dtype, folded.shape) == (np.float32, parameters.shape)
     np.testing.assert_allclose(controller.unfold(folded, mean, std), parameters, atol=1e-5)
     observation = rng.uniform(-3, 3, controller.observation_dim).astype(np.float32)
     normalised = ((observation - mean) / std).astype(np.float32)

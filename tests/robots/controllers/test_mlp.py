@@ -1,7 +1,6 @@
 import itertools
 
 import numpy as np
-import pytest
 
 from robots.controllers.mlp import MLP, _linear, _tanh
 
@@ -27,24 +26,6 @@ def test_actions_agree_with_a_float64_network() -> None:
         for i in range(4):
             expected = _reference(sizes, parameters[i], observations[i])
             np.testing.assert_allclose(mlp.act(parameters[i], observations[i], 0), expected, atol=5e-6)
-
-
-@pytest.mark.parametrize("sizes", [(28, 128, 128, 8), (5, 3, 2), (3, 2)])
-def test_a_folded_network_acts_on_observations_as_the_network_on_normalised_ones(sizes) -> None:
-    rng = np.random.default_rng(2)
-    mlp, mean, std = MLP(sizes), rng.normal(size=sizes[0]), rng.uniform(0.1, 3, sizes[0])
-    parameters = rng.normal(0, 0.3, (6, mlp.parameter_count)).astype(np.float32)
-    observations = rng.uniform(-5, 5, (6, sizes[0])).astype(np.float32)
-    before = parameters.copy()
-    folded = mlp.fold(parameters, mean, std)
-    assert np.array_equal(parameters, before)
-    assert (folded.dtype, folded.shape) == (np.float32, parameters.shape)
-    actions = [mlp.act(*pair, 0) for pair in zip(folded, observations, strict=True)]
-    expected = [
-        _reference(sizes, *pair) for pair in zip(parameters, (observations - mean) / std, strict=True)
-    ]
-    np.testing.assert_allclose(actions, expected, atol=1e-5)
-    assert np.abs(folded - parameters).max() > 0.1
 
 
 def test_unfolding_undoes_folding_in_any_memory_order() -> None:

@@ -1,6 +1,5 @@
 """Locks: one process at a time, released by a crash, and the second one is told who holds it."""
 
-import os
 import signal
 import subprocess
 import sys
@@ -42,15 +41,6 @@ def test_the_second_is_told_who_holds_it_until_that_process_dies(tmp_path: Path)
         process.send_signal(signal.SIGKILL)
         process.wait()
     with locked(path):
-        pass
-
-
-def test_parts_of_one_process_keep_each_other_out(tmp_path: Path) -> None:
-    with (
-        locked(tmp_path / "run"),
-        pytest.raises(InUseError, match=f"process {os.getpid()}"),
-        locked(tmp_path / "run"),
-    ):
         pass
 
 

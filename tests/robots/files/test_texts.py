@@ -19,7 +19,7 @@ WRONG = {
     "no integer": "!!int x",
     "no number": "!!float x",
     "no binary integer": "0b_",
-    "too deep": "[" * 3000,
+    "too deep": "[" * 1200,
     "too deep pairs": "{a: " * 3000,
     "not hashable": "{[1]: 2}",
     "very long number": "!!int " + "1" * 5000,

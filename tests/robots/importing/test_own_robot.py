@@ -13,8 +13,6 @@ from robots.errors import InvalidFileError, InvalidRobotError, UnknownNameError
 from robots.importing.checks import check_robot
 from robots.importing.draft import draft_robot
 from robots.robot import Robot, find_robot, load_robot, read_robot, robot_from_text
-from robots.simulation.environment import WalkingEnvironment
-from robots.simulation.simulation import Simulation
 from robots.simulation.stepper import Stepper
 from robots.stance import standing_on_floor
 
@@ -71,18 +69,6 @@ def test_a_robot_that_lost_a_joint_or_a_leg_starts_in_the_rest_of_the_pose(path:
     np.testing.assert_allclose(first_state(robot.modified("locked", lock))[7:], [0.5, *POSE[2:]])
     lost = robot.modified("lost", lambda spec: spec.delete(spec.body("front_left_thigh")))
     np.testing.assert_allclose(first_state(lost)[7:], POSE[2:])
-
-
-def test_all_ways_to_simulate_start_alike(path: Path) -> None:
-    robot = read_robot(path).with_episode_steps(1)
-    with Simulation(robot, threads=1) as simulation:
-        controller = simulation.controller
-        parameters = controller.initial(np.random.default_rng(0))[None]
-        episodes = simulation.evaluate(parameters, np.array([3]))
-    environment = WalkingEnvironment(robot)
-    observation, _ = environment.reset(seed=3)
-    action = controller.act(parameters[0], observation, 0)
-    assert environment.step(action)[1] == episodes.objectives[0]
 
 
 def test_ranges_limit_joints_and_what_their_servos_are_told(path: Path) -> None:

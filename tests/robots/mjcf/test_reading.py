@@ -122,6 +122,9 @@ def test_an_mjcf_that_needs_nothing_stays_as_it_is() -> None:
     assert read_self_contained(path) == path.read_text()
 
 
+MESH = '<mujoco><compiler {}/><asset><mesh file="x.obj"/></asset></mujoco>'
+
+
 def including(file: str) -> str:
     return f'<mujoco><include file="{file}"/></mujoco>'
 
@@ -135,7 +138,8 @@ def including(file: str) -> str:
         ),
         ({"a.xml": "hello"}, "it is not XML, see line 1"),
         ({"a.xml": including("none.xml")}, r"refers to '.*none\.xml', which cannot be opened"),
-        ({"a.xml": '<mujoco><asset><mesh file="x.obj"/></asset></mujoco>'}, r"refers to '.*x\.obj', which"),
+        ({"a.xml": MESH.format("")}, r"refers to '[^']*/x\.obj', which cannot be opened"),
+        ({"a.xml": MESH.format('meshdir="assets"')}, r"refers to '[^']*/assets/x\.obj', which cannot be"),
         ({"a.xml": '<?xml version="1.0"?>\n<!-- mine -->\n<robot name="r"/>'}, "is a URDF, but only MJCF"),
         ({"b.xml": "<mujoco/>"}, r"there is no such file; MJCF files in its folder: b\.xml"),
     ],
