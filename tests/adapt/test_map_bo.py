@@ -119,37 +119,10 @@ def test_units_and_zero_of_the_objective_do_not_matter(scale, offset):
     np.testing.assert_allclose(b.predicted, scale * a.predicted + offset, atol=1e-6 * scale * 2000)
 
 
-def test_order_of_the_rows_does_not_matter():
-    prior = make_prior()
-    truth = damaged(prior)
-    order = np.random.default_rng(5).permutation(len(prior))
-    shuffled = Prior(prior.objectives[order], prior.measures[order], prior.min_objective)
-    rows = run(MapBO(Context(prior, trials=15)), truth, 15)
-    assert [order[row] for row in run(MapBO(Context(shuffled, trials=15)), truth[order], 15)] == rows
-
-
 def test_the_first_trial_is_the_best_of_the_repertoire_and_ties_go_to_the_first_row():
     prior = make_prior()
     assert MapBO(Context(prior, trials=1)).ask() == np.argmax(prior.objectives)
     assert MapBO(Context(Prior(np.ones(5), np.zeros((5, 2)), 0.0), trials=1)).ask() == 0
-
-
-def test_what_was_tried_is_not_tried_again_even_where_it_kept_its_promise():
-    prior = make_prior(k=30)
-    best_first = np.argsort(-prior.objectives)
-    selector = MapBO(Context(prior, trials=30), settings=MapBOSettings(exploration=0.0))
-    assert run(selector, prior.objectives, 30) == list(best_first)
-
-
-def test_a_bad_trial_makes_similar_gaits_look_worse():
-    measures = np.array([[0.5, 0.5], [0.55, 0.5], [0.8, 0.5], [1.0, 0.0]])
-    selector = MapBO(Context(Prior(np.full(4, 1000.0), measures, 0.0), trials=5))
-    selector.tell(0, Outcome(100.0))
-    loss = 1000 - selector.predicted
-    assert loss[0] > loss[1] > loss[2] > loss[3] > 0
-    assert loss[0] == pytest.approx(900, rel=0.01)
-    assert (np.diff(selector.uncertainty) > 0).all()
-    assert selector.ask() == 3
 
 
 @pytest.mark.parametrize(

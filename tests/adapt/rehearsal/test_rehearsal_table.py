@@ -8,8 +8,8 @@ import pytest
 from PIL import Image
 
 from adapt.rehearsal.plots import draw_rehearsal
-from adapt.rehearsal.table import survivals, tabulate
-from robots.errors import InvalidFileError, InvalidValueError, UnknownNameError
+from adapt.rehearsal.table import survivals
+from robots.errors import UnknownNameError
 from tests.adapt.rehearsal.made_up import made_up_table
 
 BLUE, VERMILLION, GREEN = (0, 114, 178), (213, 94, 0), (0, 158, 115)
@@ -19,37 +19,6 @@ TABLE = replace(
     objectives=OBJECTIVES,
     falls=np.array([[0, 0, 0, 0], [0, 0.5, 0, 0], [1, 1, 1, 0]], np.float32),
 )
-
-
-def made_up_episodes(*shape: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Objectives, falls and two numbers of evidence."""
-    rng = np.random.default_rng(1)
-    objectives = rng.normal(size=shape).astype(np.float32)
-    evidence = rng.normal(size=(*shape, 2)).astype(np.float32)
-    return objectives, rng.random(shape) < 0.5, evidence
-
-
-def test_entries_are_means_and_deviations_of_their_episodes() -> None:
-    objectives, fell, evidence = made_up_episodes(2, 3, 4)
-    table = tabulate(objectives, fell, evidence, conditions=("healthy", "a:lost"), evidence_names=("x", "y"))
-    assert (table.conditions, table.evidence_names) == (("healthy", "a:lost"), ("x", "y"))
-    assert table.episodes == 4
-    for place in np.ndindex(2, 3):
-        assert table.objectives[place] == pytest.approx(np.mean(objectives[place]), rel=1e-6)
-        assert table.noise[place] == pytest.approx(np.std(objectives[place], ddof=1), rel=1e-5)
-        assert table.falls[place] == np.mean(fell[place])
-        assert table.evidence[place] == pytest.approx(evidence[place].mean(axis=0), rel=1e-5)
-        assert table.evidence_std[place] == pytest.approx(evidence[place].std(axis=0, ddof=1), rel=1e-5)
-    for name in ("objectives", "noise", "falls", "evidence", "evidence_std"):
-        assert getattr(table, name).dtype == np.float32
-
-
-def test_one_episode_has_no_noise() -> None:
-    episodes = made_up_episodes(1, 6, 1)
-    table = tabulate(*episodes, conditions=("healthy",), evidence_names=("x", "y"))
-    assert np.array_equal(table.objectives[0], episodes[0].ravel())
-    assert not table.noise.any()
-    assert not table.evidence_std.any()
 
 
 def test_some_conditions_in_another_order() -> None:
@@ -103,16 +72,3 @@ def test_it_grows_with_the_library(tmp_path: Path, d: int) -> None:
     draw_rehearsal(made_up_table(d=d, k=50), "Gaits", path)
     with Image.open(path) as image:
         assert image.height == pytest.approx(150 * (1.5 + 0.24 * d), abs=2)
-
-
-def test_negative_objectives_are_drawn_without_shares(tmp_path: Path) -> None:
-    draw_rehearsal(replace(TABLE, objectives=OBJECTIVES - 3), "Gaits", tmp_path / "picture.png")
-    assert len(spots(tmp_path / "picture.png", BLUE)) > 1000
-
-
-def test_bad_paths(tmp_path: Path) -> None:
-    with pytest.raises(InvalidValueError, match=r"must end in \.png"):
-        draw_rehearsal(TABLE, "Gaits", tmp_path / "picture.svg")
-    with pytest.raises(InvalidFileError):
-        draw_rehearsal(TABLE, "Gaits", tmp_path / "missing" / "picture.png")
-    assert list(tmp_path.iterdir()) == []

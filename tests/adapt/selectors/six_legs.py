@@ -5,8 +5,6 @@ when they push askew or out of step, and falls when too few hold it. Damages tak
 legs.
 """
 
-from itertools import combinations
-
 import numpy as np
 
 from adapt.rehearsal.table import Table
@@ -106,16 +104,7 @@ class World:
         return Prior(self.outcome("healthy")[0], self.duties, 0.0)
 
 
-def singles() -> list[str]:
-    """Every kind of damage of every leg."""
-    return [f"{leg}:{kind}" for kind in _LEFT for leg in range(LEGS)]
-
-
 def library() -> tuple[str, ...]:
     """Damages to rehearse."""
-    return ("healthy", *singles(), "all:weak@0.5", *(f"{leg}:lost+{leg + 3}:lost" for leg in range(3)))
-
-
-def two_lost() -> list[str]:
-    """Every two legs lost."""
-    return [f"{a}:lost+{b}:lost" for a, b in combinations(range(LEGS), 2)]
+    singles = (f"{leg}:{kind}" for kind in _LEFT for leg in range(LEGS))
+    return ("healthy", *singles, "all:weak@0.5", *(f"{leg}:lost+{leg + 3}:lost" for leg in range(3)))

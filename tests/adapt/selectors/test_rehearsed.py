@@ -11,8 +11,6 @@ from six_legs import World, library
 from adapt.records import Outcome, diagnosis_words
 from adapt.selectors.catalogue import make_selector
 from adapt.selectors.map_bo import MapBOSettings
-from adapt.selectors.multi_prior.fall_risk import FallRisk
-from adapt.selectors.multi_prior.hypotheses import rehearsed_hypotheses
 from adapt.selectors.multi_prior.rehearsed import Rehearsed
 from adapt.selectors.multi_prior.settings import Caution, RehearsedSettings, ResidualLevel, Tolerances
 from adapt.selectors.selector import Context
@@ -189,57 +187,6 @@ def test_where_nothing_fits_it_falls_back_on_searching(world, table):
                 found.append(truth.objectives[went.recommendations[-1]] / truth.objectives.max())
     assert np.mean(ratios["rehearsed"]) > 0.9
     assert np.mean(ratios["rehearsed"]) > np.mean(ratios["best-first"]) - 0.02
-
-
-def test_a_lucky_trial_is_not_recommended(world, table):
-    selector = Rehearsed(Context(world.prior(), trials=9, table=table.take(["healthy"])))
-    good = int(np.argmax(table.objectives[0]))
-    poor = int(np.argsort(table.objectives[0])[150])
-    truth = table.objectives[0]
-    for row in (good, good, good):
-        selector.tell(row, Outcome(float(truth[row]), False, table.evidence[0, row]))
-    selector.tell(poor, Outcome(float(truth[good]) * 1.02, False, table.evidence[0, poor]))
-    assert selector.leader() == poor
-    assert selector.recommendation() == good
-
-
-def test_gaits_that_are_predicted_to_fall_are_avoided(world, table):
-    falls = table.falls.copy()
-    best = int(np.argmax(table.objectives[0]))
-    falls[:, best] = 1.0
-    risky = dataclasses.replace(table, falls=falls)
-    bold = RehearsedSettings(caution=Caution(exponent=0.0, cost=0.0))
-    assert (
-        Rehearsed(Context(world.prior(), trials=9, table=risky.take(["healthy"])), settings=bold).ask()
-        == best
-    )
-    assert Rehearsed(Context(world.prior(), trials=9, table=risky.take(["healthy"]))).ask() != best
-
-
-def test_falls_speak_for_damages_under_which_the_robot_falls_as_easily(world, table):
-    first = world.duties[:, 0]
-    falls = np.zeros_like(table.falls)
-    falls[3, first > 0.5] = 0.9  # under one damage, gaits that stand on the first foot
-    hypotheses = rehearsed_hypotheses(dataclasses.replace(table, falls=falls), world.prior(), pairs=False)
-    risk = FallRisk(hypotheses, world.duties, Caution(by_falls=0.4, memory=1e9))
-    believed = np.full(len(first), 0.25)
-    before = risk.of(believed)
-    assert before == pytest.approx(0.15 + 0.4 * hypotheses.falls(np.arange(len(table))).mean(axis=0))
-    for row in np.flatnonzero(first > 0.8)[:3]:
-        risk.learn(row, Outcome(0.0, True))
-    more = risk.of(believed) - before
-    assert more[first > 0.8].mean() > 0.2
-    assert more[first > 0.8].mean() > 4 * more[first < 0.2].mean()
-
-
-def test_a_cost_of_falls_keeps_to_what_is_safe(world, table):
-    falls = np.full_like(table.falls, 0.5)
-    safe = int(np.argsort(table.objectives.mean(axis=0))[30])  # poor, and the only one that never falls
-    falls[:, safe] = 0.0
-    risky = dataclasses.replace(table, falls=falls)
-    dear = RehearsedSettings(caution=Caution(exponent=0.0, cost=50.0))
-    assert Rehearsed(Context(world.prior(), trials=9, table=risky), settings=dear).ask() == safe
-    assert Rehearsed(Context(world.prior(), trials=9, table=risky)).ask() != safe
 
 
 def test_a_fall_makes_similar_gaits_look_dangerous(world, table):

@@ -1,7 +1,5 @@
 """What every selector of the catalogue promises."""
 
-import dataclasses
-
 import numpy as np
 import pytest
 from six_legs import World, library
@@ -12,7 +10,6 @@ from adapt.selectors.catalogue import make_selector, register, selector_entries
 from adapt.selectors.map_bo import OF_2015
 from adapt.selectors.selector import Context
 from robots.errors import InvalidValueError, UnknownNameError
-from tests.adapt.selectors.replaying import Truth, replay
 
 DAMAGE = "0:lost"
 TRIALS = 12
@@ -122,20 +119,6 @@ def test_every_controller_can_be_tried(make, tell, name):
     if name != "successive-halving":
         with pytest.raises(RuntimeError, match="every controller was tried"):
             selector.ask()
-
-
-@pytest.mark.parametrize("name", selector_entries(thinking=False))
-def test_the_same_outcomes_lead_to_the_same_choices(table, make, name):
-    truth = Truth.of(table, DAMAGE)
-    quiet = dataclasses.replace(
-        truth,
-        objective_std=np.zeros_like(truth.objective_std),
-        evidence_std=np.zeros_like(truth.evidence_std),
-    )
-    first, again = (replay(lambda: make(name), quiet, seed=4, trials=TRIALS, noise=(0, 0)) for _ in range(2))
-    assert first.rows.tolist() == again.rows.tolist()
-    assert first.recommendations.tolist() == again.recommendations.tolist()
-    assert first.stop == again.stop
 
 
 def test_oracle_is_the_best_of_all(world, make):
