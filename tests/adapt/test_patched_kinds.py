@@ -3,6 +3,7 @@
 import mujoco
 import numpy as np
 import pytest
+from odd_robot import odd_robot
 
 from adapt.damage.edits import RED
 from adapt.damage.kinds import damage_kinds
@@ -107,11 +108,13 @@ def test_all_that_a_hinge_moves_is_bent_about_it_and_nothing_else():
     np.testing.assert_allclose(bent.jnt_axis, whole.jnt_axis)
 
 
-def test_what_a_damaged_joint_moves_is_red_up_to_the_next_joint():
-    whole = load_robot("hexapod")
-    model = parse_damage("joint=left_middle_femur:bent@30", whole).apply(whole).model
+@pytest.mark.parametrize("kind", ["bent", "dead"])  # in the compiled model, and before it is compiled
+@pytest.mark.parametrize(("joint", "geoms"), [("lift", {"thigh"}), ("bend", {"shin", "ball"})])
+def test_what_a_damaged_joint_moves_is_red_up_to_the_next_joint(kind, joint, geoms):
+    robot = odd_robot()
+    model = parse_damage(f"joint={joint}:{kind}", robot).apply(robot).model
     red = np.isclose(model.geom_rgba, RED).all(axis=1)
-    assert [model.body(body).name for body in np.unique(model.geom_bodyid[red])] == [JOINT]
+    assert {model.geom(geom).name for geom in np.flatnonzero(red)} == geoms
 
 
 @pytest.mark.parametrize(("kind", "axis"), [("mass-ahead", 0), ("mass-left", 1)])

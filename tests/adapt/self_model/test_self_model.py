@@ -83,6 +83,15 @@ def test_the_mean_likelihood_of_several_episodes_counts_and_models_that_lead_are
     assert losses[2] == pytest.approx(-np.log(np.exp(-np.array(losses[:2])).mean()))
 
 
+def test_what_a_feature_costs_depends_on_noise_and_on_its_spread_over_faults(rating: Rating) -> None:
+    (trials,), shown = rating.active, rating.healthy.mean(0)
+    assert rating.spread.max() > 0.1
+    squares = (shown - trials.measured) ** 2
+    variance = 2 * trials.variance + rating._floor + (0.15 * rating.spread) ** 2
+    expected = 0.25 * 2.5 * np.log(1 + squares / (4 * variance))
+    np.testing.assert_allclose(rating.misfits(shown, trials)[0], expected)
+
+
 def test_models_that_fall_where_the_robot_did_not_run_many_episodes_of_which_the_likely_ones_count(
     rating: Rating,
 ) -> None:
