@@ -89,7 +89,7 @@ def test_what_a_feature_costs_depends_on_noise_and_on_its_spread_over_faults(rat
     squares = (shown - trials.measured) ** 2
     variance = 2 * trials.variance + rating._floor + (0.15 * rating.spread) ** 2
     expected = 0.25 * 2.5 * np.log(1 + squares / (4 * variance))
-    np.testing.assert_allclose(rating.misfits(shown, trials)[0], expected)
+    np.testing.assert_allclose(rating.misfits(shown, trials)[0], expected, atol=1e-12)
 
 
 def test_models_that_fall_where_the_robot_did_not_run_many_episodes_of_which_the_likely_ones_count(
