@@ -44,11 +44,6 @@ class Panels:
         save_figure(self._figure, path)
 
 
-def color_of(number: int) -> str:
-    """The colour of a curve."""
-    return COLORS[number % len(COLORS)]
-
-
 def draw_curve(axes: Axes, places: np.ndarray, curve: np.ndarray, *, number: int, label: str) -> None:
     """Draw a curve with its interval.
 
@@ -61,7 +56,7 @@ def draw_curve(axes: Axes, places: np.ndarray, curve: np.ndarray, *, number: int
     """
     middles, lows, highs = curve
     marker = "" if np.ptp(places) else "o"  # a single point would have no line
-    color, dashes = color_of(number), _DASHES[number % len(_DASHES)]
+    color, dashes = COLORS[number % len(COLORS)], _DASHES[number % len(_DASHES)]
     axes.fill_between(places, lows, highs, color=color, alpha=0.25, linewidth=0)
     axes.plot(places, middles, color=color, linestyle=dashes, marker=marker, label=label)
 

@@ -44,7 +44,7 @@ def _unite(path: Path, identity: Mapping[str, Any]) -> dict[str, Any]:
     if found and not _agree(found, identity):
         raise InvalidValueError(
             f"{path.parent} holds another study ({_describe(found)}), not this one "
-            f"({_describe(identity)}): choose another folder with --out"
+            f"({_describe(identity)}): choose another folder"
         )
     return {
         name: {**found.get(name, {}), **value} if isinstance(value, Mapping) else value
@@ -59,7 +59,7 @@ def _read_identity(path: Path) -> dict[str, Any]:
         found = parse_json(text)
     except InvalidValueError as error:
         raise InvalidFileError(
-            f"{path} does not describe a study ({error}): choose another folder with --out"
+            f"{path} does not describe a study ({error}): choose another folder"
         ) from error
     return found if isinstance(found, dict) and found else {"of": "unknown kind"}
 

@@ -10,12 +10,11 @@ A conclusion is drawn from an interval of a difference, and only where the inter
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache
 from itertools import chain, combinations
-from typing import Literal
+from typing import Literal, NamedTuple
 
 import numpy as np
-from scipy import special, stats
+from scipy import stats
 
 from robots.errors import InvalidValueError
 
@@ -45,11 +44,9 @@ class MeanInterval:
 
 @dataclass(frozen=True)
 class Anova:
-    """A test of whether any groups differ: F with its degrees of freedom, p, and two sizes of the effect.
+    """A test of whether any groups differ: F with its degrees of freedom, and p.
 
-    `eta_squared` is the sum of squares between groups as a fraction of the total, `omega_squared` the same
-    fraction estimated for the population; it is negative where F < 1. `df_within` is not a whole number for
-    Welch's test, which is used where variances may not be taken as equal.
+    `df_within` is not a whole number for Welch's test, which is used where variances may differ.
     """
 
     method: Literal["one-way", "Welch"]
@@ -57,8 +54,6 @@ class Anova:
     df_between: int
     df_within: float
     p: float
-    eta_squared: float
-    omega_squared: float
 
 
 @dataclass(frozen=True)
@@ -66,8 +61,7 @@ class PairTest:
     """Whether and by how much two groups differ.
 
     `difference` is the mean of the first - the mean of the second. Its interval, from `low` to `high`, holds
-    for all pairs together, and `p` is adjusted for the number of groups. `hedges_g` is the difference in
-    pooled standard deviations, with the exact bias correction of Hedges 1981. `sign` is what `decide` says.
+    for all pairs together, and `p` is adjusted for the number of groups. `sign` is what `decide` says.
     """
 
     first: str
@@ -76,7 +70,6 @@ class PairTest:
     low: float
     high: float
     p: float
-    hedges_g: float
     sign: Sign
 
 
@@ -132,8 +125,7 @@ def mean_interval(values: Sequence[float] | np.ndarray) -> MeanInterval:
     return MeanInterval(mean, mean - reach, mean + reach)
 
 
-@dataclass(frozen=True)
-class Deviation:
+class Deviation(NamedTuple):
     """A standard deviation, and how many degrees of freedom its estimate has."""
 
     deviation: float
@@ -165,38 +157,6 @@ def compare_with_printed(
         free = error**2 / (own**2 / (n - 1) + theirs**2 / spread.df)  # Welch and Satterthwaite
     reach = float(stats.t.ppf((2 - ALPHA) / 2, free)) * math.sqrt(error) + 0.5 * 10.0**-decimals
     return MeanInterval(difference, difference - reach, difference + reach)
-
-
-def pooled_spread(means: Sequence[float], *, count: int, f: float, df: int) -> Deviation:
-    """Return the pooled standard deviation of groups of `count` values each that a one-way ANOVA implies.
-
-    Its statistic f is the variance between groups as a multiple of that within them, with df degrees.
-    """
-    return Deviation(math.sqrt(count * float(np.var(means, ddof=1)) / f), df)
-
-
-def decide_printed_pair(
-    first: float, second: float, *, groups: int, count: int, decimals: int, spread: Deviation | None
-) -> Sign:
-    """Say whether two printed means, between which no significant difference was found, are alike.
-
-    They are, "≈", if Tukey's interval of their difference, widened for rounding, has no difference that
-    matters; otherwise, and where the spread is not known, that cannot be told: "?".
-    """
-    if spread is None:
-        return "?"
-    reach = (
-        _tukey(groups, spread.df) * spread.deviation / math.sqrt(count)
-        + abs(first - second)
-        + 10.0**-decimals
-    )
-    return "≈" if decide(-reach, reach, max(abs(first), abs(second))) == "≈" else "?"
-
-
-@cache
-def _tukey(groups: int, df: int) -> float:
-    """Return the quantile of the studentised range, which takes long to compute."""
-    return float(stats.studentized_range.ppf(1 - ALPHA, groups, df))
 
 
 def compare(groups: Mapping[str, Sequence[float] | np.ndarray]) -> Comparison:
@@ -292,22 +252,16 @@ def _levene_p(samples: Sequence[np.ndarray]) -> float | None:
 
 def _analyse_variance(samples: Sequence[np.ndarray], equal: bool) -> Anova:
     """Test all groups at once: one-way ANOVA if variances may be taken as equal, else Welch's."""
-    sizes, means, variances = np.transpose([(len(x), x.mean(), x.var(ddof=1)) for x in samples])
-    total, k = int(sizes.sum()), len(samples)
-    between = np.sum(sizes * (means - np.concatenate(samples).mean()) ** 2)
-    within = np.sum((sizes - 1) * variances)
-    weights = sizes / variances
+    sizes, variances = np.transpose([(len(x), x.var(ddof=1)) for x in samples])
+    k, weights = len(samples), sizes / variances
     spread = np.sum((1 - weights / weights.sum()) ** 2 / (sizes - 1))  # the sum in Welch 1951
     test = stats.f_oneway(*samples, equal_var=equal)
-    f = float(test.statistic)
     return Anova(
         method="one-way" if equal else "Welch",
-        statistic=f,
+        statistic=float(test.statistic),
         df_between=k - 1,
-        df_within=float(total - k if equal else (k**2 - 1) / (3 * spread)),
+        df_within=float(sizes.sum() - k if equal else (k**2 - 1) / (3 * spread)),
         p=float(test.pvalue),
-        eta_squared=float(between / (between + within)),
-        omega_squared=(k - 1) * (f - 1) / ((k - 1) * (f - 1) + total),
     )
 
 
@@ -325,20 +279,7 @@ def _compare_pairs(samples: Mapping[str, np.ndarray], equal: bool) -> tuple[Pair
             low=low,
             high=high,
             p=float(np.clip(test.pvalue[i, j], 0, 1)),
-            hedges_g=_hedges_g(samples[first], samples[second]),
             sign=decide(low, high, larger),
         )
         pairs.append(pair)
     return tuple(pairs)
-
-
-def _hedges_g(first: np.ndarray, second: np.ndarray) -> float:
-    """Return the difference of means in pooled standard deviations, times Hedges' exact correction."""
-    df = len(first) + len(second) - 2
-    squares = np.sum((first - first.mean()) ** 2) + np.sum((second - second.mean()) ** 2)
-    return float(hedges_correction(df) * (first.mean() - second.mean()) / np.sqrt(squares / df))
-
-
-def hedges_correction(df: int) -> float:
-    """Factor that takes the bias out of a difference in standard deviations (Hedges 1981)."""
-    return float(np.exp(special.gammaln(df / 2) - special.gammaln((df - 1) / 2)) / math.sqrt(df / 2))

@@ -328,8 +328,6 @@ def evaluate(
     from robots.randomization import read_randomization
 
     repertoire, file = _opened(source)
-    written = _checked_output(file, out, overwrite)
-
     drawn = read_randomization(randomization, repertoire.robot)
     work = reevaluation(repertoire, episodes=episodes, seed=seed, randomization=drawn, threads=threads)
     with work as evaluation:
@@ -338,11 +336,11 @@ def evaluate(
             correction = correct(evaluation)
             if keep is not None:
                 correction = replace(correction, repertoire=keep_best(correction.repertoire, keep))
-            if written is not None:
-                write_repertoire(written, correction.repertoire)
+            if out is not None:
+                write_repertoire(Path(out), correction.repertoire)
             return correction
 
-        return run_to_file(evaluation, save, file=file, out=written, overwrite=overwrite, progress=progress)
+        return run_to_file(evaluation, save, file=file, out=out, overwrite=overwrite, progress=progress)
 
 
 def rehearse(
@@ -381,17 +379,16 @@ def rehearse(
     from adapt.rehearsal.storage import read_table, write_table
 
     repertoire, file = _opened(source)
-    written = _checked_output(file, out, overwrite)
     with plan_rehearsal(repertoire, damages, episodes=episodes, seed=seed, threads=threads) as evaluation:
 
         def save() -> "Table":
             table = rehearsed_table(evaluation)
-            if written is None:
+            if out is None:
                 return table
-            write_table(written, table, evaluation.identity)
-            return read_table(written, repertoire)
+            write_table(Path(out), table, evaluation.identity)
+            return read_table(Path(out), repertoire)
 
-        return run_to_file(evaluation, save, file=file, out=written, overwrite=overwrite, progress=progress)
+        return run_to_file(evaluation, save, file=file, out=out, overwrite=overwrite, progress=progress)
 
 
 def plan_rehearsal(
@@ -429,13 +426,13 @@ def merge(
     from repertoire.storage.repertoires import write_repertoire
 
     opened = [_opened(source) for source in sources]
-    written = None
-    for _, file in opened:
-        written = _checked_output(file, out, overwrite)
+    if out is not None:
+        for _, file in opened:
+            check_output(file, Path(out), overwrite)
     names = [str(file or f"repertoire {number}") for number, (_, file) in enumerate(opened, 1)]
     merged = merge_repertoires([repertoire for repertoire, _ in opened], archive=archive, names=names)
-    if written is not None:
-        write_repertoire(written, merged)
+    if out is not None:
+        write_repertoire(Path(out), merged)
     return merged
 
 
@@ -478,11 +475,3 @@ def _found_damage(damage: Damage | str, robot: Robot) -> Damage:
     from adapt.damage.text import parse_damage
 
     return damage if isinstance(damage, Damage) else parse_damage(str(damage), robot)
-
-
-def _checked_output(file: Path | None, out: str | Path | None, overwrite: bool) -> Path | None:
-    """The file to write, if any."""
-    if out is None:
-        return None
-    check_output(file, Path(out), overwrite)
-    return Path(out)

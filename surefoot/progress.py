@@ -1,9 +1,7 @@
 """Progress of long commands, and how they are interrupted."""
 
-import math
 import threading
 import time
-from collections import deque
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from typing import TYPE_CHECKING
@@ -20,28 +18,6 @@ if TYPE_CHECKING:
 _LINE_SECONDS = 10.0  # between two lines where there is no terminal
 _PATIENCE_SECONDS = 3.0  # without any progress, after which there must be something to compile
 _WINDOW_SECONDS = 60.0  # over which speed is measured, so that a slow beginning is soon forgotten
-_LEAST_SECONDS = 2.0  # over which speed can be told
-
-
-class Speed:
-    """How fast work goes, measured over the last minute and never over the time before the first report."""
-
-    def __init__(self) -> None:
-        self._reports: deque[tuple[float, float]] = deque()
-
-    def report(self, now: float, done: float) -> None:
-        """Take in how much is done at a time [s]."""
-        self._reports.append((now, done))
-        while len(self._reports) > 2 and now - self._reports[1][0] > _WINDOW_SECONDS:
-            self._reports.popleft()
-
-    @property
-    def per_second(self) -> float:
-        """Units of work per second; nan while it is not known."""
-        if not self._reports or self._reports[-1][0] - self._reports[0][0] < _LEAST_SECONDS:
-            return math.nan
-        (then, before), (now, done) = self._reports[0], self._reports[-1]
-        return (done - before) / (now - then)
 
 
 class ProgressBar:
@@ -63,21 +39,19 @@ class ProgressBar:
         passing: bool = False,
     ) -> None:
         self._unit, self._total, self._line_seconds = unit, total, line_seconds
-        self._speed, self._last_line, self._reported = Speed(), time.monotonic(), False
+        self._last_line, self._reported = time.monotonic(), False
         self._bar = Progress(
             BarColumn(bar_width=24),
             TextColumn("{task.description}"),
             console=console,
-            disable=not self._drawn,
+            get_time=lambda: time.monotonic(),
+            speed_estimate_period=_WINDOW_SECONDS,
+            disable=not console.is_terminal,
             transient=passing,
         )
         self._task: TaskID = self._bar.add_task("starting", total=total or 1.0)
         self._patience = threading.Timer(_PATIENCE_SECONDS, self._tell_of_compilation)
         self._patience.daemon = True
-
-    @property
-    def _drawn(self) -> bool:
-        return console.is_terminal
 
     def __call__(
         self,
@@ -95,26 +69,30 @@ class ProgressBar:
             note: to be shown too.
             timed: whether the speed counts from here on; False while the work still compiles.
         """
-        now = time.monotonic()
         self._reported = True
         self._total = total or self._total
         done = min(done, self._total or 1.0)
-        if timed:
-            self._speed.report(now, done)
+        # speed counts from the first update on, without what that brings
+        self._bar.update(self._task, completed=done if timed else None, total=self._total or 1.0)
         text = self._text(done, note)
-        self._bar.update(self._task, completed=done, total=self._total or 1.0, description=text)
-        if not self._drawn and now - self._last_line >= self._line_seconds:
-            self._last_line = now
+        self._bar.update(self._task, description=text)
+        if time.monotonic() - self._last_line >= self._line_seconds:
+            self._last_line = time.monotonic()
+            self._print_line(text)
+
+    def _print_line(self, text: str) -> None:
+        """Print a line where there is no bar."""
+        if self._bar.disable:
             console.print(text)
 
     def _text(self, done: float, note: str) -> str:
         """Progress in words."""
-        rate, total = self._speed.per_second, self._total or 1.0
+        rate, total = self._bar.tasks[0].speed or 0.0, self._total or 1.0
         left = f"{duration((total - done) / rate)} left" if rate > 0 else ""
         if self._total is None:
             return "  ".join(filter(None, (f"{self._unit}: {done:.0%}", note, left)))
         count = f"{done:,.0f}" if done == int(done) else f"{done:,.1f}"
-        speed = "" if not rate >= 1 else f"{rate:,.0f}/s"
+        speed = f"{rate:,.0f}/s" if rate >= 1 else ""
         return "  ".join(filter(None, (f"{count}/{self._total:,.0f} {self._unit}", note, speed, left)))
 
     def _tell_of_compilation(self) -> None:
@@ -122,8 +100,7 @@ class ProgressBar:
         if not self._reported:
             text = "compiling, which is only necessary the first time"
             self._bar.update(self._task, description=text)
-            if not self._drawn:
-                console.print(text)
+            self._print_line(text)
 
     def __enter__(self) -> "ProgressBar":
         self._bar.start()

@@ -43,7 +43,7 @@ def run_to_file(
     save: Callable[[], _Result],
     *,
     file: Path | None,
-    out: Path | None,
+    out: str | Path | None,
     overwrite: bool,
     progress: bool,
 ) -> _Result:
@@ -59,13 +59,14 @@ def run_to_file(
 
     Raises:
         InUseError: another process is about to write the file.
+        InvalidValueError: see `check_output`.
         InvalidFileError: another evaluation was left unfinished.
         Stopped: the evaluation was interrupted.
     """
     from repertoire.storage.files import RunFiles
 
-    unfinished = None if out is None else RunFiles.unfinished(out)
-    with nullcontext() if out is None else _locked_output(file, out, overwrite):
+    unfinished = None if out is None else RunFiles.unfinished(Path(out))
+    with nullcontext() if out is None else _locked_output(file, Path(out), overwrite):
         if unfinished is not None:
             take_up(evaluation, unfinished, overwrite, say=progress)
         if progress:
@@ -91,6 +92,7 @@ def _locked_output(file: Path | None, out: Path, overwrite: bool) -> Iterator[No
     """Keep other processes from an output file meanwhile; see `check_output` for what else is refused."""
     from robots.files.locks import locked
 
+    check_output(file, out, overwrite)
     with locked(out):
         check_output(file, out, overwrite)  # again: another process may just have written it
         yield

@@ -1,6 +1,7 @@
 """`Search`: quality-diversity optimisation of a function of one's own by asking and telling."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -104,11 +105,8 @@ class Search:
         if lost.dtype != np.bool_:
             raise InvalidValueError(f"failed must be booleans, not {lost.dtype}")
         if self.needs_gradients:
-            dims = (
-                self._batch,
-                1 + len(self._training.problem.measure_ranges),
-                self._training.problem.solution_dim,
-            )
+            problem = self._training.problem
+            dims = self._batch, 1 + len(problem.measure_ranges), problem.solution_dim
             gradients = np.asarray(gradients, np.float64)
             if gradients.shape != dims or not np.isfinite(gradients[~lost]).all():
                 raise InvalidValueError(
@@ -128,14 +126,7 @@ class Search:
         """The elites found so far."""
         found = self._training.repertoire()
         done = max(self._training.evaluations, 1)
-        return Repertoire(
-            problem=found.problem,
-            settings=found.settings.model_copy(update={"evaluations": done}),
-            elites=found.elites,
-            thresholds=found.thresholds,
-            history=found.history,
-            versions=found.versions,
-        )
+        return replace(found, settings=found.settings.model_copy(update={"evaluations": done}))
 
     def save(self, path: str | Path) -> None:
         """Write the repertoire to an HDF5 file, which `surefoot.load` and `surefoot show` read.

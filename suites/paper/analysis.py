@@ -53,8 +53,8 @@ class Analysis:
         ):
             for one in trials[wrong].itertuples():
                 raise InvalidValueError(f"trial {one.trial} of {one.algorithm} in {one.domain} {complaint}")
-        self.domains = _in_order(trials.domain, published.domains)
-        self.algorithms = _in_order(trials.algorithm, published.algorithms)
+        self.domains = in_order(trials.domain, published.domains)
+        self.algorithms = in_order(trials.algorithm, published.algorithms)
         places = {name: place for place, name in enumerate((*self.domains, *self.algorithms))}
         self.trials = trials.sort_values(
             key, key=lambda column: column.map(places).fillna(column), ignore_index=True
@@ -98,10 +98,8 @@ class Analysis:
         """
         if not metric.judged or not self.is_comparable(domain, algorithm):
             return None
-        values, printed = (
-            self.values(domain, algorithm, metric),
-            self.published.means[domain, algorithm][metric.field],
-        )
+        values = self.values(domain, algorithm, metric)
+        printed = self.published.means[domain, algorithm][metric.field]
         if not np.isfinite(values).all():
             return None
         found = compare_with_printed(
@@ -160,7 +158,7 @@ class Analysis:
     def findings(self, metric: PublishedMetric) -> list[tuple[str, str]]:
         """Our sign and the published one of every published pair of algorithms that was tested here."""
         found = [
-            (self.tests[metric.name, domain].sign(*pair), self.published.finding(metric, domain, pair))
+            (self.tests[metric.name, domain].sign(*pair), metric.finding(domain, pair))
             for domain in self.domains
             for pair in combinations(self.published.order, 2)
         ]
@@ -172,10 +170,10 @@ class Analysis:
         return {domain: judge(self.tests[metric, domain], hypothesis.pairs) for domain in self.domains}
 
     def _order(self, domain: str) -> list[str]:
-        return _in_order(self.algorithms_in(domain), self.published.order)
+        return in_order(self.algorithms_in(domain), self.published.order)
 
 
-def _in_order(names: Iterable[str], known: Sequence[str]) -> list[str]:
+def in_order(names: Iterable[str], known: Sequence[str]) -> list[str]:
     """Return every name once: known ones first, in their order, then others by name."""
     unique = set(names)
     return [*(name for name in known if name in unique), *sorted(unique.difference(known))]

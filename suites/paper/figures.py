@@ -9,12 +9,11 @@ from matplotlib.axes import Axes
 from matplotlib.cm import ScalarMappable
 from matplotlib.colors import Colormap, Normalize
 from matplotlib.figure import Figure
-from matplotlib.markers import CARETLEFT
 from matplotlib.ticker import MaxNLocator
 
 from repertoire.palette import EMPTY, QUIET
 from repertoire.plots import draw_profile, save_figure, stack
-from suites.figures import Panels, color_of, draw_curve, finish
+from suites.figures import Panels, draw_curve, finish
 from suites.markdown import format_number
 from suites.paper.analysis import Analysis
 from suites.statistics import mean_interval
@@ -22,7 +21,6 @@ from suites.statistics import mean_interval
 _MILLIONTH = 1e-6
 _POINTS = 200  # of a curve
 _PROFILE_WIDTH = 150  # of all lines of a profile together [points]
-_BAR = "objective (grey: empty cell)"
 
 
 def mean_curve(histories: Iterable[dict[str, np.ndarray]], over: str = "evaluations") -> np.ndarray | None:
@@ -49,8 +47,6 @@ def mean_curve(histories: Iterable[dict[str, np.ndarray]], over: str = "evaluati
 
 def draw_curves(study: Analysis, path: Path, over: str = "evaluations") -> None:
     """Draw mean QD score and its 95% interval for each algorithm, one panel per domain.
-
-    A triangle marks the paper's final mean where our trials have as many evaluations.
 
     Args:
         study: the trials.
@@ -84,14 +80,10 @@ def draw_archives(study: Analysis, path: Path) -> None:
             _draw_archive(axes, study, domain, algorithm, scales[domain])
     for domain, axes in zip(study.domains, panels[0], strict=True):
         axes.set_title(domain, fontsize=11)
-    if study.published.objectives:
-        bar = figure.colorbar(ScalarMappable(*scales[study.domains[0]]), ax=panels, aspect=30, pad=0.02)
-        bar.set_label(_BAR)
-    else:
-        for domain, column in zip(study.domains, panels.T, strict=True):
-            colors = ScalarMappable(*scales[domain])
-            bar = figure.colorbar(colors, ax=column, location="bottom", aspect=20, pad=0.02)
-            bar.set_label(_BAR, fontsize=8)
+    for domain, column in zip(study.domains, panels.T, strict=True):
+        colors = ScalarMappable(*scales[domain])
+        bar = figure.colorbar(colors, ax=column, location="bottom", aspect=20, pad=0.02)
+        bar.set_label("objective (grey: empty cell)", fontsize=8)
     save_figure(figure, path)
 
 
@@ -101,20 +93,15 @@ def _draw_curves_of(axes: Axes, study: Analysis, domain: str, over: str) -> None
     curves = {name: curve for name, curve in found.items() if curve is not None}
     numbers = [*dict.fromkeys((*study.published.algorithms, *study.algorithms))]  # the same in every study
     for name in sorted(curves, key=lambda name: -curves[name][1, -1]):
-        (places, *curve), number = curves[name], numbers.index(name)
+        places, *curve = curves[name]
         label = f"{name} {format_number(curve[0][-1])}"
-        draw_curve(axes, places, np.array(curve), number=number, label=label)
-        if study.is_comparable(domain, name):
-            end, printed = places[-1], study.published.means[domain, name]["qd_score"]
-            color = color_of(number)
-            axes.plot(end, printed, marker=CARETLEFT, ms=7, color=color, mec="none", clip_on=False, zorder=3)
+        draw_curve(axes, places, np.array(curve), number=numbers.index(name), label=label)
     axes.set_xlabel("processor time [s]" if over == "cpu_seconds" else over)
     axes.set_ylabel("QD score [10⁶]")
     axes.xaxis.set_major_locator(MaxNLocator(4, steps=[1, 2, 5, 10]))
     axes.xaxis.set_major_formatter("{x:,.0f}")
     axes.set_ylim(bottom=0)
-    marked = any(study.is_comparable(domain, name) for name in curves)
-    finish(axes, domain, ("final mean, ◂ the paper's" if marked else "final mean") if curves else None)
+    finish(axes, domain, "final mean" if curves else None)
 
 
 def _color_scale(study: Analysis, domain: str) -> tuple[Normalize, Colormap]:

@@ -1,6 +1,7 @@
 """Studies that somebody else published, read from YAML, with which ours are compared."""
 
 import dataclasses
+import math
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -10,9 +11,10 @@ from itertools import combinations, product
 from pathlib import Path
 from typing import Any, Literal
 
+import numpy as np
 import yaml
 
-from suites.statistics import MIRRORED, Deviation, decide_printed_pair, pooled_spread
+from suites.statistics import MIRRORED, Deviation
 
 Pair = tuple[str, str]
 Findings = Mapping[Pair, str]
@@ -33,8 +35,8 @@ class PublishedMetric:
         lowest_is_best: whether lower means are better.
         words: the published findings in the report's words; empty unless algorithms are tested for it.
         anovas: the published test of all algorithms by domain; may be empty.
-        findings: the published sign between two algorithms by domain, "-" where it found no significant
-            difference; every pair in both orders.
+        findings: the published sign between two algorithms by domain, "?" where it found no significant
+            difference, which does not say that they are alike; every pair in both orders.
     """
 
     name: str
@@ -53,6 +55,10 @@ class PublishedMetric:
         """Heading of its column."""
         return f"{self.name} [{self.unit}]" if self.unit else self.name
 
+    def finding(self, domain: str, pair: Pair) -> str | None:
+        """The published sign between two algorithms; None if there is none."""
+        return self.findings.get(domain, {}).get(pair)
+
 
 @dataclass(frozen=True)
 class Hypothesis:
@@ -66,7 +72,7 @@ class Hypothesis:
 
     def supported_in(self, domain: str) -> bool:
         """Whether the published findings in a published domain support the hypothesis."""
-        return all(self.metric.findings[domain].get(pair) == "<" for pair in self.pairs)
+        return all(self.metric.finding(domain, pair) == "<" for pair in self.pairs)
 
 
 @dataclass(frozen=True)
@@ -124,22 +130,8 @@ class PublishedStudy:
         if anova is None:
             return None
         means = [self.means[domain, name][metric.field] for name in self.algorithms]
-        return pooled_spread(means, count=self.trials, f=float(anova[2]), df=int(anova[1]))
-
-    def finding(self, metric: PublishedMetric, domain: str, pair: Pair) -> str | None:
-        """What was found of a pair: a sign of `decide`, "≈" only where the spread tells; None if nothing."""
-        sign = metric.findings.get(domain, {}).get(pair)
-        if sign != "-":
-            return sign
-        first, second = (self.means[domain, name][metric.field] for name in pair)
-        return decide_printed_pair(
-            first,
-            second,
-            groups=len(self.algorithms),
-            count=self.trials,
-            decimals=metric.decimals,
-            spread=self.spread(metric, domain),
-        )
+        # F is the variance between groups as a multiple of that within them
+        return Deviation(math.sqrt(self.trials * np.var(means, ddof=1) / float(anova[2])), int(anova[1]))
 
 
 @cache
@@ -175,7 +167,8 @@ def _signs(rows: Mapping[str, str], order: Sequence[str]) -> dict[Pair, str]:
     for first, signs in rows.items():
         for second, sign in zip(order, signs, strict=True):
             if sign in "<->":
-                found |= {(second, first): MIRRORED.get(sign, sign), (first, second): sign}
+                decided = "?" if sign == "-" else sign
+                found |= {(first, second): decided, (second, first): MIRRORED.get(decided, decided)}
     return found
 
 

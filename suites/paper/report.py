@@ -2,7 +2,6 @@
 
 from collections import Counter
 from collections.abc import Iterator
-from itertools import chain, product
 from pathlib import Path
 
 from repertoire.algorithms.catalogue import ALGORITHMS
@@ -29,7 +28,6 @@ from suites.videos import videos_list
 
 _TEMPLATE = Path(__file__).parent / "tjanaka2023" / "report.md"
 _TIMES = "The same QD score over the processor time of training."
-_NO_PAIRS = "There are no two algorithms to compare."
 _PATIENCE = 60.0  # [s] for another process that writes the same report
 
 
@@ -65,8 +63,11 @@ def write_report(study: Analysis, folder: Path) -> list[Path]:
 def report_text(study: Analysis, folder: Path) -> str:
     """Return `report.md` of a study in a folder, whose pictures and videos it shows."""
     published, domains = study.published, study.domains
-    words, tested = published.words, published.tested
-    verdicts = (_verdict(study, one) for one in published.hypotheses)
+    words = published.words
+    verdicts = (
+        f"{one.name}, {one.statement}: {overall_verdict(study, one)}. In the paper: {one.verdict}."
+        for one in published.hypotheses
+    )
     agreement, timed = agreement_table(study), _records_times(study)
     corrected = (study.trials.episodes > 0).any()
     blocks = {
@@ -74,27 +75,30 @@ def report_text(study: Analysis, folder: Path) -> str:
         "notes": bullets(_notes(study)),
         "summary": bullets([_completeness(study), *_agreement(study), *verdicts]),
         "trials": trials_table(study),
-        "gaps": bullets(_gaps(study)),
         "results_heading": words["results"],
         "reading": join(map(paragraph, published.reading)),
         "results": join(results_table(study, domain) for domain in domains),
         "curves": picture("curves.png", words["curves"]),
         "archives": picture("archives.png", words["archives"]),
         "agreement_words": words["agreement"] if agreement else "",
-        "known_deviations": (", ".join(_known_deviations(study)) or "none") if agreement else "",
         "agreement": agreement,
-        "times": picture("times.png", "The same QD score over the processor time of training.")
-        if timed
-        else "",
+        "times": picture("times.png", _TIMES) if timed else "",
         "equal_time": equal_time_table(study) if timed else "",
         "correction": join(correction_table(study, domain) for domain in domains) if corrected else "",
         "videos": videos_list(folder),
         "costs": join([paragraph(words["costs"]), *(cost_table(study, domain) for domain in domains)]),
         "tests_heading": words["tests"],
         "anovas": anova_table(study),
-        "signs": join(chain.from_iterable(_signs_section(study, metric) for metric in tested)),
+        "signs": join(
+            block
+            for metric in published.tested
+            for block in (
+                paragraph(f"The paper on {metric.name}: {metric.words}"),
+                signs_table(study, metric),
+            )
+        ),
         "verdicts": join([paragraph(words["supported"]), verdicts_table(study)]),
-        "pairs": join(pairs_table(study, metric) or _NO_PAIRS for metric in tested),
+        "pairs": join(pairs_table(study, metric) for metric in published.tested),
     }
     return fill(_TEMPLATE, blocks)
 
@@ -183,14 +187,6 @@ def _findings_line(metric: PublishedMetric, found: list[tuple[str, str]]) -> str
     )
 
 
-def _verdict(study: Analysis, hypothesis: Hypothesis) -> str:
-    """Return a hypothesis and the verdict on it, here and in the paper."""
-    return (
-        f"{hypothesis.name}, {hypothesis.statement}: {overall_verdict(study, hypothesis)}. "
-        f"In the paper: {hypothesis.verdict}."
-    )
-
-
 def overall_verdict(study: Analysis, hypothesis: Hypothesis) -> str:
     """Return the verdict on a hypothesis as a whole: supported where it is in every published domain.
 
@@ -213,35 +209,6 @@ def overall_verdict(study: Analysis, hypothesis: Hypothesis) -> str:
     return f"supported{partly}" if supported == total else f"{where}, of {total} in the paper"
 
 
-def _gaps(study: Analysis) -> Iterator[str]:
-    """Say what the study has that the published one has not."""
-    published = study.published
-    gaps = {
-        "Domains not in the paper": (study.domains, published.domains),
-        "Algorithms not in the paper, which the tests include, so that F has other degrees of freedom": (
-            study.algorithms,
-            published.algorithms,
-        ),
-    }
-    for gap, (ours, theirs) in gaps.items():
-        if names := [name for name in ours if name not in theirs]:
-            yield f"{gap}: {', '.join(names)}."
-
-
-def _known_deviations(study: Analysis) -> Iterator[str]:
-    """Name the standard deviations of the paper that its tests tell."""
-    published = study.published
-    for metric, domain in product(published.metrics, published.domains):
-        if metric.judged and (spread := published.spread(metric, domain)):
-            yield f"{spread.deviation:.3g} for {metric.name} in {domain}"
-
-
 def _records_times(study: Analysis) -> bool:
     """Whether a trial recorded processor times along its course, which those of older versions did not."""
     return any("cpu_seconds" in history for history in study.trials.history)
-
-
-def _signs_section(study: Analysis, metric: PublishedMetric) -> Iterator[str]:
-    """Say between which algorithms a metric differs."""
-    yield paragraph(f"The paper on {metric.name}: {metric.words}")
-    yield signs_table(study, metric) or _NO_PAIRS

@@ -154,26 +154,16 @@ def paper_suite(
     published: PublishedStudy,
     *,
     domains: Sequence[str] | None = None,
-    variants: Sequence[Variant] | None = None,
     evaluations: Mapping[str, int] | None = None,
-    trials: int | None = None,
-    episodes: int | None = None,
-    episode_steps: int | None = None,
-    options: Mapping[str, object] | None = None,
-    seed: int = 1,
+    **changes: Any,
 ) -> PaperSuite:
-    """Return a published study; what is None is as in the paper, and all else as in `PaperSuite`.
+    """Return a published study; what is None is as in the paper.
 
     Args:
         published: the study.
         domains: benchmark problems or robots.
-        variants: of algorithms.
         evaluations: of each trial by domain, rounded up to whole batches; "" stands for all others.
-        trials: of each variant in each domain.
-        episodes: of each elite, for the correction.
-        episode_steps: limit of an episode [control steps].
-        seed: from which every trial's seed derives.
-        options: settings of algorithms that the paper does not have, for those that know them.
+        **changes: other attributes of `PaperSuite`.
 
     Raises:
         InvalidValueError: evaluations are given for a domain that is not among the domains.
@@ -182,18 +172,15 @@ def paper_suite(
     for name in set(budgets).difference(chosen, [""]):
         raise InvalidValueError(f"evaluations are given for {name}, which is not among {', '.join(chosen)}")
     rates = published.learning_rates
-    own = learning_rate_variants(rates) if rates else algorithm_variants(published.algorithms)
-    return PaperSuite(
-        name=published.name,
-        variants=tuple(variants or own),
-        evaluations={name: budgets.get(name, budgets.get("", published.evaluations)) for name in chosen},
-        trials=published.trials if trials is None else trials,
-        seed=seed,
-        common=published.settings,
-        options=options or {},
-        episodes=published.episodes if episodes is None else episodes,
-        episode_steps=episode_steps,
-    )
+    attributes: dict[str, Any] = {
+        "name": published.name,
+        "variants": learning_rate_variants(rates) if rates else algorithm_variants(published.algorithms),
+        "evaluations": {name: budgets.get(name, budgets.get("", published.evaluations)) for name in chosen},
+        "trials": published.trials,
+        "common": published.settings,
+        "episodes": published.episodes,
+    }
+    return PaperSuite(**attributes | {name: value for name, value in changes.items() if value is not None})
 
 
 def algorithm_variants(algorithms: Iterable[str]) -> tuple[Variant, ...]:

@@ -14,7 +14,7 @@ from suites.markdown import (
     format_p,
     table,
 )
-from suites.paper.analysis import DECIDED, Analysis
+from suites.paper.analysis import DECIDED, Analysis, in_order
 from suites.paper.published import PublishedMetric
 from suites.statistics import MeanInterval, compare, mean_interval
 
@@ -84,25 +84,15 @@ def agreement_table(study: Analysis) -> str:
 
 def cost_table(study: Analysis, domain: str) -> str:
     """Return how the time of a domain's trials was spent, and how much memory the search took."""
-    names = study.algorithms_in(domain)
-    reference = next((name for name in study.published.order if name in names), names[0])
     times = ("seconds", "cpu_seconds", "search_seconds", "evaluation_seconds")
     rows = []
-    for name in names:
+    for name in study.algorithms_in(domain):
         trials = study.of(domain, name)
         spent = [_describe(trials[column].to_numpy() / 60, 2) for column in times]
-        relative = trials.cpu_seconds.mean() / study.of(domain, reference).cpu_seconds.mean()
-        printed = [
-            study.published.means.get((domain, one), {}).get("cpu_seconds") for one in (name, reference)
-        ]
-        there = format_number(printed[0] / printed[1]) if printed[0] and printed[1] else NOTHING
         memory, restarts = trials.search_bytes.mean() / 2**20, trials.restarts.mean()
-        rows.append(
-            (name, *spent, format_number(relative), there, format_number(memory), format_number(restarts))
-        )
+        rows.append((name, *spent, format_number(memory), format_number(restarts)))
     header = ("time [min]", "processor [min]", "search [min]", "evaluation [min]")
-    relative_header = (f"time / {reference}", "paper")
-    return table((domain, *header, *relative_header, "search memory [MiB]", "restarts"), rows)
+    return table((domain, *header, "search memory [MiB]", "restarts"), rows)
 
 
 def equal_time_table(study: Analysis) -> str:
@@ -113,34 +103,14 @@ def equal_time_table(study: Analysis) -> str:
         metric = hypothesis.metric
         for pair in hypothesis.pairs:
             if found := study.at_equal_time(domain, pair, metric):
-                seconds, values = found
-                minutes = seconds / 60
-                sign = compare(values).sign(*pair) or "not tested"
-                means = (_describe(np.array(one), metric.decimals) for one in values.values())
-                at_end = study.tests[metric.name, domain].sign(*pair) or "not tested"
-                rows.append(
-                    (
-                        hypothesis.name,
-                        domain,
-                        *pair,
-                        f"{minutes:.1f}" if minutes >= 1 else f"{minutes:.2g}",
-                        *means,
-                        bold_if(True, sign),
-                        at_end,
-                    )
-                )
-    header = (
-        "hypothesis",
-        "domain",
-        "first",
-        "second",
-        "time [min]",
-        "first then",
-        "second then",
-        "sign",
-        "at the end",
-    )
-    return table(header, rows, text_columns=4) if rows else ""
+                minutes = found[0] / 60
+                time = f"{minutes:.1f}" if minutes >= 1 else f"{minutes:.2g}"
+                means = [_describe(np.array(one), metric.decimals) for one in found[1].values()]
+                tests = compare(found[1]), study.tests[metric.name, domain]
+                sign, at_end = (test.sign(*pair) or "not tested" for test in tests)
+                rows.append((hypothesis.name, domain, *pair, time, *means, bold_if(True, sign), at_end))
+    header = ("hypothesis", "domain", "first", "second", "time [min]", "first then", "second then", "sign")
+    return table((*header, "at the end"), rows, text_columns=4) if rows else ""
 
 
 def correction_table(study: Analysis, domain: str) -> str:
@@ -165,28 +135,19 @@ def anova_table(study: Analysis) -> str:
     for metric in study.published.tested:
         for domain in study.domains:
             test = study.tests[metric.name, domain]
-            here, effects = f"not tested: {test.untested}", (NOTHING, NOTHING)
-            if anova := test.anova:
-                here = format_anova(anova)
-                effects = (f"{anova.eta_squared:.3f}", f"{anova.omega_squared:.3f}")
+            here = format_anova(test.anova) if test.anova else f"not tested: {test.untested}"
             paper = metric.anovas.get(domain, NOTHING)
-            rows.append((metric.name, domain, here, paper, *effects, format_p(test.levene)))
-    return table(("metric", "domain", "test", "paper", "η²", "ω²", "p of Levene"), rows, text_columns=4)
+            rows.append((metric.name, domain, here, paper, format_p(test.levene)))
+    return table(("metric", "domain", "test", "paper", "p of Levene"), rows, text_columns=4)
 
 
 def signs_table(study: Analysis, metric: PublishedMetric) -> str:
     """Return how every two algorithms compare in each domain, for one metric; empty without pairs."""
-    order = study.published.order
-    names = [*(name for name in order if name in study.algorithms), *sorted({*study.algorithms} - {*order})]
-    pairs = combinations(names, 2)
-    rows = [
-        (
-            f"{first} vs {second}",
-            *(_sign_cell(study, metric, domain, first, second) for domain in study.domains),
-        )
-        for first, second in pairs
-    ]
-    rows = [row for row in rows if any(row[1:])]
+    rows = []
+    for first, second in combinations(in_order(study.algorithms, study.published.order), 2):
+        cells = [_sign_cell(study, metric, domain, first, second) for domain in study.domains]
+        if any(cells):
+            rows.append((f"{first} vs {second}", *cells))
     return table((metric.name, *study.domains), rows) if rows else ""
 
 
@@ -203,11 +164,10 @@ def pairs_table(study: Analysis, metric: PublishedMetric) -> str:
                 procedure,
                 format_mean(MeanInterval(pair.difference, pair.low, pair.high), metric.decimals),
                 format_p(pair.p),
-                format_number(pair.hedges_g),
             )
             for pair in test.pairs
         ]
-    header = ("domain", metric.name, "test", f"difference [{metric.unit}]", "p", "Hedges' g")
+    header = ("domain", metric.name, "test", f"difference [{metric.unit}]", "p")
     return table(header, rows, text_columns=3) if rows else ""
 
 
@@ -262,7 +222,7 @@ def _sign_cell(study: Analysis, metric: PublishedMetric, domain: str, first: str
     if not {first, second} <= set(test.groups):
         return ""
     here = test.sign(first, second) or "not tested"
-    there = study.published.finding(metric, domain, (first, second))
+    there = metric.finding(domain, (first, second))
     differs = here in DECIDED and there in DECIDED and here != there
     return bold_if(differs, f"{here} / {there}" if there else here)
 

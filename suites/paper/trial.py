@@ -4,7 +4,7 @@ import json
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 from zlib import crc32
@@ -37,19 +37,20 @@ _CHECKPOINT_SECONDS = 60.0
 _ROWS = 100  # of a history
 _TRAINING = 0.95  # share of a trial's work; the correction is the rest
 _COLUMNS = ("evaluations", "qd_score", "coverage", "best")
-_CURVE = "cpu_seconds"  # by evaluations: after every batch
+_TIMES = ("seconds", "cpu_seconds", "search_seconds", "evaluation_seconds", "saving_seconds")
 
 
-@dataclass(frozen=True)
+@dataclass
 class Costs:
-    """What training took, over all parts of an interrupted trial; see `TrialResult`."""
+    """What training took, over all parts of an interrupted trial; see `TrialResult`.
 
-    seconds: float = 0.0
-    cpu_seconds: float = 0.0
-    search_seconds: float = 0.0
-    evaluation_seconds: float = 0.0
-    saving_seconds: float = 0.0
-    search_bytes: float = 0.0
+    Attributes:
+        times: of `_TIMES` [s], by the evaluations after each batch.
+        search_bytes: memory of emitters and archives [bytes].
+    """
+
+    times: dict[int, list[float]] = field(default_factory=lambda: {0: [0.0] * len(_TIMES)})
+    search_bytes: int = 0
 
 
 @dataclass(frozen=True)
@@ -130,20 +131,20 @@ class PaperTrial:
         """
         if not self.episodes:  # takes minutes at most, so that there are no checkpoints
             with self.training() as training:
-                costs, curve = self._train(training, Costs(), {}, report, None)
-                return self._result(training.repertoire(), costs, curve, None)
+                costs = self._train(training, Costs(), report, None)
+                return self._result(training.repertoire(), costs, None)
         path = RunFiles.of(self.folder).repertoire
         started = file_exists(path)
         opening = resume_training(self.folder, threads=self.threads) if started else self._start()
         with opening as training:
             if training is not None:
                 self._check(training.repertoire())
-                before = self._read_costs(training.evaluations) if started else (Costs(), {})
-                self._train(training, *before, report, path)
+                costs = self._read_costs(training.evaluations) if started else Costs()
+                self._train(training, costs, report, path)
         repertoire = read_repertoire(path)
         self._check(repertoire)
-        costs, curve = self._read_costs(repertoire.evaluations)
-        return self._result(repertoire, costs, curve, self._correct(repertoire, report))
+        correction = self._correct(repertoire, report)
+        return self._result(repertoire, self._read_costs(repertoire.evaluations), correction)
 
     @contextmanager
     def _start(self) -> Iterator[Training]:
@@ -169,62 +170,49 @@ class PaperTrial:
             )
 
     def _train(
-        self,
-        training: Training,
-        before: Costs,
-        curve: dict[int, float],
-        report: Callable[[float], None],
-        path: Path | None,
-    ) -> tuple[Costs, dict[int, float]]:
-        """Train to the end, with checkpoints if there is a path; returns the costs and their curve then."""
+        self, training: Training, costs: Costs, report: Callable[[float], None], path: Path | None
+    ) -> Costs:
+        """Train to the end, with checkpoints if there is a path; adds this part's costs and returns all."""
         training.warm_up()
+        before, timing = costs.times[training.evaluations], training.timing
         started, cpu_started = time.perf_counter(), time.process_time()
-
-        def costs() -> Costs:
-            timing, search = training.timing, training.search
-            return Costs(
-                seconds=before.seconds + time.perf_counter() - started,
-                cpu_seconds=before.cpu_seconds + time.process_time() - cpu_started,
-                search_seconds=before.search_seconds + timing.search,
-                evaluation_seconds=before.evaluation_seconds + timing.evaluation,
-                saving_seconds=before.saving_seconds + timing.saving,
-                search_bytes=array_bytes(search.soft, search.result, *search.emitters),
-            )
-
-        history = {training.evaluations: before}
+        share = _TRAINING if self.episodes else 1.0
 
         def advance(progress: Progress) -> None:
-            # also called within a batch, when the last complete one is on the curve already
-            if training.evaluations not in curve:
-                curve[training.evaluations] = before.cpu_seconds + time.process_time() - cpu_started
+            # also called within a batch, when the last complete one is known already
+            if training.evaluations not in costs.times:
+                spent = time.perf_counter() - started, time.process_time() - cpu_started
+                now = (*spent, timing.search, timing.evaluation, timing.saving)
+                costs.times[training.evaluations] = [sum(pair) for pair in zip(before, now, strict=True)]
             report(share * min(progress.evaluations / self.evaluations, 1.0))
 
+        def measure_memory() -> None:
+            search = training.search
+            costs.search_bytes = array_bytes(search.soft, search.result, *search.emitters)
+
         def keep_costs() -> None:
-            # whenever the process ends, the costs at the checkpoint in the file are among the last two
-            *_, last = history.items()
-            history.clear()
-            history.update([last, (training.evaluations, costs())])
-            table = {evaluations: asdict(spent) for evaluations, spent in history.items()}
-            write_text(self.folder / _COSTS, json.dumps({**table, _CURVE: curve}, indent=2) + "\n")
+            measure_memory()
+            write_text(self.folder / _COSTS, json.dumps(asdict(costs)) + "\n")
 
-        share = _TRAINING if self.episodes else 1.0
         training.run(
-            path,
-            checkpoint_seconds=_CHECKPOINT_SECONDS,
-            on_progress=advance,
-            before_saving=keep_costs,
+            path, checkpoint_seconds=_CHECKPOINT_SECONDS, on_progress=advance, before_saving=keep_costs
         )
-        return costs(), curve
+        measure_memory()
+        return costs
 
-    def _read_costs(self, evaluations: int) -> tuple[Costs, dict[int, float]]:
-        """Read what training took until a checkpoint, and its curve; raise if that is not known."""
+    def _read_costs(self, evaluations: int) -> Costs:
+        """Read what training took until a checkpoint; raise if that is not known."""
         path = self.folder / _COSTS
         try:
             table: Any = read_json(path)
-            found = table[str(evaluations)]
-            costs = Costs(**{field.name: float(found[field.name]) for field in fields(Costs)})
-            curve = {int(count): float(seconds) for count, seconds in table[_CURVE].items()}
-            return costs, {count: seconds for count, seconds in curve.items() if count <= evaluations}
+            times = {
+                int(count): [float(seconds) for _, seconds in zip(_TIMES, row, strict=True)]
+                for count, row in table["times"].items()
+                if int(count) <= evaluations  # the process may have ended before it saved the checkpoint
+            }
+            if evaluations not in times:
+                raise LookupError(evaluations)
+            return Costs(times, int(table["search_bytes"]))
         except (SurefootError, ValueError, TypeError, AttributeError, LookupError, OverflowError) as error:
             raise InvalidFileError(
                 f"{path} does not tell how long the trial took: remove {self.folder} to run the trial again"
@@ -247,12 +235,12 @@ class PaperTrial:
         write_repertoire(self.folder / CORRECTED, correction.repertoire)
         return correction
 
-    def _result(
-        self, repertoire: Repertoire, costs: Costs, curve: Mapping[int, float], correction: Correction | None
-    ) -> TrialResult:
+    def _result(self, repertoire: Repertoire, costs: Costs, correction: Correction | None) -> TrialResult:
         """Return the result of a finished trial."""
         history, settings = repertoire.history, repertoire.settings
-        seconds = np.interp(history["evaluations"], [0, *curve], [0.0, *curve.values()])
+        columns = {name: history[name] for name in _COLUMNS}
+        spent = np.array([*costs.times.values()])  # (batches, times)
+        columns["cpu_seconds"] = np.interp(history["evaluations"], [*costs.times], spent[:, 1])
         raw = repertoire.metrics
         final, metrics = (correction.repertoire, correction.after) if correction else (repertoire, raw)
         restarts = [column[-1] for name, column in history.items() if name.endswith("/restarts")]
@@ -266,7 +254,8 @@ class PaperTrial:
             qd_score=metrics.qd_score,
             coverage=metrics.coverage,
             best=metrics.best,
-            **asdict(costs) | {"search_bytes": int(costs.search_bytes)},
+            **dict(zip(_TIMES, spent[-1].tolist(), strict=True)),
+            search_bytes=costs.search_bytes,
             restarts=int(sum(restarts)),
             machine=processor_name(),
             versions=version_words(repertoire.versions),
@@ -280,7 +269,7 @@ class PaperTrial:
             raw_qd_score=raw.qd_score,
             raw_coverage=raw.coverage,
             raw_best=raw.best,
-            history=_thinned({**{name: history[name] for name in _COLUMNS}, _CURVE: seconds}),
+            history=_thinned(columns),
             objectives=objective_grid(final).astype(np.float32),
             options=self.options,
         )

@@ -3,7 +3,6 @@
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
-from typing import NamedTuple
 
 import numpy as np
 from PIL import Image, ImageDraw, ImageFont
@@ -25,7 +24,7 @@ _SECONDS = 5.0
 _FRAME_EVERY = 5  # control steps; with 16.5 ms each, these are 12 frames per second
 _GAP = 2  # between tiles [pixels]
 _EMPTY = 228
-_PANEL, _TEXT, _QUIET = (16, 22, 32, 170), (255, 255, 255), (110, 110, 110)
+_PANEL, _TEXT = (16, 22, 32, 170), (255, 255, 255)
 _SIZE, _MARGIN = 11, 4  # of the text [pixels]
 
 
@@ -50,19 +49,7 @@ def _film(source: Path, path: Path) -> None:
     film_regions(read_repertoire(source), path)
 
 
-class Region(NamedTuple):
-    """One of nine regions of the measure space.
-
-    Attributes:
-        row: of the elite with the largest objective there; None where there is none.
-        bounds: lowest and highest value of the first one or two measures.
-    """
-
-    row: int | None
-    bounds: tuple[tuple[float, float], ...]
-
-
-def nine_regions(repertoire: Repertoire) -> list[Region]:
+def nine_regions(repertoire: Repertoire) -> list[int | None]:
     """Divide the measure space into nine regions, and find the best elite in each.
 
     A single measure is divided into nine intervals; of two or more measures the first two are divided into
@@ -72,18 +59,18 @@ def nine_regions(repertoire: Repertoire) -> list[Region]:
         repertoire: whose measures lie within 0 and 1; may be empty.
 
     Returns:
-        The regions, row by row from the top, where the second measure is largest.
+        The row of the elite with the largest objective in each region, None where there is none; row by row
+        from the top, where the second measure is largest.
     """
     elites, single = repertoire.elites, repertoire.robot.measure_dim == 1
     parts, dims = (_SIDE * _SIDE, 1) if single else (_SIDE, 2)
     places = np.clip((elites.measures[:, :dims] * parts).astype(int), 0, parts - 1)
-    regions = []
+    best = []
     for number in range(_SIDE * _SIDE):
         wanted = [number] if single else [number % _SIDE, _SIDE - 1 - number // _SIDE]
         rows = np.flatnonzero((places == wanted).all(axis=1))
-        best = max(map(int, rows), key=lambda row: float(elites.objectives[row]), default=None)
-        regions.append(Region(best, tuple((place / parts, (place + 1) / parts) for place in wanted)))
-    return regions
+        best.append(max(map(int, rows), key=lambda row: float(elites.objectives[row]), default=None))
+    return best
 
 
 def film_regions(repertoire: Repertoire, path: Path, *, seconds: float = _SECONDS) -> None:
@@ -105,21 +92,20 @@ def film_regions(repertoire: Repertoire, path: Path, *, seconds: float = _SECOND
     robot, width, height = repertoire.robot, *_TILE
     fps = 1 / (_FRAME_EVERY * robot.control_step)
     with open_video(path, fps=fps) as writer, Camera(robot.model, width=width, height=height) as camera:
-        draws = [_tile(repertoire, region, camera) for region in nine_regions(repertoire)]
+        draws = [_tile(repertoire, row, camera) for row in nine_regions(repertoire)]
         for _ in range(round(seconds * fps)):
             writer.add(_arranged([draw() for draw in draws]))
 
 
-def _tile(repertoire: Repertoire, region: Region, camera: Camera) -> Callable[[], np.ndarray]:
-    """Return what draws the next frame of a region."""
-    if region.row is None:
-        empty = _empty_tile(repertoire, region)
-        return lambda: empty
+def _tile(repertoire: Repertoire, row: int | None, camera: Camera) -> Callable[[], np.ndarray]:
+    """Return what draws the next frame of an elite, or a grey one if there is none."""
+    if row is None:
+        return lambda: np.full((camera.height, camera.width, 3), _EMPTY, np.uint8)
     stepper = Stepper(repertoire.robot)  # no limit ends an episode here
     elites = repertoire.elites
-    parameters = np.ascontiguousarray(elites.solutions[region.row], np.float32)
-    measures = ", ".join(f"{measure:.2f}" for measure in elites.measures[region.row])
-    label = f"{measures}  objective {elites.objectives[region.row]:,.0f}"
+    parameters = np.ascontiguousarray(elites.solutions[row], np.float32)
+    measures = ", ".join(f"{measure:.2f}" for measure in elites.measures[row])
+    label = f"{measures}  objective {elites.objectives[row]:,.0f}"
     stepper.reset(0)
 
     def draw() -> np.ndarray:
@@ -132,21 +118,11 @@ def _tile(repertoire: Repertoire, region: Region, camera: Camera) -> Callable[[]
     return draw
 
 
-def _empty_tile(repertoire: Repertoire, region: Region) -> np.ndarray:
-    """Return a tile without a gait, which says what its region is."""
-    image, font = Image.new("RGB", _TILE, (_EMPTY, _EMPTY, _EMPTY)), ImageFont.load_default(_SIZE)
-    bounds = zip(repertoire.robot.description.measures, region.bounds, strict=False)
-    text = "\n".join(["no gait", *(f"{name}: {low:.2f} to {high:.2f}" for name, (low, high) in bounds)])
-    middle = _TILE[0] / 2, _TILE[1] / 2
-    ImageDraw.Draw(image).multiline_text(middle, text, fill=_QUIET, font=font, anchor="mm", align="center")
-    return np.array(image)
-
-
 def _labelled(frame: np.ndarray, label: str) -> np.ndarray:
     """Write a label into the lower left corner of a frame."""
     image, font = Image.fromarray(frame), ImageFont.load_default(_SIZE)
-    pen, top = ImageDraw.Draw(image, "RGBA"), _TILE[1] - _SIZE - 3 * _MARGIN
-    pen.rectangle((0, top, font.getlength(label) + 2 * _MARGIN, _TILE[1]), fill=_PANEL)
+    pen, top = ImageDraw.Draw(image, "RGBA"), len(frame) - _SIZE - 3 * _MARGIN
+    pen.rectangle((0, top, font.getlength(label) + 2 * _MARGIN, len(frame)), fill=_PANEL)
     pen.text((_MARGIN, top + _MARGIN), label, fill=_TEXT, font=font)
     return np.array(image)
 

@@ -16,7 +16,7 @@ from scipy import stats
 
 from robots.errors import InvalidValueError
 from suites.markdown import NOTHING
-from suites.statistics import hedges_correction, mean_interval
+from suites.statistics import mean_interval
 
 Statistic = Callable[[np.ndarray], Any]  # (..., n) to (...)
 _RESAMPLES = 1000
@@ -153,11 +153,9 @@ def compare_paired(values: pd.DataFrame, subject: str) -> pd.DataFrame:
 
     Returns:
         A row for each rival. `difference` is the mean of the subject's values minus the rival's, from `low`
-        to `high` its Student's 95% interval; `hedges_g` that mean in standard deviations of the differences,
-        nan where they are equal; `rank_biserial` the rank sum of the differences in favour minus that of
-        those against, as a share of all ranks (Kerby 2014); `better` the share of damages in favour, ties
-        counted as half; `p` that of the two-sided Wilcoxon signed-rank test, adjusted so that the error rate
-        holds for all rivals together (Holm 1979).
+        to `high` its Student's 95% interval; `better` the share of damages in favour, ties counted as half;
+        `p` that of the two-sided Wilcoxon signed-rank test, adjusted so that the error rate holds for all
+        rivals together (Holm 1979).
     """
     rivals = values.drop(columns=subject)
     compared = [_compare((values[subject] - rivals[name]).to_numpy()) for name in rivals]
@@ -169,23 +167,11 @@ def compare_paired(values: pd.DataFrame, subject: str) -> pd.DataFrame:
 def _compare(differences: np.ndarray) -> dict[str, Any]:
     """Compare with one rival; p is not adjusted."""
     differences = np.where(np.abs(differences) < _ROUNDING, 0.0, differences)
-    interval, nonzero = mean_interval(differences), differences[differences != 0]
-    ranks = stats.rankdata(np.abs(nonzero))
+    interval = mean_interval(differences)
     return {
         "difference": interval.mean,
         "low": interval.low,
         "high": interval.high,
-        "hedges_g": _hedges_g(differences),
-        "rank_biserial": float((np.sign(nonzero) * ranks).sum() / ranks.sum()) if len(nonzero) else 0.0,
         "better": float(np.mean((differences > 0) + 0.5 * (differences == 0))),
-        "p": float(stats.wilcoxon(differences).pvalue) if len(nonzero) else 1.0,
+        "p": float(stats.wilcoxon(differences).pvalue) if differences.any() else 1.0,
     }
-
-
-def _hedges_g(differences: np.ndarray) -> float:
-    """Mean in standard deviations, with Hedges' exact correction; nan where the differences are equal."""
-    df = len(differences) - 1
-    std = differences.std(ddof=1) if df else 0.0
-    if df < 2 or std < _ROUNDING:
-        return math.nan
-    return float(hedges_correction(df) * differences.mean() / std)

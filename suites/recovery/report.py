@@ -17,7 +17,6 @@ from suites.recovery.figures import draw_curves
 from suites.recovery.metrics import RecoveryMetric, compare_paired, marks_of, metrics, trials_of
 from suites.recovery.table import Results
 from suites.recovery.tracks import Track
-from suites.statistics import mean_interval
 from suites.videos import videos_list
 
 _SUBJECTS = ("self-model", "rehearsed")  # the first of them that ran is compared with the others
@@ -135,34 +134,21 @@ def _selectors(recoveries: pd.DataFrame, track: Track, chosen: dict[str, Recover
 def _families(recoveries: pd.DataFrame) -> str:
     """Mean recovery ratio of each selector for each family; a combination counts for all of its families."""
     after = marks_of(trials_of(recoveries))[-1]
-    marks = [f"RR@{mark}" for mark in dict.fromkeys((min(5, after), after))]
-    ratios = {mark: _mean_by_damage(recoveries, mark.replace("RR@", "rr_")) for mark in marks}
+    marks = dict.fromkeys((min(5, after), after))
+    ratios = pd.concat({mark: _mean_by_damage(recoveries, f"rr_{mark}") for mark in marks}, axis=1)
     groups: dict[str, list[str]] = {}
-    for damage in ratios[marks[0]].index:
+    for damage in ratios.index:
         for name in damage_from(str(damage)).families:
             groups.setdefault(name, []).append(damage)
-    first, *others = dict.fromkeys(recoveries["selector"])
-    rows = []
-    for name, damages in sorted(groups.items()):
-        cells = []
-        for own in (ratios[mark].loc[damages] for mark in marks):
-            cells += [f"{own[one].mean():.2f}" for one in (first, *others)]
-            cells += [_difference(own[first] - own[other]) for other in others if len(others) == 1]
-        rows.append((name, str(len(damages)), *cells))
-    header = ["family", "damages"]
-    for mark in marks:
-        header += [f"{one} {mark}" for one in (first, *others)]
-        header += [f"{mark}: {first} - {other}" for other in others if len(others) == 1]
+    rows = [
+        (name, str(len(damages)), *(f"{mean:.2f}" for mean in ratios.loc[damages].mean()))
+        for name, damages in sorted(groups.items())
+    ]
     return table(
-        header, rows, caption="Means. A combination of damages counts for the families of all of its parts."
+        ("family", "damages", *(f"{selector} RR@{mark}" for mark, selector in ratios.columns)),
+        rows,
+        caption="Means. A combination of damages counts for the families of all of its parts.",
     )
-
-
-def _difference(differences: pd.Series) -> str:
-    """The mean of differences, and its interval if there is one."""
-    found = mean_interval(differences.to_numpy(float))
-    interval = "" if math.isnan(found.low) else f" [{found.low:+.2f}, {found.high:+.2f}]"
-    return f"{found.mean:+.2f}{interval}"
 
 
 def _damages(results: Results, track: Track) -> str:
@@ -194,14 +180,12 @@ def _paired(results: Results, track: Track) -> str:
             (
                 str(pair.Index),
                 f"{pair.difference:+.3f} [{pair.low:+.3f}, {pair.high:+.3f}]",
-                _number(pair.hedges_g),
-                _number(pair.rank_biserial),
                 f"{pair.better:.0%}",
                 bold_if(pair.p <= 0.05, format_p(pair.p)),
             )
             for pair in compare_paired(_mean_by_damage(recoveries, f"rr_{mark}"), subject).itertuples()
         ]
-        columns = ("difference", "Hedges' g", "rank-biserial", "damages in favour", "p")
+        columns = ("difference", "damages in favour", "p")
         tables.append(table((f"{track.name}, RR@{mark}", *columns), rows))
     return join(tables)
 

@@ -1,5 +1,6 @@
 """`surefoot cluster`: scripts that run a command on many machines."""
 
+import re
 import shlex
 import sys
 from collections.abc import Iterator
@@ -9,49 +10,9 @@ import click
 
 from robots.errors import UnknownNameError
 from surefoot.commands.console import AnyPath, Commands, Positive, console
+from surefoot.shipped import DATA
 
-_ENVIRONMENT = """\
-# What the scheduler, the workers and the run itself share. Whoever can read key.pem can use the cluster.
-export DASK_DISTRIBUTED__SCHEDULER__ALLOWED_FAILURES=30
-export DASK_DISTRIBUTED__WORKER__PROFILE__ENABLED=False
-export DASK_DISTRIBUTED__COMM__REQUIRE_ENCRYPTION=True
-export DASK_DISTRIBUTED__COMM__TLS__CA_FILE={folder}/certificate.pem
-for role in SCHEDULER WORKER CLIENT; do
-    export DASK_DISTRIBUTED__COMM__TLS__${{role}}__CERT={folder}/certificate.pem
-    export DASK_DISTRIBUTED__COMM__TLS__${{role}}__KEY={folder}/key.pem
-done
-"""
-_SCHEDULER = """\
-exec {python} -m dask scheduler --protocol tls --port 0 --dashboard-address 127.0.0.1:0 \\
-    --scheduler-file {folder}/scheduler.json
-"""
-_WORKERS = """\
-exec {python} -m dask worker --protocol tls --scheduler-file {folder}/scheduler.json \\
-    --dashboard-address 127.0.0.1:0 --nworkers 1 --nthreads {cpus} --memory-limit {memory}GiB \\
-    --death-timeout 300 --local-directory "${{TMPDIR:-/tmp}}"
-"""
-_DRIVER = """\
-until [ -s {folder}/scheduler.json ]; do sleep 1; done
-status=0
-srun --ntasks=1 {python} -m surefoot {command} \\
-    --scheduler-file {folder}/scheduler.json || status=$?
-scancel "$SCHEDULER" "$WORKERS"
-exit $status
-"""
-_SUBMIT = """\
-#!/bin/bash
-# Start the cluster and the run on it: bash {folder}/submit.sh
-set -euo pipefail
-rm -f {folder}/scheduler.json
-if [ ! -s {folder}/key.pem ]; then  # one key for all three roles, which nobody else may read
-    (umask 077 && openssl req -x509 -newkey rsa:3072 -nodes -days 365 -subj /CN=surefoot \\
-        -keyout {folder}/key.pem -out {folder}/certificate.pem)
-fi
-SCHEDULER=$(sbatch --parsable {folder}/scheduler.sbatch)
-WORKERS=$(sbatch --parsable --dependency="after:$SCHEDULER" {folder}/workers.sbatch)
-export SCHEDULER WORKERS
-sbatch --export=ALL --dependency="after:${{WORKERS}}_1" {folder}/driver.sbatch
-"""
+_TEMPLATES = DATA / "slurm"  # of scripts, with words between @ that `slurm` fills in
 
 
 @click.group(cls=Commands)
@@ -97,23 +58,24 @@ def slurm(
         "folder": shlex.quote(str(folder)),
         "python": shlex.quote(sys.executable),
         "command": shlex.join(command),
-        "cpus": cpus,
-        "memory": memory,
+        "cpus": str(cpus),
+        "memory": str(memory),
     }
     common = [f"time={time}", f"mem={memory}G", f"chdir={Path.cwd()}", *sbatch]
     jobs = {
-        "scheduler": (_SCHEDULER, ["cpus-per-task=2"]),
-        "workers": (_WORKERS, [f"array=1-{workers}", f"cpus-per-task={cpus}"]),
-        "driver": (_DRIVER, ["cpus-per-task=4", "signal=TERM@120"]),
+        "scheduler": ["cpus-per-task=2"],
+        "workers": [f"array=1-{workers}", f"cpus-per-task={cpus}"],
+        "driver": ["cpus-per-task=4", "signal=TERM@120"],
     }
     make_folder(out)
-    write_text(out / "environment.sh", _ENVIRONMENT.format(**words))
-    for name, (body, options) in jobs.items():
-        log = f"output={folder}/{name}-%j.log"
-        lines = [f"#SBATCH --{option}" for option in (f"job-name=surefoot-{name}", log, *common, *options)]
-        head = ["#!/bin/bash", *lines, "set -euo pipefail", f"source {words['folder']}/environment.sh"]
-        write_text(out / f"{name}.sbatch", "\n".join(head) + "\n" + body.format(**words))
-    write_text(out / "submit.sh", _SUBMIT.format(**words))
+    for template in _TEMPLATES.iterdir():
+        text = re.sub("@([a-z]+)@", lambda word: words[word[1]], template.read_text(encoding="utf-8"))
+        if options := jobs.get(template.stem):
+            own = [f"job-name=surefoot-{template.stem}", f"output={folder}/{template.stem}-%j.log"]
+            lines = [f"#SBATCH --{option}" for option in (*own, *common, *options)]
+            head = ["#!/bin/bash", *lines, "set -euo pipefail", f"source {words['folder']}/environment.sh"]
+            text = "\n".join(head) + "\n" + text
+        write_text(out / template.name, text)
     console.print(f"saved the scripts; submit them with: bash {shlex.quote(str(out / 'submit.sh'))}")
 
 

@@ -38,21 +38,33 @@ class _RepertoireType(_PathType):
         return repertoire_path(super().convert(value, param, ctx))
 
 
-class Whole(click.IntRange):
-    """A whole number in a range, which help texts and errors give in words."""
+class _InWords(click.ParamType):
+    """A number in a range, which help texts and errors give in words."""
 
-    name = "integer"
+    min: Any
+    max: Any
+    min_open: bool
 
     def _describe_range(self) -> str:
-        return _range_words(self)
+        if self.max is not None:
+            return f"from {self.min:g} to {self.max:g}"
+        if self.min is None:
+            return ""
+        return f"{'above' if self.min_open else 'at least'} {self.min:g}"
 
     def fail(self, message: str, *context: Any) -> NoReturn:
         """Refuse a value in a sentence."""
-        super().fail(_sentence(message), *context)
+        super().fail(message.replace("in the range ", "in the range: it must be "), *context)
 
 
-class Number(click.FloatRange):
-    """A finite number in a range, which help texts and errors give in words."""
+class Whole(_InWords, click.IntRange):
+    """A whole number in a range."""
+
+    name = "integer"
+
+
+class Number(_InWords, click.FloatRange):
+    """A finite number in a range."""
 
     name = "number"
 
@@ -62,27 +74,6 @@ class Number(click.FloatRange):
         if not math.isfinite(number):
             self.fail(f"{value} is not a finite number", param, ctx)
         return number
-
-    def _describe_range(self) -> str:
-        return _range_words(self)
-
-    def fail(self, message: str, *context: Any) -> NoReturn:
-        """Refuse a value in a sentence."""
-        super().fail(_sentence(message), *context)
-
-
-def _sentence(message: str) -> str:
-    """Click's complaint about a range, in words."""
-    return message.replace("in the range ", "in the range: it must be ")
-
-
-def _range_words(kind: Whole | Number) -> str:
-    """The range of a number in words; "" if there is none."""
-    if kind.max is not None:
-        return f"from {kind.min:g} to {kind.max:g}"
-    if kind.min is None:
-        return ""
-    return f"{'above' if kind.min_open else 'at least'} {kind.min:g}"
 
 
 class Sizes(click.ParamType):
@@ -223,15 +214,10 @@ def workforce(cores: int) -> str:
     return "the cluster" if executor_source() else f"{cores} {'core' if cores == 1 else 'cores'}"
 
 
-def seed_option(derived: str, default: int = 1) -> Callable[[Command], Command]:
-    """The option --seed.
-
-    Args:
-        derived: what derives from it.
-        default: the seed if none is given.
-    """
+def seed_option(derived: str) -> Callable[[Command], Command]:
+    """The option --seed, from which something derives."""
     text = f"Seed from which {derived} derive."
-    return click.option("--seed", type=Seed, default=default, show_default=True, help=text)
+    return click.option("--seed", type=Seed, default=1, show_default=True, help=text)
 
 
 def check_different(*paths: Path | None) -> None:

@@ -29,56 +29,38 @@ from surefoot.commands.studies import run_study, study_options
     type=Positive,
     help="Number of faults of each track.  [default: all that are listed, or 60 random ones]",
 )
-@click.option(
-    "--seeds",
-    type=Positive,
-    default=10,
-    show_default=True,
-    help="Recoveries from each fault with each selector.",
-)
-@click.option("--trials", type=Positive, default=20, show_default=True, help="Trials of each recovery.")
+@click.option("--seeds", type=Positive, help="Recoveries from each fault with each selector.  [default: 10]")
+@click.option("--trials", type=Positive, help="Trials of each recovery.  [default: 20]")
 @click.option(
     "--noise",
     type=(Number(min=0), Number(min=0)),
-    default=(0.05, 0.02),
-    show_default=True,
     metavar="SHARE AMOUNT",
-    help="Standard deviations of a trial's noise: as a share of the objective, and in its units.",
+    help="Standard deviations of a trial's noise: as a share of the objective, and in its units.  "
+    "[default: 0.05 0.02]",
 )
 @click.option(
     "--think",
-    type=click.FloatRange(min=0, min_open=True),
+    "think_seconds",
+    type=Number(min=0, min_open=True),
     metavar="SECONDS",
     help="How long self-model simulates after each trial, instead of --think-episodes.",
 )
 @click.option(
-    "--think-episodes",
-    type=Positive,
-    default=1200,
-    show_default=True,
-    help="Episodes that it simulates after each trial.",
+    "--think-episodes", type=Positive, help="Episodes that it simulates after each trial.  [default: 1200]"
 )
-@study_options("recovery", seed=5, filmed="the best recoveries")
+@study_options("recovery", filmed="the best recoveries")
 def recovery(
     file: Path,
     rehearsal: Path | None,
     damages: Path | None,
     selectors: tuple[str, ...] | None,
     tracks: tuple[str, ...] | None,
-    faults: int | None,
-    seeds: int,
-    trials: int,
-    noise: tuple[float, float],
-    think: float | None,
-    think_episodes: int,
-    seed: int,
     **options: Any,
 ) -> None:
     """Break the robot of the repertoire FILE in many ways, and compare how selectors recover.
 
-    Every trial is simulated. The same command continues a study that was stopped; several processes may run
-    the same study in a shared folder: each takes other recoveries. Random faults of the seed 5 are those of
-    the benchmark; take another one, such as 40, to tune selectors.
+    Every trial is simulated. The seed also decides which random faults there are; selectors were tuned on
+    those of the seeds 4 and 40.
     """
     from adapt.selectors.catalogue import find_table
     from repertoire.storage.repertoires import read_repertoire
@@ -88,18 +70,14 @@ def recovery(
 
     chosen, repertoire = find_tracks(tracks), read_repertoire(file)
     library, _ = find_table(repertoire, file, None, rehearsal)
+    names = ("faults", "seeds", "trials", "noise", "think_seconds", "think_episodes", "seed")
+    given = {name: options.pop(name) for name in names}
     suite = RecoverySuite(
         repertoire=repertoire,
         library=library,
         tracks=chosen,
         selectors=selectors or default_selectors(),
         damages=tuple(benchmark_damages(repertoire.robot, damages)) if damages else None,
-        faults=faults,
-        seeds=seeds,
-        trials=trials,
-        noise=noise,
-        seed=seed,
-        think_seconds=think,
-        think_episodes=think_episodes,
+        **{name: value for name, value in given.items() if value is not None},
     )
     run_study(suite, **options)

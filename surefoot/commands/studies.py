@@ -32,12 +32,11 @@ def chain(*decorators: Decorator) -> Decorator:
     return lambda command: reduce(lambda made, one: one(made), reversed(decorators), command)
 
 
-def study_options(name: str, *, seed: int = 1, filmed: str | None = None) -> Decorator:
+def study_options(name: str, *, filmed: str | None = None) -> Decorator:
     """Give a command the options of every study, which are arguments of `run_study`, and a seed.
 
     Args:
         name: of the study, and of its folder by default.
-        seed: by default.
         filmed: what is filmed of a study that simulates robots, and has more options; None for others.
     """
     simulated = (
@@ -54,8 +53,10 @@ def study_options(name: str, *, seed: int = 1, filmed: str | None = None) -> Dec
     )
     return chain(
         *(simulated if filmed else ()),
-        seed_option("the seeds of all trials", seed),
-        click.option("--processes", type=Cores, help="Number of cores to use.  [default: all]"),
+        seed_option("the seeds of all trials"),
+        click.option(
+            "--threads", "cores", type=Cores, help="Threads of all trials together.  [default: all cores]"
+        ),
         click.option("--dry-run", is_flag=True, help="Only print how many trials there are, and how long."),
         click.option(
             "--only-trial",
@@ -77,7 +78,7 @@ def study_options(name: str, *, seed: int = 1, filmed: str | None = None) -> Dec
 def run_study(
     suite: "Suite",
     *,
-    processes: int | None,
+    cores: int | None,
     dry_run: bool,
     only_trial: int | None,
     report: bool,
@@ -89,7 +90,7 @@ def run_study(
     from robots.simulation.simulation import available_cores
     from suites.study import Study
 
-    cores, remarks = processes or available_cores(), suite.check()
+    cores, remarks = cores or available_cores(), suite.check()
     if only_trial and only_trial > (count := len(suite.plan(out))):
         raise click.UsageError(f"--only-trial must be at most {count}, the number of trials")
     suite, together = suite.share_cores("episodes" if only_trial and not parallel else parallel, cores)

@@ -5,7 +5,7 @@ from typing import Any
 import click
 from click.core import ParameterSource
 
-from surefoot.commands.console import Commands, Names, Number, Positive
+from surefoot.commands.console import Commands, Names, Number, Positive, Whole
 from surefoot.commands.recovery_suite import recovery
 from surefoot.commands.studies import Decorator, chain, run_study, study_options
 
@@ -45,9 +45,10 @@ def _options(evaluations: int) -> Decorator:
     """Give a command the options of the studies of algorithms."""
     return chain(
         click.option(
-            "--trials",
-            type=click.IntRange(1, 1000),
-            help="Number of trials of each algorithm in each domain.  [default: 10]",
+            "--seeds",
+            "trials",
+            type=Whole(1, 1000),
+            help="Trials of each algorithm in each domain, each with a seed of its own.  [default: 10]",
         ),
         click.option(
             "--evaluations",
@@ -84,7 +85,11 @@ def _robot_options(name: str) -> Decorator:
 
 @click.group(cls=Commands)
 def suite() -> None:
-    """Compare algorithms or selectors over many trials, with statistics."""
+    """Compare algorithms or selectors over many trials, with statistics.
+
+    The same command continues a study that was stopped; finished trials are never run again. Several
+    processes may run the same study in a shared folder: each takes other trials.
+    """
 
 
 suite.add_command(recovery)
@@ -107,33 +112,22 @@ suite.add_command(recovery)
 )
 @_options(2_000_000)
 @study_options("optimization")
-def optimization(algorithms: tuple[str, ...] | None, as_published: bool, **options: Any) -> None:
-    """Run the CMA-MAE variants on Sphere, Arm and Maze, and compare with the paper's Tables I and II.
-
-    The same command continues a study that was stopped; finished trials are never run again. Several
-    processes may run the same study in a shared folder: each takes other trials.
-    """
-    context = click.get_current_context()
-    if as_published and context.get_parameter_source("out") is ParameterSource.DEFAULT:
+def optimization(as_published: bool, **options: Any) -> None:
+    """Run the CMA-MAE variants on Sphere, Arm and Maze, and compare with the paper's Tables I and II."""
+    source = click.get_current_context().get_parameter_source("out")
+    if as_published and source is ParameterSource.DEFAULT:
         options["out"] = options["out"].with_name("optimization-as-published")
-    variants = {"rank_one": "published"} if as_published else None
-    _run("optimization", algorithms, options, options=variants)
+    _run("optimization", options, options={"rank_one": "published"} if as_published else None)
 
 
 @suite.command()
 @click.option(
-    "--algorithms",
-    type=Names(),
-    help="Algorithms to run, with commas.  [default: those of the paper]",
+    "--algorithms", type=Names(), help="Algorithms to run, with commas.  [default: those of the paper]"
 )
 @_robot_options("locomotion")
-def locomotion(algorithms: tuple[str, ...] | None, **options: Any) -> None:
-    """Train the paper's robots with its algorithms, and compare with its Tables III to V.
-
-    The same command continues a study that was stopped, also within a trial. Several processes may run the
-    same study in a shared folder: each takes other trials.
-    """
-    _run("locomotion", algorithms, options)
+def locomotion(**options: Any) -> None:
+    """Train the paper's robots with its algorithms, and compare with its Tables III to V."""
+    _run("locomotion", options)
 
 
 @suite.command()
@@ -143,26 +137,20 @@ def locomotion(algorithms: tuple[str, ...] | None, **options: Any) -> None:
     help="Learning rates of the archive, from 0 to 1.  [default: 0,0.001,0.01,0.1,1]",
 )
 @_robot_options("ablation")
-def ablation(learning_rates: tuple[float, ...] | None, **options: Any) -> None:
-    """Train robots with several archive learning rates, and compare with the paper's Table VII.
-
-    The same command continues a study that was stopped, also within a trial. Several processes may run the
-    same study in a shared folder: each takes other trials.
-    """
-    from suites.paper.suite import learning_rate_variants
-
-    _run(
-        "ablation", None, options, variants=learning_rate_variants(learning_rates) if learning_rates else None
-    )
+def ablation(**options: Any) -> None:
+    """Train robots with several archive learning rates, and compare with the paper's Table VII."""
+    _run("ablation", options)
 
 
-def _run(name: str, algorithms: tuple[str, ...] | None, given: dict[str, Any], **settings: Any) -> None:
+def _run(name: str, given: dict[str, Any], **settings: Any) -> None:
     """Run a study of algorithms with the options of its command."""
     from suites.paper.published import published_study
-    from suites.paper.suite import algorithm_variants, paper_suite
+    from suites.paper.suite import algorithm_variants, learning_rate_variants, paper_suite
 
-    if algorithms:
+    if algorithms := given.pop("algorithms", None):
         settings["variants"] = algorithm_variants(algorithms)
+    if rates := given.pop("learning_rates", None):
+        settings["variants"] = learning_rate_variants(rates)
     for option in ("domains", "evaluations", "trials", "episodes", "episode_steps", "seed"):
         if option in given:
             settings[option] = given.pop(option)

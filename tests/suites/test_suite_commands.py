@@ -17,7 +17,7 @@ from suites.paper.results import read_trial
 from suites.paper.suite import algorithm_variants, paper_suite
 from tests.suites.paper.made_studies import assert_same
 
-SMALL = ["--trials", 2, "--episodes", 2, "--episode-steps", 30, "--no-videos"]
+SMALL = ["--seeds", 2, "--episodes", 2, "--episode-steps", 30, "--no-videos"]
 LOCOMOTION = ["suite", "locomotion", "--algorithms", "sep-cma-mae, map-elites", *SMALL]
 ABLATION = ["suite", "ablation", *SMALL]
 
@@ -54,12 +54,12 @@ def test_a_study_says_how_long_runs_and_reports(run, tmp_path) -> None:
     for path in before:
         if path.name != "study.json":
             path.unlink()
-    assert run(*LOCOMOTION, *budgets, "--out", study, "--trials", 5, "--report")[0] == 0
+    assert run(*LOCOMOTION, *budgets, "--out", study, "--seeds", 5, "--report")[0] == 0
     assert {path: path.read_bytes() for path in study.glob("*.*")} == before
 
 
 def test_the_tasks_of_a_job_array_run_one_trial_each(run, tmp_path) -> None:
-    small = ["suite", "optimization", "--domains", "sphere-10", "--evaluations", 400, "--trials", 1]
+    small = ["suite", "optimization", "--domains", "sphere-10", "--evaluations", 400, "--seeds", 1]
     study = [*small, "--algorithms", "cma-mae,openai-mae", "--as-published", "--out", tmp_path]
     assert "the study has 2 trials, 2 of them not finished" in run(*study, "--dry-run")[1]
     path = tmp_path / "trials" / "sphere-10" / "cma-mae-00.h5"
@@ -80,7 +80,7 @@ def test_the_tasks_of_a_job_array_run_one_trial_each(run, tmp_path) -> None:
 
 
 def test_a_second_command_adds_a_robot_to_the_report(run, tmp_path) -> None:
-    small = [*LOCOMOTION[:2], "--algorithms", "map-elites", *SMALL[2:], "--trials", 1, "--out", tmp_path]
+    small = [*LOCOMOTION[:2], "--algorithms", "map-elites", *SMALL[2:], "--seeds", 1, "--out", tmp_path]
     assert run(*small, "--robots", "hopper", "--evaluations", 200)[0] == 0
     assert run(*small, "--robots", "walker", "--evaluations", 100)[0] == 0
     assert [(row["domain"], row["evaluations"]) for row in rows(tmp_path)] == [
@@ -127,7 +127,7 @@ def test_a_stopped_study_keeps_what_is_saved_and_the_same_command_continues_it(t
     command = [sys.executable, "-W", "error", "-m", "surefoot", *arguments]
     study = tmp_path / "study"
     process = subprocess.Popen(
-        [*command, "--processes", "1", "--out", study],
+        [*command, "--threads", "1", "--out", study],
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
@@ -187,10 +187,10 @@ def test_bad_input_ends_in_one_sentence_and_code_2(run, tmp_path) -> None:
         ([*small, "--evaluations", "9" * 15], "evaluations: "),
         ([*small, "--episodes", "0"], "0 is not in the range"),
         ([*small, "--episodes", "10001"], "episodes must be at least 1 and at most 10000, not 10001"),
-        ([*small, "--trials", "0"], "0 is not in the range"),
+        ([*small, "--seeds", "0"], "0 is not in the range"),
         ([*small, "--parallel", "cores"], "'cores' is not one of 'trials', 'episodes'"),
-        ([*small, "--processes", "0"], "0 is not in the range"),
-        ([*small, "--processes", "2000"], "2000 is not in the range: it must be from 1 to 1024"),
+        ([*small, "--threads", "0"], "0 is not in the range"),
+        ([*small, "--threads", "2000"], "2000 is not in the range: it must be from 1 to 1024"),
         ([*small, "--out", tmp_path / "file"], "it is a file"),
         ([*small, "--out", tmp_path / "other"], "holds another study (study ablation, seed 1, episodes 2"),
         ([*rates, "--learning-rates", "0.1,2"], "2.0 is not in the range"),

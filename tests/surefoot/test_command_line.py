@@ -81,7 +81,7 @@ def test_another_algorithm_trains(run, tmp_path) -> None:
 
 def test_a_suite_runs_and_reports(run, tmp_path) -> None:
     command = ["suite", "optimization", "--algorithms", "lm-ma-mae, map-elites", "--domains", "sphere-10"]
-    command += ["--trials", 2, "--evaluations", 400, "--processes", 1, "--out", tmp_path / "new" / "study"]
+    command += ["--seeds", 2, "--evaluations", 400, "--threads", 1, "--out", tmp_path / "new" / "study"]
     code, out, err = run(*command)
     assert (code, err) == (0, "")
     assert "note: lm-ma-es can use no more vectors than there are parameters: 10 instead of 40" in out
@@ -197,7 +197,7 @@ def test_bad_input_ends_in_one_sentence_and_code_2(run, trained, tmp_path) -> No
             "evaluations": dict.fromkeys(("sphere-10", "arm-10"), evaluations),
         }
         (tmp_path / name / "study.json").write_text(json.dumps(identity))
-    small = ["suite", "optimization", "--trials", 1, "--evaluations", 400, "--out", tmp_path / "x"]
+    small = ["suite", "optimization", "--seeds", 1, "--evaluations", 400, "--out", tmp_path / "x"]
     choice = ["train", "ant", "--out", tmp_path / "x", "--algorithm"]
     before = trained.read_bytes()
     empty = next(c for c in range(6**4) if c not in read_repertoire(trained).elites.cells)
@@ -246,11 +246,11 @@ def test_bad_input_ends_in_one_sentence_and_code_2(run, trained, tmp_path) -> No
             [*small, "--algorithms", "cma-mae", "--domains", "arm-90000"],
             "5 emitters of cma-mae would take 1,296 GB",
         ),
-        ([*small, "--trials", "0"], "0 is not in the range"),
+        ([*small, "--seeds", "0"], "0 is not in the range"),
         ([*small, "--evaluations", "0"], "0 is not in the range"),
         ([*small, "--domains", "arm-10", "--evaluations", "9" * 15], "evaluations: "),
-        ([*small, "--processes", "0"], "0 is not in the range"),
-        ([*small, "--processes", "2000"], "2000 is not in the range: it must be from 1 to 1024"),
+        ([*small, "--threads", "0"], "0 is not in the range"),
+        ([*small, "--threads", "2000"], "2000 is not in the range: it must be from 1 to 1024"),
         ([*small, "--seed", "-1"], "-1 is not in the range"),
         ([*small, "--domains", "arm-10", "--out", tmp_path / "file"], "it is a file"),
         (

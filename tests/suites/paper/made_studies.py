@@ -10,7 +10,7 @@ from suites.paper.results import TrialResult
 from suites.paper.suite import PaperSuite, Variant
 from suites.paper.trial import PaperTrial
 
-TIMES = {"seconds", "cpu_seconds", "search_seconds", "evaluation_seconds", "saving_seconds"}
+TIMES = ("seconds", "cpu_seconds", "search_seconds", "evaluation_seconds", "saving_seconds")
 
 
 def variants(*names: str) -> tuple[Variant, ...]:
@@ -59,5 +59,5 @@ def assert_same(actual: TrialResult, expected: TrialResult, *but_for: str) -> No
     """Compare two results except for their times."""
     found, wanted = ({**vars(one), **one.history} for one in (actual, expected))
     for name, value in wanted.items():
-        if name not in {"history"}.union(TIMES, but_for):
+        if name not in {"history", *TIMES, *but_for}:
             np.testing.assert_equal(found[name], value, err_msg=name)

@@ -70,7 +70,7 @@ def test_the_report_has_the_verdicts(benchmarks: Path):
     assert (
         "paper's: QD score, 8 means: 7 agree, 0 differ, 1 not answerable; coverage, 8 means: 7 agree" in text
     )
-    assert "QD score: of 12 pairs, 10 can be decided by both the paper and our trials; in 10 of these" in text
+    assert "QD score: of 12 pairs, 7 can be decided by both the paper and our trials; in 7 of these" in text
     ranking = "openai-mae < sep-cma-mae < lm-ma-mae < cma-mae"
     assert f"{ranking}: not supported (supported in 0 of 2 domains tested). In the paper: not sup" in text
     assert (
@@ -91,7 +91,7 @@ def test_a_single_trial_makes_a_report(tmp_path: Path):
     text = markdown([make_result("sphere-100", "sep-cma-mae", 0)], tmp_path)
     assert "1 ran, 0 of them" in text
     assert "not tested: sep-cma-mae is the only group" in text
-    assert text.count("There are no two algorithms to compare.") == 4
+    assert "### All pairs" not in text
     assert "QD score, 1 means: 0 agree, 0 differ, 1 not answerable" in text
     assert text.count(": not tested. In the paper") == 2
     assert "0.5470" in text  # without an interval
@@ -102,8 +102,6 @@ def test_what_the_paper_does_not_know_makes_a_report(tmp_path: Path):
     results += make_results(["arm-100"], ["cma-mae"], trials=3, evaluations=1000)
     text = markdown(results, tmp_path)
     assert "paper's: none can be compared, because no trial has the paper's number of evaluations." in text
-    assert "other degrees of freedom: map-elites, novelty." in text
-    assert "Domains not in the paper: sphere-20." in text
     assert "| map-elites | **0.499" in text
     assert "3 (1,000 evaluations)" in text
 

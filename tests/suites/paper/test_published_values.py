@@ -50,8 +50,8 @@ def test_findings_fit_means(paper: PublishedStudy):
         for domain, findings in metric.findings.items():
             for (first, second), sign in findings.items():
                 one, other = (paper.means[domain, name][metric.field] for name in (first, second))
-                assert sign == "-" or sign == ("<" if one < other else ">")
-                assert findings[second, first] == {"<": ">", ">": "<", "-": "-"}[sign]
+                assert sign == "?" or sign == ("<" if one < other else ">")
+                assert findings[second, first] == {"<": ">", ">": "<", "?": "?"}[sign]
 
 
 def test_spreads_follow_from_the_one_way_anovas():
@@ -64,16 +64,6 @@ def test_spreads_follow_from_the_one_way_anovas():
         "arm-1000": (pytest.approx(0.00493, abs=5e-6), 36),
         "maze": (pytest.approx(0.1775, abs=5e-5), 36),
     }
-
-
-def test_no_difference_is_a_finding_only_where_the_spread_permits_one():
-    score = OPTIMIZATION.metrics[0]
-    pairs = {
-        domain: OPTIMIZATION.finding(score, domain, ("sep-cma-mae", "lm-ma-mae"))
-        for domain in OPTIMIZATION.domains
-    }
-    assert pairs == {"sphere-100": "?", "sphere-1000": "?", "arm-100": "≈", "arm-1000": "≈", "maze": "?"}
-    assert OPTIMIZATION.finding(score, "maze", ("sep-cma-mae", "me-es")) is None
 
 
 def test_times_of_the_benchmarks_have_the_ratio_of_the_text():

@@ -51,15 +51,13 @@ def tile(frame: np.ndarray, row: int, column: int) -> np.ndarray:
 
 def test_a_single_measure_is_cut_into_nine():
     regions = nine_regions(repertoire_of("hopper", [(0.05,), (0.6,), (0.58,), (0.995,)], [1, 5, 7, 3]))
-    assert [one.row for one in regions] == [0, None, None, None, None, 2, None, None, 3]
-    assert regions[5].bounds == ((5 / 9, 6 / 9),)
+    assert regions == [0, None, None, None, None, 2, None, None, 3]
 
 
 def test_two_measures_are_cut_into_three_each():
     measures = [(0.1, 0.1), (0.9, 0.1), (0.5, 0.9), (0.4, 0.99)]
     regions = nine_regions(repertoire_of("walker", measures, [1, 2, 3, 4]))
-    assert [one.row for one in regions] == [None, 3, None, None, None, None, 0, None, 1]
-    assert regions[1].bounds == ((1 / 3, 2 / 3), (2 / 3, 1.0))
+    assert regions == [None, 3, None, None, None, None, 0, None, 1]
 
 
 def test_gaits_move_and_empty_places_stay_grey(tmp_path):
@@ -71,9 +69,7 @@ def test_gaits_move_and_empty_places_stay_grey(tmp_path):
         for i in range(3)
     ]
     assert moving == [[False, False, True], [False, False, False], [True, False, False]]
-    middle = tile(frames[-1], 1, 1)
-    assert np.median(middle) == pytest.approx(228, abs=2)
-    assert middle.min() < 160  # says which place it is
+    assert np.median(tile(frames[-1], 1, 1)) == pytest.approx(228, abs=2)
 
 
 def test_an_empty_repertoire_can_be_filmed(tmp_path):

@@ -240,7 +240,7 @@ def files(tmp_path_factory, repertoire) -> Path:
 
 
 def command(files: Path, out: Path, *more: object) -> list[object]:
-    few = ["--seeds", 1, "--trials", 2, "--processes", 1, "--no-videos", "--tracks", "T0,T3"]
+    few = ["--seeds", 1, "--trials", 2, "--threads", 1, "--no-videos", "--tracks", "T0,T3"]
     damages = ["--damages", files / "broken.yaml", "--selectors", "random,rehearsed"]
     return ["suite", "recovery", files / "ant.h5", *damages, *few, "--out", out, *more]
 
