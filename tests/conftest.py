@@ -1,6 +1,7 @@
 """What tests of the command line share."""
 
 import sys
+from collections.abc import Iterable, Sequence
 
 import pytest
 
@@ -19,3 +20,17 @@ def run(monkeypatch, capsys):
         return int(ended.value.code or 0), " ".join(printed.out.split()), printed.err
 
     return command
+
+
+@pytest.fixture
+def refused(run):
+    """Checks that commands end in one sentence, which holds a message, and in exit code 2."""
+
+    def check(cases: Iterable[tuple[Sequence[object], str]], *command: object) -> None:
+        for arguments, message in cases:
+            code, _, err = run(*command, *arguments)
+            assert (code, message in err) == (2, True), f"{arguments}: exit {code}, {err!r}"
+            assert err.startswith("surefoot: "), err
+            assert err.count("\n") == 1, f"{arguments}: more than one line: {err!r}"
+
+    return check

@@ -109,16 +109,9 @@ class RecoverySuite(Suite):
 
     def plan(self, folder: Path) -> list[RecoveryTrial]:
         """The oracle of every fault, then the first recovery by every selector from each, and so on."""
+        shared = {world: tuple(one for one in self.tracks if one.world == world) for world in self._faults}
         oracles = [
-            RecoveryTrial(
-                tuple(one for one in self.tracks if one.world == world),
-                world,
-                fault,
-                damage,
-                ORACLE,
-                0,
-                folder,
-            )
+            RecoveryTrial(shared[world], world, fault, damage, ORACLE, 0, folder)
             for world, damages in self._faults.items()
             for fault, damage in enumerate(damages)
         ]
@@ -168,7 +161,9 @@ class RecoverySuite(Suite):
         self, remaining: Sequence[RecoveryTrial], results: Sequence[TrialRecord], processes: int
     ) -> Iterator[Estimate]:
         """Estimate the time of each selector from its finished recoveries, or from the pace of episodes."""
-        pace = self._pace()
+        evaluator = Evaluator(self.repertoire, {"whole": self.repertoire.robot}, threads=self.threads)
+        with Evaluation(evaluator, episodes=1, seed=0, family=SeedFamily.ORACLE) as evaluation:
+            pace = evaluation.seconds_left() / evaluation.total  # [s] of an episode
         for name in dict.fromkeys(trial.selector for trial in remaining):
             count = sum(trial.selector == name for trial in remaining)
             finished = [one.took for one in results if one.selector == name]
@@ -271,12 +266,6 @@ class RecoverySuite(Suite):
     def _results(self, results: Sequence[TrialRecord], folder: Path) -> Results:
         """The results of the plan as tables."""
         return tabulate(self.repertoire.robot.name, self.tracks, self.plan(folder), results)
-
-    def _pace(self) -> float:
-        """How long an episode takes [s]."""
-        evaluator = Evaluator(self.repertoire, {"whole": self.repertoire.robot}, threads=self.threads)
-        with Evaluation(evaluator, episodes=1, seed=0, family=SeedFamily.ORACLE) as evaluation:
-            return evaluation.seconds_left() / evaluation.total
 
     def _assumed(self, name: str, pace: float) -> float:
         """How long a trial of a selector takes [s], by the pace of episodes."""

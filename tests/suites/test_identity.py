@@ -8,7 +8,7 @@ import h5py
 import numpy as np
 import pytest
 
-from repertoire.storage.formats import Contents, read_group, write_group
+from repertoire.storage.formats import read_group, write_group
 from robots.errors import InvalidFileError, InvalidValueError
 from suites.paper.results import TrialResult, read_trial, write_trial
 from tests.suites.paper.made_results import make_result
@@ -49,15 +49,6 @@ def test_special_values_come_back_exactly(path, changes):
     result = dataclasses.replace(RESULT, **changes)
     write_trial(path, result)
     assert_same(read_trial(path), result)
-
-
-def test_a_result_of_before_there_were_options_can_be_read(path):
-    with h5py.File(path, "r") as file:
-        contents = read_group(file)
-    scalars = json.loads(contents.texts["scalars"])
-    del scalars["options"]
-    rewrite(path, Contents(contents.arrays, {"scalars": json.dumps(scalars)}))
-    assert_same(read_trial(path), RESULT)
 
 
 def rewrite(path, contents):

@@ -20,25 +20,15 @@ from robots.rendering.camera import rendering_problem
 from surefoot.commands import demo, main
 from surefoot.commands.main import COMMANDS, cli
 
-SMALL = [
-    "--evaluations",
-    "96",
-    "--emitters",
-    "2",
-    "--batch-size",
-    "8",
-    "--sigma0",
-    "0.1",
-    "--episode-steps",
-    "40",
-]
+SMALL = ["--evaluations", 96, "--emitters", 2, "--batch-size", 8, "--sigma0", 0.1, "--episode-steps", 40]
 
 
 @pytest.fixture(scope="module")
 def trained(tmp_path_factory) -> Path:
     """The file of a small run that has finished."""
     folder = tmp_path_factory.mktemp("runs") / "ant"
-    command = [sys.executable, "-m", "surefoot", "train", "ant", "--seed", "3", "--out", str(folder), *SMALL]
+    command = [sys.executable, "-m", "surefoot", "train", "ant", "--seed", "3", "--out", str(folder)]
+    command += map(str, SMALL)
     finished = subprocess.run(command, capture_output=True, text=True, check=True)
     assert finished.stderr == ""
     assert "QD score" in finished.stdout
@@ -79,50 +69,17 @@ def test_another_algorithm_trains(run, tmp_path) -> None:
     assert "map-elites-line, seed 1" in run("show", tmp_path / "run" / "repertoire.h5")[1]
 
 
-def test_a_suite_runs_and_reports(run, tmp_path) -> None:
-    command = ["suite", "optimization", "--algorithms", "lm-ma-mae, map-elites", "--domains", "sphere-10"]
-    command += ["--seeds", 2, "--evaluations", 400, "--threads", 1, "--out", tmp_path / "new" / "study"]
-    code, out, err = run(*command)
-    assert (code, err) == (0, "")
-    assert "note: lm-ma-es can use no more vectors than there are parameters: 10 instead of 40" in out
-    assert out.count(" QD ") == 4
-    reports = ("trials.csv", "curves.png", "archives.png", "report.md")
-    assert all(f"saved {tmp_path / 'new' / 'study' / name}" in out for name in reports)
-    with (tmp_path / "new" / "study" / "trials.csv").open() as file:
-        rows = list(csv.DictReader(file))
-    assert [(row["algorithm"], row["trial"]) for row in rows] == [
-        (algorithm, trial) for algorithm in ("lm-ma-mae", "map-elites") for trial in "01"
-    ]
-
-
 def test_show_prints_facts_and_draws(run, trained, tmp_path) -> None:
     code, out, _ = run("show", trained, "--picture", tmp_path / "archive.png")
     assert code == 0
-    for fact in (
-        "QD score",
-        "coverage",
-        "21,256 parameters",
-        "sep-cma-mae, seed 3",
-        "96 of 96",
-        "6 x 6 x 6 x 6",
-    ):
-        assert fact in out
+    facts = ("QD score", "coverage", "21,256 parameters", "sep-cma-mae, seed 3", "96 of 96", "6 x 6 x 6 x 6")
+    assert all(fact in out for fact in facts)
     assert (tmp_path / "archive.png").read_bytes().startswith(b"\x89PNG")
 
 
 def test_recover_prints_trials_and_saves(run, trained, tmp_path) -> None:
-    arguments = [
-        "recover",
-        trained,
-        "--damage",
-        "front_left:lost",
-        "--trials",
-        "3",
-        "--out",
-        tmp_path / "new",
-        "--oracle",
-    ]
-    code, out, _ = run(*arguments)
+    broken = ["recover", trained, "--damage", "front_left:lost"]
+    code, out, _ = run(*broken, "--trials", 3, "--out", tmp_path / "new", "--oracle")
     assert code == 0
     record = json.loads((tmp_path / "new" / "recovery.json").read_text())
     assert 1 <= len(record["trials"]) <= 3
@@ -134,19 +91,9 @@ def test_recover_prints_trials_and_saves(run, trained, tmp_path) -> None:
 
 
 def test_recover_is_reproducible(run, trained, tmp_path) -> None:
+    broken = ["recover", trained, "--damage", "back_left:dead", "--trials", 2]
     for name, threads in (("a", 1), ("b", 2)):
-        run(
-            "recover",
-            trained,
-            "--damage",
-            "back_left:dead",
-            "--trials",
-            2,
-            "--out",
-            tmp_path / name,
-            "--threads",
-            threads,
-        )
+        run(*broken, "--out", tmp_path / name, "--threads", threads)
     assert (tmp_path / "a" / "recovery.json").read_bytes() == (tmp_path / "b" / "recovery.json").read_bytes()
 
 
@@ -184,7 +131,7 @@ def test_a_finished_run_says_so(run, trained) -> None:
     assert "has finished already" in out
 
 
-def test_bad_input_ends_in_one_sentence_and_code_2(run, trained, tmp_path) -> None:
+def test_bad_input_ends_in_one_sentence_and_code_2(refused, trained, tmp_path) -> None:
     (tmp_path / "text.h5").write_text("not a repertoire")
     (tmp_path / "cut.h5").write_bytes(trained.read_bytes()[:-5000])
     (tmp_path / "file").write_text("")
@@ -207,7 +154,6 @@ def test_bad_input_ends_in_one_sentence_and_code_2(run, trained, tmp_path) -> No
         (["train"], "name a robot or another problem to train"),
         ([*choice, "magic"], "unknown algorithm 'magic'; available: cma-mae, lm-ma-mae, sep-cma-mae"),
         ([*choice, "sep-cma-mae", "--learning-rate", "1.5"], "learning_rate: "),
-        ([*choice, "sep-cma-mae", "--learning-rate", "-0.1"], "learning_rate: "),
         ([*choice, "sep-cma-mae", "--archive", "4,4"], "has cells along 2 measures, but there are 4"),
         (
             [*choice, "sep-cma-mae", "--archive", "99,99,99,99"],
@@ -218,7 +164,6 @@ def test_bad_input_ends_in_one_sentence_and_code_2(run, trained, tmp_path) -> No
             [*choice, "cma-me", "--vectors", "5"],
             "cma-me has no setting vectors: it has emitters, batch_size, sigma0",
         ),
-        ([*choice, "cma-me", "--learning-rate", "0.5"], "cma-me has no setting learning_rate"),
         ([*choice, "cma-me", "--strategy", "cma"], "unknown strategy 'cma'"),
         ([*choice, "map-elites", "--strategy", "cma-es"], "map-elites has no setting strategy"),
         ([*choice, "map-elites", "--line-sigma", "0.1"], "map-elites has no setting line_sigma"),
@@ -234,23 +179,13 @@ def test_bad_input_ends_in_one_sentence_and_code_2(run, trained, tmp_path) -> No
             ["suite", "fly"],
             "unknown command 'fly'; available: ablation, locomotion, optimization, recovery",
         ),
-        ([*small, "--algorithms", "magic"], "unknown algorithm 'magic'"),
-        ([*small, "--algorithms", "sep-cma-mae,magic"], "unknown algorithm 'magic'"),
-        ([*small, "--algorithms", "cma-me,cma-es,cma-me"], "different names with commas between"),
         ([*small, "--algorithms", "cma-me,,cma-es"], "different names with commas between"),
         ([*small, "--domains", "sphere-10,cube-10"], "unknown problem 'cube-10'"),
         ([*small, "--domains", "arm-10,sphere-0"], "sphere must have 2 to 1,000,000 parameters, not 0"),
-        ([*small, "--domains", "sphere-1"], "sphere must have 2 to 1,000,000 parameters, not 1"),
-        ([*small, "--domains", "sphere-10,sphere-10"], "different names with commas between"),
         (
             [*small, "--algorithms", "cma-mae", "--domains", "arm-90000"],
             "5 emitters of cma-mae would take 1,296 GB",
         ),
-        ([*small, "--seeds", "0"], "0 is not in the range"),
-        ([*small, "--evaluations", "0"], "0 is not in the range"),
-        ([*small, "--domains", "arm-10", "--evaluations", "9" * 15], "evaluations: "),
-        ([*small, "--threads", "0"], "0 is not in the range"),
-        ([*small, "--threads", "2000"], "2000 is not in the range: it must be from 1 to 1024"),
         ([*small, "--seed", "-1"], "-1 is not in the range"),
         ([*small, "--domains", "arm-10", "--out", tmp_path / "file"], "it is a file"),
         (
@@ -259,7 +194,6 @@ def test_bad_input_ends_in_one_sentence_and_code_2(run, trained, tmp_path) -> No
         ),
         ([*small, "--domains", "sphere-10", "--out", tmp_path / "study"], "sep-cma-mae-00.h5"),
         (["train", "ant", "--evaluations", "0"], "0 is not in the range"),
-        (["train", "ant", "--evaluations", "2.5"], "'2.5' is not a valid integer"),
         (["train", "ant", "--sigma0", "nan", "--out", tmp_path / "x"], "nan is not a finite number"),
         (["train", "ant", "--sigma0", "1e300", "--out", tmp_path / "x"], "sigma0: "),
         (["train", "ant", "--out", ""], "a path cannot be empty"),
@@ -274,7 +208,6 @@ def test_bad_input_ends_in_one_sentence_and_code_2(run, trained, tmp_path) -> No
         (["train", "--resume", tmp_path], "holds no run to resume"),
         (["train", "--resume", trained.parent, "--seed", "9"], "leave out --seed"),
         (["train", "ant", "--resume", trained.parent], "leave out PROBLEM"),
-        (["show", tmp_path / "none.h5"], "none.h5"),
         (["show", tmp_path / "text.h5"], "text.h5"),
         (["show", tmp_path / "cut.h5"], "cut.h5"),
         (["show", tmp_path], str(tmp_path)),
@@ -285,7 +218,6 @@ def test_bad_input_ends_in_one_sentence_and_code_2(run, trained, tmp_path) -> No
         (["recover", trained, "--damage", "tail:lost"], "available: front_left, back_left"),
         (["recover", trained, "--damage", "front_left:melted"], "available: "),
         (["recover", trained, "--damage", "front_left"], "written PART:KIND"),
-        (["recover", trained, "--damage", "front_left:lost", "--trials", "0"], "0 is not in the range"),
         (
             ["recover", trained, "--damage", "front_left:lost", "--threads", 9999, "--out", tmp_path / "x"],
             "threads must be at least 1 and at most 1024",
@@ -304,13 +236,7 @@ def test_bad_input_ends_in_one_sentence_and_code_2(run, trained, tmp_path) -> No
         (["deploy", trained, "--best", "--csv", tmp_path / "x.xml"], "written as .csv, not x.xml"),
         (["fly"], "unknown command 'fly'"),
     ]
-    for arguments, message in cases:
-        code, out, err = run(*arguments)
-        assert (code, message in err) == (2, True), f"{arguments}: exit {code}, {err!r}"
-        if arguments[0] in ("show", "deploy"):
-            assert out == "", f"{arguments}: {out!r} was printed before"
-        assert err.startswith("surefoot: "), err
-        assert err.count("\n") == 1, f"{arguments}: more than one line: {err!r}"
+    refused(cases)
     assert trained.read_bytes() == before
     left = sorted(path.name for path in tmp_path.iterdir())
     assert left == ["cut.h5", "file", "other", "study", "text.h5"], "something was left behind"

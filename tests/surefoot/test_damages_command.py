@@ -72,8 +72,5 @@ def test_it_draws_the_damaged_robot(run, tmp_path):
         (["anteater"], "unknown robot 'anteater'"),
     ],
 )
-def test_wrong_arguments(run, arguments, complaint):
-    code, _, complaints = run("damages", *arguments)
-    assert code == 2
-    assert complaint in complaints
-    assert complaints.count("\n") == 1
+def test_wrong_arguments(refused, arguments, complaint):
+    refused([(arguments, complaint)], "damages")

@@ -87,7 +87,7 @@ def test_only_the_best_are_kept(run, trained: Path) -> None:
     assert "0 is not in the range" in run(*choice, "--keep", 0, "--out", few, "--overwrite")[2]
 
 
-def test_bad_input_ends_in_one_sentence_and_changes_nothing(run, trained: Path) -> None:
+def test_bad_input_ends_in_one_sentence_and_changes_nothing(refused, trained: Path) -> None:
     folder = trained.parent
     repertoire = read_repertoire(trained)
     nothing = replace(repertoire, elites=Elites(*(column[:0] for column in vars(repertoire.elites).values())))
@@ -100,11 +100,8 @@ def test_bad_input_ends_in_one_sentence_and_changes_nothing(run, trained: Path) 
     cases = [
         ([folder / "empty.h5"], "the repertoire is empty: there is nothing to evaluate"),
         ([trained, "--episodes", 0], "0 is not in the range"),
-        ([trained, "--episodes", 2.5], "'2.5' is not a valid integer"),
         ([trained, "--episodes", 10_001], "episodes must be at least 1 and at most 10000, not 10001"),
-        ([trained, "--seed", -1], "-1 is not in the range"),
         ([trained, "--seed", 2**63], "seed must be at least 0 and at most"),
-        ([trained, "--threads", 0], "0 is not in the range"),
         ([trained, "--threads", 10**5], "threads must be at least 1 and at most 1024"),
         ([folder / "none.h5"], "none.h5 cannot be read: no such file"),
         ([folder / "text.h5"], "text.h5 cannot be read: it is not an HDF5 file"),
@@ -118,10 +115,7 @@ def test_bad_input_ends_in_one_sentence_and_changes_nothing(run, trained: Path) 
         ([trained, "--picture", folder / "no" / "x.png"], "there is no folder"),
         ([], "Missing argument 'FILE'"),
     ]
-    for arguments, message in cases:
-        code, _, err = run("evaluate", *arguments)
-        assert (code, message in err) == (2, True), f"{arguments}: exit {code}, {err!r}"
-        assert err.count("\n") == 1, f"{arguments}: more than one line: {err!r}"
+    refused(cases, "evaluate")
     assert {path.name: path.read_bytes() for path in folder.iterdir()} == before
 
 

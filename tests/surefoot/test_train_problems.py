@@ -72,44 +72,24 @@ def test_a_run_is_worked_on_by_one_process_from_its_start(run, tmp_path, state: 
         assert (path.read_bytes() if path.exists() else None) == before
 
 
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        (
-            ["train", "sphere-9", "--hidden", "4"],
-            "sphere-9 is not a robot, so it cannot be given hidden",
-        ),
-        (["train", "maze", "--episode-steps", "4"], "maze is not a robot, so it cannot be given a number of"),
-        (["train", "sphere-1"], "sphere must have 2 to 1,000,000 parameters, not 1"),
-        (["train", "sphere-9", "--archive", "10"], "has cells along 1 measure, but there are 2"),
-        (["train", "maze", "--algorithm", "cma-mega"], "cma-mega needs gradients, which maze does not know"),
-        (
-            ["train", "sphere-9", "--algorithm", "pga-me"],
-            "pga-me learns from the transitions of robots that",
-        ),
-        (
-            ["train", "hexapod", "--algorithm", "cma-mega-td3-es"],
-            "by networks, but hexapod has none: ",
-        ),
-        (
-            ["train", "ant", "--algorithm", "pga-me", "--buffer-size", "10000000000"],
-            "1 emitter of pga-me would take 2,680 GB of memory for ant, and this machine has ",
-        ),
-        (["recover", "FILE", "--damage", "front_left:lost"], "is of sphere-5, which is not a robot"),
-        (["deploy", "FILE", "--best"], "is of sphere-5, which is not a robot"),
-        (["rehearse", "FILE"], "is of sphere-5, which is not a robot"),
-        (["evaluate", "FILE"], "is of sphere-5, which is not a robot"),
-    ],
-)
-def test_what_a_problem_or_machine_lacks_is_refused(
-    arguments: list[str], message: str, tmp_path: Path, run
-) -> None:
-    run("train", "sphere-5", "--evaluations", 60, "--out", tmp_path / "run")
-    given = [str(tmp_path / "run") if argument == "FILE" else argument for argument in arguments]
-    code, out, err = run(*given, *(["--out", tmp_path / "x"] if arguments[0] == "train" else []))
-    assert (code, out) == (2, "")
-    assert message in err
+def test_what_a_problem_or_machine_lacks_is_refused(tmp_path: Path, run, refused) -> None:
+    file, out = tmp_path / "run", ["--out", tmp_path / "x"]
+    assert run("train", "sphere-5", "--evaluations", 60, "--out", file)[0] == 0
+    large = "1 emitter of pga-me would take 2,680 GB of memory for ant, and this machine has "
+    cases = [
+        (["sphere-9", "--hidden", 4], "sphere-9 is not a robot, so it cannot be given hidden"),
+        (["maze", "--episode-steps", 4], "maze is not a robot, so it cannot be given a number of"),
+        (["sphere-9", "--archive", "10"], "has cells along 1 measure, but there are 2"),
+        (["maze", "--algorithm", "cma-mega"], "cma-mega needs gradients, which maze does not know"),
+        (["sphere-9", "--algorithm", "pga-me"], "pga-me learns from the transitions of robots that"),
+        (["hexapod", "--algorithm", "cma-mega-td3-es"], "by networks, but hexapod has none: "),
+        (["ant", "--algorithm", "pga-me", "--buffer-size", 10**10], large),
+    ]
+    refused([([*arguments, *out], message) for arguments, message in cases], "train")
     assert not (tmp_path / "x").exists()
+    others = (["recover", file, "--damage", "front_left:lost"], ["deploy", file, "--best"])
+    for command in (*others, ["rehearse", file], ["evaluate", file]):
+        refused([(command, "is of sphere-5, which is not a robot")])
 
 
 def test_a_disk_that_is_full_from_the_start_is_no_run_to_resume(tmp_path: Path) -> None:
@@ -117,18 +97,8 @@ def test_a_disk_that_is_full_from_the_start_is_no_run_to_resume(tmp_path: Path) 
         "import resource; resource.setrlimit(resource.RLIMIT_FSIZE, (2000,) * 2)\n"
         "from surefoot.__main__ import run; run()"
     )
-    train = [
-        sys.executable,
-        "-c",
-        code,
-        "train",
-        "sphere-20",
-        "--evaluations",
-        "400",
-        "--out",
-        tmp_path / "run",
-    ]
-    ended = subprocess.run(train, capture_output=True, text=True)
+    train = [sys.executable, "-c", code, "train", "sphere-20", "--evaluations", "400"]
+    ended = subprocess.run([*train, "--out", tmp_path / "run"], capture_output=True, text=True)
     assert ended.returncode == 2
     assert ended.stderr.endswith("file too large; nothing was saved: train again once that is mended\n")
     assert not (tmp_path / "run").exists()

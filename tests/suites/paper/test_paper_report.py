@@ -25,14 +25,8 @@ LADDER = {
 RATES = {"alpha-0": 0.2, "alpha-0.001": 0.9, "alpha-0.01": 0.8, "alpha-0.1": 0.7, "alpha-1": 0.3}
 
 
-def markdown(results: Sequence[TrialResult], folder: Path) -> str:
-    write_report(analyse(results), folder)
-    return (folder / "report.md").read_text()
-
-
-def robots_markdown(results: Sequence[TrialResult], folder: Path) -> str:
-    write_report(Analysis(results, published_study("locomotion")), folder)
-    return (folder / "report.md").read_text()
+def markdown(results: Sequence[TrialResult], study: str = "optimization") -> str:
+    return report_text(Analysis(results, published_study(study)), Path("nowhere"))
 
 
 @pytest.fixture(scope="module")
@@ -45,11 +39,11 @@ def benchmarks(tmp_path_factory) -> Path:
 
 
 @pytest.fixture(scope="module")
-def robots(tmp_path_factory) -> str:
+def robots() -> str:
     """The report of two robots at fewer evaluations than in the paper."""
     results = make_robot_results(["hopper"], LADDER, evaluations=100_000)
     results += make_robot_results(["walker"], LADDER, evaluations=50_000)
-    return robots_markdown(results, tmp_path_factory.mktemp("study"))
+    return markdown(results, "locomotion")
 
 
 @pytest.mark.parametrize("name", ["optimization", "optimization-as-published", "locomotion", "ablation"])
@@ -87,8 +81,8 @@ def test_the_same_results_give_the_same_files(tmp_path: Path):
         assert first.read_bytes() == second.read_bytes()
 
 
-def test_a_single_trial_makes_a_report(tmp_path: Path):
-    text = markdown([make_result("sphere-100", "sep-cma-mae", 0)], tmp_path)
+def test_a_single_trial_makes_a_report():
+    text = markdown([make_result("sphere-100", "sep-cma-mae", 0)])
     assert "1 ran, 0 of them" in text
     assert "not tested: sep-cma-mae is the only group" in text
     assert "### All pairs" not in text
@@ -97,45 +91,45 @@ def test_a_single_trial_makes_a_report(tmp_path: Path):
     assert "0.5470" in text  # without an interval
 
 
-def test_what_the_paper_does_not_know_makes_a_report(tmp_path: Path):
+def test_what_the_paper_does_not_know_makes_a_report():
     results = make_results(["sphere-20"], ["map-elites", "novelty"], trials=3, evaluations=1000)
     results += make_results(["arm-100"], ["cma-mae"], trials=3, evaluations=1000)
-    text = markdown(results, tmp_path)
+    text = markdown(results)
     assert "paper's: none can be compared, because no trial has the paper's number of evaluations." in text
     assert "| map-elites | **0.499" in text
     assert "3 (1,000 evaluations)" in text
 
 
-def test_a_whole_study_is_called_complete(tmp_path: Path):
+def test_a_whole_study_is_called_complete():
     whole = make_results(
         PAPER.domains, PAPER.algorithms, trials=10, history={}, objectives=np.zeros((2, 2), np.float32)
     )
-    text = markdown(whole, tmp_path)
+    text = markdown(whole)
     assert "* The study is complete: at least 10 trials of 2,000,000 evaluations" in text
     assert "QD score, 20 means: 11 agree, 0 differ, 9 not answerable" in text
 
 
-def test_hypotheses_are_judged_by_what_ran(robots: str, tmp_path: Path):
+def test_hypotheses_are_judged_by_what_ran(robots: str):
     short = {line[2:4]: line for line in robots.splitlines() if line.startswith("* H")}
     assert ": supported in 2 of 2 domains tested, of 4 in the paper. In the paper: not supp" in short["H3"]
     assert ": not supported (supported in 0 of 2 domains tested). In the paper: " in short["H4"]
     verdicts = robots[robots.index("| hypothesis |") :]
     assert "contradicted by: cma-mega-es > openai-mae; did not run: pga-me, cma-mega-td3-es" in verdicts
     assert "| H6 | walker | **not tested** | supported | did not run: pga-me, cma-mega-td3-es |" in verdicts
-    text = robots_markdown(make_robot_results(["hopper"], LADDER | {"cma-mega-es": 0.5}), tmp_path)
+    text = markdown(make_robot_results(["hopper"], LADDER | {"cma-mega-es": 0.5}), "locomotion")
     assert "supported in 1 of 1 domains tested, as far as its algorithms ran, of 4 in the paper. In" in text
     assert "| H4 | hopper | **supported as far as tested** | supported | did not run: pga-me," in text
 
 
-def test_a_variant_of_the_study_says_so(tmp_path: Path):
+def test_a_variant_of_the_study_says_so():
     results = make_results(["maze"], ["cma-mae", "openai-mae"], options="rank_one published")
-    text = markdown(results, tmp_path)
+    text = markdown(results)
     assert (
         "* This is a variant of the study: rank_one published in cma-mae; the other algorithms have" in text
     )
 
 
-def test_the_ablation_has_table_7(tmp_path: Path):
+def test_the_ablation_has_table_7():
     results = [
         one
         for name, score in RATES.items()
@@ -143,8 +137,7 @@ def test_the_ablation_has_table_7(tmp_path: Path):
             ["hopper", "ant"], {name: score}, learning_rate=float(name.removeprefix("alpha-"))
         )
     ]
-    write_report(Analysis(results, published_study("ablation")), tmp_path)
-    text = (tmp_path / "report.md").read_text()
+    text = markdown(results, "ablation")
     assert row(text, "alpha-0.001", "| hopper | QD score")[:2] == ["**0.9000 ± 0.0059**", "1.173"]
     assert "learning rates 0 and 1 than at those between: supported in 2 of 2 domains tested, of 4" in text
     assert "time [h]" not in text

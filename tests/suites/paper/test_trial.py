@@ -14,7 +14,7 @@ from repertoire.algorithms.catalogue import ALGORITHMS
 from repertoire.evaluation.evaluator import Evaluation
 from repertoire.metrics import measure_objectives
 from repertoire.storage.repertoires import read_repertoire, read_search
-from robots.errors import InvalidFileError, InvalidValueError, UnknownNameError
+from robots.errors import InvalidFileError
 from robots.simulation.simulation import Simulation
 from suites.paper import trial as trial_module
 from suites.paper.results import TrialResult
@@ -80,7 +80,7 @@ def check_seconds(result: TrialResult) -> None:
     assert 0 < seconds[0] < seconds[-1] <= result.cpu_seconds
 
 
-@pytest.mark.parametrize("batches", [99, 100, 101, 250])
+@pytest.mark.parametrize("batches", [99, 250])
 def test_at_most_a_hundred_rows_are_recorded_evenly(batches):
     evaluations = benchmark_trial(evaluations=200 * batches).run(silent).history["evaluations"]
     assert (len(evaluations), evaluations[-1]) == (min(batches, 100), 200 * batches)
@@ -93,7 +93,8 @@ ANYWHERE = [name for name, algorithm in ALGORITHMS.items() if not algorithm.emit
 
 
 @pytest.mark.parametrize(
-    ("algorithm", "domain"), [*product(ANYWHERE, ["sphere-10", "arm-10"]), ("sep-cma-mae", "maze")]
+    ("algorithm", "domain"),
+    [*product(ANYWHERE, ["arm-10"]), ("sep-cma-mae", "sphere-10"), ("sep-cma-mae", "maze")],
 )
 def test_every_algorithm_runs_in_every_domain(algorithm, domain):
     result = benchmark_trial(domain, algorithm, evaluations=600).run(silent)
@@ -115,7 +116,7 @@ def test_seeds_differ_among_trials_algorithms_domains_and_studies():
     assert benchmark_trial(evaluations=5).seed == benchmark_trial(evaluations=9).seed
 
 
-@pytest.mark.parametrize("algorithm", ["cma-mae", "lm-ma-mae", "sep-cma-mae", "openai-mae"])
+@pytest.mark.parametrize("algorithm", ["cma-mae", "openai-mae"])
 @pytest.mark.parametrize(("domain", "rate"), [("arm-10", 0.001), ("maze", 0.01)])
 def test_settings_are_those_of_the_paper(algorithm, domain, rate):
     with benchmark_trial(domain, algorithm).training() as training:
@@ -124,21 +125,6 @@ def test_settings_are_those_of_the_paper(algorithm, domain, rate):
     assert (settings.min_objective, settings.learning_rate) == (0, rate)
     assert settings.search["rule"] == "batch"
     assert len(training.search.soft.thresholds) == 10_000
-
-
-@pytest.mark.parametrize(
-    ("changes", "error", "message"),
-    [
-        ({"domain": "cube-10"}, UnknownNameError, "unknown problem 'cube-10'"),
-        ({"method": "cma"}, UnknownNameError, "unknown algorithm 'cma'"),
-        ({"domain": "sphere-1"}, InvalidValueError, "sphere must have 2 to 1,000,000 parameters, not 1"),
-        ({"evaluations": 0}, InvalidValueError, "evaluations: .*greater than 0, not 0"),
-        ({"domain": "arm-100000", "method": "cma-es"}, InvalidValueError, "5 emitters of cma-es would take"),
-    ],
-)
-def test_impossible_trials_are_refused(changes, error, message):
-    with pytest.raises(error, match=message):
-        replace(benchmark_trial(), **changes).run(silent)
 
 
 # With a robot
@@ -187,14 +173,14 @@ def test_metrics_are_those_of_the_saved_repertoires(uninterrupted):
     assert 0 < result.coverage <= result.raw_coverage
 
 
-@pytest.mark.parametrize("share", [0.3, 0.7, 0.96])
+@pytest.mark.parametrize("share", [0.3, 0.96])
 def test_a_trial_that_was_killed_goes_on_bit_for_bit(uninterrupted, tmp_path, share):
     _, expected, _ = uninterrupted
     stopped = robot_trial(tmp_path)
     with pytest.raises(KilledError):
         stopped.run(killed_at(share))
     done = read_repertoire(stopped.folder / "repertoire.h5").evaluations
-    assert done == {0.3: 200, 0.7: 600, 0.96: 1000}[share]
+    assert done == {0.3: 200, 0.96: 1000}[share]
     assert (read_search(stopped.folder / "repertoire.h5") is None) == (share == 0.96)
     before = json.loads((stopped.folder / "costs.json").read_text())["times"][str(done)]
     reported: list[float] = []

@@ -18,15 +18,8 @@ from suites.recovery.faults import (
 from suites.recovery.tracks import TRACKS, draw_faults, find_tracks
 from tests.adapt.rehearsal.small import small_robot
 
-LIBRARY = (
-    HEALTHY,
-    "left:lost",
-    "right:lost",
-    "left:dead",
-    "all:weak@0.5",
-    "joint=hip:locked@0",
-    "left:lost+right:lost",
-)
+LIBRARY = (HEALTHY, "left:lost", "right:lost", "left:dead", "all:weak@0.5", "joint=hip:locked@0")
+LIBRARY += ("left:lost+right:lost",)
 
 
 @pytest.mark.parametrize(
@@ -50,15 +43,8 @@ def test_what_the_library_holds(name, damage, expected):
 
 
 def test_tracks_by_name():
-    assert [track.name for track in find_tracks()] == [
-        "T0",
-        "T1",
-        "T1-family",
-        "T2",
-        "T3-damage",
-        "T3",
-        "T3-limb",
-    ]
+    listed = ["T0", "T1", "T1-family", "T2", "T3-damage", "T3", "T3-limb"]
+    assert [track.name for track in find_tracks()] == listed
     assert [track.name for track in find_tracks(["T3", "T0"])] == ["T0", "T3"]
     with pytest.raises(UnknownNameError, match=r"unknown track 'T9'.*available: T0, T1, T1-family, T2"):
         find_tracks(["T9"])

@@ -44,27 +44,10 @@ def test_every_metric_of_one_climb():
     falls[0, 0, [2, 9, 10]] = True
     runs = make_runs([[CLIMB]], stops=[[4]], falls=falls)
     found = {name: metric.of(measured(runs)).value for name, metric in metrics(20).items()}
-    assert found == pytest.approx(
-        {
-            "RR@1": 0.05,
-            "RR@2": 0.1,
-            "RR@3": 0.15,
-            "RR@5": 0.25,
-            "RR@10": 0.5,
-            "RR@20": 1.0,
-            "T90": 18,
-            "T95": 19,
-            "solved@5": 0,
-            "solved@10": 0,
-            "solved@20": 1,
-            "AURC": CLIMB.mean(),
-            "CVaR10": 1.0,
-            "falls@10": 2,
-            "stop": 4,
-            "RR@stop": 0.2,
-            "thinking [s]": 0,
-        }
-    )
+    expected = {f"RR@{mark}": mark / 20 for mark in (1, 2, 3, 5, 10, 20)}
+    expected |= {"T90": 18, "T95": 19, "solved@5": 0, "solved@10": 0, "solved@20": 1}
+    expected |= {"AURC": CLIMB.mean(), "CVaR10": 1, "falls@10": 2, "stop": 4, "RR@stop": 0.2}
+    assert found == pytest.approx(expected | {"thinking [s]": 0})
 
 
 def test_means_and_interquartile_means_differ():
@@ -80,17 +63,6 @@ def test_few_trials_have_fewer_metrics():
         *("RR@1", "RR@2", "RR@3", "T90", "T95", "AURC", "CVaR10", "falls@10", "stop", "RR@stop"),
         "thinking [s]",
     }
-
-
-def test_the_ratio_at_the_own_stop():
-    runs = make_runs([[[0.1, 0.2], [0.3, 0.4]]], stops=[[1, 2]])
-    np.testing.assert_array_equal(measured(runs)["RR@stop"], [0.1, 0.4])
-
-
-@pytest.mark.parametrize("n", [1, 2, 3, 4, 7, 8, 41, 100])
-def test_the_interquartile_mean_is_a_trimmed_mean(n):
-    values = np.random.default_rng(n).normal(size=(3, n))
-    np.testing.assert_allclose(interquartile_mean(values), stats.trim_mean(values, 0.25, axis=1))
 
 
 @pytest.mark.parametrize(("n", "count"), [(1, 1), (9, 1), (10, 1), (11, 2), (240, 24)])
