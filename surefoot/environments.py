@@ -26,11 +26,11 @@ def environment_id(robot: str) -> str:
 def make_environment(
     robot: Robot | str, *, damage: Damage | str | None = None, **options: Any
 ) -> WalkingEnvironment:
-    """Make the environment of a robot, broken or whole.
+    """Make the environment of a robot, damaged or whole.
 
     Args:
         robot: the robot, or the name of one, or the path of a YAML.
-        damage: what is broken, e.g. `front_left:lost`; nothing by default.
+        damage: of the robot, e.g. `front_left:lost`; nothing by default.
         **options: the other arguments of `WalkingEnvironment`.
 
     Raises:

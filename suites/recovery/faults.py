@@ -89,7 +89,7 @@ def check_damages(damages: Sequence[Damage]) -> None:
     texts = [str(damage) for damage in damages]
     for number, text in enumerate(texts):
         if text == HEALTHY or text in texts[:number]:
-            reason = "nothing is broken" if text == HEALTHY else "it appears twice"
+            reason = "the robot is whole" if text == HEALTHY else "it appears twice"
             raise InvalidValueError(f"{text!r} cannot be a damage to recover from: {reason}")
 
 

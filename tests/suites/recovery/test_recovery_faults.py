@@ -60,7 +60,7 @@ def test_tracks_share_faults_and_robots():
 def test_what_is_no_list_of_damages_to_recover_from_is_refused():
     for texts, message in (
         ([], "there is no damage to recover from"),
-        (["healthy"], "'healthy' cannot be a damage to recover from: nothing is broken"),
+        (["healthy"], "'healthy' cannot be a damage to recover from: the robot is whole"),
         (["front_left:lost", "front_left:lost "], "'front_left:lost' .* it appears twice"),
     ):
         with pytest.raises(InvalidValueError, match=message):

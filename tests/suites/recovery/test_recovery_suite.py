@@ -305,7 +305,7 @@ def test_selectors_that_need_a_library_say_so(run, files, tmp_path) -> None:
 @pytest.mark.parametrize(
     ("damages", "message"),
     [
-        ("- healthy\n", "'healthy' cannot be a damage to recover from: nothing is broken"),
+        ("- healthy\n", "'healthy' cannot be a damage to recover from: the robot is whole"),
         ("[]\n", "must hold a list of damages"),
     ],
 )
