@@ -42,24 +42,13 @@ def rehearsal(
             is out of range.
         UnknownNameError: a damage names a part that the robot does not have.
     """
-    conditions = rehearsed_robots(robot or repertoire.robot, damages)
-    evaluator = Evaluator(repertoire, conditions, threads=threads)
-    return Evaluation(evaluator, episodes=episodes, seed=seed, family=SeedFamily.REHEARSAL, block=block)
-
-
-def rehearsed_robots(robot: Robot, damages: Iterable[Damage]) -> dict[str, Robot]:
-    """The conditions of a rehearsal: robots by the texts of their damages, the healthy one first.
-
-    Raises:
-        InvalidValueError: a damage is named twice, or cannot be applied.
-        UnknownNameError: a damage names a part that the robot does not have.
-    """
-    robots: dict[str, Robot] = {}
+    whole, damaged = robot or repertoire.robot, dict[str, Robot]()
     for damage in damages:
-        if str(damage) in robots:
+        if str(damage) in damaged:
             raise InvalidValueError(f"the damage {str(damage)!r} is named twice")
-        robots[str(damage)] = damage.apply(robot)
-    return {HEALTHY: robot} | robots
+        damaged[str(damage)] = damage.apply(whole)
+    evaluator = Evaluator(repertoire, {HEALTHY: whole} | damaged, threads=threads)
+    return Evaluation(evaluator, episodes=episodes, seed=seed, family=SeedFamily.REHEARSAL, block=block)
 
 
 def rehearsed_table(evaluation: Evaluation) -> Table:

@@ -113,6 +113,8 @@ def test_unknown_names_are_answered_with_the_known(ant, text, message):
             "joint=back_left_hip:locked@9: back_left_hip goes from -0.698 to 0.698 rad",
         ),
         ("joint=back_left_hip:locked@inf", "locked takes .* not inf"),
+        ("joint=back_left_hip:stuck-sensor@2", "back_left_hip goes from -0.698 to 0.698 rad"),
+        ("foot=back_left:stuck-sensor@0.5", "the sensor of a foot reads 0 or 1"),
     ],
 )
 def test_what_makes_no_sense_is_said_in_a_sentence(ant, text, message):

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from adapt.damage.text import parse_damage
-from adapt.rehearsal.rehearsal import rehearsal, rehearsed_robots, rehearsed_table
+from adapt.rehearsal.rehearsal import rehearsal, rehearsed_table
 from adapt.rehearsal.table import Table
 from repertoire.repertoire import Repertoire
 from robots.errors import InvalidValueError, UnknownNameError
@@ -94,7 +94,8 @@ def test_the_healthy_robot_comes_first_and_every_damage_once(repertoire) -> None
     robot = repertoire.robot
 
     def conditions(*texts: str) -> tuple[str, ...]:
-        return tuple(rehearsed_robots(robot, (parse_damage(text, robot) for text in texts)))
+        damages = [parse_damage(text, robot) for text in texts]
+        return rehearsal(repertoire, damages, episodes=1, seed=0, threads=1).evaluator.conditions
 
     assert conditions() == ("healthy",)
     assert conditions(" front_left : lost", "healthy") == ("healthy", "front_left:lost")
