@@ -3,8 +3,7 @@
 import importlib
 import pkgutil
 from collections.abc import Callable
-from dataclasses import dataclass
-from functools import partial
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -26,20 +25,22 @@ class SelectorEntry:
     Attributes:
         name: under which it is registered, or what records call it that is not.
         summary: what it is, in a line.
-        make: starts one in a context.
+        kind: its class, or whatever else makes one in a context.
         needs_table: whether it needs a rehearsal.
         needs_truth: whether it needs the true objectives.
         thinks: whether it simulates between trials; a rehearsal is of use to it, but it does without.
         unregistered: whether it is of a user's own; it is given a rehearsal if there is one.
+        settings: keyword arguments of its constructor.
     """
 
     name: str
     summary: str
-    make: Callable[[Context], Selector]
+    kind: Callable[..., Selector]
     needs_table: bool = False
     needs_truth: bool = False
     thinks: bool = False
     unregistered: bool = False
+    settings: dict[str, Any] = field(default_factory=dict)
 
     @property
     def takes_table(self) -> bool:
@@ -72,10 +73,10 @@ def register(
 
     def add(selector: _Class) -> _Class:
         if name in _SELECTORS:
-            taken = _SELECTORS[name].make
-            raise registered_twice("selector", name, getattr(taken, "func", taken), selector)
-        make = partial(selector, **settings)
-        _SELECTORS[name] = SelectorEntry(name, summary, make, needs_table, needs_truth, thinks)
+            raise registered_twice("selector", name, _SELECTORS[name].kind, selector)
+        _SELECTORS[name] = SelectorEntry(
+            name, summary, selector, needs_table, needs_truth, thinks, settings=settings
+        )
         return selector
 
     return add
@@ -91,13 +92,9 @@ def selector_entries(*, thinking: bool = True) -> dict[str, SelectorEntry]:
     """
     for module in pkgutil.walk_packages(selectors.__path__, f"{selectors.__name__}."):
         importlib.import_module(module.name)
-    known = {name: entry for name, entry in _SELECTORS.items() if thinking or not entry.thinks}
-    return dict(
-        sorted(
-            known.items(),
-            key=lambda item: (item[1].needs_truth, item[1].thinks, item[1].needs_table, item[0]),
-        )
-    )
+    known = [entry for entry in _SELECTORS.values() if thinking or not entry.thinks]
+    order = sorted(known, key=lambda entry: (entry.needs_truth, entry.thinks, entry.needs_table, entry.name))
+    return {entry.name: entry for entry in order}
 
 
 def find_selector(selector: AnySelector) -> SelectorEntry:
@@ -110,18 +107,12 @@ def find_selector(selector: AnySelector) -> SelectorEntry:
         return selector
     entries = selector_entries()
     if not isinstance(selector, str):
-        known = (entry for entry in entries.values() if _makes(entry, selector))
+        known = (entry for entry in entries.values() if entry.kind is selector and not entry.settings)
         name = nameless(getattr(selector, "__name__", type(selector).__name__))
         return next(known, SelectorEntry(name, "a selector of a user's own", selector, unregistered=True))
     if selector not in entries:
         raise UnknownNameError("selector", selector, entries)
     return entries[selector]
-
-
-def _makes(entry: SelectorEntry, selector: Callable[[Context], Selector]) -> bool:
-    """Whether an entry is that of a class, with its own settings."""
-    make = entry.make
-    return isinstance(make, partial) and make.func is selector and not make.keywords
 
 
 def choose_selector(selector: AnySelector | None, table: Table | None) -> SelectorEntry:
@@ -186,7 +177,7 @@ def make_selector(selector: AnySelector, context: Context) -> Selector:
         )
     if entry.thinks and context.thinking is None:
         raise InvalidValueError(f"the {entry.name} selector needs a model of the robot to think with")
-    return entry.make(context)
+    return entry.kind(context, **entry.settings)
 
 
 def _check_table(entry: SelectorEntry, table: Table | None) -> None:

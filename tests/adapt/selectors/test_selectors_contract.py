@@ -13,6 +13,7 @@ from robots.errors import InvalidValueError, UnknownNameError
 
 DAMAGE = "0:lost"
 TRIALS = 12
+NAMES = list(selector_entries(thinking=False))
 
 
 @pytest.fixture(scope="module")
@@ -52,7 +53,7 @@ def tell(world):
     return told
 
 
-@pytest.mark.parametrize("name", selector_entries(thinking=False))
+@pytest.mark.parametrize("name", NAMES)
 def test_rows_are_proposed_until_told_and_the_recommended_one_was_tried(make, tell, name):
     selector = make(name)
     assert selector.done() is None
@@ -71,7 +72,7 @@ def test_rows_are_proposed_until_told_and_the_recommended_one_was_tried(make, te
         assert len(set(selector.rows)) == TRIALS
 
 
-@pytest.mark.parametrize("name", selector_entries(thinking=False))
+@pytest.mark.parametrize("name", NAMES)
 def test_what_others_tried_is_learned_too(make, tell, name):
     selector = make(name)
     for row in (3, 3, 77):
@@ -81,7 +82,7 @@ def test_what_others_tried_is_learned_too(make, tell, name):
     assert 0 <= selector.ask() < 150
 
 
-@pytest.mark.parametrize("name", selector_entries(thinking=False))
+@pytest.mark.parametrize("name", NAMES)
 def test_the_same_seed_makes_the_same_choices(make, tell, name):
     def rows(seed):
         selector = make(name, seed=seed)
@@ -94,7 +95,7 @@ def test_the_same_seed_makes_the_same_choices(make, tell, name):
         assert rows(1) != rows(2)
 
 
-@pytest.mark.parametrize("name", selector_entries(thinking=False))
+@pytest.mark.parametrize("name", NAMES)
 def test_falls_are_limited(make, name):
     evidence = np.zeros(12)
     selector = make(name, max_falls=2)
@@ -110,7 +111,7 @@ def test_falls_are_limited(make, name):
             make(name, **{limit: 0})
 
 
-@pytest.mark.parametrize("name", selector_entries(thinking=False))
+@pytest.mark.parametrize("name", NAMES)
 def test_every_controller_can_be_tried(make, tell, name):
     selector = make(name, trials=400)
     for row in range(150):
@@ -147,7 +148,7 @@ def test_names_and_needs(world, make):
         make("oracle", truth=None)
     with pytest.raises(InvalidValueError, match=r"truth must have shape \(150,\), not \(3,\)"):
         make("oracle", truth=np.zeros(3))
-    for entry in selector_entries(thinking=False).values():
+    for entry in selector_entries().values():
         assert entry.summary
     with pytest.raises(InvalidValueError, match="the selector 'random' is registered twice, in"):
         register("random", "again")(RandomSearch)
