@@ -127,40 +127,29 @@ class Evaluations:
         return part
 
 
-@dataclass(frozen=True)
 class TransitionColumns:
     """Where things are in a transition, which is what one control step brought, as a row of float32.
 
-    The columns are the observation before the step, the action, the observation after it, the reward, whether
-    the robot's end ended the episode (1 or 0), and whether anything did, its time limit included.
-
-    Attributes:
+    Args:
         observation_dim: numbers in an observation, o.
         action_dim: numbers in an action, a.
+
+    Attributes:
+        action_dim: the same.
+        observation: the o columns of the observation before the step.
+        action: the a columns of the action.
+        following: the o columns of the observation after the step.
+        reward: column of the reward.
+        terminated: column that tells whether the robot's end ended the episode, 1 or 0.
+        ended: column that tells whether anything did, its time limit included.
+        count: all columns, 2 o + a + 3.
     """
 
-    observation_dim: int
-    action_dim: int
-    reward = -3
-    terminated = -2
-    ended = -1
+    reward, terminated, ended = -3, -2, -1
 
-    @property
-    def observation(self) -> slice:
-        """The o columns of the observation before the step."""
-        return slice(0, self.observation_dim)
-
-    @property
-    def action(self) -> slice:
-        """The a columns of the action, those after the observation."""
-        return slice(self.observation_dim, self.observation_dim + self.action_dim)
-
-    @property
-    def following(self) -> slice:
-        """The o columns of the observation after the step."""
-        return slice(self.action.stop, self.action.stop + self.observation_dim)
-
-    @property
-    def count(self) -> int:
-        """All columns, 2 o + a + 3."""
-        return self.following.stop + 3
+    def __init__(self, observation_dim: int, action_dim: int) -> None:
+        after = observation_dim + action_dim
+        self.action_dim = action_dim
+        self.observation, self.action = slice(0, observation_dim), slice(observation_dim, after)
+        self.following = slice(after, after + observation_dim)
+        self.count = after + observation_dim + 3

@@ -183,7 +183,7 @@ class Policy:
     Args:
         controller: what the parameters mean.
         parameters: (p,), taken as float32.
-        on_invalid: what to do with an observation that is not finite, such as that of a broken sensor, or
+        on_invalid: what to do with an observation that is not finite, such as that of a faulty sensor, or
             that leads to no finite action: "refuse" it with an error, or "damp": answer with the neutral
             pose, an action of zeros (no torque, or the middle of a servo's range), and warn the first time.
 

@@ -50,7 +50,7 @@ class Episodes(Evaluations):
             self.moments = ObservationMoments(count, *self.sums[good].sum(axis=0))
 
     @classmethod
-    def told(cls, tallies: np.ndarray, contacts: np.ndarray, **others: Any) -> Episodes:
+    def from_tallies(cls, tallies: np.ndarray, contacts: np.ndarray, **others: Any) -> Episodes:
         """The results of episodes that have ended.
 
         Args:
@@ -76,7 +76,7 @@ class Episodes(Evaluations):
     @classmethod
     def unknown(cls, n: int, measure_dim: int) -> Episodes:
         """Results of n episodes that are still to be filled in."""
-        return cls.told(np.zeros(n, TALLY), np.zeros((n, measure_dim)))
+        return cls.from_tallies(np.zeros(n, TALLY), np.zeros((n, measure_dim)))
 
     @classmethod
     def joined(cls, parts: Sequence[Mapping[str, np.ndarray]], order: np.ndarray) -> Episodes:

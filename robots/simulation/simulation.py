@@ -105,7 +105,7 @@ class Simulation:
         except BaseException:
             evaluation.abandoned[0] = True
             raise
-        return Episodes.told(
+        return Episodes.from_tallies(
             tallies,
             contacts,
             observed=request.observed,

@@ -24,7 +24,16 @@ from robots.motors import ABSENT
 from robots.robot import Robot
 from robots.seeds import MOST_SEED
 from robots.simulation.state import EpisodeState, Task, make_state, make_task, read_tally
-from robots.simulation.task import add_drag, apply_action, begin, feel, is_sound, note, score, slow_positions
+from robots.simulation.task import (
+    add_drag,
+    apply_action,
+    begin,
+    is_sound,
+    record,
+    score,
+    sense,
+    slow_positions,
+)
 from robots.stance import start_positions
 
 _NOT_WATCHED = np.zeros((2, 0))  # the sums of observations that nobody asked for
@@ -297,7 +306,7 @@ def _advance(physics: _Physics, task: Task, state: EpisodeState) -> bool:
     simulate(physics, task, state)
     sound = is_sound(task, state)
     if sound:  # or else MuJoCo would start again from the first pose
-        feel(task, state)  # in the last step of physics, so before anything is derived anew
+        sense(task, state)  # in the last step of physics, so before anything is derived anew
         _call(physics.derive, physics.model, physics.data)
     return score(task, state, sound)
 
@@ -332,7 +341,7 @@ def _run(
             step = state.tally[0].steps
             trace[step, : state.action.size] = state.action
             ended = _advance(physics, task, state)
-            note(task, state, trace[step])
+            record(task, state, trace[step])
         elif transitions.shape[0] == 0:
             ended = _advance(physics, task, state)
         else:

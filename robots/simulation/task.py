@@ -147,7 +147,7 @@ def is_sound(task: Task, episode: EpisodeState) -> bool:
 
 
 @compiled()
-def feel(task: Task, episode: EpisodeState) -> None:
+def sense(task: Task, episode: EpisodeState) -> None:
     """Note which feet touched the floor in the last physics step."""
     for foot in range(task.soles.shape[0]):
         touching = False
@@ -227,7 +227,7 @@ def _torque(task: Task, row: np.ndarray, j: int) -> float:
 
 
 @compiled()
-def note(task: Task, episode: EpisodeState, trace: np.ndarray) -> None:
+def record(task: Task, episode: EpisodeState, trace: np.ndarray) -> None:
     """Write what the sensors read after a control step behind the action, which the row already holds.
 
     See `robots.simulation.trace` for the columns.
@@ -298,7 +298,7 @@ def _observe(task: Task, episode: EpisodeState, pose: _Pose, position: tuple[flo
 
 @compiled()
 def _disturb(task: Task, episode: EpisodeState) -> None:
-    """Let the sensors that are at fault read what they read."""
+    """Add noise to what faulty sensors read; a stuck one reads its value."""
     tally, observation = episode.tally[0], episode.observation
     for i in range(observation.size):
         sensor = task.sensors[i]

@@ -10,9 +10,9 @@ def sabotage(monkeypatch: pytest.MonkeyPatch, seed: int) -> None:
     """Let the episode of a seed start with a speed that is not a number."""
     place = Stepper._place
 
-    def broken(stepper: Stepper, chosen: int) -> None:
+    def blown_up(stepper: Stepper, chosen: int) -> None:
         place(stepper, chosen)
         if chosen == seed:
             stepper.data.qvel[3] = np.nan
 
-    monkeypatch.setattr(Stepper, "_place", broken)
+    monkeypatch.setattr(Stepper, "_place", blown_up)

@@ -11,14 +11,8 @@ from adapt.damage.kinds.motors import Dead
 from robots.deployment.deployment import deploy
 from robots.description import Alive
 from robots.errors import InvalidFileError, InvalidValueError
-from robots.robot import load_robot
 from robots.simulation.simulation import Simulation
 from robots.simulation.task import TARGET_X
-
-
-@pytest.fixture(scope="module")
-def ant():
-    return load_robot("ant")
 
 
 @pytest.fixture(scope="module")
@@ -33,8 +27,8 @@ def described(robot, **changes):
 
 @pytest.mark.parametrize("damage", [None, Lost("back_left"), Dead("back_left")])
 def test_telemetry_adds_up_to_the_evaluated_episode(ant, parameters, damage):
-    broken = damage.apply(ant) if damage else ant
-    robot = described(broken, episode_steps=80, position=None, alive=Alive(min_height=-1.0))
+    damaged = damage.apply(ant) if damage else ant
+    robot = described(damaged, episode_steps=80, position=None, alive=Alive(min_height=-1.0))
     telemetry = deploy(robot, parameters, seconds=80 * robot.control_step, seed=7)
     with Simulation(robot, threads=1) as simulation:
         episode = simulation.evaluate(parameters[None], np.array([7]))

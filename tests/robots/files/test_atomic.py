@@ -29,18 +29,13 @@ def dead_process():
     return process.pid
 
 
-def test_replaces_the_file_and_leaves_nothing_else(target):
-    write_text(target, "new, süß")
-    assert target.read_text(encoding="utf-8") == "new, süß"
-    assert names(target.parent) == ["results.json"]
-
-
-def test_the_old_file_stays_until_the_body_ends(target):
+def test_the_old_file_stays_until_the_body_ends_and_nothing_else_is_left(target):
     with replace_file(str(target)) as temporary:
         assert temporary == target.with_name(f".results.{os.getpid()}.partial.json")
-        temporary.write_text("new")
+        write_text(temporary, "new, süß")
         assert target.read_text() == "old"
-    assert target.read_text() == "new"
+    assert target.read_text(encoding="utf-8") == "new, süß"
+    assert names(target.parent) == ["results.json"]
 
 
 def test_what_cannot_be_replaced_is_refused(target):

@@ -80,7 +80,7 @@ SECRET = {"secret.xml": model(""), "secret.obj": TETRAHEDRON, "secret.png": ""}
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
-    """A folder beside secrets, with a link to one."""
+    """A folder next to secrets, with a link to one."""
     write(tmp_path, SECRET)
     (tmp_path / "robot").mkdir()
     (tmp_path / "robot" / "link.obj").symlink_to(tmp_path / "secret.obj")

@@ -99,9 +99,9 @@ def test_a_caption_breaks_at_spaces_and_not_where_a_no_break_space_is(ant: Robot
 
 def test_a_lost_foot_is_grey(ant: Robot) -> None:
     lame = ant.modified("a lost leg", lambda spec: spec.delete(spec.body("front_left_thigh")))
-    whole, broken = (Overlay(robot, caption="", width=640, height=480) for robot in (ant, lame))
+    whole, damaged = (Overlay(robot, caption="", width=640, height=480) for robot in (ant, lame))
     full = {"shares": np.array([1.0, 0, 0, 0])}
-    one, other = drawn(whole, 640, 480, **full), drawn(broken, 640, 480, **full)
+    one, other = drawn(whole, 640, 480, **full), drawn(damaged, 640, 480, **full)
     rows, columns = changed(one, other)
     assert len(rows) > 100
     assert (np.ptp(one[rows, columns], axis=1) > 50).all()
