@@ -207,6 +207,7 @@ def recover(
         InvalidValueError: the repertoire is empty or has no robot, or an argument is wrong.
         InvalidFileError: a file cannot be read.
     """
+    from adapt.objective import default_objective
     from adapt.recovery import recover as run_recovery
     from adapt.selectors.catalogue import find_table
 
@@ -223,7 +224,7 @@ def recover(
             trials=trials,
             selector=selector,
             table=rehearsal,
-            objective=objective or ("reward" if rehearsal and rehearsal.distances is None else "progress"),
+            objective=objective or default_objective(repertoire, rehearsal),
             threads=threads,
             oracle=oracle,
             thinking=thinking,

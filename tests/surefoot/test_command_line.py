@@ -270,7 +270,7 @@ def test_the_demo_runs_from_start_to_end(run, tmp_path, monkeypatch) -> None:
     made = {path.name for path in (tmp_path / "demo").iterdir()}
     assert {"repertoire.h5", "repertoire.png", "recovery.json", "recovery.png"} <= made
     assert "trial 1 cell" in out
-    assert {"1_healthy.mp4", "2_broken_old_gait.mp4", "3_broken_new_gait.mp4"} <= made
+    assert {"1_healthy.mp4", "2_damaged_old_gait.mp4", "3_damaged_new_gait.mp4"} <= made
 
 
 def test_without_opengl_the_demo_draws_by_ray_casting(run, tmp_path, monkeypatch) -> None:

@@ -42,7 +42,7 @@ def test_the_demo_breaks_diagnoses_and_recovers(run, small: Path, tmp_path: Path
     code, printed, err = run("demo", "hexapod", "--out", out)
     assert code == 0, err
     made = {path.name for path in out.iterdir()}
-    videos = {"1_healthy.mp4", "2_broken_old_gait.mp4", "3_broken_new_gait.mp4"}
+    videos = {"1_healthy.mp4", "2_damaged_old_gait.mp4", "3_damaged_new_gait.mp4"}
     assert made == {"recovery.json", "recovery.png"} | videos
     record = json.loads((out / "recovery.json").read_text())
     assert (record["selector"], record["damage"]) == ("rehearsed", "front_left:lost")
