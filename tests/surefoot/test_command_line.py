@@ -263,7 +263,11 @@ def test_overwrite_replaces_a_run(run, tmp_path) -> None:
 
 def test_the_demo_runs_from_start_to_end(run, tmp_path, monkeypatch) -> None:
     monkeypatch.setattr(
-        demo, "TRAINED_HERE", replace(demo.TRAINED_HERE, episode_steps=40, kept=9, trials=3, seconds=0.3)
+        demo,
+        "TRAINED_HERE",
+        replace(
+            demo.TRAINED_HERE, episode_steps=40, kept=9, thinking=20, refinement=80, trials=3, seconds=0.3
+        ),
     )
     code, out, err = run("demo", "--out", tmp_path / "demo", "--evaluations", "200")
     assert code == 0, err
@@ -275,7 +279,11 @@ def test_the_demo_runs_from_start_to_end(run, tmp_path, monkeypatch) -> None:
 
 def test_without_opengl_the_demo_draws_by_ray_casting(run, tmp_path, monkeypatch) -> None:
     monkeypatch.setattr(
-        demo, "TRAINED_HERE", replace(demo.TRAINED_HERE, episode_steps=40, kept=5, trials=1, seconds=0.3)
+        demo,
+        "TRAINED_HERE",
+        replace(
+            demo.TRAINED_HERE, episode_steps=40, kept=5, thinking=20, refinement=80, trials=1, seconds=0.3
+        ),
     )
     monkeypatch.setattr("robots.rendering.camera.rendering_problem", lambda: "install libegl1")
     code, out, err = run("demo", "--out", tmp_path / "demo", "--evaluations", "200")
