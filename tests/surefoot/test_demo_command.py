@@ -56,7 +56,7 @@ def test_the_demo_breaks_diagnoses_and_recovers(run, small: Path, tmp_path: Path
 
 
 def test_the_ant_of_the_demo_relearns(run, small: Path, tmp_path: Path) -> None:
-    code, printed, err = run("demo", "ant", "--out", tmp_path / "out")
+    code, _, err = run("demo", "ant", "--out", tmp_path / "out")
     assert code == 0, err
     record = json.loads((tmp_path / "out" / "recovery.json").read_text())
     assert record["refined"], "what the first trial showed is explained"
