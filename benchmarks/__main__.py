@@ -7,8 +7,21 @@ from typing import Any
 import click
 
 from robots.errors import SurefootError, UnknownNameError
+from robots.files.atomic import check_writable
 from surefoot.commands.console import AnyPath, Commands, Names, Number, Positive, Seed, Sizes, console
 from surefoot.commands.main import run_commands
+
+
+def _checked(_context: click.Context, _option: click.Parameter, out: Path | None) -> Path | None:
+    """Refuse a file that cannot be written before hours of work."""
+    if out is not None:
+        check_writable(out)
+    return out
+
+
+_out_option = click.option(
+    "--out", type=AnyPath, callback=_checked, help="Save the numbers to this JSON file."
+)
 
 
 @click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
@@ -23,30 +36,24 @@ def benchmarks() -> None:
 @click.option(
     "--peer", type=click.Choice(["pybullet"]), help="Also run this peer, which has to be installed."
 )
-@click.option("--out", type=AnyPath, help="Save the numbers to this JSON file.")
+@_out_option
 def bench_simulation(robot: str, episodes: int, repeats: int, peer: str | None, out: Path | None) -> None:
     """Closed-loop simulation against raw physics, threads, training's overhead, memory, compile time."""
     from benchmarks.simulation import measure_robots
-    from robots.files.atomic import check_writable
 
     robots = _robots(robot)
-    if out is not None:
-        check_writable(out)
     figures = measure_robots(robots, episodes=episodes, repeats=repeats, peer=peer, say=console.print)
     _deliver(figures, out)
 
 
 @benchmarks.command("physics")
 @click.option("--robot", default="ant", show_default=True, help="A name, or all.")
-@click.option("--out", type=AnyPath, help="Save the numbers to this JSON file.")
+@_out_option
 def bench_physics(robot: str, out: Path | None) -> None:
     """How far physics settings are from a fine-step reference, and what others would cost and gain."""
     from benchmarks.physics import measure_physics
-    from robots.files.atomic import check_writable
 
     robots = _robots(robot)
-    if out is not None:
-        check_writable(out)
     _deliver({name: measure_physics(name, say=console.print) for name in robots}, out)
 
 
@@ -59,7 +66,7 @@ def bench_physics(robot: str, out: Path | None) -> None:
     "--episodes", type=Positive, default=4, show_default=True, help="Of each gait, in each simulator."
 )
 @click.option("--passages", type=AnyPath, default=Path(), help="Folder for passages.  [default: this one]")
-@click.option("--out", type=AnyPath, help="Save the numbers to this JSON file.")
+@_out_option
 def bench_running(source: Path, gaits: int, episodes: int, passages: Path, out: Path | None) -> None:
     """How the gaits of a repertoire run in PyBullet's environment of the robot, next to ours."""
     from benchmarks.running import measure_running
@@ -75,16 +82,13 @@ def bench_running(source: Path, gaits: int, episodes: int, passages: Path, out: 
 )
 @click.option("--peer", type=click.Choice(["pyribs"]), help="Also run this peer, which has to be installed.")
 @click.option("--study", is_flag=True, help="Also run ten whole trials of all variants on Sphere 100.")
-@click.option("--out", type=AnyPath, help="Save the numbers to this JSON file.")
+@_out_option
 def bench_strategies(dimensions: tuple[str, ...], peer: str | None, study: bool, out: Path | None) -> None:
     """Speed and memory of the CMA-MAE variants, next to pyribs and to what bounds them."""
     from benchmarks.strategies import measure_strategies, measure_study
-    from robots.files.atomic import check_writable
 
     if not all(text.isdecimal() and 2 <= int(text) <= 100_000 for text in dimensions):
         raise click.UsageError("--dimensions takes whole numbers from 2 to 100000 with commas between")
-    if out is not None:
-        check_writable(out)
     figures = measure_strategies(dimensions=[int(text) for text in dimensions], peer=peer, say=console.print)
     if study:
         console.print("ten trials of all variants on Sphere 100, 2 million evaluations each, on all cores")
@@ -93,28 +97,22 @@ def bench_strategies(dimensions: tuple[str, ...], peer: str | None, study: bool,
 
 
 @benchmarks.command("selectors")
-@click.option("--out", type=AnyPath, help="Save the numbers to this JSON file.")
+@_out_option
 def bench_selectors(out: Path | None) -> None:
     """How long selectors take to choose a trial, and to take in what it showed."""
     from benchmarks.selectors import measure_selectors
-    from robots.files.atomic import check_writable
 
-    if out is not None:
-        check_writable(out)
     _deliver(measure_selectors(say=console.print), out)
 
 
 @benchmarks.command("cluster")
 @click.option("--repeats", type=Positive, default=10, show_default=True, help="Generations, each way.")
 @click.option("--threads", type=Sizes(), default="8,32,100,400", show_default=True, help="That sleep.")
-@click.option("--out", type=AnyPath, help="Save the numbers to this JSON file.")
+@_out_option
 def bench_cluster(repeats: int, threads: tuple[int, ...], out: Path | None) -> None:
     """What a cluster costs next to threads, and with many workers that sleep for their episodes."""
     from benchmarks.cluster import measure_overhead, measure_scaling
-    from robots.files.atomic import check_writable
 
-    if out is not None:
-        check_writable(out)
     figures = {f"workers of {n}": measure_scaling(threads, n, say=console.print) for n in (1, 25)}
     _deliver(figures | {"overhead": measure_overhead(repeats, say=console.print)}, out)
 
@@ -129,7 +127,7 @@ def bench_cluster(repeats: int, threads: tuple[int, ...], out: Path | None) -> N
 def bench_recoveries(folder: Path, out: Path) -> None:
     """Whether recoveries hand over worse gaits than the robot had; goes on where it was interrupted."""
     from benchmarks.recoveries import run_recoveries
-    from robots.files.atomic import check_writable, make_folder
+    from robots.files.atomic import make_folder
 
     make_folder(folder)
     check_writable(out)
@@ -140,18 +138,17 @@ def bench_recoveries(folder: Path, out: Path) -> None:
 @click.option("--cases", type=Positive, default=10_000, show_default=True, help="How many files to change.")
 @click.option("--first", type=Seed, default=0, show_default=True, help="Number of the first case.")
 @click.option("--seed", type=Seed, default=1, show_default=True, help="From which all cases derive.")
-@click.option("--processes", type=Positive, default=2, show_default=True, help="That share the cases.")
+@click.option(
+    "--threads", "processes", type=Positive, default=2, show_default=True, help="Processes at a time."
+)
 @click.option("--keep", type=AnyPath, help="Folder for the files of cases that fail.")
-@click.option("--out", type=AnyPath, help="Save the numbers to this JSON file.")
+@_out_option
 def bench_fuzz(
     cases: int, first: int, seed: int, processes: int, keep: Path | None, out: Path | None
 ) -> None:
     """Change files of every kind, and see that they are read or refused in one sentence."""
     from benchmarks.fuzz import fuzz
-    from robots.files.atomic import check_writable
 
-    if out is not None:
-        check_writable(out)
     numbers = range(first, first + cases)
     figures = fuzz(numbers, seed=seed, processes=processes, kept=keep, say=console.print)
     _deliver(vars(figures), out)

@@ -61,6 +61,9 @@ def deploy(
     repertoire, note = surefoot.load(file), ""
     if best:
         repertoire, note = best_known(file, repertoire)
+    if video is not None:
+        print_rendering_note()
+        console.print(f"filming {seconds:g} s of the run, which takes seconds, by ray casting minutes")
     telemetry = surefoot.deploy(
         repertoire,
         "best" if cell is None else _parse_cell(cell),
@@ -77,7 +80,6 @@ def deploy(
     if csv is not None:
         console.print(f"saved {csv}")
     if video is not None:
-        print_rendering_note()
         console.print(f"saved {video}")
 
 

@@ -111,7 +111,7 @@ def _print_estimate(study: "Study", cores: int, processes: int) -> None:
     """Print how long the remaining trials will take."""
     remaining = study.remaining()
     if remaining:
-        console.print("measuring how long the trials will take")
+        console.print("measuring how long the trials will take: seconds, or minutes with many robots")
         seconds = 0.0
         for one in study.suite.estimate(remaining, study.results(), processes):
             console.print(str(one))
