@@ -23,6 +23,7 @@ from robots.words import short
 _DPI = 150
 _WIDTH = 6.2  # [inches] of the heat map
 _MOST_TICKS = 10
+_MOST_RULED = 300  # cells next to each other; lines between more would leave nothing to see of them
 _COLORS = matplotlib.colormaps["viridis"].with_extremes(bad=EMPTY)
 _UNWARNED = np.errstate(over="ignore", invalid="ignore")  # what is drawn may be as large as numbers can be
 _PROFILE = {"line_width": 1.0, "margin": 0.06}
@@ -173,10 +174,11 @@ def draw_profile(
     """
     low, high = float(norm.vmin or 0), float(norm.vmax or 0)
     room = margin * (high - low)
+    bottom, top = axes.yaxis.get_major_locator().nonsingular(low - room, high + room)
     cells = np.flatnonzero(np.isfinite(objectives))
     found = objectives[cells]
-    axes.vlines(cells + 0.5, low - room, found, colors=colors(norm(found)), linewidth=line_width)
-    axes.set(xlim=(0, len(objectives)), ylim=(low - room, max(high + room, low + 1e-9)))
+    axes.vlines(cells + 0.5, bottom, found, colors=colors(norm(found)), linewidth=line_width)
+    axes.set(xlim=(0, len(objectives)), ylim=(bottom, top))
 
 
 def _height(repertoire: Repertoire) -> float:
@@ -274,14 +276,17 @@ def _objective_words(repertoire: Repertoire) -> str:
 
 def _rule(axes: Axes, grid: tuple[int, ...]) -> None:
     """Draw lines between the squares, thicker ones between the blocks of outer measures."""
-    for draw, sizes in ((axes.axvline, grid[0::2]), (axes.axhline, grid[1::2])):
+    across, along = axes.get_xaxis_transform(), axes.get_yaxis_transform()
+    for draw, transform, sizes in ((axes.vlines, across, grid[0::2]), (axes.hlines, along, grid[1::2])):
         total, blocks = math.prod(sizes), 1
         widest = min(3.0, 180.0 / total)  # [points], half of a cell or so
         for depth, size in enumerate(sizes):
             blocks *= size
+            if blocks > _MOST_RULED:
+                break
             width = 0.4 if depth == len(sizes) - 1 else widest / (depth + 1)
-            for edge in range(1, blocks):
-                draw(edge * total / blocks, color="white", linewidth=width)
+            edges = np.arange(1, blocks) * (total / blocks)
+            draw(edges, 0, 1, transform=transform, color="white", linewidth=width)
 
 
 def _label_measures(axes: Axes, repertoire: Repertoire) -> None:

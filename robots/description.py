@@ -187,7 +187,7 @@ class Description(Record):
     """
 
     name: Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]*$")]
-    title: str
+    title: Annotated[str, Field(max_length=1000)]
     model: str
     torso: str
     floor: str

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
+from operator import index
 from pathlib import Path
 
 import numpy as np
@@ -62,7 +63,7 @@ class Search:
             measure_names=measure_names,
             initial=initial,
         )
-        chosen = {"archive": archive, "seed": int(seed), "evaluations": _UNLIMITED, **settings}
+        chosen = {"archive": archive, "seed": index(seed), "evaluations": _UNLIMITED, **settings}
         self._training = Training(problem, configure(problem, algorithm, chosen))
         self._batch = 0
 

@@ -1,11 +1,20 @@
 """What tests of the command line share."""
 
+import signal
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 import pytest
 
 from surefoot.commands.main import main
+
+
+@pytest.fixture
+def interruptible() -> Iterator[None]:
+    """Whoever started the tests may have had them ignore interrupts, as nohup does."""
+    earlier = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, earlier)
 
 
 @pytest.fixture

@@ -56,7 +56,7 @@ class Custom(Problem):
                 raise InvalidValueError(
                     f"each measure needs a finite range with its lowest value first, not {low, high}"
                 )
-        self.record = ProblemRecord(str(name), int(solution_dim), ranges, tuple(measure_names))
+        self.record = ProblemRecord(str(name), int(solution_dim), ranges, tuple(map(str, measure_names)))
         self.archive = (20,) * len(ranges)
         self.min_objective = float(checked_floats("min_objective", min_objective, ()))
         start = np.zeros(self.solution_dim) if initial is None else initial

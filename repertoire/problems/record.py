@@ -4,11 +4,14 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from robots.description import Randomization
-from robots.errors import InvalidValueError
+from robots.errors import InvalidValueError, shown
 from robots.files.texts import check_values
 
 if TYPE_CHECKING:
     from robots.robot import Robot
+
+_MOST_MEASURES = 60  # NumPy's arrays have 64 axes at most
+_LONGEST = 1000  # characters of a name, which pictures show
 
 
 @dataclass(frozen=True)
@@ -30,8 +33,8 @@ class ProblemRecord:
         randomization: of the robot in the episodes of a training; None where all ran on the robot as it is.
 
     Raises:
-        InvalidValueError: there is no measure, or not one name for each of them; or a name or range is not
-            fit for a file, see `check_values`.
+        InvalidValueError: there is no measure, or more than 60, or not one name for each of them; a name is
+            longer than 1,000 characters, or a name or range is not fit for a file, see `check_values`.
     """
 
     name: str
@@ -47,15 +50,20 @@ class ProblemRecord:
     randomization: Randomization | None = None
 
     def __post_init__(self) -> None:
-        check_values([self.name, self.measure_ranges, self.measure_names, self.objective_name])
+        names = (self.name, *self.measure_names, self.measure_meaning, self.objective_name)
+        check_values([names, self.measure_ranges])
         if not self.measure_names:
-            names = tuple(f"measure {number}" for number in range(1, len(self.measure_ranges) + 1))
-            object.__setattr__(self, "measure_names", names)
-        if not self.measure_ranges or len(self.measure_names) != len(self.measure_ranges):
+            numbered = tuple(f"measure {number}" for number in range(1, len(self.measure_ranges) + 1))
+            object.__setattr__(self, "measure_names", numbered)
+        count = len(self.measure_ranges)
+        if not 1 <= count <= _MOST_MEASURES or len(self.measure_names) != count:
             raise InvalidValueError(
-                f"{self.name} must have a name for each of its measures, at least one, "
-                f"but has {len(self.measure_ranges)} ranges and {len(self.measure_names)} names"
+                f"{shown(self.name)} must have a name for each of its measures, from 1 to {_MOST_MEASURES}, "
+                f"but has {count} ranges and {len(self.measure_names)} names"
             )
+        for name in names:
+            if len(name) > _LONGEST:
+                raise InvalidValueError(f"a name can have {_LONGEST:,} characters, not {len(name):,}")
 
     def check_storable(self) -> None:
         """Refuse what no file can hold.

@@ -116,6 +116,23 @@ def test_of_one_measure_lines_are_as_high_as_their_objective(tmp_path: Path) -> 
     assert worst[1] < middle[1] < best[1]
 
 
+def test_many_cells_are_not_hidden_under_the_lines_between_them(tmp_path: Path) -> None:
+    draw_repertoire(repertoire((100_000, 10), [1, 4]), tmp_path / "archive.png")
+    image = pixels(tmp_path / "archive.png")
+    empty = (image == np.array(EMPTY)).all(axis=2)
+    assert empty.mean() > 0.5
+
+
+@pytest.mark.parametrize("size", [0, 1e-300, 92.2, -1e30, 1e30])
+def test_lines_of_equal_height_are_drawn(tmp_path: Path, size: float) -> None:
+    one = repertoire((9,), [1, 4])
+    equal = replace(one, elites=replace(one.elites, objectives=np.full(2, float(size))))
+    draw_repertoire(equal, tmp_path / "archive.png")
+    color = matplotlib.colormaps["viridis"](0.0, bytes=True)[:3]
+    there = (np.abs(pixels(tmp_path / "archive.png").astype(int) - color) < 12).all(axis=2)[:, :800]
+    assert there.sum(axis=0).max() > 100, "a line as high as half of the picture"
+
+
 def with_centroids(measures: int, k: int) -> Repertoire:
     """A repertoire whose elites, of which the i-th has the objective i, fill all or the first cells."""
     ranges = ((0.0, 1.0), (-2.0, 2.0), (0.0, 5.0))[:measures]

@@ -78,7 +78,7 @@ def test_workers_end_with_a_parent_that_is_killed(tmp_path, code: str, moment: s
     assert left, f"still there: {still}"
 
 
-def test_interrupts_wait_for_what_cannot_be_left_half_done() -> None:
+def test_interrupts_wait_for_what_cannot_be_left_half_done(interruptible) -> None:
     steps = []
 
     def work() -> None:

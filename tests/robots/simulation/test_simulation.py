@@ -1,6 +1,5 @@
 import signal
 import threading
-from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
@@ -33,14 +32,6 @@ def _evaluate_until_interrupted(simulation: Simulation, controllers: np.ndarray,
     threading.Timer(delay, signal.raise_signal, [signal.SIGINT]).start()
     while True:
         simulation.evaluate(controllers, SEEDS + 7)
-
-
-@pytest.fixture
-def interruptible() -> Iterator[None]:
-    """Whoever started the tests may have had them ignore interrupts, as nohup does."""
-    earlier = signal.signal(signal.SIGINT, signal.default_int_handler)
-    yield
-    signal.signal(signal.SIGINT, earlier)
 
 
 @pytest.fixture(scope="module")
