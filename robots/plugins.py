@@ -8,7 +8,8 @@ environment variable `SUREFOOT_PLUGINS`, through which worker processes load the
 import importlib.util
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
 from importlib.metadata import entry_points
 from pathlib import Path
 
@@ -36,19 +37,14 @@ def load_plugins(files: Sequence[str | Path] = ()) -> None:
     if paths:
         os.environ[VARIABLE] = os.pathsep.join(paths)
     for path in paths:
-        _load_file(path)
+        if path not in _loaded:
+            _load_file(path)
     for point in entry_points(group=GROUP):
         if point.value not in _loaded:
-            _loaded.add(point.value)
-            try:
-                point.load()
-            except (Exception, SystemExit) as error:
-                raise _failure(point.name, error) from error
+            _load(point.value, point.name, point.load)
 
 
 def _load_file(path: str) -> None:
-    if path in _loaded:
-        return
     with explain_errors(f"the plugin {path} cannot be read"):
         if not Path(path).is_file():
             raise OSError("there is no such file")
@@ -56,15 +52,24 @@ def _load_file(path: str) -> None:
     spec = importlib.util.spec_from_file_location(name, path)
     if spec is None or spec.loader is None:
         raise InvalidFileError(f"the plugin {path} is not a Python file: its name must end in .py")
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[name] = module
-    _loaded.add(path)
+    sys.modules[name] = module = importlib.util.module_from_spec(spec)
     try:
-        spec.loader.exec_module(module)
-    except (Exception, SystemExit) as error:
+        _load(path, path, partial(spec.loader.exec_module, module))
+    except InvalidFileError:
         del sys.modules[name]
-        _loaded.discard(path)
-        raise _failure(path, error) from error
+        raise
+
+
+def _load(key: str, plugin: str, load: Callable[[], object]) -> None:
+    """Load a plugin, which counts as loaded meanwhile, or say why it cannot be."""
+    _loaded.add(key)
+    try:
+        load()
+    except (Exception, SystemExit) as error:
+        _loaded.discard(key)
+        raise InvalidFileError(
+            f"the plugin {plugin} cannot be loaded: {type(error).__name__}: {one_line(error)}"
+        ) from error
 
 
 def registered_twice(what: str, name: str, *things: object) -> InvalidValueError:
@@ -72,9 +77,3 @@ def registered_twice(what: str, name: str, *things: object) -> InvalidValueError
     modules = (sys.modules.get(getattr(thing, "__module__", "")) for thing in things)
     places = " and ".join(str(getattr(module, "__file__", module)) for module in modules)
     return InvalidValueError(f"the {what} {name!r} is registered twice, in {places}: choose another name")
-
-
-def _failure(plugin: str, error: BaseException) -> InvalidFileError:
-    return InvalidFileError(
-        f"the plugin {plugin} cannot be loaded: {type(error).__name__}: {one_line(error)}"
-    )

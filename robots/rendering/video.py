@@ -18,10 +18,8 @@ _FORMATS = {
     ".gif": "-vf split[a][b];[a]palettegen=reserve_transparent=0[p];[b][p]paletteuse=dither=none "
     "-loop 0 -f gif",
 }
-_FASTEST = {
-    ".mp4": 1000.0,
-    ".gif": 50.0,
-}  # [frames/s] browsers slow a GIF down whose frames last below 0.02 s
+# [frames/s] browsers slow a GIF down whose frames last below 0.02 s
+_FASTEST = {".mp4": 1000.0, ".gif": 50.0}
 
 
 class VideoWriter:

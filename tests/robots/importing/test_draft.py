@@ -189,7 +189,7 @@ def test_a_short_training_from_a_draft_gets_ahead(tmp_path: Path) -> None:
     (tmp_path / "lizard.xml").write_text((EXAMPLES / "lizard.xml").read_text())
     path, out = draft_robot(tmp_path / "lizard.xml").path, tmp_path / "run"
     with start_training(
-        str(path), "sep-cma-mae", out=out, evaluations=400, episode_steps=150, seed=1
+        str(path), "sep-cma-mae", out=out, evaluations=200, episode_steps=150, seed=1
     ) as training:
         training.run(out / "repertoire.h5")
         assert training.progress().metrics.best > 0.2, "metres in 3 s, of a robot of 0.4 m"
