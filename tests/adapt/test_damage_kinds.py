@@ -60,6 +60,11 @@ def same_physics(one, other, *, but=()):
         np.testing.assert_array_equal(getattr(one, field), getattr(other, field), err_msg=field)
 
 
+def same_places(one, other):
+    np.testing.assert_allclose(other.geom_xpos, one.geom_xpos, atol=1e-9)
+    np.testing.assert_allclose(other.geom_xmat, one.geom_xmat, atol=1e-9)
+
+
 def hangs_on(model, body, root):
     while body:
         if body == root:
@@ -172,8 +177,7 @@ def test_a_locked_joint_holds_its_limb_where_the_joint_would(name, joint):
     for seed in range(3):
         pose = random_pose(robot, seed) | {joint: angle}
         one, other = posed(robot.model, pose), posed(locked.model, pose)
-        np.testing.assert_allclose(other.geom_xpos, one.geom_xpos, atol=1e-9)
-        np.testing.assert_allclose(other.geom_xmat, one.geom_xmat, atol=1e-9)
+        same_places(one, other)
         np.testing.assert_allclose(other.xipos, one.xipos, atol=1e-9)
     same_physics(locked.physics, robot.physics, but=["jnt_range", "body_pos", "dof_armature"])
     assert locked.faults.fixed == {joint: angle}
@@ -186,8 +190,7 @@ def test_two_joints_of_one_body_lock_in_any_order(order):
     for joint in order:
         locked = Locked(f"joint={joint}", pose[joint]).apply(locked)
     one, other = posed(robot.model, pose), posed(locked.model, pose)
-    np.testing.assert_allclose(other.geom_xpos, one.geom_xpos, atol=1e-9)
-    np.testing.assert_allclose(other.geom_xmat, one.geom_xmat, atol=1e-9)
+    same_places(one, other)
 
 
 def test_a_joint_beyond_a_shorter_limb_locks_where_it_would():
@@ -195,8 +198,7 @@ def test_a_joint_beyond_a_shorter_limb_locks_where_it_would():
     pose = {"swing": 0.4, "lift": -0.7, "bend": 0.9}
     short = Short("joint=lift", 0.6).apply(robot)
     one, other = posed(short.model, pose), posed(Locked("joint=bend", 0.9).apply(short).model, pose)
-    np.testing.assert_allclose(other.geom_xpos, one.geom_xpos, atol=1e-9)
-    np.testing.assert_allclose(other.geom_xmat, one.geom_xmat, atol=1e-9)
+    same_places(one, other)
 
 
 def test_the_controller_feels_a_locked_joint_where_it_is(ant):

@@ -149,11 +149,6 @@ def test_other_reasons_to_stop():
     assert selector.done() is None
     assert run(selector, [0, 0, 0], 2) == [0, 1]
     assert selector.done() == "all 2 trials are used up"
-    selector = MapBO(Context(prior, trials=9))
-    assert run(selector, [0, 0, 0], 3) == [0, 1, 2]
-    assert selector.done() is not None
-    with pytest.raises(RuntimeError, match="every controller was tried"):
-        selector.ask()
     selector = MapBO(Context(prior, trials=9), settings=MapBOSettings(enough=5.0))
     run(selector, [0, 0, 0], 3)
     assert selector.done() == "every controller was tried"

@@ -41,9 +41,3 @@ def test_waves_have_the_kernels_covariance():
     distances = np.linalg.norm(measures[:, None] - measures[None], axis=2)
     difference = samples.T @ samples / len(samples) - matern_52(distances, length_scale=0.5)
     assert np.abs(difference).mean() < 0.025
-
-
-def test_every_trial_draws_anew():
-    prior = Prior(np.ones(300), np.random.default_rng(0).random((300, 2)), 0.0)
-    first = [Thompson(Context(prior, trials=1, seed=seed)).ask() for seed in range(10)]
-    assert len(set(first)) > 5
