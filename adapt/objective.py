@@ -8,8 +8,8 @@ import numpy as np
 from adapt.rehearsal.table import Table
 from repertoire.repertoire import Repertoire
 from robots.errors import InvalidValueError, UnknownNameError
-from robots.robot import Robot
 from robots.simulation.episodes import Episodes
+from robots.simulation.state import MIDWAY
 
 OBJECTIVES = ("progress", "reward")
 PRICE = 0.25  # of a fall at once, as a share of the distance that the healthy robot walks
@@ -58,7 +58,6 @@ class Progress(RecoveryObjective):
     Args:
         price: of a fall in the first step [m], positive.
         steps: control steps of a whole episode.
-        paid: whether the reward is the distance, but for what falls cost.
 
     Raises:
         InvalidValueError: the price is not positive and finite.
@@ -66,7 +65,6 @@ class Progress(RecoveryObjective):
 
     price: float
     steps: int
-    paid: bool = False
     unit = " m"
 
     def __post_init__(self) -> None:
@@ -86,16 +84,13 @@ class Progress(RecoveryObjective):
     def of_table(self, table: Table) -> Table:
         """See `RecoveryObjective`; distances vary from episode to episode as the rewards do, in proportion.
 
-        Raises:
-            InvalidValueError: the rehearsal does not say how far the gaits came, which old files do not.
+        Files that do not tell distances tell how far gaits came after two fifths of an episode: those that
+        survive it are taken to go on as fast.
         """
-        distances = table.objectives if table.distances is None and self.paid else table.distances
+        shown = dict(zip(table.evidence_names, np.moveaxis(table.evidence, 2, 0), strict=True))
+        survived, distances = shown["survived [share]"], table.distances
         if distances is None:
-            raise InvalidValueError(
-                "this rehearsal does not say how far the gaits came: rehearse again, or choose the objective "
-                "reward"
-            )
-        survived = table.evidence[:, :, table.evidence_names.index("survived [share]")]
+            distances = shown["midway [m]"] * np.maximum(1, survived / MIDWAY)
         progress = np.maximum(distances - self.price * (1 - survived), self.least).astype(np.float32)
         spread = float(table.objectives.std())
         share = float(progress.std()) / spread if spread > 0 else 1.0
@@ -117,17 +112,4 @@ def find_objective(name: str, repertoire: Repertoire, healthy: float) -> Recover
         raise UnknownNameError("recovery objective", name, OBJECTIVES)
     if name == "reward" or healthy <= 0:  # of a robot that never walked no distance is a measure
         return Reward(repertoire.settings.min_objective)
-    robot = repertoire.robot
-    return Progress(PRICE * healthy, robot.description.episode_steps, _pays_distance(robot))
-
-
-def default_objective(repertoire: Repertoire, table: Table | None) -> str:
-    """Name of the objective where none is asked for: progress if the rehearsal, if there is one, tells it."""
-    known = table is None or table.distances is not None or _pays_distance(repertoire.robot)
-    return "progress" if known else "reward"
-
-
-def _pays_distance(robot: Robot) -> bool:
-    """Whether the reward is the distance."""
-    weights = robot.description.reward.model_dump()
-    return bool(np.isclose(weights.pop("progress"), robot.control_step)) and not any(weights.values())
+    return Progress(PRICE * healthy, repertoire.robot.description.episode_steps)

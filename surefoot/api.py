@@ -169,7 +169,7 @@ def recover(
     trials: int = 20,
     selector: "AnySelector | None" = None,
     rehearsal: "Table | str | Path | None" = None,
-    objective: str | None = None,
+    objective: str = "progress",
     threads: int | None = None,
     oracle: bool = False,
     thinking: "Thinking | None" = None,
@@ -191,8 +191,7 @@ def recover(
         rehearsal: what `rehearse` returned, or its file; by default the one next to the repertoire's file, if
             the selector uses one.
         objective: what gaits are selected, refined, confirmed and reported by: `progress` while up [m], less
-            a price for falls, or `reward`, as in the training; by default progress, or reward with a
-            rehearsal that is too old to tell distances.
+            a price for falls, or `reward`, as in the training.
         threads: of the simulation; all cores by default. The result does not depend on it.
         oracle: whether to find the repertoire's best gait by trying all of them, many times.
         thinking: what the `self-model` selector may simulate between trials; by default for ten seconds,
@@ -207,7 +206,6 @@ def recover(
         InvalidValueError: the repertoire is empty or has no robot, or an argument is wrong.
         InvalidFileError: a file cannot be read.
     """
-    from adapt.objective import default_objective
     from adapt.recovery import recover as run_recovery
     from adapt.selectors.catalogue import find_table
 
@@ -224,7 +222,7 @@ def recover(
             trials=trials,
             selector=selector,
             table=rehearsal,
-            objective=objective or default_objective(repertoire, rehearsal),
+            objective=objective,
             threads=threads,
             oracle=oracle,
             thinking=thinking,

@@ -15,7 +15,7 @@ from robots.model import contact_sensor
 from robots.motors import ABSENT, Motors, motor_of
 from robots.robot import Robot
 
-_MIDWAY = 0.4  # share of an episode after which progress is noted
+MIDWAY = 0.4  # share of an episode after which progress is noted
 _INT, _FLOAT, _BOOL = np.int64, np.float64, np.bool_
 _TYPES = {"i": _INT, "f": _FLOAT, "b": _BOOL}  # of a field, by the kind of its values
 
@@ -156,7 +156,7 @@ def _constants(robot: Robot, data: mujoco.MjData) -> np.ndarray:
         "slowed": bool(description.position_rates),
         "substeps": description.substeps,
         "max_steps": description.episode_steps,
-        "midway": max(1, round(_MIDWAY * description.episode_steps)),
+        "midway": max(1, round(MIDWAY * description.episode_steps)),
         **{f"{term}_weight": weight for term, weight in description.reward.model_dump().items()},
         "delay": faults.delay,
         "faulty": bool(faults.stuck or faults.noisy),

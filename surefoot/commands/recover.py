@@ -92,9 +92,10 @@ class SelectorOption(click.Option):
 @click.option(
     "--objective",
     type=click.Choice(OBJECTIVES),
+    default=OBJECTIVES[0],
+    show_default=True,
     help="What gaits are selected, refined, confirmed and reported by: progress while up [m], less a quarter "
-    "of the healthy distance for a fall at once, or the reward of the training.  [default: progress, or "
-    "reward with a rehearsal that is too old to tell distances]",
+    "of the healthy distance for a fall at once, or the reward of the training.",
 )
 @click.option(
     "--sensors",
@@ -129,7 +130,7 @@ def recover(
     think: float | None,
     think_episodes: int | None,
     refine: int | None,
-    objective: str | None,
+    objective: str,
     sensors: tuple[str, ...] | None,
     max_falls: int | None,
     seed: int,

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from adapt.damage.text import parse_damage
-from adapt.objective import PRICE, Progress, Reward, default_objective, find_objective
+from adapt.objective import PRICE, Progress, Reward, find_objective
 from adapt.recovery import recover
 from adapt.rehearsal.rehearsal import rehearsal, rehearsed_table
 from adapt.rehearsal.storage import read_table, write_table
@@ -74,7 +74,7 @@ def test_progress_is_what_was_walked_less_a_price_for_the_time_after_a_fall() ->
 
 def test_the_objective_of_a_recovery_is_found_by_name() -> None:
     gaits = short_gaits()
-    assert find_objective("progress", gaits, 2.0) == Progress(2.0 * PRICE, STEPS, paid=True)
+    assert find_objective("progress", gaits, 2.0) == Progress(2.0 * PRICE, STEPS)
     assert find_objective("reward", gaits, 2.0) == Reward(gaits.settings.min_objective)
     assert find_objective("progress", gaits, -0.1) == Reward(gaits.settings.min_objective)
     with pytest.raises(UnknownNameError, match="recovery objective"):
@@ -98,10 +98,8 @@ def test_a_rehearsal_tells_how_far_gaits_came_and_is_read_where_it_does_not(tmp_
     write_table(tmp_path / "old.h5", replace(table, distances=None), evaluation.identity)
     old = read_table(tmp_path / "old.h5", gaits)
     assert old.distances is None
-    with pytest.raises(InvalidValueError, match="does not say how far the gaits came"):
-        PROGRESS.of_table(old)
-    assert Progress(0.1, STEPS, paid=True).of_table(old).objectives.shape == (2, 6)
-    assert default_objective(gaits, old) == "progress", "the reward is the distance"
+    guessed, known = PROGRESS.of_table(old).objectives, progress.objectives
+    assert np.corrcoef(guessed.ravel(), known.ravel())[0, 1] > 0.9, "most gaits go on as they began"
     assert widen([table, table]).distances.shape == (2, 12)
     assert join([table.take(["healthy"]), old.take([LOST])]).distances is None
 
