@@ -4,6 +4,7 @@ Source: V. Vassiliades, K. Chatzilygeroudis, J.-B. Mouret, "Using Centroidal Vor
     the Multidimensional Archive of Phenotypic Elites Algorithm", 2018 (Vassiliades below).
 """
 
+import logging
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -20,6 +21,8 @@ _ITERATIONS = 20
 _MIN_SAMPLES = 10_000
 _SAMPLES_PER_CELL = 20
 _MOST_CELLS = 20_000
+_SECONDS = 1.3e-4  # for each cell and measure
+_PATIENCE = 2.0  # [s] that nobody needs to be told of
 # The tree has an order of summation of its own: distances that differ by less are compared again in ours
 _TIE = 1 + 1e-9
 
@@ -127,6 +130,8 @@ def make_centroids(
         samples: their number, at least that of the cells; 10 a cell or more spread the centroids well.
     """
     lows, highs = np.transpose(bounds)
+    if (seconds := _SECONDS * cells * len(bounds)) > _PATIENCE:
+        logging.getLogger(__name__).info("to find %s centroids takes about %.0f s", f"{cells:,}", seconds)
     points = np.random.default_rng(seed).random((samples, len(lows)))
     # by rounding, a centroid next to the end of a range could lie outside of it
     return np.clip(lows + _cluster(points, cells) * (highs - lows), lows, highs)

@@ -3,6 +3,7 @@
 import atexit
 import gc
 import importlib
+import logging
 import sys
 from contextlib import redirect_stderr, redirect_stdout
 from typing import TextIO, cast
@@ -98,9 +99,20 @@ def run_commands(commands: click.Group) -> None:
     Where nothing can be printed, the work goes on, and the exit code tells of it in the end.
     """
     Printer.on_command_line = True
+    logger = logging.getLogger("repertoire")
+    logger.setLevel(logging.INFO)
+    logger.addHandler(_Notes())
     output, complaining = LastingStream(sys.stdout), LastingStream(sys.stderr)
     with redirect_stdout(cast(TextIO, output)), redirect_stderr(cast(TextIO, complaining)):
         _run(commands, output)
+
+
+class _Notes(logging.Handler):
+    """Prints what the library logs: what takes long."""
+
+    def emit(self, record: logging.LogRecord) -> None:
+        """See `logging.Handler.emit`."""
+        complaints.print(f"note: {record.getMessage()}")
 
 
 def _run(commands: click.Group, output: LastingStream) -> None:
