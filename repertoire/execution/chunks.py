@@ -155,7 +155,7 @@ def _enter(admission: Admission) -> None:
     load_plugins([path for path in admission.plugins.split(os.pathsep) if path])
     threadpool_limits(1, user_api="blas")
     if admission.canary and canary(_fetch(admission.home, admission.robot)) != admission.canary:
-        reason = f"rounds differently on its processor ({processor_name()}), which --mixed would accept"
+        reason = f"rounds differently on its processor ({processor_name()}), which mixed=True accepts"
         raise RefusedError(worker.address, reason)
 
 

@@ -14,6 +14,7 @@ import click
 from robots.errors import UnknownNameError
 from surefoot.interrupts import INTERRUPTED
 from surefoot.printing import console as console
+from surefoot.printing import note
 from surefoot.resuming import Stopped
 from surefoot.shipped import repertoire_path
 
@@ -198,7 +199,7 @@ def cluster_options(command: Command) -> Command:
 
         address = address if scheduler_file is None else scheduler_address(scheduler_file)
         settings = ClusterSettings(address or "", mixed, patience)
-        with cluster(settings, say=lambda note: console.print(f"note: {note}")):
+        with cluster(settings, say=lambda text: note(f"note: {text}")):
             return command(*arguments, **options)
 
     return connected  # type: ignore[return-value]
