@@ -15,11 +15,11 @@ from typing import Any
 import numpy as np
 
 from benchmarks.simulation import _without_end, quiet_controllers
+from repertoire.algorithms.catalogue import configure
 from repertoire.execution.cluster import Cluster, ClusterSettings, cluster
 from repertoire.execution.executor import Executor, start_executor
 from repertoire.execution.resources import one_blas_thread
 from repertoire.execution.workers import end_with_parent
-from repertoire.training.runs import configure
 from repertoire.training.training import Training
 from robots.robot import Robot, load_robot
 from robots.simulation.episodes import Episodes

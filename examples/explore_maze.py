@@ -51,7 +51,7 @@ for _ in range(batches):
     solutions = search.ask()
     search.tell(maze.evaluate(solutions, np.zeros(len(solutions), np.int64)))
 
-metrics = measure(search.result, min_objective=maze.min_objective)
+metrics = measure(search.result.objectives, cells=search.result.cells, min_objective=maze.min_objective)
 print(f"{metrics.elites} places reached, QD score {metrics.qd_score:,.0f}")
 shown = search.result.sample_elites(40, np.random.default_rng(1))
 draw_maze(maze, shown, out / "maze.png")

@@ -4,8 +4,6 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from repertoire.archives.archive import Archive
-
 
 @dataclass(frozen=True)
 class Metrics:
@@ -26,19 +24,15 @@ class Metrics:
     mean: float
 
 
-def measure(archive: Archive, *, min_objective: float) -> Metrics:
-    """Return the metrics of an archive, at a cost that depends on its cells and not on what a solution is.
+def measure(objectives: np.ndarray, *, cells: int, min_objective: float) -> Metrics:
+    """Return the metrics of an archive.
 
     Args:
-        archive: usually the result archive, whose elites are the best found.
+        objectives: of the elites, (k,); usually those of the result archive, which are the best found.
+        cells: of the archive.
         min_objective: the worst objective that counts, so that every elite can add to the QD score; an elite
             below it subtracts.
     """
-    return measure_objectives(archive.objectives, cells=archive.cells, min_objective=min_objective)
-
-
-def measure_objectives(objectives: np.ndarray, *, cells: int, min_objective: float) -> Metrics:
-    """Return the metrics of an archive of so many cells from its elites' objectives, (k,)."""
     k = len(objectives)
     if not k:
         return Metrics(elites=0, coverage=0.0, qd_score=0.0, best=float("nan"), mean=float("nan"))

@@ -10,7 +10,7 @@ import numpy as np
 
 from repertoire.algorithms.settings import Settings
 from repertoire.archives.archive import Elites
-from repertoire.metrics import Metrics, measure_objectives
+from repertoire.metrics import Metrics, measure
 from repertoire.problems.record import ProblemRecord
 from robots.errors import InvalidValueError
 from robots.robot import Robot
@@ -49,12 +49,8 @@ class Spread:
 
     def take(self, rows: np.ndarray) -> "Spread":
         """The spread of some elites."""
-        return replace(
-            self,
-            objective_std=self.objective_std[rows],
-            measure_std=self.measure_std[rows],
-            reproducibility=self.reproducibility[rows],
-        )
+        columns = {name: value[rows] for name, value in vars(self).items() if isinstance(value, np.ndarray)}
+        return replace(self, **columns)
 
     def summaries(self) -> dict[str, tuple[float, float]]:
         """Median and mild end of the worst tenth of the elites for each kind of spread, by name.
@@ -148,7 +144,7 @@ class Repertoire:
     @property
     def metrics(self) -> Metrics:
         """How good it is."""
-        return measure_objectives(
+        return measure(
             self.elites.objectives,
             cells=math.prod(self.grid),
             min_objective=self.settings.min_objective,

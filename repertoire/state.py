@@ -75,8 +75,23 @@ def check_shape(name: str, array: np.ndarray, expected: tuple[int, ...]) -> None
         raise InvalidValueError(f"{name} must have shape {expected}, got {array.shape}")
 
 
+def checked_batch(
+    name: str, values: np.ndarray, shape: tuple[int, ...], dtype: type[np.floating] = np.float64
+) -> np.ndarray:
+    """Return finite values (n, ...) as a contiguous array, which is not a copy if they are one already.
+
+    Raises:
+        InvalidValueError: the shape is another, or some are NaN or beyond `LARGEST`: it names their indices.
+    """
+    array = np.ascontiguousarray(values, dtype)
+    check_shape(name, array, shape)
+    if not _all_finite(array):
+        check_finite(name, array)
+    return array
+
+
 @compiled()
-def all_finite(values: np.ndarray) -> bool:
+def _all_finite(values: np.ndarray) -> bool:
     """Whether all values of a contiguous array are finite, and none is beyond `LARGEST`."""
     finite = True
     flat = values.reshape(-1)
@@ -89,5 +104,5 @@ def check_finite(name: str, array: np.ndarray) -> None:
     """Refuse an array (n, ...) that holds NaN or numbers beyond `LARGEST`, with the indices where it does."""
     finite = (np.abs(array) <= LARGEST).all(axis=tuple(range(1, array.ndim)))  # (n,)
     if not finite.all():
-        indices = ", ".join(map(str, np.flatnonzero(~finite)))
+        indices = ", ".join(map(str, np.flatnonzero(~finite)[:10]))
         raise InvalidValueError(f"{name} must be finite, up to {LARGEST:g}, but are not at index {indices}")

@@ -7,11 +7,10 @@ from pathlib import Path
 
 import numpy as np
 
-from repertoire.algorithms.catalogue import AnyAlgorithm
-from repertoire.metrics import Metrics, measure
+from repertoire.algorithms.catalogue import AnyAlgorithm, configure
+from repertoire.metrics import Metrics
 from repertoire.problems.custom import Custom
 from repertoire.repertoire import Repertoire
-from repertoire.training.runs import configure
 from repertoire.training.training import Training
 from robots.errors import InvalidValueError
 from robots.evaluations import Evaluations
@@ -120,7 +119,7 @@ class Search:
     @property
     def metrics(self) -> Metrics:
         """How good the elites found so far are."""
-        return measure(self._training.search.result, min_objective=self._training.settings.min_objective)
+        return self._training.metrics
 
     @property
     def repertoire(self) -> Repertoire:

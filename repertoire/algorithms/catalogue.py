@@ -1,6 +1,6 @@
 """Algorithms put emitters, strategies and archives together, without own logic; a table names some of them.
 
-`choose_settings` completes the settings of an algorithm, and `start_search` puts it together.
+`configure` completes the settings of a search, and `start_search` puts it together.
 """
 
 import os
@@ -33,6 +33,7 @@ from robots.words import nameless
 
 # the settings of a search whatever its algorithm
 COMMON = ("evaluations", "seed", "archive", "min_objective")
+_SUGGESTED = ("archive", "min_objective", "learning_rate", "sigma0")  # by problems
 
 
 @dataclass(frozen=True)
@@ -122,30 +123,31 @@ class Algorithm:
         return {record.kind: record for record in records}
 
 
-def choose_settings(
-    algorithm: "AnyAlgorithm", chosen: Mapping[str, object], *, suggested: Mapping[str, object]
-) -> Settings:
-    """Complete the settings of a search, see `Algorithm.settings`.
+AnyAlgorithm = str | Algorithm | EmitterSettings | Sequence[EmitterSettings]
+
+
+def configure(problem: Problem, algorithm: AnyAlgorithm, chosen: Mapping[str, object]) -> Settings:
+    """Complete the settings of a search with what the algorithm prescribes and with the problem's defaults.
 
     Args:
+        problem: to be solved.
         algorithm: the name of one, one of a user's own, or settings of emitters: one emitter of each is told
             by how far thresholds that rise are exceeded.
-        chosen: what the user chose.
-        suggested: what suits the problem.
+        chosen: what the user chose, see `Algorithm.settings`.
 
     Raises:
         UnknownNameError: there is no such algorithm.
         InvalidValueError: a setting is wrong.
     """
+    suggested = {name: getattr(problem, name) for name in _SUGGESTED}
     if isinstance(algorithm, str):
         algorithm = find_algorithm(algorithm)
     if isinstance(algorithm, Algorithm):
         return algorithm.settings(chosen, suggested=suggested)
     members = (algorithm,) if isinstance(algorithm, EmitterSettings) else tuple(algorithm)
     kinds = " + ".join(dict.fromkeys(one.kind for one in members))
-    chosen = {"emitters": len(members), **chosen}
     own = Algorithm(kinds, "", MixedSettings, annealed=True, fixed={"members": members})
-    settings = own.settings(chosen, suggested=suggested)
+    settings = own.settings({"emitters": len(members), **chosen}, suggested=suggested)
     return settings if len(members) > 1 else settings.model_copy(update={"emitter": members[0]})
 
 
@@ -197,35 +199,21 @@ def _check_memory(settings: Settings, members: Sequence[EmitterSettings], proble
     available = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
     if needed > 0.9 * available:
         plural = "s" * (settings.emitters > 1)
-        choice = settings.emitter.memory_hint or _alternatives(settings, problem.solution_dim)
         raise InvalidValueError(
             f"{settings.emitters} emitter{plural} of {settings.algorithm} would take {needed / 1e9:,.0f} GB "
             f"of memory for {problem.name}, and this machine has {available / 1e9:,.0f} GB: "
-            f"choose {choice}, or fewer emitters"
+            f"choose {settings.emitter.memory_hint}, or fewer emitters"
         )
-
-
-def _alternatives(settings: Settings, n: int) -> str:
-    """Say what takes less memory."""
-    thrifty = [name for name, record in STRATEGIES.items() if not record().memory(n)]
-    algorithm = ALGORITHMS.get(settings.algorithm)
-    if algorithm and len(algorithm.strategies) > 1:
-        return f"the strategy {' or '.join(name for name in thrifty if name in algorithm.strategies)}"
-    similar = [other for other in ALGORITHMS.values() if other.emitter is type(settings.emitter)]
-    names = [other.name for other in similar if other.strategies in [(name,) for name in thrifty]]
-    return f"the algorithm {' or '.join(names)}" if names else "another strategy"
 
 
 def _pick(values: Mapping[str, object], names: Iterable[str]) -> dict[str, object]:
     return {name: values[name] for name in names if name in values}
 
 
-_SELECTIVE = ("cma-es", "lm-ma-es", "sep-cma-es")
-_PAIRS = {"emitters": 1, "batch_size": 200}  # 100 pairs of mirrored samples, as in Tjanaka et al. 2023
-_MEGA = {"ranking": "discovery", "restart_unchanged": True}
-_MAEGA = {"ranking": "improvement", "restart_unchanged": False}
 # the authors' for the linear projection, which is sphere-N: with the moving solution, a batch of 36
 _BRANCHES = {"batch_size": 35, "sigma0": 10.0}
+_MEGA = {"ranking": "discovery", "restart_unchanged": True}
+_MAEGA = {"ranking": "improvement", "restart_unchanged": False}
 
 
 def _mae(name: str, summary: str, *strategies: str, **fixed: object) -> Algorithm:
@@ -233,112 +221,119 @@ def _mae(name: str, summary: str, *strategies: str, **fixed: object) -> Algorith
     return Algorithm(name, summary, EvolutionStrategySettings, strategies, annealed=True, fixed=fixed)
 
 
+def _single(
+    name: str,
+    summary: str,
+    emitter: type[EmitterSettings],
+    *strategies: str,
+    fixed: Mapping[str, object] | None = None,
+    **defaults: object,
+) -> Algorithm:
+    """An entry that has one emitter by default."""
+    defaults = {"emitters": 1, **defaults}
+    return Algorithm(name, summary, emitter, strategies, fixed=fixed or {}, defaults=defaults)
+
+
 def _me_es(name: str, summary: str, mode: Mode) -> Algorithm:
-    """An entry that takes steps of OpenAI-ES from elites."""
-    fixed = {"mode": mode}
-    return Algorithm(name, summary, MEESSettings, ("openai-es",), fixed=fixed, defaults=_PAIRS)
+    """An entry that takes steps of OpenAI-ES from elites, by as many samples as Tjanaka et al. 2023."""
+    return _single(name, summary, MEESSettings, "openai-es", fixed={"mode": mode}, batch_size=200)
 
 
-AnyAlgorithm = str | Algorithm | EmitterSettings | Sequence[EmitterSettings]
-_NAMED = {
-    algorithm.name: algorithm
-    for algorithm in (
-        _mae(
-            "cma-mae",
-            "a full covariance matrix (Fontaine & Nikolaidis 2023): quadratic time and memory",
-            "cma-es",
-        ),
-        _mae(
-            "lm-ma-mae",
-            "CMA-MAE with a limited-memory covariance matrix (Tjanaka et al. 2023): linear time and memory",
-            "lm-ma-es",
-        ),
-        _mae(
-            "sep-cma-mae",
-            "CMA-MAE with a diagonal covariance matrix (Tjanaka et al. 2023): linear time and memory",
-            "sep-cma-es",
-        ),
-        _mae(
-            "openai-mae",
-            "CMA-MAE with a Gaussian of constant width (Tjanaka et al. 2023): linear time and memory",
-            "openai-es",
-        ),
-        Algorithm(
-            "cma-me",
-            "new cells first, then better elites; only these are learned from (Fontaine et al. 2020)",
-            ImprovementSettings,
-            _SELECTIVE,
-        ),
-        _mae(
-            "cma-es",
-            "CMA-MAE with learning rate 0: only the objective counts; any strategy",
-            *STRATEGIES,
-            learning_rate=0.0,
-        ),
-        Algorithm(
-            "map-elites",
-            "elites varied by Gaussian noise (Mouret & Clune 2015)",
-            VariationSettings,
-            fixed={"line_sigma": 0.0},
-            defaults={"emitters": 1},
-        ),
-        Algorithm(
-            "map-elites-line",
-            "elites varied by noise and by steps along lines between them (Vassiliades & Mouret 2018)",
-            VariationSettings,
-            defaults={"emitters": 1, "sigma0": 0.01},
-        ),
-        _me_es(
-            "me-es",
-            "steps of OpenAI-ES from elites, by turns towards objective and novelty (Colas et al. 2020)",
-            "explore-exploit",
-        ),
-        _me_es(
-            "me-es-exploit", "ME-ES towards the objective alone, from elites that have much of it", "exploit"
-        ),
-        _me_es("me-es-explore", "ME-ES towards novelty alone, from elites that are novel", "explore"),
-        Algorithm(
-            "cma-mega",
-            "branches along gradients, which sphere-N and arm-N know (Fontaine & Nikolaidis 2021)",
-            ArborescenceSettings,
-            ("cma-es",),
-            fixed=_MEGA,
-            defaults={"emitters": 1, **_BRANCHES},
-        ),
-        Algorithm(
-            "cma-maega",
-            "CMA-MEGA by improvement over rising thresholds, as in CMA-MAE (Fontaine & Nikolaidis 2023)",
-            ArborescenceSettings,
-            ("cma-es",),
-            annealed=True,
-            fixed=_MAEGA,
-            defaults={"emitters": 15, **_BRANCHES},
-        ),
-        Algorithm(
-            "cma-mega-es",
-            "CMA-MEGA along gradients that mirrored samples estimate (Tjanaka et al. 2022)",
-            EstimatedArborescenceSettings,
-            ("cma-es",),
-            fixed=_MEGA,
-            defaults={"emitters": 1, "batch_size": 99, "sigma0": 1.0},
-        ),
-        Algorithm(
-            "cma-mega-td3-es",
-            "CMA-MEGA (ES) along the objective's gradient of a critic (TD3; Tjanaka et al. 2022)",
-            LearnedArborescenceSettings,
-            ("cma-es",),
-            fixed=_MEGA,
-            defaults={"emitters": 1, "batch_size": 98, "sigma0": 1.0},
-        ),
-        Algorithm(
-            "pga-me",
-            "elites varied by noise, lines and policy gradients of a critic (TD3; Nilsson & Cully 2021)",
-            PGAMESettings,
-            defaults={"emitters": 1, "sigma0": 0.005},
-        ),
-    )
-}
-ALGORITHMS = Table(_NAMED)
+_NAMED = (
+    _mae(
+        "cma-mae",
+        "a full covariance matrix (Fontaine & Nikolaidis 2023): quadratic time and memory",
+        "cma-es",
+    ),
+    _mae(
+        "lm-ma-mae",
+        "CMA-MAE with a limited-memory covariance matrix (Tjanaka et al. 2023): linear time and memory",
+        "lm-ma-es",
+    ),
+    _mae(
+        "sep-cma-mae",
+        "CMA-MAE with a diagonal covariance matrix (Tjanaka et al. 2023): linear time and memory",
+        "sep-cma-es",
+    ),
+    _mae(
+        "openai-mae",
+        "CMA-MAE with a Gaussian of constant width (Tjanaka et al. 2023): linear time and memory",
+        "openai-es",
+    ),
+    Algorithm(
+        "cma-me",
+        "new cells first, then better elites; only these are learned from (Fontaine et al. 2020)",
+        ImprovementSettings,
+        ("cma-es", "lm-ma-es", "sep-cma-es"),
+    ),
+    _mae(
+        "cma-es",
+        "CMA-MAE with learning rate 0: only the objective counts; any strategy",
+        *STRATEGIES,
+        learning_rate=0.0,
+    ),
+    _single(
+        "map-elites",
+        "elites varied by Gaussian noise (Mouret & Clune 2015)",
+        VariationSettings,
+        fixed={"line_sigma": 0.0},
+    ),
+    _single(
+        "map-elites-line",
+        "elites varied by noise and by steps along lines between them (Vassiliades & Mouret 2018)",
+        VariationSettings,
+        sigma0=0.01,
+    ),
+    _me_es(
+        "me-es",
+        "steps of OpenAI-ES from elites, by turns towards objective and novelty (Colas et al. 2020)",
+        "explore-exploit",
+    ),
+    _me_es("me-es-exploit", "ME-ES towards the objective alone, from elites that have much of it", "exploit"),
+    _me_es("me-es-explore", "ME-ES towards novelty alone, from elites that are novel", "explore"),
+    _single(
+        "cma-mega",
+        "branches along gradients, which sphere-N and arm-N know (Fontaine & Nikolaidis 2021)",
+        ArborescenceSettings,
+        "cma-es",
+        fixed=_MEGA,
+        **_BRANCHES,
+    ),
+    Algorithm(
+        "cma-maega",
+        "CMA-MEGA by improvement over rising thresholds, as in CMA-MAE (Fontaine & Nikolaidis 2023)",
+        ArborescenceSettings,
+        ("cma-es",),
+        annealed=True,
+        fixed=_MAEGA,
+        defaults={"emitters": 15, **_BRANCHES},
+    ),
+    _single(
+        "cma-mega-es",
+        "CMA-MEGA along gradients that mirrored samples estimate (Tjanaka et al. 2022)",
+        EstimatedArborescenceSettings,
+        "cma-es",
+        fixed=_MEGA,
+        batch_size=99,
+        sigma0=1.0,
+    ),
+    _single(
+        "cma-mega-td3-es",
+        "CMA-MEGA (ES) along the objective's gradient of a critic (TD3; Tjanaka et al. 2022)",
+        LearnedArborescenceSettings,
+        "cma-es",
+        fixed=_MEGA,
+        batch_size=98,
+        sigma0=1.0,
+    ),
+    _single(
+        "pga-me",
+        "elites varied by noise, lines and policy gradients of a critic (TD3; Nilsson & Cully 2021)",
+        PGAMESettings,
+        sigma0=0.005,
+    ),
+)
+ALGORITHMS = Table({algorithm.name: algorithm for algorithm in _NAMED})
 
 
 def find_algorithm(name: str) -> Algorithm:

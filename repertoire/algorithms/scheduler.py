@@ -131,8 +131,10 @@ class Scheduler:
         """Return what a checkpoint must hold in addition to the elites of the result archive; see `restore`.
 
         Raises:
-            RuntimeError: between ask and tell.
+            RuntimeError: between ask and tell, since a checkpoint does not hold solutions.
         """
+        if self._solutions is not None:
+            raise RuntimeError("the state was asked for between ask and tell: tell the evaluations first")
         emitters = {f"emitter_{number}": emitter.state() for number, emitter in enumerate(self.emitters)}
         return nested(soft=self.soft.state(), **emitters)
 

@@ -3,14 +3,13 @@
 Here are the tables of the archives and emitters that settings can name.
 """
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Annotated
 
 import numpy as np
 from pydantic import (
     BaseModel,
     BeforeValidator,
-    ConfigDict,
     Field,
     InstanceOf,
     PlainSerializer,
@@ -33,7 +32,7 @@ from repertoire.emitters.pga_me import PGAMESettings
 from repertoire.emitters.variation import VariationSettings
 from repertoire.problems.problem import Problem
 from robots.errors import InvalidValueError, UnknownNameError
-from robots.files.records import Table, Unregistered, by_kind, reader, validate
+from robots.files.records import Record, Table, Unregistered, by_kind, reader
 from robots.files.texts import LARGEST
 
 ARCHIVES: dict[str, type[ArchiveSpec]] = Table({spec.kind: spec for spec in (GridSpec, CVTSpec)})
@@ -123,7 +122,7 @@ class MixedSettings(EmitterSettings):
 EMITTERS[MixedSettings.kind] = MixedSettings
 
 
-class ThresholdSettings(BaseModel):
+class ThresholdSettings(Record):
     """Settings of the thresholds that guide a search; the defaults are those of Tjanaka et al. 2023.
 
     Attributes:
@@ -131,13 +130,11 @@ class ThresholdSettings(BaseModel):
         rule: how thresholds move within a batch, see `Archive`.
     """
 
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
     learning_rate: Annotated[float, Field(ge=0, le=1, allow_inf_nan=False)] = 0.001
     rule: Rule = "sequential"
 
 
-class Settings(BaseModel):
+class Settings(Record):
     """Settings of a search.
 
     Attributes:
@@ -150,8 +147,6 @@ class Settings(BaseModel):
         emitter: settings of each emitter.
         thresholds: of the archive that guides the search; None if that is the result archive itself.
     """
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
     algorithm: str
     evaluations: Annotated[int, Field(gt=0, le=10**12, strict=True)]
@@ -171,11 +166,6 @@ class Settings(BaseModel):
     def search(self) -> dict[str, object]:
         """The settings that the algorithm has, by the names under which a user gives them."""
         return {"emitters": self.emitters, **dict(_flat(self.emitter)), **dict(_flat(self.thresholds))}
-
-
-def make_settings(settings: Mapping[str, object]) -> Settings:
-    """Make the settings of a search from their JSON; see `validate`."""
-    return validate(Settings, settings)
 
 
 def _flat(record: BaseModel | None) -> Iterator[tuple[str, object]]:

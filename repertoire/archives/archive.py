@@ -13,10 +13,10 @@ from repertoire.archives.competition import (
     Rule,
     add_sequentially,
     add_together,
-    gather,
     make_store,
 )
-from repertoire.state import all_finite, check_finite, check_shape, read, read_floats
+from repertoire.state import check_finite, check_shape, checked_batch, read, read_floats
+from robots.arrays import real_array
 from robots.errors import InvalidValueError
 
 MAX_CELLS = 1_000_000
@@ -151,7 +151,7 @@ class Archive:
         if min_objective == -np.inf and learning_rate < 1:
             # (1 - α)(-inf) + α f is -inf whatever f is: such a threshold could never rise
             raise InvalidValueError(f"a learning_rate of {learning_rate} needs a finite min_objective")
-        bounds = _checked_ranges(ranges)
+        bounds = checked_ranges(ranges)
         self.cells = spec.cells
         self.solution_dim = solution_dim
         self.measure_dim = len(bounds)
@@ -173,9 +173,7 @@ class Archive:
     @property
     def objectives(self) -> np.ndarray:
         """The elites' objectives in order of cell, (k,) float64; unlike `elites` it copies no solutions."""
-        gathered = np.empty(len(self) + 1)
-        gather(self._store.objectives, self._store.occupied, gathered)
-        return gathered[:-1]
+        return self._store.objectives[self._store.occupied]
 
     def cells_of(self, measures: np.ndarray) -> np.ndarray:
         """Return the cells that measures belong to.
@@ -189,10 +187,7 @@ class Archive:
         Raises:
             InvalidValueError: if the shape is wrong or a measure is not finite.
         """
-        measures = np.ascontiguousarray(measures, np.float64)
-        check_shape("measures", measures, (len(measures), self.measure_dim))
-        check_finite("measures", measures)
-        return self._locate(measures)
+        return self._locate(checked_batch("measures", measures, (len(measures), self.measure_dim)))
 
     def add(
         self,
@@ -272,16 +267,10 @@ class Archive:
         self._store.measures[elites.cells] = elites.measures
 
     def _checked_batch(self, solutions: np.ndarray, objectives: np.ndarray, measures: np.ndarray) -> Batch:
-        solutions = np.ascontiguousarray(solutions, np.float32)
-        objectives = np.ascontiguousarray(objectives, np.float64)
-        measures = np.ascontiguousarray(measures, np.float64)
-        n = objectives.size
-        check_shape("objectives", objectives, (n,))
-        check_shape("solutions", solutions, (n, self.solution_dim))
-        check_shape("measures", measures, (n, self.measure_dim))
-        for name, values in (("objectives", objectives), ("measures", measures), ("solutions", solutions)):
-            if not all_finite(values):
-                check_finite(name, values)
+        n = np.size(objectives)
+        objectives = checked_batch("objectives", objectives, (n,))
+        measures = checked_batch("measures", measures, (n, self.measure_dim))
+        solutions = checked_batch("solutions", solutions, (n, self.solution_dim), np.float32)
         return Batch(self._locate(measures), solutions, objectives, measures)
 
     def _checked_state(self, state: Mapping[str, np.ndarray]) -> tuple[Elites, np.ndarray]:
@@ -318,12 +307,16 @@ def parse_count(text: str, *, least: int = 1) -> int:
     return int(digits)
 
 
-def _checked_ranges(ranges: Sequence[tuple[float, float]]) -> np.ndarray:
-    """Return the (low, high) of each measure as (m, 2) float64."""
-    if not len(ranges):
+def checked_ranges(ranges: Sequence[tuple[float, float]]) -> np.ndarray:
+    """Return the (low, high) of each measure as (m, 2) float64.
+
+    Raises:
+        InvalidValueError: there is none, or one is not a finite range.
+    """
+    bounds = real_array("ranges", ranges)
+    if not bounds.size:
         raise InvalidValueError("ranges must hold a (low, high) for each measure, got none")
-    bounds = np.array(ranges, np.float64)
-    check_shape("ranges", bounds, (len(bounds), 2))
+    check_shape("ranges", bounds, (len(np.atleast_1d(bounds)), 2))
     for i, (low, high) in enumerate(bounds.tolist()):
         if not (low < high and np.isfinite(high - low)):  # infinities, nans and too wide a range included
             raise InvalidValueError(f"ranges[{i}] must be finite with low < high, got ({low}, {high})")

@@ -77,15 +77,10 @@ def add_sequentially(
 def add_together(
     store: Store, batch: Batch, alpha: float, elitist: bool, improvements: np.ndarray, opened: np.ndarray
 ) -> None:
-    """Let candidates compete at once, by the "batch" rule of `Archive`.
+    """Let candidates compete at once, by the "batch" rule of `Archive`; see `add_sequentially`.
 
-    Args:
-        store: changed in place.
-        batch: the candidates.
-        alpha: the learning rate.
-        elitist: whether thresholds started at -inf, and so are the elites' objectives.
-        improvements: (n,), filled.
-        opened: (n,) bool, filled: whether they were accepted into a cell that was empty before all of them.
+    Thresholds of an elitist archive started at -inf, and so are its elites' objectives. What opened a cell
+    was accepted into one that was empty before all candidates.
     """
     n = batch.cells.size
     best, accepted, totals = np.empty(n, np.int64), np.zeros(n, np.int64), np.zeros(n)
@@ -109,16 +104,6 @@ def add_together(
     best, accepted, totals = best[:groups], accepted[:groups], totals[:groups]
     _settle(store, batch, best, accepted, totals, alpha, elitist)
     _copy(store, batch, best)
-
-
-@compiled()
-def gather(objectives: np.ndarray, occupied: np.ndarray, gathered: np.ndarray) -> None:
-    """Write the objectives of occupied cells, in order of cell, to an array longer by one at least."""
-    k = 0
-    for cell in range(occupied.size):
-        # written whether occupied or not, and then maybe overwritten: a branch is mispredicted too often
-        gathered[k] = objectives[cell]
-        k += occupied[cell]
 
 
 @compiled()

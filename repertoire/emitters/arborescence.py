@@ -235,24 +235,26 @@ class ArborescenceEmitter(Emitter):
             self.coefficients.restart(self.coefficients.initial)
             self._restarts += 1
 
-    def _current_state(self) -> dict[str, np.ndarray]:
+    def state(self) -> dict[str, np.ndarray]:
+        """See `Emitter.state`."""
         state = nested(coefficients=self.coefficients.state())
         if self._samples:
-            state |= nested(samples=self._samples.state())
+            state |= nested(samples=self._samples.noise.state())
         if self._learner:
             state |= nested(learner=self._learner.state())
         gradients = np.empty((0, self._point.size)) if self._gradients is None else self._gradients
         restarts = np.array(self._restarts)
         return {**state, "point": self.point, "gradients": gradients.copy(), "restarts": restarts}
 
-    def _restore(self, state: Mapping[str, np.ndarray]) -> None:
+    def restore(self, state: Mapping[str, np.ndarray]) -> None:
+        """See `Emitter.restore`."""
         point, restarts = read_floats(state, "point", self._point.shape), read_count(state, "restarts")
         known = len(read(state, "gradients")) > 0
         shape = (self.coefficients.solution_dim if known else 0, self._point.size)
         gradients = read_floats(state, "gradients", shape)
         self.coefficients.restore(select(state, "coefficients/"))
         if self._samples:
-            self._samples.restore(select(state, "samples/"))
+            self._samples.noise.restore(select(state, "samples/"))
         if self._learner:
             self._learner.restore(select(state, "learner/"))
         self._point, self._gradients = point, gradients if known else None

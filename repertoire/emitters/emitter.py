@@ -43,14 +43,13 @@ class EmitterSettings(Kind, ABC):
         summary: what it is, in a line.
         needs_gradients: whether it works on problems only that are `differentiable`.
         needs_transitions: whether it works on problems only that have `policy_layers`.
-        memory_hint: what to choose where it needs more memory than there is, besides fewer emitters; "" for
-            the alternatives that the table of algorithms has.
+        memory_hint: what to choose where it needs more memory than there is, other than fewer emitters.
     """
 
     summary: ClassVar[str]
     needs_gradients: ClassVar[bool] = False
     needs_transitions: ClassVar[bool] = False
-    memory_hint: ClassVar[str] = ""
+    memory_hint: ClassVar[str] = "other emitters"
 
     @abstractmethod
     def make(self, problem: Problem, initial: np.ndarray, rng: np.random.Generator) -> "Emitter":
@@ -93,6 +92,8 @@ class LearningSettings(TD3Settings, EmitterSettings):
 class Emitter(ABC):
     """A source of solutions that may learn from how they improved an archive: `ask`, then `tell`, in turn.
 
+    `Scheduler` keeps to that order, and refuses misuse of it.
+
     The attributes describe the next batch, and once that was asked for this batch: they change only with
     `tell` and `restore`.
 
@@ -106,7 +107,6 @@ class Emitter(ABC):
     batch_size: int
     request: Request = OBJECTIVES_AND_MEASURES
     offered: np.ndarray | slice = EVERYTHING
-    _asked = False
     _improved = 0  # solutions of the last batch that improved the archive
     _restarts = 0
     _stop: str | None = None  # why it restarted after the last batch
@@ -118,13 +118,7 @@ class Emitter(ABC):
             archive: the archive that guides the search.
             out: (batch_size, solution_dim) float32, contiguous, to be filled and returned; a new array by
                 default.
-
-        Raises:
-            RuntimeError: if the outcomes of the previous ones were not told.
         """
-        if self._asked:
-            raise RuntimeError("ask was called twice: tell the outcomes of the solutions asked before")
-        self._asked = True
         solutions = np.empty((self.batch_size, archive.solution_dim), np.float32) if out is None else out
         self._fill(solutions, archive)
         return solutions
@@ -138,33 +132,25 @@ class Emitter(ABC):
 
         Raises:
             InvalidValueError: if there is not one outcome for each, or something requested is missing.
-            RuntimeError: if there was no `ask`, or it was told already.
         """
-        if not self._asked:
-            raise RuntimeError("tell was called before ask: there are no solutions to tell of")
         check_shape("improvements", evaluations.improvements, (self.batch_size,))
         self._improved = int(np.count_nonzero(evaluations.improvements > 0))
         self._learn(evaluations, archive)
-        self._asked = False
 
+    @abstractmethod
     def state(self) -> dict[str, np.ndarray]:
         """Return what a checkpoint must hold; every value is an array, and "/" in a name separates groups.
 
-        Raises:
-            RuntimeError: between ask and tell.
+        It is asked for before `ask` or after `tell`, not between them.
         """
-        if self._asked:
-            raise RuntimeError("the state was asked for between ask and tell: tell the outcomes first")
-        return self._current_state()
 
+    @abstractmethod
     def restore(self, state: Mapping[str, np.ndarray]) -> None:
         """Become the emitter that `state` was taken from, constructed with the same arguments.
 
         Raises:
             InvalidValueError: if something is missing or has the wrong shape.
         """
-        self._restore(state)
-        self._asked = False
 
     @property
     def status(self) -> Status:
@@ -177,19 +163,11 @@ class Emitter(ABC):
 
     @abstractmethod
     def _fill(self, solutions: np.ndarray, archive: Archive) -> None:
-        """Fill (batch_size, solution_dim) float32: `ask` after its checks."""
+        """Fill (batch_size, solution_dim) float32."""
 
     @abstractmethod
     def _learn(self, evaluations: Evaluations, archive: Archive) -> None:
         """`tell` after its checks."""
-
-    @abstractmethod
-    def _current_state(self) -> dict[str, np.ndarray]:
-        """`state` after its check."""
-
-    @abstractmethod
-    def _restore(self, state: Mapping[str, np.ndarray]) -> None:
-        """`restore` of a state that may lack something or not fit."""
 
 
 Ranking = Callable[[Evaluations], np.ndarray]

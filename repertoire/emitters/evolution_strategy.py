@@ -29,6 +29,7 @@ class EvolutionStrategySettings(EmitterSettings):
 
     kind = "evolution-strategy"
     summary = "follows an evolution strategy towards improvement, and restarts it from elites"
+    memory_hint = "a strategy whose memory is linear (sep-cma-es or lm-ma-es, or sep-cma-mae or lm-ma-mae)"
     selective: ClassVar[bool] = False
     strategy: AnyStrategy
 
@@ -100,10 +101,12 @@ class EvolutionStrategyEmitter(Emitter):
             self.strategy.restart(elites[0] if len(elites) else self.strategy.initial)
             self._restarts += 1
 
-    def _current_state(self) -> dict[str, np.ndarray]:
+    def state(self) -> dict[str, np.ndarray]:
+        """See `Emitter.state`."""
         return {**nested(strategy=self.strategy.state()), "restarts": np.array(self._restarts)}
 
-    def _restore(self, state: Mapping[str, np.ndarray]) -> None:
+    def restore(self, state: Mapping[str, np.ndarray]) -> None:
+        """See `Emitter.restore`."""
         restarts = read_count(state, "restarts")
         self.strategy.restore(select(state, "strategy/"))
         self._restarts = restarts

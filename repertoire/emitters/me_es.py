@@ -245,7 +245,8 @@ class MEESEmitter(Emitter):
             parent = self._normaliser.unfold(parent[None], self._moments.mean, self._moments.std)[0]
         self.strategy.restart(parent)
 
-    def _current_state(self) -> dict[str, np.ndarray]:
+    def state(self) -> dict[str, np.ndarray]:
+        """See `Emitter.state`."""
         state = nested(strategy=self.strategy.state(), parents=self._parents.state())
         if self._normaliser is not None:
             moments = self._moments
@@ -253,7 +254,8 @@ class MEESEmitter(Emitter):
             state |= nested(normalisation={"count": count, "sums": moments.sums, "squares": moments.squares})
         return {**state, "turns": np.array(self._turns), "step": np.array(self._step)}
 
-    def _restore(self, state: Mapping[str, np.ndarray]) -> None:
+    def restore(self, state: Mapping[str, np.ndarray]) -> None:
+        """See `Emitter.restore`."""
         turns, step = read_count(state, "turns"), read_count(state, "step")
         if step > STEPS:
             raise InvalidValueError(f"step must be 0 to {STEPS}, got {step}")

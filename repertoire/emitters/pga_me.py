@@ -97,9 +97,11 @@ class PGAMEEmitter(Emitter):
         self._variation.tell(evaluations.part(slice(0, self._varied)), archive)
         self._learner.train()
 
-    def _current_state(self) -> dict[str, np.ndarray]:
+    def state(self) -> dict[str, np.ndarray]:
+        """See `Emitter.state`."""
         return nested(variation=self._variation.state(), learner=self._learner.state())
 
-    def _restore(self, state: Mapping[str, np.ndarray]) -> None:
+    def restore(self, state: Mapping[str, np.ndarray]) -> None:
+        """See `Emitter.restore`."""
         self._variation.restore(select(state, "variation/"))
         self._learner.restore(select(state, "learner/"))

@@ -84,10 +84,12 @@ class VariationEmitter(Emitter):
     def _learn(self, evaluations: Evaluations, archive: Archive) -> None:
         """There is nothing to learn."""
 
-    def _current_state(self) -> dict[str, np.ndarray]:
+    def state(self) -> dict[str, np.ndarray]:
+        """See `Emitter.state`."""
         return {**nested(noise=self._random.state()), "generator": generator_state(self._rng)}
 
-    def _restore(self, state: Mapping[str, np.ndarray]) -> None:
+    def restore(self, state: Mapping[str, np.ndarray]) -> None:
+        """See `Emitter.restore`."""
         generator = read(state, "generator")
         self._random.restore(select(state, "noise/"))
         restore_generator(self._rng, generator)

@@ -15,7 +15,6 @@ from repertoire.evaluation.evaluator import Evaluation, Evaluator
 from repertoire.execution.provenance import processors
 from repertoire.metrics import Metrics
 from repertoire.repertoire import Repertoire, Spread
-from repertoire.state import check_shape
 from robots.description import Randomization
 from robots.errors import InvalidValueError
 from robots.randomization import draw_models
@@ -79,41 +78,19 @@ def reevaluation(
 
 
 def correct(evaluation: Evaluation) -> Correction:
-    """Correct the repertoire of a finished `reevaluation`.
-
-    Raises:
-        RuntimeError: not all of its episodes are finished.
-    """
-    found, shape = evaluation.results(), (len(evaluation.repertoire), evaluation.episodes)
-    return correct_from_episodes(
-        evaluation.repertoire,
-        found.objectives.reshape(shape),
-        found.measures.reshape(*shape, -1),
-        seed=evaluation.seed,
-    )
-
-
-def correct_from_episodes(
-    repertoire: Repertoire, objectives: np.ndarray, measures: np.ndarray, *, seed: int
-) -> Correction:
-    """Correct a repertoire of k elites by n episodes of each.
+    """Correct the repertoire of a finished `reevaluation`: k elites by n episodes of each.
 
     Elite i with objectives f_ij and measures b_ij enters a new archive with the same cells with Σ_j f_ij / n
     and Σ_j b_ij / n, in the order of the elites; of equals in a cell the first stays. An elite of which any
     episode diverged does not enter: the mean of the others would be that of its luckier part.
 
-    Args:
-        repertoire: the original.
-        objectives: (k, n), nan where the simulation diverged.
-        measures: (k, n, m), nan where the simulation diverged.
-        seed: from which the seeds of the episodes derive.
-
     Raises:
-        InvalidValueError: the shapes are wrong.
+        RuntimeError: not all of its episodes are finished.
     """
-    elites, n = repertoire.elites, np.shape(objectives)[-1]
-    check_shape("objectives", objectives, (len(repertoire), n))
-    check_shape("measures", measures, (len(repertoire), n, len(repertoire.problem.measure_names)))
+    repertoire, n = evaluation.repertoire, evaluation.episodes
+    found, elites = evaluation.results(), evaluation.repertoire.elites
+    objectives = found.objectives.reshape(-1, n)  # (k, n), nan where the simulation diverged
+    measures = found.measures.reshape(len(objectives), n, -1)  # (k, n, m), likewise
     archive = Archive(
         repertoire.settings.archive,
         solution_dim=elites.solutions.shape[1],
@@ -130,7 +107,7 @@ def correct_from_episodes(
             measure_std=measures[rows].std(axis=1),
             reproducibility=(cells[rows] == homes[:, None]).mean(axis=1),
             episodes=n,
-            seed=seed,
+            seed=evaluation.seed,
         )
 
     diverged = np.count_nonzero(~known, axis=1)

@@ -228,8 +228,7 @@ class Evaluation:
         """Run a block of episodes.
 
         Args:
-            on_finished: called from other threads with the number of episodes finished, of those before this
-                block too.
+            on_finished: called from other threads with the number of episodes finished so far.
         """
         done = self.done
         numbers = np.arange(done, min(done + self._block, self.total))
@@ -257,7 +256,9 @@ class Evaluation:
         """
         save = None if path is None else partial(self.save, path)
         step = partial(self.step, on_progress)
-        run_with_checkpoints(self, step, save, seconds=checkpoint_seconds, stop=stop)
+        run_with_checkpoints(
+            step, save, finished=lambda: self.finished, seconds=checkpoint_seconds, stop=stop
+        )
 
     def save(self, path: Path) -> None:
         """Write what is finished to a file in one step.

@@ -8,7 +8,7 @@ import numpy as np
 from repertoire.algorithms.settings import parse_archive
 from repertoire.archives.archive import Archive, ArchiveSpec
 from repertoire.execution.provenance import software_versions
-from repertoire.metrics import measure_objectives
+from repertoire.metrics import measure
 from repertoire.repertoire import Repertoire
 from robots.errors import InvalidValueError
 
@@ -51,9 +51,7 @@ def merge(
     for one in repertoires:
         together.add(one.elites.solutions, one.elites.objectives, one.elites.measures)
     elites = together.elites()
-    metrics = measure_objectives(
-        elites.objectives, cells=together.cells, min_objective=settings.min_objective
-    )
+    metrics = measure(elites.objectives, cells=together.cells, min_objective=settings.min_objective)
     return replace(
         first,
         settings=settings,

@@ -3,45 +3,33 @@
 import math
 import time
 from collections.abc import Callable
-from typing import Protocol
 
 from repertoire.execution.resources import one_blas_thread
 
 
-class Work(Protocol):
-    """Work in steps.
-
-    Attributes:
-        finished: whether nothing is left to do.
-    """
-
-    @property
-    def finished(self) -> bool: ...  # noqa: D102
-
-
 def run_with_checkpoints(
-    work: Work,
     step: Callable[[], object],
     save: Callable[[], None] | None,
     *,
+    finished: Callable[[], bool],
     seconds: float,
     stop: Callable[[], bool] | None,
 ) -> None:
     """Take steps until the work is finished or `stop` says so, saving on the way and at the end.
 
     Args:
-        work: tells when it is finished.
         step: takes a step.
         save: writes what is done; None to save nothing. The first time is after the first step: from then on
             the work can be resumed.
+        finished: whether nothing is left to do.
         seconds: time between two saves [s].
         stop: asked before every step.
     """
     saved_at = -math.inf
     with one_blas_thread():
-        while not work.finished and not (stop and stop()):
+        while not finished() and not (stop and stop()):
             step()
-            if save and not work.finished and time.monotonic() - saved_at >= seconds:
+            if save and not finished() and time.monotonic() - saved_at >= seconds:
                 save()
                 saved_at = time.monotonic()
         if save:

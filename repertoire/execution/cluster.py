@@ -26,7 +26,7 @@ from repertoire.execution.executor import Executor, set_executor_source
 from repertoire.execution.workers import interrupts_blocked, interrupts_deferred
 from robots.errors import InvalidFileError, InvalidValueError, SurefootError, one_line
 from robots.evaluations import OBJECTIVES_AND_MEASURES, Request
-from robots.files.texts import parse_json, read_text
+from robots.files.texts import read_json
 from robots.plugins import VARIABLE
 from robots.robot import Robot
 from robots.simulation.episodes import Episodes
@@ -96,11 +96,9 @@ def scheduler_address(path: Path) -> str:
     Raises:
         InvalidFileError: the file cannot be read, or is not of this kind.
     """
-    text = read_text(path)
-    with suppress(InvalidValueError):
-        found = parse_json(text)
-        if isinstance(found, dict) and isinstance(found.get("address"), str):
-            return str(found["address"])
+    found = read_json(path)
+    if isinstance(found, dict) and isinstance(found.get("address"), str):
+        return str(found["address"])
     raise InvalidFileError(
         f"{path} is not a scheduler file, which is JSON with an address: dask scheduler --scheduler-file "
         "writes one"

@@ -14,14 +14,13 @@ from repertoire.problems.sphere import Sphere
 from robots.catalogue import robot_names
 from robots.controllers.mlp import MLPDescription
 from robots.errors import InvalidValueError, UnknownNameError, shown
-from robots.files.records import Table, validate
+from robots.files.records import Record, Steps, Table, validate
 from robots.randomization import read_randomization
 from robots.robot import Robot, find_robot
 
 # A name that ends in -N stands for one problem for every number N of parameters.
 PROBLEMS: Table[Callable[..., Problem]] = Table({"arm-N": Arm, "maze": Maze, "sphere-N": Sphere})
 _OF_ANY_DIM = "-N"
-_MOST_STEPS = 1_000_000  # of an episode
 
 
 def make_problem(name: str) -> Problem:
@@ -42,15 +41,28 @@ def make_problem(name: str) -> Problem:
     return make(*arguments)
 
 
+class WalkSettings(Record):
+    """Settings of the problem to walk with a robot, which no other problem has.
+
+    Attributes:
+        hidden: units of the hidden layers of the networks that drive the robot; None for its own controllers.
+        episode_steps: control steps that an episode has at most; None for the robot's own number.
+        damage_share: share of the episodes, from 0 to 1, in which it is damaged.
+        randomization: of its models, see `read_randomization`.
+    """
+
+    hidden: tuple[int, ...] | None = None
+    episode_steps: Steps | None = None
+    damage_share: float = 0.0
+    randomization: str = "none"
+
+
 def find_problem(
     problem: Problem | Robot | str | Path,
     *,
     threads: int | None = None,
-    hidden: tuple[int, ...] | None = None,
-    episode_steps: int | None = None,
-    damage_share: float = 0.0,
     breaker: Breaker | None = None,
-    randomization: str = "none",
+    **settings: object,
 ) -> Problem:
     """Find a problem: a benchmark, or to walk with a robot.
 
@@ -58,51 +70,37 @@ def find_problem(
         problem: one of a user's own, or a robot; or the name of a benchmark or of a robot that comes with the
             package, or the path of the YAML of another robot.
         threads: of a robot's simulation; all cores by default.
-        hidden: units of the hidden layers of the networks that drive a robot; its own controllers by default.
-        episode_steps: control steps that a robot's episode has at most; the robot's own number by default.
-        damage_share: share of a robot's episodes, from 0 to 1, in which it is damaged.
         breaker: damages the robot.
-        randomization: of a robot's models, see `read_randomization`.
+        **settings: see `WalkSettings`.
 
     Raises:
         UnknownNameError: there is nothing of that name.
         InvalidFileError: a file of the robot cannot be read.
         InvalidRobotError: the robot's files do not describe a robot.
-        InvalidValueError: an argument is out of range, or the problem has no use for it.
+        InvalidValueError: a setting is out of range, or the problem has no use for it.
     """
-    name = problem.name if isinstance(problem, Problem | Robot) else str(problem)
-    if isinstance(problem, Problem) or (isinstance(problem, str) and _look_up(name)[0] is not None):
-        options = {
-            "threads": threads if isinstance(problem, Problem) else None,
-            "hidden layers": hidden,
-            "a number of episode steps": episode_steps,
-            "a share of damage": damage_share or None,
-            "a randomization": None if randomization == "none" else randomization,
-        }
-        for option, value in options.items():
-            if value is not None:
-                raise InvalidValueError(
-                    f"{name} is not a robot, so it cannot be given {option}: leave it out"
-                )
-        return problem if isinstance(problem, Problem) else make_problem(name)
+    walk = validate(WalkSettings, settings)
+    if isinstance(problem, Problem) or (isinstance(problem, str) and _look_up(problem)[0] is not None):
+        name = problem if isinstance(problem, str) else problem.name
+        given = [*walk.model_dump(exclude_defaults=True)]
+        given += ["threads"] * (isinstance(problem, Problem) and threads is not None)
+        if given:
+            raise InvalidValueError(f"{name} is not a robot, so it cannot be given {given[0]}: leave it out")
+        return make_problem(problem) if isinstance(problem, str) else problem
     try:
-        robot = problem if isinstance(problem, Robot) else find_robot(name)
+        robot = problem if isinstance(problem, Robot) else find_robot(str(problem))
     except UnknownNameError:
-        raise UnknownNameError("robot or problem", name, [*robot_names(), *PROBLEMS]) from None
-    if hidden is not None:
-        robot = robot.with_controller(validate(MLPDescription, {"hidden": hidden}))
-    if episode_steps is not None:
-        if not 1 <= episode_steps <= _MOST_STEPS:
-            raise InvalidValueError(
-                f"episode_steps must be at least 1 and at most {_MOST_STEPS}, not {episode_steps}"
-            )
-        robot = robot.with_episode_steps(episode_steps)
+        raise UnknownNameError("robot or problem", problem, [*robot_names(), *PROBLEMS]) from None
+    if walk.hidden is not None:
+        robot = robot.with_controller(validate(MLPDescription, {"hidden": walk.hidden}))
+    if walk.episode_steps is not None:
+        robot = robot.with_episode_steps(walk.episode_steps)
     return Locomotion(
         robot,
         threads=threads,
-        damage_share=damage_share,
+        damage_share=walk.damage_share,
         breaker=breaker,
-        randomization=read_randomization(randomization, robot),
+        randomization=read_randomization(walk.randomization, robot),
     )
 
 

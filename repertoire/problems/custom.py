@@ -1,15 +1,15 @@
 """`Custom`: a problem of a user's own, whose solutions the user evaluates between `ask` and `tell`."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 
+from repertoire.archives.archive import checked_ranges
 from repertoire.problems.problem import Problem
 from repertoire.problems.record import ProblemRecord
-from repertoire.state import check_shape, checked_floats
-from robots.arrays import real_array
+from repertoire.state import checked_floats
 from robots.errors import InvalidValueError, shown
-from robots.evaluations import OBJECTIVES_AND_MEASURES, Evaluations, Request
+from robots.evaluations import Evaluations
 
 _MOST_DIM = 100_000_000  # of which a batch of 200 solutions takes 80 GB
 
@@ -48,14 +48,7 @@ class Custom(Problem):
             raise InvalidValueError(
                 f"solution_dim must be a whole number from 1 to {_MOST_DIM:,}, not {shown(solution_dim)}"
             )
-        found = real_array("measure_ranges", measure_ranges)
-        check_shape("measure_ranges", found, (len(found) if found.ndim else 0, 2))
-        ranges = tuple((low, high) for low, high in found.tolist())
-        for low, high in ranges:
-            if not (np.isfinite([low, high]).all() and low < high):
-                raise InvalidValueError(
-                    f"each measure needs a finite range with its lowest value first, not {low, high}"
-                )
+        ranges = tuple((low, high) for low, high in checked_ranges(measure_ranges).tolist())
         self.record = ProblemRecord(str(name), int(solution_dim), ranges, tuple(map(str, measure_names)))
         self.archive = (20,) * len(ranges)
         self.min_objective = float(checked_floats("min_objective", min_objective, ()))
@@ -66,14 +59,7 @@ class Custom(Problem):
         """The initial solution, (n,) float32, whatever the generator."""
         return self._initial.copy()
 
-    def evaluate(
-        self,
-        solutions: np.ndarray,
-        seeds: np.ndarray,
-        *,
-        request: Request = OBJECTIVES_AND_MEASURES,
-        on_finished: Callable[[int], None] | None = None,
-    ) -> Evaluations:
+    def evaluate(self, *_: object, **__: object) -> Evaluations:
         """Refuse: only the user can evaluate solutions.
 
         Raises:

@@ -10,11 +10,10 @@ from collections.abc import Callable
 import numpy as np
 
 from repertoire.problems.problem import Problem
-from repertoire.state import all_finite
+from repertoire.state import checked_batch
 from robots.compilation import compiled
 from robots.errors import InvalidValueError
 from robots.evaluations import OBJECTIVES_AND_MEASURES, Evaluations, Request
-from robots.files.texts import LARGEST
 
 MAX_DIM = 1_000_000
 
@@ -103,17 +102,7 @@ class DeterministicProblem(Problem):
 
     def _checked(self, solutions: np.ndarray) -> np.ndarray:
         """Bring solutions into the form that kernels use: (n, solution_dim) float32, C-contiguous."""
-        solutions = np.ascontiguousarray(solutions, np.float32)
-        if solutions.ndim != 2 or solutions.shape[1] != self.solution_dim:
-            raise InvalidValueError(
-                f"solutions must have shape (n, {self.solution_dim}) for {self.name}, not {solutions.shape}"
-            )
-        if not all_finite(solutions):
-            bad = np.flatnonzero(~(np.abs(solutions) <= LARGEST).all(axis=1))
-            raise InvalidValueError(
-                f"solutions must be finite, up to {LARGEST:g}, but are not at rows {bad[:10].tolist()}"
-            )
-        return solutions
+        return checked_batch("solutions", solutions, (len(solutions), self.solution_dim), np.float32)
 
     @abstractmethod
     def _evaluate(

@@ -3,21 +3,20 @@
 import json
 import math
 from collections.abc import Mapping
-from dataclasses import fields
 from pathlib import Path
 from typing import Annotated
 
 import numpy as np
-from pydantic import BaseModel, ConfigDict, Field, FiniteFloat
+from pydantic import Field, FiniteFloat
 
-from repertoire.algorithms.settings import Settings, make_settings, validate
+from repertoire.algorithms.settings import Settings
 from repertoire.archives.archive import Elites
 from repertoire.problems.record import ProblemRecord
 from repertoire.repertoire import Repertoire, Spread
 from repertoire.storage.formats import SUM, Array, Contents, Format
 from robots.description import Randomization
 from robots.errors import InvalidValueError
-from robots.files.records import Steps
+from robots.files.records import Record, Steps, validate
 from robots.mjcf.screening import screen
 from robots.robot import robot_from_text
 
@@ -45,14 +44,12 @@ FORMAT = Format(
 )
 
 
-class _ProblemFacts(BaseModel):
+class _ProblemFacts(Record):
     """The JSON text of a problem's facts.
 
     `episode_steps` is that of its robot, and missing without one; damages and randomization are missing where
     there are none.
     """
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
     name: str
     solution_dim: Annotated[int, Field(gt=0, strict=True)]
@@ -93,7 +90,7 @@ def read_repertoire(path: str | Path) -> Repertoire:
         InvalidFileError: the file cannot be read, or does not hold a valid repertoire.
     """
     with FORMAT.read(path) as contents:
-        settings = make_settings(contents.json("settings", dict))
+        settings = validate(Settings, contents.json("settings", dict))
         problem = _problem(contents)
         _check(contents, problem, settings)
         spread = contents.group("spread")
@@ -146,22 +143,16 @@ def _contents(repertoire: Repertoire) -> Contents:
 
 def _problem_texts(problem: ProblemRecord) -> dict[str, str]:
     """The texts that a file holds of a problem: its facts, and its robot if it has one."""
-    names = {field.name for field in fields(ProblemRecord)} - {"robot", "controller"}
-    if not problem.damages:
-        names -= {"damage_share", "damages"}
-    facts = {name: getattr(problem, name) for name in sorted(names)}
-    if problem.randomization:
-        facts["randomization"] = problem.randomization.model_dump()
-    else:
-        del facts["randomization"]
     robot = problem.robot
+    values = {name: value for name, value in vars(problem).items() if name in _ProblemFacts.model_fields}
+    facts = _ProblemFacts(**values, episode_steps=robot.description.episode_steps if robot else None)
+    text = {"problem": facts.model_dump_json(exclude_defaults=True)}
     if robot is None:
-        return {"problem": json.dumps(facts)}
+        return text
     problem.check_storable()
     screen(robot.xml, "its robot")  # without any other file
-    facts["episode_steps"] = robot.description.episode_steps
     texts = dict(zip(_ROBOT_TEXTS, (problem.controller, robot.xml, robot.yaml), strict=True))
-    return {"problem": json.dumps(facts)} | texts
+    return text | texts
 
 
 def _problem(contents: Contents) -> ProblemRecord:

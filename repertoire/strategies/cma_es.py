@@ -90,12 +90,6 @@ class CMAES(Strategy):
         smallest, largest = self._search.deviations[0], self._search.deviations[-1]
         return float(largest / smallest) ** 2 if smallest > 0 else math.inf
 
-    @property
-    def covariance(self) -> np.ndarray:
-        """A copy of C, (n, n) float64; the covariance of solutions is sigma² times that."""
-        lower = np.tril(self._search.covariance)
-        return lower + np.tril(lower, -1).T
-
     def _reset(self, mean: np.ndarray) -> None:
         n = self.solution_dim
         identity = np.eye(n, order="F")
@@ -216,6 +210,14 @@ def add_scaled(source: np.ndarray, factor: float, target: np.ndarray) -> None:
     """Add a multiple of one vector to another, in place; a float32 source is converted first."""
     for j in range(source.size):
         target[j] += factor * np.float64(source[j])
+
+
+@compiled()
+def weigh(noise: np.ndarray, weights: np.ndarray, total: np.ndarray) -> None:
+    """Write Σ w z over rows z of noise to `total`, (n,)."""
+    total[:] = 0
+    for i in range(weights.size):
+        add_scaled(noise[i], weights[i], total)
 
 
 @compiled()

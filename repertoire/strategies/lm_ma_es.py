@@ -11,7 +11,7 @@ from typing import Annotated, NamedTuple
 import numpy as np
 from pydantic import Field
 
-from repertoire.strategies.cma_es import add_scaled, logarithmic
+from repertoire.strategies.cma_es import add_scaled, logarithmic, weigh
 from repertoire.strategies.strategy import Strategy, StrategySettings
 from robots.compilation import compiled
 from robots.errors import InvalidValueError
@@ -95,7 +95,7 @@ class LMMAES(Strategy):
 
     def _update(self, ranking: np.ndarray, population: int) -> None:
         weights, mu_eff = logarithmic(population)
-        _recombine(self._noise, ranking, weights, self._recombined)
+        weigh(self._noise[ranking[: weights.size]], weights, self._recombined)
         along = self._search.vectors @ self._recombined  # (vectors,)
         active = len(self._transform.mixing)
         coefficients = along[:active] @ self._transform.mixing
@@ -205,14 +205,6 @@ def _place_row(
 
 
 @compiled()
-def _recombine(noise: np.ndarray, ranking: np.ndarray, weights: np.ndarray, total: np.ndarray) -> None:
-    """Write Σ w z over the parents to `total`, (n,)."""
-    total[:] = 0
-    for rank in range(weights.size):
-        add_scaled(noise[ranking[rank]], weights[rank], total)
-
-
-@compiled()
 def _advance(
     search: _Search,
     z: np.ndarray,
@@ -224,14 +216,8 @@ def _advance(
 ) -> float:
     """Update the search in place, and return the squared length of the path.
 
-    Args:
-        search: to be updated.
-        z: (n,), the recombined noise.
-        along: (vectors,), M z.
-        scale: how much of z the mean moves by.
-        coefficients: (active,), how much of each vector the mean moves by.
-        mu_eff: variance effective selection mass.
-        constants: the learning rates.
+    The recombined noise is z, (n,), and `along` is M z, (vectors,). The mean moves by `scale` of z, and by
+    `coefficients`, (active,), of the vectors.
     """
     c_sigma, c_c = constants.c_sigma, constants.c_c
     mean, path, vectors, products = search

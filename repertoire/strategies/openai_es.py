@@ -6,12 +6,11 @@ Sources: T. Salimans, J. Ho, X. Chen, S. Sidor, I. Sutskever, "Evolution Strateg
 """
 
 import math
-from collections.abc import Mapping
 from typing import NamedTuple
 
 import numpy as np
 
-from repertoire.strategies.cma_es import add_scaled
+from repertoire.strategies.cma_es import weigh
 from repertoire.strategies.noise import Noise
 from repertoire.strategies.strategy import Strategy, StrategySettings
 from robots.compilation import compiled
@@ -122,6 +121,7 @@ class MirroredSamples:
 
     Attributes:
         count: see above.
+        noise: all that a checkpoint must hold between draws.
 
     Raises:
         InvalidValueError: the count is odd.
@@ -132,8 +132,8 @@ class MirroredSamples:
             raise InvalidValueError(f"gradient_samples must be even and at least 2, got {count}")
         self.count = int(count)
         self._sigma = float(sigma)
-        self._random = Noise(rng)
-        self._noise = np.empty((self.count // 2, solution_dim), np.float32)
+        self.noise = Noise(rng)
+        self._drawn = np.empty((self.count // 2, solution_dim), np.float32)
 
     def draw(self, point: np.ndarray, solutions: np.ndarray) -> None:
         """Draw samples.
@@ -143,8 +143,8 @@ class MirroredSamples:
             solutions: (count, n) float32, contiguous, to be filled.
         """
         half = self.count // 4
-        self._random.draw(self._noise, split=half, stream=half)
-        mirror(point, self._sigma, self._noise, solutions)
+        self.noise.draw(self._drawn, split=half, stream=half)
+        mirror(point, self._sigma, self._drawn, solutions)
 
     def gradients(self, values: np.ndarray) -> np.ndarray:
         """Estimate the gradients of several functions from their values at the samples drawn last.
@@ -155,20 +155,12 @@ class MirroredSamples:
         Returns:
             (k, n) float64, of the centred ranks rather than of the values.
         """
-        gradients = np.empty((values.shape[1], self._noise.shape[1]))
+        gradients = np.empty((values.shape[1], self._drawn.shape[1]))
         for gradient, column in zip(gradients, values.T, strict=True):
             ranks = centred_ranks(column)
             # Salimans 2017, Algorithm 1, over `count` samples of which two share an ε
-            weigh(self._noise, (ranks[0::2] - ranks[1::2]) / (self.count * self._sigma), gradient)
+            weigh(self._drawn, (ranks[0::2] - ranks[1::2]) / (self.count * self._sigma), gradient)
         return gradients
-
-    def state(self) -> dict[str, np.ndarray]:
-        """What a checkpoint must hold between draws."""
-        return self._random.state()
-
-    def restore(self, state: Mapping[str, np.ndarray]) -> None:
-        """Take back what `state` returned; see `Noise.restore`."""
-        self._random.restore(state)
 
 
 def centred_ranks(values: np.ndarray) -> np.ndarray:
@@ -201,14 +193,6 @@ def _mirror_row(
         step = sigma * noise[j]
         ahead[j] = np.float32(mean[j] + step)
         behind[j] = np.float32(mean[j] - step)
-
-
-@compiled()
-def weigh(noise: np.ndarray, weights: np.ndarray, total: np.ndarray) -> None:
-    """Write Σ w ε to `total`, (n,)."""
-    total[:] = 0
-    for i in range(weights.size):
-        add_scaled(noise[i], weights[i], total)
 
 
 @compiled()

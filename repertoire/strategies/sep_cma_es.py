@@ -61,11 +61,6 @@ class SepCMAES(Strategy):
         smallest, largest = _extent(self._search.variances)
         return largest / smallest
 
-    @property
-    def variances(self) -> np.ndarray:
-        """A copy of the diagonal of C, (n,) float64; a parameter's variance is sigma² times that."""
-        return self._search.variances.copy()
-
     def _reset(self, mean: np.ndarray) -> None:
         n = self.solution_dim
         self._search = _Search(mean, np.ones(n), np.zeros(n), np.zeros(n))

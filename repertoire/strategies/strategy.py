@@ -9,7 +9,6 @@ from pydantic import Field
 
 from repertoire.state import checked_floats, nested, read, read_count, read_floats, select
 from repertoire.strategies.noise import Noise, generator_state, restore_generator
-from robots.compilation import compiled
 from robots.errors import InvalidValueError
 from robots.files.records import Kind
 
@@ -104,7 +103,6 @@ class Strategy(ABC):
         self._random = Noise(rng)
         self._sigma = self.sigma0
         self._generation = 0
-        self._asked = False
 
     @property
     def sigma(self) -> float:
@@ -127,13 +125,7 @@ class Strategy(ABC):
 
         Args:
             out: (batch_size, n) float32, contiguous, to be filled and returned; a new array by default.
-
-        Raises:
-            RuntimeError: if the ranking of the previous ones was not told.
         """
-        if self._asked:
-            raise RuntimeError("ask was called twice: tell the ranking of the solutions asked before")
-        self._asked = True
         solutions = np.empty((self.batch_size, self.solution_dim), np.float32) if out is None else out
         self._sample(solutions)
         return solutions
@@ -148,21 +140,16 @@ class Strategy(ABC):
 
         Raises:
             InvalidValueError: if it is not a permutation of all of them, or parents cannot be chosen.
-            RuntimeError: if there was no `ask`, or its ranking was told already.
         """
-        if not self._asked:
-            raise RuntimeError("tell was called before ask: there are no solutions to rank")
-        ranking = np.asarray(ranking)
-        order = np.ascontiguousarray(ranking, np.int64)
-        if ranking.shape != (self.batch_size,) or not _is_permutation(order):
+        order = np.asarray(ranking, np.int64)
+        if not (order.ndim == 1 and np.array_equal(np.sort(order), np.arange(self.batch_size))):
             raise InvalidValueError(
                 f"ranking must be a permutation of 0 to {self.batch_size - 1} with shape "
-                f"({self.batch_size},), got shape {ranking.shape}: {ranking}"
+                f"({self.batch_size},), got shape {np.shape(ranking)}: {ranking}"
             )
         if parents is not None and not (self.selective and 1 <= parents <= self.batch_size):
             raise InvalidValueError(f"{type(self).__name__} cannot learn from {parents} parents")
         self._update(order, self.batch_size if parents is None else 2 * parents)
-        self._asked = False
 
     def converged(self, values: np.ndarray) -> str | None:
         """Return why the search cannot go on, one of `STOPS`, or None if it can; to be asked after `tell`.
@@ -185,17 +172,13 @@ class Strategy(ABC):
         mean = checked_floats("mean", mean, (self.solution_dim,))
         self._sigma = self.sigma0
         self._generation = 0
-        self._asked = False
         self._reset(mean)
 
     def state(self) -> dict[str, np.ndarray]:
         """Return what a checkpoint must hold, copied; every value is an array, a scalar one of shape ().
 
-        Raises:
-            RuntimeError: between ask and tell, since a checkpoint does not hold samples.
+        It does not hold samples: a state is asked for before `ask` or after `tell`, not between them.
         """
-        if self._asked:
-            raise RuntimeError("the state was asked for between ask and tell: tell the ranking first")
         arrays = {name: array.copy(order="K") for name, array in self._search._asdict().items()}
         numbers = {name: np.array(getattr(self, f"_{name}")) for name in self._numbers}
         noise = nested(noise=self._random.state())
@@ -220,7 +203,6 @@ class Strategy(ABC):
             array[...] = arrays[name]
         for name, number in numbers.items():
             setattr(self, f"_{name}", number)
-        self._asked = False
 
     @staticmethod
     def _read_number(state: Mapping[str, np.ndarray], name: str) -> float:
@@ -243,11 +225,11 @@ class Strategy(ABC):
 
     @abstractmethod
     def _sample(self, solutions: np.ndarray) -> None:
-        """Fill (batch_size, n) float32, and remember what `_update` needs: `ask` after its checks."""
+        """Fill (batch_size, n) float32, and remember what `_update` needs."""
 
     @abstractmethod
     def _update(self, ranking: np.ndarray, population: int) -> None:
-        """Learn from a permutation (batch_size,) int64 of the batch drawn last: `tell` after its checks.
+        """Learn from a permutation (batch_size,) int64 of the batch drawn last.
 
         Parents are as many, and weigh as much, as if they were the better half of a batch of `population`.
         """
@@ -259,13 +241,3 @@ class Strategy(ABC):
     @abstractmethod
     def _reset(self, mean: np.ndarray) -> None:
         """Make `_search` anew, with a mean that may be kept."""
-
-
-@compiled()
-def _is_permutation(ranking: np.ndarray) -> bool:
-    seen = np.zeros(ranking.size, np.bool_)
-    for i in ranking:
-        if i < 0 or i >= ranking.size or seen[i]:
-            return False
-        seen[i] = True
-    return True

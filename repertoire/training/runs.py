@@ -1,12 +1,11 @@
 """Training runs, each in a folder where one process at a time works: how they start and are resumed."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from repertoire.algorithms.catalogue import AnyAlgorithm, choose_settings
-from repertoire.algorithms.settings import Settings
-from repertoire.problems.catalogue import find_problem, recorded_problem
+from repertoire.algorithms.catalogue import AnyAlgorithm, configure
+from repertoire.problems.catalogue import WalkSettings, find_problem, recorded_problem
 from repertoire.problems.locomotion import Breaker
 from repertoire.problems.problem import Problem
 from repertoire.storage.files import RunFiles
@@ -18,22 +17,6 @@ from robots.files.locks import locked
 from robots.robot import Robot
 
 
-def configure(problem: Problem, algorithm: AnyAlgorithm, settings: Mapping[str, object]) -> Settings:
-    """Complete the settings of a search with what the algorithm prescribes and with the problem's defaults.
-
-    Raises:
-        UnknownNameError: there is no such algorithm.
-        InvalidValueError: a setting is wrong.
-    """
-    suggested = {
-        "archive": problem.archive,
-        "min_objective": problem.min_objective,
-        "learning_rate": problem.learning_rate,
-        "sigma0": problem.sigma0,
-    }
-    return choose_settings(algorithm, settings, suggested=suggested)
-
-
 @contextmanager
 def start_training(
     problem: Problem | Robot | str | Path,
@@ -42,27 +25,20 @@ def start_training(
     out: Path | None,
     overwrite: bool = False,
     threads: int | None = None,
-    hidden: tuple[int, ...] | None = None,
-    episode_steps: int | None = None,
-    damage_share: float = 0.0,
     breaker: Breaker | None = None,
-    randomization: str = "none",
     **settings: object,
 ) -> Iterator[Training]:
     """Set up a new run, and keep other processes out of its folder meanwhile.
 
     Args:
         problem: see `find_problem`.
-        algorithm: see `choose_settings`.
+        algorithm: see `configure`.
         out: folder of the run, made if it is missing; None for a run that is not saved.
         overwrite: whether to replace a run that the folder already holds.
-        threads: see `find_problem`, as for the next four.
-        hidden: of a robot's networks.
-        episode_steps: of a robot.
-        damage_share: of a robot's episodes.
+        threads: of a robot's simulation; all cores by default.
         breaker: damages the robot.
-        randomization: of a robot's models.
-        **settings: of `Settings`; what is left out takes its default, or that of the problem or algorithm.
+        **settings: of `WalkSettings` and `Settings`; what is left out takes its default, or that of the
+            problem or algorithm.
 
     Raises:
         UnknownNameError: there is no such problem or algorithm.
@@ -71,15 +47,8 @@ def start_training(
         InvalidFileError: the folder cannot be made, or a file of the robot cannot be read.
         InUseError: another process works in the folder.
     """
-    found = find_problem(
-        problem,
-        threads=threads,
-        hidden=hidden,
-        episode_steps=episode_steps,
-        damage_share=damage_share,
-        breaker=breaker,
-        randomization=randomization,
-    )
+    walk = {name: settings.pop(name) for name in WalkSettings.model_fields if name in settings}
+    found = find_problem(problem, threads=threads, breaker=breaker, **walk)
     with Training(found, configure(found, algorithm, settings)) as training:
         if out is None:
             yield training

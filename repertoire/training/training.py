@@ -19,7 +19,6 @@ from repertoire.problems.problem import Problem
 from repertoire.repertoire import Repertoire
 from repertoire.storage.repertoires import write_repertoire
 from repertoire.strategies.strategy import STOPS
-from repertoire.training.history import History
 from robots.evaluations import Evaluations
 from robots.files.atomic import check_writable
 from robots.seeds import SeedFamily, derive_seeds, search_seed
@@ -70,7 +69,8 @@ class Training:
 
     Attributes:
         search: archives and emitters.
-        history: recorded so far.
+        history: recorded so far, columns with one row for each recorded iteration; all are functions of the
+            problem, the settings and the seed.
         timing: of this process.
         remarks: what a user should know of these settings.
         saved_by: versions of the software that saved what was restored.
@@ -93,13 +93,13 @@ class Training:
         self.search: Scheduler = start_search(settings, problem, search_seed(settings.seed))
         remark = settings.emitter.remark(problem.solution_dim)
         self.remarks = [] if remark is None else [remark]
-        self.history = History()
+        self.history: dict[str, list[float]] = {}
         self.timing = Timing()
         self.saved_by: dict[str, str] = {}
         self._history_rows = history_rows
         self._clock = clock
         self._evaluations = self._steps = self._diverged = 0
-        self._metrics = self._measure()
+        self._metrics = self.metrics
         self._solutions: np.ndarray | None = None  # of the last ask, whose memory the next one takes
 
     def __enter__(self) -> "Training":
@@ -116,6 +116,12 @@ class Training:
     def evaluations(self) -> int:
         """Evaluations told to the search so far."""
         return self._evaluations
+
+    @property
+    def metrics(self) -> Metrics:
+        """How good the elites found so far are."""
+        result = self.search.result
+        return measure(result.objectives, cells=result.cells, min_objective=self.settings.min_objective)
 
     @property
     def finished(self) -> bool:
@@ -191,17 +197,10 @@ class Training:
 
     def _record(self) -> None:
         """Add a row to the history."""
-        self._metrics = metrics = self._measure()
-        self.history.append(
-            evaluations=self._evaluations,
-            steps=self._steps,
-            diverged=self._diverged,
-            **vars(metrics),
-            **_status(self.search),
-        )
-
-    def _measure(self) -> Metrics:
-        return measure(self.search.result, min_objective=self.settings.min_objective)
+        self._metrics = metrics = self.metrics
+        counts = {"evaluations": self._evaluations, "steps": self._steps, "diverged": self._diverged}
+        for name, value in (counts | vars(metrics) | _status(self.search)).items():
+            self.history.setdefault(name, []).append(value)
 
     def warm_up(self) -> None:
         """Compile everything that the run needs by running a shortened copy of it for three iterations."""
@@ -215,14 +214,14 @@ class Training:
 
     def repertoire(self) -> Repertoire:
         """What has been learned so far."""
-        if self.evaluations > self.history.last("evaluations"):
+        if self.evaluations > self.history.get("evaluations", [0])[-1]:
             self._record()  # the last row always describes the elites
         return Repertoire(
             problem=self.problem.record,
             settings=self.settings,
             elites=self.search.result.elites(),
             thresholds=self.search.soft.thresholds,
-            history=self.history.columns(),
+            history={name: np.array(column) for name, column in self.history.items()},
             versions=self.saved_by | software_versions(),  # mixed processors once are mixed for good
         )
 
@@ -245,12 +244,12 @@ class Training:
         self.search.restore(state)
         elites = repertoire.elites
         self.search.result.add(elites.solutions, elites.objectives, elites.measures)
-        self.history = History(repertoire.history)
+        self.history = {name: list(column) for name, column in repertoire.history.items()}
         self.saved_by = repertoire.versions
         self._evaluations, self._steps, self._diverged = map(
-            self.history.last, ("evaluations", "steps", "diverged")
+            repertoire.last, ("evaluations", "steps", "diverged")
         )
-        self._metrics = self._measure()
+        self._metrics = self.metrics
 
     def run(
         self,
@@ -283,7 +282,9 @@ class Training:
                 on_progress(self.progress())
 
         save = None if path is None else partial(self._checkpoint, path, before_saving)
-        run_with_checkpoints(self, step, save, seconds=checkpoint_seconds, stop=stop)
+        run_with_checkpoints(
+            step, save, finished=lambda: self.finished, seconds=checkpoint_seconds, stop=stop
+        )
 
     def _checkpoint(self, path: Path, before_saving: Callable[[], None] | None) -> None:
         """Say that a file is about to be written, and write it."""

@@ -11,6 +11,7 @@ from zlib import crc32
 
 import numpy as np
 
+from repertoire.algorithms.catalogue import configure
 from repertoire.evaluation.correction import Correction, correct, reevaluation
 from repertoire.execution.executor import executor_source
 from repertoire.execution.provenance import processor_name
@@ -20,7 +21,7 @@ from repertoire.problems.catalogue import find_problem, make_problem
 from repertoire.repertoire import Repertoire
 from repertoire.storage.files import RunFiles
 from repertoire.storage.repertoires import read_repertoire, write_repertoire
-from repertoire.training.runs import configure, resume_training
+from repertoire.training.runs import resume_training
 from repertoire.training.training import Progress, Training
 from robots.errors import InvalidFileError, SurefootError
 from robots.files.atomic import file_exists, make_folder, write_text

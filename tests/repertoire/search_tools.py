@@ -8,6 +8,7 @@ import numpy as np
 
 from repertoire.archives.archive import Archive
 from repertoire.archives.grid import GridSpec
+from repertoire.emitters.emitter import Emitter
 from repertoire.problems.sphere import Sphere
 from robots.evaluations import OBJECTIVES_AND_MEASURES, Evaluations, Request
 
@@ -24,6 +25,28 @@ def assert_same_state(actual: Mapping[str, np.ndarray], expected: Mapping[str, n
     assert actual.keys() == expected.keys()
     for name, value in expected.items():
         np.testing.assert_array_equal(actual[name], value, err_msg=name)
+
+
+def improved(improvements: object) -> Evaluations:
+    """Evaluations of which only the improvements matter."""
+    improvements = np.asarray(improvements)
+    nothing = np.zeros(improvements.shape)
+    return Evaluations(
+        nothing, nothing[..., None], nothing > 0, nothing, improvements=improvements, opened=nothing > 0
+    )
+
+
+def add_offered(emitter: Emitter, archive: Archive, solutions: np.ndarray, found: Evaluations) -> Evaluations:
+    """Add what is offered and did not diverge, as a scheduler does; returns what the emitter is told."""
+    rows = np.arange(len(solutions))[emitter.offered]
+    rows = rows[~found.diverged[rows]]
+    improvements, opened = np.full(len(solutions), -np.inf), np.zeros(len(solutions), bool)
+    entered = np.zeros(len(rows), bool)
+    improvements[rows] = archive.add(
+        solutions[rows], found.objectives[rows], found.measures[rows], opened=entered
+    )
+    opened[rows] = entered
+    return dataclasses.replace(found, improvements=improvements, opened=opened)
 
 
 class Strolling(Sphere):

@@ -1,4 +1,4 @@
-"""Metrics of an archive, by hand."""
+"""Metrics of an archive, by hand and against exact sums."""
 
 import math
 
@@ -10,21 +10,35 @@ from repertoire.archives.grid import GridSpec
 from repertoire.metrics import Metrics, measure
 
 
-def test_metrics_of_three_elites(monkeypatch):
+def test_metrics_of_three_elites() -> None:
     archive = Archive(GridSpec((10,)), solution_dim=2, ranges=[(0, 1)])
     archive.add(np.zeros((4, 2)), np.array([1.0, 4, -2, 3]), np.array([[0.05], [0.55], [0.95], [0.58]]))
-    monkeypatch.setattr(archive, "elites", None)  # copying the solutions would cost O(cells * solution_dim)
-    assert measure(archive, min_objective=-2.5) == Metrics(3, 0.3, 3.5 + 6.5 + 0.5, 4.0, 1.0)
+    found = measure(archive.objectives, cells=10, min_objective=-2.5)
+    assert found == Metrics(3, 0.3, 3.5 + 6.5 + 0.5, 4.0, 1.0)
 
 
-def test_metrics_of_nothing():
-    metrics = measure(Archive(GridSpec((10,)), solution_dim=2, ranges=[(0, 1)]), min_objective=-1)
+def test_metrics_of_nothing() -> None:
+    metrics = measure(np.zeros(0), cells=10, min_objective=-1)
     assert (metrics.elites, metrics.coverage, metrics.qd_score) == (0, 0, 0)
     assert math.isnan(metrics.best)
     assert math.isnan(metrics.mean)
 
 
-def test_an_elite_below_the_minimum_subtracts():
-    archive = Archive(GridSpec((1,)), solution_dim=1, ranges=[(0, 1)])
-    archive.add(np.zeros((1, 1)), np.array([-3.0]), np.zeros((1, 1)))
-    assert measure(archive, min_objective=0).qd_score == pytest.approx(-3)
+def test_an_elite_below_the_minimum_subtracts() -> None:
+    assert measure(np.array([-3.0]), cells=1, min_objective=0).qd_score == pytest.approx(-3)
+
+
+@pytest.mark.parametrize("k", [1, 2, 3, 4, 5, 7, 8, 9, 1001])
+def test_metrics_equal_exact_sums_in_an_order_that_never_changes(k: int) -> None:
+    for seed in range(20):
+        objectives = np.random.default_rng(seed).normal(-300, 100, k)
+        measured = measure(objectives, cells=2000, min_objective=-374.7)
+        assert measured.coverage == k / 2000
+        assert measured.best == max(objectives)
+        assert measured.mean == pytest.approx(math.fsum(objectives) / k, rel=1e-13)
+        assert measured.qd_score == pytest.approx(math.fsum(objectives + 374.7), rel=1e-11, abs=1e-11)
+        sums = [0.0, 0.0, 0.0, 0.0]
+        for i, value in enumerate(objectives.tolist()):
+            sums[i % 4 if i < k - k % 4 else 0] += value
+        total = (sums[0] + sums[1]) + (sums[2] + sums[3])
+        assert measure(objectives, cells=k, min_objective=0).qd_score == total

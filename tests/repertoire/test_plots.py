@@ -75,14 +75,6 @@ def test_later_measures_are_nested_in_earlier_ones(
     assert stacked[square] == 1
 
 
-@pytest.mark.parametrize("shape", [(30,), (20, 10), (2, 3, 4), (6, 6, 6, 6), (2, 2, 2, 2, 2)])
-def test_pictures_are_large_enough_to_read(tmp_path: Path, shape: tuple[int, ...]) -> None:
-    draw_repertoire(repertoire(shape, [0, 3, 7]), tmp_path / "archive.png")
-    height, width, _ = pixels(tmp_path / "archive.png").shape
-    assert 1000 < width < 1600
-    assert 400 < height < 1800
-
-
 def test_cells_have_the_color_of_their_objective(tmp_path: Path) -> None:
     draw_repertoire(repertoire((2, 2), [0, 2, 3]), tmp_path / "archive.png")
     image = pixels(tmp_path / "archive.png")

@@ -80,7 +80,7 @@ def test_misuse_is_refused() -> None:
     objectives[3] = np.nan
     search.tell(objectives, measures, failed=failed)
     assert search.repertoire.history["diverged"][-1] == 1
-    with pytest.raises(InvalidValueError, match="finite range with its lowest value first"):
+    with pytest.raises(InvalidValueError, match="must be finite with low < high"):
         surefoot.Search(3, [(1.0, 1.0)], min_objective=0.0)
     with pytest.raises(InvalidValueError, match=r"initial must have shape \(3,\)"):
         surefoot.Search(3, [(0.0, 1.0)], min_objective=0.0, initial=np.zeros(4))

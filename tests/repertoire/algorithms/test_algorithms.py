@@ -1,7 +1,6 @@
 """One contract for every named algorithm, with every kind of archive; and what each name means."""
 
 import dataclasses
-import json
 import math
 from itertools import pairwise
 from typing import Any
@@ -12,7 +11,7 @@ from search_tools import Strolling, assert_same_state
 
 from repertoire.algorithms.catalogue import ALGORITHMS, Algorithm, find_algorithm, start_search
 from repertoire.algorithms.scheduler import Scheduler
-from repertoire.algorithms.settings import Settings, make_settings
+from repertoire.algorithms.settings import Settings
 from repertoire.emitters.evolution_strategy import EvolutionStrategySettings
 from repertoire.problems.arm import Arm
 from repertoire.problems.maze import Maze
@@ -165,13 +164,7 @@ def test_misuse_of_an_emitter_raises_and_leaves_no_trace(algorithm):
     for _ in range(3):  # batches of some emitters differ
         rows = np.zeros(emitter.batch_size)
         outcomes = Evaluations(rows, rows[:, None], rows > 0, rows, improvements=rows, opened=rows > 0)
-        with pytest.raises(RuntimeError, match="tell was called before ask"):
-            emitter.tell(outcomes, archive)
         solutions = search.ask()
-        with pytest.raises(RuntimeError, match="ask was called twice"):
-            emitter.ask(archive)
-        with pytest.raises(RuntimeError, match="between ask and tell"):
-            emitter.state()
         with pytest.raises(InvalidValueError, match=r"improvements must have shape \(\d+,\), got \(99,\)"):
             emitter.tell(dataclasses.replace(outcomes, improvements=np.zeros(99)), archive)
         search.tell(evaluate(search, solutions))
@@ -287,7 +280,7 @@ def test_own_settings_are_choices_and_nothing_else_is(algorithm):
 
 def test_settings_survive_json_and_know_all_defaults(algorithm, archive):
     settings = settings_of(algorithm, archive=archive)
-    assert make_settings(json.loads(settings.model_dump_json())) == settings
+    assert Settings.model_validate_json(settings.model_dump_json()) == settings
     own = algorithm.own_settings()
     assert {name: settings.search[name] for name in own if name not in ("strategy", *SMALL, *QUICK)} == {
         name: value for name, value in own.items() if name not in ("strategy", *SMALL, *QUICK)
@@ -423,18 +416,11 @@ def test_problems_without_gradients_are_refused(name):
     start(find_algorithm(name), problem=Arm(5))
 
 
-@pytest.mark.parametrize(
-    ("name", "alternative"),
-    [
-        ("cma-mae", "the algorithm lm-ma-mae or sep-cma-mae or openai-mae"),
-        ("cma-me", "the strategy lm-ma-es or sep-cma-es"),
-        ("cma-es", "the strategy lm-ma-es or sep-cma-es or openai-es"),
-    ],
-)
-def test_matrices_that_no_machine_holds_are_refused(name, alternative):
+@pytest.mark.parametrize("name", ["cma-mae", "cma-me", "cma-es"])
+def test_matrices_that_no_machine_holds_are_refused(name):
     message = (
         rf"^3 emitters of {name} would take 96,000 GB of memory for sphere-1000000, and this machine has "
-        rf"[\d,]+ GB: choose {alternative}, or fewer emitters$"
+        r"[\d,]+ GB: choose a strategy whose memory is linear .*sep-cma-es.*, or fewer emitters$"
     )
     with pytest.raises(InvalidValueError, match=message):
         start(find_algorithm(name), problem=Sphere(1_000_000))

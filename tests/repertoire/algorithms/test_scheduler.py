@@ -37,10 +37,10 @@ class Numbered(Emitter):
     def _width(self) -> tuple[float, float]:
         return 1.0, math.nan
 
-    def _current_state(self) -> dict[str, np.ndarray]:
+    def state(self) -> dict[str, np.ndarray]:
         return {"number": np.array(self.number)}
 
-    def _restore(self, state: Mapping[str, np.ndarray]) -> None:
+    def restore(self, state: Mapping[str, np.ndarray]) -> None:
         self.number = int(state["number"])
 
 

@@ -8,7 +8,8 @@ from kinds import RULES, P, add_to_one_cell, candidates, make
 
 from repertoire.archives import competition
 from repertoire.archives.competition import Batch, Store, make_store
-from repertoire.state import all_finite
+from repertoire.state import checked_batch
+from robots.errors import InvalidValueError
 from robots.files.texts import LARGEST
 
 CELLS = 5
@@ -64,21 +65,18 @@ def test_what_an_empty_cell_does_below_the_floor_depends_on_the_rule():
     assert len(together) == 0
 
 
-@pytest.mark.parametrize("value", [np.nan, np.inf, -np.inf])
-@pytest.mark.parametrize("array", [np.zeros((3, 11), np.float32), np.zeros(33), np.zeros((11, 3))])
-def test_a_value_that_is_not_finite_is_found_wherever_it_is(value, array):
-    assert all_finite(array)
-    for place in range(33):  # the vectorised part and the rest
-        wrong = array.copy()
-        wrong.flat[place] = value
-        assert not all_finite(wrong)
-
-
-def test_finite_numbers_end_at_the_largest_that_counts():
-    for dtype in (np.float32, np.float64):
-        assert all_finite(np.full((1, 9), -0.99 * LARGEST, dtype))
-        assert not all_finite(np.array([[0, 1.01 * LARGEST]], dtype))
-    assert all_finite(np.zeros((0, 2)))
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("value", [np.nan, np.inf, -np.inf, 1.01 * LARGEST])
+def test_a_value_that_is_not_finite_is_found_wherever_it_is(value, dtype):
+    for shape in ((3, 11), (33,), (11, 3)):
+        sound = np.full(shape, -0.99 * LARGEST, dtype)
+        assert checked_batch("numbers", sound, shape, dtype) is sound
+        for place in range(33):  # the vectorised part and the rest
+            wrong = sound.copy()
+            wrong.flat[place] = value
+            index = np.unravel_index(place, shape)[0]
+            with pytest.raises(InvalidValueError, match=f"^numbers must be finite, .* at index {index}$"):
+                checked_batch("numbers", wrong, shape, dtype)
 
 
 @pytest.mark.parametrize(("rule", "expected"), [("sequential", [1, 0, 0, 1, 0]), ("batch", [1, 1, 0, 1, 1])])

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from search_tools import Strolling, generator
+from search_tools import Strolling, add_offered, generator
 from search_tools import grid as make_grid
 
 from repertoire.archives.archive import Archive
@@ -39,14 +39,7 @@ def grid(n: int = N, **settings: Any) -> Archive:
 def outcomes_of(emitter: ArborescenceEmitter, solutions: np.ndarray, archive: Archive) -> Evaluations:
     """Evaluate solutions and add those that are offered."""
     found = SPHERE.evaluate(solutions, np.zeros(len(solutions), int), request=emitter.request)
-    improvements, opened = np.full(len(solutions), -np.inf), np.zeros(len(solutions), bool)
-    rows = np.arange(len(solutions))[emitter.offered]
-    entered = np.zeros(len(rows), bool)
-    improvements[rows] = archive.add(
-        solutions[rows], found.objectives[rows], found.measures[rows], opened=entered
-    )
-    opened[rows] = entered
-    return replace(found, improvements=improvements, opened=opened)
+    return add_offered(emitter, archive, solutions, found)
 
 
 def batch(emitter: ArborescenceEmitter, archive: Archive) -> tuple[np.ndarray, Evaluations]:

@@ -7,8 +7,7 @@ Source: M. C. Fontaine et al., "Covariance Matrix Adaptation for the Rapid Illum
 import numpy as np
 import pytest
 from published import CodedCMAES, samples_of
-from search_tools import generator, grid
-from telling import improved
+from search_tools import generator, grid, improved
 
 from repertoire.algorithms.catalogue import find_algorithm, start_search
 from repertoire.emitters.evolution_strategy import EvolutionStrategyEmitter

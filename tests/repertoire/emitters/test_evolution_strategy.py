@@ -4,8 +4,7 @@ import math
 
 import numpy as np
 import pytest
-from search_tools import generator, grid
-from telling import improved
+from search_tools import generator, grid, improved
 
 from repertoire.archives.archive import Archive
 from repertoire.emitters.emitter import Status

@@ -7,9 +7,8 @@ from typing import Any
 
 import numpy as np
 import pytest
-from search_tools import assert_same_state, generator
+from search_tools import add_offered, assert_same_state, generator, improved
 from search_tools import grid as make_grid
-from telling import improved
 
 from repertoire.archives.archive import Archive
 from repertoire.emitters.emitter import Status
@@ -41,18 +40,8 @@ def outcomes_of(emitter: MEESEmitter, archive: Archive, solutions: np.ndarray, f
     bad = np.isin(np.arange(len(x)), failed)
     objectives, measures = np.where(bad, np.nan, -np.sum((x - 1) ** 2, axis=1)), x[:, :2].copy()
     measures[bad] = np.nan
-    offered = np.zeros(len(x), bool)
-    offered[emitter.offered] = True
-    offered &= ~bad
-    improvements, opened = np.full(len(x), -np.inf), np.zeros(len(x), bool)
-    accepted = np.zeros(np.count_nonzero(offered), bool)
-    improvements[offered] = archive.add(
-        solutions[offered], objectives[offered], measures[offered], opened=accepted
-    )
-    opened[offered] = accepted
-    return Evaluations(
-        objectives, measures, bad, np.ones(len(x), int), improvements=improvements, opened=opened
-    )
+    found = Evaluations(objectives, measures, bad, np.ones(len(x), int))
+    return add_offered(emitter, archive, solutions, found)
 
 
 def advance(emitter: MEESEmitter, archive: Archive, batches: int = 1, failed=()) -> list[np.ndarray]:

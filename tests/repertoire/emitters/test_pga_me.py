@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from search_tools import Strolling, generator, grid
+from search_tools import Strolling, add_offered, generator, grid
 
 from repertoire.archives.archive import Archive
 from repertoire.emitters.pga_me import PGAMEEmitter, PGAMESettings
@@ -28,9 +28,7 @@ def empty() -> Archive:
 def batch(emitter: PGAMEEmitter, archive: Archive) -> tuple[np.ndarray, Evaluations]:
     solutions = emitter.ask(archive)
     found = PROBLEM.evaluate(solutions, np.zeros(len(solutions), int), request=emitter.request)
-    opened = np.zeros(len(solutions), bool)
-    gains = archive.add(solutions, found.objectives, found.measures, opened=opened)
-    outcomes = replace(found, improvements=gains, opened=opened)
+    outcomes = add_offered(emitter, archive, solutions, found)
     emitter.tell(outcomes, archive)
     return solutions, outcomes
 

@@ -17,10 +17,6 @@ def test_the_largest_improvement_first_of_equals_the_first_and_failures_last():
     assert by_improvement(OUTCOMES).tolist() == [7, 2, 5, 0, 3, 4, 6, 1]
 
 
-def test_what_opens_a_cell_ranks_before_what_improves_and_that_before_the_rest():
-    assert by_discovery(OUTCOMES).tolist() == [4, 6, 7, 2, 5, 0, 3, 1]
-
-
 def test_stages_equal_sorting_tuples():
     rng = np.random.default_rng(0)
     for _ in range(50):

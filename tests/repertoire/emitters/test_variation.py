@@ -5,8 +5,7 @@ from typing import Any
 import numpy as np
 import pytest
 from scipy import stats
-from search_tools import generator, grid
-from telling import improved
+from search_tools import generator, grid, improved
 
 from repertoire.archives.archive import Archive
 from repertoire.emitters.variation import VariationEmitter, VariationSettings

@@ -324,7 +324,7 @@ def test_that_processors_were_mixed_is_recorded_for_good(monkeypatch, tmp_path) 
         (["--cluster", "local:1", "--threads", "2"], "leave out --threads"),
         (["--cluster", "local:1", "--scheduler-file", "x"], "leave one out"),
         (["--scheduler-file", "missing.json"], "cannot read missing.json: no such file"),
-        (["--scheduler-file", __file__], "is not a scheduler file, which is JSON with an address"),
+        (["--scheduler-file", __file__], "is not valid JSON"),
         (["--mixed"], "name one with --cluster"),
     ],
 )

@@ -95,15 +95,13 @@ def test_any_layout_and_type_of_solutions(problem: Problem) -> None:
 
 def test_wrong_solutions_are_refused(problem: Problem) -> None:
     solutions, seeds = solutions_of(problem, 5), np.arange(5)
-    with pytest.raises(
-        InvalidValueError, match=rf"must have shape \(n, {problem.solution_dim}\) for .*, not \(5, 1\)$"
-    ):
+    with pytest.raises(InvalidValueError, match=r"must have shape .*\(5, 1\)$"):
         problem.evaluate(solutions[:, :1], seeds)
     with pytest.raises(InvalidValueError, match="must have shape"):
         problem.evaluate(solutions[0], seeds)
     for value in (np.nan, np.inf, -np.inf):
         solutions[[1, 3], -1] = value
-        with pytest.raises(InvalidValueError, match=r"must be finite.*, but are not at rows \[1, 3\]$"):
+        with pytest.raises(InvalidValueError, match=r"must be finite.* not at .*1, 3\]?$"):
             problem.evaluate(solutions, seeds)
 
 

@@ -4,6 +4,7 @@ from collections.abc import Callable
 
 import numpy as np
 
+from repertoire.strategies.cma_es import CMAES
 from repertoire.strategies.strategy import Strategy
 
 Objective = Callable[[np.ndarray], np.ndarray]
@@ -30,6 +31,12 @@ def linear(x: np.ndarray) -> np.ndarray:
 def minimise(es: Strategy, objective: Objective, generations: int) -> None:
     for _ in range(generations):
         es.tell(np.argsort(objective(es.ask()), kind="stable"))
+
+
+def covariance(es: CMAES) -> np.ndarray:
+    """C, of which the search keeps the lower triangle alone."""
+    lower = np.tril(es.state()["covariance"])
+    return lower + np.tril(lower, -1).T
 
 
 def assert_rounded(solutions: np.ndarray, samples: np.ndarray) -> None:

@@ -73,15 +73,11 @@ def pycmas(**options: bool) -> Callable[[np.ndarray, int], cma.CMAEvolutionStrat
         ("cma-es", 10, sphere, 1e-9),
         ("cma-es", 10, ellipsoid, 1e-14),
         ("cma-es", 10, rosenbrock, 1e-8),
-        ("cma-es", 20, ellipsoid, 1e-6),
         ("cma-es", 100, sphere, 1e-2),
-        ("cma-es", 100, rosenbrock, 1e-2),
-        ("sep-cma-es", 10, sphere, 1e-9),
         ("sep-cma-es", 10, ellipsoid, 1e-14),
         ("sep-cma-es", 10, rosenbrock, 1e-3),
         ("sep-cma-es", 100, sphere, 1e-4),
         ("sep-cma-es", 100, ellipsoid, 1e-9),
-        ("sep-cma-es", 100, rosenbrock, 1e-3),
     ],
 )
 def test_at_most_a_fifth_more_than_pycma_without_negative_weights(name, n, objective, factor):
@@ -98,14 +94,10 @@ def test_at_most_a_fifth_more_than_pycma_without_negative_weights(name, n, objec
 @pytest.mark.parametrize(
     ("name", "n", "objective", "factor"),
     [
-        ("lm-ma-es", 10, sphere, 1e-9),
         ("lm-ma-es", 100, sphere, 1e-6),
         ("lm-ma-es", 100, ellipsoid, 1e-2),
         ("lm-ma-es", 100, rosenbrock, 1e-3),
         ("openai-es", 10, sphere, 1e-3),
-        ("openai-es", 10, ellipsoid, 1e-3),
-        ("openai-es", 10, rosenbrock, 1e-3),
-        ("openai-es", 100, sphere, 1e-2),
         ("openai-es", 100, ellipsoid, 1e-2),
         ("openai-es", 100, rosenbrock, 1e-3),
     ],
@@ -120,7 +112,7 @@ def test_as_many_as_the_published_algorithm(name, n, objective, factor):
         def theirs(mean: np.ndarray, seed: int) -> Published:
             return Published(SalimansES(mean, 0.02, 0.01, 0), BATCH // 2, seed)
     else:
-        vectors, seeds = 4 + int(3 * np.log(n)), 12 if n == 10 else 3
+        vectors, seeds = 4 + int(3 * np.log(n)), 3
 
         def ours(mean: np.ndarray, seed: int) -> Strategy:
             settings = STRATEGIES[name](sigma0=0.5, batch_size=BATCH, vectors=vectors)

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from published import CodedCMAES, LoshchilovLMMAES, SalimansES, samples_of
 from search_tools import generator
-from searching import Objective, assert_rounded, ellipsoid, linear, rosenbrock, sphere
+from searching import Objective, assert_rounded, covariance, ellipsoid, linear, rosenbrock, sphere
 
 from repertoire.strategies.cma_es import CMAESSettings
 from repertoire.strategies.lm_ma_es import LMMAESSettings
@@ -99,5 +99,5 @@ def test_cma_es_with_either_rank_one_update_and_any_number_of_parents(
         coded.update(x[ranking[: parents or batch_size // 2]], whitening)
     expected = {"mean": coded.m, "sigma": coded.sigma, "path_c": coded.p_c, "path_sigma": coded.p_s}
     assert_state(es, 1e-9, **expected)
-    actual = np.diag(es.variances) if coded.separable else es.covariance
+    actual = np.diag(es.state()["variances"]) if coded.separable else covariance(es)
     np.testing.assert_allclose(actual, coded.C, rtol=1e-9, atol=1e-9 * coded.C.max())

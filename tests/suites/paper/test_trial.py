@@ -12,7 +12,7 @@ import pytest
 
 from repertoire.algorithms.catalogue import ALGORITHMS
 from repertoire.evaluation.evaluator import Evaluation
-from repertoire.metrics import measure_objectives
+from repertoire.metrics import measure
 from repertoire.storage.repertoires import read_repertoire, read_search
 from robots.errors import InvalidFileError
 from robots.simulation.simulation import Simulation
@@ -167,7 +167,7 @@ def test_metrics_are_those_of_the_saved_repertoires(uninterrupted):
     assert corrected.spread is not None
     assert corrected.spread.episodes == 2
     objectives = result.objectives[np.isfinite(result.objectives)]
-    again = measure_objectives(objectives, cells=1024, min_objective=result.min_objective)
+    again = measure(objectives, cells=1024, min_objective=result.min_objective)
     assert result.qd_score == pytest.approx(again.qd_score, rel=1e-6)
     assert (result.coverage, result.best) == (again.coverage, pytest.approx(again.best))
     assert 0 < result.coverage <= result.raw_coverage

@@ -7,10 +7,10 @@ import imageio_ffmpeg
 import numpy as np
 import pytest
 
+from repertoire.algorithms.catalogue import configure
 from repertoire.archives.archive import Elites
 from repertoire.problems.locomotion import Locomotion
 from repertoire.repertoire import Repertoire
-from repertoire.training.runs import configure
 from robots.robot import load_robot
 from suites.paper import videos
 from suites.paper.analysis import Analysis
