@@ -60,7 +60,6 @@ def reevaluation(
     seed: int,
     randomization: Randomization | None = None,
     threads: int | None = None,
-    block: int | None = None,
 ) -> Evaluation:
     """Prepare the episodes of a correction: every elite on the intact robot; `Evaluation.run` runs them.
 
@@ -74,7 +73,7 @@ def reevaluation(
     robot = repertoire.robot
     robots = draw_models(robot, randomization) if randomization else [robot]
     evaluator = Evaluator(repertoire, {"intact": robots}, threads=threads)
-    return Evaluation(evaluator, episodes=episodes, seed=seed, family=SeedFamily.EVALUATION, block=block)
+    return Evaluation(evaluator, episodes=episodes, seed=seed, family=SeedFamily.EVALUATION)
 
 
 def correct(evaluation: Evaluation) -> Correction:

@@ -15,7 +15,7 @@ from typing import Self
 import numpy as np
 
 from repertoire.execution.checkpoints import run_with_checkpoints
-from repertoire.execution.executor import Executor, start_executor
+from repertoire.execution.executor import start_executor
 from repertoire.execution.provenance import software_versions
 from repertoire.repertoire import Repertoire
 from repertoire.storage.formats import Array, Contents, Format
@@ -45,7 +45,6 @@ class Evaluator:
         conditions: robots by the name of their condition; they share their controllers and measures. Where a
             condition has several models of its robot, every one as many, an episode's seed chooses.
         threads: of the simulation; all cores by default. No result depends on it.
-        executor: what runs the episodes of these robots, in their order; see `start_executor` by default.
         objective: of episodes, (n,), if not their objectives, the minimum where the simulation diverged.
 
     Attributes:
@@ -63,7 +62,6 @@ class Evaluator:
         conditions: Mapping[str, Robot | Sequence[Robot]],
         *,
         threads: int | None = None,
-        executor: Executor | None = None,
         objective: Callable[[Episodes], np.ndarray] | None = None,
     ) -> None:
         if not len(repertoire):
@@ -76,7 +74,7 @@ class Evaluator:
         models = [[found] if isinstance(found, Robot) else found for found in conditions.values()]
         self._models = len(models[0])
         self.robots = tuple(robot.with_episode_steps(steps) for robots in models for robot in robots)
-        self._executor = executor or start_executor(*self.robots, threads=threads)
+        self._executor = start_executor(*self.robots, threads=threads)
         self.threads = self._executor.threads
 
     def __enter__(self) -> Self:

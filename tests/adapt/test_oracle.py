@@ -1,6 +1,7 @@
 """The best controller under a damage: all are tried, and fresh episodes decide among the finalists."""
 
 from dataclasses import replace
+from unittest import mock
 
 import numpy as np
 import pytest
@@ -41,7 +42,9 @@ def repertoire() -> Repertoire:
 
 
 def evaluator(repertoire: Repertoire, *conditions: str) -> Evaluator:
-    return Evaluator(repertoire, dict.fromkeys(conditions, repertoire.robot), executor=MadeUp())
+    start = "repertoire.evaluation.evaluator.start_executor"
+    with mock.patch(start, lambda *robots, threads: MadeUp()):
+        return Evaluator(repertoire, dict.fromkeys(conditions, repertoire.robot))
 
 
 def test_all_controllers_are_tried(repertoire) -> None:

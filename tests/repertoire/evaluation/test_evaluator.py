@@ -160,9 +160,16 @@ def scored(repertoire: Repertoire, *scores: float) -> Repertoire:
     return replace(repertoire, elites=replace(elites, solutions=solutions))
 
 
-def test_the_best_of_some_elites_is_the_first_of_equals(repertoire, conditions) -> None:
-    executor = MadeUp()
-    evaluator = Evaluator(scored(repertoire, -1, 5, 7, 7), conditions, executor=executor)
+@pytest.fixture
+def executor(monkeypatch) -> MadeUp:
+    made_up = MadeUp()
+    start = "repertoire.evaluation.evaluator.start_executor"
+    monkeypatch.setattr(start, lambda *robots, threads: made_up)
+    return made_up
+
+
+def test_the_best_of_some_elites_is_the_first_of_equals(repertoire, conditions, executor) -> None:
+    evaluator = Evaluator(scored(repertoire, -1, 5, 7, 7), conditions)
     seeds = np.array([3, 4])
     assert evaluator.best_of(np.array([0, 1]), seeds) == 1
     assert evaluator.best_of(np.array([1, 3, 2]), seeds, condition=1) == 3
@@ -172,8 +179,8 @@ def test_the_best_of_some_elites_is_the_first_of_equals(repertoire, conditions) 
     assert evaluator.objectives(episodes).tolist() == [-300, 5]
 
 
-def test_diverged_episodes_come_back_from_the_file(repertoire, conditions, tmp_path) -> None:
-    evaluator = Evaluator(scored(repertoire, -1, 5), conditions, executor=MadeUp())
+def test_diverged_episodes_come_back_from_the_file(repertoire, conditions, executor, tmp_path) -> None:
+    evaluator = Evaluator(scored(repertoire, -1, 5), conditions)
     evaluation, again = (
         Evaluation(evaluator, episodes=2, seed=5, family=SeedFamily.ORACLE, block=3) for _ in range(2)
     )
