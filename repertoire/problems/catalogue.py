@@ -85,7 +85,9 @@ def find_problem(
         given = [*walk.model_dump(exclude_defaults=True)]
         given += ["threads"] * (isinstance(problem, Problem) and threads is not None)
         if given:
-            raise InvalidValueError(f"{name} is not a robot, so it cannot be given {given[0]}: leave it out")
+            raise InvalidValueError(
+                f"{name} is not a robot, so it cannot be given {given[0]}=...: leave it out"
+            )
         return make_problem(problem) if isinstance(problem, str) else problem
     try:
         robot = problem if isinstance(problem, Robot) else find_robot(str(problem))

@@ -43,7 +43,7 @@ def repertoire() -> Repertoire:
 
 def evaluator(repertoire: Repertoire, *conditions: str) -> Evaluator:
     start = "repertoire.evaluation.evaluator.start_executor"
-    with mock.patch(start, lambda *robots, threads: MadeUp()):
+    with mock.patch(start, return_value=MadeUp()):
         return Evaluator(repertoire, dict.fromkeys(conditions, repertoire.robot))
 
 

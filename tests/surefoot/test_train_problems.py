@@ -77,8 +77,8 @@ def test_what_a_problem_or_machine_lacks_is_refused(tmp_path: Path, run, refused
     assert run("train", "sphere-5", "--evaluations", 60, "--out", file)[0] == 0
     large = "1 emitter of pga-me would take 2,680 GB of memory for ant, and this machine has "
     cases = [
-        (["sphere-9", "--hidden", 4], "sphere-9 is not a robot, so it cannot be given hidden"),
-        (["maze", "--episode-steps", 4], "maze is not a robot, so it cannot be given"),
+        (["sphere-9", "--hidden", 4], "sphere-9 is not a robot, so it cannot be given --hidden: leave it"),
+        (["maze", "--episode-steps", 4], "so it cannot be given --episode-steps: leave it out"),
         (["sphere-9", "--archive", "10"], "has cells along 1 measure, but there are 2"),
         (["maze", "--algorithm", "cma-mega"], "cma-mega needs gradients, which maze does not know"),
         (["sphere-9", "--algorithm", "pga-me"], "pga-me learns from the transitions of robots that"),
