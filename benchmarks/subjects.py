@@ -293,7 +293,7 @@ def _show_in(folder: Path) -> None:
     changed = {name: shown(given.get(name, "")).strip("'").replace("\0", "") for name in _ENVIRONMENT}
     least = {"ulimit -n": 8, "ulimit -v": 40_000}  # without which not even Python starts
     limits = [f"{name} {changed[name]}" for name in least if changed[name].isdecimal()]
-    limits = [limit for limit in limits if int(limit[10:]) >= least[limit[:9]]]
+    limits = [limit for limit in limits if least[limit[:9]] <= int(limit[10:]) < 2**53]  # in bash, 2**64 is 0
     environment = {name: value for name, value in changed.items() if "ulimit" not in name}
     ended = subprocess.run(
         [
