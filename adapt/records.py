@@ -12,7 +12,8 @@ from robots.errors import InvalidValueError
 FORMAT = "surefoot-recovery"
 VERSION = 7
 _NEGLIGIBLE = 0.005  # probability that rounds to 0.00
-_WALKING = 0.05  # share of the distance before the damage from which a robot is said to walk
+_WALKING = 1 / 3  # share of the distance before the damage from which a robot is said to walk
+_LIMPING = 0.05  # the same to limp
 
 
 def format_objective(value: float) -> str:
@@ -204,15 +205,17 @@ class Performance:
     falls: int
     episodes: int
 
-    def walks(self, least: float = 0.0) -> bool:
-        """Whether the robot usually stays on its feet and gets ahead, by at least so much [m]."""
-        return 2 * self.falls <= self.episodes and self.distance > 0 and self.distance >= least
+    def walks(self, before: float, share: float = _WALKING) -> bool:
+        """Whether the robot mostly stays on its feet and makes at least a share of the distance before [m]."""
+        upright = 2 * self.falls <= self.episodes
+        return upright and self.distance > 0 and self.distance >= share * before
 
-    def words(self, least: float = 0.0) -> str:
-        """What the robot does, in words; it walks only from so much progress [m] on."""
+    def words(self, before: float) -> str:
+        """What the robot does, in words, next to the distance that it walked before [m]."""
         falls = f"falls in {self.falls} of {self.episodes} episodes"
-        if self.walks(least):
-            return f"walks {self.distance:.2f} m" + (f", {falls}" if self.falls else "")
+        if self.walks(before, _LIMPING):
+            verb = "walks" if self.walks(before) else "limps"
+            return f"{verb} {self.distance:.2f} m" + (f", {falls}" if self.falls else "")
         if 2 * self.falls > self.episodes:
             return f"{falls}, after {self.distance:.2f} m"
         return f"{'hardly gets' if self.distance > 0 else 'does not get'} ahead: {self.distance:.2f} m"
@@ -285,14 +288,10 @@ class Recovery:
         return self.trials[-1].diagnosis
 
     @property
-    def walking(self) -> float:
-        """How far the damaged robot must get to be said to walk [m]: a twentieth of the distance before."""
-        return _WALKING * max(0.0, self.healthy.distance)
-
-    @property
     def verdict(self) -> str:
         """Whether a better gait than the incumbent was found, in a sentence."""
-        does = f"the robot {self.recovered.words(self.walking)}"
+        before = max(0.0, self.healthy.distance)
+        does = f"the robot {self.recovered.words(before)}"
         if self.row == self.incumbent:
             reason = self.confirmation.words if self.confirmation else "it is still the best of those tried"
             return f"no better gait was confirmed, the old one stays: {reason}; with it {does}"
@@ -303,9 +302,10 @@ class Recovery:
             return (
                 f"not clear: measured afresh, the new gait is better by no more than chance; with it {does}"
             )
-        if not self.recovered.walks(self.walking):
+        if not self.recovered.walks(before):
             return f"improved, but not recovered: with the new gait {does}"
-        return f"recovered: with the new gait {does}"
+        share = f", {self.recovered.distance / before:.0%} of what it did when whole" if before else ""
+        return f"recovered: with the new gait {does}{share}"
 
     def performances(self) -> dict[str, Performance]:
         """What was measured, by name."""

@@ -13,10 +13,9 @@ from adapt.objective import Progress, RecoveryObjective, find_objective
 from adapt.oracle import find_oracle, true_objectives
 from adapt.records import Outcome, Performance, Recovery, Trial
 from adapt.rehearsal.table import Table
-from adapt.relearning.refinement import RefinementSettings
 from adapt.selectors.catalogue import AnySelector, choose_selector, make_selector
 from adapt.selectors.selector import Context, Prior, Selector
-from adapt.self_model.twin import Thinking
+from adapt.self_model.twin import RefinementSettings, Thinking
 from repertoire.evaluation.evaluator import Evaluation, Evaluator
 from repertoire.repertoire import Repertoire
 from robots.errors import InvalidValueError

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from adapt.objective import RecoveryObjective
+from adapt.self_model.twin import RefinementSettings
 from repertoire.execution.executor import Executor, start_executor
 from repertoire.strategies.sep_cma_es import SepCMAESSettings
 from robots.robot import Robot
@@ -35,21 +36,6 @@ class Refinement:
     score: float
     before: float
     episodes: int
-
-
-@dataclass(frozen=True)
-class RefinementSettings:
-    """How long and how widely to search.
-
-    Attributes:
-        episodes: at most.
-        batch_size: samples of a generation.
-        sigma0: initial step size, in units of the gaits' parameters; None for one that follows from them.
-    """
-
-    episodes: int = 4_000
-    batch_size: int = 40
-    sigma0: float | None = None
 
 
 def refine(

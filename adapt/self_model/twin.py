@@ -11,7 +11,6 @@ import numpy as np
 from adapt.damage.damage import Damage
 from adapt.damage.parts import RobotParts
 from adapt.objective import RecoveryObjective, Reward
-from adapt.relearning.refinement import RefinementSettings
 from repertoire.repertoire import Repertoire
 from robots.errors import InvalidValueError
 from robots.evaluations import Request
@@ -21,6 +20,21 @@ from robots.simulation.simulation import Simulation
 from robots.simulation.trace import SENSORS
 
 _KEPT = 200  # compiled models, of about 2 MB each, those used last
+
+
+@dataclass(frozen=True)
+class RefinementSettings:
+    """How long and how widely to search for better gaits, see `adapt.relearning`.
+
+    Attributes:
+        episodes: at most.
+        batch_size: samples of a generation.
+        sigma0: initial step size, in units of the gaits' parameters; None for one that follows from them.
+    """
+
+    episodes: int = 4_000
+    batch_size: int = 40
+    sigma0: float | None = None
 
 
 @dataclass(frozen=True, eq=False)

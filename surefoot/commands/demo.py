@@ -195,9 +195,8 @@ def _recover(
 ) -> None:
     """Break the robot, recover, and film it."""
     import surefoot
-    from adapt.relearning.refinement import RefinementSettings
     from adapt.report import save_recovery
-    from adapt.self_model.twin import Thinking
+    from adapt.self_model.twin import RefinementSettings, Thinking
 
     console.print(
         f"\n3. Break the robot: {damage} ({damage.summary}). The robot is not told what broke. After each "

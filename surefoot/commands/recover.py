@@ -9,7 +9,7 @@ from adapt.damage.damage import Damage
 from adapt.objective import OBJECTIVES
 from adapt.records import Recovery, Trial, diagnosis_words, format_objective
 from adapt.rehearsal.table import Table
-from adapt.relearning.refinement import RefinementSettings
+from adapt.self_model.twin import RefinementSettings
 from repertoire.repertoire import Repertoire, format_cell
 from repertoire.storage.files import RunFiles
 from robots.simulation.trace import SENSORS
@@ -252,6 +252,6 @@ def print_performances(recovery: Recovery) -> None:
     for name, performance in recovery.performances().items():
         console.print(
             f"{name:>10} {format_objective(performance.objective):>8} ± "
-            f"{format_objective(performance.standard_error)}  {performance.words(recovery.walking)}"
+            f"{format_objective(performance.standard_error)}  {performance.words(recovery.healthy.distance)}"
         )
     console.print(recovery.verdict)

@@ -206,14 +206,18 @@ def test_the_loop_tells_the_selector_what_was_measured(made_up, go):
 def test_levels_are_means_on_common_seeds_that_no_trial_saw(go):
     recovery = go(trials=5, confirmations=0, oracle=True)
     trials = {trial.seed for trial in recovery.trials}
-    (_, first), *others = FakeSimulation.seeds  # the first of all tells which are the best
-    levels = [(damaged, seeds) for damaged, seeds in others if len(seeds) == PERFORMANCE_EPISODES]
-    comparisons = [first, *(seeds for _, seeds in others if len(seeds) > PERFORMANCE_EPISODES)]
-    assert [len(seeds) for seeds in comparisons] == [
-        5 * ORACLE_EPISODES,
-        5 * PERFORMANCE_EPISODES,  # which is the incumbent
-        5 * FINAL_EPISODES,  # and which of the finalists is best
+    (_, incumbents), (_, healthy), (_, every), *others = FakeSimulation.seeds
+    levels = [
+        (False, healthy),
+        *((damaged, seeds) for damaged, seeds in others if len(seeds) == len(healthy)),
     ]
+    comparisons = [incumbents, every, *(seeds for _, seeds in others if len(seeds) > len(healthy))]
+    assert [len(seeds) for seeds in comparisons] == [
+        5 * PERFORMANCE_EPISODES,  # which is the incumbent
+        5 * ORACLE_EPISODES,  # which are the finalists
+        5 * FINAL_EPISODES,  # and which of them is best
+    ]
+    assert len(healthy) == PERFORMANCE_EPISODES
     compared = {int(seed) for seeds in comparisons for seed in seeds}
     assert sorted(damaged for damaged, _ in levels) == [False, True, True, True]
     for _, seeds in levels:

@@ -134,9 +134,11 @@ def test_the_verdict_never_calls_a_fall_or_the_old_gait_a_recovery() -> None:
     standing, falling = Performance(1200, 1, 3.79, 0, 10), Performance(1200, 1, 3.79, 7, 10)
     unclear = replace(standing, standard_error=1300)
     creeping = Performance(1200, 1, 0.04, 0, 10)  # the healthy robot makes 1 m
+    limping = Performance(1200, 1, 0.3, 0, 10)
     backwards, poor = Performance(1200, 1, -0.3, 1, 10), Performance(90, 1, 0.5, 0, 10)
     for performance, words in (
-        (standing, "recovered: with the new gait the robot walks 3.79 m"),
+        (standing, "recovered: with the new gait the robot walks 3.79 m, 379% of what it did when whole"),
+        (limping, "improved, but not recovered: with the new gait the robot limps 0.30 m"),
         (falling, "improved, but not recovered: with the new gait the robot falls in 7 of 10 episodes"),
         (backwards, "improved, but not recovered: with the new gait the robot does not get ahead: -0.30 m"),
         (poor, "not recovered: the new gait does no better than the old one"),
@@ -146,7 +148,7 @@ def test_the_verdict_never_calls_a_fall_or_the_old_gait_a_recovery() -> None:
         assert replace(found, recovered=performance).verdict.startswith(words)
     stays = replace(found, row=found.incumbent, recovered=falling).verdict
     assert "still the best of those tried; with it the robot falls in 7 of 10 episodes" in stays
-    assert Performance(5, 1, 2.0, 3, 10).words() == "walks 2.00 m, falls in 3 of 10 episodes"
+    assert Performance(5, 1, 2.0, 3, 10).words(6.0) == "walks 2.00 m, falls in 3 of 10 episodes"
 
 
 def test_a_diagnosis_in_words() -> None:

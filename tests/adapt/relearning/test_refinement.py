@@ -13,8 +13,8 @@ from adapt.rehearsal.rehearsal import rehearsal, rehearsed_table
 from adapt.rehearsal.storage import read_table, write_table
 from adapt.rehearsal.table import join, widen
 from adapt.relearning.keeping import keep_gaits
-from adapt.relearning.refinement import RefinementSettings, refine
-from adapt.self_model.twin import Thinking
+from adapt.relearning.refinement import refine
+from adapt.self_model.twin import RefinementSettings, Thinking
 from robots.errors import InvalidValueError, UnknownNameError
 from robots.simulation.simulation import Simulation
 from tests.adapt.self_model.small_minds import STEPS, short_gaits
