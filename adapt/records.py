@@ -206,7 +206,7 @@ class Performance:
     episodes: int
 
     def walks(self, before: float, share: float = _WALKING) -> bool:
-        """Whether the robot mostly stays on its feet and makes at least a share of the distance before [m]."""
+        """Whether the robot mostly stays up and makes at least a share of the distance before [m]."""
         upright = 2 * self.falls <= self.episodes
         return upright and self.distance > 0 and self.distance >= share * before
 

@@ -79,10 +79,13 @@ def refine(
         while spent < settings.episodes:
             samples = strategy.ask()
             values = search.values(samples)
-            strategy.tell(np.argsort(-values, kind="stable"))
+            order = np.argsort(-values, kind="stable")
+            strategy.tell(order)
             spent += len(samples) * search.models
             if on_progress:
                 on_progress(min(1.0, spent / settings.episodes))
+            if strategy.converged(values[order]):
+                break
         mean = strategy.mean.astype(np.float32)
         before, after = search.finals(np.stack([solutions[start], mean]), fresh=True)
     finally:

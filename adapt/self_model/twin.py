@@ -30,11 +30,22 @@ class RefinementSettings:
         episodes: at most.
         batch_size: samples of a generation.
         sigma0: initial step size, in units of the gaits' parameters; None for one that follows from them.
+
+    Raises:
+        InvalidValueError: a number is out of range.
     """
 
     episodes: int = 4_000
     batch_size: int = 40
     sigma0: float | None = None
+
+    def __post_init__(self) -> None:
+        for name, least in (("episodes", 1), ("batch_size", 2)):
+            value = getattr(self, name)
+            if not isinstance(value, int) or value < least:
+                raise InvalidValueError(f"{name} must be a whole number of at least {least}, not {value!r}")
+        if self.sigma0 is not None and not 0 < self.sigma0 < math.inf:
+            raise InvalidValueError(f"sigma0 must be positive and finite, not {self.sigma0!r}")
 
 
 @dataclass(frozen=True, eq=False)

@@ -54,9 +54,17 @@ def test_a_search_that_finds_nothing_better_gives_back_where_it_started() -> Non
     robot, start = short_gaits().robot, short_gaits().elites.solutions[:2]
     settings = RefinementSettings(episodes=30, batch_size=4, sigma0=1e-9)
     found = refine([robot], start, objective=PROGRESS, settings=settings, seed=1, threads=1)
-    if found.score == found.before:
-        np.testing.assert_array_equal(found.solution, start[found.start])
-    assert found.score == pytest.approx(found.before, abs=1e-3)
+    np.testing.assert_array_equal(found.solution, start[found.start])
+    assert found.score == found.before
+
+
+@pytest.mark.parametrize(
+    "wrong", [{"episodes": 0}, {"episodes": 1.5}, {"batch_size": 1}, {"sigma0": 0.0}, {"sigma0": np.nan}]
+)
+def test_settings_that_cannot_be(wrong) -> None:
+    (name,) = wrong
+    with pytest.raises(InvalidValueError, match=f"{name} must be"):
+        RefinementSettings(**wrong)
 
 
 def test_progress_is_what_was_walked_less_a_price_for_the_time_after_a_fall() -> None:
