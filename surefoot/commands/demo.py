@@ -55,7 +55,7 @@ class TrainingDemoSettings(DemoSettings):
     """
 
     algorithm: str = "sep-cma-mae"
-    evaluations: int = 10_000
+    evaluations: int = 14_000
     sigma0: float = 0.1
     episode_steps: int = 300
     hidden: tuple[int, ...] = (32, 32)
@@ -63,7 +63,7 @@ class TrainingDemoSettings(DemoSettings):
     kept: int = 100
 
 
-TRAINED_HERE = TrainingDemoSettings("ant", "back_right:dead", 300, 3000, seconds=6.0)
+TRAINED_HERE = TrainingDemoSettings("ant", "back_right:dead", 300, 2000, seconds=6.0)
 INCLUDED = {
     "ant": DemoSettings("ant", "front_left:lost", 300, 3000, seconds=8.0),
     "hexapod": DemoSettings("hexapod", "left_front:lost", 600, 3000, seconds=5.0),
