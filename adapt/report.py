@@ -67,7 +67,8 @@ def draw_recovery(recovery: Recovery, path: Path) -> None:
     _draw_levels(axes, recovery)
     if two:
         draw_diagnosis(below, [trial.diagnosis for trial in recovery.trials])
-    _label_trials(below, [format_cell(trial.cell) for trial in recovery.trials])
+    cells = ["refined" if trial.refined else format_cell(trial.cell) for trial in recovery.trials]
+    _label_trials(below, cells)
     title = f"{recovery.robot} with {recovery.damage}\n{recovery.effort}, {recovery.selector}"
     axes.set_title(title, loc="left", fontsize=11)
     handles, labels = axes.get_legend_handles_labels()
@@ -95,7 +96,8 @@ def _draw_trials(axes: Axes, recovery: Recovery) -> None:
     if fell.any():
         axes.plot(numbers[fell], measured[fell], "x", color="black", ms=11, mew=1.5, label="it fell")
     axes.margins(y=0.08)
-    axes.set_ylabel("objective [sum of rewards]")
+    progress = recovery.objective == "progress"
+    axes.set_ylabel("progress while up [m]" if progress else "objective [sum of rewards]")
     axes.yaxis.set_major_formatter("{x:,.4g}")
     axes.spines[["top", "right"]].set_visible(False)
 

@@ -241,14 +241,14 @@ def _film(
         ("2_damaged_old_gait", f"{damage}, old gait", damaged, recovery.incumbent),
         ("3_damaged_new_gait", f"{damage}, new gait", damaged, recovery.row),
     ):
-        cell = recovery.cell if row == recovery.row else repertoire.cell(row)
-        origin = "refined from cell" if row >= len(repertoire) else "cell"
+        refined = row >= len(repertoire)
+        origin = "refined" if refined else f"cell\u00a0{format_cell(repertoire.cell(row))}"
         telemetry = film(
             robot,
             solutions[row],
             seconds=settings.seconds,
             seed=seed,
             video=out / f"{name}.mp4",
-            caption=f"{scene}: {origin}\u00a0{format_cell(cell)}",
+            caption=f"{scene}: {origin}",
         )
         console.print(f"{name}: {telemetry.summary()}")
