@@ -33,7 +33,7 @@ test-oldest: ## run a slice of the tests with the lowest versions that pyproject
 	$(PYTHON) -m venv .venv-oldest
 	.venv-oldest/bin/python -m pip install --quiet --disable-pip-version-check uv
 	.venv-oldest/bin/uv pip install --quiet --python .venv-oldest/bin/python --resolution lowest-direct --editable '.[dev]'
-	NUMBA_CACHE_DIR=.venv-oldest/kernels .venv-oldest/bin/python -m pytest -p no:cacheprovider $(OLDEST_TESTS)
+	NUMBA_CACHE_DIR=.venv-oldest/kernels .venv-oldest/bin/python -m pytest -p no:cacheprovider --numprocesses auto --dist loadgroup $(OLDEST_TESTS)
 
 check: $(INSTALLED) ## format, lint and types
 	$(BIN)/ruff format --check .

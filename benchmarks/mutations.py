@@ -6,6 +6,7 @@ import math
 import re
 import xml.etree.ElementTree as ElementTree
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -162,7 +163,8 @@ def mutate_tree(tree: Any, rng: Rng) -> Any:
         elif kind == 1 and isinstance(parent, dict):
             parent[pick(rng, ("", "x", "kind", 1, None, "\x1b[2J"))] = parent.pop(key)
         elif kind == 2 and isinstance(value, int | float) and not isinstance(value, bool):
-            parent[key] = type(value)(value * pick(rng, (-1, 0, 0.5, 1.5, 2, 10, 10**6)))
+            with suppress(OverflowError):  # of an integer that no float can hold
+                parent[key] = type(value)(value * pick(rng, (-1, 0, 0.5, 1.5, 2, 10, 10**6)))
         elif kind == 3 and isinstance(value, str):
             parent[key] = _mutate_words(value, rng)
         elif kind == 4:

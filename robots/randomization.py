@@ -8,6 +8,7 @@ import numpy as np
 from robots.description import Randomization
 from robots.errors import InvalidValueError
 from robots.files.records import validate
+from robots.files.texts import parse_number
 from robots.robot import Faults, Robot
 from robots.seeds import SeedFamily
 
@@ -86,24 +87,25 @@ def read_randomization(text: str, robot: Robot) -> Randomization | None:
         return robot.description.randomization or DEFAULT
     values: dict[str, object] = {}
     for part in text.split(","):
-        name, _, value = part.partition("=")
-        numbers = [_number(piece, text) for piece in value.split(":")]
-        values[name.strip()] = numbers if len(numbers) > 1 else numbers[0]
+        name, _, value = (piece.strip() for piece in part.partition("="))
+        try:
+            numbers = [_whole(parse_number(piece)) for piece in value.split(":")]
+        except ValueError:
+            numbers = []
+        if not numbers or name in values:
+            raise InvalidValueError(
+                "randomization must be none, default, or ranges such as mass=0.8:1.2,delay=0:2, each once, "
+                f"not {text!r}"
+            )
+        values[name] = numbers if len(numbers) > 1 else numbers[0]
     try:
         return validate(Randomization, values)
     except InvalidValueError as error:
         raise InvalidValueError(f"randomization: {error}") from error
 
 
-def _number(piece: str, text: str) -> float | int:
-    for kind in (int, float):
-        try:
-            return kind(piece)
-        except ValueError:
-            continue
-    raise InvalidValueError(
-        f"randomization must be none, default, or ranges such as mass=0.8:1.2,delay=0:2, not {text!r}"
-    )
+def _whole(number: float) -> float | int:
+    return int(number) if number.is_integer() else number
 
 
 def _check(robot: Robot, randomization: Randomization) -> None:

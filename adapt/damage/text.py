@@ -11,7 +11,7 @@ from adapt.damage.library import damage_library
 from adapt.damage.parts import RobotParts, sort_words
 from robots.description import Description
 from robots.errors import InvalidFileError, InvalidValueError, SurefootError, UnknownNameError, shown
-from robots.files.texts import parse_yaml, read_text
+from robots.files.texts import parse_number, parse_yaml, read_text
 from robots.robot import Robot
 from robots.words import wrapped
 
@@ -74,7 +74,7 @@ def _read_defect(part: str, text: str, example: str) -> Defect:
         raise UnknownNameError("kind of damage", kind, kinds)
     target = "=".join(piece.strip() for piece in target.split("="))
     try:
-        value = float(strength) if at else None
+        value = parse_number(strength) if at else None
     except ValueError:
         raise InvalidValueError(f"the strength in {part!r} must be a number, not {strength!r}") from None
     return kinds[kind](target, value)

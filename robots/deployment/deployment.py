@@ -153,12 +153,11 @@ def deploy(
 
 def _whole_steps(robot: Robot, seconds: float) -> int:
     """Control steps that a duration lasts."""
-    if not np.isfinite(seconds) or round(seconds / robot.control_step) < 1:
+    if not robot.control_step / 2 < seconds <= _LONGEST:
         raise InvalidValueError(
-            f"seconds must last a control step of {robot.control_step:g} s or more, not {seconds}"
+            f"seconds must last a control step of {robot.control_step:g} s or more, at most {_LONGEST:g} s, "
+            f"not {seconds:g}"
         )
-    if seconds > _LONGEST:
-        raise InvalidValueError(f"seconds must be at most {_LONGEST:g}, not {seconds:g}")
     return round(seconds / robot.control_step)
 
 

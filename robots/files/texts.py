@@ -39,6 +39,17 @@ def check_values(tree: object) -> None:
             waiting += [*value, *value.values()] if isinstance(value, dict) else value
 
 
+def parse_number(text: str) -> float:
+    """The number that a text writes in the digits 0 to 9, without the underscores that Python knows.
+
+    Raises:
+        ValueError: it writes none.
+    """
+    if not text.isascii() or "_" in text:
+        raise ValueError(f"{shown(text)} is not a number")
+    return float(text)
+
+
 def read_text(path: Path) -> str:
     """Read a text file.
 

@@ -23,7 +23,7 @@ _SUBJECTS = ("self-model", "rehearsed")  # the first of them that ran is compare
 _TESTED = (5, 10, 20)  # numbers of trials after which selectors are compared in pairs
 _ENOUGH = 5  # recoveries from each damage, of which a bootstrap can draw enough different samples
 _TEMPLATE = Path(__file__).with_name("report.md")
-_PATIENCE = 60.0  # [s] for another process that writes the same report
+_PATIENCE = 900.0  # [s] for another process that writes the same report
 
 
 def write_report(results: Results, folder: Path, *, notes: Sequence[str]) -> list[Path]:

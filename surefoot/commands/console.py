@@ -53,6 +53,12 @@ class _InWords(click.ParamType):
             return ""
         return f"{'above' if self.min_open else 'at least'} {self.min:g}"
 
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """Refuse digits that are not 0 to 9, and Python's underscores between them."""
+        if isinstance(value, str) and (not value.isascii() or "_" in value):
+            self.fail(f"{value!r} is not a number in the digits 0 to 9", param, ctx)
+        return super().convert(value, param, ctx)
+
     def fail(self, message: str, *context: Any) -> NoReturn:
         """Refuse a value in a sentence."""
         super().fail(message.replace("in the range ", "in the range: it must be "), *context)

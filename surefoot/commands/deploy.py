@@ -85,9 +85,7 @@ def deploy(
 
 def _parse_cell(text: str) -> tuple[int, ...]:
     """Read a cell such as 1,0,3,2."""
-    try:
-        return tuple(int(part) for part in text.split(","))
-    except ValueError:
-        raise click.UsageError(
-            f"--cell takes whole numbers with commas between, e.g. 1,0,3,2, not {text!r}"
-        ) from None
+    parts = [part.strip() for part in text.split(",")]
+    if not all(part.isascii() and part.isdecimal() and len(part) < 10 for part in parts):
+        raise click.UsageError(f"--cell takes whole numbers with commas between, e.g. 1,0,3,2, not {text!r}")
+    return tuple(map(int, parts))

@@ -134,9 +134,9 @@ def test_commands_work_without_a_home_and_say_so_once(tmp_path: Path) -> None:
     names = ("HOME", "XDG_CACHE_HOME", "NUMBA_CACHE_DIR", "MPLCONFIGDIR", "XDG_CONFIG_HOME")
     environment = {name: value for name, value in os.environ.items() if name not in names}
     environment |= {"TMPDIR": str(tmp_path), "PYTHONPATH": str(Path.cwd()), "NUMBA_DISABLE_JIT": "1"}
-    study = ["suite", "optimization", "--domains", "sphere-2", "--algorithms", "map-elites", "--trials", "2"]
+    study = ["suite", "optimization", "--domains", "sphere-2", "--algorithms", "map-elites", "--seeds", "2"]
     ended = subprocess.run(
-        [sys.executable, tmp_path / "main.py", *study, "--evaluations", "40", "--processes", "2"],
+        [sys.executable, tmp_path / "main.py", *study, "--evaluations", "40", "--threads", "2"],
         cwd=tmp_path,
         env=environment,
         capture_output=True,

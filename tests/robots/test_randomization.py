@@ -111,7 +111,7 @@ def test_a_randomization_is_read(text, expected):
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("mass", "must be none, default, or ranges such as mass=0.8:1.2,delay=0:2, not 'mass'"),
+        ("mass", "must be none, default, or ranges such as mass=0.8:1.2,delay=0:2, each once, not 'mass'"),
         ("mass=a:b", "must be none, default, or ranges such as"),
         ("mess=1:2", "randomization: unknown key 'mess'; available: mass, friction"),
         ("mass=-0.1:1", "randomization: mass.0: .*greater than 0, not -0.1"),

@@ -61,3 +61,26 @@ def test_networks_that_are_too_large_are_refused_in_a_sentence(run, tmp_path: Pa
         code, out, err = run("train", "ant", "--hidden", hidden, "--out", tmp_path / "run")
         assert (code, out, err.count("\n")) == (2, "", 1)
         assert message in err
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("train", "sphere-4", "--evaluations", "１００"),  # noqa: RUF001
+        ("train", "sphere-4", "--evaluations", "1_000"),
+        ("train", "sphere-1_0", "--evaluations", 100),
+        ("train", "sphere-4", "--evaluations", 100, "--sigma0", "٣"),
+        ("train", "sphere-4", "--evaluations", 100, "--archive", "cvt:1_0"),
+        ("train", "sphere-4", "--evaluations", 100, "--archive", "cvt:10,seed=1,seed=2"),
+        ("train", "hopper", "--evaluations", 100, "--hidden", "8,8_0"),
+        ("train", "hopper", "--evaluations", 100, "--randomization", "mass=0.8:1_0"),
+        ("train", "hopper", "--evaluations", 100, "--randomization", "mass=0.8:1.2,mass=0.8:1.2"),
+        ("recover", "hexapod", "--damage", "all:weak@0.５"),  # noqa: RUF001
+        ("deploy", "hexapod", "--cell", "1,1_0"),
+    ],
+)
+def test_numbers_are_written_in_plain_digits_and_settings_once(run, tmp_path: Path, words) -> None:
+    out = ["--out", tmp_path / "run"] if words[0] != "deploy" else []
+    code, _, err = run(*words, *out)
+    assert (code, err.count("\n")) == (2, 1)
+    assert not list(tmp_path.iterdir())

@@ -155,6 +155,7 @@ def test_a_film_goes_on_after_a_fall(ant, parameters):
         ({"seconds": -1}, "seconds must last a control step"),
         ({"seconds": float("nan")}, "seconds must last a control step"),
         ({"seconds": float("inf")}, "seconds must last a control step"),
+        ({"seconds": 1e308}, "at most 3600 s"),
         ({"seed": -1}, "seed must be at least 0"),
         ({"frame_every": 0}, "frame_every at least 1"),
         (
