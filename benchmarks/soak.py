@@ -164,12 +164,14 @@ class Case:
         how = ("--algorithm", algorithm, *_SEARCHES[algorithm], *size, *seed, *_TRAINING, "--out", "RUN")
         robot, steps, share = rng.choice(_ROBOTS), rng.randrange(30, 120), rng.choice((0, 0.3))
         damage = () if robot == "hopper" else ("--damage-share", share)  # it has no leg to spare
-        yield ["train", robot, "--hidden", 8, "--episode-steps", steps, *damage, *how]
+        models = ("--randomization", rng.choice(("none", "mass=0.8:1.2,delay=0:1,noise=0:0.02,models=3")))
+        yield ["train", robot, "--hidden", 8, "--episode-steps", steps, *damage, *models, *how]
         out = ("--threads", 1, *seed)
         again = ("--overwrite", *out)  # if a process is killed between its last file and its end
         damages = self.folder / "damages.yaml"
         yield ["rehearse", "RUN", "--damages", damages, "--episodes", 2, *again]
-        yield ["evaluate", "RUN", "--episodes", rng.randrange(2, 6), *again]
+        where = rng.choice((("--threads", 1), ("--threads", 1), ("--cluster", "local:1")))
+        yield ["evaluate", "RUN", "--episodes", rng.randrange(2, 6), "--overwrite", *where, *seed]
         yield ["recover", "RUN", "--damage", "all:weak@0.6", "--trials", 8, *again]
 
     def _disturbed(self, command: Sequence[object]) -> None:
