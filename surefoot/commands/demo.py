@@ -128,6 +128,7 @@ def _train(out: Path, settings: TrainingDemoSettings, seed: int, overwrite: bool
     from adapt.damage.kinds.ground import Friction
     from adapt.damage.kinds.limbs import Lost
     from adapt.damage.kinds.motors import Dead, Weak
+    from repertoire.plots import draw_repertoire
 
     console.print(
         f"1. Train a small repertoire of gaits for the {settings.robot}: {settings.evaluations} episodes."
@@ -144,7 +145,7 @@ def _train(out: Path, settings: TrainingDemoSettings, seed: int, overwrite: bool
         episode_steps=settings.episode_steps,
         progress=True,
     )
-    surefoot.show(trained, picture=out / "repertoire.png")
+    draw_repertoire(trained, out / "repertoire.png")
     console.print(
         f"{len(trained)} gaits, coverage {trained.metrics.coverage:.1%}. Each is evaluated again in "
         f"{settings.corrections} episodes, and the best are kept."
