@@ -399,6 +399,8 @@ def plan_rehearsal(
 
     robot = repertoire.robot
     library = damage_library(robot) if damages is None else damages
+    if isinstance(library, str):
+        library = [library]
     return rehearsal(repertoire, [_found_damage(one, robot) for one in library], **settings)
 
 

@@ -92,7 +92,8 @@ def demo(
     """Break a leg, walk on.
 
     Without ROBOT, gaits of the ant are trained first, which takes a few minutes on two cores. ROBOT is ant or
-    hexapod, whose trained and rehearsed gaits are included: damage, diagnosis and recovery in a minute.
+    hexapod, whose trained and rehearsed gaits are included: damage, diagnosis and recovery in about two
+    minutes.
     """
     from adapt.damage.text import parse_damage
     from robots.errors import UnknownNameError
