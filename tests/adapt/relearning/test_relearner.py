@@ -1,0 +1,63 @@
+"""What a relearner searches on, and what it makes known of the gaits that it finds."""
+
+import numpy as np
+import pytest
+
+from adapt.damage.text import parse_damage
+from adapt.objective import Progress
+from adapt.rehearsal.rehearsal import rehearsal, rehearsed_table
+from adapt.relearning import relearner as module
+from adapt.relearning.relearner import Relearner
+from adapt.self_model.twin import RefinementSettings, Thinking, Twin
+from tests.adapt.self_model.small_minds import STEPS, short_gaits
+
+LOST, DEAD = (parse_damage(f"left_front:{kind}", short_gaits().robot) for kind in ("lost", "dead"))
+
+
+def relearner() -> Relearner:
+    refinement = RefinementSettings(episodes=40, batch_size=4)
+    thinking = Thinking(
+        short_gaits(), None, 10, objective=Progress(0.1, STEPS), refinement=refinement, threads=1
+    )
+    return Relearner(Twin(thinking), seed=1)
+
+
+@pytest.mark.parametrize(
+    ("causes", "models"),
+    [
+        ([(LOST, 1.0)], ["left_front:lost"]),
+        ([(LOST, 0.97), (DEAD, 0.03)], ["left_front:lost"]),
+        ([(DEAD, 0.25), (LOST, 0.75)], ["left_front:dead"] * 2 + ["left_front:lost"] * 6),
+        ([(LOST, 0.15), (DEAD, 0.15)], ["left_front:lost"] * 4 + ["left_front:dead"] * 4),
+    ],
+)
+def test_models_are_drawn_in_proportion_and_one_that_is_certain_only_once(
+    causes, models, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    seen = []
+
+    def searched(robots, solutions, **settings):
+        seen.extend(robots)
+        raise InterruptedError
+
+    monkeypatch.setattr(module, "refine", searched)
+    with pytest.raises(InterruptedError):
+        relearner().refine(causes, [0, 1])
+    assert [robot.modifications[-1].label for robot in seen] == models
+
+
+def test_a_gait_is_rehearsed_as_the_others_were() -> None:
+    gaits = short_gaits(6)
+    with rehearsal(gaits, [LOST], episodes=3, seed=0, threads=1) as evaluation:
+        evaluation.run()
+        table = rehearsed_table(evaluation)
+    found, known = relearner(), Progress(0.1, STEPS).of_table(table)
+    rows = [
+        int(np.argmax((short_gaits().elites.solutions == one).all(axis=1))) for one in gaits.elites.solutions
+    ]
+    for place, row in enumerate(rows[:3]):
+        column, measures = found.rehearse(row, known)
+        assert column.conditions == table.conditions
+        assert column.evidence.shape == (2, 1, len(table.evidence_names))
+        np.testing.assert_allclose(column.distances[:, 0], table.distances[:, place], atol=0.15)
+        np.testing.assert_allclose(measures, table.evidence[0, place, :6], atol=0.15)
