@@ -2,6 +2,7 @@
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, replace
+from typing import ClassVar
 
 import numpy as np
 
@@ -19,12 +20,12 @@ class RecoveryObjective(ABC):
     """A number for each episode, by which gaits are selected, refined, confirmed and reported.
 
     Attributes:
+        name: one of `OBJECTIVES`.
         least: the worst value that counts.
-        unit: of the values, " m" or "".
     """
 
+    name: ClassVar[str]
     least: float
-    unit: str
 
     @abstractmethod
     def of(self, episodes: Episodes) -> np.ndarray:
@@ -40,7 +41,7 @@ class Reward(RecoveryObjective):
     """The objective of the training, which may pay a robot that stands as much as one that walks."""
 
     least: float
-    unit = ""
+    name = "reward"
 
     def of(self, episodes: Episodes) -> np.ndarray:
         """See `RecoveryObjective`."""
@@ -65,7 +66,7 @@ class Progress(RecoveryObjective):
 
     price: float
     steps: int
-    unit = " m"
+    name = "progress"
 
     def __post_init__(self) -> None:
         if not 0 < self.price < np.inf:

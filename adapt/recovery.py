@@ -121,7 +121,7 @@ def recover(
             robot=robot.name,
             damage=str(damage),
             selector=entry.name,
-            objective=objective if isinstance(aim, Progress) else "reward",
+            objective=aim.name,
             seed=seed,
             incumbent=incumbent,
             healthy=healthy,
