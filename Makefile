@@ -11,7 +11,7 @@ OLDEST_TESTS ?= tests/surefoot/test_api.py tests/surefoot/test_recover_command.p
 INSTALLED := $(VENV)/installed
 
 .DEFAULT_GOAL := help
-.PHONY: help install demo test test-oldest check format bench fuzz soak clean
+.PHONY: help install demo test test-oldest check docs format bench fuzz soak clean
 
 help: ## list what there is
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /\1\t/' | expand -t 14
@@ -20,7 +20,7 @@ install: $(INSTALLED) ## make a virtual environment and install surefoot in it
 
 $(INSTALLED): pyproject.toml
 	$(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[dev]'
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[dev,docs]'
 	touch $@
 
 demo: $(INSTALLED) ## train a small Ant repertoire, break a leg, walk on: about 4 minutes, results in demo/
@@ -40,6 +40,10 @@ check: $(INSTALLED) ## format, lint and types
 	$(BIN)/ruff check .
 	$(BIN)/mypy
 
+docs: $(INSTALLED) ## build the documentation in docs/_build/html, and check its links
+	$(BIN)/sphinx-build -W --keep-going --quiet -b html docs docs/_build/html
+	$(BIN)/python docs/check_links.py
+
 format: $(INSTALLED) ## put the code in its format
 	$(BIN)/ruff format .
 	$(BIN)/ruff check --fix .
@@ -54,4 +58,4 @@ soak: $(INSTALLED) ## kill runs at random and compare with undisturbed ones, for
 	$(BIN)/python -m benchmarks soak --minutes $(SOAK_MINUTES) --seed $(SOAK_SEED) --out soak.json
 
 clean: ## remove the virtual environment and what the demo made
-	rm -rf $(VENV) demo demo-hexapod build *.egg-info
+	rm -rf $(VENV) demo demo-hexapod build docs/_build *.egg-info

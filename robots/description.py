@@ -53,7 +53,7 @@ class Reward(Record):
     Attributes:
         alive: is added while the robot is alive and subtracted otherwise.
         progress: multiplies the speed towards the target [m/s].
-        electricity: multiplies the mean over the joints of |action · 0.1 · joint velocity [rad/s]|.
+        electricity: multiplies the mean over the joints of `|action · 0.1 · joint velocity [rad/s]|`.
         torque: multiplies the mean over the joints of action².
         joint_at_limit: multiplies the number of joints beyond 99% of their range.
     """
@@ -165,8 +165,8 @@ class Description(Record):
         start: positions of joints at the start of an episode where they differ from that pose [rad or m];
             of a free joint x, y, z and a quaternion.
         joints: actuated joints in the order of observations and actions.
-        drag: slows every body down by drag · v · (1 + |v|) [m/s²] at its speed v [m/s], and its turning by
-            drag · w · (1 + |w|) [rad/s²] at w [rad/s], as Bullet does; 0 for none.
+        drag: slows every body down by `drag · v · (1 + |v|)` [m/s²] at its speed v [m/s], and its turning by
+            `drag · w · (1 + |w|)` [rad/s²] at w [rad/s], as Bullet does; 0 for none.
         position_rates: share of its speed by which a joint's position changes, where it is not 1. The speed
             that such a joint shows is that of its position.
         ranges: narrower ranges of motion than the MJCF gives some of them, or ranges where it gives none

@@ -1,4 +1,4 @@
-"""Rehearsal tables in files; `docs/format.md` describes the file."""
+"""Rehearsal tables in files; `docs/reference/format.md` describes the file."""
 
 import json
 from pathlib import Path
@@ -38,7 +38,7 @@ _STEPS = {"objectives": 1e-4, "noise": 0.1, "evidence": 0.03, "evidence_std": 0.
 
 
 def write_table(path: str | Path, table: Table, identity: Identity) -> None:
-    """Write a table to a file in one step; what is read differs by the rounding that `docs/format.md` says.
+    """Write a table to a file in one step; reading gives the rounded values of `docs/reference/format.md`.
 
     Args:
         path: the file; its folder must exist.

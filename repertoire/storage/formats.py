@@ -62,7 +62,7 @@ class Contents:
         return value
 
     def checksum(self) -> str:
-        """BLAKE2b of all names, types, shapes and values: see `docs/format.md`."""
+        """BLAKE2b of all names, types, shapes and values: see `docs/reference/format.md`."""
         total = hashlib.blake2b(digest_size=32)
         for name, text in sorted(self.texts.items()):
             encoded = text.encode()

@@ -1,4 +1,4 @@
-"""Repertoire files: one HDF5 file holds everything. `docs/format.md` describes it."""
+"""Repertoire files: one HDF5 file holds everything. `docs/reference/format.md` describes it."""
 
 import json
 import math

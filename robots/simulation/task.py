@@ -1,6 +1,6 @@
 """The walking task as kernels: observation, reward, end of an episode, foot contact, and faults of signals.
 
-It follows the locomotion task of QDgym; `docs/robots.md` lists the definitions.
+It follows the locomotion task of QDgym; `docs/reference/robots.md` lists the definitions.
 """
 
 import math

@@ -23,7 +23,7 @@ from surefoot.commands.console import AnyPath, console, print_rendering_note
 def robots(name: str | None, picture: Path | None, check: bool, draft: Path | None, overwrite: bool) -> None:
     """List the robots that come with the package, or print the facts of the robot NAME.
 
-    NAME may also be the path of the YAML of your own robot; docs/own-robot.md tells how to make one.
+    NAME may also be the path of the YAML of your own robot: see docs/tutorials/own-robot.md.
     """
     if draft is not None:
         if name is not None or check or picture is not None:

@@ -39,7 +39,8 @@ class Mixture:
     Under a component the objective is F_j(x) + g(x), where g is a Gaussian process with mean 0 and covariance
     s² ((1 - c) k(x, x') + c). The covariance does not depend on j, so that all hypotheses of a level share
     one `Posterior`: with y_j = y - F_j at the trials, the belief's mean is F_j + Vᵀ z_j and its variance the
-    same for all j. A weight is the prior's times the likelihood of all trials, see `docs/adaptation.md`.
+    same for all j. A weight is the prior's times the likelihood of all trials
+    (`docs/explanations/recovery.md`).
 
     Args:
         hypotheses: h of them.

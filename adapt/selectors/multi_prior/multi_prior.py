@@ -25,7 +25,7 @@ class MultiPrior(Selector):
     posterior averages over all of them and over how far the truth may be from them.
 
     After each trial it updates the probabilities of all hypotheses with everything that was measured, see
-    `Mixture` and `docs/adaptation.md`. It tries the controller with the largest
+    `Mixture` and `docs/explanations/recovery.md`. It tries the controller with the largest
 
         EI(x) (1 - p(x))^exponent - cost p(x)
 

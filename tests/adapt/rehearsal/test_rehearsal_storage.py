@@ -18,7 +18,7 @@ from tests.adapt.rehearsal.made_up import made_up_table
 from tests.adapt.rehearsal.small import small_repertoire, small_robot
 from tests.repertoire.storage.test_storage import seal
 
-DOCS = Path(__file__).parents[3] / "docs" / "format.md"
+DOCS = Path(__file__).parents[3] / "docs" / "reference" / "format.md"
 REPERTOIRE = small_repertoire()
 NAMES = evidence_names(small_robot())
 TABLE = made_up_table(k=len(REPERTOIRE), names=NAMES)

@@ -23,7 +23,7 @@ from repertoire.storage.repertoires import fingerprint, read_repertoire, read_se
 from robots.errors import InvalidFileError, InvalidRobotError, InvalidValueError
 from robots.robot import load_robot, robot_from_text
 
-DOCS = Path(__file__).parents[3] / "docs" / "format.md"
+DOCS = Path(__file__).parents[3] / "docs" / "reference" / "format.md"
 GRID = (2, 3, 2, 1)
 CELLS = [1, 4, 11]
 

@@ -1,4 +1,4 @@
-"""What docs/own-robot.md tells to do works."""
+"""What docs/tutorials/own-robot.md tells to do works."""
 
 import re
 import shlex
@@ -6,7 +6,7 @@ from pathlib import Path
 
 from robots.description import Description
 
-DOCS = Path(__file__).parents[3] / "docs" / "own-robot.md"
+DOCS = Path(__file__).parents[3] / "docs" / "tutorials" / "own-robot.md"
 QUICK = {
     "train": ("--emitters", "1", "--batch-size", "4", "--episode-steps", "30"),
     "recover": ("--trials", "1"),
