@@ -10,7 +10,7 @@ import numpy as np
 from robots.errors import InvalidValueError
 
 FORMAT = "surefoot-recovery"
-VERSION = 7
+VERSION = 8
 _NEGLIGIBLE = 0.005  # probability that rounds to 0.00
 _WALKING = 1 / 3  # share of the distance before the damage from which a robot is said to walk
 _LIMPING = 0.05  # the same to limp
@@ -97,6 +97,7 @@ class Trial:
         diagnosis: what the selector then holds to be wrong, the most probable first: texts of damages, or
             "unknown", with their probabilities, those below a hundredth left out; empty if it does not ask.
         confirms: whether it is a confirmation trial, see `Confirmation`.
+        specialist: whether it is one of the repertoire's specialists.
         refined: whether the controller was found during the recovery, see `RefinedGait`.
         thought: what the selector simulated after it, if it did.
     """
@@ -112,6 +113,7 @@ class Trial:
     distance: float
     diagnosis: dict[str, float] = field(default_factory=dict)
     confirms: bool = False
+    specialist: bool = False
     refined: bool = False
     thought: Thought | None = None
 

@@ -87,7 +87,7 @@ def recover(
     robot, broken = repertoire.robot, damage.apply(repertoire.robot)
     with Evaluator(repertoire, {"intact": robot}, threads=threads) as intact:
         incumbent = find_incumbent(intact, seed=seed)
-        episodes = _episodes(intact, incumbent, seed)
+        episodes = fresh_episodes(intact, incumbent, seed)
         aim = find_objective(objective, repertoire, float(episodes.distances.mean()))
         healthy = performance_of(episodes, aim)
         table = table and aim.of_table(table)
@@ -113,7 +113,7 @@ def recover(
         search = ConfirmedSearch(make_selector(entry, context), incumbent, confirmations=confirmations)
         tried = _trials(damaged, seed, search, on_trial, traced=entry.thinks)
         chosen = search.recommendation()
-        recovered = performance_of(_episodes(damaged, chosen, seed), aim)
+        recovered = performance_of(fresh_episodes(damaged, chosen, seed), aim)
         best, reached = None, None
         if oracle and truth is not None:
             best, reached = _oracle(damaged, aim, truth, (chosen, recovered), seed)
@@ -125,7 +125,7 @@ def recover(
             seed=seed,
             incumbent=incumbent,
             healthy=healthy,
-            broken=performance_of(_episodes(damaged, incumbent, seed), aim),
+            broken=performance_of(fresh_episodes(damaged, incumbent, seed), aim),
             recovered=recovered,
             oracle=reached,
             oracle_row=best,
@@ -146,8 +146,8 @@ def _prior(
     on_progress: Callable[[float], None] | None,
 ) -> Prior:
     """What is known of all gaits on the intact robot, which run there if nobody knows how far they come."""
-    elites = intact.repertoire.elites
-    objectives = elites.objectives
+    gaits = intact.repertoire.gaits
+    objectives = gaits.objectives
     if isinstance(aim, Progress):
         if table is None:
             with Evaluation(intact, episodes=1, seed=seed, family=SeedFamily.REHEARSAL) as evaluation:
@@ -155,7 +155,7 @@ def _prior(
                 objectives = aim.of(evaluation.results())
         else:
             objectives = np.asarray(table.objectives[0], np.float64)
-    return Prior(objectives, elites.measures, aim.least)
+    return Prior(objectives, gaits.measures, aim.least)
 
 
 def _trials(
@@ -182,7 +182,7 @@ def _trials(
 def find_incumbent(evaluator: Evaluator, *, seed: int) -> int:
     """Row of the controller that the intact robot walks with.
 
-    Of the 20 with the highest objectives in the repertoire it is the one with the highest mean over ten fresh
+    Of the 20 elites with the highest objectives it is the one with the highest mean over ten fresh
     episodes, the same for all: the highest objective may be that of a single lucky episode.
     """
     objectives = evaluator.repertoire.elites.objectives
@@ -199,11 +199,11 @@ def _oracle(
 ) -> tuple[int, Performance]:
     """Row of the best controller, and how well it does; that handed over where it does better."""
     best = find_oracle(evaluator, truth, seed=seed, rows=[chosen[0]])
-    found = performance_of(_episodes(evaluator, best, seed), aim)
+    found = performance_of(fresh_episodes(evaluator, best, seed), aim)
     return (best, found) if found.objective >= chosen[1].objective else chosen
 
 
-def _episodes(evaluator: Evaluator, row: int, seed: int) -> Episodes:
+def fresh_episodes(evaluator: Evaluator, row: int, seed: int) -> Episodes:
     """`PERFORMANCE_EPISODES` fresh episodes of a controller."""
     seeds = derive_seeds(seed, SeedFamily.CONFIRMATION, 0, PERFORMANCE_EPISODES)
     return evaluator.run(np.full(PERFORMANCE_EPISODES, row), seeds)
@@ -241,6 +241,7 @@ def _try(
         number=number,
         row=row,
         cell=_cell(evaluator, search.selector, row),
+        specialist=len(evaluator.repertoire.elites) <= row < len(evaluator.repertoire),
         refined=row >= len(evaluator.repertoire),
         seed=int(seeds[0]),
         predicted=predicted,
@@ -274,12 +275,12 @@ def _check_whole(name: str, value: object, least: int) -> None:
 
 def _check_repertoire(repertoire: Repertoire) -> None:
     """Refuse what no recovery can start from."""
-    if not len(repertoire):
+    if not len(repertoire.elites):
         raise InvalidValueError("the repertoire is empty: there is no controller to try")
     controller = repertoire.robot.controller
     if (
         repertoire.controller != controller.shape
-        or repertoire.elites.solutions.shape[1] != controller.parameter_count
+        or repertoire.gaits.solutions.shape[1] != controller.parameter_count
     ):
         raise InvalidValueError(
             f"the repertoire's {repertoire.controller} controllers do not fit the {repertoire.robot.name}, "

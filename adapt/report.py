@@ -10,7 +10,7 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from adapt.records import Recovery, format_objective
+from adapt.records import Recovery, Trial, format_objective
 from repertoire.execution.provenance import processors
 from repertoire.palette import BLUE, COLORS, GREEN, GREY, PURPLE, VERMILION
 from repertoire.plots import save_figure
@@ -67,13 +67,19 @@ def draw_recovery(recovery: Recovery, path: Path) -> None:
     _draw_levels(axes, recovery)
     if two:
         draw_diagnosis(below, [trial.diagnosis for trial in recovery.trials])
-    cells = ["refined" if trial.refined else format_cell(trial.cell) for trial in recovery.trials]
-    _label_trials(below, cells)
+    _label_trials(below, [_place(trial) for trial in recovery.trials])
     title = f"{recovery.robot} with {recovery.damage}\n{recovery.effort}, {recovery.selector}"
     axes.set_title(title, loc="left", fontsize=11)
     handles, labels = axes.get_legend_handles_labels()
     figure.legend(handles, labels, loc="outside lower left", ncols=4, frameon=False, fontsize=9)
     save_figure(figure, path)
+
+
+def _place(trial: Trial) -> str:
+    """What names the gait of a trial."""
+    if trial.refined:
+        return "refined"
+    return f"row {trial.row}" if trial.specialist else format_cell(trial.cell)
 
 
 def _draw_trials(axes: Axes, recovery: Recovery) -> None:

@@ -47,7 +47,7 @@ def draw_repertoire(repertoire: Repertoire, path: str | Path) -> None:
     """
     figure = Figure(figsize=(_WIDTH + 2.4, _height(repertoire) + 1.15), layout="constrained")
     _draw_archive(figure, figure.add_subplot(), repertoire)
-    ringed = " (ringed)" if len(repertoire) else ""
+    ringed = " (ringed)" if len(repertoire.elites) else ""
     figure.suptitle(_headline(repertoire) + ringed, x=0.01, ha="left", fontsize=11)
     save_figure(figure, path)
 
@@ -207,10 +207,10 @@ def _draw_archive(
         _label_measures(axes, repertoire)
     if regions is None and values.ndim == 1:
         axes.set_ylabel(_objective_words(repertoire))
-    elif len(repertoire):
+    elif len(repertoire.elites):
         bar = figure.colorbar(ScalarMappable(norm, _COLORS), ax=axes, fraction=0.05, pad=0.02)
         bar.set_label(_objective_words(repertoire))
-    if len(repertoire):
+    if len(repertoire.elites):
         _ring_best(axes, repertoire, regions)
 
 

@@ -3,6 +3,7 @@
 import math
 import textwrap
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from html import escape
 from typing import TYPE_CHECKING, Literal
 
@@ -12,6 +13,7 @@ from repertoire.algorithms.settings import Settings
 from repertoire.archives.archive import Elites
 from repertoire.metrics import Metrics, measure
 from repertoire.problems.record import ProblemRecord
+from repertoire.specialists import Specialists, joined
 from robots.errors import InvalidValueError
 from robots.robot import Robot
 from robots.words import short, version_words
@@ -23,6 +25,7 @@ if TYPE_CHECKING:
 
 _DECILE = 0.1
 _WIDTH = 110  # of a line that outlines a repertoire [characters]
+Which = tuple[int, ...] | int | Literal["best"]  # cell or row of a gait, or the best elite
 
 
 @dataclass(frozen=True, eq=False)
@@ -76,6 +79,9 @@ class Spread:
 class Repertoire:
     """The elites of a result archive, with everything needed to understand and use them.
 
+    Its gaits are the elites, which metrics and pictures are about, and after them its specialists. Rows count
+    them in this order.
+
     Attributes:
         problem: the facts of the problem that they solve.
         settings: of the search that found them.
@@ -84,6 +90,7 @@ class Repertoire:
         history: columns of equal length, one row per iteration of training.
         versions: of the software that trained it, by name.
         spread: of the elites, if it was corrected: objectives and measures are then means over episodes.
+        specialists: gaits for damages, which do not compete for cells; None if there are none.
     """
 
     problem: ProblemRecord
@@ -93,9 +100,21 @@ class Repertoire:
     history: dict[str, np.ndarray] = field(default_factory=dict)
     versions: dict[str, str] = field(default_factory=dict)
     spread: Spread | None = None
+    specialists: Specialists | None = None
 
     def __len__(self) -> int:
-        return len(self.elites)
+        return len(self.elites) + len(self.specialists or ())
+
+    @cached_property
+    def gaits(self) -> Elites:
+        """All that can be walked with, by row: the elites, then the specialists."""
+        return self.elites if self.specialists is None else joined(self.elites, self.specialists.gaits)
+
+    @property
+    def origins(self) -> np.ndarray:
+        """Cells of the elites from which all gaits descend, by row."""
+        cells, found = self.elites.cells, self.specialists
+        return cells if found is None else np.concatenate([cells, found.parents])
 
     def __repr__(self) -> str:
         return "\n".join(f"{name:<12}{value}" for name, value in self._outline().items())
@@ -166,11 +185,30 @@ class Repertoire:
         """Row of the elite with the highest objective.
 
         Raises:
-            InvalidValueError: the repertoire is empty.
+            InvalidValueError: the repertoire has no elites.
         """
-        if not len(self):
+        if not len(self.elites):
             raise InvalidValueError("the repertoire is empty: it has no best controller")
         return int(np.argmax(self.elites.objectives))
+
+    def find(self, which: Which) -> int:
+        """Row of a gait.
+
+        Args:
+            which: the cell of an elite; a row, counted from 0; or the elite with the highest objective.
+
+        Raises:
+            InvalidValueError: the repertoire has no elites, or there is no such cell or row.
+        """
+        if which == "best":
+            return self.best()
+        if not isinstance(which, int | np.integer):
+            return self.row(which)
+        if not 0 <= which < len(self):
+            raise InvalidValueError(
+                f"there is no row {which}: the repertoire has {len(self):,} gaits, counted from 0"
+            )
+        return int(which)
 
     def row(self, cell: tuple[int, ...]) -> int:
         """Row of the elite in a cell.
@@ -194,53 +232,59 @@ class Repertoire:
             raise InvalidValueError(f"cell {format_cell(cell)} is empty; {self._occupied_near(cell)}")
         return int(found[0])
 
-    def cell(self, row: int) -> tuple[int, ...]:
-        """Index along each measure of an elite's cell."""
-        return tuple(int(i) for i in np.unravel_index(self.elites.cells[row], self.grid))
+    def label(self, row: int) -> str:
+        """What names a gait: the cell of an elite, the row of a specialist, which cells do not tell apart."""
+        return f"cell {format_cell(self.cell(row))}" if row < len(self.elites) else f"row {row}"
 
-    def policy(
-        self, which: tuple[int, ...] | Literal["best"] = "best", *, on_invalid: "OnInvalid" = "refuse"
-    ) -> "Policy":
+    def cell(self, row: int) -> tuple[int, ...]:
+        """Index along each measure of a gait's cell."""
+        return tuple(int(i) for i in np.unravel_index(self.gaits.cells[row], self.grid))
+
+    def policy(self, which: Which = "best", *, on_invalid: "OnInvalid" = "refuse") -> "Policy":
         """One of its controllers, as a function from observations to actions.
 
         Args:
-            which: the cell of the controller, or the one with the highest objective.
+            which: see `find`.
             on_invalid: what to do with observations that are not finite, see `Policy`.
 
         Raises:
-            InvalidValueError: the repertoire has no robot or is empty, or there is no such cell or
+            InvalidValueError: the repertoire has no robot or is empty, or there is no such cell, row or
                 `on_invalid`.
         """
         from robots.controllers.controller import Policy
 
-        row = self.best() if which == "best" else self.row(which)
-        return Policy(self.robot.controller, self.elites.solutions[row], on_invalid=on_invalid)
+        return Policy(self.robot.controller, self.gaits.solutions[self.find(which)], on_invalid=on_invalid)
 
     def to_pandas(self, *, solutions: bool = False) -> "pandas.DataFrame":
-        """A table with a row per elite: its cell, objective and measures, and their spread if it is known.
+        """A table with a row per gait: its cell, objective and measures, and their spread if it is known.
 
-        With its solution, if that is asked for, in columns `parameter 1` to `parameter n`.
+        Of specialists also the damages that they were refined for. With its solution, if that is asked for,
+        in columns `parameter 1` to `parameter n`.
         """
         import pandas  # takes a third of a second
 
         columns = {
             "cell": [self.cell(row) for row in range(len(self))],
-            "objective": self.elites.objectives,
-            **dict(zip(self.problem.measure_names, self.elites.measures.T, strict=True)),
+            "objective": self.gaits.objectives,
+            **dict(zip(self.problem.measure_names, self.gaits.measures.T, strict=True)),
         }
+        unknown = np.full(len(self) - len(self.elites), np.nan)  # the spread of specialists
         if self.spread is not None:
-            columns["objective std"] = self.spread.objective_std
-            columns["reproducibility"] = self.spread.reproducibility
+            columns["objective std"] = np.append(self.spread.objective_std, unknown)
+            columns["reproducibility"] = np.append(self.spread.reproducibility, unknown)
+        if self.specialists is not None:
+            damages = [" or ".join(texts) for texts in self.specialists.damages]
+            columns["specialist for"] = [""] * len(self.elites) + damages
         table = pandas.DataFrame(columns)
         if not solutions:
             return table
         names = [f"parameter {number}" for number in range(1, self.problem.solution_dim + 1)]
-        return table.join(pandas.DataFrame(self.elites.solutions, columns=names))
+        return table.join(pandas.DataFrame(self.gaits.solutions, columns=names))
 
     def facts(self) -> dict[str, str]:
         """What there is to say about it, in words."""
         settings, metrics = self.settings, self.metrics
-        where = f" (cell {format_cell(self.cell(self.best()))})" if len(self) else ""
+        where = f" (cell {format_cell(self.cell(self.best()))})" if len(self.elites) else ""
         return {
             **self.problem.facts(),
             "algorithm": f"{settings.algorithm}, seed {settings.seed}{self._others}",
@@ -250,9 +294,10 @@ class Repertoire:
             "archive": " x ".join(map(str, self.grid)) + f" cells, {metrics.elites} filled",
             "coverage": f"{metrics.coverage:.1%}",
             "QD score": f"{metrics.qd_score:,.1f} (objectives count from {settings.min_objective:g})",
-            "best": f"{short(metrics.best)}{where}" if len(self) else "none",
-            "mean": short(metrics.mean) if len(self) else "none",
+            "best": f"{short(metrics.best)}{where}" if len(self.elites) else "none",
+            "mean": short(metrics.mean) if len(self.elites) else "none",
             **self._spread_facts(),
+            **self._specialist_facts(),
             "versions": version_words(self.versions),
         }
 
@@ -265,8 +310,21 @@ class Repertoire:
         medians = f": objective ± {objective:.1f}, measures ± {measures:.3f}, {same:.0%} in the elite's cell"
         return {
             "corrected": f"objectives and measures are means over {episodes} episodes, seed {seed}",
-            "spread": "medians over the elites" + medians if len(self) else "none",
+            "spread": "medians over the elites" + medians if len(self.elites) else "none",
         }
+
+    def _specialist_facts(self) -> dict[str, str]:
+        """Each specialist with where it comes from, if there are any."""
+        found, first = self.specialists, len(self.elites)
+        if found is None:
+            return {}
+        facts = {"specialists": f"{len(found)}, which are no part of the archive, for damages:"}
+        for number, texts in enumerate(found.damages):
+            parent = format_cell(tuple(map(int, np.unravel_index(found.parents[number], self.grid))))
+            facts[f"  row {first + number}"] = (
+                f"{' or '.join(texts)}, refined from cell {parent} in {found.episodes[number]:,} episodes"
+            )
+        return facts
 
     @property
     def _others(self) -> str:
@@ -281,7 +339,7 @@ class Repertoire:
 
     def _occupied_near(self, cell: tuple[int, ...]) -> str:
         """Name the occupied cells nearest to a cell."""
-        if not len(self):
+        if not len(self.elites):
             return "so is every other cell"
         centroids = self.settings.archive.centroids(self.problem.measure_ranges)
         if centroids is None:  # cells are as near as their indices

@@ -4,6 +4,7 @@
 * `train`: train a repertoire for a robot or a benchmark problem; `resume` goes on after an interruption.
 * `recover`: break a robot and find a gait that still works; `deploy` walks with it.
 * `evaluate` and `rehearse`: try every gait again, or under a library of damages.
+* `strengthen`: add gaits for the damages that leave a repertoire no good one.
 * `merge`: put the best gaits of several repertoires into one.
 * `Search`: quality-diversity optimisation of a function of one's own by `ask` and `tell`.
 * `surefoot.environments`: the walking task for Gymnasium; importing it registers the environments.
@@ -15,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from robots.plugins import load_plugins
-    from surefoot.api import deploy, evaluate, load, merge, recover, rehearse, resume, show, train
+    from surefoot.api import deploy, evaluate, load, merge, recover, rehearse, resume, show, strengthen, train
     from surefoot.search import Search
 
 __all__ = [
@@ -29,6 +30,7 @@ __all__ = [
     "rehearse",
     "resume",
     "show",
+    "strengthen",
     "train",
 ]
 

@@ -4,11 +4,13 @@ from collections.abc import Callable, Iterable, Sequence
 from contextlib import nullcontext
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 from adapt.damage.damage import Damage
 from adapt.records import Recovery, Trial
-from repertoire.repertoire import Repertoire, format_cell
+from repertoire.repertoire import Repertoire, Which
 from repertoire.storage.files import RunFiles
 from robots.errors import InvalidFileError, InvalidValueError
 from robots.files.atomic import file_exists
@@ -23,6 +25,7 @@ if TYPE_CHECKING:
     from adapt.rehearsal.table import Table
     from adapt.selectors.catalogue import AnySelector
     from adapt.self_model.twin import Thinking
+    from adapt.strengthening import Strengthening
     from repertoire.algorithms.catalogue import AnyAlgorithm
     from repertoire.archives.archive import ArchiveSpec
     from repertoire.evaluation.correction import Correction
@@ -234,7 +237,7 @@ def recover(
 
 def deploy(
     source: Source,
-    gait: tuple[int, ...] | Literal["best"] = "best",
+    gait: Which = "best",
     *,
     damage: Damage | str | None = None,
     seconds: float = 10.0,
@@ -247,8 +250,8 @@ def deploy(
 
     Args:
         source: a repertoire, or what `load` takes.
-        gait: the cell of the gait, or the one with the highest objective: of a file that was corrected, with
-            the highest corrected one.
+        gait: the cell of an elite; the row of any gait; or the elite with the highest objective: of a file
+            that was corrected, with the highest corrected one.
         damage: what breaks before, e.g. `front_left:lost`.
         seconds: length of the run [s of simulated time].
         seed: of the episode.
@@ -258,7 +261,7 @@ def deploy(
 
     Raises:
         UnknownNameError: the robot has no such part, or there is no such kind of damage.
-        InvalidValueError: there is no such cell, or an argument is wrong.
+        InvalidValueError: there is no such gait, or an argument is wrong.
         InvalidFileError: a file cannot be read or written.
         RenderingError: no video can be encoded here.
     """
@@ -268,7 +271,7 @@ def deploy(
     repertoire, file = _opened(source)
     if gait == "best" and file is not None:
         repertoire, _ = best_known(file, repertoire)
-    row = repertoire.best() if gait == "best" else repertoire.row(gait)
+    row = repertoire.find(gait)
     robot = repertoire.robot
     if damage is not None:
         robot = _found_damage(damage, robot).apply(robot)
@@ -276,12 +279,10 @@ def deploy(
         if Path(csv).suffix.lower() != ".csv":
             raise InvalidValueError(f"telemetry is written as .csv, not {Path(csv).name}")
         check_writable(Path(csv))
-    caption = ", ".join(
-        [f"cell\u00a0{format_cell(repertoire.cell(row))}", *([str(damage)] if damage else [])]
-    )
+    caption = ", ".join([repertoire.label(row).replace(" ", "\u00a0"), *([str(damage)] if damage else [])])
     telemetry = film(
         robot,
-        repertoire.elites.solutions[row],
+        repertoire.gaits.solutions[row],
         seconds=seconds,
         seed=seed,
         video=None if video is None else Path(video),
@@ -402,6 +403,132 @@ def plan_rehearsal(
     if isinstance(library, str):
         library = [library]
     return rehearsal(repertoire, [_found_damage(one, robot) for one in library], **settings)
+
+
+def strengthen(
+    source: Source,
+    damages: Iterable[Damage | str] | None = None,
+    *,
+    below: float = 0.5,
+    episodes_per_damage: int = 20_000,
+    randomization: str | None = None,
+    seed: int = 1,
+    rehearsal: "Table | str | Path | None" = None,
+    out: str | Path | None = None,
+    overwrite: bool = False,
+    threads: int | None = None,
+    progress: bool = False,
+) -> Repertoire:
+    """Refine a specialist for each damage that leaves the repertoire no good gait, before anything breaks.
+
+    Args:
+        source: a repertoire, or what `load` takes.
+        damages: which; by default all that the repertoire was rehearsed under.
+        below: share of the healthy distance that is good enough for the best gait under a damage.
+        episodes_per_damage: that a search takes at most; it ends sooner where it does not pay.
+        randomization: of the models of the robot that gaits are refined on, see `read_randomization`; that of
+            the training by default.
+        seed: from which every random number derives.
+        rehearsal: what `rehearse` returned, or its file; by default the one next to the repertoire's file.
+        out: file to save the result to, and a rehearsal of it next to it; after an interruption the same call
+            goes on.
+        overwrite: whether to replace these files.
+        threads: of the simulation; all cores by default. The result does not depend on it.
+        progress: whether to show a bar, and what came of each search.
+
+    Returns:
+        The repertoire with what was found as specialists; the same if nothing was, which is then not saved.
+
+    Raises:
+        UnknownNameError: the robot has no such part, or a damage was not rehearsed.
+        InvalidValueError: there is nothing to strengthen, the repertoire is empty, has no robot or was not
+            rehearsed, or an argument is wrong.
+        InvalidFileError: a file cannot be read or written.
+        InUseError: another process is about to write the file.
+    """
+    repertoire, file = _opened(source)
+    if out is not None:
+        for path in (Path(out), RunFiles(Path(out)).rehearsal):
+            check_output(file, path, overwrite)
+    work = plan_strengthening(
+        repertoire,
+        damages,
+        file=file,
+        below=below,
+        episodes_per_damage=episodes_per_damage,
+        randomization=randomization,
+        seed=seed,
+        rehearsal=rehearsal,
+        threads=threads,
+        on_finished=note if progress else None,
+    )
+
+    def save() -> Repertoire:
+        stronger = work.strengthened()
+        if out is not None and stronger is not repertoire:
+            _save_rehearsed(stronger, work, Path(out), progress=progress, threads=threads)
+        return stronger
+
+    return run_to_file(work, save, file=file, out=out, overwrite=overwrite, progress=progress)
+
+
+def plan_strengthening(
+    repertoire: Repertoire,
+    damages: Iterable[Damage | str] | None,
+    *,
+    file: Path | None,
+    episodes_per_damage: int,
+    randomization: str | None,
+    rehearsal: "Table | str | Path | None",
+    **settings: Any,
+) -> "Strengthening":
+    """What `strengthen` runs."""
+    from adapt.selectors.catalogue import find_table
+    from adapt.self_model.twin import RefinementSettings
+    from adapt.strengthening import Strengthening
+    from robots.randomization import read_randomization
+
+    robot = repertoire.robot
+    if rehearsal is None or isinstance(rehearsal, str | Path):
+        rehearsal, _ = find_table(
+            repertoire, file, "rehearsed", None if rehearsal is None else Path(rehearsal)
+        )
+    if rehearsal is None:
+        raise InvalidValueError(
+            "a rehearsal must say under which damages the repertoire is weak: make one with surefoot.rehearse"
+        )
+    drawn = repertoire.problem.randomization
+    return Strengthening(
+        repertoire,
+        rehearsal,
+        damages=None if damages is None else [str(_found_damage(one, robot)) for one in damages],
+        refinement=RefinementSettings(episodes=episodes_per_damage),
+        randomization=drawn if randomization is None else read_randomization(randomization, robot),
+        **settings,
+    )
+
+
+def _save_rehearsed(
+    stronger: Repertoire, work: "Strengthening", out: Path, *, progress: bool, threads: int | None
+) -> None:
+    """Save a strengthened repertoire, and its rehearsal before: once the file is there all is done."""
+    from adapt.rehearsal.rehearsal import rehearsed_table
+    from adapt.rehearsal.storage import write_table
+    from adapt.rehearsal.table import widen
+    from repertoire.storage.repertoires import fingerprint, write_repertoire
+
+    path, table = RunFiles(out).rehearsal, work.table
+    new = stronger.gaits.take(np.arange(len(work.repertoire), len(stronger)))
+    alone = replace(stronger, elites=new, specialists=None, spread=None)
+    settings = {"episodes": table.episodes, "seed": table.seed or 0, "threads": threads}
+    with plan_rehearsal(alone, table.damages, **settings) as evaluation:
+
+        def save() -> None:
+            identity = {**evaluation.identity, "repertoire": fingerprint(stronger)}
+            write_table(path, widen([table, rehearsed_table(evaluation)]), identity)
+
+        run_to_file(evaluation, save, file=None, out=path, overwrite=True, progress=progress)
+    write_repertoire(out, stronger)
 
 
 def merge(

@@ -6,13 +6,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
 from robots.errors import InvalidFileError, InvalidValueError
-from robots.words import duration
 from surefoot.interrupts import interrupt_flag
 from surefoot.printing import note
 from surefoot.progress import ProgressBar
 
 if TYPE_CHECKING:
+    from adapt.strengthening import Strengthening
     from repertoire.evaluation.evaluator import Evaluation
+
+    Work = Evaluation | Strengthening  # episodes that take long
 
 _Result = TypeVar("_Result")
 
@@ -39,7 +41,7 @@ def check_output(file: Path | None, out: Path, overwrite: bool) -> None:
 
 
 def run_to_file(
-    evaluation: "Evaluation",
+    work: "Work",
     save: Callable[[], _Result],
     *,
     file: Path | None,
@@ -47,35 +49,35 @@ def run_to_file(
     overwrite: bool,
     progress: bool,
 ) -> _Result:
-    """Run an evaluation, or go on with it, and return what is made of it.
+    """Do work, or go on with it, and return what is made of it.
 
     Args:
-        evaluation: to be run.
-        save: makes something of the finished evaluation, and saves it to `out`.
+        work: to be run.
+        save: makes something of what was finished, and saves it to `out`.
         file: that was read.
         out: file that `save` writes, which other processes are kept from; None if it writes none.
-        overwrite: whether to replace it, and what another evaluation left unfinished next to it.
+        overwrite: whether to replace it, and what other work left unfinished next to it.
         progress: whether to show a bar. An interrupt then lets the current batch finish.
 
     Raises:
         InUseError: another process is about to write the file.
         InvalidValueError: see `check_output`.
-        InvalidFileError: another evaluation was left unfinished.
-        Stopped: the evaluation was interrupted.
+        InvalidFileError: other work was left unfinished.
+        Stopped: the work was interrupted.
     """
     from repertoire.storage.files import RunFiles
 
     unfinished = None if out is None else RunFiles.unfinished(Path(out))
     with nullcontext() if out is None else _locked_output(file, Path(out), overwrite):
         if unfinished is not None:
-            take_up(evaluation, unfinished, overwrite, say=progress)
+            take_up(work, unfinished, overwrite, say=progress)
         if progress:
-            note(plan_words(evaluation))
-            with interrupt_flag(note) as interrupted, ProgressBar("episodes", evaluation.total) as show:
-                evaluation.run(unfinished, on_progress=show, stop=interrupted)
+            note(work.plan_words())
+            with interrupt_flag(note) as interrupted, ProgressBar("episodes", work.total) as show:
+                work.run(unfinished, on_progress=show, stop=interrupted)
         else:
-            evaluation.run(unfinished)
-        if not evaluation.finished:
+            work.run(unfinished)
+        if not work.finished:
             note(
                 f"Stopped and saved to {unfinished}. The same command goes on." if unfinished else "Stopped."
             )
@@ -98,32 +100,22 @@ def _locked_output(file: Path | None, out: Path, overwrite: bool) -> Iterator[No
         yield
 
 
-def plan_words(evaluation: "Evaluation") -> str:
-    """What an evaluation will do, and how long it will take."""
-    conditions, gaits = len(evaluation.evaluator.conditions), len(evaluation.repertoire)
-    under = f"{conditions} conditions x " if conditions > 1 else ""
-    work = f"{under}{gaits:,} gaits x {evaluation.episodes} episodes = {evaluation.total:,} episodes"
-    left = "nothing left to do" if evaluation.finished else f"about {duration(evaluation.seconds_left())}"
-    threads = evaluation.evaluator.threads
-    return f"{work}: {left} on {threads} thread{'s' * (threads != 1)}"
-
-
-def take_up(evaluation: "Evaluation", unfinished: Path, overwrite: bool, *, say: bool) -> None:
-    """Go on from what an interrupted evaluation left, and say so if that is asked for.
+def take_up(work: "Work", unfinished: Path, overwrite: bool, *, say: bool) -> None:
+    """Go on from what was left when work was interrupted, and say so if that is asked for.
 
     Raises:
-        InvalidFileError: it was left by another evaluation, and must not be overwritten.
+        InvalidFileError: it was left by other work, and must not be overwritten.
     """
     from robots.files.atomic import file_exists
 
     if not file_exists(unfinished):
         return
     try:
-        evaluation.restore(unfinished)
+        work.restore(unfinished)
     except InvalidFileError as error:
         if not overwrite:
             raise InvalidFileError(
                 f"{error}: remove it, choose another out=..., or use overwrite=True"
             ) from error
-    if evaluation.done and say:
-        note(f"going on after {evaluation.done:,} of {evaluation.total:,} episodes")
+    if work.done and say:
+        note(f"going on after {work.done:,} of {work.total:,} episodes")

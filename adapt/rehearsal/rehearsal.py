@@ -1,6 +1,7 @@
 """The evaluation behind a rehearsal: every elite under every damage of a library."""
 
 from collections.abc import Iterable
+from dataclasses import replace
 
 import numpy as np
 
@@ -60,7 +61,7 @@ def rehearsed_table(evaluation: Evaluation) -> Table:
     found, evaluator = evaluation.results(), evaluation.evaluator
     robot = evaluator.robots[0]
     shape = (len(evaluator.conditions), len(evaluation.repertoire), evaluation.episodes)
-    return tabulate(
+    table = tabulate(
         evaluator.objectives(found).astype(np.float32).reshape(shape),
         found.fell.reshape(shape),
         evidence_of(found, robot).astype(np.float32).reshape(*shape, -1),
@@ -68,3 +69,4 @@ def rehearsed_table(evaluation: Evaluation) -> Table:
         evidence_names=evidence_names(robot),
         distances=np.where(found.diverged, 0, found.distances).reshape(shape),
     )
+    return replace(table, seed=evaluation.seed)

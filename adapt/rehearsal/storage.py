@@ -14,6 +14,7 @@ from repertoire.storage.formats import Array, Contents, Format
 from repertoire.storage.repertoires import fingerprint
 from robots.errors import InvalidValueError
 from robots.robot import Robot
+from robots.seeds import MOST_SEED
 from robots.simulation.evidence import evidence_names
 
 _BY_ELITE = ("conditions", "elites")
@@ -80,14 +81,14 @@ def read_table(path: str | Path, repertoire: Repertoire, *, robot: Robot | None 
         conditions, names = _names(contents, "conditions"), _names(contents, "evidence_names")
         if conditions[:1] != (HEALTHY,) or len(set(conditions)) < len(conditions):
             raise InvalidValueError(f"'conditions' must be {HEALTHY!r} first, and all different")
-        _check_origin(contents, repertoire, robot or repertoire.robot)
+        seed = _check_origin(contents, repertoire, robot or repertoire.robot)
         if names != evidence_names(repertoire.robot):
             raise InvalidValueError(f"'evidence_names' must be those of the {repertoire.robot.name}")
         lengths = {"conditions": len(conditions), "elites": len(repertoire), "evidence": len(names)}
         _FORMAT.check(contents, **lengths)
         columns: dict[str, Any] = dict(contents.arrays)
         episodes = int(columns.pop("episodes"))
-        columns["distances"] = columns.pop(_DISTANCES, None)
+        columns |= {"distances": columns.pop(_DISTANCES, None), "seed": seed}
         table = Table(conditions=conditions, evidence_names=names, episodes=episodes, **columns)
         if tuple(map(str, table.damages)) != conditions:
             raise InvalidValueError("'conditions' must be damages as they are written in full")
@@ -112,8 +113,8 @@ def _names(contents: Contents, text: str) -> tuple[str, ...]:
     return tuple(map(str, names))
 
 
-def _check_origin(contents: Contents, repertoire: Repertoire, robot: Robot) -> None:
-    """Refuse a table of another repertoire or robot."""
+def _check_origin(contents: Contents, repertoire: Repertoire, robot: Robot) -> int | None:
+    """Refuse a table of another repertoire or robot; return the seed of its episodes."""
     identity = contents.json("identity", dict)
     found, expected = str(identity.get("repertoire")), fingerprint(repertoire)
     if found != expected:
@@ -126,3 +127,5 @@ def _check_origin(contents: Contents, repertoire: Repertoire, robot: Robot) -> N
         raise InvalidValueError(
             f"it was rehearsed on another robot ({ran_on[:40]}, not {robot_label(robot)})"
         )
+    seed = identity.get("seed")
+    return seed if isinstance(seed, int) and 0 <= seed <= MOST_SEED else None

@@ -35,6 +35,7 @@ class Table:
         evidence_names: what the e numbers are.
         episodes: n.
         distances: mean progress towards the target [m], (d, k) float32; None if it was not recorded.
+        seed: from which the seeds of the episodes derive; None if it is not known.
     """
 
     conditions: tuple[str, ...]
@@ -46,6 +47,7 @@ class Table:
     evidence_names: tuple[str, ...]
     episodes: int
     distances: np.ndarray | None = None
+    seed: int | None = None
 
     def __len__(self) -> int:
         return len(self.conditions)

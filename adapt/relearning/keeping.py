@@ -1,55 +1,60 @@
-"""`keep_gaits`: gaits that were found during a recovery as a repertoire of their own."""
+"""`keep_gaits`: gaits that were refined join a repertoire as specialists."""
 
 from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
 
-from adapt.damage.damage import Damage
 from adapt.records import RefinedGait
-from repertoire.archives.archive import Archive
+from repertoire.archives.archive import Elites, checked_ranges
 from repertoire.execution.executor import start_executor
 from repertoire.repertoire import Repertoire
+from repertoire.specialists import Specialists, joined
 from robots.seeds import SeedFamily, derive_seeds
 
 _EPISODES = 10
 
 
 def keep_gaits(
-    repertoire: Repertoire,
-    damage: Damage,
-    gaits: Sequence[RefinedGait],
-    *,
-    seed: int,
-    threads: int | None = None,
+    repertoire: Repertoire, gaits: Sequence[RefinedGait], *, seed: int, threads: int | None = None
 ) -> Repertoire:
-    """Make a repertoire of refined gaits: the best of each cell on the damaged robot.
+    """Add gaits to a repertoire as specialists, after those that it has.
 
-    Objectives, those of the training, and measures are means over ten fresh episodes there. The robot is the
-    whole one, so that the gaits are deployed with the damage.
+    Objectives, those of the training, and measures are means over ten fresh episodes on the intact robot.
 
     Args:
-        repertoire: whose gaits they were refined from.
-        damage: of the robot that they were found for.
-        gaits: at least one.
-        seed: of the recovery.
+        repertoire: from whose gaits they were refined.
+        gaits: at least one; their parents are rows of the repertoire, or of gaits before them here.
+        seed: from which those of the episodes derive.
         threads: of the simulation; all cores by default.
     """
-    solutions = np.stack([gait.solution for gait in gaits])
+    found = _on_the_intact_robot(repertoire, np.stack([gait.solution for gait in gaits]), seed, threads)
+    origins = repertoire.origins.tolist()
+    for gait in gaits:
+        origins.append(origins[gait.parent])
+    episodes = [gait.episodes for gait in gaits]
+    damages = tuple(gait.believed for gait in gaits)
+    if (known := repertoire.specialists) is not None:
+        found = joined(known.gaits, found)
+        episodes, damages = [*known.episodes, *episodes], known.damages + damages
+    parents = np.array(origins[len(repertoire.elites) :], np.int64)
+    specialists = Specialists(found, parents, np.array(episodes, np.int64), damages)
+    return replace(repertoire, specialists=specialists)
+
+
+def _on_the_intact_robot(
+    repertoire: Repertoire, solutions: np.ndarray, seed: int, threads: int | None
+) -> Elites:
+    """Gaits with what they do where nothing is wrong."""
+    k, problem = len(solutions), repertoire.problem
     seeds = derive_seeds(seed, SeedFamily.EVALUATION, 0, _EPISODES)
-    executor = start_executor(damage.apply(repertoire.robot), threads=threads)
+    executor = start_executor(repertoire.robot, threads=threads)
     try:
-        episodes = executor.evaluate(np.repeat(solutions, _EPISODES, axis=0), np.tile(seeds, len(gaits)))
+        episodes = executor.evaluate(np.repeat(solutions, _EPISODES, axis=0), np.tile(seeds, k))
     finally:
         executor.close()
     least = repertoire.settings.min_objective
-    objectives = np.where(episodes.diverged, least, episodes.objectives).reshape(len(gaits), -1).mean(axis=1)
-    measures = np.nan_to_num(episodes.measures).reshape(len(gaits), _EPISODES, -1).mean(axis=1)
-    problem = repertoire.problem
-    archive = Archive(
-        repertoire.settings.archive, solution_dim=problem.solution_dim, ranges=problem.measure_ranges
-    )
-    archive.add(solutions, objectives, measures)
-    return replace(
-        repertoire, elites=archive.elites(), thresholds=archive.thresholds, history={}, spread=None
-    )
+    objectives = np.where(episodes.diverged, least, episodes.objectives).reshape(k, -1).mean(axis=1)
+    measures = np.nan_to_num(episodes.measures).reshape(k, _EPISODES, -1).mean(axis=1)
+    locate = repertoire.settings.archive.divide(checked_ranges(problem.measure_ranges))
+    return Elites(np.asarray(locate(measures), np.int64), solutions, objectives, measures)

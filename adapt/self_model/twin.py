@@ -119,7 +119,7 @@ class Twin:
         self.thinking = thinking
         self._on_progress = on_progress
         self.parts = RobotParts(thinking.repertoire.robot)
-        self._solutions = thinking.repertoire.elites.solutions
+        self._solutions = thinking.repertoire.gaits.solutions
         self._compiled: dict[tuple[str, ...], Robot] = {}
         self.begin()
 

@@ -81,15 +81,17 @@ def correct(evaluation: Evaluation) -> Correction:
 
     Elite i with objectives f_ij and measures b_ij enters a new archive with the same cells with Σ_j f_ij / n
     and Σ_j b_ij / n, in the order of the elites; of equals in a cell the first stays. An elite of which any
-    episode diverged does not enter: the mean of the others would be that of its luckier part.
+    episode diverged does not enter: the mean of the others would be that of its luckier part. Specialists
+    stay as they are: what is known of them are means already.
 
     Raises:
         RuntimeError: not all of its episodes are finished.
     """
     repertoire, n = evaluation.repertoire, evaluation.episodes
     found, elites = evaluation.results(), evaluation.repertoire.elites
-    objectives = found.objectives.reshape(-1, n)  # (k, n), nan where the simulation diverged
-    measures = found.measures.reshape(len(objectives), n, -1)  # (k, n, m), likewise
+    k = len(elites)  # specialists come after them
+    objectives = found.objectives.reshape(-1, n)[:k]  # (k, n), nan where the simulation diverged
+    measures = found.measures.reshape(-1, n, found.measures.shape[-1])[:k]  # (k, n, m), likewise
     archive = Archive(
         repertoire.settings.archive,
         solution_dim=elites.solutions.shape[1],
@@ -124,7 +126,7 @@ def correct(evaluation: Evaluation) -> Correction:
     )
     return Correction(
         repertoire=corrected,
-        spread=spread(np.arange(len(repertoire)), elites.cells),
+        spread=spread(np.arange(k), elites.cells),
         diverged=diverged,
         before=repertoire.metrics,
         after=corrected.metrics,

@@ -25,6 +25,7 @@ from robots.evaluations import Request
 from robots.robot import Robot
 from robots.seeds import MOST_SEED, SeedFamily, derive_seeds
 from robots.simulation.episodes import Episodes
+from robots.words import duration
 
 Identity = Mapping[str, str | int]  # what results depend on, by name
 MOST_EPISODES = 10_000
@@ -68,7 +69,7 @@ class Evaluator:
             raise InvalidValueError("the repertoire is empty: there is nothing to evaluate")
         steps = repertoire.robot.description.episode_steps
         self.repertoire = repertoire
-        self._solutions = repertoire.elites.solutions
+        self._solutions = repertoire.gaits.solutions
         self._objective = objective
         self.conditions = tuple(conditions)
         models = [[found] if isinstance(found, Robot) else found for found in conditions.values()]
@@ -176,7 +177,7 @@ class Evaluation:
         self._family = family
         self._controllers = len(self.repertoire)
         self.total = len(evaluator.conditions) * self._controllers * episodes
-        solution_bytes = self.repertoire.elites.solutions[0].nbytes
+        solution_bytes = self.repertoire.gaits.solutions[0].nbytes
         self._block = block or min(_BLOCK * evaluator.threads, max(1, _BLOCK_BYTES // solution_bytes))
         self._seeds = derive_seeds(seed, family, 0, episodes)
         self._columns = Episodes.unknown(self.total, self.repertoire.robot.measure_dim).columns
@@ -221,6 +222,15 @@ class Evaluation:
         started = time.perf_counter()
         self._evaluate(numbers)
         return (time.perf_counter() - started) / len(numbers) * (self.total - self.done)
+
+    def plan_words(self) -> str:
+        """What there is to do, and how long it will take."""
+        conditions, gaits = len(self.evaluator.conditions), self._controllers
+        under = f"{conditions} conditions x " if conditions > 1 else ""
+        work = f"{under}{gaits:,} gaits x {self.episodes} episodes = {self.total:,} episodes"
+        left = "nothing left to do" if self.finished else f"about {duration(self.seconds_left())}"
+        threads = self.evaluator.threads
+        return f"{work}: {left} on {threads} thread{'s' * (threads != 1)}"
 
     def step(self, on_finished: Callable[[int], None] | None = None) -> None:
         """Run a block of episodes.

@@ -37,8 +37,9 @@ def merge(
         from it.
 
     Raises:
-        InvalidValueError: there is no repertoire, one was corrected, they differ in problem, robot,
-            controllers, length of episodes or minimum objective, or the archive does not fit the measures.
+        InvalidValueError: there is no repertoire, one was corrected or has specialists, they differ in
+            problem, robot, controllers, length of episodes or minimum objective, or the archive does not fit
+            the measures.
     """
     _check(repertoires, names or [f"repertoire {number}" for number in range(1, len(repertoires) + 1)])
     first = repertoires[0]
@@ -69,6 +70,10 @@ def _check(repertoires: Sequence[Repertoire], names: Sequence[str]) -> None:
     for name, one in zip(names, repertoires, strict=True):
         if one.spread is not None:
             raise InvalidValueError(f"{name} was corrected: merge the originals, and correct what comes out")
+        if one.specialists is not None:
+            raise InvalidValueError(
+                f"{name} has specialists: merge the originals, and strengthen what comes out"
+            )
     wanted = _identity(repertoires[0])
     for name, other in zip(names, repertoires, strict=True):
         for what, value in _identity(other).items():

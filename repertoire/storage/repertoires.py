@@ -13,6 +13,7 @@ from repertoire.algorithms.settings import Settings
 from repertoire.archives.archive import Elites
 from repertoire.problems.record import ProblemRecord
 from repertoire.repertoire import Repertoire, Spread
+from repertoire.specialists import Specialists
 from repertoire.storage.formats import SUM, Array, Contents, Format
 from robots.description import Randomization
 from robots.errors import InvalidValueError
@@ -21,6 +22,7 @@ from robots.mjcf.screening import screen
 from robots.robot import robot_from_text
 
 _MOST_DAMAGES = 1000  # of one training
+_DAMAGES = "specialists/damages"
 _ROBOT_TEXTS = ("controller", "robot/mjcf", "robot/yaml")  # all of them, or none without a robot
 FORMAT = Format(
     "surefoot repertoire",
@@ -36,10 +38,16 @@ FORMAT = Format(
         "spread/reproducibility": Array("<f8", ("elites",), low=0, high=1, optional=True),
         "spread/episodes": Array("<i8", low=1, optional=True),
         "spread/seed": Array("<i8", low=0, optional=True),
+        "specialists/cells": Array("<i8", ("specialists",), optional=True),
+        "specialists/solutions": Array("<f4", ("specialists", "parameters"), optional=True),
+        "specialists/objectives": Array("<f8", ("specialists",), optional=True),
+        "specialists/measures": Array("<f8", ("specialists", "measures"), optional=True),
+        "specialists/parents": Array("<i8", ("specialists",), optional=True),
+        "specialists/episodes": Array("<i8", ("specialists",), low=1, optional=True),
         "history/*": Array(None, ("iterations",), low=-SUM, high=SUM, finite=False, optional=True),
     },
     texts=("problem", "settings", "versions"),
-    optional_texts=_ROBOT_TEXTS,
+    optional_texts=(*_ROBOT_TEXTS, _DAMAGES),
     separate="search",
 )
 
@@ -102,6 +110,7 @@ def read_repertoire(path: str | Path) -> Repertoire:
             history=contents.group("history"),
             versions={name: str(value) for name, value in contents.json("versions", dict).items()},
             spread=_spread(**spread) if spread else None,
+            specialists=_specialists(contents),
         )
 
 
@@ -115,12 +124,14 @@ def read_search(path: str | Path) -> dict[str, np.ndarray] | None:
 
 
 def fingerprint(repertoire: Repertoire) -> str:
-    """Checksum of what an evaluation of a repertoire depends on: its elites, its robot and their controllers.
+    """Checksum of what an evaluation of a repertoire depends on: its gaits, its robot and their controllers.
 
     Results that were computed from a repertoire carry it, so that they are not used with another one.
     """
     contents = _contents(repertoire)
-    arrays = {name: array for name, array in contents.arrays.items() if name.startswith("elites/")}
+    arrays = {
+        name: array for name, array in contents.arrays.items() if name.startswith(("elites/", "specialists/"))
+    }
     return Contents(arrays, {name: contents.texts.get(name, "") for name in _ROBOT_TEXTS}).checksum()
 
 
@@ -128,6 +139,10 @@ def _contents(repertoire: Repertoire) -> Contents:
     """The content of a repertoire's file."""
     groups = {"elites": vars(repertoire.elites), "history": repertoire.history}
     groups |= {"spread": vars(repertoire.spread)} if repertoire.spread else {}
+    found, damages = repertoire.specialists, {}
+    if found is not None:
+        groups["specialists"] = vars(found.gaits) | {"parents": found.parents, "episodes": found.episodes}
+        damages = {_DAMAGES: json.dumps(found.damages)}
     arrays = {
         f"{group}/{name}": value for group, members in groups.items() for name, value in members.items()
     }
@@ -136,6 +151,7 @@ def _contents(repertoire: Repertoire) -> Contents:
         **_problem_texts(repertoire.problem),
         "settings": repertoire.settings.model_dump_json(),
         "versions": json.dumps(repertoire.versions),
+        **damages,
     }
     dtypes = {name: FORMAT.declared(name).dtype for name in arrays}
     return Contents({name: np.asarray(value, dtypes[name]) for name, value in arrays.items()}, texts)
@@ -176,6 +192,25 @@ def _spread(*, episodes: np.ndarray, seed: np.ndarray, **columns: np.ndarray) ->
     return Spread(episodes=int(episodes), seed=int(seed), **columns)
 
 
+def _specialists(contents: Contents) -> Specialists | None:
+    """The specialists that checked arrays describe, if there are any."""
+    columns = contents.group("specialists")
+    if (_DAMAGES in contents.texts) != bool(columns):
+        raise InvalidValueError(f"the text {_DAMAGES!r} must be there if, and only if, there are specialists")
+    if not columns:
+        return None
+    parents, episodes = columns.pop("parents"), columns.pop("episodes")
+    damages = contents.json(_DAMAGES, list)
+    if len(damages) != len(parents) or not all(
+        isinstance(texts, list) and texts and all(isinstance(text, str) for text in texts)
+        for texts in damages
+    ):
+        raise InvalidValueError(
+            f"{_DAMAGES!r} must hold a list of texts for each of {len(parents)} specialists"
+        )
+    return Specialists(Elites(**columns), parents, episodes, tuple(map(tuple, damages)))
+
+
 def _check(contents: Contents, problem: ProblemRecord, settings: Settings) -> None:
     """Refuse arrays that do not fit the problem and the settings."""
     measures, parameters = len(problem.measure_names), problem.solution_dim
@@ -193,6 +228,10 @@ def _check(contents: Contents, problem: ProblemRecord, settings: Settings) -> No
         raise InvalidValueError(
             f"'elites/cells' must be different numbers from 0 to {total - 1}, in ascending order"
         )
+    for name in ("specialists/cells", "specialists/parents"):
+        places = contents.arrays.get(name, cells)
+        if len(places) and not (places.min() >= 0 and places.max() < total):
+            raise InvalidValueError(f"{name!r} must be numbers of cells from 0 to {total - 1}")
     wrong = np.count_nonzero(np.isnan(thresholds) | (thresholds == np.inf))  # -inf: nothing was accepted yet
     if wrong:
         raise InvalidValueError(f"'thresholds' must be finite or -inf, but {wrong} of {total} are not")

@@ -226,7 +226,7 @@ class RecoverySuite(Suite):
 
     def _selector(self, trial: RecoveryTrial, seed: int) -> Selector:
         """Start the selector of a trial."""
-        entry, elites, track = find_selector(trial.selector), self.repertoire.elites, trial.tracks[0]
+        entry, gaits, track = find_selector(trial.selector), self.repertoire.gaits, trial.tracks[0]
         thinking = Thinking(
             self.repertoire,
             self.think_seconds,
@@ -236,7 +236,7 @@ class RecoverySuite(Suite):
             threads=self.threads,
         )
         context = Context(
-            Prior(elites.objectives, elites.measures, self.repertoire.settings.min_objective),
+            Prior(gaits.objectives, gaits.measures, self.repertoire.settings.min_objective),
             trials=self.trials,
             seed=seed,
             table=self._given(trial) if entry.takes_table else None,

@@ -10,7 +10,7 @@ import numpy as np
 from adapt.damage.damage import Damage
 from adapt.records import Recovery, diagnosis_words
 from adapt.rehearsal.table import Table
-from repertoire.repertoire import Repertoire, format_cell
+from repertoire.repertoire import Repertoire
 from repertoire.storage.files import RunFiles
 from surefoot.commands.console import AnyPath, Positive, console, print_rendering_note, seed_option
 from surefoot.commands.recover import print_performances, print_trial
@@ -237,14 +237,14 @@ def _film(
     console.print("\n4. Film it: healthy, damaged with the old gait, damaged with the new one.")
     print_rendering_note()
     whole, damaged = repertoire.robot, damage.apply(repertoire.robot)
-    solutions = np.stack([*repertoire.elites.solutions, *(gait.solution for gait in recovery.refined)])
+    solutions = np.stack([*repertoire.gaits.solutions, *(gait.solution for gait in recovery.refined)])
     for name, scene, robot, row in (
         ("1_healthy", "healthy", whole, recovery.incumbent),
         ("2_damaged_old_gait", f"{damage}, old gait", damaged, recovery.incumbent),
         ("3_damaged_new_gait", f"{damage}, new gait", damaged, recovery.row),
     ):
         refined = row >= len(repertoire)
-        origin = "refined" if refined else f"cell\u00a0{format_cell(repertoire.cell(row))}"
+        origin = "refined" if refined else repertoire.label(row).replace(" ", "\u00a0")
         telemetry = film(
             robot,
             solutions[row],

@@ -8,6 +8,7 @@ from surefoot.commands.console import (
     AnyPath,
     Number,
     RepertoireFile,
+    Whole,
     check_different,
     console,
     print_rendering_note,
@@ -25,6 +26,9 @@ from surefoot.shipped import best_known
     help="Deploy the gait with the highest objective, corrected if there is FILE-corrected.",
 )
 @click.option("--cell", metavar="I,J,...", help="Deploy the gait of this cell, e.g. 1,0,3,2.")
+@click.option(
+    "--row", type=Whole(min=0), help="Deploy the gait of this row: specialists have no cell of their own."
+)
 @click.option(
     "--damage",
     metavar="DAMAGE",
@@ -45,6 +49,7 @@ def deploy(
     file: Path,
     best: bool,
     cell: str | None,
+    row: int | None,
     damage: str | None,
     seconds: float,
     seed: int,
@@ -55,8 +60,8 @@ def deploy(
     """Run one gait of the repertoire FILE on the intact or damaged robot."""
     import surefoot
 
-    if best == (cell is not None):
-        raise click.UsageError("say which gait to deploy: either --best or --cell")
+    if best + (cell is not None) + (row is not None) != 1:
+        raise click.UsageError("say which gait to deploy: either --best, --cell or --row")
     check_different(file, csv, video)
     repertoire, note = surefoot.load(file), ""
     if best:
@@ -66,7 +71,7 @@ def deploy(
         console.print(f"filming {seconds:g} s of the run, which takes seconds, by ray casting minutes")
     telemetry = surefoot.deploy(
         repertoire,
-        "best" if cell is None else _parse_cell(cell),
+        "best" if best else _parse_cell(cell) if cell is not None else row or 0,
         damage=damage,
         seconds=seconds,
         seed=seed,

@@ -29,6 +29,7 @@ COMMANDS = {
     "rehearse": "Try every gait of a repertoire under a library of damages, before anything breaks.",
     "robots": "List, describe, draw and check robots, and draft the description of your own.",
     "show": "Summarise a repertoire file, and draw it.",
+    "strengthen": "Refine gaits for damages that leave a repertoire no good one, before anything breaks.",
     "suite": "Compare algorithms or selectors over many trials, with statistics.",
     "train": "Train a repertoire for a robot or another problem.",
 }

@@ -115,7 +115,8 @@ class SelectorOption(click.Option):
     "--save-gaits",
     type=AnyPath,
     metavar="FILE",
-    help="Write the gaits that were found by refining to a repertoire, for deploy and the next recovery.",
+    help="Write the repertoire with the gaits that were found by refining, as specialists, for deploy and "
+    "the next recovery.",
 )
 @click.option("--overwrite", is_flag=True, help="Replace a recovery that the folder holds.")
 @threads_option
@@ -226,9 +227,11 @@ def _save_gaits(
 
     if not recovery.refined:
         return f"no gait was refined: {path} was not written"
-    kept = keep_gaits(repertoire, damage, recovery.refined, seed=recovery.seed, threads=threads)
+    kept = keep_gaits(repertoire, recovery.refined, seed=recovery.seed, threads=threads)
     write_repertoire(path, kept)
-    return f"saved {len(kept)} refined gaits to {path}: surefoot deploy {path} --best --damage {damage}"
+    found = recovery.refined
+    row = max(found, key=lambda gait: (gait.row == recovery.row, gait.score)).row
+    return f"saved {len(found)} refined gaits to {path}: surefoot deploy {path} --row {row} --damage {damage}"
 
 
 def print_trial(trial: Trial) -> None:
@@ -238,8 +241,9 @@ def print_trial(trial: Trial) -> None:
     diagnosis = f"  {diagnosis_words(trial.diagnosis.items())}" if trial.diagnosis else ""
     kind = "  refined" * trial.refined + "  confirmation" * trial.confirms
     thought = f"  ({trial.thought.words})" if trial.thought else ""
+    place = f"row {trial.row}" if trial.specialist else f"cell {format_cell(trial.cell)}"
     console.print(
-        f"trial {trial.number:2d}  cell {format_cell(trial.cell)}  predicted {predicted:>8}  "
+        f"trial {trial.number:2d}  {place}  predicted {predicted:>8}  "
         f"measured {measured:>8}  {trial.distance:6.2f} m{fell}{kind}{diagnosis}{thought}"
     )
 

@@ -19,7 +19,7 @@ from surefoot.commands.console import (
     seed_option,
     threads_option,
 )
-from surefoot.resuming import plan_words, take_up
+from surefoot.resuming import take_up
 from surefoot.shipped import result_files
 
 if TYPE_CHECKING:
@@ -83,7 +83,7 @@ def rehearse(
     if dry_run:
         with plan_rehearsal(repertoire, library, **options) as evaluation:
             take_up(evaluation, RunFiles.unfinished(out), overwrite, say=True)
-            console.print(plan_words(evaluation))
+            console.print(evaluation.plan_words())
         return
     with exits_when_stopped():
         table = surefoot.rehearse(file, library, **options, out=out, overwrite=overwrite, progress=True)

@@ -1,6 +1,7 @@
 """`surefoot recover` with a choice of selector, as a user types it."""
 
 import json
+import re
 from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
@@ -225,9 +226,15 @@ def test_gaits_are_refined_and_kept(run, file: Path) -> None:
     assert (code, err) == (0, "")
     assert record(file)["objective"] == "progress"
     assert record(file)["refined"], "what the trial showed is explained, so gaits are refined"
-    assert f"to {kept}: surefoot deploy {kept} --best --damage front_left:lost" in out
-    code, out, err = run("deploy", kept, "--best", "--damage", "front_left:lost", "--seconds", 1)
+    row = re.search(rf"to {kept}: surefoot deploy {kept} --row (\d+) --damage front_left:lost", out)
+    assert row
+    code, out, err = run("deploy", kept, "--row", row[1], "--damage", "front_left:lost", "--seconds", 1)
     assert (code, err) == (0, "")
+    found = read_repertoire(kept)
+    assert len(found) == int(row[1]) + 1 == len(read_repertoire(file)) + len(record(file)["refined"])
+    assert [list(texts) for texts in found.specialists.damages] == [
+        gait["believed"] for gait in record(file)["refined"]
+    ]
     code, _, err = run(*again(file)[:-1], "--out", file.with_name("other"), "--save-gaits", kept)
     assert code == 2
     assert "found.h5 exists already" in err

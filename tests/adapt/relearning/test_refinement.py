@@ -160,10 +160,14 @@ def test_what_is_found_does_not_depend_on_the_number_of_threads(recovery) -> Non
     np.testing.assert_array_equal(again.refined[0].solution, recovery.refined[0].solution)
 
 
-def test_gaits_that_were_found_are_kept(recovery) -> None:
-    gaits = short_gaits()
-    kept = keep_gaits(gaits, parse_damage(LOST, gaits.robot), recovery.refined, seed=2, threads=1)
-    assert 1 <= len(kept) <= len(recovery.refined)
-    known = [gait.solution.tobytes() for gait in recovery.refined]
-    assert all(solution.tobytes() in known for solution in kept.elites.solutions)
+def test_gaits_that_were_found_are_kept_with_where_they_come_from(recovery) -> None:
+    gaits, (first, *_) = short_gaits(), recovery.refined
+    second = replace(first, row=41, parent=40, believed=("left_front:dead",), episodes=7)
+    kept = keep_gaits(gaits, [first], seed=2, threads=1)
+    again = keep_gaits(kept, [second, replace(second, row=42, parent=41)], seed=2, threads=1)
+    assert (len(kept), len(again), again.elites) == (41, 43, gaits.elites)
+    assert again.specialists.damages == (first.believed, second.believed, second.believed)
+    assert again.specialists.parents.tolist() == [gaits.elites.cells[first.parent]] * 3
+    assert again.specialists.episodes.tolist() == [first.episodes, 7, 7]
+    np.testing.assert_array_equal(again.gaits.solutions[40:], [first.solution] * 3)
     assert kept.robot.modifications == (), "the damage is not part of the robot"

@@ -1,0 +1,388 @@
+"""`Strengthening`: refines a specialist for each damage that leaves a repertoire no good gait."""
+
+import json
+import math
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, fields, replace
+from functools import partial
+from pathlib import Path
+
+import numpy as np
+
+from adapt.objective import Progress, find_objective
+from adapt.records import RefinedGait
+from adapt.recovery import find_incumbent, fresh_episodes
+from adapt.rehearsal.table import Table
+from adapt.relearning.keeping import keep_gaits
+from adapt.relearning.refinement import refine
+from adapt.self_model.twin import RefinementSettings
+from repertoire.evaluation.evaluator import Evaluator
+from repertoire.execution.checkpoints import run_with_checkpoints
+from repertoire.execution.provenance import software_versions
+from repertoire.repertoire import Repertoire
+from repertoire.storage.formats import Array, Contents, Format
+from repertoire.storage.repertoires import fingerprint
+from robots.description import Randomization
+from robots.errors import InvalidValueError
+from robots.randomization import draw_models
+from robots.robot import Robot
+from robots.seeds import SeedFamily, derive_seeds
+from robots.words import duration
+
+EPISODES = 20_000  # of the search for a damage
+BELOW = 0.5
+_ROUNDS = 4  # in which a search spends its episodes, unless it stops paying
+_PAYS = 0.01  # gain of a round, and of a specialist, as a share of the healthy distance
+_FINALISTS = 20  # gaits that are best by the rehearsal, of which fresh episodes tell the best
+_STARTS = 8  # of these, from which a search may start
+_FINAL_EPISODES = 10
+_FIELD = ("searches",)
+_FORMAT = Format(
+    "surefoot strengthening",
+    version=1,
+    arrays={
+        "condition": Array("<i8", _FIELD),
+        "parent": Array("<i8", _FIELD, low=0),
+        "solution": Array("<f4", (*_FIELD, "parameters")),
+        "before": Array("<f8", _FIELD),
+        "after": Array("<f8", _FIELD),
+        "rounds": Array("<i8", _FIELD, low=0, high=_ROUNDS),
+        "episodes": Array("<i8", _FIELD, low=0),
+        "finished": Array("|b1", _FIELD),
+    },
+    texts=("identity",),
+)
+
+
+@dataclass(frozen=True, eq=False)
+class Search:
+    """The search for a gait for one damage, as far as it has come.
+
+    Attributes:
+        condition: row of the damage in the rehearsal.
+        parent: row of the gait that it started from; specialists that were found for other damages come after
+            the gaits of the repertoire.
+        solution: parameters of the gait found so far, (n,) float32.
+        before: progress while up of the best gait that there was, in fresh episodes [m].
+        after: that of the gait found, in the same episodes; `before` until the search is finished.
+        rounds: that are done.
+        episodes: that they took.
+        finished: whether there will be no more rounds.
+    """
+
+    condition: int
+    parent: int
+    solution: np.ndarray
+    before: float
+    after: float
+    rounds: int = 0
+    episodes: int = 0
+    finished: bool = False
+
+
+class Strengthening:
+    """Searches for specialists, damage by damage, in rounds after which it can be saved and interrupted.
+
+    A specialist that was found for one damage is also tried for the next, which may then need no search of
+    its own. The result is a function of the arguments other than `threads`, whatever the interruptions.
+
+    Args:
+        repertoire: of a robot, not empty.
+        table: its rehearsal.
+        damages: texts of the conditions that are to be strengthened; all by default.
+        below: share of the healthy distance that is good enough for the best gait under a damage.
+        refinement: of a gait for one damage; its episodes are the budget of all rounds together.
+        randomization: of the models that gaits are refined and compared on; None for the nominal model.
+        seed: from which all random numbers derive.
+        threads: of the simulation; all cores by default.
+        on_finished: told, in words, what came of each search.
+
+    Attributes:
+        healthy: distance that the intact robot walks [m].
+        weak: rows of the conditions under which no gait reaches the share, by the rehearsal.
+        searches: one for each of these, as far as it has come; only the last may be unfinished.
+
+    Raises:
+        InvalidValueError: an argument is out of range, the healthy robot does not walk, or there is nothing
+            to strengthen.
+        UnknownNameError: a damage was not rehearsed.
+    """
+
+    def __init__(
+        self,
+        repertoire: Repertoire,
+        table: Table,
+        *,
+        damages: Sequence[str] | None = None,
+        below: float = BELOW,
+        refinement: RefinementSettings | None = None,
+        randomization: Randomization | None = None,
+        seed: int = 1,
+        threads: int | None = None,
+        on_finished: Callable[[str], object] | None = None,
+    ) -> None:
+        if not 0 < below < np.inf:
+            raise InvalidValueError(f"below must be a positive share of the healthy distance, not {below}")
+        self.repertoire, self.table, self.below, self.seed = repertoire, table, below, seed
+        self.refinement = refinement or RefinementSettings(episodes=EPISODES)
+        self.randomization, self._threads, self._on_finished = randomization, threads, on_finished
+        self._wholes = draw_models(repertoire.robot, randomization) if randomization else [repertoire.robot]
+        self.healthy = self._walk()
+        aim = find_objective("progress", repertoire, self.healthy)
+        if not isinstance(aim, Progress):
+            raise InvalidValueError("the healthy robot does not walk: train its repertoire for longer first")
+        self._aim, self._progress = aim, aim.of_table(table).objectives  # (d, k)
+        self.weak = self._find_weak(table.conditions if damages is None else table.take(damages).conditions)
+        self.searches: list[Search] = []
+
+    def _walk(self) -> float:
+        """How far the intact robot walks [m]; takes the time of it."""
+        robot = {"intact": self.repertoire.robot}
+        with Evaluator(self.repertoire, robot, threads=self._threads) as intact:
+            incumbent = find_incumbent(intact, seed=self.seed)
+            started = time.perf_counter()
+            episodes = fresh_episodes(intact, incumbent, self.seed)
+            self._seconds = (time.perf_counter() - started) / len(episodes.fell)  # of an episode
+            self.threads = intact.threads
+        return float(episodes.distances.mean())
+
+    def _find_weak(self, wanted: Sequence[str]) -> list[int]:
+        """Rows of the conditions that are to be strengthened."""
+        rows = [row for row, text in enumerate(self.table.conditions) if row and text in wanted]
+        if not rows:
+            raise InvalidValueError("the library holds no damage: there is nothing to strengthen")
+        bests = self._progress.max(axis=1) / self.healthy
+        weak = [row for row in rows if bests[row] < self.below]
+        if not weak:
+            least = min(rows, key=lambda row: float(bests[row]))
+            raise InvalidValueError(
+                f"there is nothing to strengthen: under every damage some gait makes {self.below:.0%} of the "
+                f"healthy distance, and {bests[least]:.0%} under {self.table.conditions[least]}"
+            )
+        return weak
+
+    @property
+    def total(self) -> int:
+        """Episodes that all searches may take."""
+        return len(self.weak) * self.refinement.episodes
+
+    @property
+    def done(self) -> int:
+        """How many of these were taken, or will not be needed."""
+        budget = self.refinement.episodes
+        return sum(budget if one.finished else min(budget, one.episodes) for one in self.searches)
+
+    @property
+    def finished(self) -> bool:
+        """Whether every search is."""
+        return len(self.searches) == len(self.weak) and self.searches[-1].finished
+
+    def plan_words(self) -> str:
+        """What there is to do, and how long it takes at most."""
+        left = duration((self.total - self.done) * self._seconds)
+        return (
+            f"{len(self.weak)} of {len(self.table) - 1} damages leave less than {self.below:.0%} of "
+            f"{self.healthy:.2f} m, with up to {self.refinement.episodes:,} episodes for each: at most about "
+            f"{left} on {self.threads} thread{'s' * (self.threads != 1)}"
+        )
+
+    def run(
+        self,
+        path: Path | None = None,
+        *,
+        on_progress: Callable[..., None] | None = None,
+        stop: Callable[[], bool] | None = None,
+    ) -> None:
+        """Search until all is done or `stop` says so, saving after each round.
+
+        Raises:
+            InvalidFileError: the file cannot be written.
+        """
+        step = partial(self.step, on_progress, stop)
+        save = None if path is None else partial(self.save, path)
+        run_with_checkpoints(step, save, finished=lambda: self.finished, seconds=0, stop=stop)
+
+    def step(
+        self, on_progress: Callable[..., None] | None = None, stop: Callable[[], bool] | None = None
+    ) -> None:
+        """Run a round of a search. If `stop` says so meanwhile, it is as if the round had not begun."""
+        done = self.done
+
+        def report(share: float) -> None:
+            if stop and stop():
+                raise _StoppedError
+            if on_progress:
+                on_progress(done + share * self._budget, note=self.table.conditions[condition])
+
+        opened = next((one for one in self.searches[-1:] if not one.finished), None)
+        condition = opened.condition if opened else self.weak[len(self.searches)]
+        robots = [self.table.damages[condition].apply(whole) for whole in self._wholes]
+        with Evaluator(
+            self.repertoire, {"damaged": robots}, threads=self._threads, objective=self._aim.of
+        ) as damaged:
+            damaged.add(self._solutions[len(self.repertoire) :])
+            try:
+                search, starts = (opened, None) if opened else self._begin(damaged, condition)
+                if not search.finished:
+                    search = self._round(damaged, robots, search, starts, report)
+            except _StoppedError:
+                return
+        self.searches[len(self.searches) - bool(opened) :] = [search]
+        if search.finished and self._on_finished:
+            self._on_finished(self._words(search))
+
+    def _begin(self, damaged: Evaluator, condition: int) -> tuple[Search, np.ndarray]:
+        """A search for a condition, and rows of the gaits that it may start from."""
+        rows = np.argsort(-self._progress[condition], kind="stable")[:_FINALISTS]
+        rows = np.concatenate([rows, np.arange(len(self.repertoire), len(self._solutions))])
+        means = self._means(damaged, rows, condition)
+        order = np.argsort(-means, kind="stable")
+        best, before = int(rows[order[0]]), float(means[order[0]])
+        enough = before >= self.below * self.healthy
+        search = Search(condition, best, self._solutions[best], before, before, finished=enough)
+        return search, rows[order[:_STARTS]]
+
+    def _round(
+        self,
+        damaged: Evaluator,
+        robots: list[Robot],
+        search: Search,
+        starts: np.ndarray | None,
+        report: Callable[[float], None],
+    ) -> Search:
+        """A search after one more round, from some gaits or else from what it has found."""
+        found = refine(
+            robots,
+            search.solution[None] if starts is None else self._solutions[starts],
+            objective=self._aim,
+            settings=replace(self.refinement, episodes=self._budget),
+            seed=self.seed,
+            number=search.condition * _ROUNDS + search.rounds,
+            threads=self._threads,
+            on_progress=report,
+        )
+        search = replace(
+            search,
+            parent=search.parent if starts is None else int(starts[found.start]),
+            solution=found.solution,
+            rounds=search.rounds + 1,
+            episodes=search.episodes + found.episodes,
+        )
+        pays = search.rounds == 1 or found.score - found.before >= _PAYS * self.healthy
+        if pays and search.rounds < _ROUNDS:
+            return search
+        damaged.add(search.solution[None])
+        after = self._means(damaged, np.array([len(self._solutions)]), search.condition)
+        return replace(search, after=float(after[0]), finished=True)
+
+    def _means(self, damaged: Evaluator, rows: np.ndarray, condition: int) -> np.ndarray:
+        """Mean progress while up of gaits under a condition, (k,), in the same fresh episodes."""
+        seeds = derive_seeds(self.seed, SeedFamily.CONFIRMATION, 0, _FINAL_EPISODES, condition)
+        episodes = damaged.run(np.repeat(rows, len(seeds)), np.tile(seeds, len(rows)))
+        return np.asarray(self._aim.of(episodes).reshape(len(rows), -1).mean(axis=1))
+
+    def _words(self, search: Search) -> str:
+        """What came of a search."""
+        text, share = self.table.conditions[search.condition], search.after / self.healthy
+        if not search.episodes:
+            return f"{text}: a specialist for another damage makes {search.after:.2f} m ({share:.0%}) already"
+        if not any(one is search for one in self.found):
+            return f"{text}: no gait better than {search.before:.2f} m in {search.episodes:,} episodes"
+        return (
+            f"{text}: {search.before:.2f} -> {search.after:.2f} m ({share:.0%}), {search.episodes:,} episodes"
+        )
+
+    @property
+    def found(self) -> list[Search]:
+        """The searches that found a better gait."""
+        gain = _PAYS * self.healthy
+        return [one for one in self.searches if one.finished and one.after - one.before >= gain]
+
+    @property
+    def _solutions(self) -> np.ndarray:
+        """Parameters of the gaits of the repertoire and of those that were found, by row."""
+        return np.stack([*self.repertoire.gaits.solutions, *(one.solution for one in self.found)])
+
+    @property
+    def _budget(self) -> int:
+        """Episodes of a round."""
+        return math.ceil(self.refinement.episodes / _ROUNDS)
+
+    def strengthened(self) -> Repertoire:
+        """The repertoire with the gaits that were found as specialists; the same if none was.
+
+        Raises:
+            RuntimeError: not all searches are finished.
+        """
+        if not self.finished:
+            raise RuntimeError("not all searches are finished: ask when all are")
+        gaits = [
+            RefinedGait(
+                solution=one.solution,
+                row=len(self.repertoire) + number,
+                parent=one.parent,
+                score=one.after,
+                before=one.before,
+                episodes=one.episodes,
+                believed=(self.table.conditions[one.condition],),
+            )
+            for number, one in enumerate(self.found)
+        ]
+        if not gaits:
+            return self.repertoire
+        return keep_gaits(self.repertoire, gaits, seed=self.seed, threads=self._threads)
+
+    @property
+    def _identity(self) -> dict[str, object]:
+        """What the searches are a function of, by name."""
+        return {
+            "repertoire": fingerprint(self.repertoire),
+            "rehearsal": Contents({"progress": self._progress}).checksum(),
+            "damages": [self.table.conditions[row] for row in self.weak],
+            "refinement": str(self.refinement),
+            "below": self.below,
+            "randomization": str(self.randomization or "none"),
+            "seed": self.seed,
+            **software_versions(),
+        }
+
+    def save(self, path: Path) -> None:
+        """Write the searches to a file in one step.
+
+        Raises:
+            InvalidFileError: the file cannot be written.
+        """
+        columns = {
+            name: np.array([getattr(one, name) for one in self.searches], array.dtype)
+            for name, array in _FORMAT.arrays.items()
+        }
+        columns["solution"] = columns["solution"].reshape(len(self.searches), self._solutions.shape[1])
+        _FORMAT.write(path, Contents(columns, {"identity": json.dumps(self._identity)}))
+
+    def restore(self, path: Path) -> None:
+        """Go on from what was saved.
+
+        Raises:
+            InvalidFileError: the file cannot be read, or holds searches with other arguments or software.
+        """
+        with _FORMAT.read(path) as contents:
+            if contents.json("identity", dict) != self._identity:
+                raise InvalidValueError(
+                    "it belongs to another repertoire, library, version or other settings"
+                )
+            columns = contents.arrays
+            _FORMAT.check(contents, parameters=self.repertoire.gaits.solutions.shape[1])
+            known = len(self.repertoire) + np.arange(
+                len(columns["parent"])
+            )  # each may start from those before
+            if columns["condition"].tolist() != self.weak[: len(known)] or (columns["parent"] >= known).any():
+                raise InvalidValueError("its searches do not fit the damages")
+        rows = zip(*(columns[one.name] for one in fields(Search)), strict=True)
+        self.searches = [
+            Search(*(value if np.ndim(value) else value.item() for value in row)) for row in rows
+        ]
+
+
+class _StoppedError(Exception):
+    """Ends a round that is not to be finished."""

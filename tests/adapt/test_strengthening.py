@@ -1,0 +1,185 @@
+"""Strengthening: specialists for the damages that leave a repertoire no good gait."""
+
+from dataclasses import replace
+from functools import cache, partial
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from adapt import strengthening as module
+from adapt.damage.text import parse_damage
+from adapt.rehearsal.rehearsal import rehearsal, rehearsed_table
+from adapt.rehearsal.table import Table
+from adapt.relearning.refinement import Refinement
+from adapt.self_model.twin import RefinementSettings
+from adapt.strengthening import Strengthening
+from repertoire.plots import objective_grid
+from repertoire.repertoire import Spread
+from robots.errors import InvalidFileError, InvalidValueError, UnknownNameError
+from robots.randomization import GAP
+from robots.simulation.simulation import Simulation
+from tests.adapt.self_model.small_minds import short_gaits
+
+LOST, DEAD = "right_rear:lost", "left_front:dead"
+SPREAD = Spread(np.zeros(12), np.zeros((12, 6)), np.ones(12), 5, 0)
+GAITS = replace(short_gaits(12), spread=SPREAD)
+
+
+@cache
+def table() -> Table:
+    damages = [parse_damage(text, GAITS.robot) for text in (LOST, DEAD)]
+    with rehearsal(GAITS, damages, episodes=2, seed=0, threads=1) as evaluation:
+        evaluation.run()
+        return rehearsed_table(evaluation)
+
+
+def start(**settings) -> Strengthening:
+    chosen = {"refinement": RefinementSettings(episodes=400, batch_size=10), "threads": 1, **settings}
+    return Strengthening(GAITS, table(), **chosen)
+
+
+def state(work: Strengthening) -> list[object]:
+    return [(*list(vars(one).values())[3:], one.solution.tobytes()) for one in work.searches]
+
+
+@pytest.fixture(scope="module")
+def strong():
+    """Finished work, and what it told."""
+    told: list[str] = []
+    work = start(on_finished=told.append)
+    work.run()
+    return work, told
+
+
+def test_a_specialist_walks_where_no_gait_of_the_repertoire_did(strong) -> None:
+    work, told = strong
+    assert [work.table.conditions[row] for row in work.weak] == [LOST], "the other damage leaves good gaits"
+    (search,), stronger = work.searches, work.strengthened()
+    assert len(told) == 1
+    assert told[0].startswith(f"{LOST}: {search.before:.2f} -> {search.after:.2f} m (")
+    damaged, seeds = parse_damage(LOST, GAITS.robot).apply(GAITS.robot), np.arange(1000, 1010)
+    with Simulation(damaged) as simulation:
+        walked = [
+            simulation.evaluate(np.tile(one, (10, 1)), seeds).distances.mean()
+            for one in stronger.gaits.solutions
+        ]
+    assert walked[12] > max(walked[:12]) + 0.05
+    assert walked[12] == pytest.approx(search.after, abs=0.05)
+
+
+def test_a_specialist_is_a_gait_like_any_other_and_no_part_of_the_archive(strong) -> None:
+    stronger = strong[0].strengthened()
+    found = stronger.specialists
+    assert (len(stronger), len(found), found.damages) == (13, 1, ((LOST,),))
+    assert found.parents[0] in GAITS.elites.cells
+    assert found.episodes[0] == strong[0].searches[0].episodes
+    assert (stronger.metrics, stronger.best()) == (GAITS.metrics, GAITS.best())
+    np.testing.assert_array_equal(objective_grid(stronger), objective_grid(GAITS))
+    with Simulation(stronger.robot) as simulation:
+        episodes = simulation.evaluate(np.tile(found.gaits.solutions[0], (20, 1)), np.arange(20))
+    assert found.gaits.objectives[0] == pytest.approx(episodes.objectives.mean(), abs=0.05), "when healthy"
+    assert (stronger.find(12), stronger.label(12)) == (12, "row 12")
+    assert stronger.label(3) == "cell " + ",".join(map(str, GAITS.cell(3)))
+    pandas = stronger.to_pandas()
+    assert pandas["specialist for"].tolist() == [""] * 12 + [LOST]
+    assert pandas["objective std"].isna().tolist() == [False] * 12 + [True]
+    assert stronger.facts()["  row 12"].startswith(f"{LOST}, refined from cell ")
+    for row in (13, -1):
+        with pytest.raises(InvalidValueError, match="the repertoire has 13 gaits, counted from 0"):
+            stronger.policy(row)
+
+
+def test_threads_and_interruptions_change_nothing(strong, tmp_path: Path) -> None:
+    file = tmp_path / "unfinished.h5"
+    first = start(threads=2)
+    first.run(file, stop=lambda: bool(first.searches))
+    assert [(one.rounds, one.finished) for one in first.searches] == [(1, False)]
+    assert 0 < first.done < first.total == 400
+    reports = []
+
+    def within_a_round() -> bool:
+        return len(reports) > 2
+
+    second = start()
+    second.restore(file)
+    second.run(file, on_progress=lambda done, note: reports.append(done), stop=within_a_round)
+    assert state(second) == state(first), "the round is as if it had not begun"
+    third = start()
+    third.restore(file)
+    third.run(file)
+    assert third.finished
+    assert state(third) == state(strong[0])
+    for other in (start(seed=2), start(below=0.4), start(refinement=RefinementSettings(episodes=401))):
+        with pytest.raises(InvalidFileError, match="it belongs to another repertoire"):
+            other.restore(file)
+    with pytest.raises(RuntimeError, match="not all searches are finished"):
+        second.strengthened()
+
+
+def made_up(monkeypatch: pytest.MonkeyPatch, gain: float) -> list[dict]:
+    """Have each round of a search pretend a gain; returns what each was given."""
+    rounds: list[dict] = []
+
+    def refine(robots, solutions, **settings) -> Refinement:
+        rounds.append({"robots": robots, "solutions": solutions, **settings})
+        return Refinement(solutions[0], 0, 1.0 + gain, 1.0, 123)
+
+    monkeypatch.setattr(module, "refine", refine)
+    return rounds
+
+
+@pytest.mark.parametrize(("gain", "rounds"), [(0.1, 4), (0.001, 2)])
+def test_a_search_ends_when_it_does_not_pay(gain: float, rounds: int, monkeypatch) -> None:
+    searched = made_up(monkeypatch, gain)
+    work = start(below=0.9)
+    work.run()
+    assert len(work.weak) == 2
+    assert len(searched) == 2 * rounds
+    assert len({one["number"] for one in searched}) == 2 * rounds, "no round repeats another's numbers"
+    assert [len(one["solutions"]) for one in searched[:2]] == [8, 1], "the next goes on from what was found"
+    assert all(one["settings"].episodes == 100 for one in searched)
+    assert not work.found
+    assert work.strengthened() is GAITS
+    assert work.done == work.total
+
+
+def test_what_helps_with_one_damage_is_tried_for_the_next(strong, monkeypatch) -> None:
+    specialist = strong[0].searches[0].solution
+    twice = replace(table(), conditions=(*table().conditions[:2], f"{LOST}+floor:friction@0.99"))
+    twice = replace(twice, **{name: column[[0, 1, 1]] for name, column in table().columns.items()})
+    monkeypatch.setattr(module, "refine", lambda *_, **__: Refinement(specialist, 0, 1.0, 1.0, 50))
+    told: list[str] = []
+    work = Strengthening(GAITS, twice, threads=1, on_finished=told.append)
+    work.run()
+    first, second = work.searches
+    assert (first.rounds, second.rounds, second.parent) == (2, 0, 12)
+    assert len(work.found) == 1
+    assert "a specialist for another damage makes" in told[1]
+
+
+def test_gaits_are_refined_on_models_where_they_are_randomised(monkeypatch) -> None:
+    rounds = made_up(monkeypatch, 0.0)
+    work = start(randomization=GAP.model_copy(update={"models": 3}))
+    work.run()
+    labels = [[change.label for change in robot.modifications] for robot in rounds[0]["robots"]]
+    assert len({label for label, _ in labels}) == 3
+    assert {label for _, label in labels} == {LOST}
+
+
+def test_nothing_to_strengthen_is_told_at_once() -> None:
+    begin = partial(Strengthening, GAITS, threads=1)
+    cases = [
+        (
+            lambda: begin(table(), damages=[DEAD]),
+            f"nothing to strengthen: under every damage some gait makes 50% .*, and 79% under {DEAD}",
+        ),
+        (lambda: begin(table().take(["healthy"])), "the library holds no damage"),
+        (lambda: begin(table(), below=0.0), "below must be a positive share"),
+        (lambda: begin(table(), below=np.nan), "below must be a positive share"),
+    ]
+    for call, message in cases:
+        with pytest.raises(InvalidValueError, match=message):
+            call()
+    with pytest.raises(UnknownNameError, match="condition of the rehearsal"):
+        begin(table(), damages=["left_rear:lost"])
