@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from robots.errors import InvalidValueError
+from robots.walk import IN_CIRCLES
 
 FORMAT = "surefoot-recovery"
 VERSION = 8
@@ -199,6 +200,9 @@ class Performance:
         distance: mean progress towards the target [m]; negative where the robot went backwards.
         falls: episodes in which the robot fell or the simulation diverged.
         episodes: how many there were.
+        course: how it went over the ground, see `robots.walk.Walk`: "straight", "in a curve" or "in circles";
+            "" where every episode diverged, or nobody asked.
+        way: the same in full words.
     """
 
     objective: float
@@ -206,6 +210,8 @@ class Performance:
     distance: float
     falls: int
     episodes: int
+    course: str = ""
+    way: str = ""
 
     def walks(self, before: float, share: float = _WALKING) -> bool:
         """Whether the robot mostly stays up and makes at least a share of the distance before [m]."""
@@ -217,7 +223,8 @@ class Performance:
         falls = f"falls in {self.falls} of {self.episodes} episodes"
         if self.walks(before, _LIMPING):
             verb = "walks" if self.walks(before) else "limps"
-            return f"{verb} {self.distance:.2f} m" + (f", {falls}" if self.falls else "")
+            course = f" {self.course}" if self.course == IN_CIRCLES else ""
+            return f"{verb} {self.distance:.2f} m{course}" + (f", {falls}" if self.falls else "")
         if 2 * self.falls > self.episodes:
             return f"{falls}, after {self.distance:.2f} m"
         return f"{'hardly gets' if self.distance > 0 else 'does not get'} ahead: {self.distance:.2f} m"

@@ -22,6 +22,7 @@ from robots.errors import InvalidValueError
 from robots.seeds import SeedFamily, derive_seeds
 from robots.simulation.episodes import Episodes
 from robots.simulation.evidence import evidence_of
+from robots.walk import Walk
 
 PERFORMANCE_EPISODES = 10
 _CANDIDATES = 20
@@ -211,13 +212,15 @@ def fresh_episodes(evaluator: Evaluator, row: int, seed: int) -> Episodes:
 
 def performance_of(episodes: Episodes, aim: RecoveryObjective) -> Performance:
     """How well a controller does, by its episodes."""
-    objectives, n = aim.of(episodes), len(episodes.fell)
+    objectives, n, walk = aim.of(episodes), len(episodes.fell), Walk.of(episodes)
     return Performance(
         objective=float(objectives.mean()),
         standard_error=float(objectives.std(ddof=1) / np.sqrt(n)),
         distance=float(episodes.distances.mean()),
         falls=int(episodes.fell.sum()),
         episodes=n,
+        course=walk.course if walk else "",
+        way=walk.words if walk else "",
     )
 
 

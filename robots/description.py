@@ -12,6 +12,7 @@ from robots.controllers.periodic import PeriodicDescription
 from robots.errors import InvalidRobotError, InvalidValueError, SurefootError
 from robots.files.records import Count, Finite, Names, Positive, Record, Steps, by_kind, reader, validate
 from robots.files.texts import parse_yaml
+from robots.reward import Reward
 
 # the kinds of controllers by name: each brings its part of the YAML
 CONTROLLERS: dict[str, type[ControllerDescription]] = by_kind(MLPDescription, PeriodicDescription)
@@ -45,24 +46,6 @@ class Servo(Record):
 
     range: tuple[Finite, Finite]
     stiffness: Positive | None = None
-
-
-class Reward(Record):
-    """Weights of the terms that the reward of a control step consists of.
-
-    Attributes:
-        alive: is added while the robot is alive and subtracted otherwise.
-        progress: multiplies the speed towards the target [m/s].
-        electricity: multiplies the mean over the joints of `|action · 0.1 · joint velocity [rad/s]|`.
-        torque: multiplies the mean over the joints of action².
-        joint_at_limit: multiplies the number of joints beyond 99% of their range.
-    """
-
-    alive: Finite
-    progress: Finite
-    electricity: Finite
-    torque: Finite
-    joint_at_limit: Finite
 
 
 class Alive(Record):

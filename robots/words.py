@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from robots.description import Alive, Reward
+    from robots.description import Alive
     from robots.robot import Robot
 
 _WIDTH = 92  # of a line of a fact [characters]
@@ -90,7 +90,8 @@ def robot_facts(robot: Robot) -> dict[str, list[str]]:
         "control step": [f"{robot.control_step:g} s: {description.substeps} physics steps"],
         "episode": wrapped(f"{limit} at most; {start}"),
         "alive": wrapped(_alive_words(description.alive)),
-        "reward": wrapped(_reward_words(description.reward)),
+        "objective": [description.reward.objective],
+        "reward": wrapped(description.reward.words),
         "archive": [_cells(robot)],
         "least objective": [f"{least.value:g}{published}", *wrapped(least.source)],
     }
@@ -115,14 +116,3 @@ def _alive_words(alive: Alive) -> str:
     end = "ends" if alive.ends_episode else "goes on"
     end += " and is worth 0" if alive.forfeits else ""
     return f"while {' and '.join(conditions)}; otherwise the episode {end}"
-
-
-def _reward_words(reward: Reward) -> str:
-    terms = {
-        f"{reward.alive:+g} while alive, else {-reward.alive:+g}": reward.alive,
-        f"{reward.progress:+g} per m/s ahead": reward.progress,
-        f"{reward.electricity:+g} per mean |action · 0.1 · joint velocity|": reward.electricity,
-        f"{reward.torque:+g} per mean action²": reward.torque,
-        f"{reward.joint_at_limit:+g} per joint at its limit": reward.joint_at_limit,
-    }
-    return "; ".join(words for words, weight in terms.items() if weight) or "none"

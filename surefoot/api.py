@@ -586,11 +586,23 @@ def show(source: Source, *, picture: str | Path | None = None, history: str | Pa
     repertoire, file = _opened(source)
     for name, value in repertoire.facts().items():
         console.print(f"{name:<12}{value}")
+    if repertoire.problem.robot is not None and len(repertoire):
+        console.print(f"{'walk':<12}{_best_walk(repertoire)}")
     if file is not None and (warning := caution(file, repertoire)):
         note(warning)
     for path, draw in drawings:
         draw(repertoire, path)
         console.print(f"drawn to {path}")
+
+
+def _best_walk(repertoire: Repertoire) -> str:
+    """How the best gait of a robot goes over the ground, in words."""
+    from robots.seeds import SeedFamily, derive_seeds
+    from robots.walk import WALK_EPISODES, Walk
+
+    seeds = derive_seeds(repertoire.settings.seed, SeedFamily.EVALUATION, 0, WALK_EPISODES)
+    walk = Walk.tried(repertoire.robot, repertoire.elites.solutions[repertoire.best()], seeds)
+    return f"{walk.words}; {WALK_EPISODES} episodes of the best gait" if walk else "it diverges"
 
 
 def _opened(source: Source) -> tuple[Repertoire, Path | None]:

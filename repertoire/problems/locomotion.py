@@ -125,7 +125,8 @@ def walking_record(robot: Robot) -> ProblemRecord:
         measure_ranges=robot.measure_ranges,
         measure_names=tuple(foot_words(foot) for foot in robot.description.measures),
         measure_meaning="share of time on the ground",
-        objective_name=f"sum of rewards in up to {robot.description.episode_steps:,} control steps",
+        objective_name=f"{robot.description.reward.objective} in up to "
+        f"{robot.description.episode_steps:,} control steps",
         robot=robot,
         controller=controller.shape,
     )

@@ -15,6 +15,7 @@ from robots.files.atomic import write_text
 from robots.rendering.overlay import Moment
 from robots.robot import Robot
 from robots.simulation.stepper import Stepper
+from robots.walk import Walk
 
 End = Literal["time", "fall", "divergence"]
 _LONGEST = 3600.0  # [s]
@@ -34,7 +35,8 @@ class Telemetry:
         joint_angles: [rad], (t, j); NaN where the joint is lost.
         actions: in [-1, 1], (t, j); 0 where the motor is lost.
         contacts: whether the foot touched the floor, (t, f) bool.
-        rewards: (t,).
+        rewards: (t,); their sum is the objective.
+        unit: of the objective, "" where it has none.
         ended: because the time was up, the robot fell, or the simulation blew up; what blew up has no row.
     """
 
@@ -48,6 +50,7 @@ class Telemetry:
     actions: np.ndarray
     contacts: np.ndarray
     rewards: np.ndarray
+    unit: str
     ended: End
 
     def __len__(self) -> int:
@@ -79,6 +82,14 @@ class Telemetry:
         np.savetxt(text, table, fmt="%.9g", delimiter=",", header=",".join(columns), comments="")
         write_text(path, text.getvalue())
 
+    @property
+    def walk(self) -> Walk:
+        """The way over the ground, if there is a row."""
+        steps, yaw = np.diff(self.positions[:, :2], axis=0), np.unwrap(self.angles[:, 2])
+        path = float(np.linalg.norm(steps, axis=1).sum())
+        x, y, _ = self.positions[-1].tolist()
+        return Walk(x, y, path, float(yaw[-1] - yaw[0]), single=True)
+
     def summary(self) -> str:
         """How it went, in a line."""
         if not len(self):
@@ -86,9 +97,8 @@ class Telemetry:
         end = {"time": "still on its feet", "fall": "it fell", "divergence": "the simulation blew up"}[
             self.ended
         ]
-        x, y, _ = self.positions[-1]
-        way = f"{x:.2f} m ahead and {abs(y):.2f} m to the {'left' if y > 0 else 'right'}"
-        return f"{self.times[-1]:.1f} s: {way}, reward {self.rewards.sum():.1f}; {end}"
+        objective = f"objective {self.rewards.sum():.4g} {self.unit}".rstrip()
+        return f"{self.times[-1]:.1f} s: {self.walk.words}, {end}; {objective}"
 
 
 def deploy(
@@ -146,6 +156,7 @@ def deploy(
         joints=robot.description.joints,
         feet=tuple(robot.description.feet),
         times=robot.control_step * np.arange(1, t + 1),
+        unit=robot.description.reward.unit,
         ended=ended,
         **{name: rows[name][:t].copy() for name in rows.dtype.names},
     )

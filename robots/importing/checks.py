@@ -12,6 +12,7 @@ from robots.robot import Robot
 from robots.simulation.episodes import Episodes
 from robots.simulation.simulation import Simulation
 from robots.stance import first_data, floor_gap, standing_on_floor
+from robots.walk import Walk
 from robots.words import wrapped
 
 _EPISODES = 16  # number of episodes, each with a random controller
@@ -105,7 +106,8 @@ def _episode_words(robot: Robot, episodes: Episodes) -> list[str]:
     feet = [f"{foot} {share:.0%}" for foot, share in zip(robot.description.measures, shares, strict=True)]
     return [
         f"{_EPISODES} random controllers lasted {lasted.min()} to {lasted.max()} of {limit} control steps",
-        *wrapped(f"and were on the ground: {', '.join(feet)}"),
+        *wrapped(f"and were on the ground: {', '.join(feet)};"),
+        *wrapped(f"on average they went {walk.way}" if (walk := Walk.of(episodes)) else ""),
     ]
 
 

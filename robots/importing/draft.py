@@ -260,7 +260,7 @@ def _choices(robot: Robot) -> dict[str, list[str]]:
     texts = {
         "controller": f"{robot.controller.label}: {_OPEN_LOOP if periodic else _CLOSED_LOOP}",
         "actuators": ", ".join(f"{count} {kind}" for kind, count in driven.items() if count),
-        "objective": "the distance covered [m], 0 after a fall" if periodic else "speed, and to stay alive",
+        "objective": f"{description.reward.objective}{', 0 after a fall' * description.alive.forfeits}",
         "start": f"keyframe {description.keyframe!r}" if description.keyframe else "settled on the floor",
         "size": size_words(robot),
     }

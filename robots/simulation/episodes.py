@@ -26,6 +26,8 @@ class Episodes(Evaluations):
         midway: progress after two fifths of the longest episode, or at the end of a shorter one [m], (n,).
         lateral: displacement to the left of the start at the end [m], (n,).
         heading: yaw at the end [rad], (n,).
+        paths: length of the torso's way over the ground, swaying included [m], (n,).
+        turned: how far the torso turned, to the left less to the right [rad], (n,); 0 in the x-z plane.
         observed: whose observations count in `moments` unless they diverged, (n,) bool; None if no one's.
         sums: of each episode's observations, and of their squares, (n, 2, o); None likewise.
         traces: of each episode what its sensors read, (n,) of objects: (its steps, columns) float32, see
@@ -38,6 +40,8 @@ class Episodes(Evaluations):
     midway: np.ndarray
     lateral: np.ndarray
     heading: np.ndarray
+    paths: np.ndarray
+    turned: np.ndarray
     observed: np.ndarray | None = None
     sums: np.ndarray | None = None
     traces: np.ndarray | None = None
@@ -70,6 +74,8 @@ class Episodes(Evaluations):
             midway=tallies["midway"].copy(),
             lateral=tallies["lateral"].copy(),
             heading=tallies["heading"].copy(),
+            paths=tallies["path"].copy(),
+            turned=tallies["turned"].copy(),
             **others,
         )
 

@@ -13,6 +13,7 @@ import numpy as np
 
 from robots.model import contact_sensor
 from robots.motors import ABSENT, Motors, motor_of
+from robots.reward import PRESETS, TERMS
 from robots.robot import Robot
 
 MIDWAY = 0.4  # share of an episode after which progress is noted
@@ -21,6 +22,8 @@ _TYPES = {"i": _INT, "f": _FLOAT, "b": _BOOL}  # of a field, by the kind of its 
 
 # value of an observation that is stuck, or NaN, and standard deviation of the noise that is added to it
 _SENSOR = np.dtype([("stuck", np.float32), ("noise", np.float32)], align=True)
+# place of a foot [m], and control steps since it touched the floor
+_FOOT = np.dtype([("x", _FLOAT), ("y", _FLOAT), ("airborne", _INT)], align=True)
 TALLY = np.dtype(
     [
         ("objective", _FLOAT),  # sum of rewards
@@ -31,6 +34,11 @@ TALLY = np.dtype(
         ("initial_distance", _FLOAT),  # of the robot's position to the target at reset [m]
         ("target_distance", _FLOAT),  # and now
         ("midway", _FLOAT),  # progress after two fifths of the longest episode, or now if that is to come [m]
+        ("x", _FLOAT),  # of the torso [m]
+        ("y", _FLOAT),
+        ("yaw", _FLOAT),  # of the torso [rad]
+        ("path", _FLOAT),  # length of the torso's way over the ground [m]
+        ("turned", _FLOAT),  # how far the torso turned, to the left less to the right [rad]
         ("lateral", _FLOAT),  # displacement of the torso to the left when the episode ended [m]
         ("heading", _FLOAT),  # yaw of the torso then [rad]
         ("seed", np.uint64),  # of the episode, from which the noise of its observations derives
@@ -49,6 +57,7 @@ class Task(NamedTuple):
         constants: one record, (1,).
         joints: a record for each actuated joint, (j,).
         soles: sensor-data columns of each foot's soles, padded with ABSENT, (f, s).
+        places: column of a row of state where the place of each foot's first sole is, or ABSENT, (f,).
         untouched: feet that a robot that is alive does not touch the floor with, (f,) bool.
         sensors: a record for each observation, (o,).
         parts: a record for each body whose place counts for the robot's position, (p,); none where the torso
@@ -59,6 +68,7 @@ class Task(NamedTuple):
     constants: np.ndarray
     joints: np.ndarray
     soles: np.ndarray
+    places: np.ndarray
     untouched: np.ndarray
     sensors: np.ndarray
     parts: np.ndarray
@@ -79,6 +89,9 @@ class EpisodeState(NamedTuple):
         touching: whether each foot is in contact now, (f,).
         tally: what the episode has added up so far, one record, (1,).
         drag: torque and force of each link's drag about the robot's centre of mass, (l, 6); scratch memory.
+        last_action: what arrived at the motors in the control step before, (a,) float32.
+        feet: a record for each foot, (f,): where it was in the control step before, and for how long it has
+            been in the air.
     """
 
     row: np.ndarray
@@ -91,6 +104,8 @@ class EpisodeState(NamedTuple):
     touching: np.ndarray
     tally: np.ndarray
     drag: np.ndarray
+    last_action: np.ndarray
+    feet: np.ndarray
 
 
 def make_task(robot: Robot, data: mujoco.MjData) -> Task:
@@ -103,7 +118,14 @@ def make_task(robot: Robot, data: mujoco.MjData) -> Task:
     parts = _parts(robot, data)
     links = _links(robot, data)
     return Task(
-        _constants(robot, data), _joints(robot, data), _soles(robot), untouched, sensors, parts, links
+        constants=_constants(robot, data),
+        joints=_joints(robot, data),
+        soles=_soles(robot),
+        places=_places(robot, data),
+        untouched=untouched,
+        sensors=sensors,
+        parts=parts,
+        links=links,
     )
 
 
@@ -121,6 +143,8 @@ def make_state(task: Task, data: mujoco.MjData) -> EpisodeState:
         touching=np.zeros(feet, np.bool_),
         tally=np.zeros(1, TALLY).view(np.recarray),
         drag=np.zeros((len(task.links), 6)),
+        last_action=np.zeros(joints, np.float32),
+        feet=np.zeros(feet, _FOOT).view(np.recarray),
     )
 
 
@@ -157,12 +181,24 @@ def _constants(robot: Robot, data: mujoco.MjData) -> np.ndarray:
         "substeps": description.substeps,
         "max_steps": description.episode_steps,
         "midway": max(1, round(MIDWAY * description.episode_steps)),
-        **{f"{term}_weight": weight for term, weight in description.reward.model_dump().items()},
+        **_weights(robot),
         "delay": faults.delay,
         "faulty": bool(faults.stuck or faults.noisy),
         "swapped": bool(faults.swapped),
     }
     return _records(1, values)
+
+
+def _weights(robot: Robot) -> dict[str, float | bool]:
+    """What the kernels need to know of the reward; weights count per control step."""
+    reward = robot.description.reward
+    unit = robot.control_step if reward.per == "second" else 1.0
+    weights = {f"{term}_weight": unit * float(getattr(reward, term)) for term in TERMS}
+    return weights | {
+        "shaped": not reward.weights.keys() <= PRESETS["paper"].keys(),
+        "least_swing": reward.least_swing,
+        "target_speed": reward.target_speed or 0.0,
+    }
 
 
 def _joints(robot: Robot, data: mujoco.MjData) -> np.ndarray:
@@ -258,7 +294,7 @@ def _column(data: mujoco.MjData, part: np.ndarray) -> int:
 
 def _row(task: Task, data: mujoco.MjData) -> np.ndarray:
     """MuJoCo's data from the positions to all that kernels read and write, as one live row."""
-    parts = [data.qpos, data.qvel, data.ctrl, data.xpos, data.xmat]
+    parts = [data.qpos, data.qvel, data.ctrl, data.xpos, data.xmat, data.geom_xpos]
     if len(task.links):
         parts += [data.xipos, data.ximat, data.subtree_com, data.cdof, data.cvel, data.qfrc_passive]
     length = max(_column(data, part) + part.size for part in parts)
@@ -286,3 +322,10 @@ def _soles(robot: Robot) -> np.ndarray:
             if sensor != ABSENT:
                 table[row, number] = model.sensor_adr[sensor]
     return table
+
+
+def _places(robot: Robot, data: mujoco.MjData) -> np.ndarray:
+    """Where in a row of state the place of each foot's first sole is, or ABSENT, (f,)."""
+    names = [soles[0] for soles in robot.description.feet.values()]
+    geoms = [mujoco.mj_name2id(robot.physics, mujoco.mjtObj.mjOBJ_GEOM, name) for name in names]
+    return _addresses(geoms, 3 * np.arange(robot.physics.ngeom), _column(data, data.geom_xpos))

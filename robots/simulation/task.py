@@ -37,6 +37,9 @@ def begin(task: Task, episode: EpisodeState, seed: np.uint64) -> None:
     tally.initial_distance = _target_distance(position)
     tally.target_distance = tally.initial_distance
     tally.midway = 0.0
+    tally.x, tally.y, tally.yaw = pose[0], pose[1], pose[5]
+    tally.path = 0.0
+    tally.turned = 0.0
     tally.lateral = 0.0
     tally.heading = 0.0
     tally.seed = seed
@@ -45,6 +48,12 @@ def begin(task: Task, episode: EpisodeState, seed: np.uint64) -> None:
     for foot in range(episode.contacts.size):
         episode.contacts[foot] = 0
         episode.touching[foot] = False
+        episode.feet[foot].airborne = 0
+        place = task.places[foot]
+        if place != ABSENT:
+            episode.feet[foot].x, episode.feet[foot].y = episode.row[place], episode.row[place + 1]
+    for j in range(episode.last_action.size):
+        episode.last_action[j] = 0.0
     for step in range(episode.pending.shape[0]):
         for j in range(episode.pending.shape[1]):
             episode.pending[step, j] = 0.0
@@ -203,6 +212,9 @@ def _reward(task: Task, episode: EpisodeState, pose: _Pose, position: tuple[floa
     reward += constants.progress_weight * (tally.target_distance - distance) / constants.control_step
     reward += constants.electricity_weight * work / joints + constants.torque_weight * effort / joints
     reward += constants.joint_at_limit_weight * at_limit
+    if constants.shaped:
+        reward += _further_terms(task, episode, pose, tally.target_distance - distance, power)
+    _move_on(task, episode, pose)
     tally.reward = reward
     tally.objective += reward
     tally.energy += power * constants.control_step
@@ -214,6 +226,70 @@ def _reward(task: Task, episode: EpisodeState, pose: _Pose, position: tuple[floa
     if tally.terminated and constants.forfeits:
         tally.reward -= tally.objective
         tally.objective = 0.0
+
+
+@compiled()
+def _further_terms(task: Task, episode: EpisodeState, pose: _Pose, progress: float, power: float) -> float:
+    """The terms of a control step's reward that the paper's does not have, see `robots.reward.Reward`."""
+    constants, tally, row = task.constants[0], episode.tally[0], episode.row
+    _, y, z, _, _, yaw = pose
+    dt, root = constants.control_step, constants.root_qvel
+    turning, sideways = (0.0, 0.0) if constants.planar else (_angle(yaw - tally.yaw) / dt, row[root + 1])
+    forward = np.cos(yaw) * row[root] + np.sin(yaw) * sideways
+    change = 0.0
+    for j in range(task.joints.size):
+        step = float(episode.action[j]) - float(episode.last_action[j])
+        change += step * step
+        episode.last_action[j] = episode.action[j]
+    slip, swing = _footwork(task, episode)
+    reward = constants.drift_weight * (abs(y) - abs(tally.y)) / dt
+    reward += constants.heading_weight * min(abs(yaw), 1.0) * abs(progress) / dt
+    reward += constants.yaw_rate_weight * abs(turning) + constants.energy_weight * power
+    reward += constants.action_rate_weight * change / task.joints.size
+    reward += constants.height_weight * abs(z - tally.initial_height)
+    reward += constants.slip_weight * slip / dt + constants.air_time_weight * swing / dt
+    return float(reward + constants.speed_error_weight * abs(forward - constants.target_speed))
+
+
+@compiled()
+def _footwork(task: Task, episode: EpisodeState) -> tuple[float, float]:
+    """How far feet slid on the floor in a control step [m], and how long steps that ended in it were [s].
+
+    The time of each step counts less the least swing.
+    """
+    constants, slip, swing = task.constants[0], 0.0, 0.0
+    for number in range(task.places.size):
+        foot, place = episode.feet[number], task.places[number]
+        if place == ABSENT:
+            continue
+        x, y = episode.row[place], episode.row[place + 1]
+        if episode.touching[number]:
+            if foot.airborne:
+                swing += foot.airborne * constants.control_step - constants.least_swing
+            else:
+                slip += np.hypot(x - foot.x, y - foot.y)
+            foot.airborne = 0
+        else:
+            foot.airborne += 1
+        foot.x, foot.y = x, y
+    return slip, swing
+
+
+@compiled()
+def _move_on(task: Task, episode: EpisodeState, pose: _Pose) -> None:
+    """Add a control step to the torso's way over the ground."""
+    tally = episode.tally[0]
+    x, y, _, _, _, yaw = pose
+    tally.path += np.hypot(x - tally.x, y - tally.y)
+    if not task.constants[0].planar:
+        tally.turned += _angle(yaw - tally.yaw)
+    tally.x, tally.y, tally.yaw = x, y, yaw
+
+
+@compiled()
+def _angle(difference: float) -> float:
+    """The same angle from -π to π [rad]."""
+    return difference - 2.0 * np.pi * np.rint(difference / (2.0 * np.pi))
 
 
 @compiled()

@@ -258,4 +258,6 @@ def print_performances(recovery: Recovery) -> None:
             f"{name:>10} {format_objective(performance.objective):>8} ± "
             f"{format_objective(performance.standard_error)}  {performance.words(recovery.healthy.distance)}"
         )
+    if recovery.recovered.way:
+        console.print(f"{'its way':>10} {recovery.recovered.way}")
     console.print(recovery.verdict)

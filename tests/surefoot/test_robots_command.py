@@ -40,7 +40,7 @@ def test_it_tells_when_a_robot_is_alive_and_what_it_earns() -> None:
     assert ant["alive"] == ["while the torso is above 0.26 m; otherwise the episode ends"]
     assert "the episode goes on" in " ".join(cheetah["alive"])
     assert "front_shin" in " ".join(cheetah["alive"])
-    assert "+1 while alive, else -1; +1 per m/s ahead" in " ".join(ant["reward"])
+    assert "+1 while alive, and as much less when not; +1 per m/s ahead" in " ".join(ant["reward"])
     assert ant["control step"] == ["0.0165 s: 4 physics steps"]
     assert "front_left: front_left_hip, front_left_ankle, ending in front left foot" in ant["legs"]
 

@@ -119,7 +119,7 @@ def test_motors_of_a_robot_that_stands_become_servos(tmp_path: Path) -> None:
     hip = description.servos["front_left_hip"]
     assert (hip.range, hip.stiffness) == ((0.1, 0.9), pytest.approx(20 / (0.6 * 0.4), rel=1e-2))
     assert description.controller.kind == "periodic"
-    assert (description.reward.alive, description.reward.progress) == (0, 0.02)
+    assert description.reward.objective == "distance ahead less drift and heading error [m]"
     assert "8 motors turned into servos" in draft.choices["actuators"][0]
 
 

@@ -1,0 +1,136 @@
+"""`Reward`: the terms of the reward of a control step, with their weights, and presets of them."""
+
+from collections.abc import Mapping
+from typing import Annotated, Any, Literal
+
+from pydantic import Field, model_validator
+
+from robots.errors import InvalidValueError, UnknownNameError
+from robots.files.records import Finite, Record
+
+# What each term is, as it follows its weight in words; `Reward` says it in full.
+TERMS = {
+    "alive": "while alive, and as much less when not",
+    "progress": "per m/s ahead",
+    "electricity": "per mean |action · 0.1 · joint velocity|",
+    "torque": "per mean action²",
+    "joint_at_limit": "per joint at its limit",
+    "drift": "per m/s away from the line straight ahead",
+    "heading": "per m/s ahead and rad of heading error, up to 1",
+    "yaw_rate": "per rad/s of yaw",
+    "energy": "per W of the motors",
+    "action_rate": "per mean (change of action)²",
+    "height": "per m off the torso's first height",
+    "slip": "per m/s of feet that slip",
+    "air_time": "per s of a step beyond the least swing",
+    "speed_error": "per m/s off the target speed",
+}
+# Weights of named tasks. The last two add up to metres.
+PRESETS: dict[str, dict[str, object]] = {
+    "paper": {"alive": 1.0, "progress": 1.0, "electricity": -2.0, "torque": -0.1, "joint_at_limit": -0.1},
+    "distance": {"per": "second", "progress": 1.0},
+    "straight": {"per": "second", "progress": 1.0, "drift": -1.0, "heading": -1.0},
+}
+# terms whose sums over time are metres, and what they take from the distance
+_LESS = {"drift": "drift", "heading": "heading error"}
+_METRES = {"progress", *_LESS}
+
+
+class Reward(Record):
+    """Weights of the terms that the reward of a control step consists of; what is left out is 0.
+
+    The reward of a step is the sum of weight · term, multiplied by the duration of the step [s] where weights
+    count per second: `progress`, `drift` and `heading` then add up to metres.
+
+    Attributes:
+        preset: whose weights count where none is given: `paper` (that of Tjanaka et al. 2023), `distance` or
+            `straight`.
+        per: whether weights count per control `step` or per `second`.
+        alive: is added while the robot is alive and subtracted otherwise.
+        progress: multiplies the speed towards the target, 1000 m ahead on x [m/s].
+        electricity: multiplies the mean over the joints of `|action · 0.1 · joint velocity [rad/s]|`.
+        torque: multiplies the mean over the joints of action².
+        joint_at_limit: multiplies the number of joints beyond 99% of their range.
+        drift: multiplies the speed at which the torso moves away from the line straight ahead, y = 0 [m/s];
+            negative where it comes back.
+        heading: multiplies the size of the speed towards the target [m/s] times the angle between the torso's
+            heading and straight ahead, which counts as 1 rad at most: with -1, progress of a robot that
+            heads elsewhere counts less, from 1 rad on not at all.
+        yaw_rate: multiplies the size of the torso's rate of turning [rad/s].
+        energy: multiplies the mechanical power of the motors, both signs counted [W].
+        action_rate: multiplies the mean over the joints of (action - last action)².
+        height: multiplies the size of the difference between the torso's height and that at the start [m].
+        slip: multiplies the sum of the horizontal speeds of feet that stay on the floor [m/s].
+        air_time: multiplies, when a foot touches down, the time that it was in the air less `least_swing`,
+            divided by the duration of a control step, so that per second it adds up to seconds.
+        speed_error: multiplies the size of the difference between the torso's forward speed along its own
+            heading and `target_speed` [m/s].
+        least_swing: see `air_time` [s].
+        target_speed: see `speed_error` [m/s].
+    """
+
+    preset: str | None = None
+    per: Literal["step", "second"] = "step"
+    alive: Finite = 0.0
+    progress: Finite = 0.0
+    electricity: Finite = 0.0
+    torque: Finite = 0.0
+    joint_at_limit: Finite = 0.0
+    drift: Finite = 0.0
+    heading: Finite = 0.0
+    yaw_rate: Finite = 0.0
+    energy: Finite = 0.0
+    action_rate: Finite = 0.0
+    height: Finite = 0.0
+    slip: Finite = 0.0
+    air_time: Finite = 0.0
+    speed_error: Finite = 0.0
+    least_swing: Annotated[float, Field(ge=0, le=100, strict=True)] = 0.0
+    target_speed: Finite | None = None
+
+    @model_validator(mode="before")
+    @classmethod
+    def _from_preset(cls, value: Any) -> Any:
+        """The weights of the preset, and those that are given in their place; a text names a preset."""
+        given = {"preset": value} if isinstance(value, str) else value
+        if not isinstance(given, Mapping):
+            return given
+        for name in given:
+            if name not in cls.model_fields:
+                raise UnknownNameError("term of the reward", name, cls.model_fields)
+        preset = given.get("preset")
+        if preset is not None and (not isinstance(preset, str) or preset not in PRESETS):
+            raise UnknownNameError("preset of the reward", preset, PRESETS)
+        return {**PRESETS.get(preset or "", {}), **given}
+
+    @model_validator(mode="after")
+    def _has_target(self) -> "Reward":
+        if self.speed_error and self.target_speed is None:
+            raise InvalidValueError("reward.speed_error needs reward.target_speed, in m/s")
+        return self
+
+    @property
+    def weights(self) -> dict[str, float]:
+        """The weight of each term that counts."""
+        return {term: weight for term in TERMS if (weight := getattr(self, term))}
+
+    @property
+    def unit(self) -> str:
+        """Unit of the sum of an episode's rewards, "" if it has none."""
+        return "m" if self.per == "second" and self.progress == 1 and self.weights.keys() <= _METRES else ""
+
+    @property
+    def objective(self) -> str:
+        """What the sum of an episode's rewards is, with its unit if it has one."""
+        if not self.unit:
+            return "sum of rewards"
+        less = [words for term, words in _LESS.items() if getattr(self, term)]
+        return f"distance ahead{' less ' * bool(less)}{' and '.join(less)} [{self.unit}]"
+
+    @property
+    def words(self) -> str:
+        """The terms that count, with their weights."""
+        unit = "per second: " if self.per == "second" else ""
+        return unit + (
+            "; ".join(f"{weight:+g} {TERMS[term]}" for term, weight in self.weights.items()) or "none"
+        )

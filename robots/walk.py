@@ -1,0 +1,83 @@
+"""`Walk`: how a robot went over the ground, in one episode or on average over several, and in words."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from robots.robot import Robot
+    from robots.simulation.episodes import Episodes
+
+WALK_EPISODES = 5  # that tell how a gait walks
+IN_CIRCLES = "in circles"
+_CIRCLE = math.radians(90)  # a robot that turns further is said to walk in circles
+_STRAIGHT = math.radians(15)  # and one that turns less, straight, ...
+_BESIDE = 0.1  # ... if it ends up beside the line straight ahead by less than this share of the way ahead
+
+
+@dataclass(frozen=True)
+class Walk:
+    """How a robot went over the ground; on average over several episodes, sizes of what goes to a side.
+
+    Attributes:
+        ahead: net displacement towards the target [m].
+        aside: net displacement to the left [m].
+        path: length of the torso's way, swaying included [m].
+        turned: how far the torso turned, to the left less to the right [rad].
+        single: whether it is of a single episode, which has a left and a right.
+    """
+
+    ahead: float
+    aside: float
+    path: float
+    turned: float
+    single: bool = False
+
+    @classmethod
+    def of(cls, episodes: Episodes) -> Walk | None:
+        """The average over those episodes that did not diverge; None where all did."""
+        good = ~episodes.diverged
+        if not good.any():
+            return None
+        columns = (episodes.distances, abs(episodes.lateral), episodes.paths, abs(episodes.turned))
+        ahead, aside, path, turned = (float(np.mean(column[good])) for column in columns)
+        return cls(ahead, aside, path, turned)
+
+    @classmethod
+    def tried(cls, robot: Robot, parameters: np.ndarray, seeds: np.ndarray) -> Walk | None:
+        """That of a gait (p,) in the episodes of these seeds, see `of`."""
+        from robots.simulation.simulation import Simulation
+
+        with Simulation(robot, threads=1) as simulation:
+            return cls.of(simulation.evaluate(np.repeat(parameters[None], len(seeds), axis=0), seeds))
+
+    @property
+    def course(self) -> str:
+        """Whether it went straight, in a curve or in circles."""
+        if abs(self.turned) >= _CIRCLE:
+            return IN_CIRCLES
+        if abs(self.turned) < _STRAIGHT and abs(self.aside) < _BESIDE * abs(self.ahead):
+            return "straight"
+        return "in a curve"
+
+    @property
+    def words(self) -> str:
+        """Displacement, path, turning and course."""
+        return f"{self.way}: it walks {self.course}"
+
+    @property
+    def way(self) -> str:
+        """Displacement, path and turning."""
+
+        def side(value: float) -> str:
+            return f"to the {'left' if value > 0 else 'right'}" if self.single else "to the side"
+
+        turned = f"turned by {math.degrees(abs(self.turned)):.0f}°"
+        return (
+            f"{self.ahead:.2f} m ahead and {abs(self.aside):.2f} m {side(self.aside)} on a path of "
+            f"{self.path:.2f} m, {turned}{' ' + side(self.turned) if self.single else ''}"
+        )

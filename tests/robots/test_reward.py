@@ -1,0 +1,162 @@
+"""The terms of the reward against an independent reading of MuJoCo's state, presets, and walks in words."""
+
+import mujoco
+import numpy as np
+import pytest
+from scipy.spatial.transform import Rotation
+
+from robots.description import parse_description
+from robots.errors import SurefootError
+from robots.files.records import validate
+from robots.reward import PRESETS, TERMS, Reward
+from robots.robot import Robot, load_robot
+from robots.simulation.simulation import Simulation
+from robots.simulation.stepper import Stepper
+from robots.walk import Walk
+
+LEAST_SWING, TARGET_SPEED, STEPS = 0.03, 0.5, 120
+
+
+def rewarded(robot: Robot, **reward: object) -> Robot:
+    changed = robot.description.model_copy(update={"reward": validate(Reward, reward)})
+    return Robot(changed, robot.xml, robot.yaml, robot.model, robot.physics, robot.joint_ranges, robot.start)
+
+
+def actions(robot: Robot) -> np.ndarray:
+    return np.random.default_rng(5).uniform(-1, 1, (STEPS, robot.action_dim)).astype(np.float32)
+
+
+def steps_of(robot: Robot) -> list[tuple[mujoco.MjData, np.ndarray]]:
+    """The state after every control step of a random walk, and which feet touch the floor."""
+    stepper, states = Stepper(robot), []
+    stepper.reset(4)
+    states.append((stepper.posed_data(), np.zeros(len(robot.description.feet), bool)))
+    for action in actions(robot):
+        stepper.step(action)
+        states.append((stepper.posed_data(), stepper.state.touching.copy()))
+    return states
+
+
+def expected_terms(robot: Robot) -> dict[str, np.ndarray]:
+    """What each term is worth in every control step of the walk."""
+    states, dt = steps_of(robot), robot.control_step
+    places = np.array([data.body(robot.description.torso).xpos for data, _ in states])
+    yaws = np.array(
+        [Rotation.from_matrix(data.body(1).xmat.reshape(3, 3)).as_euler("xyz")[2] for data, _ in states]
+    )
+    touching = np.array([feet for _, feet in states])
+    soles = [geoms[0] for geoms in robot.description.feet.values()]
+    feet = np.array([[data.geom(sole).xpos[:2] for sole in soles] for data, _ in states])
+    speeds = np.array(
+        [
+            Rotation.from_euler("z", -yaw).apply(data.qvel[:3])[0]
+            for yaw, (data, _) in zip(yaws, states, strict=True)
+        ]
+    )
+    power = [np.abs(data.qfrc_actuator * data.qvel).sum() for data, _ in states]
+    told = np.concatenate([np.zeros((1, robot.action_dim)), actions(robot)])
+    slid = np.linalg.norm(np.diff(feet, axis=0), axis=2)
+    swing = np.zeros(STEPS)
+    for foot in range(len(soles)):
+        airborne = 0
+        for step in range(STEPS):
+            if touching[step + 1, foot]:
+                slid[step, foot] *= airborne == 0
+                swing[step] += (airborne * dt - LEAST_SWING) * (airborne > 0)
+                airborne = 0
+            else:
+                slid[step, foot], airborne = 0, airborne + 1
+    return {
+        "drift": np.diff(abs(places[:, 1])) / dt,
+        "yaw_rate": abs(np.diff(np.unwrap(yaws))) / dt,
+        "energy": np.array(power[1:]),
+        "action_rate": np.square(np.diff(told, axis=0)).mean(axis=1),
+        "height": abs(places[1:, 2] - places[0, 2]),
+        "slip": slid.sum(axis=1) / dt,
+        "air_time": swing / dt,
+        "speed_error": abs(speeds[1:] - TARGET_SPEED),
+        "heading": np.minimum(abs(yaws[1:]), 1),  # times the speed
+    }
+
+
+def rewards(robot: Robot) -> np.ndarray:
+    stepper = Stepper(robot)
+    stepper.reset(4)
+    found = []
+    for action in actions(robot):
+        stepper.step(action)
+        found.append(stepper.tally.reward)
+    return np.array(found)
+
+
+def test_every_term_is_as_defined(ant: Robot) -> None:
+    expected = expected_terms(ant)
+    progress = rewards(rewarded(ant, progress=1.0))
+    expected["heading"] *= abs(progress)
+    assert expected.keys() == TERMS.keys() - PRESETS["paper"].keys()
+    for term, values in expected.items():
+        settings = {term: -2.0, "least_swing": LEAST_SWING, "target_speed": TARGET_SPEED}
+        found = rewards(rewarded(ant, **settings))
+        np.testing.assert_allclose(found, -2 * values, atol=2e-5 * (1 + abs(values).max()), err_msg=term)
+        assert np.ptp(values) > 0, f"{term} went untested"
+
+
+def test_presets_are_what_the_robots_have() -> None:
+    paper, hexapod = load_robot("ant").description.reward, load_robot("hexapod")
+    assert validate(Reward, {"preset": "paper"}).weights == paper.weights
+    far = rewarded(hexapod, preset="distance")
+    assert rewards(far).tolist() == rewards(hexapod).tolist()
+    assert (far.description.reward.objective, far.description.reward.unit) == ("distance ahead [m]", "m")
+    straight = validate(Reward, {"preset": "straight", "drift": -2.0})
+    assert straight.weights == {"progress": 1.0, "drift": -2.0, "heading": -1.0}
+    assert straight.objective == "distance ahead less drift and heading error [m]"
+    assert validate(Reward, {"preset": "straight", "energy": -1.0}).objective == "sum of rewards"
+
+
+@pytest.mark.parametrize(
+    ("reward", "message"),
+    [
+        ("{progres: 1.0}", "unknown term of the reward 'progres' (did you mean 'progress'?)"),
+        ("{preset: strait}", "unknown preset of the reward 'strait' (did you mean 'straight'?)"),
+        ("fast", "unknown preset of the reward 'fast'; available: paper, distance, straight"),
+        ("{drift: .nan}", "reward.drift: input should be a finite number, not nan"),
+        ("{speed_error: -1.0}", "reward.speed_error needs reward.target_speed, in m/s"),
+        ("{per: hour}", "reward.per: input should be 'step' or 'second', not 'hour'"),
+        ("[1.0]", "reward: input should be"),
+    ],
+)
+def test_what_no_reward_is_is_refused_in_a_sentence(ant: Robot, reward: str, message: str) -> None:
+    before, _, after = ant.yaml.partition("\nreward:")
+    yaml = f"{before}\nreward: {reward}\n\ncontroller:{after.partition('controller:')[2]}"
+    with pytest.raises(SurefootError) as error:
+        parse_description(yaml, origin="r.yaml")
+    assert message in str(error.value)
+
+
+def test_a_walk_in_circles_is_called_one() -> None:
+    assert Walk(2.0, -0.1, 2.2, 0.1).words.endswith("it walks straight")
+    assert Walk(2.0, -0.3, 2.2, 0.1).words.endswith("it walks in a curve")
+    assert Walk(2.0, 0.0, 2.2, 0.3).words.endswith("it walks in a curve")
+    words = Walk(1.0, -0.3, 9.0, -7.0, single=True).words
+    assert words.startswith("1.00 m ahead and 0.30 m to the right on a path of 9.00 m, turned by 401°")
+    assert words.endswith("to the right: it walks in circles")
+
+
+def test_episodes_tell_path_and_turning(ant: Robot) -> None:
+    parameters = np.stack([ant.controller.initial(np.random.default_rng(seed)) for seed in range(3)])
+    with Simulation(ant.with_episode_steps(STEPS), threads=1) as simulation:
+        episodes = simulation.evaluate(parameters, np.arange(3))
+    for row in range(3):
+        stepper, places, yaws = Stepper(ant), [], []
+        stepper.reset(row)
+        for step in range(episodes.steps[row] + 1):
+            data = stepper.posed_data()
+            places.append(data.body(1).xpos[:2].copy())
+            yaws.append(Rotation.from_matrix(data.body(1).xmat.reshape(3, 3)).as_euler("xyz")[2])
+            if step < episodes.steps[row]:
+                stepper.drive(parameters[row])
+        path = np.linalg.norm(np.diff(places, axis=0), axis=1).sum()
+        assert episodes.paths[row] == pytest.approx(path)
+        turned = np.unwrap(yaws)
+        assert episodes.turned[row] == pytest.approx(turned[-1] - turned[0])
+    assert Walk.of(episodes).path == pytest.approx(episodes.paths.mean())
