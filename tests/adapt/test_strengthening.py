@@ -14,6 +14,7 @@ from adapt.rehearsal.table import Table
 from adapt.relearning.refinement import Refinement
 from adapt.self_model.twin import RefinementSettings
 from adapt.strengthening import Strengthening
+from repertoire.evaluation.correction import correct, reevaluation
 from repertoire.plots import objective_grid
 from repertoire.repertoire import Spread
 from robots.errors import InvalidFileError, InvalidValueError, UnknownNameError
@@ -88,6 +89,16 @@ def test_a_specialist_is_a_gait_like_any_other_and_no_part_of_the_archive(strong
     for row in (13, -1):
         with pytest.raises(InvalidValueError, match="the repertoire has 13 gaits, counted from 0"):
             stronger.policy(row)
+
+
+def test_specialists_do_not_enter_the_archive_when_it_is_corrected(strong) -> None:
+    stronger = strong[0].strengthened()
+    with reevaluation(stronger, episodes=1, seed=0, threads=1) as evaluation:
+        evaluation.run()
+        correction = correct(evaluation)
+    assert correction.repertoire.specialists is stronger.specialists
+    assert len(correction.diverged) == len(correction.spread.objective_std) == 12
+    assert stronger.gaits.solutions[12].tolist() not in correction.repertoire.elites.solutions.tolist()
 
 
 def test_threads_and_interruptions_change_nothing(strong, tmp_path: Path) -> None:

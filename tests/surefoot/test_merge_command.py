@@ -6,6 +6,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from adapt.records import RefinedGait
+from adapt.relearning.keeping import keep_gaits
 from repertoire.evaluation.correction import correct, reevaluation
 from repertoire.problems.locomotion import walking_record
 from repertoire.repertoire import Repertoire
@@ -86,6 +88,8 @@ def test_what_cannot_share_an_archive_is_refused(run, folder, both, tmp_path) ->
     with reevaluation(both[0], episodes=1, seed=0, threads=1) as evaluation:
         evaluation.run()
     write_repertoire(tmp_path / "corrected.h5", correct(evaluation).repertoire)
+    specialist = RefinedGait(both[0].elites.solutions[0], 0, 0, 1.0, 0.0, 9, ("front_left:lost",))
+    write_repertoire(tmp_path / "strong.h5", keep_gaits(both[0], [specialist], seed=0, threads=1))
     longer = walking_record(both[1].robot.with_episode_steps(41))
     write_repertoire(tmp_path / "longer.h5", replace(both[1], problem=longer))
     (tmp_path / "text.h5").write_text("no repertoire")
@@ -95,6 +99,7 @@ def test_what_cannot_share_an_archive_is_refused(run, folder, both, tmp_path) ->
         ([*out], "Missing argument 'FILE...'"),
         ([a], "Missing option '--out'"),
         ([a, tmp_path / "corrected.h5", *out], "corrected.h5 was corrected: merge the originals"),
+        ([a, tmp_path / "strong.h5", *out], "strong.h5 has specialists: merge the originals"),
         (
             [a, tmp_path / "longer.h5", *out],
             "longer.h5 has the objective sum of rewards in up to 41 control",

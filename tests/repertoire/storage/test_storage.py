@@ -18,6 +18,7 @@ from repertoire.algorithms.catalogue import find_algorithm
 from repertoire.archives.archive import Elites
 from repertoire.problems.locomotion import walking_record
 from repertoire.repertoire import Repertoire, Spread
+from repertoire.specialists import Specialists
 from repertoire.storage.formats import Contents, read_group
 from repertoire.storage.repertoires import fingerprint, read_repertoire, read_search, write_repertoire
 from robots.errors import InvalidFileError, InvalidRobotError, InvalidValueError
@@ -70,9 +71,18 @@ def make_spread():
     )
 
 
+def make_specialists(robot):
+    elites = make_repertoire(robot).elites
+    gaits = Elites(np.array([11, 4]), *(column[:2] + 1 for column in list(vars(elites).values())[1:]))
+    damages = (("front_left:lost",), ("all:weak", "floor:friction"))
+    return Specialists(gaits, np.array([4, 4]), np.array([1000, 1]), damages)
+
+
 @pytest.fixture
 def repertoire(robot):
-    return dataclasses.replace(make_repertoire(robot), spread=make_spread())
+    return dataclasses.replace(
+        make_repertoire(robot), spread=make_spread(), specialists=make_specialists(robot)
+    )
 
 
 @pytest.fixture
@@ -110,13 +120,20 @@ def assert_equal(actual, expected):
     assert (actual.spread is None) == (expected.spread is None)
     for name, value in vars(expected.spread).items() if expected.spread else ():
         assert_same(np.asarray(getattr(actual.spread, name)), np.asarray(value))
+    assert (actual.specialists is None) == (expected.specialists is None)
+    if expected.specialists:
+        for name, column in vars(expected.gaits).items():
+            assert_same(getattr(actual.gaits, name), column)
+        for name in ("parents", "episodes"):
+            assert_same(getattr(actual.specialists, name), getattr(expected.specialists, name))
+        assert actual.specialists.damages == expected.specialists.damages
     for name in ("controller", "settings", "versions"):
         assert getattr(actual, name) == getattr(expected, name)
     assert (actual.robot.xml, actual.robot.yaml) == (expected.robot.xml, expected.robot.yaml)
     assert actual.robot.description == expected.robot.description
 
 
-@pytest.mark.parametrize("kind", ["corrected", "uncorrected", "empty", "full network"])
+@pytest.mark.parametrize("kind", ["corrected", "strengthened", "uncorrected", "empty", "full network"])
 def test_a_repertoire_comes_back_exactly(tmp_path, robot, kind):
     path = tmp_path / "a.h5"
     expected = make_repertoire(
@@ -124,6 +141,8 @@ def test_a_repertoire_comes_back_exactly(tmp_path, robot, kind):
     )
     if kind == "corrected":
         expected = dataclasses.replace(expected, spread=make_spread())
+    if kind == "strengthened":
+        expected = dataclasses.replace(expected, specialists=make_specialists(robot))
     write_repertoire(path, expected)
     assert_equal(read_repertoire(path), expected)
     assert read_search(path) is None, "the run is finished"
@@ -137,6 +156,7 @@ def test_a_fingerprint_tells_controllers_apart_but_not_settings(repertoire):
     for other in (
         dataclasses.replace(repertoire, elites=elites),
         with_problem(repertoire, controller="mlp-1"),
+        dataclasses.replace(repertoire, specialists=None),
     ):
         assert fingerprint(other) != fingerprint(repertoire)
 
@@ -289,6 +309,28 @@ SOUND_SEAL = {
     "cells beyond the grid": (
         change("elites/cells", lambda a: a + 1),
         "'elites/cells' must be .* from 0 to 11",
+    ),
+    "damages of no specialists": (
+        lambda file: [
+            file.pop(f"specialists/{name}") for name in list(file["specialists"]) if name != "damages"
+        ],
+        "the text 'specialists/damages' must be there if, and only if, there are specialists",
+    ),
+    "specialists without a parent": (
+        lambda file: file.pop("specialists/parents"),
+        "the array 'specialists/parents' is missing",
+    ),
+    "parents beyond the grid": (
+        change("specialists/parents", lambda a: a + 8),
+        "'specialists/parents' must be numbers of cells from 0 to 11",
+    ),
+    "too few damages": (
+        change("specialists/damages", text(lambda _: '[["front_left:lost"]]')),
+        "'specialists/damages' must hold a list of texts for each of 2 specialists",
+    ),
+    "no damage": (
+        change("specialists/damages", text(lambda _: '[["front_left:lost"], [1]]')),
+        "'specialists/damages' must hold a list of texts for each of 2 specialists",
     ),
     "objectives beyond measure": (
         change("elites/objectives", lambda a: with_value(a, 1, -1e308)),
