@@ -286,7 +286,8 @@ class Strengthening:
         """What came of a search."""
         text, share = self.table.conditions[search.condition], search.after / self.healthy
         if not search.episodes:
-            return f"{text}: a specialist for another damage makes {search.after:.2f} m ({share:.0%}) already"
+            gait = "a gait" if search.parent < len(self.repertoire) else "a specialist for another damage"
+            return f"{text}: {gait} makes {search.after:.2f} m ({share:.0%}) already"
         if not any(one is search for one in self.found):
             return f"{text}: no gait better than {search.before:.2f} m in {search.episodes:,} episodes"
         return (

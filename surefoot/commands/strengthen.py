@@ -45,8 +45,8 @@ from surefoot.resuming import take_up
     type=Positive,
     default=20_000,
     show_default=True,
-    help="Episodes of each search at most; for the Ant ten minutes on two cores, for the Hexapod three. "
-    "--dry-run says how long all take.",
+    help="Episodes of each search at most; of the included Ant about a quarter of an hour on two cores, of "
+    "the Hexapod five minutes. --dry-run says how long all take.",
 )
 @click.option(
     "--randomization",
@@ -109,6 +109,5 @@ def strengthen(
     if not added:
         console.print(f"no search found a better gait: {out} was not written")
         return
-    console.print(
-        f"saved {out} with {added} specialists, and {RunFiles(out).rehearsal}; see surefoot show {out}"
-    )
+    new = f"{added} specialist{'s' * (added > 1)}"
+    console.print(f"saved {out} with {new}, and {RunFiles(out).rehearsal}; see surefoot show {out}")
