@@ -1,6 +1,7 @@
 """Pictures of a repertoire: its archive as a heat map or a profile, and how training went."""
 
 import math
+from collections.abc import Mapping
 from pathlib import Path
 
 import matplotlib
@@ -77,12 +78,15 @@ def draw_correction(original: Repertoire, corrected: Repertoire, path: str | Pat
 
 
 @_UNWARNED
-def draw_history(repertoire: Repertoire, path: str | Path) -> None:
-    """Draw QD score, coverage and best objective over the evaluations of training.
+def draw_history(
+    repertoire: Repertoire, path: str | Path, *, log: Mapping[str, np.ndarray] | None = None
+) -> None:
+    """Draw QD score, coverage, best objective and, if known, the speed over the evaluations of training.
 
     Args:
         repertoire: with a history.
         path: of the PNG.
+        log: columns of a log of the training, see `repertoire.training.log.read_log`.
 
     Raises:
         InvalidValueError: there is no history, or the path does not end in .png.
@@ -91,15 +95,17 @@ def draw_history(repertoire: Repertoire, path: str | Path) -> None:
     history = repertoire.history
     if not len(history.get("evaluations", ())) or not {"qd_score", "coverage", "best"} <= history.keys():
         raise InvalidValueError("the repertoire has no history to draw")
-    figure = Figure(figsize=(8.2, 6.4), layout="constrained")
-    panels = figure.subplots(3, 1, sharex=True)
-    columns = {
-        "QD score": history["qd_score"],
-        "coverage [%]": 100 * history["coverage"],
-        "best objective": history["best"],
+    curves = {
+        "QD score": (history["evaluations"], history["qd_score"]),
+        "coverage [%]": (history["evaluations"], 100 * history["coverage"]),
+        "best objective": (history["evaluations"], history["best"]),
     }
-    for axes, (name, column) in zip(panels, columns.items(), strict=True):
-        axes.plot(history["evaluations"], column, color=BLUE)
+    if log is not None:
+        curves["evaluations/s"] = log["evaluations"], log["evaluations_per_s"]
+    figure = Figure(figsize=(8.2, 2.1 * len(curves) + 0.1), layout="constrained")
+    panels = figure.subplots(len(curves), 1, sharex=True)
+    for axes, (name, curve) in zip(panels, curves.items(), strict=True):
+        axes.plot(*curve, color=BLUE)
         axes.set_ylabel(name)
         axes.yaxis.set_major_formatter("{x:,.0f}")
         axes.grid(color=EMPTY)

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import nullcontext
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
     from repertoire.evaluation.correction import Correction
     from repertoire.evaluation.evaluator import Evaluation
     from repertoire.problems.problem import Problem
+    from repertoire.training.log import TrainingLog
     from repertoire.training.training import Training
     from robots.deployment.deployment import Telemetry
 
@@ -63,6 +65,9 @@ def train(
     checkpoint_seconds: float = 60.0,
     progress: bool = False,
     on_progress: Callable[..., None] | None = None,
+    on_batch: Callable[[dict[str, float]], None] | None = None,
+    log_csv: str | Path | None = None,
+    tensorboard: str | Path | None = None,
     **settings: Any,
 ) -> Repertoire:
     """Train a repertoire, saving it as it grows.
@@ -81,6 +86,11 @@ def train(
         progress: whether to show a bar. An interrupt then lets the current batch finish and be saved.
         on_progress: called with a `repertoire.training.training.Progress` after every batch and, from other
             threads, within it.
+        on_batch: called after every batch with a row of numbers: the metrics so far (`evaluations`, `elites`,
+            `coverage`, `qd_score`, `best`), the state of each emitter, the `seconds` that this process has
+            trained for, and the `evaluations_per_s` of the batch.
+        log_csv: CSV file to write these rows to.
+        tensorboard: folder to write them to for TensorBoard.
         **settings: such as `archive`, `sigma0`, `emitters`, `batch_size`, `episode_steps`, `hidden`,
             `damage_share` or `randomization`.
 
@@ -89,9 +99,11 @@ def train(
         InvalidValueError: a setting is wrong, the folder already holds a run, or no file can hold the robot.
         InvalidFileError: the folder cannot be written to.
         InUseError: another process works in the folder.
+        SurefootError: TensorBoard is not installed.
         KeyboardInterrupt: training was interrupted.
     """
     from adapt.damage.text import damaged_robots
+    from repertoire.training.log import TrainingLog
     from repertoire.training.runs import start_training
 
     folder = None if out is None else Path(out)
@@ -106,7 +118,19 @@ def train(
         breaker=damaged_robots,
         **settings,
     ) as training:
-        return _trained(training, folder, checkpoint_seconds, progress, on_progress)
+        if log_csv is not None and file_exists(log_csv) and not overwrite:
+            raise InvalidValueError(
+                f"{log_csv} exists already: choose another log_csv=..., or use overwrite=True"
+            )
+        return _trained(
+            training,
+            folder,
+            checkpoint_seconds,
+            progress,
+            on_progress,
+            on_batch,
+            TrainingLog(log_csv, tensorboard, training.history),
+        )
 
 
 def resume(
@@ -116,22 +140,29 @@ def resume(
     checkpoint_seconds: float = 60.0,
     progress: bool = False,
     on_progress: Callable[..., None] | None = None,
+    on_batch: Callable[[dict[str, float]], None] | None = None,
+    log_csv: str | Path | None = None,
+    tensorboard: str | Path | None = None,
 ) -> Repertoire:
     """Go on with a run that was interrupted, to the same result; see `train`.
 
+    The CSV file of an earlier part of the run is continued.
+
     Raises:
-        InvalidFileError: the folder holds no run that can be read.
+        InvalidFileError: the folder holds no run that can be read, or the CSV file is not its log.
         InvalidValueError: the run was recorded with an object that is not registered here.
         InUseError: another process works in the folder.
         KeyboardInterrupt: training was interrupted.
     """
     from adapt.damage.text import damaged_robots
+    from repertoire.training.log import TrainingLog
     from repertoire.training.runs import resume_training
 
     folder = Path(out)
     with resume_training(folder, threads=threads, breaker=damaged_robots) as training:
         if training is not None:
-            return _trained(training, folder, checkpoint_seconds, progress, on_progress)
+            log = TrainingLog(log_csv, tensorboard, training.history)
+            return _trained(training, folder, checkpoint_seconds, progress, on_progress, on_batch, log)
     if progress:
         note(f"{folder} has finished already; see it with: surefoot.show('{folder}')")
     return load(folder)
@@ -143,15 +174,25 @@ def _trained(
     checkpoint_seconds: float,
     progress: bool,
     on_progress: Callable[..., None] | None,
+    on_batch: Callable[[dict[str, float]], None] | None,
+    log: "TrainingLog",
 ) -> Repertoire:
-    """Run a training to its end."""
+    """Run a training to its end, telling those who listen of each batch."""
+
+    def tell(row: dict[str, float]) -> None:
+        log(row)
+        if on_batch:
+            on_batch(row)
+
     path = None if folder is None else RunFiles.of(folder).repertoire
     for remark in (*training.changed_versions(), *training.remarks) if progress else ():
         note(f"note: {remark}")
     bar = training_bar(training.settings.evaluations) if progress else nullcontext(on_progress)
-    with interrupt_flag(note) if progress else nullcontext() as stop, bar as show:
+    with log, interrupt_flag(note) if progress else nullcontext() as stop, bar as show:
         try:
-            training.run(path, checkpoint_seconds=checkpoint_seconds, on_progress=show, stop=stop)
+            training.run(
+                path, checkpoint_seconds=checkpoint_seconds, on_progress=show, on_batch=tell, stop=stop
+            )
         except InvalidFileError as error:
             again = f"once that is mended: surefoot.resume('{folder}')"
             if path is None or not file_exists(path):
@@ -564,23 +605,32 @@ def merge(
     return merged
 
 
-def show(source: Source, *, picture: str | Path | None = None, history: str | Path | None = None) -> None:
+def show(
+    source: Source,
+    *,
+    picture: str | Path | None = None,
+    history: str | Path | None = None,
+    log_csv: str | Path | None = None,
+) -> None:
     """Print the facts and metrics of a repertoire, and draw it.
 
     Args:
         source: a repertoire, or what `load` takes.
         picture: PNG to draw the repertoire to.
         history: PNG to draw the metrics over the evaluations of training to.
+        log_csv: what `train` wrote of its time, to be drawn with the history.
 
     Raises:
         InvalidFileError: a file cannot be read or written.
+        InvalidValueError: there is nothing to draw.
     """
     from repertoire.plots import draw_history, draw_repertoire
+    from repertoire.training.log import read_log
     from robots.rendering.pictures import check_picture
 
-    drawings = [
-        (Path(path), draw) for path, draw in ((picture, draw_repertoire), (history, draw_history)) if path
-    ]
+    log = None if log_csv is None else read_log(log_csv)
+    pictures = (picture, draw_repertoire), (history, partial(draw_history, log=log))
+    drawings = [(Path(path), draw) for path, draw in pictures if path]
     for path, _ in drawings:
         check_picture(path)
     repertoire, file = _opened(source)

@@ -257,6 +257,7 @@ class Training:
         *,
         checkpoint_seconds: float = 60.0,
         on_progress: Callable[[Progress], None] | None = None,
+        on_batch: Callable[[dict[str, float]], None] | None = None,
         stop: Callable[[], bool] | None = None,
         before_saving: Callable[[], None] | None = None,
     ) -> None:
@@ -267,6 +268,8 @@ class Training:
                 nothing.
             checkpoint_seconds: time between checkpoints [s].
             on_progress: called after every batch and, from other threads, within it.
+            on_batch: called after every batch with the last row of the history, the `seconds` since this
+                process began to train, and the `evaluations_per_s` of the batch.
             stop: called after every batch.
             before_saving: called before every checkpoint.
 
@@ -276,10 +279,18 @@ class Training:
         if path is not None:
             check_writable(path)
 
+        started = time.perf_counter()
+
         def step() -> None:
+            before, began = self._evaluations, time.perf_counter()
             self.step(on_progress and (lambda done: on_progress(self.progress(done))))
             if on_progress:
                 on_progress(self.progress())
+            if on_batch:
+                now = time.perf_counter()
+                pace = {"evaluations_per_s": (self._evaluations - before) / (now - began)}
+                row = {name: column[-1] for name, column in self.history.items()}
+                on_batch(row | {"seconds": now - started} | pace)
 
         save = None if path is None else partial(self._checkpoint, path, before_saving)
         run_with_checkpoints(

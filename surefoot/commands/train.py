@@ -27,6 +27,8 @@ from surefoot.commands.console import (
     seed_option,
 )
 
+_OF_THIS_PROCESS = ("threads", "checkpoint_seconds", "log_csv", "tensorboard")  # not of the run
+
 
 def _settings_options(command: Command) -> Command:
     """Give a command an option for each setting that an algorithm of the table has."""
@@ -110,6 +112,15 @@ def _settings_option(name: str) -> Callable[[Command], Command]:
     show_default=True,
     help="Time between two checkpoints [s].",
 )
+@click.option(
+    "--log-csv",
+    type=AnyPath,
+    metavar="FILE",
+    help="Write a row after each batch: the metrics, the seconds so far, the evaluations per second.",
+)
+@click.option(
+    "--tensorboard", type=AnyPath, metavar="FOLDER", help="Write the same for TensorBoard to this folder."
+)
 @click.option("--threads", type=Positive, help="Threads of a robot's simulation.  [default: all cores]")
 @cluster_options
 @click.pass_context
@@ -122,7 +133,7 @@ def train(ctx: click.Context, problem: str | None, **options: Any) -> None:
     """
     import surefoot
 
-    common = {key: options.pop(key) for key in ("threads", "checkpoint_seconds")}
+    common = {key: options.pop(key) for key in _OF_THIS_PROCESS}
     folder, algorithm, out = (options.pop(key) for key in ("resume", "algorithm", "out"))
     with exits_when_stopped():
         if folder is not None:
@@ -148,7 +159,7 @@ def _refuse_with_resume(ctx: click.Context) -> None:
     ignored = [
         parameter.opts[0] if isinstance(parameter, click.Option) else (parameter.name or "").upper()
         for parameter in ctx.command.params
-        if parameter.name not in ("resume", "threads", "checkpoint_seconds", *CLUSTER_PARAMETERS)
+        if parameter.name not in ("resume", *_OF_THIS_PROCESS, *CLUSTER_PARAMETERS)
         and ctx.get_parameter_source(parameter.name or "") is click.core.ParameterSource.COMMANDLINE
     ]
     if ignored:

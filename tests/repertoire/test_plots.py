@@ -175,7 +175,10 @@ def test_the_same_repertoire_gives_the_same_file(tmp_path: Path) -> None:
 def test_history(tmp_path: Path) -> None:
     trained = repertoire((3, 3), [1, 4])
     draw_history(trained, tmp_path / "history.png")
-    assert pixels(tmp_path / "history.png").shape[0] > 600
+    without = pixels(tmp_path / "history.png").shape[0]
+    pace = {"evaluations": np.array([1.0, 2.0]), "evaluations_per_s": np.array([20.0, 30.0])}
+    draw_history(trained, tmp_path / "history.png", log=pace)
+    assert pixels(tmp_path / "history.png").shape[0] > without + 200 > 800
     huge = {name: np.full(3, 1e308) for name in ("evaluations", "qd_score", "coverage", "best")}
     with pytest.raises(InvalidValueError, match=r"none\.png cannot be drawn, as for too large values: "):
         draw_history(replace(trained, history=huge), tmp_path / "none.png")
