@@ -98,7 +98,7 @@ class Trial:
         diagnosis: what the selector then holds to be wrong, the most probable first: texts of damages, or
             "unknown", with their probabilities, those below a hundredth left out; empty if it does not ask.
         confirms: whether it is a confirmation trial, see `Confirmation`.
-        specialist: whether it is one of the repertoire's specialists.
+        specialist: the damages for which it was refined, if it is one of the repertoire's specialists; or "".
         refined: whether the controller was found during the recovery, see `RefinedGait`.
         thought: what the selector simulated after it, if it did.
     """
@@ -114,7 +114,7 @@ class Trial:
     distance: float
     diagnosis: dict[str, float] = field(default_factory=dict)
     confirms: bool = False
-    specialist: bool = False
+    specialist: str = ""
     refined: bool = False
     thought: Thought | None = None
 

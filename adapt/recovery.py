@@ -244,7 +244,7 @@ def _try(
         number=number,
         row=row,
         cell=_cell(evaluator, search.selector, row),
-        specialist=len(evaluator.repertoire.elites) <= row < len(evaluator.repertoire),
+        specialist=evaluator.repertoire.speciality(row),
         refined=row >= len(evaluator.repertoire),
         seed=int(seeds[0]),
         predicted=predicted,

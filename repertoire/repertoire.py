@@ -236,6 +236,11 @@ class Repertoire:
         """What names a gait: the cell of an elite, the row of a specialist, which cells do not tell apart."""
         return f"cell {format_cell(self.cell(row))}" if row < len(self.elites) else f"row {row}"
 
+    def speciality(self, row: int) -> str:
+        """The damages for which a specialist was refined, in words; "" of any other gait."""
+        number, found = row - len(self.elites), self.specialists
+        return " or ".join(found.damages[number]) if found and 0 <= number < len(found) else ""
+
     def cell(self, row: int) -> tuple[int, ...]:
         """Index along each measure of a gait's cell."""
         return tuple(int(i) for i in np.unravel_index(self.gaits.cells[row], self.grid))
@@ -273,8 +278,7 @@ class Repertoire:
             columns["objective std"] = np.append(self.spread.objective_std, unknown)
             columns["reproducibility"] = np.append(self.spread.reproducibility, unknown)
         if self.specialists is not None:
-            damages = [" or ".join(texts) for texts in self.specialists.damages]
-            columns["specialist for"] = [""] * len(self.elites) + damages
+            columns["specialist for"] = [self.speciality(row) for row in range(len(self))]
         table = pandas.DataFrame(columns)
         if not solutions:
             return table
@@ -319,11 +323,10 @@ class Repertoire:
         if found is None:
             return {}
         facts = {"specialists": f"{len(found)}, which are no part of the archive, for damages:"}
-        for number, texts in enumerate(found.damages):
+        for number in range(len(found)):
             parent = format_cell(tuple(map(int, np.unravel_index(found.parents[number], self.grid))))
-            facts[f"  row {first + number}"] = (
-                f"{' or '.join(texts)}, refined from cell {parent} in {found.episodes[number]:,} episodes"
-            )
+            origin = f"refined from cell {parent} in {found.episodes[number]:,} episodes"
+            facts[f"  row {first + number}"] = f"{self.speciality(first + number)}, {origin}"
         return facts
 
     @property

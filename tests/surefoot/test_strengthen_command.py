@@ -1,5 +1,6 @@
 """`surefoot strengthen` as a user types it."""
 
+import json
 import signal
 from collections.abc import Callable
 from dataclasses import replace
@@ -89,6 +90,8 @@ def test_strengthens_reports_saves_and_goes_on_where_it_was(run, file: Path, mon
     )
     assert (code, err) == (0, "")
     assert "trial 2 row 6 predicted" in out
+    trials = json.loads((file.with_name("r") / "recovery.json").read_text())["trials"]
+    assert [trial["specialist"] for trial in trials[:2]] == ["", LOST]
     assert "recovered: with the new gait" in out
 
 
