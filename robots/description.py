@@ -11,7 +11,7 @@ from robots.controllers.mlp import MLPDescription
 from robots.controllers.periodic import PeriodicDescription
 from robots.errors import InvalidRobotError, InvalidValueError, SurefootError
 from robots.files.records import Count, Finite, Names, Positive, Record, Steps, by_kind, reader, validate
-from robots.files.texts import parse_yaml
+from robots.files.texts import LARGEST, parse_yaml
 from robots.reward import Reward
 
 # the kinds of controllers by name: each brings its part of the YAML
@@ -36,16 +36,22 @@ class Leg(Record):
 
 
 class Servo(Record):
-    """The position servo of a joint.
+    """The position servo of a joint: torque = stiffness · (target - position) - damping · velocity, limited.
 
     Attributes:
-        range: positions that actions from -1 to 1 command [rad or m].
-        stiffness: torque or force per error [N·m/rad or N/m] of the critically damped servo that a motor is
-            turned into; the motor's greatest torque remains the limit. None where the MJCF has a servo.
+        range: positions that actions from -1 to 1 command [rad or m]: the target is their middle plus the
+            action times half of their difference.
+        stiffness: torque or force per error [N·m/rad or N/m], which turns a motor into a servo. None where
+            the MJCF has a servo.
+        damping: torque or force per speed [N·m·s/rad or N·s/m]; None for critical damping of what `stiffness`
+            makes, 2 √(stiffness · inertia), or for that of the MJCF's servo.
+        torque: greatest torque or force [N·m or N]; None for that of the MJCF.
     """
 
     range: tuple[Finite, Finite]
     stiffness: Positive | None = None
+    damping: Annotated[float, Field(ge=0, le=LARGEST, allow_inf_nan=False, strict=True)] | None = None
+    torque: Positive | None = None
 
 
 class Alive(Record):

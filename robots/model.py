@@ -6,7 +6,7 @@ from collections.abc import Mapping
 import mujoco
 import numpy as np
 
-from robots.description import Description
+from robots.description import Description, Servo
 from robots.errors import InvalidRobotError, one_line
 from robots.mjcf.screening import check_numbers, check_options, compile_spec, screen
 from robots.motors import ABSENT, TO_JOINT, is_plain, is_servo, motor_of, torque_limit, transmissions
@@ -167,7 +167,19 @@ def adjust(spec: mujoco.MjSpec, description: Description) -> None:
             raise InvalidRobotError(
                 f"the actuator of {name!r} is no position servo: give servos.{name} a stiffness"
             )
+        _limit(motors[name], servo)
         _tell(motors[name], *servo.range)
+
+
+def _limit(motor: mujoco.MjsActuator, servo: Servo) -> None:
+    """Give a servo the damping and the greatest torque that its description has."""
+    if servo.damping is not None:
+        bias = np.array(motor.biasprm)
+        bias[2] = -servo.damping / motor.gear[0] ** 2  # a positive number would be a damping ratio
+        motor.biasprm = bias
+    if servo.torque is not None:
+        most = servo.torque / abs(motor.gear[0])
+        motor.forcelimited, motor.forcerange = mujoco.mjtLimited.mjLIMITED_TRUE, [-most, most]
 
 
 def _make_servo(motor: mujoco.MjsActuator, stiffness: float) -> None:

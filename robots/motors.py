@@ -89,6 +89,16 @@ class Motors:
         return self.bias_length != 0
 
     @property
+    def stiffness(self) -> np.ndarray:
+        """Torque per error of a servo's position [N·m/rad or N/m], (j,); 0 of motors."""
+        return -self.bias_length * self.gear**2 + 0.0
+
+    @property
+    def damping(self) -> np.ndarray:
+        """Torque per speed [N·m·s/rad or N·s/m], (j,), besides that of the joint itself."""
+        return -self.bias_velocity * self.gear**2 + 0.0
+
+    @property
     def greatest(self) -> np.ndarray:
         """Greatest torque or force of each about or along its joint [N m or N], (j,); inf without limits."""
         told = np.maximum(abs(self.low), abs(self.high))
@@ -100,7 +110,7 @@ class Motors:
         controls = (self.low + self.high) / 2 + (self.high - self.low) / 2 * actions
         return np.asarray(motor_torque(self, controls, positions, 0.0))
 
-    def targets(self, actions: np.ndarray) -> np.ndarray:
+    def targets(self, actions: np.ndarray | float) -> np.ndarray:
         """Where actions send servos, to a torque of 0 at rest [rad or m], (..., j); 0 of motors."""
         stiffness = self.bias_length * self.gear
         share = np.divide(-1, stiffness, out=np.zeros_like(stiffness), where=self.servos)

@@ -81,6 +81,7 @@ def robot_facts(robot: Robot) -> dict[str, list[str]]:
         "robot": [f"{robot.name}: {description.title}"],
         "size": [size_words(robot)],
         "joints": wrapped(", ".join(description.joints)),
+        "actuators": actuation_words(robot),
         "feet": [f"{foot}: {', '.join(soles)}" for foot, soles in description.feet.items()],
         "legs": [
             f"{name}: {', '.join(leg.joints)}, ending in {foot_words(leg.foot)}"
@@ -95,6 +96,25 @@ def robot_facts(robot: Robot) -> dict[str, list[str]]:
         "archive": [_cells(robot)],
         "least objective": [f"{least.value:g}{published}", *wrapped(least.source)],
     }
+
+
+def actuation_words(robot: Robot) -> list[str]:
+    """What actions from -1 to 1 command, one line for all joints with the same actuators; see `Servo`."""
+    from robots.motors import Motors
+
+    lines: dict[str, list[str]] = {}
+    for name in robot.description.joints:
+        motor = Motors.of(robot.physics, [name])
+        low, high = (float(motor.targets(action)[0]) for action in (-1.0, 1.0))
+        limit = f"at most {motor.greatest[0]:.3g}"
+        if motor.servos[0]:
+            gains = f"kp {motor.stiffness[0]:.3g}, kd {motor.damping[0]:.3g}"
+            words = f"target {(low + high) / 2:.3g} + action · {(high - low) / 2:.3g}, {gains}, {limit}"
+        else:
+            force = motor.gain[0] * motor.gear[0]
+            words = f"forces from {force * motor.low[0]:.3g} to {force * motor.high[0]:.3g}"
+        lines.setdefault(words, []).append(name)
+    return [line for words, joints in lines.items() for line in wrapped(f"{words}: {', '.join(joints)}")]
 
 
 def _cells(robot: Robot) -> str:

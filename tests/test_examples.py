@@ -12,6 +12,7 @@ from robots.importing.draft import draft_robot
 
 EXAMPLES = Path(__file__).parent.parent / "examples"
 ARGUMENTS = {
+    "explicit_pd.py": ["hexapod", "1"],
     "train_and_recover.py": ["{folder}", "160"],
     "evaluate_controllers.py": ["20"],
     "explore_maze.py": ["{folder}", "20"],
@@ -19,6 +20,7 @@ ARGUMENTS = {
     "rehearse_hexapod.py": ["{folder}", "0.0001", "2"],
 }
 EXPECTED = {
+    "explicit_pd.py": "in plain MuJoCo 2",
     "train_and_recover.py": "walk on with the gait of cell",
     "evaluate_controllers.py": "best objective",
     "explore_maze.py": "places reached",

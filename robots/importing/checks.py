@@ -45,7 +45,6 @@ def check_robot(robot: Robot) -> Findings:
         {
             "body": [_body_words(robot, standing)],
             "stands": _stance(robot, standing),
-            "commands": _commands(robot),
             "random gaits": _episode_words(robot, episodes),
             "speed": [f"{speed:,.0f} control steps/s on one core, fewer while the machine is busy"],
         },
@@ -78,23 +77,6 @@ def _stance(robot: Robot, data: mujoco.MjData) -> list[str]:
         along, across = "ahead" if x >= 0 else "behind", "left" if y >= 0 else "right"
         lines.append(f"{foot}: {abs(x):.2f} m {along}, {abs(y):.2f} m to the {across}")
     return lines
-
-
-def _commands(robot: Robot) -> list[str]:
-    """What actions from -1 to 1 command: one line for all joints with the same command."""
-    lines: dict[str, list[str]] = {}
-    for name in robot.description.joints:
-        lines.setdefault(_command(Motors.of(robot.model, [name])), []).append(name)
-    return [line for words, joints in lines.items() for line in wrapped(f"{words}: {', '.join(joints)}")]
-
-
-def _command(motor: Motors) -> str:
-    """What actions from -1 to 1 command a single motor to do."""
-    low, high = motor.low[0], motor.high[0]
-    if motor.servos[0]:
-        return f"positions from {low:.3g} to {high:.3g}, stiffness {-motor.bias_length[0]:.3g}"
-    force = motor.gain[0] * motor.gear[0]
-    return f"forces from {force * low:.3g} to {force * high:.3g}"
 
 
 def _episode_words(robot: Robot, episodes: Episodes) -> list[str]:

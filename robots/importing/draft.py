@@ -34,7 +34,8 @@ _RANGES = """
 ranges:"""
 _SERVOS = """
 # Positions [rad or m] that actions from -1 to 1 command: wider ranges make longer steps and more falls. A
-# stiffness [N·m/rad or N/m] turns a motor into a position servo; without it an action is a torque. (?)
+# stiffness [N·m/rad or N/m] turns a motor into a position servo; without it an action is a torque. A servo
+# gives stiffness · (target - position) - damping · velocity, at most torque; these can be given, too. (?)
 servos:"""
 _OPEN_LOOP = (
     "each joint repeats a signal of its own, which is learned within thousands of evaluations; instead "

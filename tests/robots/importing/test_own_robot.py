@@ -15,6 +15,7 @@ from robots.importing.draft import draft_robot
 from robots.robot import Robot, find_robot, load_robot, read_robot, robot_from_text
 from robots.simulation.stepper import Stepper
 from robots.stance import standing_on_floor
+from robots.words import actuation_words
 
 POSE = [0.5, -0.9] * 4
 HIP = "front_left_hip"
@@ -198,13 +199,14 @@ def test_joints_servos_and_feet_that_cannot_work_are_said(path: Path) -> None:
     assert "back_left_knee; give" not in remarks
 
 
-def test_a_check_tells_commands_and_stance(path: Path) -> None:
+def test_actuators_and_stance_are_told(path: Path) -> None:
     facts = check_robot(read_robot(path)).facts
     assert facts["stands"][0] == "front_left: 0.15 m ahead, 0.10 m to the left"
     assert facts["stands"][3] == "back_right: 0.21 m behind, 0.10 m to the right"
-    assert facts["commands"][0].startswith("positions from -1.05 to 1.05, stiffness 30: front_left_hip")
     assert facts["body"] == ["6.2 kg; the torso stands 0.361 m high"]
-    assert check_robot(load_robot("walker")).facts["commands"][0].startswith("forces from -40 to 40: ")
+    actuators = actuation_words(read_robot(path))[0]
+    assert actuators.startswith("target 0 + action · 1.05, kp 30, kd ")
+    assert actuation_words(load_robot("walker"))[0].startswith("forces from -40 to 40: ")
 
 
 def test_a_robot_is_found_by_name_or_path(path: Path) -> None:

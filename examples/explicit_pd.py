@@ -1,0 +1,53 @@
+"""An open-loop gait in plain MuJoCo: an explicit PD at 1 kHz with the gains that `surefoot robots` prints.
+
+python examples/explicit_pd.py [REPERTOIRE] [EPISODES] prints distances [m] and falls, here and in Surefoot.
+"""
+
+import sys
+
+import mujoco
+import numpy as np
+
+import surefoot
+from robots.controllers.controller import Policy
+from robots.motors import Motors, motor_of
+from robots.robot import Robot
+from robots.simulation.stepper import Stepper
+
+
+def walk(robot: Robot, parameters: np.ndarray, seed: int, timestep: float = 0.001) -> tuple[float, bool]:
+    """How far the robot gets along x [m], and whether it falls."""
+    joints, alive = robot.description.joints, robot.description.alive
+    motors, policy = Motors.of(robot.physics, joints), Policy(robot.controller, parameters)
+    spec = robot.spec()
+    spec.option.timestep = timestep
+    for actuator in spec.actuators:
+        actuator.set_to_motor()
+        actuator.gear, actuator.ctrllimited, actuator.forcelimited = [1, 0, 0, 0, 0, 0], False, False
+    model = spec.compile()
+    data, start = mujoco.MjData(model), Stepper(robot)
+    start.reset(seed)
+    data.qpos[:] = start.data.qpos
+    controls = [motor_of(model, joint) for joint in joints]
+    torso, ids = data.body(robot.description.torso), [model.joint(joint).id for joint in joints]
+    angles, speeds = model.jnt_qposadr[ids], model.jnt_dofadr[ids]
+    for _ in range(robot.description.episode_steps):
+        target = motors.targets(policy(np.zeros(robot.observation_dim)))
+        for _ in range(round(robot.control_step / timestep)):
+            torque = motors.stiffness * (target - data.qpos[angles]) - motors.damping * data.qvel[speeds]
+            data.ctrl[controls] = np.clip(torque, -motors.greatest, motors.greatest)
+            mujoco.mj_step(model, data)
+        tilted = alive.max_tilt is not None and torso.xmat[8] < np.cos(alive.max_tilt)
+        if tilted or (alive.min_height is not None and torso.xpos[2] < alive.min_height):
+            return float(torso.xpos[0]), True
+    return float(torso.xpos[0]), False
+
+
+if __name__ == "__main__":
+    gaits = surefoot.load(sys.argv[1] if len(sys.argv) > 1 else "hexapod")
+    gait, stepper = gaits.elites.solutions[gaits.best()], Stepper(gaits.robot)
+    for number in range(int(sys.argv[2]) if len(sys.argv) > 2 else 10):
+        stepper.run(gait, number)
+        here, there = (stepper.progress, bool(stepper.tally.terminated)), walk(gaits.robot, gait, number)
+        words = [f"{distance:.2f} m{', fell' if fell else ''}" for distance, fell in (here, there)]
+        print(f"episode {number}: in Surefoot {words[0]}; in plain MuJoCo {words[1]}")

@@ -1,0 +1,78 @@
+"""Gains are what the YAML and `surefoot robots` say: an explicit PD in plain MuJoCo walks alike with them."""
+
+import re
+import runpy
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import surefoot
+from robots.errors import InvalidRobotError
+from robots.importing.draft import draft_robot
+from robots.motors import Motors
+from robots.robot import Robot, read_robot, robot_from_text
+from robots.simulation.simulation import Simulation
+from robots.words import actuation_words
+
+EXAMPLES = Path(__file__).parents[2] / "examples"
+SEEDS = 2
+
+
+def drafted(name: str, folder: Path) -> Robot:
+    (folder / f"{name}.xml").write_text((EXAMPLES / "robots" / f"{name}.xml").read_text())
+    return read_robot(draft_robot(folder / f"{name}.xml").path)
+
+
+def with_gains(robot: Robot, **gains: float) -> Robot:
+    """The robot whose YAML gives all servos these gains."""
+    more = "".join(f", {name}: {value}" for name, value in gains.items())
+    before, servos, after = robot.yaml.partition("\nservos:")
+    part, joints, rest = after.partition("\n\n")
+    return robot_from_text(
+        robot.xml, before + servos + part.replace("}", f"{more}}}") + joints + rest, origin="r"
+    )
+
+
+def best_of_random(robot: Robot) -> np.ndarray:
+    """The gait that gets furthest of 40 random ones."""
+    rng = np.random.default_rng(0)
+    gaits = np.stack([robot.controller.initial(rng) for _ in range(40)])
+    with Simulation(robot, threads=1) as simulation:
+        episodes = simulation.evaluate(gaits, np.zeros(40, np.int64))
+    return gaits[np.argmax(np.where(episodes.fell, -np.inf, episodes.distances))]
+
+
+@pytest.mark.parametrize("name", ["hexapod", "lizard", "octopod", "octopod with gains of its own"])
+def test_an_explicit_pd_in_plain_mujoco_walks_alike(name: str, tmp_path: Path) -> None:
+    if name == "hexapod":
+        gaits = surefoot.load(name)
+        robot, gait = gaits.robot, gaits.elites.solutions[gaits.best()]
+    else:
+        robot = drafted(name.split()[0], tmp_path)
+        if "gains" in name:
+            robot = with_gains(robot, stiffness=10.0, damping=0.3, torque=2.5)
+        gait = best_of_random(robot)
+    with Simulation(robot, threads=1) as simulation:
+        episodes = simulation.evaluate(np.repeat(gait[None], SEEDS, axis=0), np.arange(SEEDS))
+    walk = runpy.run_path(str(EXAMPLES / "explicit_pd.py"))["walk"]
+    distances, falls = zip(*(walk(robot, gait, seed) for seed in range(SEEDS)), strict=True)
+    assert episodes.distances.min() > 0.2, "a robot that stands tells nothing"
+    np.testing.assert_allclose(distances, episodes.distances, rtol=0.15)
+    assert list(falls) == episodes.fell.tolist()
+
+
+def test_declared_gains_are_those_of_the_model(tmp_path: Path) -> None:
+    drawn = drafted("mule", tmp_path)
+    assert len(set(Motors.of(drawn.physics, drawn.description.joints).damping)) > 1  # critical, of each
+    robot = with_gains(drawn, damping=12.0, torque=70.0)
+    motors = Motors.of(robot.physics, robot.description.joints)
+    assert set(motors.damping) == {12.0}
+    assert set(motors.greatest) == {70.0}
+    assert "kd 12, at most 70: " in " ".join(actuation_words(robot))
+    for gains, words in (
+        ({"damping": -1.0}, "damping: input should be greater than or equal to 0, not -1.0"),
+        ({"torque": 0.0}, "torque: input should be greater than 0, not 0.0"),
+    ):
+        with pytest.raises(InvalidRobotError, match=re.escape(words)):
+            with_gains(drawn, **gains)
