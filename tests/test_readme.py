@@ -1,4 +1,4 @@
-"""The Python and the commands of README and CONTRIBUTING are what they say."""
+"""The Python, the commands and the figures of README and the pages that it links are what they say."""
 
 import json
 import re
@@ -17,6 +17,8 @@ from surefoot.commands.main import COMMANDS
 ROOT = Path(__file__).parent.parent
 README, CONTRIBUTING = ((ROOT / name).read_text() for name in ("README.md", "CONTRIBUTING.md"))
 RESULTS = ROOT / "docs" / "results"
+RECOVERY, SPEED = ((RESULTS / name).read_text() for name in ("recovery.md", "speed.md"))
+CHEAT_SHEET = (ROOT / "docs" / "reference" / "cheat-sheet.md").read_text()
 # the rows of the tables of recoveries: selector and track, or the folders of simulated studies
 REPLAYED = (
     *(("rehearsed", track) for track in ("T2", "T1", "T3", "T3-limb", "T0")),
@@ -41,12 +43,10 @@ def output(folder: Path, *arguments: str) -> str:
 
 
 def test_the_python_of_the_readme(tmp_path: Path) -> None:
-    walking, optimising = blocks(README, "python")
-    assert "still on its feet" in output(tmp_path, "-c", walking)
-    assert "range(500)" in optimising
-    assert output(tmp_path, "-c", optimising.replace("range(500)", "range(5)"))
-    assert len(optimising.splitlines()) <= 12
-    assert (tmp_path / "rastrigin.png").exists()
+    assert len(README.splitlines()) <= 120
+    readme, sheet = blocks(README, "python"), blocks(CHEAT_SHEET, "python")
+    for text in (*readme, *sheet):
+        assert "still on its feet" in output(tmp_path, "-c", text)
 
 
 def test_the_example_of_a_selector_and_that_of_a_plugin(tmp_path: Path) -> None:
@@ -58,27 +58,42 @@ def test_the_example_of_a_selector_and_that_of_a_plugin(tmp_path: Path) -> None:
     assert "stopped after" in output(tmp_path, "-m", *command.split(), "--trials", "4")
 
 
-def test_the_runs_of_the_readme_are_made_before_they_are_used() -> None:
+def test_the_runs_of_the_cheat_sheet_are_made_before_they_are_used() -> None:
     made = {"runs/ant-3"}
-    for line in blocks(README, "sh")[1].splitlines():
+    for line in blocks(CHEAT_SHEET, "sh")[0].splitlines():
         used = {run.rstrip(",") for run in re.findall(r"runs/\S+", line)}
         new = set(re.findall(r"--out (runs/\S+)", line))
         assert used - new <= made, line
         made |= new
 
 
-def test_the_commands_of_the_readme_exist() -> None:
-    commands = re.findall(r"^surefoot (\w+)", README, re.MULTILINE)
-    assert set(commands) == set(COMMANDS) - {"demo"}
+def test_the_commands_of_the_readme_and_the_cheat_sheet_exist() -> None:
+    commands = re.findall(r"^surefoot (\w+)", README + CHEAT_SHEET, re.MULTILINE)
+    assert set(commands) == set(COMMANDS)
     targets = set(re.findall(r"^make (\w+)", README, re.MULTILINE))
-    makefile = (Path(__file__).parent.parent / "Makefile").read_text()
+    makefile = (ROOT / "Makefile").read_text()
     assert targets
     assert all(re.search(rf"^{target}:", makefile, re.MULTILINE) for target in targets)
 
 
-def rows_below(header: str) -> list[list[str]]:
+def test_the_figures_of_the_readme_are_in_the_tables_that_it_links() -> None:
+    recovery, speed = RECOVERY, SPEED
+    rows = [row for row in README.splitlines() if row.endswith(("recovery.md) |", "speed.md) |"))]
+    figures = [re.search(r"\| (\d[\d.,]*) ", row)[1] for row in rows]  # type: ignore[index]
+    replayed = rows_below(recovery, "| | after 3 trials")
+    simulated = rows_below(speed, "| | Ant | Half-Cheetah")
+    assert figures == [
+        replayed[0][0],
+        replayed[3][1],
+        replayed[4][2],
+        simulated[0][0],
+        simulated[2][0].split()[0],
+    ]
+
+
+def rows_below(text: str, header: str) -> list[list[str]]:
     """The cells of the table with this header, without the rows' names."""
-    lines = README[README.index(header) :].splitlines()
+    lines = text[text.index(header) :].splitlines()
     rows = lines[2 : next(number for number, line in enumerate(lines) if not line.startswith("|"))]
     return [[cell.strip() for cell in row.strip("|").split("|")[1:]] for row in rows]
 
@@ -92,7 +107,7 @@ def figures(found: pd.DataFrame, trials: Sequence[int], worst: int) -> list[str]
 
 def test_the_table_of_recoveries_is_that_of_its_file() -> None:
     every = pd.read_csv(RESULTS / "recovery" / "hexapod" / "recoveries.csv")
-    rows = rows_below("| | after 3 trials")
+    rows = rows_below(RECOVERY, "| | after 3 trials")
     for (selector, track), cells in zip(REPLAYED, rows, strict=True):
         of_track = every["track"].str.split().map(lambda tracks, track=track: track in tracks)
         found = every[(every["binding"] == 1) & (every["selector"] == selector) & of_track]
@@ -101,7 +116,9 @@ def test_the_table_of_recoveries_is_that_of_its_file() -> None:
 
 
 def test_the_table_of_simulated_recoveries_is_that_of_its_files() -> None:
-    for folders, cells in zip(SIMULATED, rows_below("| | `self-model`, after 2 trials"), strict=True):
+    for folders, cells in zip(
+        SIMULATED, rows_below(RECOVERY, "| | `self-model`, after 2 trials"), strict=True
+    ):
         every = pd.concat(
             pd.read_csv(RESULTS / "recovery-simulated" / name / "recoveries.csv") for name in folders
         )
@@ -113,7 +130,7 @@ def test_the_table_of_simulated_recoveries_is_that_of_its_files() -> None:
 def test_the_table_next_to_pyribs_is_that_of_its_file() -> None:
     known = json.loads((ROOT / "docs" / "benchmarks" / "strategies.json").read_text())
     variants = ("cma-mae", "lm-ma-mae", "sep-cma-mae", "openai-mae")
-    table = rows_below("| parameters | cma-mae")
+    table = rows_below(SPEED, "| parameters | cma-mae")
     for dimension, cells in zip((100, 1000, 20000), table, strict=True):
         for variant, cell in zip(variants, cells, strict=True):
             ratio = known.get(f"{variant} {dimension}", {}).get("algorithm_ratio")
@@ -124,7 +141,7 @@ def test_the_table_next_to_pyribs_is_that_of_its_file() -> None:
 def test_the_table_of_speeds_is_that_of_its_file(robot: str) -> None:
     known = json.loads((ROOT / "docs" / "benchmarks" / "simulation.json").read_text())[robot]
     column = ["ant", "half_cheetah", "hopper", "walker"].index(robot)
-    steps, shares, peer, hours, *_ = (row[column] for row in rows_below("| | Ant | Half-Cheetah"))
+    steps, shares, peer, hours, *_ = (row[column] for row in rows_below(SPEED, "| | Ant | Half-Cheetah"))
     assert float(steps.replace(",", "")) == pytest.approx(known["closed_loop_steps_per_s"], rel=0.01)
     of_raw = known["closed_loop_to_raw"], known["closed_loop_to_raw_one_thread"]
     assert shares == ", ".join(f"{share:.2f}" for share in of_raw)

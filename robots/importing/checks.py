@@ -128,7 +128,7 @@ def model_remarks(robot: Robot) -> list[str]:
         if other not in driven
     ]:
         remarks.append(
-            f"No action drives {len(idle)} of its {model.nu} actuators, whose control stays 0: "
+            f"The controller does not drive {len(idle)} of the {model.nu} actuators; their control stays 0: "
             f"{', '.join(idle)}{transmissions(model)}."
         )
     told = np.ptp(Motors.of(model, joints).targets(np.array([[-1.0], [1.0]])), axis=0)  # 0 of a motor

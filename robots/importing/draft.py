@@ -149,7 +149,9 @@ def _with_a_pose(model: _Model) -> tuple[str, list[str]]:
         if not stance.fell:
             break
     else:
-        remarks.append("Its servos hold it in no pose: it starts as it is built, put on the floor.")
+        remarks.append(
+            "The servos cannot hold the robot in any pose. It starts as it is built, put on the floor."
+        )
     return _text(model, keyframe, {} if stance.fits else stance.positions, stance.height), remarks
 
 

@@ -97,7 +97,7 @@ def test_what_is_shipped_is_whole_and_small_and_walks() -> None:
 
 
 def test_the_python_of_the_docs(small: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    text = (Path(__file__).parents[2] / "docs" / "explanations" / "recovery.md").read_text()
+    text = (Path(__file__).parents[2] / "docs" / "tutorials" / "recover.md").read_text()
     from_a_file, on_a_robot = re.findall(r"```python\n(.*?)```", text, re.DOTALL)
     for old, new in (("left_front", "front_left"),):
         assert old in from_a_file

@@ -126,8 +126,8 @@ class MultiPrior(Selector):
         gain = float(np.max(self.gain, where=untried, initial=0.0))
         if belief.best > 0 and gain < settings.tolerance * belief.best:
             return (
-                f"one more trial is expected to gain {gain / belief.best:.1%} of the best gait's objective, "
-                f"less than {settings.tolerance:.1%}"
+                f"the selector expects one more trial to gain {gain / belief.best:.1%} of the best gait's "
+                f"objective, and stops below {settings.tolerance:.1%}"
             )
         if settings.enough is not None and belief.best >= settings.enough * belief.mean.max() > 0:
             return f"the best gait tried reached {settings.enough:.0%} of the best prediction"

@@ -170,7 +170,7 @@ def test_what_is_left_out_and_what_is_slow_is_said(tmp_path: Path) -> None:
     scene.write_text(scene.read_text().replace("<worldbody>", hill).replace(plane, field))
     remarks = " ".join(draft_robot(scene).remarks)
     for words in (
-        "No action drives 1 of its 9 actuators, whose control stays 0: pull; there are actuators that",
+        "does not drive 1 of the 9 actuators; their control stays 0: pull; there are actuators that",
         "Its floor is a height field, which is slow",
         "A control step takes 20 physics steps of 0.001 s, which is slow",
     ):

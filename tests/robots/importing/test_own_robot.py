@@ -178,7 +178,7 @@ def test_what_looks_wrong_is_said(path: Path) -> None:
     for words in (
         "Its lowest foot starts 0.26 m deep in the ground",
         "Its torso starts 0.1 m high, but the robot is alive only above alive.min_height, 0.1",
-        "No action drives 2 of its 8 actuators, whose control stays 0: number 5, number 6.",
+        "The controller does not drive 2 of the 8 actuators; their control stays 0: number 5, number 6.",
         "Its feet can touch other fixed geoms than the floor (1): stair.",
         "These joints belong to no leg: back_right_hip, back_right_knee.",
         "Half of the random controllers fell within 1 control steps",
