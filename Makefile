@@ -2,6 +2,7 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
+BROWSER ?= /usr/bin/chromium
 FUZZ_CASES ?= 10000
 FUZZ_SEED ?= 1
 SOAK_MINUTES ?= 10
@@ -11,7 +12,7 @@ OLDEST_TESTS ?= tests/surefoot/test_api.py tests/surefoot/test_recover_command.p
 INSTALLED := $(VENV)/installed
 
 .DEFAULT_GOAL := help
-.PHONY: help install demo test test-oldest check docs format bench fuzz soak clean
+.PHONY: help install demo test test-browser test-oldest check docs format bench fuzz soak clean
 
 help: ## list what there is
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /\1\t/' | expand -t 14
@@ -28,6 +29,10 @@ demo: $(INSTALLED) ## train a small Ant repertoire, break a leg, walk on: about 
 
 test: $(INSTALLED) ## run the tests
 	$(BIN)/python -m pytest --numprocesses auto --dist loadgroup
+
+test-browser: $(INSTALLED) ## run the tests of the explorer in a real browser: BROWSER=/usr/bin/chromium
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[browser]'
+	SUREFOOT_BROWSER=$(BROWSER) $(BIN)/python -m pytest tests/browser
 
 test-oldest: ## run a slice of the tests with the lowest versions that pyproject.toml allows, in .venv-oldest
 	$(PYTHON) -m venv .venv-oldest

@@ -190,7 +190,7 @@ def draw_profile(
 def _height(repertoire: Repertoire) -> float:
     """Height of the picture [inches]: cells are square unless the picture became too low or too high."""
     grid = repertoire.grid
-    if _regions(repertoire) is not None:
+    if cell_regions(repertoire) is not None:
         return _WIDTH
     if len(grid) == 1:
         return 3.4  # of the profile
@@ -201,7 +201,7 @@ def _draw_archive(
     figure: FigureBase, axes: Axes, repertoire: Repertoire, limits: tuple[float, float] | None = None
 ) -> None:
     """Draw the archive with its labels, its colours between the given limits or its own."""
-    values, regions = objective_grid(repertoire), _regions(repertoire)
+    values, regions = objective_grid(repertoire), cell_regions(repertoire)
     norm = _scale(values, limits)
     if regions is not None:
         _draw_regions(axes, repertoire, regions, _COLORS(norm(values)))
@@ -225,7 +225,7 @@ def _centroids(repertoire: Repertoire) -> np.ndarray | None:
     return repertoire.settings.archive.centroids(repertoire.problem.measure_ranges)
 
 
-def _regions(repertoire: Repertoire) -> list[np.ndarray] | None:
+def cell_regions(repertoire: Repertoire) -> list[np.ndarray] | None:
     """Corners of the cells of an archive with centroids for two measures; None of any other."""
     centroids, ranges = _centroids(repertoire), np.array(repertoire.problem.measure_ranges, float)
     if centroids is None or len(ranges) != 2:

@@ -40,6 +40,11 @@ def repertoire_path(source: str | Path) -> Path:
     return DATA / f"{path.name}.h5"
 
 
+def source_words(file: Path) -> str:
+    """How a user names the file of a repertoire: an included one by its name."""
+    return file.stem if file.parent == DATA else str(file)
+
+
 def result_files(file: Path) -> RunFiles:
     """Where results about a repertoire are written: next to it, or for an included one to this folder."""
     return RunFiles(Path(file.name) if file.parent == DATA else file)

@@ -1,5 +1,6 @@
 """What tests of the command line share."""
 
+import os
 import signal
 import sys
 from collections.abc import Iterable, Iterator, Sequence
@@ -7,6 +8,9 @@ from collections.abc import Iterable, Iterator, Sequence
 import pytest
 
 from surefoot.commands.main import main
+
+# tests in a real browser need one: `make test-browser` names it
+collect_ignore = [] if os.environ.get("SUREFOOT_BROWSER") else ["browser"]
 
 
 @pytest.fixture

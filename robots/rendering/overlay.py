@@ -61,7 +61,7 @@ class Overlay:
         feet, measures = robot.description.feet, robot.description.measures
         self._rows = [list(feet).index(foot) for foot in measures]
         self._total = len(feet)
-        self._colors = [_foot_color(robot.model, feet[foot]) for foot in measures]
+        self._colors = [foot_color(robot.model, feet[foot]) for foot in measures]
         self._names = [foot_words(foot).removesuffix(" foot") for foot in measures]
         self._right = max(map(self._font.getlength, self._names)) + (_BAR + 3) * self._text
         room = width - self._right - 4 * self._text
@@ -142,7 +142,7 @@ class Overlay:
         return [line.replace("\u00a0", " ") for line in lines]
 
 
-def _foot_color(model: mujoco.MjModel, soles: tuple[str, ...]) -> _Color:
+def foot_color(model: mujoco.MjModel, soles: tuple[str, ...]) -> _Color:
     """Colour of a foot's first sole that is there, bright enough to be seen; grey where all are lost."""
     for sole in soles:
         geom = mujoco.mj_name2id(model, mujoco.mjtObj.mjOBJ_GEOM, sole)

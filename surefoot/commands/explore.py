@@ -1,0 +1,119 @@
+"""`surefoot explore`."""
+
+from contextlib import suppress
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from adapt.objective import OBJECTIVES
+from surefoot.commands.console import (
+    AnyPath,
+    Positive,
+    RepertoireFile,
+    Whole,
+    console,
+    seed_option,
+    threads_option,
+)
+
+if TYPE_CHECKING:
+    from surefoot.explorer.explorer import Explorer
+
+_PORT = 8765
+
+
+@click.command()
+@click.argument("file", type=RepertoireFile)
+@click.option("--host", default="127.0.0.1", show_default=True, help="Address of this machine to listen at.")
+@click.option(
+    "--port", type=Whole(0, 65535), default=_PORT, show_default=True, help="Port to listen at; 0 for any."
+)
+@click.option(
+    "--token",
+    help="What the page's address must hold, so that a page that is open still works after a restart.  "
+    "[default: a random one]",
+)
+@click.option("--open", "opens", is_flag=True, help="Open the page in the browser.")
+@seed_option("the episodes shown and recoveries")
+@click.option("--trials", type=Positive, default=20, show_default=True, help="Trials of a recovery at most.")
+@click.option(
+    "--objective",
+    type=click.Choice(OBJECTIVES),
+    default=OBJECTIVES[0],
+    show_default=True,
+    help="What gaits are selected by in a recovery, see `surefoot recover`.",
+)
+@click.option(
+    "--rehearsal",
+    type=AnyPath,
+    metavar="TABLE",
+    help="What `surefoot rehearse` found.  [default: FILE-rehearsal if it is there]",
+)
+@click.option(
+    "--export",
+    type=AnyPath,
+    metavar="PAGE.html",
+    help="Write a page that needs no server, with some gaits and a recovery of at most 5 MB, and end.",
+)
+@click.option(
+    "--damage",
+    metavar="DAMAGE",
+    help="Of the recovery in an exported page.  [default: the first leg lost]",
+)
+@click.option("--overwrite", is_flag=True, help="Replace an exported page that is there.")
+@threads_option
+def explore(
+    file: Path,
+    host: str,
+    port: int,
+    token: str | None,
+    opens: bool,
+    seed: int,
+    trials: int,
+    objective: str,
+    rehearsal: Path | None,
+    export: Path | None,
+    damage: str | None,
+    overwrite: bool,
+    threads: int | None,
+) -> None:
+    """Show the repertoire FILE in the browser: its gaits, what damage does to them, and recoveries.
+
+    The page is served from this machine, to this machine alone unless --host says otherwise. Ctrl-C ends it.
+    """
+    from surefoot.explorer.explorer import Choice, Explorer
+    from surefoot.shipped import source_words
+
+    if damage is not None and export is None:
+        raise click.UsageError("--damage is that of the recovery in an exported page: name one with --export")
+    choice = Choice(file, source_words(file), seed, trials, objective, rehearsal, threads)
+    if export is not None:
+        _export(Explorer(choice), export, damage, overwrite)
+        return
+    from surefoot.explorer.server import Server
+
+    explorer = Explorer(choice)
+    server = Server(explorer, host=host, port=port, token=token)
+    console.print(f"{explorer.repertoire.problem.title}: {server.address}")
+    console.print("Ctrl-C ends it.")
+    if opens:
+        click.launch(server.address)
+    with suppress(KeyboardInterrupt):
+        server.run()
+
+
+def _export(explorer: "Explorer", page: Path, damage: str | None, overwrite: bool) -> None:
+    """Write a page that needs no server."""
+    from robots.files.locks import locked
+    from surefoot.explorer.export import check_page, export_page
+    from surefoot.progress import phase_bars
+    from surefoot.resuming import check_output
+
+    check_page(page)
+    with locked(page):
+        check_output(explorer.choice.file, page, overwrite)
+        with phase_bars() as show:
+            gaits = export_page(explorer, page, damage=damage, on_progress=show)
+        size = page.stat().st_size / 1e6
+        console.print(f"saved {page} with {gaits} gaits, {size:.1f} MB")

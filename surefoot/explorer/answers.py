@@ -1,0 +1,206 @@
+"""`Answers`: what the page is told of a gait or a recovery; `docs/tutorials/explorer.md` has a list."""
+
+import threading
+from collections.abc import Callable
+from dataclasses import asdict
+from typing import Any
+
+import numpy as np
+
+from adapt.records import Recovery, Trial, format_objective
+from adapt.selectors.selector import Selector
+from robots.errors import InvalidValueError
+from robots.robot import Robot
+from surefoot.explorer.encoding import packed
+from surefoot.explorer.explorer import Explorer
+from surefoot.explorer.recording import CancelledError, replay
+from surefoot.explorer.scene import describe_scene
+
+Message = dict[str, Any]
+_TRIAL_SECONDS = 5.0  # of a trial that are shown
+_TRIAL_STEP = 0.04  # between the poses of a trial [s]
+_OF_TRIAL = (
+    *("number", "row", "cell", "seed", "predicted", "measured", "fell", "steps", "distance"),
+    *("diagnosis", "confirms", "refined", "specialist"),
+)
+
+
+class Answers:
+    """Answers the requests of one page.
+
+    Args:
+        explorer: the repertoire.
+        send: takes answers; called from the thread that asks and from those of the simulation.
+        spacing: time between the poses of a gait [s]; 0 for every control step.
+    """
+
+    def __init__(self, explorer: Explorer, send: Callable[[Message], None], *, spacing: float = 0.0) -> None:
+        self.explorer, self.send, self._spacing = explorer, send, spacing
+        self._sent_scenes: set[str] = set()
+
+    def walk(self, request: Message, cancel: threading.Event) -> None:
+        """Show the episode of a gait in a view."""
+        explorer, view, damage = self.explorer, request["view"], request["damage"]
+        row = self._row(request["row"])
+        if note := explorer.changed():
+            self.send({"type": "note", "text": note})
+        self.scene(damage)
+        episodes = explorer.evaluate(row, damage)
+        every = max(1, round(self._spacing / explorer.repertoire.robot.control_step))
+        about = {
+            "view": view,
+            "row": row,
+            "gait": explorer.repertoire.label(row),
+            "damage": damage,
+            "command": explorer.deploy_command(row, damage),
+            "reward": _number(episodes.objectives[0]),
+            "distance": _number(episodes.distances[0]),
+            "measures": [_number(value) for value in episodes.measures[0]],
+            "fell": bool(episodes.fell[0]),
+            "diverged": bool(episodes.diverged[0]),
+            "survived": int(episodes.steps[0]),
+            "seconds": every * explorer.repertoire.robot.control_step,
+        }
+        self.send({"type": "walk", **about})
+        replay(
+            explorer.robot(damage),
+            explorer.repertoire.gaits.solutions[row],
+            seed=explorer.choice.seed,
+            survived=about["survived"],
+            every=every,
+            pictures=request["pictures"],
+            on_part=lambda part: self.send({"type": "part", "view": view, **part}),
+            cancelled=cancel.is_set,
+        )
+        self.send({"type": "walked", "view": view})
+
+    def recover(self, request: Message, cancel: threading.Event) -> None:
+        """Show a recovery, trial after trial."""
+        explorer, damage, selector = self.explorer, request["damage"], request["selector"]
+        damaged = explorer.robot(damage)
+        if not damage:
+            raise InvalidValueError("nothing is wrong with the robot: choose a damage first")
+        self.scene(damage)
+        self.send(
+            {"type": "recovery", "command": explorer.recover_command(damage, selector), "damage": damage}
+        )
+        watched = _Watched(self, damage, damaged, request["pictures"], cancel)
+        recovery = explorer.recover(
+            damage, selector, on_start=watched.start, on_trial=watched.trial, on_progress=watched.progress
+        )
+        self.send({"type": "recovered", **_summary(recovery)})
+
+    def scene(self, damage: str) -> None:
+        """Send the shapes of a damaged robot, unless the page has them."""
+        robot = self.explorer.robot(damage)
+        if damage not in self._sent_scenes:
+            self._sent_scenes.add(damage)
+            self.send({"type": "scene", "damage": damage, **describe_scene(robot)})
+
+    def _row(self, row: int) -> int:
+        count = len(self.explorer.repertoire)
+        if not self.explorer.walks or not row < count:
+            raise InvalidValueError(f"there is no gait {row} that can be shown: there are {count}")
+        return row
+
+
+class _Watched:
+    """Sends what a recovery does: its progress, and of each trial its poses, its map and what is imagined."""
+
+    def __init__(
+        self, answers: Answers, damage: str, robot: Robot, pictures: bool, cancel: threading.Event
+    ) -> None:
+        self._answers, self._explorer, self._send = answers, answers.explorer, answers.send
+        self._damage, self._robot, self._pictures, self._cancel = damage, robot, pictures, cancel
+        self._shown: tuple[str, int] = "", -1
+
+    def start(self, selector: Selector) -> None:
+        """Remember what chooses the trials, and show what it expects before the first."""
+        self._selector = selector
+        self._send({"type": "expected", "map": self._map()})
+
+    def progress(self, what: str, share: float) -> None:
+        """Say what takes time, in whole percent."""
+        if self._cancel.is_set():
+            raise CancelledError
+        if (what, percent := int(100 * share)) != self._shown:
+            self._shown = what, percent
+            self._send({"type": "progress", "what": what, "share": percent / 100})
+
+    def trial(self, trial: Trial) -> None:
+        """Send a trial and what is believed after it."""
+        if self._cancel.is_set():
+            raise CancelledError
+        known = asdict(trial)
+        walked = self._recorded(self._robot, trial.row, trial.seed, trial.steps)
+        self._send({
+            "type": "trial",
+            **{name: known[name] for name in _OF_TRIAL},
+            "thought": trial.thought.words if trial.thought else "",
+            "map": self._map(),
+            "walk": {"damage": self._damage, "row": trial.row, **walked},
+            "imagined": self._imagined(trial),
+        })  # fmt: skip
+
+    def _imagined(self, trial: Trial) -> Message | None:
+        """The gait that is now expected to be best, on a robot with the likeliest cause; None without one."""
+        cause = next((cause for cause in trial.diagnosis if cause != "unknown"), None)
+        if cause is None:
+            return None
+        row = int(np.argmax(self._selector.predicted))
+        robot, damage = self._explorer.robot(cause), "" if cause == "healthy" else cause
+        self._answers.scene(damage)
+        steps = robot.description.episode_steps
+        shown = self._recorded(robot, row, self._explorer.choice.seed, steps)
+        return {"damage": damage, "row": row, "expected": float(self._selector.predicted[row]), **shown}
+
+    def _recorded(self, robot: Robot, row: int, seed: int, survived: int) -> Message:
+        """The first seconds of an episode, in parts, and the time between two rows of them [s]."""
+        parts: list[Message] = []
+        every = max(1, round(_TRIAL_STEP / robot.control_step))
+        replay(
+            robot,
+            self._solution(row),
+            seed=seed,
+            survived=survived,
+            every=every,
+            limit=round(_TRIAL_SECONDS / robot.control_step),
+            pictures=self._pictures,
+            on_part=parts.append,
+            cancelled=self._cancel.is_set,
+        )
+        return {"parts": parts, "seconds": every * robot.control_step}
+
+    def _solution(self, row: int) -> np.ndarray:
+        """Parameters of a gait, of the repertoire or found during the recovery."""
+        solutions = self._explorer.repertoire.gaits.solutions
+        if row < len(solutions):
+            return np.asarray(solutions[row])
+        return next(gait.solution for gait in self._selector.refined if gait.row == row)
+
+    def _map(self) -> str:
+        """What is expected of each gait of the archive, (k,)."""
+        return packed(self._selector.predicted[: len(self._explorer.repertoire.elites)])
+
+
+def _summary(recovery: Recovery) -> Message:
+    """How a recovery ended."""
+    performances = {
+        name: {"words": f"{format_objective(one.objective)} ± {format_objective(one.standard_error)}",
+               "distance": one.distance, "falls": one.falls, "episodes": one.episodes}
+        for name, one in recovery.performances().items()
+    }  # fmt: skip
+    return {
+        "verdict": recovery.verdict,
+        "effort": recovery.effort,
+        "row": recovery.row,
+        "incumbent": recovery.incumbent,
+        "refined": recovery.row in {gait.row for gait in recovery.refined},
+        "performances": performances,
+        "stop": recovery.stop,
+    }
+
+
+def _number(value: float) -> float | None:
+    """A number for JSON, which knows neither nan nor infinities."""
+    return float(value) if np.isfinite(value) else None

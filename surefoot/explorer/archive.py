@@ -1,0 +1,70 @@
+"""An archive, as the page draws it: where each cell lies, and what the gait in it does."""
+
+import math
+from typing import Any
+
+import matplotlib
+import numpy as np
+
+from repertoire.plots import cell_regions, stack
+from repertoire.repertoire import Repertoire
+from surefoot.explorer.encoding import packed
+
+_SHADES = 64
+_CORNER_DIGITS = 4
+
+
+def describe_archive(repertoire: Repertoire) -> dict[str, Any]:
+    """What a page needs to draw an archive, to find a cell in it, and to say what its gait does.
+
+    Positions are shares of the map's width and height, the origin at its upper left. The map is that of
+    `surefoot show`: a grid has its later measures nested in earlier ones, a CVT archive of two measures has
+    regions, and everything else is a profile, a line for each cell.
+    """
+    problem, elites, grid = repertoire.problem, repertoire.elites, repertoire.grid
+    regions = cell_regions(repertoire)
+    centroids = repertoire.settings.archive.centroids(problem.measure_ranges)
+    if regions is not None and centroids is not None:
+        kind, columns, rows = "regions", 1, 1
+        low, high = np.array(problem.measure_ranges).T
+        x, y = ((centroids[elites.cells] - low) / (high - low)).T
+        corners = [_corners((regions[cell] - low) / (high - low)) for cell in elites.cells]
+    else:
+        order = stack(np.arange(math.prod(grid)).reshape(grid))
+        rows, columns = order.shape
+        kind, corners = "grid" if len(grid) > 1 else "profile", []
+        place = np.empty(order.size, np.int64)
+        place[order.ravel()] = np.arange(order.size)
+        row, column = np.divmod(place[elites.cells], columns)
+        x, y = (column + 0.5) / columns, (row + 0.5) / rows
+    return {
+        "kind": kind,
+        "columns": columns,
+        "rows": rows,
+        "blocks": [list(grid[0::2]), list(grid[1::2])] if kind == "grid" else [[], []],
+        "grid": list(grid),
+        "cells": packed(elites.cells, "<u4"),
+        "x": packed(x),
+        "y": packed(1 - y),
+        "corners": corners,
+        "objectives": packed(elites.objectives),
+        "measures": packed(elites.measures),
+        "names": list(problem.measure_names),
+        "meaning": problem.measure_meaning,
+        "shares": problem.measure_format.endswith("%"),
+        "objective": problem.objective_name or "objective",
+        "best": repertoire.best() if len(elites) else -1,
+        "filled": f"{len(elites):,} of {math.prod(grid):,} cells have a solution",
+        "shades": _shades(),
+    }
+
+
+def _corners(region: np.ndarray) -> list[float]:
+    """Corners of a region, x and y in turn."""
+    return [round(float(value), _CORNER_DIGITS) for x, y in region for value in (x, 1 - y)]
+
+
+def _shades() -> list[str]:
+    """The colours of objectives from the lowest to the highest, those of all figures."""
+    colors = matplotlib.colormaps["viridis"](np.linspace(0, 1, _SHADES), bytes=True)
+    return ["#{:02x}{:02x}{:02x}".format(*color[:3]) for color in colors]

@@ -1,0 +1,235 @@
+"""`Explorer`: the repertoire that pages show, and what can be asked about it; one for all visitors."""
+
+import threading
+from collections import OrderedDict
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from pathlib import Path
+from shlex import quote
+from typing import Any
+
+import numpy as np
+
+import surefoot
+from adapt.damage.library import damage_library
+from adapt.damage.text import parse_damage
+from adapt.records import Recovery, Trial
+from adapt.selectors.catalogue import find_selector, selector_entries
+from adapt.selectors.selector import Context, Selector
+from adapt.self_model.twin import RefinementSettings, Thinking
+from repertoire.evaluation.evaluator import Evaluator
+from repertoire.repertoire import Repertoire, format_cell
+from repertoire.storage.files import RunFiles
+from robots.errors import InvalidValueError
+from robots.robot import Robot
+from robots.simulation.episodes import Episodes
+from surefoot.explorer.archive import describe_archive
+
+THINKING_EPISODES = 1000  # after each trial, so that a recovery is the same on every machine
+_MOST_ROBOTS = 16  # damaged ones that are kept
+_LONGEST = 300  # characters of a damage
+
+
+@dataclass(frozen=True)
+class Choice:
+    """What the page was started with.
+
+    Attributes:
+        file: of the repertoire.
+        source: how the user named it, for commands that repeat what is shown.
+        seed: of the episodes shown, and of recoveries.
+        trials: of a recovery, at most.
+        objective: of a recovery.
+        rehearsal: of the repertoire; the one next to the file if there is one, and it is None.
+        threads: of the simulation.
+    """
+
+    file: Path
+    source: str
+    seed: int = 1
+    trials: int = 20
+    objective: str = "progress"
+    rehearsal: Path | None = None
+    threads: int | None = None
+
+
+class Explorer:
+    """A repertoire in memory, its damaged robots, and the means to evaluate gaits and recoveries.
+
+    Everything in it may be used from several threads.
+
+    Raises:
+        InvalidFileError: the file cannot be read.
+    """
+
+    def __init__(self, choice: Choice) -> None:
+        self.choice = choice
+        self._changed = _stamp(choice.file)
+        self.repertoire: Repertoire = surefoot.load(choice.file)
+        self._robots: OrderedDict[str, Robot] = OrderedDict()
+        self._lock = threading.Lock()
+        self.archive = describe_archive(self.repertoire)
+
+    @property
+    def walks(self) -> bool:
+        """Whether the repertoire is of a robot and has gaits."""
+        return self.repertoire.problem.robot is not None and len(self.repertoire) > 0
+
+    def hello(self) -> dict[str, Any]:
+        """What the page needs first."""
+        problem, choice = self.repertoire.problem, self.choice
+        notes = [note for note in (self.repertoire.caution, self.changed()) if note]
+        facts: dict[str, Any] = {
+            "type": "hello",
+            "title": problem.title,
+            "file": choice.source,
+            "archive": self.archive,
+            "walks": self.walks,
+            "seed": choice.seed,
+            "notes": notes,
+        }
+        if not self.walks:
+            return facts
+        robot = self.repertoire.robot
+        facts["seconds"] = round(robot.control_step * robot.description.episode_steps, 3)
+        damages: dict[str, list[str]] = {}
+        for damage in damage_library(robot):
+            if damage.defects:
+                kind = damage.summary if len(damage.defects) == 1 else "several of these"
+                damages.setdefault(kind, []).append(str(damage))
+        facts["damages"] = damages
+        table = self._rehearsal()
+        usable = [
+            entry
+            for entry in selector_entries().values()
+            if not entry.needs_truth and (table or not entry.needs_table)
+        ]
+        facts["selectors"] = {entry.name: entry.summary for entry in usable}
+        facts["selector"] = "rehearsed" if table else "map-bo-tuned"
+        if table is None:
+            notes.append(
+                f"There is no rehearsal next to {choice.file.name}. With one, a recovery knows what each "
+                "gait does under many damages, says what is probably wrong, and needs fewer trials: "
+                f"surefoot rehearse {quote(choice.source)}"
+            )
+        return facts
+
+    def changed(self) -> str:
+        """What happened to the file since it was read; "" if nothing did."""
+        now = _stamp(self.choice.file)
+        if now == self._changed:
+            return ""
+        what = "is gone" if now is None else "has changed"
+        return f"{self.choice.file.name} {what} since it was read: the page shows what was in it then."
+
+    def robot(self, damage: str) -> Robot:
+        """The robot with a damage, "" for none, and with the length of the repertoire's episodes.
+
+        Raises:
+            UnknownNameError: it has no such part, or there is no such kind of damage.
+            InvalidValueError: the text is no damage.
+        """
+        if not damage:
+            return self.repertoire.robot
+        if len(damage) > _LONGEST:
+            raise InvalidValueError(
+                f"a damage is written in at most {_LONGEST} characters, not {len(damage)}"
+            )
+        parsed = parse_damage(damage, self.repertoire.robot)
+        with self._lock:
+            found = self._robots.pop(str(parsed), None) or parsed.apply(self.repertoire.robot)
+            self._robots[str(parsed)] = found
+            if len(self._robots) > _MOST_ROBOTS:
+                self._robots.popitem(last=False)
+        return found
+
+    def evaluate(self, row: int, damage: str) -> Episodes:
+        """The one episode of a gait that `surefoot deploy` runs with the same seed."""
+        with Evaluator(self.repertoire, {"shown": self.robot(damage)}, threads=1) as evaluator:
+            return evaluator.run(np.array([row]), np.array([self.choice.seed]))
+
+    def deploy_command(self, row: int, damage: str) -> str:
+        """The command that repeats what a view shows."""
+        robot = self.repertoire.robot
+        seconds = robot.control_step * robot.description.episode_steps
+        is_elite = row < len(self.repertoire.elites)  # specialists have no cell of their own
+        gait = f"--cell {format_cell(self.repertoire.cell(row))}" if is_elite else f"--row {row}"
+        return " ".join([
+            f"surefoot deploy {quote(self.choice.source)} {gait}",
+            *([f"--damage {quote(damage)}"] if damage else []),
+            f"--seconds {seconds:g} --seed {self.choice.seed}",
+        ])  # fmt: skip
+
+    def recover_command(self, damage: str, selector: str) -> str:
+        """The command that repeats a recovery."""
+        choice, entry = self.choice, find_selector(selector)
+        rehearsal = choice.rehearsal if entry.takes_table else None
+        return " ".join([
+            f"surefoot recover {quote(choice.source)} --damage {quote(damage)} --selector {selector}",
+            *([f"--rehearsal {quote(str(rehearsal))}"] if rehearsal else []),
+            *([f"--think-episodes {THINKING_EPISODES}"] if entry.thinks else []),
+            f"--trials {choice.trials} --objective {choice.objective} --seed {choice.seed}",
+        ])  # fmt: skip
+
+    def recover(
+        self,
+        damage: str,
+        selector: str,
+        *,
+        on_start: Callable[[Selector], None],
+        on_trial: Callable[[Trial], None],
+        on_progress: Callable[[str, float], None],
+    ) -> Recovery:
+        """The recovery that `surefoot recover` makes with the same seed.
+
+        Args:
+            damage: its text.
+            selector: name of the selector.
+            on_start: called with the selector before the first trial.
+            on_trial: see `surefoot.recover`.
+            on_progress: likewise.
+
+        Raises:
+            SurefootError: see `surefoot.recover`.
+        """
+        choice, entry = self.choice, find_selector(selector)
+        table = self._rehearsal() if entry.takes_table else None
+
+        def watched(context: Context, **settings: Any) -> Selector:
+            made = entry.kind(context, **settings)
+            on_start(made)
+            return made
+
+        thinking = None
+        if entry.thinks:
+            settings = RefinementSettings()
+            thinking = Thinking(
+                self.repertoire, None, THINKING_EPISODES, refinement=settings, threads=choice.threads
+            )
+        return surefoot.recover(
+            self.repertoire,
+            parse_damage(damage, self.repertoire.robot),
+            seed=choice.seed,
+            trials=choice.trials,
+            selector=replace(entry, kind=watched),
+            rehearsal=table,
+            objective=choice.objective,
+            threads=choice.threads,
+            thinking=thinking,
+            on_trial=on_trial,
+            on_progress=on_progress,
+        )
+
+    def _rehearsal(self) -> Path | None:
+        """File of the rehearsal, if there is one."""
+        beside = RunFiles(self.choice.file).rehearsal
+        return self.choice.rehearsal or (beside if beside.exists() else None)
+
+
+def _stamp(file: Path) -> tuple[int, int] | None:
+    """What tells whether a file was changed; None where it is gone."""
+    try:
+        found = file.stat()
+    except OSError:
+        return None
+    return found.st_mtime_ns, found.st_size

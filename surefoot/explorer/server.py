@@ -1,0 +1,180 @@
+"""The server of the explorer: a page, its files, and a socket for each visitor. Nothing can be uploaded."""
+
+import asyncio
+import json
+import secrets
+import socket
+from pathlib import Path
+from urllib.parse import urlsplit
+
+from robots.errors import InvalidValueError, SurefootError
+from surefoot.explorer.answers import Message
+from surefoot.explorer.explorer import Explorer
+from surefoot.explorer.session import Session
+
+try:
+    import uvicorn
+    from starlette.applications import Starlette
+    from starlette.middleware import Middleware
+    from starlette.middleware.trustedhost import TrustedHostMiddleware
+    from starlette.requests import Request
+    from starlette.responses import HTMLResponse, PlainTextResponse, Response
+    from starlette.routing import Mount, Route, WebSocketRoute
+    from starlette.staticfiles import StaticFiles
+    from starlette.websockets import WebSocket, WebSocketDisconnect
+except ImportError as error:
+    raise SurefootError(
+        "the explorer needs starlette, uvicorn and websockets, which are not installed: "
+        "pip install 'surefoot[explorer]'"
+    ) from error
+
+STATIC = Path(__file__).parent / "static"
+_LOOPBACK = ("127.0.0.1", "::1", "localhost")
+_ANYWHERE = ("0.0.0.0", "::")
+_MOST_VISITORS = 8
+_LONGEST_MESSAGE = 4096  # [bytes]
+_MOST_UNSENT = 1000  # messages
+_LEAVING_SECONDS = 5.0
+
+
+class Server:
+    """Serves an explorer until it is told to stop.
+
+    Args:
+        explorer: what to show.
+        host: address of this machine to listen at.
+        port: to listen at; 0 for any that is free.
+        token: that the page's address must hold; a random one by default.
+
+    Attributes:
+        address: of the page.
+        sessions: of the visitors who are there.
+
+    Raises:
+        InvalidValueError: nothing can listen at that address, or the token does not fit into an address.
+    """
+
+    def __init__(self, explorer: Explorer, *, host: str, port: int, token: str | None = None) -> None:
+        self.token = secrets.token_urlsafe(16) if token is None else token
+        if not self.token or not all(c.isascii() and (c.isalnum() or c in "-_") for c in self.token):
+            raise InvalidValueError("a token must consist of letters, digits, - and _")
+        self._explorer = explorer
+        self._socket = _listen(host, port)
+        name = "localhost" if host in _ANYWHERE else f"[{host}]" if ":" in host else host
+        self.address = f"http://{name}:{self._socket.getsockname()[1]}/?token={self.token}"
+        self.sessions: set[Session] = set()
+        config = uvicorn.Config(
+            self._app(["*"] if host in _ANYWHERE else [host, *_LOOPBACK]),
+            log_level="warning",
+            access_log=False,
+            ws="websockets-sansio",
+            ws_max_size=_LONGEST_MESSAGE,
+            timeout_graceful_shutdown=1,
+            lifespan="off",
+            server_header=False,
+        )
+        self._server = uvicorn.Server(config)
+
+    def run(self) -> None:
+        """Serve until the process is interrupted, or `stop` is called; then let all sessions end."""
+        try:
+            self._server.run(sockets=[self._socket])
+        finally:
+            for session in list(self.sessions):
+                session.close()
+                session.thread.join(_LEAVING_SECONDS)
+
+    def stop(self) -> None:
+        """Have `run` return."""
+        self._server.should_exit = True
+
+    def _app(self, hosts: list[str]) -> Starlette:
+        """The application."""
+        routes = [
+            Route("/", self._page),
+            Mount("/static", StaticFiles(directory=STATIC)),
+            WebSocketRoute("/socket", self._talk),
+        ]
+        guard = Middleware(TrustedHostMiddleware, allowed_hosts=hosts, www_redirect=False)
+        return Starlette(routes=routes, middleware=[guard])
+
+    def _knows(self, token: str | None) -> bool:
+        return secrets.compare_digest((token or "").encode(), self.token.encode())
+
+    async def _page(self, request: Request) -> Response:
+        """The page, for those who know the token."""
+        if not self._knows(request.query_params.get("token")):
+            text = "This address lacks the token that surefoot explore printed, or it is of an earlier start."
+            return PlainTextResponse(text, status_code=403)
+        nonce = secrets.token_urlsafe(16)
+        policy = (
+            f"default-src 'none'; script-src 'self' 'nonce-{nonce}'; style-src 'self' 'unsafe-inline'; "
+            "img-src 'self' data: blob:; connect-src 'self'; base-uri 'none'; form-action 'none'; "
+            "frame-ancestors 'none'"
+        )
+        headers = {
+            "Content-Security-Policy": policy,
+            "Referrer-Policy": "no-referrer",
+            "X-Content-Type-Options": "nosniff",
+            "Cache-Control": "no-store",
+        }
+        page = (STATIC / "page.html").read_text("utf-8").replace("{nonce}", nonce)
+        return HTMLResponse(page, headers=headers)
+
+    async def _talk(self, visitor: WebSocket) -> None:
+        """Serve a visitor; only the page itself is let in."""
+        origin = urlsplit(visitor.headers.get("origin", ""))
+        own = origin.scheme == "http" and origin.netloc == visitor.headers.get("host")
+        if not own or not self._knows(visitor.query_params.get("token")):
+            await visitor.close(code=4403, reason="token or origin refused")
+            return
+        await visitor.accept()
+        if len(self.sessions) >= _MOST_VISITORS:
+            text = f"{_MOST_VISITORS} pages are open already: close one of them, and reload this one."
+            await visitor.send_text(json.dumps({"type": "error", "text": text}))
+            await visitor.close(code=4429)
+            return
+        loop, waiting = asyncio.get_running_loop(), asyncio.Queue[Message]()
+
+        def send(message: Message) -> None:
+            if not loop.is_closed():
+                loop.call_soon_threadsafe(waiting.put_nowait, message)
+
+        session = Session(self._explorer, send)
+        self.sessions.add(session)
+        send(self._explorer.hello())
+        writer = asyncio.create_task(_write(visitor, waiting))
+        try:
+            while True:
+                message = await visitor.receive()
+                if message["type"] == "websocket.disconnect":
+                    break
+                session.handle(message.get("text") or "")
+                while waiting.qsize() > _MOST_UNSENT:  # to a page that asks faster than it reads
+                    await asyncio.sleep(0.01)
+        except (WebSocketDisconnect, RuntimeError):
+            pass
+        finally:
+            writer.cancel()
+            session.close()
+            self.sessions.discard(session)
+
+
+async def _write(visitor: WebSocket, waiting: "asyncio.Queue[Message]") -> None:
+    """Send messages as they come."""
+    while True:
+        await visitor.send_text(json.dumps(await waiting.get(), allow_nan=False))
+
+
+def _listen(host: str, port: int) -> socket.socket:
+    """A socket that listens."""
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    try:
+        return socket.create_server((host, port), family=family)
+    except OverflowError:
+        raise InvalidValueError(f"a port is a number from 0 to 65535, not {port}") from None
+    except OSError as error:
+        reason = "it is in use" if error.errno == 98 else error.strerror or str(error)
+        raise InvalidValueError(
+            f"nothing can listen at {host}, port {port} ({reason}): choose another port, or 0 for any"
+        ) from error

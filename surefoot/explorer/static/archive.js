@@ -1,0 +1,189 @@
+// The archive as a heat map. One real button stands on the chosen cell; arrow keys and clicks move it.
+import { decode } from "connection";
+
+export const format = (value) => {
+  if (value === null || value === undefined || Number.isNaN(value)) return "–";
+  const size = Math.abs(value);
+  return value.toLocaleString("en", { maximumFractionDigits: size >= 100 ? 0 : size >= 10 ? 1 : 2 });
+};
+const DIRECTIONS = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] };
+
+export class Archive {
+  constructor(about, choosable, onChoose) {
+    this.about = about;
+    this.onChoose = onChoose;
+    this.canvas = document.querySelector("#map canvas");
+    this.cursor = document.querySelector("#cursor");
+    for (const name of ["x", "y", "objectives", "measures"]) this[name] = decode(about[name]);
+    this.cells = decode(about.cells, Uint32Array);
+    this.choosable = choosable ?? [...this.cells.keys()];
+    this.row = -1;
+    this.tried = [];
+    this.setColors(null);
+    document.querySelector("#filled").textContent = about.filled;
+    document.querySelector("#axes").textContent = this.describeAxes();
+    this.canvas.onclick = (event) => this.choose(this.nearest(event), true);
+    this.canvas.onmousemove = (event) => this.tell(this.nearest(event));
+    this.canvas.onmouseleave = () => this.tell(this.row);
+    this.cursor.onkeydown = (event) => this.move(event);
+    this.cursor.onclick = () => this.onChoose(this.row);
+    this.listBest();
+    new ResizeObserver(() => this.draw()).observe(this.canvas.parentElement);
+    matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => this.draw());
+  }
+
+  name(row) {
+    let left = this.cells[row];
+    const index = [];
+    for (const size of [...this.about.grid].reverse()) { index.unshift(left % size); left = Math.floor(left / size); }
+    return index.join(",");
+  }
+
+  describe(row) {
+    if (row < 0) return this.choosable.length ? "Choose a cell: click on it, or use the arrow keys." : "";
+    const count = this.about.names.length;
+    const parts = this.about.names.map((name, i) => {
+      const value = this.measures[row * count + i];
+      return `${name.replaceAll("_", " ")} ${this.about.shares ? Math.round(100 * value) + "%" : format(value)}`;
+    });
+    const expected = this.colors === this.objectives ? "" : `, now expected ${format(this.colors[row])}`;
+    return `Cell ${this.name(row)}: ${this.about.objective} ${format(this.objectives[row])}${expected}; ${parts.join(", ")}`;
+  }
+
+  describeAxes() {
+    const { names, kind, meaning, filled } = this.about;
+    const words = names.map((name) => name.replaceAll("_", " "));
+    const of = meaning ? ` Each is the ${meaning}.` : "";
+    if (kind === "profile") return `One line for each cell, as high as the objective: ${words.join(", ")}.${of}`;
+    const within = (list) => list.join(", and within each block ");
+    return `To the right: ${within(words.filter((_, i) => i % 2 === 0))}. Upwards: ${within(words.filter((_, i) => i % 2))}.${of}`;
+  }
+
+  listBest() {
+    const rows = [...this.choosable].sort((a, b) => this.objectives[b] - this.objectives[a]).slice(0, 6);
+    document.querySelector("#best").replaceChildren(...rows.map((row) => {
+      const button = document.createElement("button");
+      button.type = "button";
+      button.textContent = format(this.objectives[row]);
+      button.title = button.ariaLabel = `Gait of cell ${this.name(row)}, objective ${format(this.objectives[row])}`;
+      button.onclick = () => this.choose(row, true);
+      return button;
+    }));
+  }
+
+  setColors(values, words) {
+    this.colors = values ?? this.objectives;
+    const shown = Array.from(this.colors).filter(Number.isFinite);
+    this.low = shown.reduce((a, b) => Math.min(a, b), Infinity);
+    this.high = shown.reduce((a, b) => Math.max(a, b), -Infinity);
+    const [low, high] = document.querySelectorAll("#legend span");
+    low.textContent = shown.length ? format(this.low) : "";
+    high.textContent = shown.length ? format(this.high) : "";
+    document.querySelector("#legend i").style.background = `linear-gradient(90deg, ${this.about.shades.join(",")})`;
+    document.querySelector("#colors").textContent = words ?? `Colours: ${this.about.objective}, as trained`;
+    this.draw();
+  }
+
+  mark(row) {
+    this.row = row;
+    this.cursor.hidden = row < 0;
+    if (row < 0) return;
+    this.cursor.style.left = `${100 * this.x[row]}%`;
+    this.cursor.style.top = `${100 * this.y[row]}%`;
+    this.cursor.ariaLabel = this.describe(row);
+    this.tell(row);
+  }
+
+  tell(row) { document.querySelector("#cell").textContent = this.describe(row); }
+
+  choose(row, focus) {
+    if (row === undefined) return;
+    this.mark(row);
+    if (focus) this.cursor.focus({ preventScroll: true });
+    this.onChoose(row);
+  }
+
+  nearest(event) {
+    const box = this.canvas.getBoundingClientRect();
+    const x = (event.clientX - box.left) / box.width, y = (event.clientY - box.top) / box.height;
+    const away = (row) => Math.hypot((this.x[row] - x) * box.width, this.about.kind === "profile" ? 0 : (this.y[row] - y) * box.height);
+    return this.closest(away);
+  }
+
+  closest(away) {
+    let best, least = Infinity;
+    for (const row of this.choosable) {
+      const distance = away(row);
+      if (distance < least) [best, least] = [row, distance];
+    }
+    return best;
+  }
+
+  move(event) {
+    const way = DIRECTIONS[event.key];
+    if (!way) return;
+    event.preventDefault();
+    const [dx, dy] = way, { x, y, row } = this;
+    this.choose(this.closest((other) => {
+      const along = (x[other] - x[row]) * dx + (y[other] - y[row]) * dy;
+      const across = Math.abs((x[other] - x[row]) * dy + (y[other] - y[row]) * dx);
+      return along > 1e-6 ? along + 3 * across : Infinity;
+    }), true);
+  }
+
+  shade(value) {
+    const { shades } = this.about, share = this.high > this.low ? (value - this.low) / (this.high - this.low) : 1;
+    return shades[Math.round(Math.min(1, Math.max(0, share)) * (shades.length - 1))];
+  }
+
+  draw() {
+    const { kind, columns, rows, corners } = this.about, scale = Math.min(devicePixelRatio, 2);
+    const width = this.canvas.parentElement.clientWidth * scale;
+    const tall = kind === "profile" ? 0.5 : kind === "grid" ? Math.min(1.2, Math.max(0.4, rows / columns)) : 1;
+    const height = Math.round(width * tall), pen = this.canvas.getContext("2d");
+    this.canvas.width = width;
+    this.canvas.height = height;
+    const style = getComputedStyle(document.documentElement);
+    pen.fillStyle = style.getPropertyValue("--empty");
+    pen.fillRect(0, 0, width, height);
+    const cellWidth = width / columns, cellHeight = height / rows;
+    this.colors.forEach((value, row) => {
+      if (!Number.isFinite(value)) return;
+      pen.fillStyle = this.shade(value);
+      const x = this.x[row] * width, y = this.y[row] * height;
+      if (kind === "regions") {
+        const path = new Path2D(), own = corners[row];
+        for (let i = 0; i < own.length; i += 2) path.lineTo(own[i] * width, own[i + 1] * height);
+        pen.fill(path);
+      } else if (kind === "profile") {
+        const share = 0.06 + 0.9 * ((value - this.low) / (this.high - this.low || 1));
+        pen.fillRect(x - cellWidth / 2, height * (1 - share), Math.max(1, cellWidth), height * share);
+      } else pen.fillRect(x - cellWidth / 2, y - cellHeight / 2, cellWidth, cellHeight);
+    });
+    this.rule(pen, style.getPropertyValue("--card"), width, height);
+    pen.strokeStyle = "#fff";
+    pen.lineWidth = 1.5 * scale;
+    for (const row of this.tried) {
+      pen.beginPath();
+      pen.arc(this.x[row] * width, this.y[row] * height, 4 * scale, 0, 7);
+      pen.stroke();
+    }
+  }
+
+  rule(pen, color, width, height) {
+    pen.fillStyle = color;
+    this.about.blocks.forEach((sizes, axis) => {
+      const length = axis ? height : width;
+      let count = 1;
+      sizes.forEach((size, depth) => {
+        count *= size;
+        if (length / count < 6) return;
+        const thick = depth === sizes.length - 1 ? 1 : Math.min(0.3 * length / (count * (sizes[depth + 1] ?? 1)), 6 / (depth + 1));
+        for (let i = 1; i < count; i++) {
+          const at = i * length / count - thick / 2;
+          if (axis) pen.fillRect(0, at, width, thick); else pen.fillRect(at, 0, thick, height);
+        }
+      });
+    });
+  }
+}

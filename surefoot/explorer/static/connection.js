@@ -1,0 +1,44 @@
+// Talks to the server, or plays what an exported page holds. Both give messages, which are JSON objects.
+export function decode(text, Kind = Float32Array) {
+  const bytes = Uint8Array.from(atob(text), (letter) => letter.charCodeAt(0));
+  return new Kind(bytes.buffer);
+}
+
+export const recorded = globalThis.surefootRecorded ?? null;
+
+export function connect(onMessage, onState) {
+  return recorded ? playBack(onMessage, onState) : talk(onMessage, onState);
+}
+
+function talk(onMessage, onState) {
+  let socket, wait = 500;
+  const open = () => {
+    socket = new WebSocket(`ws://${location.host}${location.pathname}socket${location.search}`);
+    socket.onopen = () => { wait = 500; onState("connected"); };
+    socket.onmessage = (event) => onMessage(JSON.parse(event.data));
+    socket.onclose = () => {
+      onState("lost");
+      setTimeout(open, wait);
+      wait = Math.min(2 * wait, 4000);
+    };
+  };
+  open();
+  return (request) => socket.readyState === WebSocket.OPEN && socket.send(JSON.stringify(request));
+}
+
+function playBack(onMessage, onState) {
+  queueMicrotask(() => {
+    onState("recorded");
+    recorded.scenes.forEach(onMessage);
+    onMessage(recorded.hello);
+  });
+  return (request) => {
+    if (request.do === "stop") return;
+    const key = request.do === "walk" ? `walk ${request.row} ${request.damage}` : `recover ${request.damage}`;
+    const answers = recorded.answers[key];
+    if (!answers) onMessage({ type: "error", text: "This page holds no recording of that.", do: request.do });
+    for (const answer of answers ?? []) {
+      onMessage(request.do === "walk" ? { ...answer, view: request.view } : answer);
+    }
+  };
+}

@@ -1,0 +1,183 @@
+// The page: passes on what a visitor asks for, and shows what comes back.
+import { Archive, format } from "archive";
+import { connect, recorded } from "connection";
+import { Recovery } from "recovery";
+import { View } from "view";
+
+const find = (text) => document.querySelector(text);
+const scenes = new Map(), views = [];
+let archive, recovery, hello, active, recovering = false, waiting = [];
+globalThis.surefoot = { views, get recovery() { return recovery; }, get archive() { return archive; } };
+
+const status = (text, bad = false) => Object.assign(find("#status"), { textContent: text, className: bad ? "bad" : "" });
+const ask = connect(receive, (state) => {
+  if (state === "lost") status("The server does not answer. The page goes on once it is there again.", true);
+  else status(state === "recorded" ? "A recording, without a server" : "Connected");
+});
+
+function receive(message) {
+  const act = {
+    hello: () => greet(message),
+    scene: () => scenes.set(message.damage, message),
+    walk: () => walk(message),
+    part: () => views[message.view]?.add(message),
+    note: () => note(message.text),
+    recovery: () => recovery.start(message),
+    expected: () => recovery.expected(message.map),
+    progress: () => recovery.progress(message),
+    trial: () => recovery.trial(message),
+    recovered: () => recovery.end(message),
+    stopped: () => message.do === "recover" && endRecovery("The recovery was stopped."),
+    error: () => fail(message),
+  }[message.type];
+  act?.();
+}
+
+function note(text, bad = false) {
+  if ([...find("#notes").children].some((line) => line.textContent === text)) return;
+  const line = Object.assign(document.createElement("p"), { textContent: text, className: bad ? "bad" : "" });
+  find("#notes").append(line);
+  if (bad) setTimeout(() => line.remove(), 10000);
+}
+
+function fail({ text, do: what }) {
+  note(text, true);
+  if (what === "recover") endRecovery(text);
+}
+
+function endRecovery(text) {
+  setRecovering(false);
+  recovery?.stopped(text);
+}
+
+function greet(message) {
+  const again = hello?.file === message.file && archive; // the server was started again
+  if (recovering) endRecovery("The server was started again: press Recover to start over.");
+  hello = message;
+  if (again) return;
+  find("#title").textContent = hello.title;
+  find("#file").textContent = hello.file;
+  document.title = `${hello.title} – Surefoot explorer`;
+  find("#notes").replaceChildren();
+  hello.notes.forEach((text) => note(text));
+  archive = new Archive(hello.archive, hello.recorded, (row) => hello.walks && show(row));
+  find("#breaking").hidden = !hello.walks;
+  if (!hello.walks) {
+    note("There is no robot to show: this is the archive alone.");
+    archive.mark(hello.archive.best);
+    return;
+  }
+  addView();
+  recovery = new Recovery({ archive, views, scenes, onImagined: imagine, onEnd: finish });
+  if (!views[0].stage) note("This browser has no WebGL: the server draws the pictures instead, 12 a second.");
+  fillForm();
+  archive.mark(hello.start ?? hello.archive.best);
+  show(archive.row);
+  requestAnimationFrame(frame);
+}
+
+function fillForm() {
+  const groups = Object.entries(hello.damages).map(([kind, texts]) => {
+    const group = Object.assign(document.createElement("optgroup"), { label: kind });
+    group.append(...texts.map((text) => new Option(text)));
+    return group;
+  });
+  find("#damage").replaceChildren(...groups);
+  find("#selector").replaceChildren(...Object.entries(hello.selectors).map(([name, summary]) => new Option(`${name}: ${summary}`, name, false, name === hello.selector)));
+  find("#text").placeholder = `${find("#damage").value}+all:weak@0.7`;
+  find("#damage").onchange = () => { find("#text").value = ""; };
+  find("#text").disabled = find("#selector").disabled = Boolean(recorded);
+  find("form").onsubmit = (event) => { event.preventDefault(); damage(find("#text").value.trim() || find("#damage").value); };
+  find("#repair").onclick = () => damage("");
+  find("#compare").onclick = () => (views[1] ? removeView() : addView(true));
+  find("#recover").onclick = () => recover();
+  find("#stop").onclick = () => (recovery.result ? recovery.skip() : ask({ do: "stop" }));
+}
+
+function addView(copy = false) {
+  const view = new View(views.length, { onLeg, onActive: activate });
+  view.damage = copy ? views[0].damage : "";
+  views.push(view);
+  find("#views").append(view.element);
+  find("#views").classList.toggle("two", views.length > 1);
+  find("#compare").ariaPressed = String(views.length > 1);
+  activate(view);
+  if (copy) show(views[0].row, view);
+  return view;
+}
+
+function removeView() {
+  views.pop().element.remove();
+  find("#views").classList.remove("two");
+  find("#compare").ariaPressed = "false";
+  activate(views[0]);
+}
+
+function activate(view) {
+  active = view;
+  for (const other of views) other.element.classList.toggle("active", other === view && views.length > 1);
+  if (view.row < archive.x.length && !recovering) archive.mark(view.row);
+  find("#repair").disabled = !view.damage || recovering;
+  find("#recover").disabled = !view.damage || recovering;
+}
+
+function show(row, view = active, broken = view.damage) {
+  if (recovering && view === views[0]) return note("A recovery is under way: stop it first, or compare in the second view.", true);
+  view.row = row;
+  view.damage = broken;
+  activate(view);
+  ask({ do: "walk", row, view: view.index, damage: broken, pictures: !view.stage });
+}
+
+function walk(message) {
+  const view = views[message.view];
+  if (!view) return;
+  const scene = scenes.get(message.damage), duration = message.survived * scene.step;
+  const how = message.diverged ? "The simulation blew up." : message.fell ? `It falls after ${duration.toFixed(1)} s.` : "It stays on its feet.";
+  view.load(scene, {
+    seconds: message.seconds, title: message.damage ? `With ${message.damage}` : "Healthy", subtitle: message.gait,
+    facts: `${format(message.distance)} m ahead, reward ${format(message.reward)}. ${how}`, command: message.command, duration,
+  });
+}
+
+function damage(text) {
+  show(active.row, active, text);
+}
+
+function onLeg(leg) {
+  if (recovering || active.damage) return;
+  const text = `${leg}:lost`;
+  if (recorded && !Object.values(hello.damages).flat().includes(text)) return;
+  damage(text);
+}
+
+function recover() {
+  setRecovering(true);
+  views[0].damage = active.damage;
+  ask({ do: "recover", damage: active.damage, selector: find("#selector").value, pictures: !views[0].stage });
+}
+
+function finish({ row, refined }) {
+  setRecovering(false);
+  if (!refined) show(row, views[0], recovery.record.damage);
+}
+
+function setRecovering(on) {
+  recovering = on;
+  for (const id of ["#recover", "#repair"]) find(id).disabled = on || !active.damage;
+  find("#stop").disabled = !on;
+}
+
+function imagine(scene, recording) {
+  const view = views[1] ?? addView();
+  view.damage = recording.damage;
+  view.load(scene, recording);
+}
+
+let before = 0;
+function frame(now) {
+  const seconds = Math.min(0.25, (now - before) / 1000);
+  before = now;
+  for (const view of views) view.tick(seconds);
+  requestAnimationFrame(frame);
+}

@@ -1,0 +1,280 @@
+"""What pages are told: it is the evaluation, and nothing that a page sends does any harm."""
+
+import base64
+import gzip
+import json
+import re
+import shlex
+import threading
+from pathlib import Path
+
+import mujoco
+import numpy as np
+import pytest
+
+import surefoot
+from repertoire.plots import stack
+from robots.errors import SurefootError
+from robots.robot import load_robot
+from robots.simulation.stepper import Stepper
+from surefoot.explorer import export
+from surefoot.explorer.answers import Answers
+from surefoot.explorer.archive import describe_archive
+from surefoot.explorer.explorer import Choice, Explorer
+from surefoot.explorer.export import MOST_BYTES, export_page
+from surefoot.explorer.scene import describe_scene
+from surefoot.explorer.session import Session
+from surefoot.shipped import repertoire_path
+
+DAMAGE = "left_front:lost"
+
+
+@pytest.fixture(scope="module")
+def explorer() -> Explorer:
+    return Explorer(Choice(repertoire_path("hexapod"), "hexapod", trials=8))
+
+
+@pytest.fixture(scope="module")
+def recovered(explorer: Explorer) -> list[dict]:
+    """The messages of a recovery."""
+    return asked(explorer, "recover", damage=DAMAGE, selector="rehearsed")
+
+
+def asked(explorer: Explorer, do: str, **request: object) -> list[dict]:
+    """The answers to a request."""
+    messages: list[dict] = []
+    answers = Answers(explorer, messages.append)
+    getattr(answers, do)({"damage": "", "view": 0, "pictures": False, **request}, threading.Event())
+    return messages
+
+
+def numbers(text: str, kind: str = "<f4") -> np.ndarray:
+    return np.frombuffer(base64.b64decode(text), kind)
+
+
+@pytest.mark.parametrize("damage", ["", DAMAGE])
+def test_the_poses_of_a_gait_are_those_of_the_episode_that_is_evaluated(
+    explorer: Explorer, damage: str
+) -> None:
+    row = explorer.repertoire.best()
+    scene, walk, *parts, _ = asked(explorer, "walk", row=row, damage=damage)
+    rows = sum(part["rows"] for part in parts)
+    poses = np.concatenate([numbers(part["poses"]) for part in parts]).reshape(rows, scene["bodies"], 7)
+    touching = np.concatenate([numbers(part["touching"], "u1") for part in parts]).reshape(rows, -1)
+    rewards = np.concatenate([numbers(part["rewards"]) for part in parts])
+
+    stepper = Stepper(explorer.robot(damage))
+    stepper.reset(explorer.choice.seed)
+    for step in range(walk["survived"]):
+        stepper.drive(explorer.repertoire.elites.solutions[row])
+        data = stepper.posed_data()
+        np.testing.assert_array_equal(poses[step, :, :3], data.xpos.astype(np.float32))
+        np.testing.assert_array_equal(poses[step, :, 3:], data.xquat.astype(np.float32))
+    assert (walk["reward"], walk["distance"]) == (stepper.tally.objective, stepper.progress)
+    assert rewards[walk["survived"] - 1] == np.float32(walk["reward"])
+    shares = touching[: walk["survived"]].mean(axis=0)
+    np.testing.assert_allclose(shares[scene["measured"]], walk["measures"], atol=1e-12)
+    assert walk["fell"] == bool(damage)  # the fall is shown, and what follows it
+    assert rows == (250 if not damage else walk["survived"] + 50)
+
+
+def test_a_recovery_is_that_of_the_command_that_the_page_prints(
+    explorer: Explorer, recovered: list[dict], run, tmp_path: Path
+) -> None:
+    started = next(message for message in recovered if message["type"] == "recovery")
+    code, _, err = run(*shlex.split(started["command"])[1:], "--out", tmp_path)
+    assert (code, err) == (0, "")
+    record = json.loads((tmp_path / "recovery.json").read_text())
+    trials = [message for message in recovered if message["type"] == "trial"]
+    assert len(trials) == len(record["trials"]) > 4
+    for shown, kept in zip(trials, record["trials"], strict=True):
+        assert {name: json.loads(json.dumps(shown[name])) for name in kept if name != "thought"} == {
+            name: value for name, value in kept.items() if name != "thought"
+        }
+        rewards = np.concatenate([numbers(part["rewards"]) for part in shown["walk"]["parts"]])
+        assert len(rewards) >= kept["steps"] // 2
+    assert (recovered[-1]["row"], recovered[-1]["stop"]) == (record["row"], record["stop"])
+
+
+def test_a_recovery_shows_what_it_expects_and_imagines(explorer: Explorer, recovered: list[dict]) -> None:
+    scenes = {message["damage"] for message in recovered if message["type"] == "scene"}
+    expected, *maps = [numbers(message["map"]) for message in recovered if "map" in message]
+    assert all(len(values) == len(explorer.repertoire) for values in maps)
+    assert np.abs(maps[-1] - expected).max() > 0.5
+    trials = [message for message in recovered if message["type"] == "trial"]
+    for trial, values in zip(trials, maps, strict=True):
+        assert trial["imagined"]["row"] == int(values.argmax())
+        assert trial["imagined"]["damage"] == max(trial["diagnosis"], key=trial["diagnosis"].get)
+    assert {trial["imagined"]["damage"] for trial in trials} <= scenes
+
+
+def test_the_command_of_a_gait_repeats_it(explorer: Explorer, run) -> None:
+    _, walk, *_ = asked(explorer, "walk", row=3, damage=DAMAGE)
+    code, out, _ = run(*shlex.split(walk["command"])[1:])
+    assert code == 0
+    assert f"still on its feet; objective {walk['reward']:.4f}" in out
+
+
+def test_a_scene_has_what_is_seen_of_a_robot(explorer: Explorer) -> None:
+    whole, lame = describe_scene(explorer.robot("")), describe_scene(explorer.robot(DAMAGE))
+    legs = {geom["leg"] for geom in whole["geoms"]}
+    assert legs == {None, *explorer.repertoire.robot.description.legs}
+    assert {geom["leg"] for geom in lame["geoms"]} == legs - {"left_front"}
+    assert sum(geom["kind"] == "plane" for geom in whole["geoms"]) == 1
+    assert "torso" not in {geom["data"] for geom in whole["geoms"]}
+    model = explorer.repertoire.robot.model
+    hidden = int((model.geom_group > 2).sum())
+    assert len(whole["geoms"]) == model.ngeom - hidden
+    (mesh,) = whole["meshes"].values()
+    assert numbers(mesh["faces"], "<u4").max() < len(numbers(mesh["vertices"])) / 3
+
+
+def test_height_fields_and_textures_become_meshes_and_colours() -> None:
+    def edit(spec: mujoco.MjSpec) -> None:
+        spec.add_hfield(name="hill", nrow=3, ncol=4, size=[2, 1, 0.5, 0.1], userdata=np.arange(12.0))
+        kind = mujoco.mjtGeom.mjGEOM_HFIELD
+        spec.worldbody.add_geom(name="hill", type=kind, hfieldname="hill", contype=0, conaffinity=0)
+
+    scene = describe_scene(load_robot("hexapod").modified("on a hill", edit))
+    (field,) = scene["fields"].values()
+    vertices = numbers(field["vertices"]).reshape(-1, 3)
+    assert vertices[:, 2].max() == pytest.approx(0.5)
+    assert vertices[0].tolist() == [-2, -1, 0]
+    triangles = vertices[numbers(field["faces"], "<u4").reshape(-1, 3)]
+    normals = np.cross(triangles[:, 1] - triangles[:, 0], triangles[:, 2] - triangles[:, 0])
+    assert len(triangles) == 12
+    assert (normals[:, 2] > 0).all()
+    floor = next(geom for geom in scene["geoms"] if geom["kind"] == "plane")
+    assert 0.7 < floor["rgba"][0] < 0.8  # the mean of two tiles
+
+
+def test_cells_lie_where_the_picture_of_the_archive_has_them(explorer: Explorer) -> None:
+    about, repertoire = explorer.archive, explorer.repertoire
+    order = stack(np.arange(np.prod(repertoire.grid)).reshape(repertoire.grid))
+    column = (numbers(about["x"]) * about["columns"]).astype(int)
+    row = ((1 - numbers(about["y"])) * about["rows"]).astype(int)
+    np.testing.assert_array_equal(order[row, column], repertoire.elites.cells)
+    assert numbers(about["objectives"]).argmax() == about["best"] == repertoire.best()
+
+
+@pytest.mark.parametrize("archive", ["cvt:30", "30"])
+def test_maps_of_problems_without_a_robot(archive: str, tmp_path: Path) -> None:
+    problem = "sphere-20" if archive.startswith("cvt") else "hopper"
+    settings = {"episode_steps": 20, "hidden": (4,)} if problem == "hopper" else {}
+    surefoot.train(problem, out=tmp_path, archive=archive, evaluations=200, **settings)
+    shown = Explorer(Choice(tmp_path / "repertoire.h5", "mine"))
+    about = describe_archive(shown.repertoire)
+    assert about["kind"] == ("regions" if archive.startswith("cvt") else "profile")
+    x, y = numbers(about["x"]), numbers(about["y"])
+    assert ((x >= 0) & (x <= 1) & (y >= 0) & (y <= 1)).all()
+    for corners, here in zip(about["corners"], zip(x, y, strict=True), strict=False):
+        places = np.array(corners).reshape(-1, 2)
+        assert (places.min(axis=0) <= here).all()
+        assert (places.max(axis=0) >= here).all()
+    hello = shown.hello()
+    assert hello["walks"] == (problem == "hopper")
+    if not hello["walks"]:
+        with pytest.raises(SurefootError, match="no gait 0 that can be shown"):
+            asked(shown, "walk", row=0)
+    else:
+        assert "surefoot rehearse mine" in hello["notes"][-1]
+        (tmp_path / "repertoire.h5").unlink()
+        assert "is gone" in asked(shown, "walk", row=0)[0]["text"]
+
+
+def talk(explorer: Explorer, *texts: str, until: str = "", count: int = 1) -> list[dict]:
+    """What a session answers, until so many answers of a type have come."""
+    messages: list[dict] = []
+    there = threading.Semaphore(0)
+
+    def send(message: dict) -> None:
+        messages.append(message)
+        if message["type"] == until:
+            there.release()
+
+    session = Session(explorer, send)
+    for text in texts:
+        session.handle(text)
+    assert all(there.acquire(timeout=30) for _ in range(count if until else 0))
+    session.close()
+    session.thread.join(10)
+    assert not session.thread.is_alive()
+    return messages
+
+
+@pytest.mark.parametrize(
+    ("text", "sentence"),
+    [
+        ("", "a message must be a JSON object"),
+        ("[" * 1999, "a message must be a JSON object"),
+        ("x" * 2001, "at most 2000 characters"),
+        ('{"do": "upload"}', "do: walk, recover or stop"),
+        ('{"do": "walk", "row": "1"}', "row of a message must be a int"),
+        ('{"do": "walk", "row": true}', "row of a message must be a int"),
+        ('{"do": "walk", "row": -1}', "its row a number of a gait"),
+        ('{"do": "walk", "view": 2}', "must be 0 or 1"),
+        ('{"do": "walk", "row": 2000}', "there is no gait 2000"),
+        ('{"do": "walk", "damage": "tail:lost"}', "unknown leg of the hexapod 'tail'"),
+        ('{"do": "recover", "damage": ""}', "choose a damage first"),
+        ('{"do": "recover", "damage": "all:weak@0.5", "selector": "best"}', "unknown selector 'best'"),
+    ],
+)
+def test_whatever_a_page_sends_is_answered_in_a_sentence(
+    explorer: Explorer, text: str, sentence: str
+) -> None:
+    (found,) = [message for message in talk(explorer, text, until="error") if message["type"] == "error"]
+    assert sentence in found["text"]
+    assert "\n" not in found["text"]
+
+
+def test_a_further_request_for_a_view_takes_the_place_of_what_is_under_way(explorer: Explorer) -> None:
+    walks = [json.dumps({"do": "walk", "row": row}) for row in range(6)]
+    messages = talk(explorer, *walks, until="walked")
+    assert [message["row"] for message in messages if message["type"] == "walk"][-1] == 5
+    assert sum(message["type"] == "stopped" for message in messages) == 5
+    recovery = json.dumps({"do": "recover", "damage": "all:weak@0.5", "selector": "map-bo-tuned"})
+    messages = talk(explorer, recovery, '{"do": "stop"}', until="stopped")
+    assert not any(message["type"] == "recovered" for message in messages)
+
+
+def test_an_exported_page_holds_all_it_needs(
+    explorer: Explorer, recovered: list[dict], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(export, "_MOST_GAITS", 3)
+    few = Explorer(Choice(explorer.choice.file, "hexapod", trials=4))
+    gaits = export_page(few, tmp_path / "page.html", damage=DAMAGE)
+    text = (tmp_path / "page.html").read_text()
+    assert gaits == 3
+    assert len(text) < MOST_BYTES
+    (packed,) = re.findall(r'id="packed">([^<]+)<', text)
+    content = json.loads(gzip.decompress(base64.b64decode(packed)))
+    outside = text.replace(packed, "")
+    assert not re.findall(r'(?:src|href)="(?!data:,)', outside)
+    sources = "\n".join(content["modules"].values())
+    imported = re.findall(
+        r'^(?:import|\} from|import .* from) *.*["\']([^"\']+)["\'];$', sources, re.MULTILINE
+    )
+    assert {"three", "archive", "stage"} <= set(imported) <= set(content["modules"])
+    recorded = content["recorded"]
+    kept = [message for message in recorded["answers"][f"recover {DAMAGE}"] if message["type"] == "trial"]
+    first = next(message for message in recovered if message["type"] == "trial")
+    assert json.dumps(kept[0]) == json.dumps(first)
+    for row in recorded["hello"]["recorded"]:
+        assert {f"walk {row} ", f"walk {row} {DAMAGE}"} <= recorded["answers"].keys()
+
+
+def test_what_the_command_refuses(refused, tmp_path: Path) -> None:
+    refused(
+        [
+            (["nothing.h5"], "nothing.h5"),
+            (["hexapod", "--port", "70000"], "from 0 to 65535"),
+            (["hexapod", "--damage", DAMAGE], "name one with --export"),
+            (["hexapod", "--export", tmp_path / "page.txt"], "must end in .html"),
+            (["hexapod", "--export", tmp_path / "no" / "page.html"], "no"),
+            (["hexapod", "--export", tmp_path / "page.html", "--damage", "x:lost"], "unknown leg"),
+            (["hexapod", "--token", "a b"], "letters, digits"),
+            (["hexapod", "--host", "192.0.2.1"], "nothing can listen"),
+        ],
+        "explore",
+    )
+    assert not (tmp_path / "page.html").exists()

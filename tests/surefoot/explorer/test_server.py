@@ -1,0 +1,175 @@
+"""The server: who is let in, and that it lives whatever comes."""
+
+import http.client
+import json
+import logging
+import os
+import random
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, closing, suppress
+from urllib.parse import urlsplit
+
+import pytest
+from websockets.exceptions import ConnectionClosed, InvalidStatus
+from websockets.sync.client import ClientConnection, connect
+
+from robots.errors import InvalidValueError
+from surefoot.explorer.explorer import Choice, Explorer
+from surefoot.explorer.server import Server
+from surefoot.shipped import repertoire_path
+
+
+@pytest.fixture(scope="module")
+def server() -> Iterator[Server]:
+    explorer = Explorer(Choice(repertoire_path("hexapod"), "hexapod"))
+    server = Server(explorer, host="127.0.0.1", port=0)
+    thread = threading.Thread(target=server.run)
+    thread.start()
+    yield server
+    server.stop()
+    thread.join(20)
+    assert not thread.is_alive()
+
+
+def get(server: Server, path: str, **headers: str) -> tuple[int, str, dict[str, str]]:
+    with closing(http.client.HTTPConnection(urlsplit(server.address).netloc, timeout=10)) as asked:
+        asked.request("GET", path, headers=headers)
+        answer = asked.getresponse()
+        return answer.status, answer.read().decode(), dict(answer.getheaders())
+
+
+def visit(server: Server, *, token: str | None = None, origin: str | None = None) -> connect:
+    place = urlsplit(server.address).netloc
+    address = f"ws://{place}/socket?token={server.token if token is None else token}"
+    return connect(address, origin=origin or f"http://{place}", max_size=None, proxy=None)  # type: ignore[arg-type]
+
+
+def wait_for(reached: Callable[[], bool]) -> None:
+    deadline = time.monotonic() + 10
+    while not reached() and time.monotonic() < deadline:
+        time.sleep(0.01)
+
+
+def wait_for_none(server: Server) -> None:
+    wait_for(lambda: not server.sessions)
+    assert not server.sessions
+
+
+def until(visitor: ClientConnection, kind: str) -> dict:
+    while (message := json.loads(visitor.recv(timeout=30)))["type"] != kind:
+        pass
+    return message
+
+
+def test_the_page_is_for_those_who_know_its_address(server: Server) -> None:
+    status, page, headers = get(server, f"/?token={server.token}")
+    assert status == 200
+    assert "<main>" in page
+    assert "default-src 'none'" in headers["content-security-policy"]
+    assert get(server, "/")[0] == get(server, "/?token=guess")[0] == 403
+    assert get(server, f"/?token={server.token}", Host="evil.example")[0] == 400
+    assert get(server, "/static/three/three.module.js")[0] == 200
+    for path in ("/static/../server.py", "/static/%2e%2e/server.py", "/socket"):
+        assert get(server, path)[0] in (403, 404)
+    assert get(server, "/static/page.html", Host="evil.example")[0] == 400
+
+
+def test_the_socket_is_for_the_page_alone(server: Server) -> None:
+    for wrong in ({"token": "guess"}, {"origin": "http://evil.example"}):
+        with pytest.raises(InvalidStatus), visit(server, **wrong):
+            pass
+    with visit(server) as visitor:
+        assert until(visitor, "hello")["walks"]
+
+
+def test_each_visitor_has_a_session_which_ends_with_the_page(server: Server) -> None:
+    with visit(server) as one, visit(server) as other:
+        recovery = {"do": "recover", "damage": "all:weak@0.5", "selector": "map-bo-tuned"}
+        one.send(json.dumps(recovery))
+        other.send(json.dumps({"do": "walk", "row": 1}))
+        assert until(other, "walk")["row"] == 1
+        until(one, "progress")
+        threads = [session.thread for session in server.sessions]
+        assert len(threads) == 2
+    for thread in threads:
+        thread.join(5)
+        assert not thread.is_alive()
+    assert not server.sessions
+
+
+def test_a_ninth_visitor_is_told_that_there_are_too_many(server: Server) -> None:
+    wait_for_none(server)
+    with ExitStack() as visits:
+        for _ in range(8):
+            until(visits.enter_context(visit(server)), "hello")
+        assert "8 pages are open already" in until(visits.enter_context(visit(server)), "error")["text"]
+    wait_for_none(server)
+
+
+def nonsense(rng: random.Random) -> str | bytes:
+    """A message that no page sends."""
+    request = {"do": rng.choice(["walk", "recover", "stop", "x", 1, None])}
+    values = [
+        0,
+        1,
+        -1,
+        5,
+        1999,
+        2000,
+        10**30,
+        1.5,
+        "",
+        "x",
+        "left_front:lost",
+        "all:weak@nan",
+        None,
+        True,
+        [],
+        {},
+    ]
+    for name in ("row", "view", "damage", "selector", "pictures"):
+        if rng.random() < 0.5:
+            request[name] = rng.choice(values)
+    text = json.dumps(request)
+    kind = rng.random()
+    if kind < 0.2:
+        place = rng.randrange(len(text))
+        text = text[:place] + chr(rng.randrange(0x3000)) + text[place + rng.randrange(3) :]
+    if kind > 0.9:
+        return rng.randbytes(rng.randrange(50))
+    return text * 500 if kind > 0.895 else text
+
+
+def test_nonsense_does_no_harm(server: Server, caplog: pytest.LogCaptureFixture) -> None:
+    messages = int(os.environ.get("SUREFOOT_FUZZ_MESSAGES", "300"))
+    rng = random.Random(1)
+    sent = 0
+    caplog.set_level(logging.ERROR)
+    while sent < messages:  # the server hangs up after a message that is too long
+        with visit(server) as visitor, suppress(ConnectionClosed):
+            reader = threading.Thread(target=drain, args=(visitor,))
+            reader.start()
+            while sent < messages:
+                sent += 1
+                visitor.send(nonsense(rng))
+        reader.join(10)
+    assert not [record for record in caplog.records if "websockets.client" not in record.name]
+    with visit(server) as another:
+        another.send(json.dumps({"do": "walk", "row": 7}))
+        assert until(another, "walked")["view"] == 0
+
+
+def drain(visitor: ClientConnection) -> None:
+    """Read all that comes, which is JSON."""
+    with suppress(ConnectionClosed):
+        for message in visitor:
+            json.loads(message)
+
+
+def test_a_port_in_use_is_told_in_a_sentence(server: Server) -> None:
+    port = urlsplit(server.address).port
+    assert port
+    with pytest.raises(InvalidValueError, match=f"port {port} \\(it is in use\\)"):
+        Server(server._explorer, host="127.0.0.1", port=port)
