@@ -14,7 +14,10 @@ import pytest
 from surefoot.commands.main import cli
 
 DOCS = Path(__file__).parent.parent / "docs"
-PAGES = ("quickstart.md", *(f"tutorials/{name}.md" for name in ("train", "recover", "own-problem", "paper")))
+PAGES = (
+    "quickstart.md",
+    *(f"tutorials/{name}.md" for name in ("train", "recover", "own-problem", "cluster", "paper")),
+)
 BLOCK = re.compile(r"(?:<!-- not run: ([^>]+) -->\n)?^```(sh|python)\n(.*?)^```", re.MULTILINE | re.DOTALL)
 SMALL = {  # of commands and of Python, so that a page takes seconds
     r"train ant --evaluations 20000": "train ant --evaluations 40 --emitters 2 --batch-size 20 --hidden 8 "
