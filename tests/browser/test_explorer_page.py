@@ -1,0 +1,169 @@
+"""The explorer in a real browser, which draws in software; `make test-browser` runs this."""
+
+import json
+import os
+import threading
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+import pytest
+from playwright.sync_api import Browser, Page, sync_playwright
+
+import surefoot
+from surefoot.explorer.explorer import Choice, Explorer
+from surefoot.explorer.export import export_page
+from surefoot.explorer.server import Server
+from surefoot.shipped import repertoire_path
+
+DAMAGE = "left_front:lost"
+FLAGS = ["--no-sandbox", "--use-gl=angle", "--use-angle=swiftshader", "--enable-unsafe-swiftshader"]
+FRAMES = 15  # a second, at least; fewer on a machine that is busy with other things
+
+
+class Running:
+    """A server in a thread."""
+
+    def __init__(self, port: int = 0) -> None:
+        explorer = Explorer(Choice(repertoire_path("hexapod"), "hexapod", trials=8))
+        self.server = Server(explorer, host="127.0.0.1", port=port, token="test")
+        self.thread = threading.Thread(target=self.server.run)
+        self.thread.start()
+
+    def stop(self) -> None:
+        self.server.stop()
+        self.thread.join(20)
+
+
+@pytest.fixture(scope="module")
+def running() -> Iterator[Running]:
+    running = Running()
+    yield running
+    running.stop()
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    with sync_playwright() as playwright:
+        path = os.environ["SUREFOOT_BROWSER"]
+        browser = playwright.chromium.launch(executable_path=path, args=FLAGS)
+        yield browser
+        browser.close()
+
+
+@pytest.fixture
+def page(running: Running, browser: Browser) -> Iterator[Page]:
+    page = browser.new_page(viewport={"width": 1280, "height": 900})
+    problems: list[str] = []
+    page.on("pageerror", lambda error: problems.append(str(error)))
+    own = urlsplit(running.server.address).netloc
+    page.on("request", lambda request: outside(request.url, own, problems))
+    page.goto(running.server.address)
+    until(page, "surefoot.views[0]?.recording?.rows > 20")
+    yield page
+    page.close()
+    assert not problems
+
+
+def outside(url: str, own: str, problems: list[str]) -> None:
+    """Note a request to another origin."""
+    if urlsplit(url).scheme not in ("data", "blob") and urlsplit(url).netloc != own:
+        problems.append(url)
+
+
+def until(page: Page, condition: str, seconds: float = 60) -> None:
+    deadline = time.monotonic() + seconds
+    while not page.evaluate(f"Boolean({condition})"):
+        assert time.monotonic() < deadline, condition
+        time.sleep(0.02)
+
+
+def test_a_click_and_arrow_keys_choose_a_gait(page: Page) -> None:
+    pose = "JSON.stringify(surefoot.views[0].stage.bodies[1].position)"
+    first, row = page.evaluate(pose), page.evaluate("surefoot.archive.row")
+    page.click("#map canvas", position={"x": 200, "y": 200})
+    until(page, f"surefoot.archive.row !== {row} && {pose} !== {json.dumps(first)}")
+    row = page.evaluate("surefoot.archive.row")
+    page.keyboard.press("ArrowRight")
+    until(page, f"surefoot.archive.row !== {row} && surefoot.views[0].recording.rows > 5")
+    assert page.evaluate("document.activeElement.id") == "cursor"
+    name = page.evaluate("surefoot.archive.name(surefoot.archive.row)")
+    until(page, f"document.querySelector('figcaption').textContent.includes('{name}')")
+
+
+def test_a_leg_breaks_and_the_recovery_is_the_record(page: Page) -> None:
+    page.focus("#damage")  # by keyboard alone
+    page.keyboard.press("Tab")
+    page.keyboard.type(DAMAGE)
+    page.keyboard.press("Enter")
+    until(page, f"surefoot.views[0].recording.scene.damage === '{DAMAGE}'")
+    page.focus("#recover")
+    page.keyboard.press("Enter")
+    until(page, "surefoot.recovery.record.trials.length")
+    page.click("#skip")
+    until(page, "surefoot.recovery.record.result")
+    recovery = surefoot.recover("hexapod", DAMAGE, trials=8)
+    assert recovery.verdict in page.inner_text("#verdict")
+    shown: list[dict[str, Any]] = page.evaluate(
+        "surefoot.recovery.record.trials.map(({row, seed, measured, fell}) => ({row, seed, measured, fell}))"
+    )
+    assert shown == [
+        {name: getattr(trial, name) for name in ("row", "seed", "measured", "fell")}
+        for trial in recovery.trials
+    ]
+    assert page.locator("#trials tr").count() == len(shown)
+    assert page.locator("figure").count() == 2  # the second one is what was imagined
+
+
+def test_it_is_drawn_often_enough(page: Page) -> None:
+    time.sleep(2)  # until fewer pixels are drawn, if that is needed
+    before = page.evaluate("surefoot.views[0].frames")
+    time.sleep(2)
+    drawn = (page.evaluate("surefoot.views[0].frames") - before) / 2
+    if os.getloadavg()[0] > 2 * (os.cpu_count() or 1):
+        pytest.skip(f"the machine is busy: {drawn:.0f} frames/s")
+    assert drawn >= FRAMES
+
+
+def test_without_webgl_the_server_draws(running: Running, browser: Browser) -> None:
+    page = browser.new_page()
+    page.add_init_script("HTMLCanvasElement.prototype.getContext = (get => function (kind, ...more) {"
+                         "return kind.startsWith('webgl') ? null : get.call(this, kind, ...more);"
+                         "})(HTMLCanvasElement.prototype.getContext)")  # fmt: skip
+    page.goto(running.server.address)
+    until(page, "surefoot.views[0]?.image?.naturalWidth === 480")
+    assert "no WebGL" in page.inner_text("#notes")
+    page.close()
+
+
+def test_a_page_goes_on_when_its_server_is_there_again(browser: Browser) -> None:
+    running = Running()
+    page = browser.new_page()
+    page.goto(running.server.address)
+    until(page, "surefoot.views[0]?.recording?.rows > 20")
+    port = urlsplit(running.server.address).port
+    running.stop()
+    until(page, "document.querySelector('#status').classList.contains('bad')")
+    again = Running(port or 0)
+    until(page, "document.querySelector('#status').textContent === 'Connected'")
+    page.click("#map canvas", position={"x": 100, "y": 100})
+    until(page, "surefoot.views[0].recording.rows > 5")
+    page.close()
+    again.stop()
+
+
+def test_an_exported_page_needs_no_server(browser: Browser, tmp_path: Path) -> None:
+    explorer = Explorer(Choice(repertoire_path("hexapod"), "hexapod", trials=4))
+    export_page(explorer, tmp_path / "page.html", damage=DAMAGE)
+    page = browser.new_page()
+    page.goto((tmp_path / "page.html").as_uri())
+    until(page, "globalThis.surefoot?.views[0]?.recording?.rows > 20")
+    page.click("button[type=submit]")
+    until(page, f"surefoot.views[0].recording.scene.damage === '{DAMAGE}'")
+    page.click("#recover")
+    page.click("#skip")
+    until(page, "surefoot.recovery.record.result")
+    assert page.evaluate("surefoot.recovery.record.trials.length") == 4
+    page.close()
