@@ -14,6 +14,9 @@ from robots.simulation.state import MIDWAY
 
 OBJECTIVES = ("progress", "reward")
 PRICE = 0.25  # of a fall at once, as a share of the distance that the healthy robot walks
+LENIENCY = (
+    0.2  # of that price while searching: what walks and falls may learn to last, what stands only stands
+)
 
 
 class RecoveryObjective(ABC):
@@ -35,6 +38,10 @@ class RecoveryObjective(ABC):
     def of_table(self, table: Table) -> Table:
         """A rehearsal with the values as its objectives."""
 
+    @abstractmethod
+    def lenient(self, steps: int) -> "RecoveryObjective":
+        """The objective of a search, in episodes of so many steps."""
+
 
 @dataclass(frozen=True)
 class Reward(RecoveryObjective):
@@ -50,6 +57,10 @@ class Reward(RecoveryObjective):
     def of_table(self, table: Table) -> Table:
         """See `RecoveryObjective`."""
         return table
+
+    def lenient(self, steps: int) -> RecoveryObjective:
+        """See `RecoveryObjective`."""
+        return self
 
 
 @dataclass(frozen=True)
@@ -96,6 +107,10 @@ class Progress(RecoveryObjective):
         spread = float(table.objectives.std())
         share = float(progress.std()) / spread if spread > 0 else 1.0
         return replace(table, objectives=progress, noise=table.noise * np.float32(share))
+
+    def lenient(self, steps: int) -> RecoveryObjective:
+        """See `RecoveryObjective`; falls cost less, but still the distance that is not walked any more."""
+        return Progress(LENIENCY * self.price, steps)
 
 
 def find_objective(name: str, repertoire: Repertoire, healthy: float) -> RecoveryObjective:

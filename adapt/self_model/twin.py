@@ -27,7 +27,7 @@ class RefinementSettings:
     """How long and how widely to search for better gaits, see `adapt.relearning`.
 
     Attributes:
-        episodes: at most.
+        episodes: at most, as control steps in units of a whole episode: an early fall takes less.
         batch_size: samples of a generation.
         sigma0: initial step size, in units of the gaits' parameters; None for one that follows from them.
 
@@ -35,7 +35,7 @@ class RefinementSettings:
         InvalidValueError: a number is out of range.
     """
 
-    episodes: int = 4_000
+    episodes: int = 2_000
     batch_size: int = 40
     sigma0: float | None = None
 

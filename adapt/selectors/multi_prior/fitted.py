@@ -37,7 +37,7 @@ _TRUSTED = 0.6  # share of the trials' difference from a healthy robot that a fi
 _EXACT = ResidualLevel(residual=0.02, length_scale=0.2, evidence=TOLERANCE, fall=0.06)  # a fault was found
 _LEVELS = (_EXACT, *(replace(level, evidence=TOLERANCE) for level in LEVELS))
 _REFINEMENTS = 3  # searches for better gaits, each after the first trial of another one
-_STARTS = 8  # gaits that a search may start from: those of which most is expected
+_STARTS = 256  # gaits that a search may start from: those of which most is expected
 _NOISE = 0.03  # deviation of an episode where nothing was rehearsed, as a share of the best objective
 
 
@@ -151,7 +151,6 @@ class Fitted(MultiPrior):
         """Refine the most promising gaits on what is believed to be wrong, and know the result as a gait."""
         causes = [(damage_from(text), p) for text, p in super().diagnosis() if text != UNKNOWN]
         rows = np.argsort(-self.predicted, kind="stable")[:_STARTS].tolist()
-        rows += [gait.row for gait in self._found[-1:] if gait.row not in rows]
         found = relearner.refine(causes, rows)
         if found is None:
             return

