@@ -15,10 +15,12 @@ from adapt.records import Outcome, Performance, Recovery, Trial
 from adapt.rehearsal.table import Table
 from adapt.selectors.catalogue import AnySelector, choose_selector, make_selector
 from adapt.selectors.selector import Context, Prior, Selector
+from adapt.self_model.calibration import Calibration
 from adapt.self_model.twin import RefinementSettings, Thinking
 from repertoire.evaluation.evaluator import Evaluation, Evaluator
 from repertoire.repertoire import Repertoire
 from robots.errors import InvalidValueError
+from robots.robot import Robot
 from robots.seeds import SeedFamily, derive_seeds
 from robots.simulation.episodes import Episodes
 from robots.simulation.evidence import evidence_of
@@ -38,6 +40,7 @@ def recover(
     trials: int = 20,
     selector: AnySelector | None = None,
     table: Table | None = None,
+    calibration: Calibration | None = None,
     objective: str = "reward",
     max_falls: int | None = None,
     confirmations: int = CONFIRMATIONS,
@@ -57,6 +60,8 @@ def recover(
         selector: what chooses the trials: a name, or a class or another object that makes one in a
             `Context`; by default `rehearsed` if there is a table, and `map-bo-tuned` if there is none.
         table: the repertoire's rehearsal.
+        calibration: models of the real robot. Then one of them, which the seed chooses, is damaged in place
+            of the repertoire's robot, and a selector that simulates thinks with the medians of all.
         objective: what gaits are selected, refined, confirmed and reported by: `reward`, as in the
             training, or `progress`, see `adapt.objective`.
         max_falls: how many trials may end in a fall, at least 1; any number by default.
@@ -85,21 +90,24 @@ def recover(
         raise InvalidValueError(f"the {entry.name} selector does not think between trials: choose self-model")
     seed = int(seed)
     trying, thinking_on, refining = (on_progress and partial(on_progress, what) for what in _TAKES_TIME)
-    robot, broken = repertoire.robot, damage.apply(repertoire.robot)
+    robot = believed = repertoire.robot
+    if calibration:
+        robot, believed = calibration.sample(robot, seed), calibration.middle(robot)
+    broken = damage.apply(robot)
     with Evaluator(repertoire, {"intact": robot}, threads=threads) as intact:
         incumbent = find_incumbent(intact, seed=seed)
         episodes = fresh_episodes(intact, incumbent, seed)
         aim = find_objective(objective, repertoire, float(episodes.distances.mean()))
         healthy = performance_of(episodes, aim)
         table = table and aim.of_table(table)
-        prior = _prior(intact, aim, table, seed, trying)
+    prior = _prior(repertoire, believed, aim, table, seed, threads, trying)
     with Evaluator(repertoire, {"damaged": broken}, threads=threads, objective=aim.of) as damaged:
         truth = None
         if oracle or entry.needs_truth:
             truth = true_objectives(damaged, seed=seed, on_progress=trying)
         if entry.thinks:
             thinking = thinking or Thinking(repertoire, threads=threads, refinement=RefinementSettings())
-            thinking = replace(thinking, objective=aim)
+            thinking = replace(thinking, objective=aim, calibration=thinking.calibration or calibration)
         context = Context(
             prior,
             trials=trials,
@@ -140,17 +148,20 @@ def recover(
 
 
 def _prior(
-    intact: Evaluator,
+    repertoire: Repertoire,
+    robot: Robot,
     aim: RecoveryObjective,
     table: Table | None,
     seed: int,
+    threads: int | None,
     on_progress: Callable[[float], None] | None,
 ) -> Prior:
     """What is known of all gaits on the intact robot, which run there if nobody knows how far they come."""
-    gaits = intact.repertoire.gaits
+    gaits = repertoire.gaits
     objectives = gaits.objectives
     if isinstance(aim, Progress):
         if table is None:
+            intact = Evaluator(repertoire, {"intact": robot}, threads=threads)
             with Evaluation(intact, episodes=1, seed=seed, family=SeedFamily.REHEARSAL) as evaluation:
                 evaluation.run(on_progress=on_progress and (lambda n: on_progress(n / evaluation.total)))
                 objectives = aim.of(evaluation.results())

@@ -14,7 +14,7 @@ from repertoire.archives.archive import Elites
 from repertoire.metrics import Metrics, measure
 from repertoire.problems.record import ProblemRecord
 from repertoire.specialists import Specialists, joined
-from robots.errors import InvalidValueError
+from robots.errors import InvalidValueError, shown
 from robots.robot import Robot
 from robots.words import short, version_words
 
@@ -354,6 +354,20 @@ class Repertoire:
             distances = (steps**2).sum(axis=1)
         nearest = np.argsort(distances, kind="stable")[:3]
         return "the nearest that are not: " + " ".join(format_cell(self.cell(row)) for row in nearest)
+
+
+def parse_cell(text: str) -> tuple[int, ...]:
+    """Read a cell as `format_cell` writes it.
+
+    Raises:
+        InvalidValueError: it is none.
+    """
+    parts = [part.strip() for part in text.split(",")]
+    if not all(part.isascii() and part.isdecimal() and len(part) < 10 for part in parts):
+        raise InvalidValueError(
+            f"a cell is whole numbers with commas between, e.g. 1,0,3,2, not {shown(text)}"
+        )
+    return tuple(map(int, parts))
 
 
 def format_cell(cell: tuple[int, ...]) -> str:

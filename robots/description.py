@@ -84,7 +84,33 @@ _Factor = Annotated[float, Field(gt=0, le=10, strict=True)]
 _Factors = Annotated[tuple[_Factor, _Factor], AfterValidator(_ascending)]
 _Small = Annotated[float, Field(ge=0, le=1, strict=True)]
 _Smalls = Annotated[tuple[_Small, _Small], AfterValidator(_ascending)]
+_Angle = Annotated[float, Field(ge=-1, le=1, strict=True)]
+_Angles = Annotated[tuple[_Angle, _Angle], AfterValidator(_ascending)]
 _Delay = Annotated[int, Field(ge=0, le=100, strict=True)]
+
+
+class Draw(Record):
+    """One model of a robot out of a distribution; factors are of what its MJCF says.
+
+    Attributes:
+        mass: factors of mass and inertia, one for each body of the MJCF, of which the first is the world.
+        friction: factor of all friction.
+        strength: factors of force, including a servo's damping, one for each motor of the MJCF.
+        damping: factor of the damping of all joints.
+        offset: what the sensor of each actuated joint reads too much [rad or m].
+        delay: control steps by which all actions come late.
+        noise: standard deviation of what is added to each observation, in the units that the controller sees.
+        pose: half-width of the uniform initial joint angles [rad]; None for the robot's own.
+    """
+
+    mass: tuple[_Factor, ...]
+    friction: _Factor
+    strength: tuple[_Factor, ...]
+    damping: _Factor
+    offset: tuple[_Angle, ...]
+    delay: _Delay
+    noise: _Small
+    pose: _Small | None = None
 
 
 class Randomization(Record):
@@ -98,7 +124,10 @@ class Randomization(Record):
         noise: standard deviation of what is added to each observation in each control step, in the units that
             the controller sees, one a model.
         pose: half-width of the uniform initial joint angles [rad], one a model; None for the robot's own.
+        damping: factors of the damping of joints, one a model.
+        offset: what the sensor of a joint reads too much [rad or m], one a joint.
         models: how many are drawn; each episode runs on one of them.
+        drawn: the models themselves, such as those of a calibration, in place of ranges.
     """
 
     mass: _Factors = (1.0, 1.0)
@@ -107,15 +136,26 @@ class Randomization(Record):
     delay: Annotated[tuple[_Delay, _Delay], AfterValidator(_ascending)] = (0, 0)
     noise: _Smalls = (0.0, 0.0)
     pose: _Smalls | None = None
+    damping: _Factors = (1.0, 1.0)
+    offset: _Angles = (0.0, 0.0)
     models: Annotated[int, Field(gt=0, le=1000, strict=True)] = 16
+    drawn: Annotated[tuple[Draw, ...], Field(max_length=1000)] = ()
 
     def __str__(self) -> str:
-        return f"{self.models} models: {self.ranges}"
+        return (
+            f"{len(self.drawn)} models of a calibration"
+            if self.drawn
+            else f"{self.models} models: {self.ranges}"
+        )
 
     @property
     def ranges(self) -> str:
         """What is randomised, and how far, in words."""
-        changed = {name: value for name, value in self if name != "models" and value != getattr(_FIXED, name)}
+        changed = {
+            name: value
+            for name, value in self
+            if name not in ("models", "drawn") and value != getattr(_FIXED, name)
+        }
         return ", ".join(f"{name} {low:g} to {high:g}" for name, (low, high) in changed.items())
 
 

@@ -5,11 +5,11 @@ from dataclasses import replace
 import mujoco
 import numpy as np
 
-from robots.description import Randomization
+from robots.description import Draw, Randomization
 from robots.errors import InvalidValueError
 from robots.files.records import validate
 from robots.files.texts import parse_number
-from robots.robot import Faults, Robot
+from robots.robot import Faults, Modification, Robot
 from robots.seeds import SeedFamily
 
 # What robots are trained on where their YAML says nothing else, and how robots of benchmarks differ.
@@ -31,6 +31,9 @@ def draw_models(robot: Robot, randomization: Randomization) -> list[Robot]:
         InvalidRobotError: a changed model does not compile.
     """
     _check(robot, randomization)
+    if randomization.drawn:
+        named = enumerate(randomization.drawn)
+        return [model_of(robot, draw, f"model {number} of {randomization}") for number, draw in named]
     family = int(SeedFamily.RANDOMIZATION)
     seeds = [np.random.SeedSequence(0, spawn_key=(family, i)) for i in range(randomization.models)]
     return [randomised(robot, seed, randomization) for seed in seeds]
@@ -47,31 +50,73 @@ def randomised(robot: Robot, seed: int | np.random.SeedSequence, randomization: 
     Raises:
         InvalidRobotError: the changed model does not compile.
     """
-    drawn, spec, rng = randomization, robot.spec(), np.random.default_rng(seed)
-    masses = rng.uniform(*drawn.mass, len(spec.bodies))
-    friction = rng.uniform(*drawn.friction)
-    strengths = rng.uniform(*drawn.strength, len(spec.actuators))
-    delay, noise = int(rng.integers(*drawn.delay, endpoint=True)), rng.uniform(*drawn.noise)
-    pose = robot.description.reset_joint_noise if drawn.pose is None else rng.uniform(*drawn.pose)
-
-    def edit(spec: mujoco.MjSpec) -> None:
-        for body, factor in zip(spec.bodies, masses, strict=True):
-            _scale_mass(body, factor)
-        for surface in (*spec.geoms, *spec.pairs):
-            surface.friction = np.asarray(surface.friction) * friction
-        for motor, factor in zip(spec.actuators, strengths, strict=True):
-            _scale_force(motor, factor)
-
     label = f"gap@{seed}" if isinstance(seed, int) else f"model {seed.spawn_key[-1]} of {randomization}"
-    noisy = dict.fromkeys(robot.observation_names, noise) if noise else {}
-    changed = robot.modified(label, edit, faults=Faults(delay=delay, noisy=noisy))
-    return replace(
-        changed, description=changed.description.model_copy(update={"reset_joint_noise": float(pose)})
+    return model_of(robot, draw(robot, np.random.default_rng(seed), randomization), label)
+
+
+def draw(robot: Robot, rng: np.random.Generator, randomization: Randomization) -> Draw:
+    """What one model of a robot differs by."""
+    ranges, spec = randomization, robot.spec()
+    if ranges.drawn:
+        return ranges.drawn[rng.integers(len(ranges.drawn))]
+    return Draw(
+        mass=tuple(rng.uniform(*ranges.mass, len(spec.bodies))),
+        friction=rng.uniform(*ranges.friction),
+        strength=tuple(rng.uniform(*ranges.strength, len(spec.actuators))),
+        delay=int(rng.integers(*ranges.delay, endpoint=True)),
+        noise=rng.uniform(*ranges.noise),
+        pose=None if ranges.pose is None else rng.uniform(*ranges.pose),
+        damping=rng.uniform(*ranges.damping),
+        offset=tuple(rng.uniform(*ranges.offset, robot.action_dim)),
     )
 
 
-def read_randomization(text: str, robot: Robot) -> Randomization | None:
-    """Read a randomization from a command line.
+def model_of(robot: Robot, draw: Draw, label: str, *, unseen: bool = False) -> Robot:
+    """The model of a robot that a draw says.
+
+    Args:
+        robot: not damaged yet.
+        draw: what is different.
+        label: what to call that.
+        unseen: whether nobody looks at it, see `Robot.with_modifications`.
+
+    Raises:
+        InvalidValueError: the draw is of a robot with other bodies, motors or joints.
+        InvalidRobotError: the changed model does not compile.
+    """
+
+    def edit(spec: mujoco.MjSpec) -> None:
+        for body, factor in zip(spec.bodies, draw.mass, strict=True):
+            _scale_mass(body, factor)
+        for surface in (*spec.geoms, *spec.pairs):
+            surface.friction = np.asarray(surface.friction) * draw.friction
+        for motor, factor in zip(spec.actuators, draw.strength, strict=True):
+            _scale_force(motor, factor)
+        for joint in spec.joints:
+            joint.damping = np.asarray(joint.damping) * draw.damping
+
+    def turn_sensors(model: mujoco.MjModel) -> None:
+        for name, angle in zip(robot.description.joints, draw.offset, strict=True):
+            joint = mujoco.mj_name2id(model, mujoco.mjtObj.mjOBJ_JOINT, name)
+            if joint >= 0:
+                place = model.jnt_qposadr[joint]
+                model.qpos0[place] += angle
+                model.qpos_spring[place] += angle
+                model.jnt_range[joint] += angle
+
+    noisy = dict.fromkeys(robot.observation_names, draw.noise) if draw.noise else {}
+    patch = turn_sensors if any(draw.offset) else None
+    change = Modification(label, edit, Faults(delay=draw.delay, noisy=noisy), patch)
+    changed = robot.with_modifications(change, unseen=unseen)
+    if draw.pose is None:
+        return changed
+    return replace(
+        changed, description=changed.description.model_copy(update={"reset_joint_noise": draw.pose})
+    )
+
+
+def read_randomization(text: str | Randomization, robot: Robot) -> Randomization | None:
+    """Read a randomization from a command line; one that is read already passes as it is.
 
     Args:
         text: `none`; `default` for that of the robot's YAML, or else `DEFAULT`; or ranges such as
@@ -81,6 +126,8 @@ def read_randomization(text: str, robot: Robot) -> Randomization | None:
     Raises:
         InvalidValueError: the text is none of these, or a range is impossible.
     """
+    if isinstance(text, Randomization):
+        return text
     if text == "none":
         return None
     if text == "default":
@@ -110,6 +157,10 @@ def _whole(number: float) -> float | int:
 
 def _check(robot: Robot, randomization: Randomization) -> None:
     model, feet = robot.physics, robot.description.feet
+    spec = robot.spec()
+    sizes = len(spec.bodies), len(spec.actuators), robot.action_dim
+    if any((len(one.mass), len(one.strength), len(one.offset)) != sizes for one in randomization.drawn):
+        raise InvalidValueError(f"the models that were drawn are not of the {robot.name}")
     if randomization.model_copy(update={"models": 1}) == Randomization(models=1):
         raise InvalidValueError("this randomization changes nothing: give a range such as mass=0.8:1.2")
     soles = [model.geom(sole).id for soles in feet.values() for sole in soles]

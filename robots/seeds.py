@@ -29,6 +29,7 @@ class SeedFamily(IntEnum):
     NOISE = 13  # by which what a trial measures is off
     RANDOMIZATION = 14  # models of a robot that episodes of a training run on
     REFINEMENT = 15  # gaits that are refined on models of a damaged robot
+    CALIBRATION = 16  # models of a whole robot that are fitted to what it did
 
 
 def search_seed(seed: int) -> np.random.SeedSequence:

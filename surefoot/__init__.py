@@ -3,6 +3,7 @@
 * `load`: read a repertoire, with `.to_pandas()` and `.policy(cell or "best")`; `show` prints what it is.
 * `train`: train a repertoire for a robot or a benchmark problem; `resume` goes on after an interruption.
 * `recover`: break a robot and find a gait that still works; `deploy` walks with it.
+* `calibrate`: fit models of the robot to what it did while it was whole; `recover` thinks with them.
 * `evaluate` and `rehearse`: try every gait again, or under a library of damages.
 * `strengthen`: add gaits for the damages that leave a repertoire no good one.
 * `merge`: put the best gaits of several repertoires into one.
@@ -16,11 +17,24 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from robots.plugins import load_plugins
-    from surefoot.api import deploy, evaluate, load, merge, recover, rehearse, resume, show, strengthen, train
+    from surefoot.api import (
+        calibrate,
+        deploy,
+        evaluate,
+        load,
+        merge,
+        recover,
+        rehearse,
+        resume,
+        show,
+        strengthen,
+        train,
+    )
     from surefoot.search import Search
 
 __all__ = [
     "Search",
+    "calibrate",
     "deploy",
     "evaluate",
     "load",

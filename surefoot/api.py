@@ -20,11 +20,12 @@ from surefoot.interrupts import interrupt_flag
 from surefoot.printing import console, note
 from surefoot.progress import phase_bars, training_bar
 from surefoot.resuming import Stopped, check_output, run_to_file
-from surefoot.shipped import best_known, caution, repertoire_path
+from surefoot.shipped import best_known, caution, repertoire_path, result_files
 
 if TYPE_CHECKING:
     from adapt.rehearsal.table import Table
     from adapt.selectors.catalogue import AnySelector
+    from adapt.self_model.calibration import Calibration
     from adapt.self_model.twin import Thinking
     from adapt.strengthening import Strengthening
     from repertoire.algorithms.catalogue import AnyAlgorithm
@@ -35,6 +36,7 @@ if TYPE_CHECKING:
     from repertoire.training.log import TrainingLog
     from repertoire.training.training import Training
     from robots.deployment.deployment import Telemetry
+    from robots.description import Randomization
 
 Source = Repertoire | str | Path
 
@@ -213,6 +215,7 @@ def recover(
     trials: int = 20,
     selector: "AnySelector | None" = None,
     rehearsal: "Table | str | Path | None" = None,
+    calibration: "Calibration | str | Path | None" = None,
     objective: str = "progress",
     threads: int | None = None,
     oracle: bool = False,
@@ -234,6 +237,8 @@ def recover(
             `Context`, or a name; by default `rehearsed` if there is a rehearsal, and `map-bo-tuned` if not.
         rehearsal: what `rehearse` returned, or its file; by default the one next to the repertoire's file, if
             the selector uses one.
+        calibration: what `calibrate` returned, or its file; by default the one next to the repertoire's file,
+            if there is one. Then a model of the real robot breaks, not the robot as built.
         objective: what gaits are selected, refined, confirmed and reported by: `progress` while up [m], less
             a price for falls, or `reward`, as in the training.
         threads: of the simulation; all cores by default. The result does not depend on it.
@@ -258,6 +263,7 @@ def recover(
     if rehearsal is None or isinstance(rehearsal, str | Path):
         path = None if rehearsal is None else Path(rehearsal)
         rehearsal, _ = find_table(repertoire, file, selector, path)
+    calibration = find_calibration(calibration, repertoire, None if file is None else result_files(file))
     with phase_bars() if progress else nullcontext(on_progress) as show:
         return run_recovery(
             repertoire,
@@ -266,6 +272,7 @@ def recover(
             trials=trials,
             selector=selector,
             table=rehearsal,
+            calibration=calibration,
             objective=objective,
             threads=threads,
             oracle=oracle,
@@ -330,7 +337,7 @@ def deploy(
         caption=None if plain else caption,
     )
     if csv is not None:
-        telemetry.write_csv(Path(csv))
+        telemetry.write_csv(Path(csv), repertoire.label(row))
     return telemetry
 
 
@@ -339,7 +346,7 @@ def evaluate(
     *,
     episodes: int = 10,
     seed: int = 1,
-    randomization: str = "none",
+    randomization: "str | Randomization" = "none",
     keep: int | None = None,
     out: str | Path | None = None,
     overwrite: bool = False,
@@ -352,7 +359,8 @@ def evaluate(
         source: a repertoire, or what `load` takes.
         episodes: of each gait; they have the same seeds for all.
         seed: from which these seeds derive.
-        randomization: of the models of the robot that episodes run on, see `read_randomization`.
+        randomization: of the models of the robot that episodes run on, see `read_randomization`; or that of
+            a calibration.
         keep: how many gaits to keep, the best ones; all by default.
         out: file to save the corrected repertoire to; after an interruption the same call goes on.
         overwrite: whether to replace the file.
@@ -653,6 +661,85 @@ def _best_walk(repertoire: Repertoire) -> str:
     seeds = derive_seeds(repertoire.settings.seed, SeedFamily.EVALUATION, 0, WALK_EPISODES)
     walk = Walk.tried(repertoire.robot, repertoire.elites.solutions[repertoire.best()], seeds)
     return f"{walk.words}; {WALK_EPISODES} episodes of the best gait" if walk else "it diverges"
+
+
+def calibrate(
+    source: Source,
+    traces: "str | Path | Iterable[str | Path]",
+    *,
+    prior: "Randomization | str | None" = None,
+    sensors: Sequence[str] | None = None,
+    models: int | None = None,
+    seed: int = 1,
+    out: str | Path | None = None,
+    overwrite: bool = False,
+    threads: int | None = None,
+    progress: bool = False,
+) -> "Calibration":
+    """Fit models of the robot to what it did while it was whole.
+
+    Args:
+        source: a repertoire, or what `load` takes.
+        traces: CSV files as `deploy` writes them, or folders of such; a gait or several.
+        prior: ranges of what may be different, e.g. `mass=0.8:1.2,delay=0:3`; wide ones by default.
+        sensors: that the robot has; all by default.
+        models: how many run each gait in each of three rounds, and make the result; 200 by default.
+        seed: from which every random number derives.
+        out: file to save the calibration to.
+        overwrite: whether to replace the file.
+        threads: of the simulation; all cores by default.
+        progress: whether to show a bar.
+
+    Returns:
+        The calibration, which `recover` takes, and whose `randomization` `train` and `evaluate` take.
+
+    Raises:
+        InvalidValueError: there are no traces, no model does what they show, or an argument is wrong.
+        InvalidFileError: a file cannot be read or written, or is no trace of the robot.
+    """
+    from adapt.self_model import calibrating
+    from adapt.self_model.calibration import read_traces, write_calibration
+    from adapt.self_model.parameters import PRIOR
+    from robots.description import Randomization
+    from robots.randomization import read_randomization
+    from robots.simulation.trace import SENSORS
+
+    repertoire, file = _opened(source)
+    if out is not None:
+        check_output(file, Path(out), overwrite)
+    paths = [traces] if isinstance(traces, str | Path) else traces
+    before = read_traces([Path(path) for path in paths], repertoire)
+    with phase_bars() if progress else nullcontext() as show:
+        calibration = calibrating.calibrate(
+            repertoire,
+            before,
+            prior=PRIOR if prior is None else read_randomization(prior, repertoire.robot) or Randomization(),
+            sensors=sensors or SENSORS,
+            models=models or calibrating.MODELS,
+            seed=seed,
+            threads=threads,
+            on_progress=show and partial(show, "calibrating"),
+        )
+    if out is not None:
+        write_calibration(Path(out), calibration)
+    return calibration
+
+
+def find_calibration(
+    calibration: "Calibration | str | Path | None", repertoire: Repertoire, files: RunFiles | None
+) -> "Calibration | None":
+    """A calibration, which its file may stand for; by default the one next to a repertoire's file.
+
+    Raises:
+        InvalidFileError: the file cannot be read, or is no calibration of the repertoire's robot.
+    """
+    from adapt.self_model.calibration import read_calibration
+
+    if calibration is None and files is not None and file_exists(files.calibration):
+        calibration = files.calibration
+    if isinstance(calibration, str | Path):
+        calibration = read_calibration(calibration, repertoire.robot)
+    return calibration
 
 
 def _opened(source: Source) -> tuple[Repertoire, Path | None]:

@@ -86,7 +86,7 @@ class Relearner:
     def _models(self, damages: Sequence[Damage]) -> list[Robot]:
         """Models of the robot with these damages, each another where gaits were trained on random ones."""
         repertoire = self._twin.thinking.repertoire
-        randomization = repertoire.problem.randomization
+        randomization = self._twin.thinking.randomization
         if randomization is None:
             distinct = len(set(map(str, damages)))
             return [self._twin.robot_with(damage) for damage in damages[: None if distinct > 1 else 1]]

@@ -11,7 +11,9 @@ import numpy as np
 from adapt.damage.damage import Damage
 from adapt.damage.parts import RobotParts
 from adapt.objective import RecoveryObjective, Reward
+from adapt.self_model.calibration import Calibration
 from repertoire.repertoire import Repertoire
+from robots.description import Randomization
 from robots.errors import InvalidValueError
 from robots.evaluations import Request
 from robots.robot import Robot
@@ -62,7 +64,9 @@ class Thinking:
         sensors: that the robot has, see `robots.simulation.trace`.
         without: families of damage that it does not think of.
         before: rows of gaits, and traces of them that were recorded while the robot was whole: most of what
-            the model is off by there, it is expected to be off by afterwards.
+            the model is off by there, it is expected to be off by afterwards. By default the traces of the
+            calibration, if there is one.
+        calibration: models of the whole robot: what it thinks with in place of its model as built.
         objective: by which gaits are compared; that of the training by default.
         refinement: of gaits on what the robot is believed to be; None for the repertoire's gaits alone.
         threads: of the simulation; all cores by default.
@@ -77,6 +81,7 @@ class Thinking:
     sensors: tuple[str, ...] = SENSORS
     without: tuple[str, ...] = ()
     before: tuple[tuple[int, np.ndarray], ...] = ()
+    calibration: Calibration | None = None
     objective: RecoveryObjective | None = None
     refinement: RefinementSettings | None = None
     threads: int | None = None
@@ -86,7 +91,20 @@ class Thinking:
         """The objective, whether it was given or not."""
         return self.objective or Reward(self.repertoire.settings.min_objective)
 
+    @property
+    def robot(self) -> Robot:
+        """The whole robot, as it is believed to be."""
+        robot = self.repertoire.robot
+        return self.calibration.middle(robot) if self.calibration else robot
+
+    @property
+    def randomization(self) -> Randomization | None:
+        """Of the models of the robot that gaits are refined on."""
+        return self.calibration.randomization if self.calibration else self.repertoire.problem.randomization
+
     def __post_init__(self) -> None:
+        if self.calibration and not self.before:
+            object.__setattr__(self, "before", self.calibration.before(self.repertoire))
         if self.seconds is None and self.episodes is None:
             raise InvalidValueError("a robot must be given seconds or a number of episodes to think")
         for name, limit in (("seconds", self.seconds), ("episodes", self.episodes)):
@@ -118,7 +136,7 @@ class Twin:
     def __init__(self, thinking: Thinking, on_progress: Callable[[float], None] | None = None) -> None:
         self.thinking = thinking
         self._on_progress = on_progress
-        self.parts = RobotParts(thinking.repertoire.robot)
+        self.parts = RobotParts(thinking.robot)
         self._solutions = thinking.repertoire.gaits.solutions
         self._compiled: dict[tuple[str, ...], Robot] = {}
         self.begin()

@@ -13,6 +13,7 @@ from repertoire.problems.record import ProblemRecord
 from repertoire.problems.sphere import Sphere
 from robots.catalogue import robot_names
 from robots.controllers.mlp import MLPDescription
+from robots.description import Randomization
 from robots.errors import InvalidValueError, UnknownNameError, shown
 from robots.files.records import Record, Steps, Table, validate
 from robots.randomization import read_randomization
@@ -48,13 +49,13 @@ class WalkSettings(Record):
         hidden: units of the hidden layers of the networks that drive the robot; None for its own controllers.
         episode_steps: control steps that an episode has at most; None for the robot's own number.
         damage_share: share of the episodes, from 0 to 1, in which it is damaged.
-        randomization: of its models, see `read_randomization`.
+        randomization: of its models, or a text, see `read_randomization`.
     """
 
     hidden: tuple[int, ...] | None = None
     episode_steps: Steps | None = None
     damage_share: float = 0.0
-    randomization: str = "none"
+    randomization: str | Randomization = "none"
 
 
 def find_problem(

@@ -33,6 +33,11 @@ class RunFiles:
         """The rehearsal of the repertoire."""
         return _added(self.repertoire, "rehearsal")
 
+    @property
+    def calibration(self) -> Path:
+        """Models of the real robot that the repertoire is for."""
+        return _added(self.repertoire, "calibration")
+
     @staticmethod
     def is_rehearsal(file: Path) -> bool:
         """Whether a file is called like a rehearsal."""

@@ -1,13 +1,13 @@
 """Deployment: runs one controller on a simulated robot, intact or damaged, and records what happens."""
 
-import io
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
 import mujoco
 import numpy as np
+import pandas as pd
 from scipy.spatial.transform import Rotation
 
 from robots.errors import InvalidValueError
@@ -26,14 +26,17 @@ class Telemetry:
     """What happened in t control steps: a row per step, the state at its end.
 
     Attributes:
-        joints: names of the j joints, in the order of the columns of `joint_angles` and `actions`.
+        joints: names of the j joints, in the order of the columns of `joint_angles`, `torques` and `actions`.
         feet: names of the f feet, in the order of the columns of `contacts`.
         times: [s], (t,).
         positions: of the torso, x, y, z [m], (t, 3).
         angles: roll, pitch and yaw of the torso about the fixed axes x, y and z [rad], (t, 3).
+        rates: at which the torso turns about its own axes [rad/s], (t, 3).
         speeds: of the torso along its own heading, horizontally [m/s], (t,).
         joint_angles: [rad], (t, j); NaN where the joint is lost.
-        actions: in [-1, 1], (t, j); 0 where the motor is lost.
+        torques: that motors give [N m or N], (t, j); 0 where the joint or the motor is lost.
+        commands: what the controller told each joint, (t, j).
+        actions: what arrived at the motors, in [-1, 1], (t, j); 0 where the motor is lost.
         contacts: whether the foot touched the floor, (t, f) bool.
         rewards: (t,); their sum is the objective.
         unit: of the objective, "" where it has none.
@@ -45,8 +48,11 @@ class Telemetry:
     times: np.ndarray
     positions: np.ndarray
     angles: np.ndarray
+    rates: np.ndarray
     speeds: np.ndarray
     joint_angles: np.ndarray
+    torques: np.ndarray
+    commands: np.ndarray
     actions: np.ndarray
     contacts: np.ndarray
     rewards: np.ndarray
@@ -63,24 +69,30 @@ class Telemetry:
             "time [s]": self.times,
             **_named(self.positions, ("x [m]", "y [m]", "z [m]")),
             **_named(self.angles, ("roll [rad]", "pitch [rad]", "yaw [rad]")),
+            **_named(self.rates, ("roll rate [rad/s]", "pitch rate [rad/s]", "yaw rate [rad/s]")),
             "forward speed [m/s]": self.speeds,
             **_named(self.joint_angles, [f"{joint} angle [rad]" for joint in self.joints]),
+            **_named(self.torques, [f"{joint} torque [N m]" for joint in self.joints]),
+            **_named(self.commands, [f"{joint} command [-1..1]" for joint in self.joints]),
             **_named(self.actions, [f"{joint} action [-1..1]" for joint in self.joints]),
             **_named(self.contacts, [f"{foot} contact [0/1]" for foot in self.feet]),
             "reward": self.rewards,
         }
 
-    def write_csv(self, path: Path) -> None:
+    def write_csv(self, path: Path, gait: str | None = None) -> None:
         """Write `columns`, a row per control step under a row of names; "nan" where a joint is lost.
+
+        Args:
+            path: the file.
+            gait: what to call it in a last column, `gait`; without, there is none.
 
         Raises:
             InvalidFileError: the file cannot be written.
         """
-        columns = self.columns
-        table = np.array([column.astype(np.float64) for column in columns.values()]).T  # (t, columns)
-        text = io.StringIO()
-        np.savetxt(text, table, fmt="%.9g", delimiter=",", header=",".join(columns), comments="")
-        write_text(path, text.getvalue())
+        table = pd.DataFrame({name: column.astype(np.float64) for name, column in self.columns.items()})
+        if gait is not None:
+            table["gait"] = gait
+        write_text(path, table.to_csv(index=False, float_format="%.9g", na_rep="nan"))
 
     @property
     def walk(self) -> Walk:
@@ -139,12 +151,13 @@ def deploy(
     stepper.reset(seed)
     rows, t, fell = _table(limited, limit), 0, False
     for step in range(limit):
-        stepper.drive(parameters)
+        command = limited.controller.act(parameters, stepper.state.observation, stepper.tally.steps)
+        stepper.step(command)
         if stepper.tally.diverged:
             break
         data = stepper.posed_data()
         if not fell:
-            rows[step] = _row(data, stepper)
+            rows[step] = _row(data, stepper, command)
             t, objective, shares = step + 1, stepper.tally.objective, stepper.contact_shares
         fell = fell or bool(stepper.tally.terminated)
         if on_frame and (step + 1) % frame_every == 0:
@@ -178,8 +191,11 @@ def _table(robot: Robot, steps: int) -> Any:
     columns = [
         ("positions", np.float64, (3,)),
         ("angles", np.float64, (3,)),
+        ("rates", np.float64, (3,)),
         ("speeds", np.float64),
         ("joint_angles", np.float64, (joints,)),
+        ("torques", np.float64, (joints,)),
+        ("commands", np.float64, (joints,)),
         ("actions", np.float64, (joints,)),
         ("contacts", np.bool_, (feet,)),
         ("rewards", np.float64),
@@ -187,7 +203,7 @@ def _table(robot: Robot, steps: int) -> Any:
     return np.zeros(steps, columns)
 
 
-def _row(data: mujoco.MjData, stepper: Stepper) -> tuple[Any, ...]:
+def _row(data: mujoco.MjData, stepper: Stepper, command: np.ndarray) -> tuple[Any, ...]:
     """What the last control step left behind, in the order of `_table`."""
     robot, torso = stepper.robot, data.body(stepper.robot.description.torso)
     velocity = np.empty(6)  # angular, then linear, along the world's axes
@@ -198,23 +214,28 @@ def _row(data: mujoco.MjData, stepper: Stepper) -> tuple[Any, ...]:
     return (
         torso.xpos,
         angles,
+        torso.xmat.reshape(3, 3).T @ velocity[:3],
         speed,
-        _joint_angles(robot, data.qpos),
+        _of_joints(robot, data.qpos, robot.model.jnt_qposadr, robot.faults.fixed, np.nan),
+        _of_joints(robot, data.qfrc_actuator, robot.model.jnt_dofadr, {}, 0.0),
+        command,
         state.action,
         state.touching,
         stepper.tally.reward,
     )
 
 
-def _joint_angles(robot: Robot, qpos: np.ndarray) -> np.ndarray:
-    """Angles of the joints [rad], NaN where one is lost, (j,)."""
-    joints, fixed = robot.description.joints, robot.faults.fixed
-    angles = np.array([fixed.get(name, np.nan) for name in joints])
+def _of_joints(
+    robot: Robot, values: np.ndarray, places: np.ndarray, fixed: Mapping[str, float], lost: float
+) -> np.ndarray:
+    """What data hold for each joint at its place, or for one that is fixed or lost, (j,)."""
+    joints = robot.description.joints
+    found = np.array([fixed.get(name, lost) for name in joints])
     for column, name in enumerate(joints):
         joint = mujoco.mj_name2id(robot.model, mujoco.mjtObj.mjOBJ_JOINT, name)
         if joint >= 0:
-            angles[column] = qpos[robot.model.jnt_qposadr[joint]]
-    return angles
+            found[column] = values[places[joint]]
+    return found
 
 
 def _named(table: np.ndarray, names: list[str] | tuple[str, ...]) -> dict[str, np.ndarray]:

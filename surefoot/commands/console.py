@@ -137,13 +137,29 @@ Positive = Whole(min=1)
 Cores = Whole(1, 1024)
 Seed = Whole(min=0)
 
+
+class _Randomization(click.ParamType):
+    """Text of a randomization, or the file of a calibration, whose models it then is."""
+
+    name = "RANGES|FILE"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """Read the file, if it is one."""
+        if not str(value).endswith(".h5"):
+            return value
+        from adapt.self_model.calibration import read_randomization
+
+        return read_randomization(value)
+
+
 randomization_option = click.option(
     "--randomization",
+    type=_Randomization(),
     default="none",
     show_default=True,
     help="Only for robots: run episodes on 16 models of the robot with other masses, friction, motors, delay "
     "and sensors.  none; default; or ranges: mass=0.8:1.2,friction=0.7:1.3,strength=0.85:1.15,delay=0:1,"
-    "noise=0:0.02,pose=0.05:0.2,models=16",
+    "noise=0:0.02,pose=0.05:0.2,damping=0.5:2,offset=-0.05:0.05,models=16; or the .h5 of a calibration",
 )
 
 

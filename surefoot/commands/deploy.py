@@ -59,6 +59,7 @@ def deploy(
 ) -> None:
     """Run one gait of the repertoire FILE on the intact or damaged robot."""
     import surefoot
+    from repertoire.repertoire import parse_cell
 
     if best + (cell is not None) + (row is not None) != 1:
         raise click.UsageError("say which gait to deploy: either --best, --cell or --row")
@@ -71,7 +72,7 @@ def deploy(
         console.print(f"filming {seconds:g} s of the run, which takes seconds, by ray casting minutes")
     telemetry = surefoot.deploy(
         repertoire,
-        "best" if best else _parse_cell(cell) if cell is not None else row or 0,
+        "best" if best else parse_cell(cell) if cell is not None else row or 0,
         damage=damage,
         seconds=seconds,
         seed=seed,
@@ -86,11 +87,3 @@ def deploy(
         console.print(f"saved {csv}")
     if video is not None:
         console.print(f"saved {video}")
-
-
-def _parse_cell(text: str) -> tuple[int, ...]:
-    """Read a cell such as 1,0,3,2."""
-    parts = [part.strip() for part in text.split(",")]
-    if not all(part.isascii() and part.isdecimal() and len(part) < 10 for part in parts):
-        raise click.UsageError(f"--cell takes whole numbers with commas between, e.g. 1,0,3,2, not {text!r}")
-    return tuple(map(int, parts))

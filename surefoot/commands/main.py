@@ -19,6 +19,7 @@ from surefoot.printing import LastingStream, Printer, complaints, in_options
 # Each command is a function of its name in the module of its name, imported when the command is asked for.
 COMMANDS = {
     "algorithms": "List the algorithms that can train a repertoire, and their settings.",
+    "calibrate": "Fit models of the real robot to what it did while it was whole.",
     "cluster": "Write the scripts that run a command on many machines under SLURM.",
     "damages": "List what can break on a robot, and how damage is written.",
     "demo": "Train a small repertoire, break a leg and walk on; or show the one that is included.",

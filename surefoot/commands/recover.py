@@ -56,6 +56,13 @@ class SelectorOption(click.Option):
     help="What `surefoot rehearse` found.  [default: FILE-rehearsal if it is there]",
 )
 @click.option(
+    "--calibration",
+    type=AnyPath,
+    metavar="FILE",
+    help="What `surefoot calibrate` found: a model of the real robot breaks, and self-model thinks with it.  "
+    "[default: FILE-calibration if it is there]",
+)
+@click.option(
     "--trials", type=Positive, default=20, show_default=True, help="Trials at most, confirmation included."
 )
 @click.option(
@@ -126,6 +133,7 @@ def recover(
     damage_text: str,
     selector: str | None,
     rehearsal: Path | None,
+    calibration: Path | None,
     trials: int,
     confirmations: int,
     think: float | None,
@@ -149,12 +157,16 @@ def recover(
     from adapt.self_model.twin import Thinking
     from robots.files.atomic import new_folder
     from robots.files.locks import locked
+    from surefoot.api import find_calibration
     from surefoot.resuming import check_output
-    from surefoot.shipped import recovery_folder
+    from surefoot.shipped import recovery_folder, result_files
 
     repertoire = surefoot.load(file)
     damage = parse_damage(damage_text, repertoire.robot)
     name, table, choice = _choose(file, repertoire, selector, rehearsal)
+    models = find_calibration(calibration, repertoire, result_files(file))
+    if models is not None:
+        choice += "; the robot is one of the models of the calibration"
     thinking = None
     if (think, think_episodes, sensors, refine) != (None, None, None, None):
         thinking = Thinking(
@@ -185,6 +197,7 @@ def recover(
             trials=trials,
             selector=name,
             rehearsal=table,
+            calibration=models,
             objective=objective,
             max_falls=max_falls,
             confirmations=confirmations,

@@ -1,0 +1,72 @@
+"""`read_trace`: a table of telemetry, of a robot or of its simulation, as a trace."""
+
+import io
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+
+from robots.errors import InvalidFileError, InvalidValueError, shown
+from robots.files.texts import read_text
+from robots.robot import Robot
+
+_OFF = 0.02  # share by which the mean time between two rows may differ from a control step
+
+
+def read_trace(path: Path, robot: Robot) -> tuple[str, np.ndarray]:
+    """Read what `Telemetry.write_csv` wrote, or a robot of one's own.
+
+    Args:
+        path: a CSV whose first row names the columns; others than those of a trace are left alone.
+        robot: whole; no more rows count than its episodes have.
+
+    Returns:
+        The name of the gait, and the trace, see `robots.simulation.trace`.
+
+    Raises:
+        InvalidFileError: the file cannot be read, is no trace of the robot or lacks some of it.
+    """
+    try:
+        table = pd.read_csv(io.StringIO(read_text(path)), dtype=str, keep_default_na=False)
+        gaits, values = _columns(table, robot)
+    except (pd.errors.ParserError, pd.errors.EmptyDataError) as error:
+        raise InvalidFileError(f"{path} is no trace of the {robot.name}: it is no whole CSV") from error
+    except InvalidValueError as error:
+        raise InvalidFileError(f"{path} is no trace of the {robot.name}: {error}") from error
+    return gaits, values
+
+
+def _columns(table: pd.DataFrame, robot: Robot) -> tuple[str, np.ndarray]:
+    """Name of the gait and trace of a table."""
+    joints, feet = robot.description.joints, robot.description.feet
+    names = [
+        *(f"{joint} command [-1..1]" for joint in joints),
+        *(f"{joint} angle [rad]" for joint in joints),
+        *(f"{joint} torque [N m]" for joint in joints),
+        *(f"{axis} [rad]" for axis in ("roll", "pitch", "yaw")),
+        *(f"{axis} rate [rad/s]" for axis in ("roll", "pitch", "yaw")),
+        *(f"{foot} contact [0/1]" for foot in feet),
+        *("x [m]", "y [m]"),
+    ]
+    missing = [name for name in ("time [s]", *names, "gait") if name not in table]
+    if missing:
+        raise InvalidValueError(f"it has no column {shown(missing[0])}")
+    table = table.iloc[: robot.description.episode_steps]
+    found = [pd.to_numeric(table[name], errors="coerce") for name in ("time [s]", *names)]
+    values = np.array(found, np.float64).T
+    wrong = np.flatnonzero(~np.isfinite(values).all(axis=1))
+    if len(wrong) or not len(table):
+        row = f"row {wrong[0] + 1} has something else" if len(wrong) else "it has no rows"
+        raise InvalidValueError(f"there must be rows of finite numbers, but {row}")
+    gaits = table["gait"].unique()
+    if len(gaits) > 1:
+        raise InvalidValueError(f"it is of several gaits: {shown(gaits[0])} and {shown(gaits[1])}")
+    step = float(np.diff(values[:, 0]).mean()) if len(values) > 1 else robot.control_step
+    if abs(step / robot.control_step - 1) > _OFF:
+        raise InvalidValueError(
+            f"its rows are {step:g} s apart, not a control step of {robot.control_step:g} s"
+        )
+    trace, j = values[:, 1:], len(joints)
+    middle, half = robot.joint_ranges.mean(axis=1), np.diff(robot.joint_ranges)[:, 0] / 2
+    trace[:, j : 2 * j] = (trace[:, j : 2 * j] - middle) / half
+    return str(gaits[0]), trace.astype(np.float32)

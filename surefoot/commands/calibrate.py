@@ -1,0 +1,115 @@
+"""`surefoot calibrate`."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from robots.simulation.trace import SENSORS
+from surefoot.commands.console import (
+    AnyPath,
+    Names,
+    Positive,
+    RepertoireFile,
+    check_different,
+    console,
+    seed_option,
+    threads_option,
+)
+from surefoot.shipped import result_files
+
+if TYPE_CHECKING:
+    from adapt.self_model.calibration import Calibration
+
+_MODELS = 200
+
+
+@click.command()
+@click.argument("file", type=RepertoireFile)
+@click.option(
+    "--traces",
+    type=AnyPath,
+    multiple=True,
+    required=True,
+    metavar="PATH",
+    help="A .csv that `surefoot deploy --csv` wrote, or that a robot of your own did with the same "
+    "columns; or a folder of such files. May be given repeatedly: three gaits tell more than one.",
+)
+@click.option(
+    "--prior",
+    metavar="RANGES",
+    help="What may be different from the model, at most: e.g. mass=0.8:1.2,friction=0.5:1.5,strength=0.8:1.2,"
+    "damping=0.5:2,offset=-0.05:0.05,delay=0:2; what is left out is as built.  [default: wide ranges of all]",
+)
+@click.option("--sensors", type=Names(), help=f"Sensors that the robot has.  [default: {','.join(SENSORS)}]")
+@click.option(
+    "--models",
+    type=Positive,
+    default=_MODELS,
+    show_default=True,
+    help="How many run each gait in each of three rounds, and make the result.",
+)
+@seed_option("all random numbers")
+@click.option(
+    "--out", type=AnyPath, help="File for the calibration.  [default: FILE with -calibration added]"
+)
+@click.option("--overwrite", is_flag=True, help="Replace the output file.")
+@threads_option
+def calibrate(
+    file: Path,
+    traces: tuple[Path, ...],
+    prior: str | None,
+    sensors: tuple[str, ...] | None,
+    models: int,
+    seed: int,
+    out: Path | None,
+    overwrite: bool,
+    threads: int | None,
+) -> None:
+    """Fit models of the robot of the repertoire FILE to what it did while it was whole.
+
+    They differ from the model as built in masses, friction, motors, damping, delay and sensors. `recover`
+    uses what lies next to the repertoire, or takes it by --calibration; `train` and `evaluate` take it by
+    --randomization.
+    """
+    import surefoot
+
+    out = out or result_files(file).calibration
+    for path in traces:
+        check_different(path, out)
+    calibration = surefoot.calibrate(
+        file,
+        traces,
+        prior=prior,
+        sensors=sensors,
+        models=models,
+        seed=seed,
+        out=out,
+        overwrite=overwrite,
+        threads=threads,
+        progress=True,
+    )
+    print_calibration(calibration)
+    console.print(f"saved {out}")
+
+
+def print_calibration(calibration: "Calibration") -> None:
+    """What the traces tell, and how well they are reproduced."""
+    intervals = calibration.intervals
+    width = max(len(interval.name) for interval in intervals) + 2
+    console.print(f"{'in 9 of 10 cases':<{width}}{'before':>18}{'now':>22}{'median':>9}")
+    for interval in intervals:
+        prior_text, now_text = (
+            f"{low:.3g} to {high:.3g}" for low, high in (interval.prior, (interval.low, interval.high))
+        )
+        remark = "" if interval.told else "  hardly told by these traces"
+        console.print(
+            f"{interval.name:<{width}}{prior_text:>18}{now_text:>22}{interval.middle:>9.3g}{remark}"
+        )
+    for gait in calibration.gaits:
+        (built, built_std), (now, now_std) = gait.as_built, gait.calibrated
+        console.print(
+            f"{gait.name}: {gait.distance:.2f} m in {gait.steps} control steps; as built {built:.2f} ± "
+            f"{built_std:.2f} m, calibrated {now:.2f} ± {now_std:.2f} m; sensors of {gait.joint} "
+            f"are off by {gait.off:.2f} standard deviations, as built by up to {gait.off_as_built:.2f}"
+        )

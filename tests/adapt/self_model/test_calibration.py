@@ -1,0 +1,172 @@
+"""Calibration: it finds the models that do what the robot did, and says so where none does."""
+
+from functools import cache
+
+import numpy as np
+import pytest
+from small_minds import short_gaits
+
+import surefoot
+from adapt.damage.damage import Combination
+from adapt.self_model.calibrating import calibrate
+from adapt.self_model.calibration import read_calibration, read_randomization, read_traces, write_calibration
+from adapt.self_model.twin import Run, Thinking, Twin
+from robots.deployment.traces import read_trace
+from robots.description import Draw, Randomization
+from robots.errors import InvalidFileError, InvalidValueError
+from robots.evaluations import Request
+from robots.randomization import draw, draw_models, model_of
+from robots.robot import load_robot
+from robots.simulation.simulation import Simulation
+
+PRIOR = Randomization(strength=(0.6, 1.4), delay=(0, 2), damping=(0.5, 1.5))
+ROW = 7
+
+
+def trace_of(robot, seed=3):
+    """What the gait does on a robot."""
+    with Simulation(robot, threads=1) as simulation:
+        solution = short_gaits().elites.solutions[[ROW]]
+        return simulation.evaluate(solution, np.array([seed]), request=Request(traces=True)).traces[0]
+
+
+@cache
+def truth() -> Draw:
+    ranges = Randomization(strength=(0.8, 1.2), delay=(1, 1), damping=(0.7, 1.3))
+    return draw(short_gaits().robot, np.random.default_rng(4), ranges)
+
+
+@cache
+def calibrated():
+    gaits = short_gaits()
+    trace = trace_of(model_of(gaits.robot, truth(), "the real one"))
+    return calibrate(gaits, [(ROW, trace)], prior=PRIOR, models=60, threads=2)
+
+
+def test_it_finds_the_parameters_with_their_intervals():
+    found = {interval.name: interval for interval in calibrated().intervals}
+    robot = short_gaits().robot
+    strengths = [interval for name, interval in found.items() if name.startswith("strength")]
+    assert len(strengths) == robot.action_dim
+    errors = np.array([one.middle for one in strengths]) - truth().strength
+    assert np.abs(errors).mean() < 0.03  # 0.1 from the model as built
+    inside = [one.low <= true <= one.high for one, true in zip(strengths, truth().strength, strict=True)]
+    assert np.mean(inside) > 0.7
+    assert all(one.told for one in strengths)
+    assert found["delay [steps]"].middle == 1
+    assert found["damping"].middle == pytest.approx(truth().damping, abs=0.1)
+
+
+def test_it_does_not_depend_on_threads():
+    trace = trace_of(short_gaits().robot)
+    prior = Randomization(friction=(0.5, 1.5))
+    several = [
+        calibrate(short_gaits(), [(ROW, trace)], prior=prior, models=8, threads=threads).values
+        for threads in (1, 2)
+    ]
+    np.testing.assert_array_equal(*several)
+
+
+def test_a_damaged_robot_or_another_gait_is_refused():
+    from adapt.damage.text import parse_damage
+
+    gaits = short_gaits()
+    damaged = trace_of(parse_damage("joint=left_front_femur:locked@0.5", gaits.robot).apply(gaits.robot))
+    for row, trace in ((ROW, damaged), (20, trace_of(gaits.robot))):
+        with pytest.raises(InvalidValueError, match="no model within the ranges"):
+            calibrate(gaits, [(row, trace)], prior=PRIOR, models=50, threads=2)
+    with pytest.raises(InvalidValueError, match="at least one gait"):
+        calibrate(gaits, [])
+    with pytest.raises(InvalidValueError, match="at least 40 models"):
+        calibrate(gaits, [(ROW, damaged)], prior=PRIOR, models=39)
+
+
+def test_a_file_holds_it(tmp_path):
+    path, robot = tmp_path / "c.h5", short_gaits().robot
+    write_calibration(path, calibrated())
+    again = read_calibration(path, robot)
+    np.testing.assert_array_equal(again.values, calibrated().values)
+    assert again.gaits == calibrated().gaits
+    assert read_randomization(path) == calibrated().randomization
+    with pytest.raises(InvalidFileError, match="another robot, hexapod"):
+        read_calibration(path, load_robot("ant"))
+    path.write_bytes(path.read_bytes()[:-100])
+    with pytest.raises(InvalidFileError):
+        read_calibration(path, robot)
+
+
+def test_models_for_training_are_those_of_the_calibration():
+    models = draw_models(short_gaits().robot, calibrated().randomization)
+    assert len(models) == 16
+    gains = np.array([model.physics.actuator_gainprm[:, 0] for model in models])
+    factors = gains / short_gaits().robot.physics.actuator_gainprm[:, 0]
+    names = calibrated().parameters.names
+    strengths = calibrated().values[:16, [name.startswith("strength") for name in names]]
+    np.testing.assert_allclose(factors, strengths)
+    with pytest.raises(InvalidValueError, match="not of the ant"):
+        draw_models(load_robot("ant"), calibrated().randomization)
+
+
+def test_thinking_begins_with_it():
+    thinking = Thinking(short_gaits(), None, 100, calibration=calibrated(), threads=1)
+    ((row, trace),) = thinking.before
+    assert row == ROW
+    healthy = Twin(thinking).run([Run(Combination(), ROW, 3)], traced=True).traces[0]
+    built = trace_of(short_gaits().robot)
+    assert np.abs(healthy - trace).mean() < 0.3 * np.abs(built - trace).mean()
+
+
+def test_offset_is_what_a_sensor_reads_too_much():
+    robot = load_robot("hexapod")
+    neutral = draw(robot, np.random.default_rng(1), Randomization())
+    offset = tuple(0.1 if name == "left_front_femur" else 0.0 for name in robot.description.joints)
+    turned = model_of(robot, neutral.model_copy(update={"offset": offset}), "turned")
+    import mujoco
+
+    poses = []
+    for one, angle in ((robot, 0.2), (turned, 0.3)):  # the same pose
+        data = mujoco.MjData(one.physics)
+        data.joint("left_front_femur").qpos[0] = angle
+        mujoco.mj_forward(one.physics, data)
+        poses.append(data.xpos.copy())
+    np.testing.assert_allclose(*poses, atol=1e-12)
+
+
+class TestTraces:
+    def test_what_deploy_writes_is_the_trace(self, tmp_path):
+        gaits, path = short_gaits(), tmp_path / "walk.csv"
+        damage, seconds = "all:delay@2", 60 * gaits.robot.control_step
+        surefoot.deploy(gaits, gaits.cell(ROW), damage=damage, seconds=seconds, seed=3, csv=path)
+        neutral = draw(gaits.robot, np.random.default_rng(1), Randomization(delay=(2, 2)))
+        ((row, trace),) = read_traces([tmp_path], gaits)
+        assert row == ROW
+        np.testing.assert_allclose(trace, trace_of(model_of(gaits.robot, neutral, "late")), atol=1e-4)
+
+    @pytest.mark.parametrize(
+        ("change", "message"),
+        [
+            (lambda text: text.replace("left_front_coxa angle", "hip angle"), "no column 'left_front_coxa"),
+            (lambda text: text[:-8], "no whole CSV"),
+            (lambda text: text[:-10] + '1"\n', "several gaits"),
+            (lambda text: text[: text.rindex(",0.")], "finite|several"),
+            (lambda text: text.replace(text.splitlines()[2].split(",")[12], "nan"), "row"),
+            (lambda text: text.replace("cell ", "cell 9,"), "lacks"),
+            (lambda text: "", "no trace"),
+            (lambda text: text.splitlines()[0], "no rows"),
+        ],
+    )
+    def test_what_is_none_is_refused(self, tmp_path, change, message):
+        gaits, path = short_gaits(), tmp_path / "walk.csv"
+        surefoot.deploy(gaits, gaits.cell(ROW), seconds=0.2, seed=3, csv=path)
+        path.write_text(change(path.read_text()))
+        with pytest.raises(InvalidFileError, match=message):
+            read_traces([path], gaits)
+
+    def test_one_of_another_robot_is_refused(self, tmp_path):
+        gaits, path = short_gaits(), tmp_path / "walk.csv"
+        surefoot.deploy(gaits, gaits.cell(ROW), seconds=0.2, seed=3, csv=path)
+        with pytest.raises(InvalidFileError, match="no trace of the ant"):
+            read_trace(path, load_robot("ant"))
+        (tmp_path / "empty").mkdir()
+        with pytest.raises(InvalidFileError, match=r"no \.csv"):
+            read_traces([tmp_path / "empty"], gaits)
