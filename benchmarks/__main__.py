@@ -134,6 +134,27 @@ def bench_recoveries(folder: Path, out: Path) -> None:
     _deliver(run_recoveries(out, folder, say=console.print), None)
 
 
+@benchmarks.command("calibration")
+@click.argument("source", type=AnyPath, default=Path("hexapod"))
+@click.option("--robots", type=Positive, default=8, show_default=True, help="That differ from the model.")
+@click.option("--refined", type=Seed, default=4, show_default=True, help="On how many gaits are refined.")
+@click.option("--episodes", type=Positive, default=2000, show_default=True, help="Of each refinement.")
+@click.option(
+    "--out", type=AnyPath, default=Path("calibration.csv"), show_default=True, help="A row per robot."
+)
+def bench_calibration(source: Path, robots: int, refined: int, episodes: int, out: Path) -> None:
+    """What a calibration is worth across the reality gap: parameters, diagnoses and refined gaits."""
+    from benchmarks.calibration import measure_calibrations
+    from repertoire.storage.repertoires import read_repertoire
+    from surefoot.shipped import repertoire_path
+
+    check_writable(out)
+    repertoire = read_repertoire(repertoire_path(source))
+    measure_calibrations(
+        repertoire, out, robots=robots, refined=refined, episodes=episodes, say=console.print
+    )
+
+
 @benchmarks.command("fuzz")
 @click.option("--cases", type=Positive, default=10_000, show_default=True, help="How many files to change.")
 @click.option("--first", type=Seed, default=0, show_default=True, help="Number of the first case.")

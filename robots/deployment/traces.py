@@ -54,10 +54,15 @@ def _columns(table: pd.DataFrame, robot: Robot) -> tuple[str, np.ndarray]:
     table = table.iloc[: robot.description.episode_steps]
     found = [pd.to_numeric(table[name], errors="coerce") for name in ("time [s]", *names)]
     values = np.array(found, np.float64).T
-    wrong = np.flatnonzero(~np.isfinite(values).all(axis=1))
-    if len(wrong) or not len(table):
-        row = f"row {wrong[0] + 1} has something else" if len(wrong) else "it has no rows"
-        raise InvalidValueError(f"there must be rows of finite numbers, but {row}")
+    if not len(table):
+        raise InvalidValueError("it has no rows")
+    wrong = np.argwhere(~np.isfinite(values))
+    if len(wrong):
+        row, column = wrong[0]
+        name = ("time [s]", *names)[column]
+        raise InvalidValueError(
+            f"numbers must be finite, but {shown(name)} is {shown(table[name].iloc[row])} in row {row + 1}"
+        )
     gaits = table["gait"].unique()
     if len(gaits) > 1:
         raise InvalidValueError(f"it is of several gaits: {shown(gaits[0])} and {shown(gaits[1])}")

@@ -74,7 +74,7 @@ def test_a_damaged_robot_or_another_gait_is_refused():
     damaged = trace_of(parse_damage("joint=left_front_femur:locked@0.5", gaits.robot).apply(gaits.robot))
     for row, trace in ((ROW, damaged), (20, trace_of(gaits.robot))):
         with pytest.raises(InvalidValueError, match="no model within the ranges"):
-            calibrate(gaits, [(row, trace)], prior=PRIOR, models=50, threads=2)
+            calibrate(gaits, [(row, trace)], prior=PRIOR, models=40, threads=2)
     with pytest.raises(InvalidValueError, match="at least one gait"):
         calibrate(gaits, [])
     with pytest.raises(InvalidValueError, match="at least 40 models"):
@@ -148,7 +148,7 @@ class TestTraces:
             (lambda text: text.replace("left_front_coxa angle", "hip angle"), "no column 'left_front_coxa"),
             (lambda text: text[:-8], "no whole CSV"),
             (lambda text: text[:-10] + '1"\n', "several gaits"),
-            (lambda text: text[: text.rindex(",0.")], "finite|several"),
+            (lambda text: text[: text.rindex(",0.")], "several gaits"),
             (lambda text: text.replace(text.splitlines()[2].split(",")[12], "nan"), "row"),
             (lambda text: text.replace("cell ", "cell 9,"), "lacks"),
             (lambda text: "", "no trace"),
