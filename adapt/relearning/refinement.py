@@ -16,6 +16,7 @@ from robots.simulation.episodes import Episodes
 
 _SHORT = 0.4  # of an episode's length that all runs have at first: whoever walks there learns to last later
 _AT_FIRST = 0.6  # share of the budget after which episodes have their whole length
+_LENIENT = 0.8  # share of the budget after which a fall costs what the objective says
 _SMALL = 100  # parameters up to which a full covariance matrix pays; above it, a few direction vectors
 _TRIED = 2  # short episodes of each gait that the search may start from
 _FINALS = 8  # episodes of each gait that may be where the search starts, and of what it ends with
@@ -61,12 +62,12 @@ def refine(
 
     It starts from the gait that gets furthest in two fifths of an episode, whether it falls later or not:
     what walks and then falls is a better start than what stands. Three fifths of the search have episodes of
-    that length, and in all of it falls cost less than by the objective. Gaits of up to 100 parameters are
-    searched by CMA-ES (Hansen 2016), others by LM-MA-ES (Loshchilov et al. 2019). All samples of a generation
-    run on the same models, from the same seeds: what sets them apart is not that one started more luckily. In
-    each generation these are others, so that nothing is learned by heart. The mean of the search distribution
-    is the result if in fresh episodes of the whole length it does better than the known gaits by more than
-    the standard error.
+    that length, and until its last fifth falls cost less than by the objective. Gaits of up to 100 parameters
+    are searched by CMA-ES (Hansen 2016), others by LM-MA-ES (Loshchilov et al. 2019). All samples of a
+    generation run on the same models, from the same seeds: what sets them apart is not that one started more
+    luckily. In each generation these are others, so that nothing is learned by heart. The mean of the search
+    distribution is the result if in fresh episodes of the whole length it does better than the known gaits by
+    more than the standard error.
 
     Args:
         robots: the models, at least one.
@@ -95,7 +96,7 @@ def refine(
             if search.steps == short and search.spent >= _AT_FIRST * budget:
                 search.last(whole)
             samples = strategy.ask()
-            values = search.values(samples)
+            values = search.values(samples, lenient=search.spent < _LENIENT * budget)
             order = np.argsort(-values, kind="stable")
             strategy.tell(order)
             if on_progress:
@@ -155,12 +156,13 @@ class _Search:
         rows = np.argsort(-self._distances(solutions, _TRIED), kind="stable")[:_FINALS]
         return int(rows[np.argmax(self._distances(solutions[rows], _FINALS))])
 
-    def values(self, samples: np.ndarray) -> np.ndarray:
+    def values(self, samples: np.ndarray, *, lenient: bool) -> np.ndarray:
         """Mean objectives of the samples of a generation, (n,)."""
         models = min(_MODELS, len(self._robots))
         self._generation += 1
         episodes = self._run(samples, models, _GENERATION, (self._generation - 1) * models)
-        return _means(self._objective.lenient(self.steps).of(episodes), len(samples))
+        objective = self._objective.lenient(self.steps) if lenient else self._objective
+        return _means(objective.of(episodes), len(samples))
 
     def finals(self, solutions: np.ndarray) -> np.ndarray:
         """Objectives of k gaits in fresh episodes, the same for all, (k, 8)."""
