@@ -47,5 +47,5 @@ def test_a_robot_walks_as_it_is_drafted(model: str, length: float, tmp_path: Pat
     robot = str(draft_robot(tmp_path / f"{model}.xml").path)
     with start_training(robot, "sep-cma-mae", out=tmp_path, evaluations=800, seed=1) as training:
         training.run(None)
-        distance = training.progress().metrics.best  # in 5 s, the objective of a drafted robot
-    assert distance / 5 > length / 4, "a quarter of its length per second; half of it after 5,000 evaluations"
+        distance = training.progress().metrics.best  # in 5 s, less what drift and turning cost
+    assert distance / 5 > length / 6, "a sixth of its length per second"

@@ -15,6 +15,7 @@ from robots.seeds import SeedFamily, derive_seeds
 from robots.simulation.episodes import Episodes
 
 _SHORT = 0.4  # of an episode's length that all runs have at first: whoever walks there learns to last later
+_SHORTEST = 2.0  # seconds: in less, a robot hardly gets going
 _AT_FIRST = 0.6  # share of the budget after which episodes have their whole length
 _LENIENT = 0.8  # share of the budget after which a fall costs what the objective says
 _SMALL = 100  # parameters up to which a full covariance matrix pays; above it, a few direction vectors
@@ -60,10 +61,10 @@ def refine(
 ) -> Refinement:
     """Search by an evolution strategy for a gait that does better on average over some models.
 
-    It starts from the gait that gets furthest in two fifths of an episode, whether it falls later or not:
-    what walks and then falls is a better start than what stands. Three fifths of the search have episodes of
-    that length, and until its last fifth falls cost less than by the objective. Gaits of up to 100 parameters
-    are searched by CMA-ES (Hansen 2016), others by LM-MA-ES (Loshchilov et al. 2019). All samples of a
+    It starts from the gait that gets furthest in two fifths of an episode (in two seconds at least), whether
+    it falls later or not: what walks and then falls is a better start than what stands. Three fifths of the
+    search have episodes of that length, and until its last fifth falls cost less than by the objective. Gaits
+    of up to 100 parameters are searched by CMA-ES (Hansen 2016), others by LM-MA-ES (Loshchilov et al. 2019). All samples of a
     generation run on the same models, from the same seeds: what sets them apart is not that one started more
     luckily. In each generation these are others, so that nothing is learned by heart. The mean of the search
     distribution is the result if in fresh episodes of the whole length it does better than the known gaits by
@@ -83,7 +84,7 @@ def refine(
     whole = robots[0].description.episode_steps
     search = _Search(robots, objective, whole, seed, number, threads)
     try:
-        short = max(1, round(_SHORT * whole))
+        short = min(whole, max(round(_SHORT * whole), round(_SHORTEST / robots[0].control_step)))
         search.last(short)
         start = search.start(solutions)
         sigma = settings.sigma0 or float(np.clip(_SCALE * solutions[start].std(), _LEAST_SIGMA, _MOST_SIGMA))
