@@ -64,11 +64,11 @@ def refine(
     It starts from the gait that gets furthest in two fifths of an episode (in two seconds at least), whether
     it falls later or not: what walks and then falls is a better start than what stands. Three fifths of the
     search have episodes of that length, and until its last fifth falls cost less than by the objective. Gaits
-    of up to 100 parameters are searched by CMA-ES (Hansen 2016), others by LM-MA-ES (Loshchilov et al. 2019). All samples of a
-    generation run on the same models, from the same seeds: what sets them apart is not that one started more
-    luckily. In each generation these are others, so that nothing is learned by heart. The mean of the search
-    distribution is the result if in fresh episodes of the whole length it does better than the known gaits by
-    more than the standard error.
+    of up to 100 parameters are searched by CMA-ES (Hansen 2016), others by LM-MA-ES (Loshchilov et al. 2019).
+    All samples of a generation run on the same models, from the same seeds: what sets them apart is not that
+    one started more luckily. In each generation these are others, so that nothing is learned by heart. The
+    mean of the search distribution is the result if in fresh episodes of the whole length it does better than
+    the known gaits by more than the standard error.
 
     Args:
         robots: the models, at least one.
