@@ -7,11 +7,14 @@ from pathlib import Path
 
 import pytest
 
+import surefoot
 from repertoire.training.runs import start_training
 from robots.importing.draft import draft_robot
+from robots.link.export import export_gait
 
 EXAMPLES = Path(__file__).parent.parent / "examples"
 ARGUMENTS = {
+    "onnx_walk.py": ["{folder}/gait.onnx", str(EXAMPLES.parent / "robots/models/hexapod/hexapod.xml"), "1"],
     "explicit_pd.py": ["hexapod", "1"],
     "train_and_recover.py": ["{folder}", "160"],
     "evaluate_controllers.py": ["20"],
@@ -20,6 +23,7 @@ ARGUMENTS = {
     "rehearse_hexapod.py": ["{folder}", "0.0001", "2"],
 }
 EXPECTED = {
+    "onnx_walk.py": " m",
     "explicit_pd.py": "in plain MuJoCo 2",
     "train_and_recover.py": "walk on with the gait of cell",
     "evaluate_controllers.py": "best objective",
@@ -33,6 +37,9 @@ EXPECTED = {
 @pytest.mark.parametrize("name", sorted(path.name for path in EXAMPLES.glob("*.py")))
 def test_an_example(name: str, tmp_path: Path) -> None:
     arguments = [argument.format(folder=tmp_path) for argument in ARGUMENTS.get(name, [])]
+    if name == "onnx_walk.py":
+        gaits = surefoot.load("hexapod")
+        export_gait(gaits.robot, gaits.elites.solutions[gaits.best()], tmp_path / "gait.onnx", gait="best")
     command = [sys.executable, "-W", "error", str(EXAMPLES / name), *arguments]
     finished = subprocess.run(command, capture_output=True, text=True, cwd=tmp_path)
     assert finished.returncode == 0, finished.stderr

@@ -16,7 +16,10 @@ from surefoot.commands.main import cli
 DOCS = Path(__file__).parent.parent / "docs"
 PAGES = (
     "quickstart.md",
-    *(f"tutorials/{name}.md" for name in ("train", "recover", "own-problem", "cluster", "paper")),
+    *(
+        f"tutorials/{name}.md"
+        for name in ("train", "recover", "own-problem", "cluster", "paper", "onto-a-robot")
+    ),
 )
 BLOCK = re.compile(r"(?:<!-- not run: ([^>]+) -->\n)?^```(sh|python)\n(.*?)^```", re.MULTILINE | re.DOTALL)
 SMALL = {  # of commands and of Python, so that a page takes seconds

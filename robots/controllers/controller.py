@@ -88,6 +88,13 @@ class Controller(ABC):
             memory: that of `arguments`.
         """
 
+    def period(self, parameters: np.ndarray) -> np.ndarray | None:
+        """The actions of every control step of a period, (samples, a) float32, of a gait that repeats itself.
+
+        None, as by default, of controllers whose actions do not depend on the step alone.
+        """
+        return None
+
     @abstractmethod
     def fold(self, parameters: np.ndarray, mean: np.ndarray, std: np.ndarray) -> np.ndarray:
         """Return controllers that do with observations what these do with normalised ones, (x - mean) / std.

@@ -118,6 +118,12 @@ class Periodic(Controller):
         """Write the actions of every control step of a period, (samples, a) float32."""
         _tabulate(parameters, np.array(self.signals), np.array(self.signs), memory)
 
+    def period(self, parameters: np.ndarray) -> np.ndarray:
+        """See `Controller.period`."""
+        _, table = self.arguments()
+        self.prepare(self.checked_parameters(parameters), table)
+        return table
+
     def fold(self, parameters: np.ndarray, mean: np.ndarray, std: np.ndarray) -> np.ndarray:
         """See `Controller.fold`: these controllers ignore observations."""
         return np.array(parameters)

@@ -26,6 +26,7 @@ COMMANDS = {
     "deploy": "Run one gait of a repertoire on its robot, healthy or damaged.",
     "evaluate": "Measure every gait of a repertoire again over several episodes (corrected metrics).",
     "explore": "Show a repertoire in the browser: its gaits, what damage does to them, and recoveries.",
+    "export": "Write one gait of a repertoire as ONNX, for the computer of a robot.",
     "merge": "Put several repertoires into one: the best gait of each cell.",
     "recover": "Break the robot of a repertoire, and find a gait that still works.",
     "rehearse": "Try every gait of a repertoire under a library of damages, before anything breaks.",

@@ -1,0 +1,119 @@
+"""`Interface`: what a computer on a robot must know of it: joints, gains, what actions mean."""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass
+from functools import cached_property
+from typing import NamedTuple
+
+import numpy as np
+
+from robots.motors import Motors, motor_of
+from robots.robot import Robot
+
+
+class Entry(NamedTuple):
+    """A number of an observation: scale · (quantity - zero), clipped to ±5.
+
+    Attributes:
+        name: of the quantity.
+        unit: of it, "" if it has none.
+        scale: see above.
+        zero: see above.
+    """
+
+    name: str
+    unit: str = ""
+    scale: float = 1.0
+    zero: float = 0.0
+
+
+def observation_entries(robot: Robot) -> tuple[Entry, ...]:
+    """The numbers that a robot's controller sees, in order."""
+    ranges = dict(zip(robot.description.joints, robot.joint_ranges.tolist(), strict=True))
+    torso = {"height above the start": ("m", 1.0), "roll": ("rad", 1.0), "pitch": ("rad", 1.0)}
+    torso |= {f"{way} speed": ("m/s", 0.3) for way in ("forward", "sideward", "upward")}
+    found = []
+    for name in robot.observation_names:
+        joint, _, what = name.rpartition(" ")
+        if name in torso:
+            found.append(Entry(name, *torso[name]))
+        elif what == "position" and joint in ranges:
+            low, high = ranges[joint]
+            found.append(Entry(name, "rad", 2 / (high - low), (low + high) / 2))
+        elif what == "speed" and joint in ranges:
+            found.append(Entry(name, "rad/s", 0.1))
+        else:
+            found.append(Entry(name))
+    return tuple(found)
+
+
+@dataclass(frozen=True, eq=False)
+class Interface:
+    """What actions mean on a robot: (j,) each, in the order of the actions.
+
+    An action a from -1 to 1 commands, with q and q̇ of the joint,
+
+        torque = kp · (offset + scale · a - q) - kd · q̇              of a servo
+        torque = torque_offset + torque_scale · a - kd · q̇           of a motor, where kp is 0
+
+    limited to ± `limit`.
+
+    Attributes:
+        robot: whole.
+        kp: [N·m/rad or N/m], as simulated.
+        kd: [N·m·s/rad or N·s/m], as simulated.
+        offset: where the action 0 sends a servo [rad or m].
+        scale: how far the action 1 sends it from there.
+        torque_offset: [N·m or N].
+        torque_scale: likewise.
+        limit: greatest torque; inf without limits.
+        motors: number of each joint's motor on the robot: that of its actuator in the MJCF.
+    """
+
+    robot: Robot
+    kp: np.ndarray
+    kd: np.ndarray
+    offset: np.ndarray
+    scale: np.ndarray
+    torque_offset: np.ndarray
+    torque_scale: np.ndarray
+    limit: np.ndarray
+    motors: np.ndarray
+
+    @classmethod
+    def of(cls, robot: Robot) -> Interface:
+        """Read it off a robot's model."""
+        joints = robot.description.joints
+        motors = Motors.of(robot.physics, joints)
+        plain = np.where(motors.servos, 0.0, motors.gear)
+        offset = motors.targets(0.0)
+        return cls(
+            robot,
+            motors.stiffness,
+            motors.damping,
+            offset,
+            motors.targets(1.0) - offset,
+            plain * (motors.gain * (motors.low + motors.high) / 2 + motors.bias),
+            plain * motors.gain * (motors.high - motors.low) / 2,
+            motors.greatest,
+            np.array([motor_of(robot.physics, joint) for joint in joints]),
+        )
+
+    @property
+    def servos(self) -> np.ndarray:
+        """Whether each is told positions, not torques, (j,) bool."""
+        return self.kp != 0
+
+    @property
+    def action_scale(self) -> np.ndarray:
+        """What the action 1 adds: to a servo's position, to a motor's torque."""
+        return np.where(self.servos, self.scale, self.torque_scale)
+
+    @cached_property
+    def model_hash(self) -> str:
+        """SHA-256 of the MJCF, the joints and the gains: robots that differ in it are not the same."""
+        numbers = (self.kp, self.kd, self.offset, self.scale, self.torque_offset, self.torque_scale)
+        texts = [self.robot.xml, *self.robot.description.joints, *(repr(n.tolist()) for n in numbers)]
+        return hashlib.sha256("\n".join(texts).encode()).hexdigest()

@@ -1,0 +1,105 @@
+"""Exported gaits do what the simulation does, and say what a robot must be told."""
+
+import copy
+import json
+from dataclasses import replace
+
+import numpy as np
+import onnx
+import onnxruntime
+import pytest
+
+from robots.errors import InvalidValueError
+from robots.link.export import deploy_yaml, onnx_model
+from robots.link.interface import Interface, observation_entries
+from robots.motors import motor_of
+from robots.robot import Robot, load_robot
+from robots.simulation.stepper import Stepper
+
+
+def session(model: onnx.ModelProto) -> onnxruntime.InferenceSession:
+    return onnxruntime.InferenceSession(model.SerializeToString(), providers=["CPUExecutionProvider"])
+
+
+def test_a_network_answers_recorded_observations_alike(ant: Robot, controllers: np.ndarray) -> None:
+    model = onnx_model(ant, controllers[0], gait="cell 1,2")
+    assert [opset.version for opset in model.opset_import] == [17]
+    assert model.ir_version == 8
+    gait, stepper, off = session(model), Stepper(ant), []
+    stepper.reset(1)
+    for _ in range(300):
+        observation = stepper.state.observation.copy()
+        action = ant.controller.act(controllers[0], observation, 0)
+        off.append(gait.run(["actions"], {"obs": observation[None]})[0][0] - action)
+        stepper.step(action)
+    assert np.abs(off).max() < 1e-5
+
+
+def test_a_periodic_gait_answers_alike_in_every_step_of_any_period() -> None:
+    robot = load_robot("hexapod")
+    parameters = robot.controller.initial(np.random.default_rng(1))
+    gait = session(onnx_model(robot, parameters, gait="row 3"))
+    for step in range(-60, 1000, 7):
+        phase = np.float32([[step * robot.control_step]])  # its period is 1 s
+        found = gait.run(["actions"], {"phase": phase})[0][0]
+        np.testing.assert_array_equal(found, robot.controller.act(parameters, np.zeros(50), step % 50))
+
+
+def test_metadata_say_at_full_precision_what_is_simulated(ant: Robot, controllers: np.ndarray) -> None:
+    hexapod = _reversed_motors(load_robot("hexapod"))
+    parameters = hexapod.controller.initial(np.random.default_rng(1))
+    told = session(onnx_model(hexapod, parameters, gait="row 3")).get_modelmeta().custom_metadata_map
+    joints, details = told["joint_names"].split(","), json.loads(told["surefoot"])
+    for joint, kp, action in zip(joints, json.loads(told["kp"]), details["actions"], strict=True):
+        assert kp == -hexapod.physics.actuator_biasprm[motor_of(hexapod.physics, joint), 1] == action["kp"]
+    assert [float(kp) for kp in told["joint_stiffness"].split(",")] == json.loads(told["kp"])
+    assert (details["control_step"], details["period"], details["observation"]) == (0.02, 1.0, [])
+    network = session(onnx_model(ant, controllers[0], gait="row 3")).get_modelmeta().custom_metadata_map
+    assert (
+        len(network["observation_names"].split(","))
+        == len(network["observation_terms_scale"].split(","))
+        == 28
+    )
+    assert {action["kind"] for action in json.loads(network["surefoot"])["actions"]} == {"torque"}
+
+
+def test_entries_are_what_the_controller_sees(ant: Robot) -> None:
+    stepper = Stepper(ant)
+    seen = dict(zip(ant.observation_names, stepper.reset(3), strict=True))
+    entries = {entry.name: entry for entry in observation_entries(ant)}
+    for joint in ant.description.joints:
+        entry = entries[f"{joint} position"]
+        angle = stepper.data.qpos[ant.physics.joint(joint).qposadr[0]]
+        assert seen[entry.name] == pytest.approx(entry.scale * (angle - entry.zero), abs=1e-6)
+
+
+def _reversed_motors(robot: Robot) -> Robot:
+    """Its joints in the opposite order of its motors, each of another stiffness."""
+    physics = copy.copy(robot.physics)
+    physics.actuator_gainprm[:, 0] = 10.0 + np.arange(physics.nu) / 3
+    physics.actuator_biasprm[:, 1] = -physics.actuator_gainprm[:, 0]
+    joints = robot.description.joints[::-1]
+    description = robot.description.model_copy(update={"joints": joints})
+    return replace(robot, description=description, physics=physics, joint_ranges=robot.joint_ranges[::-1])
+
+
+def test_gains_of_deploy_yaml_are_by_motor_and_targets_go_through_the_map() -> None:
+    robot = _reversed_motors(load_robot("hexapod"))
+    told, face, action = deploy_yaml(robot), Interface.of(robot), np.linspace(-1, 1, 18)
+    term = told["actions"]["JointPositionAction"]
+    targets = np.array(term["scale"]) * action + term["offset"]
+    motors = [{"kp": kp, "kd": kd} for kp, kd in zip(told["stiffness"], told["damping"], strict=True)]
+    for target, motor in zip(targets, told["joint_ids_map"], strict=True):  # as the runtime sends them
+        motors[motor]["q"] = target
+    for j, joint in enumerate(robot.description.joints):
+        motor = motors[motor_of(robot.physics, joint)]
+        assert (motor["kp"], motor["kd"]) == (face.kp[j], face.kd[j])
+        assert motor["q"] == pytest.approx(face.offset[j] + face.scale[j] * action[j])
+    assert told["joint_ids_map"] == list(range(18))[::-1]
+
+
+def test_what_cannot_be_exported_is_refused(ant: Robot, controllers: np.ndarray) -> None:
+    with pytest.raises(InvalidValueError, match="not finite"):
+        onnx_model(ant, controllers[0] * np.nan, gait="row 1")
+    with pytest.raises(InvalidValueError, match=r"front_left_hip of ant is told torques"):
+        deploy_yaml(ant)
