@@ -29,11 +29,13 @@ def film(
     seed: int,
     video: Path | None,
     caption: str | None = None,
+    on_frame: Callable[[], None] = lambda: None,
 ) -> Telemetry:
     """Deploy a controller as `deploy` does, and film it where a `video` to write, .mp4 or .gif, is asked for.
 
     The caption is the first line of an overlay that tells how it goes; without one there is no overlay, and
-    feet that touch the floor do not light up.
+    feet that touch the floor do not light up. `on_frame` is called with every frame; what it raises ends the
+    film, and no file is left.
 
     Raises:
         RenderingError: no video can be encoded here.
@@ -50,12 +52,17 @@ def film(
         Camera(robot.model, width=width, height=height) as camera,
     ):
         draw = _annotated(camera, robot, caption) if caption else lambda data, _: camera.frame(data)
+
+        def add(data: mujoco.MjData, moment: Moment) -> None:
+            on_frame()
+            writer.add(draw(data, moment))
+
         return deploy(
             robot,
             parameters,
             seconds=seconds,
             seed=seed,
-            on_frame=lambda data, moment: writer.add(draw(data, moment)),
+            on_frame=add,
             frame_every=every,
         )
 

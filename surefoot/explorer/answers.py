@@ -1,14 +1,19 @@
 """`Answers`: what the page is told of a gait or a recovery; `docs/tutorials/explorer.md` has a list."""
 
+import base64
+import re
 import threading
 from collections.abc import Callable
 from dataclasses import asdict
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import numpy as np
 
 from adapt.records import Recovery, Trial, format_objective
 from adapt.selectors.selector import Selector
+from robots.deployment.film import film
 from robots.errors import InvalidValueError
 from robots.robot import Robot
 from surefoot.explorer.encoding import packed
@@ -73,6 +78,30 @@ class Answers:
             cancelled=cancel.is_set,
         )
         self.send({"type": "walked", "view": view})
+
+    def video(self, request: Message, cancel: threading.Event) -> None:
+        """Film the episode of a gait."""
+        explorer, damage, row = self.explorer, request["damage"], self._row(request["row"])
+        robot = explorer.robot(damage)
+
+        def on_frame() -> None:
+            if cancel.is_set():
+                raise CancelledError
+
+        with TemporaryDirectory() as folder:
+            made = Path(folder) / "walk.mp4"
+            film(
+                robot,
+                explorer.repertoire.gaits.solutions[row],
+                seconds=robot.control_step * robot.description.episode_steps,
+                seed=explorer.choice.seed,
+                video=made,
+                caption=f"{explorer.repertoire.label(row)}{' with ' + damage if damage else ''}",
+                on_frame=on_frame,
+            )
+            data = base64.b64encode(made.read_bytes()).decode("ascii")
+        name = re.sub(r"[^\w.@+-]+", "-", f"{robot.description.name}-{row}-{damage or 'healthy'}.mp4")
+        self.send({"type": "video", "view": request["view"], "name": name, "data": data})
 
     def recover(self, request: Message, cancel: threading.Event) -> None:
         """Show a recovery, trial after trial."""

@@ -7,11 +7,14 @@ import matplotlib
 import numpy as np
 
 from repertoire.plots import cell_regions, stack
+from repertoire.problems.record import ProblemRecord
 from repertoire.repertoire import Repertoire
 from surefoot.explorer.encoding import packed
 
 _SHADES = 64
 _CORNER_DIGITS = 4
+_MOST_RULED = 40  # cells next to each other that lines still tell apart
+_THICKNESS = (2, 5, 8)  # of lines, from the smallest blocks on [pixels]
 
 
 def describe_archive(repertoire: Repertoire) -> dict[str, Any]:
@@ -41,7 +44,8 @@ def describe_archive(repertoire: Repertoire) -> dict[str, Any]:
         "kind": kind,
         "columns": columns,
         "rows": rows,
-        "blocks": [list(grid[0::2]), list(grid[1::2])] if kind == "grid" else [[], []],
+        "rules": _rules(grid) if kind == "grid" else [],
+        "axes": _axes(problem, kind),
         "grid": list(grid),
         "cells": packed(elites.cells, "<u4"),
         "x": packed(x),
@@ -50,13 +54,32 @@ def describe_archive(repertoire: Repertoire) -> dict[str, Any]:
         "objectives": packed(elites.objectives),
         "measures": packed(elites.measures),
         "names": list(problem.measure_names),
-        "meaning": problem.measure_meaning,
         "shares": problem.measure_format.endswith("%"),
         "objective": problem.objective_name or "objective",
         "best": repertoire.best() if len(elites) else -1,
         "filled": f"{len(elites):,} of {math.prod(grid):,} cells have a solution",
         "shades": _shades(),
     }
+
+
+def _rules(grid: tuple[int, ...]) -> list[tuple[int, float, int]]:
+    """Lines between blocks of cells: 0 for vertical and 1 for horizontal ones, place as a share, pixels."""
+    rules = []
+    for axis, sizes in enumerate((grid[0::2], grid[1::2])):
+        counts = [int(count) for count in np.cumprod(sizes) if count <= _MOST_RULED]
+        for count, thickness in zip(reversed(counts), _THICKNESS, strict=False):
+            rules += [(axis, number / count, thickness) for number in range(1, count)]
+    return rules
+
+
+def _axes(problem: ProblemRecord, kind: str) -> str:
+    """Which measures the map's directions are, in words."""
+    words = [name.replace("_", " ") for name in problem.measure_names]
+    meaning = f" Each is the {problem.measure_meaning}." if problem.measure_meaning else ""
+    if kind == "profile":
+        return f"There is one line for each cell, as high as the objective: {', '.join(words)}.{meaning}"
+    right, up = (", and within each block ".join(words[first::2]) for first in (0, 1))
+    return f"To the right: {right}. Upwards: {up}.{meaning}"
 
 
 def _corners(region: np.ndarray) -> list[float]:

@@ -10,6 +10,7 @@ from robots.robot import Robot
 from surefoot.explorer.encoding import packed
 
 _SEEN_GROUPS = 3  # MuJoCo draws geoms of groups 0 to 2 unless it is told otherwise
+_MESH, _FIELD = mujoco.mjtGeom.mjGEOM_MESH, mujoco.mjtGeom.mjGEOM_HFIELD
 _RGB = int(mujoco.mjtTextureRole.mjTEXROLE_RGB)
 
 
@@ -32,10 +33,8 @@ def describe_scene(robot: Robot) -> dict[str, Any]:
         "measured": [list(feet).index(foot) for foot in robot.description.measures],
         "geoms": [_describe_geom(model, geom, legs[model.geom_bodyid[geom]]) for geom in shapes],
         "meshes": {
-            str(mesh): _mesh(model, mesh) for mesh in _used(model, shapes, mujoco.mjtGeom.mjGEOM_MESH)
-        },
-        "fields": {
-            str(one): _field(model, one) for one in _used(model, shapes, mujoco.mjtGeom.mjGEOM_HFIELD)
+            **{f"mesh {one}": _mesh(model, one) for one in _used(model, shapes, _MESH)},
+            **{f"hfield {one}": _field(model, one) for one in _used(model, shapes, _FIELD)},
         },
     }
 

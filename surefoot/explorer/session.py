@@ -1,7 +1,7 @@
 """`Session`: serves one visitor. Messages are JSON objects, both ways.
 
-A page asks with `do`: `walk` (a gait in one of two views), `recover` or `stop`. Everything else is refused
-in a sentence.
+A page asks with `do`: `walk` (a gait in one of two views), `video` (a film of a gait), `recover` or `stop`.
+Everything else is refused in a sentence.
 """
 
 import json
@@ -19,6 +19,8 @@ from surefoot.explorer.explorer import Explorer
 from surefoot.explorer.recording import CancelledError
 
 _VIEWS = (0, 1)
+_VIDEO = "video"  # which is made for no view
+_REQUESTS = ("walk", "video", "recover", "stop")
 _LONGEST_MESSAGE = 2000  # characters
 _MOST_WAITING = 20  # requests
 
@@ -28,7 +30,8 @@ log = logging.getLogger(__name__)
 class Session:
     """Serves one visitor, in a thread of its own; requests are worked on one after the other.
 
-    A view shows one thing at a time: a further request for it cancels what is under way.
+    A view shows one thing at a time: a further request for it cancels what is under way. Every further
+    request cancels a video that is being made.
 
     Args:
         explorer: the repertoire.
@@ -38,7 +41,9 @@ class Session:
     def __init__(self, explorer: Explorer, send: Callable[[Message], None]) -> None:
         self._answers, self._send = Answers(explorer, send), send
         self._requests: queue.Queue[tuple[Message, threading.Event] | None] = queue.Queue()
-        self._cancel = {view: threading.Event() for view in _VIEWS}
+        self._cancel: dict[int | str, threading.Event] = {
+            place: threading.Event() for place in (*_VIEWS, _VIDEO)
+        }
         self._closed = threading.Event()
         self.thread = threading.Thread(target=self._work, name="explorer session", daemon=True)
         self.thread.start()
@@ -47,14 +52,15 @@ class Session:
         """Take in a message of the page; whatever is wrong with it is answered in a sentence."""
         try:
             request = _read(text)
-            view = 0 if request["do"] != "walk" else request["view"]
-            self._cancel[view].set()
+            place = _VIDEO if request["do"] == "video" else request.get("view", 0)
+            for cancelled in (place, _VIDEO):
+                self._cancel[cancelled].set()
             if request["do"] == "stop":
                 return
             if self._requests.qsize() >= _MOST_WAITING:
                 raise InvalidValueError(f"{_MOST_WAITING} requests are waiting: wait until some are answered")
-            self._cancel[view] = threading.Event()
-            self._requests.put((request, self._cancel[view]))
+            self._cancel[place] = threading.Event()
+            self._requests.put((request, self._cancel[place]))
         except SurefootError as error:
             self._send({"type": "error", "text": str(error)})
 
@@ -72,8 +78,7 @@ class Session:
             try:
                 if cancel.is_set():
                     raise CancelledError
-                answer = self._answers.walk if request["do"] == "walk" else self._answers.recover
-                answer(request, cancel)
+                getattr(self._answers, request["do"])(request, cancel)
             except CancelledError:
                 self._send({"type": "stopped", "do": request["do"], "view": request.get("view", 0)})
             except Exception as error:
@@ -102,10 +107,10 @@ def _read(text: str) -> Message:
         found = json.loads(text)
     except (ValueError, RecursionError):
         found = None
-    if not isinstance(found, dict) or found.get("do") not in ("walk", "recover", "stop"):
-        raise InvalidValueError("a message must be a JSON object with do: walk, recover or stop")
+    if not isinstance(found, dict) or found.get("do") not in _REQUESTS:
+        raise InvalidValueError("a message must be a JSON object with do: walk, video, recover or stop")
     expected: dict[str, tuple[type, Any]] = {"damage": (str, ""), "pictures": (bool, False)}
-    if found["do"] == "walk":
+    if found["do"] in ("walk", "video"):
         expected |= {"row": (int, 0), "view": (int, 0)}
     if found["do"] == "recover":
         expected |= {"selector": (str, "")}

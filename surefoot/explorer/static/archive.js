@@ -17,19 +17,19 @@ export class Archive {
     for (const name of ["x", "y", "objectives", "measures"]) this[name] = decode(about[name]);
     this.cells = decode(about.cells, Uint32Array);
     this.choosable = choosable ?? [...this.cells.keys()];
+    this.best = this.choosable.reduce((best, row) => (this.objectives[row] > this.objectives[best] ? row : best), this.choosable[0]);
     this.row = -1;
     this.tried = [];
     this.setColors(null);
     document.querySelector("#filled").textContent = about.filled;
-    document.querySelector("#axes").textContent = this.describeAxes();
+    document.querySelector("#axes").textContent = about.axes;
     this.canvas.onclick = (event) => this.choose(this.nearest(event), true);
     this.canvas.onmousemove = (event) => this.tell(this.nearest(event));
     this.canvas.onmouseleave = () => this.tell(this.row);
     this.cursor.onkeydown = (event) => this.move(event);
     this.cursor.onclick = () => this.onChoose(this.row);
-    this.listBest();
+    document.querySelector("#best").onclick = () => this.choose(this.best, true);
     new ResizeObserver(() => this.draw()).observe(this.canvas.parentElement);
-    matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => this.draw());
   }
 
   name(row) {
@@ -48,27 +48,6 @@ export class Archive {
     });
     const expected = this.colors === this.objectives ? "" : `, now expected ${format(this.colors[row])}`;
     return `Cell ${this.name(row)}: ${this.about.objective} ${format(this.objectives[row])}${expected}; ${parts.join(", ")}`;
-  }
-
-  describeAxes() {
-    const { names, kind, meaning, filled } = this.about;
-    const words = names.map((name) => name.replaceAll("_", " "));
-    const of = meaning ? ` Each is the ${meaning}.` : "";
-    if (kind === "profile") return `One line for each cell, as high as the objective: ${words.join(", ")}.${of}`;
-    const within = (list) => list.join(", and within each block ");
-    return `To the right: ${within(words.filter((_, i) => i % 2 === 0))}. Upwards: ${within(words.filter((_, i) => i % 2))}.${of}`;
-  }
-
-  listBest() {
-    const rows = [...this.choosable].sort((a, b) => this.objectives[b] - this.objectives[a]).slice(0, 6);
-    document.querySelector("#best").replaceChildren(...rows.map((row) => {
-      const button = document.createElement("button");
-      button.type = "button";
-      button.textContent = format(this.objectives[row]);
-      button.title = button.ariaLabel = `Gait of cell ${this.name(row)}, objective ${format(this.objectives[row])}`;
-      button.onclick = () => this.choose(row, true);
-      return button;
-    }));
   }
 
   setColors(values, words) {
@@ -137,7 +116,7 @@ export class Archive {
   }
 
   draw() {
-    const { kind, columns, rows, corners } = this.about, scale = Math.min(devicePixelRatio, 2);
+    const { kind, columns, rows, corners, rules } = this.about, scale = Math.min(devicePixelRatio, 2);
     const width = this.canvas.parentElement.clientWidth * scale;
     const tall = kind === "profile" ? 0.5 : kind === "grid" ? Math.min(1.2, Math.max(0.4, rows / columns)) : 1;
     const height = Math.round(width * tall), pen = this.canvas.getContext("2d");
@@ -160,7 +139,12 @@ export class Archive {
         pen.fillRect(x - cellWidth / 2, height * (1 - share), Math.max(1, cellWidth), height * share);
       } else pen.fillRect(x - cellWidth / 2, y - cellHeight / 2, cellWidth, cellHeight);
     });
-    this.rule(pen, style.getPropertyValue("--card"), width, height);
+    pen.fillStyle = style.getPropertyValue("--card");
+    for (const [axis, share, pixels] of rules) {
+      const thick = pixels * scale;
+      if (axis) pen.fillRect(0, share * height - thick / 2, width, thick);
+      else pen.fillRect(share * width - thick / 2, 0, thick, height);
+    }
     pen.strokeStyle = "#fff";
     pen.lineWidth = 1.5 * scale;
     for (const row of this.tried) {
@@ -168,22 +152,5 @@ export class Archive {
       pen.arc(this.x[row] * width, this.y[row] * height, 4 * scale, 0, 7);
       pen.stroke();
     }
-  }
-
-  rule(pen, color, width, height) {
-    pen.fillStyle = color;
-    this.about.blocks.forEach((sizes, axis) => {
-      const length = axis ? height : width;
-      let count = 1;
-      sizes.forEach((size, depth) => {
-        count *= size;
-        if (length / count < 6) return;
-        const thick = depth === sizes.length - 1 ? 1 : Math.min(0.3 * length / (count * (sizes[depth + 1] ?? 1)), 6 / (depth + 1));
-        for (let i = 1; i < count; i++) {
-          const at = i * length / count - thick / 2;
-          if (axis) pen.fillRect(0, at, width, thick); else pen.fillRect(at, 0, thick, height);
-        }
-      });
-    });
   }
 }

@@ -4,6 +4,12 @@ export function decode(text, Kind = Float32Array) {
   return new Kind(bytes.buffer);
 }
 
+export function make(tag, properties, ...children) {
+  const made = Object.assign(document.createElement(tag), properties);
+  made.append(...children);
+  return made;
+}
+
 export const recorded = globalThis.surefootRecorded ?? null;
 
 export function connect(onMessage, onState) {

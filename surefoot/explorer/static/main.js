@@ -1,18 +1,20 @@
 // The page: passes on what a visitor asks for, and shows what comes back.
 import { Archive, format } from "archive";
-import { connect, recorded } from "connection";
+import { connect, make, recorded } from "connection";
 import { Recovery } from "recovery";
 import { View } from "view";
 
 const find = (text) => document.querySelector(text);
 const scenes = new Map(), views = [];
-let archive, recovery, hello, active, recovering = false, waiting = [];
+let archive, recovery, hello, active, recovering = false;
 globalThis.surefoot = { views, get recovery() { return recovery; }, get archive() { return archive; } };
 
-const status = (text, bad = false) => Object.assign(find("#status"), { textContent: text, className: bad ? "bad" : "" });
+const STATES = {
+  connected: "Connected", recorded: "A recording, without a server",
+  lost: "The server does not answer. The page goes on once it is there again.",
+};
 const ask = connect(receive, (state) => {
-  if (state === "lost") status("The server does not answer. The page goes on once it is there again.", true);
-  else status(state === "recorded" ? "A recording, without a server" : "Connected");
+  Object.assign(find("#status"), { textContent: STATES[state], className: state === "lost" ? "quiet bad" : "quiet" });
 });
 
 function receive(message) {
@@ -28,14 +30,16 @@ function receive(message) {
     trial: () => recovery.trial(message),
     recovered: () => recovery.end(message),
     stopped: () => message.do === "recover" && endRecovery("The recovery was stopped."),
+    video: () => make("a", { href: `data:video/mp4;base64,${message.data}`, download: message.name }).click(),
     error: () => fail(message),
   }[message.type];
   act?.();
+  if ("video" === (message.do ?? message.type)) views.forEach((view) => { view.film.disabled = false; });
 }
 
 function note(text, bad = false) {
   if ([...find("#notes").children].some((line) => line.textContent === text)) return;
-  const line = Object.assign(document.createElement("p"), { textContent: text, className: bad ? "bad" : "" });
+  const line = make("p", { className: bad ? "bad" : "" }, text);
   find("#notes").append(line);
   if (bad) setTimeout(() => line.remove(), 10000);
 }
@@ -62,27 +66,18 @@ function greet(message) {
   hello.notes.forEach((text) => note(text));
   archive = new Archive(hello.archive, hello.recorded, (row) => hello.walks && show(row));
   find("#breaking").hidden = !hello.walks;
-  if (!hello.walks) {
-    note("There is no robot to show: this is the archive alone.");
-    archive.mark(hello.archive.best);
-    return;
-  }
+  archive.mark(hello.start ?? hello.archive.best);
+  if (!hello.walks) return note("There is no robot to show: this is the archive alone.");
   addView();
   recovery = new Recovery({ archive, views, scenes, onImagined: imagine, onEnd: finish });
   if (!views[0].stage) note("This browser has no WebGL: the server draws the pictures instead, 12 a second.");
   fillForm();
-  archive.mark(hello.start ?? hello.archive.best);
   show(archive.row);
   requestAnimationFrame(frame);
 }
 
 function fillForm() {
-  const groups = Object.entries(hello.damages).map(([kind, texts]) => {
-    const group = Object.assign(document.createElement("optgroup"), { label: kind });
-    group.append(...texts.map((text) => new Option(text)));
-    return group;
-  });
-  find("#damage").replaceChildren(...groups);
+  find("#damage").replaceChildren(...Object.entries(hello.damages).map(([kind, texts]) => make("optgroup", { label: kind }, ...texts.map((text) => new Option(text)))));
   find("#selector").replaceChildren(...Object.entries(hello.selectors).map(([name, summary]) => new Option(`${name}: ${summary}`, name, false, name === hello.selector)));
   find("#text").placeholder = `${find("#damage").value}+all:weak@0.7`;
   find("#damage").onchange = () => { find("#text").value = ""; };
@@ -95,12 +90,11 @@ function fillForm() {
 }
 
 function addView(copy = false) {
-  const view = new View(views.length, { onLeg, onActive: activate });
+  const onLeg = (leg) => recovering || active.damage || damage(`${leg}:lost`);
+  const view = new View(views.length, { onLeg, onActive: activate, onFilm: recorded ? null : film });
   view.damage = copy ? views[0].damage : "";
   views.push(view);
   find("#views").append(view.element);
-  find("#views").classList.toggle("two", views.length > 1);
-  find("#compare").ariaPressed = String(views.length > 1);
   activate(view);
   if (copy) show(views[0].row, view);
   return view;
@@ -108,17 +102,16 @@ function addView(copy = false) {
 
 function removeView() {
   views.pop().element.remove();
-  find("#views").classList.remove("two");
-  find("#compare").ariaPressed = "false";
   activate(views[0]);
 }
 
 function activate(view) {
   active = view;
+  find("#views").classList.toggle("two", views.length > 1);
+  find("#compare").ariaPressed = String(views.length > 1);
   for (const other of views) other.element.classList.toggle("active", other === view && views.length > 1);
   if (view.row < archive.x.length && !recovering) archive.mark(view.row);
-  find("#repair").disabled = !view.damage || recovering;
-  find("#recover").disabled = !view.damage || recovering;
+  find("#repair").disabled = find("#recover").disabled = !view.damage || recovering;
 }
 
 function show(row, view = active, broken = view.damage) {
@@ -140,15 +133,15 @@ function walk(message) {
   });
 }
 
-function damage(text) {
-  show(active.row, active, text);
+function film(view) {
+  view.film.disabled = true;
+  ask({ do: "video", row: view.row, view: view.index, damage: view.damage });
 }
 
-function onLeg(leg) {
-  if (recovering || active.damage) return;
-  const text = `${leg}:lost`;
-  if (recorded && !Object.values(hello.damages).flat().includes(text)) return;
-  damage(text);
+function damage(text) {
+  archive.tried = [];
+  archive.setColors(null);
+  show(active.row, active, text);
 }
 
 function recover() {
@@ -164,8 +157,8 @@ function finish({ row, refined }) {
 
 function setRecovering(on) {
   recovering = on;
-  for (const id of ["#recover", "#repair"]) find(id).disabled = on || !active.damage;
   find("#stop").disabled = !on;
+  activate(active);
 }
 
 function imagine(scene, recording) {

@@ -1,37 +1,29 @@
 // A recovery as it is watched: trials come as fast as they are simulated, and are shown one after the other.
-import { decode } from "connection";
+import { decode, make } from "connection";
 import { format } from "archive";
 
-const SHOWN_SECONDS = 2.5; // that a trial is shown
 const find = (text) => document.querySelector(text);
-const element = (tag, text, className = "") => Object.assign(document.createElement(tag), { textContent: text, className });
 
 export class Recovery {
   constructor({ archive, views, scenes, onImagined, onEnd }) {
     Object.assign(this, { archive, views, scenes, onImagined, onEnd });
     this.record = { trials: [] };
     find("#skip").onclick = () => this.skip();
-    find("#colouring").onclick = () => this.toggleColors();
   }
 
   start({ command, damage }) {
     this.waiting = [];
     this.record = { damage, trials: [] };
-    this.showing = this.skipping = false;
-    this.result = null;
-    this.trained = false;
-    find("#recovery").hidden = find("#skip").hidden = find("#colouring").hidden = false;
+    this.showing = this.skipping = this.result = false;
+    find("#recovery").hidden = find("#skip").hidden = false;
     find("#again").textContent = command;
     find("#verdict").textContent = "Trying the gait that the robot walked with…";
-    find("#verdict").className = "";
-    find("#trials").replaceChildren();
-    find("#causes").replaceChildren();
+    for (const id of ["#trials", "#causes"]) find(id).replaceChildren();
     this.archive.tried = [];
   }
 
   expected(map) {
-    this.map = decode(map);
-    this.color();
+    this.archive.setColors(decode(map), "Colours: what the recovery now expects of each gait on the damaged robot; rings: gaits tried");
   }
 
   progress({ what, share }) {
@@ -55,10 +47,7 @@ export class Recovery {
   next() {
     const trial = this.waiting.shift();
     this.showing = Boolean(trial);
-    if (!trial) {
-      if (this.result) this.conclude();
-      return;
-    }
+    if (!trial) return this.result && this.conclude();
     this.list(trial);
     this.expected(trial.map);
     if (trial.row < this.archive.x.length) {
@@ -71,21 +60,18 @@ export class Recovery {
   }
 
   watch(trial, onEnd) {
-    const [view] = this.views, rows = trial.walk.parts.reduce((sum, part) => sum + part.rows, 0);
-    const scene = this.scenes.get(trial.walk.damage);
-    view.load(scene, {
+    const [view] = this.views, { imagined } = trial;
+    view.load(this.scenes.get(trial.walk.damage), {
       ...trial.walk, onEnd, title: `Trial ${trial.number}`, facts: this.outcome(trial),
       subtitle: `gait ${this.name(trial)} with ${trial.walk.damage}`,
     });
-    if (onEnd) view.speed.value = rows * trial.walk.seconds > 1.5 * SHOWN_SECONDS ? "2" : "1";
-    const { imagined } = trial;
-    if (imagined) {
-      const cause = imagined.damage || "nothing wrong", gait = imagined.row < this.archive.x.length ? this.archive.name(imagined.row) : `row ${imagined.row}`;
-      this.onImagined(this.scenes.get(imagined.damage), {
-        ...imagined, title: "Imagined", subtitle: `gait ${gait} with ${cause}`,
-        facts: `The gait now expected to be best, ${format(imagined.expected)}, simulated with the likeliest cause.`,
-      });
-    }
+    if (onEnd) view.speed.value = "2";
+    if (!imagined) return;
+    const gait = imagined.row < this.archive.x.length ? this.archive.name(imagined.row) : `row ${imagined.row}`;
+    this.onImagined(this.scenes.get(imagined.damage), {
+      ...imagined, title: "Imagined", subtitle: `gait ${gait} with ${imagined.damage || "nothing wrong"}`,
+      facts: `The gait now expected to be best, ${format(imagined.expected)}, simulated with the likeliest cause.`,
+    });
   }
 
   name({ row, cell, refined, specialist }) {
@@ -99,17 +85,11 @@ export class Recovery {
   }
 
   list(trial) {
-    const line = document.createElement("tr"), again = element("button", trial.number);
-    again.type = "button";
-    again.ariaLabel = `Watch trial ${trial.number} again`;
+    const again = make("button", { type: "button", ariaLabel: `Watch trial ${trial.number} again` }, trial.number);
+    const outcome = trial.fell ? "fell" : trial.confirms ? "confirmation" : "walked";
+    const cells = [again, this.name(trial), format(trial.predicted), format(trial.measured), outcome];
+    const line = make("tr", {}, ...cells.map((content) => make("td", {}, content)));
     again.onclick = () => { this.mark(line); this.watch(trial, null); };
-    const what = trial.fell ? "fell" : trial.confirms ? "confirmation" : "walked";
-    const cells = [again, this.name(trial), format(trial.predicted), format(trial.measured), what];
-    line.append(...cells.map((content) => {
-      const cell = document.createElement("td");
-      cell.append(content);
-      return cell;
-    }));
     if (trial.fell) line.lastChild.className = "bad";
     find("#trials").append(line);
     this.mark(line);
@@ -121,24 +101,21 @@ export class Recovery {
   }
 
   diagnose(trial) {
-    const causes = Object.entries(trial.diagnosis).slice(0, 4);
-    find("#causes").replaceChildren(...causes.map(([cause, share]) => {
-      const line = document.createElement("div"), bar = document.createElement("i");
-      bar.style.width = `${100 * share}%`;
-      line.append(element("span", cause), bar, element("span", `${Math.round(100 * share)}%`));
-      return line;
-    }));
-    if (causes.length) find("#causes").prepend(element("p", `What is probably wrong, after trial ${trial.number}. ${trial.thought}`, "quiet"));
+    const causes = Object.entries(trial.diagnosis).slice(0, 4).map(([cause, share]) => {
+      const percent = `${Math.round(100 * share)}%`;
+      return make("div", {}, make("span", {}, cause), make("i", { style: `width: ${percent}` }), make("span", {}, percent));
+    });
+    if (causes.length) causes.unshift(make("p", { className: "quiet" }, `What is probably wrong, after trial ${trial.number}. ${trial.thought}`));
+    find("#causes").replaceChildren(...causes);
   }
 
   conclude() {
     const { verdict, effort } = this.result;
     find("#thinking").hidden = find("#skip").hidden = true;
     find("#verdict").textContent = `After ${effort}: ${verdict}.`;
-    find("#verdict").className = verdict.startsWith("recovered") ? "good" : "";
     this.views[0].speed.value = "1";
     this.record.result = this.result;
-    this.result = null;
+    this.result = false;
     this.onEnd(this.record.result);
   }
 
@@ -154,16 +131,5 @@ export class Recovery {
     this.showing = false;
     find("#thinking").hidden = find("#skip").hidden = true;
     find("#verdict").textContent = text;
-  }
-
-  toggleColors() {
-    this.trained = !this.trained;
-    this.color();
-  }
-
-  color() {
-    find("#colouring").textContent = this.trained ? "Colours as expected now" : "Colours as trained";
-    if (this.trained || !this.map) this.archive.setColors(null);
-    else this.archive.setColors(this.map, "Colours: what the recovery now expects of each gait on the damaged robot; rings: gaits tried");
   }
 }

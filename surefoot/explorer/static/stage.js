@@ -18,25 +18,26 @@ export class Stage {
     this.camera = new THREE.PerspectiveCamera(35, 1, 0.01, 300);
     this.camera.up.set(0, 0, 1);
     this.controls = new OrbitControls(this.camera, canvas);
-    Object.assign(this.controls, { enablePan: false, maxPolarAngle: 1.5 });
+    Object.assign(this.controls, { enablePan: false, maxPolarAngle: 1.5, keyRotateSpeed: 12 });
+    this.controls.listenToKeyEvents(canvas); // with shift
     this.controls.addEventListener("change", () => { this.dirty = true; });
     this.sun = new THREE.DirectionalLight("#fff", 2.0);
     this.sun.position.set(-0.4, 0.25, 1);
     this.scene.add(this.sun, new THREE.HemisphereLight("#fff", "#888", 1.6));
-    canvas.addEventListener("keydown", (event) => this.turnBy(event));
     canvas.addEventListener("pointerdown", (event) => { this.pressed = [event.clientX, event.clientY]; });
     canvas.addEventListener("pointerup", (event) => {
       const moved = Math.hypot(event.clientX - this.pressed[0], event.clientY - this.pressed[1]);
       const leg = moved < 4 && this.legAt(event);
       if (leg) onLeg(leg);
     });
-    new ResizeObserver(() => { this.dirty = true; }).observe(canvas.parentElement);
-    matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => this.about && this.setRobot(this.about, true));
+    new ResizeObserver(() => this.resize()).observe(canvas.parentElement);
   }
 
-  setRobot(about, keepCamera = this.about && Math.abs(this.about.radius / about.radius - 1) < 0.5) {
+  setRobot(about) {
+    if (about === this.about) return;
+    const keepCamera = this.about && Math.abs(this.about.radius / about.radius - 1) < 0.5;
     this.about = about;
-    this.world?.removeFromParent();
+    this.world?.removeFromParent().traverse((part) => part.geometry?.dispose());
     this.world = new THREE.Group();
     const shade = new THREE.Group(), flat = new THREE.MeshBasicMaterial({ color: color("--shadow") });
     shade.matrix.copy(SHADOW);
@@ -46,8 +47,7 @@ export class Stage {
       parent.add(group);
       return group;
     }));
-    this.floor = null;
-    this.meshes = [];
+    [this.floor, this.meshes] = [null, []];
     let level = true;
     for (const geom of about.geoms) {
       if (geom.kind === "plane") { level = Math.abs(geom.quat[0]) > 0.9999; this.addFloor(geom); continue; }
@@ -81,7 +81,7 @@ export class Stage {
     if (kind === "capsule") return new THREE.CapsuleGeometry(a, 2 * b, 5, 14).rotateX(Math.PI / 2);
     if (kind === "cylinder") return new THREE.CylinderGeometry(a, a, 2 * b, 20).rotateX(Math.PI / 2);
     if (kind === "mesh" || kind === "hfield") {
-      const { vertices, faces } = (kind === "mesh" ? this.about.meshes : this.about.fields)[data];
+      const { vertices, faces } = this.about.meshes[`${kind} ${data}`];
       const geometry = new THREE.BufferGeometry();
       geometry.setAttribute("position", new THREE.BufferAttribute(decode(vertices), 3));
       geometry.setIndex(new THREE.BufferAttribute(decode(faces, Uint32Array), 1));
@@ -98,14 +98,13 @@ export class Stage {
   }
 
   addFloor(geom) {
-    const cell = this.about.radius < 0.6 ? 0.25 : 1;
-    this.cell = cell;
+    const cell = this.cell = this.about.radius < 0.6 ? 0.25 : 1;
     this.floor = new THREE.Group();
     this.floor.position.set(...geom.pos);
     turn(this.floor, geom.quat);
-    const ends = [], most = 14; // short pieces: software renderers lose lines that end behind the camera
-    for (let i = -most; i <= most; i++) {
-      for (let j = -most; j < most; j++) ends.push(i, j, 0, i, j + 1, 0, j, i, 0, j + 1, i, 0);
+    const ends = [];
+    for (let i = -14; i <= 14; i++) { // short pieces: software renderers lose lines that end behind the camera
+      for (let j = -14; j < 14; j++) ends.push(i, j, 0, i, j + 1, 0, j, i, 0, j + 1, i, 0);
     }
     const geometry = new THREE.BufferGeometry().setAttribute("position", new THREE.Float32BufferAttribute(ends, 3));
     this.lines = new THREE.LineSegments(geometry.scale(cell, cell, 1), new THREE.LineBasicMaterial({ color: color("--grid") }));
@@ -138,18 +137,6 @@ export class Stage {
     this.lines.position.set(Math.round(here.x / this.cell) * this.cell, Math.round(here.y / this.cell) * this.cell, 0);
   }
 
-  turnBy(event) {
-    const way = { ArrowLeft: [-0.15, 0], ArrowRight: [0.15, 0], ArrowUp: [0, -0.1], ArrowDown: [0, 0.1] }[event.key];
-    if (!way) return;
-    event.preventDefault();
-    const offset = this.camera.position.clone().sub(this.controls.target);
-    offset.applyAxisAngle(this.camera.up, way[0]);
-    const side = offset.clone().cross(this.camera.up).normalize(), tilted = offset.clone().applyAxisAngle(side, -way[1]);
-    const angle = tilted.angleTo(this.camera.up);
-    this.camera.position.copy(this.controls.target).add(angle > 0.1 && angle < 1.5 ? tilted : offset);
-    this.dirty = true;
-  }
-
   legAt(event) {
     const box = this.canvas.getBoundingClientRect(), ray = new THREE.Raycaster();
     const place = new THREE.Vector2(2 * (event.clientX - box.left) / box.width - 1, 1 - 2 * (event.clientY - box.top) / box.height);
@@ -161,21 +148,21 @@ export class Stage {
   slowDown(seconds) {
     this.slow = seconds > 0.045 ? this.slow + 1 : Math.max(0, this.slow - 1);
     if (this.slow < 12 || this.fineness < 0.5) return;
-    [this.slow, this.coarser, this.fineness] = [0, true, 0.7 * this.fineness];
+    [this.slow, this.fineness] = [0, 0.7 * this.fineness];
+    this.resize();
+  }
+
+  resize() {
+    const { clientWidth: width, clientHeight: height } = this.canvas.parentElement;
+    this.renderer.setPixelRatio(Math.min(devicePixelRatio, 1.5) * this.fineness);
+    this.renderer.setSize(width, height, false);
+    this.camera.aspect = width / height;
+    this.camera.updateProjectionMatrix();
+    this.dirty = true;
   }
 
   draw() {
     if (!this.dirty || !this.world) return false;
-    const { clientWidth: width, clientHeight: height } = this.canvas.parentElement;
-    if (!width) return false;
-    const size = this.renderer.getSize(new THREE.Vector2());
-    if (size.x !== width || size.y !== height || this.coarser) {
-      this.coarser = false;
-      this.renderer.setPixelRatio(Math.min(devicePixelRatio, 1.5) * this.fineness);
-      this.renderer.setSize(width, height, false);
-      this.camera.aspect = width / height;
-      this.camera.updateProjectionMatrix();
-    }
     this.controls.update();
     this.renderer.render(this.scene, this.camera);
     this.dirty = false;

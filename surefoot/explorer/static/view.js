@@ -1,25 +1,31 @@
 // One view: a robot that walks, the feet's contacts and the reward over time, and buttons to play it.
-import { decode } from "connection";
+import { decode, make } from "connection";
 import { format } from "archive";
 import { Stage } from "stage";
 
-const color = (name) => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
-const ROW = 9, CURVE = 44, LABEL = 84; // of the timeline [pixels]
+// A drawing as wide as there is room: `width` units, one unit high, with a line through it.
+function draw(width, kind, line) {
+  const [drawing, drawn] = ["svg", kind].map((name) => document.createElementNS("http://www.w3.org/2000/svg", name));
+  drawing.setAttribute("viewBox", `0 0 ${width} 1`);
+  drawing.setAttribute("preserveAspectRatio", "none");
+  for (const [name, value] of Object.entries(line)) drawn.setAttribute(name, value);
+  drawing.append(drawn);
+  return drawing;
+}
 
 export class View {
-  constructor(index, { onLeg, onActive }) {
+  constructor(index, { onLeg, onActive, onFilm }) {
     this.index = index;
     this.element = document.querySelector("#view").content.firstElementChild.cloneNode(true);
     const find = (text) => this.element.querySelector(text);
-    [this.image, this.play, this.slider, this.output, this.facts, this.code, this.timeline, this.cursor] =
-      ["img", ".play", "input", "output", ".facts", "code", ".timeline canvas", ".timeline i"].map(find);
-    this.title = find("figcaption b");
-    this.subtitle = find("figcaption span");
-    this.speed = find(".row select");
-    this.element.addEventListener("pointerdown", () => onActive(this));
-    this.element.addEventListener("focusin", () => onActive(this));
+    [this.image, this.play, this.slider, this.output, this.timeline, this.film, this.speed] =
+      ["img", ".play", "input", "output", ".timeline", ".film", ".row select"].map(find);
+    this.texts = ["figcaption b", "figcaption span", ".facts", "code"].map(find);
+    for (const touched of ["pointerdown", "focusin"]) this.element.addEventListener(touched, () => onActive(this));
     this.play.onclick = () => this.setPlaying(!this.playing);
     this.slider.oninput = () => { this.setPlaying(false); this.time = Number(this.slider.value); this.show(); };
+    this.film.hidden = !onFilm;
+    this.film.onclick = () => onFilm(this);
     try {
       this.stage = new Stage(find(".stage canvas"), onLeg);
     } catch {
@@ -27,19 +33,13 @@ export class View {
       find(".stage canvas").hidden = true;
       this.image.hidden = false;
     }
-    this.recording = null;
-    new ResizeObserver(() => this.recording && this.drawTimeline()).observe(this.element);
-    this.time = this.frames = 0;
+    [this.recording, this.time, this.frames] = [null, 0, 0];
   }
 
   load(scene, { seconds = scene.step, title, subtitle = "", facts = "", command = "", parts = [], onEnd = null, duration = 0 }) {
     this.recording = { scene, seconds, rows: 0, poses: new Float32Array(), touching: [], rewards: [], pictures: new Map(), duration };
-    this.title.textContent = title;
-    this.subtitle.textContent = subtitle;
-    this.facts.textContent = facts;
-    this.code.textContent = command;
-    this.time = 0;
-    this.onEnd = onEnd;
+    [title, subtitle, facts, command].forEach((text, i) => { this.texts[i].textContent = text; });
+    [this.time, this.onEnd] = [0, onEnd];
     this.stage?.setRobot(scene);
     parts.forEach((part) => this.add(part));
     this.setPlaying(true);
@@ -95,49 +95,31 @@ export class View {
     if (!this.stage) this.showPicture(row);
     this.slider.value = this.time;
     this.output.textContent = `${this.time.toFixed(1)} s, ${format(kept.rewards[row])}`;
-    this.cursor.style.left = `${this.label + (this.timeline.clientWidth - this.label) * this.time / this.total}px`;
+    this.timeline.style.setProperty("--share", this.time / this.total);
   }
 
   showPicture(row) {
-    for (let at = row; at >= 0; at--) {
-      const picture = this.recording.pictures.get(at);
-      if (!picture) continue;
-      if (this.image.getAttribute("src") !== picture) { this.image.src = picture; this.frames += 1; }
-      return;
-    }
+    const { pictures } = this.recording, picture = pictures.get([...pictures.keys()].filter((at) => at <= row).at(-1));
+    if (!picture || this.image.getAttribute("src") === picture) return;
+    this.image.src = picture;
+    this.frames += 1;
   }
 
   drawTimeline() {
-    const { scene, rows, touching, rewards, seconds, duration } = this.recording;
-    const scale = Math.min(devicePixelRatio, 2), width = this.timeline.clientWidth, feet = scene.feet.length;
-    const height = feet * ROW + CURVE + 6, pen = this.timeline.getContext("2d");
-    const label = this.label = width < 500 ? 62 : LABEL;
-    this.timeline.style.height = `${height}px`;
-    this.timeline.width = width * scale;
-    this.timeline.height = height * scale;
-    pen.scale(scale, scale);
-    pen.font = "10px system-ui, sans-serif";
-    const total = this.total = Math.max(duration, rows * seconds), across = (row) => label + (row * seconds / total) * (width - label);
-    scene.feet.forEach((name, foot) => {
-      pen.fillStyle = color("--quiet");
-      pen.fillText(name.replaceAll("_", " ").replace(/ foot$/, "").replace("front", "fr.").replace("middle", "mid."), 0, foot * ROW + 8, label - 6);
-      pen.fillStyle = color("--empty");
-      pen.fillRect(label, foot * ROW + 1, width - label, ROW - 3);
-      pen.fillStyle = `rgb(${scene.colors[foot].join(",")})`;
-      for (let row = 0, from = -1; row <= rows; row++) {
-        const touches = row < rows && touching[row * feet + foot];
-        if (touches && from < 0) from = row;
-        if (!touches && from >= 0) { pen.fillRect(across(from), foot * ROW + 1, across(row) - across(from), ROW - 3); from = -1; }
+    const { scene, rows, touching, rewards, seconds, duration } = this.recording, count = scene.feet.length;
+    this.total = Math.max(duration, rows * seconds);
+    const width = this.total / seconds, lines = scene.feet.map((name, foot) => {
+      let path = "", down = 0;
+      for (let row = 0; row <= rows; row++) {
+        const touches = row < rows ? touching[row * count + foot] : 0;
+        if (touches !== down) path += touches ? `M${row} .5` : `H${row}`;
+        down = touches;
       }
+      return [name.replaceAll("_", " ").replace(/ foot$/, ""), draw(width, "path", { d: path, stroke: `rgb(${scene.colors[foot].join(",")})` })];
     });
-    const top = feet * ROW + 8, low = Math.min(0, ...rewards), high = Math.max(1e-9, ...rewards);
-    pen.fillStyle = color("--quiet");
-    pen.fillText("reward so far", 0, top + 10, label - 6);
-    pen.fillText(format(high), 0, top + 22, label - 6);
-    pen.strokeStyle = color("--accent");
-    pen.lineWidth = 1.5;
-    pen.beginPath();
-    rewards.forEach((value, row) => pen.lineTo(across(row), top + (CURVE - 8) * (1 - (value - low) / (high - low))));
-    pen.stroke();
+    const low = Math.min(0, ...rewards), high = Math.max(1e-9, ...rewards);
+    const points = rewards.map((value, row) => `${row},${0.96 - 0.92 * (value - low) / (high - low)}`).join(" ");
+    lines.push([`reward so far, up to ${format(high)}`, draw(width, "polyline", { points })]);
+    this.timeline.replaceChildren(...lines.flatMap(([name, drawing]) => [make("span", {}, name), drawing]), make("i"));
   }
 }

@@ -17,7 +17,7 @@ from repertoire.plots import stack
 from robots.errors import SurefootError
 from robots.robot import load_robot
 from robots.simulation.stepper import Stepper
-from surefoot.explorer import export
+from surefoot.explorer import answers, export
 from surefoot.explorer.answers import Answers
 from surefoot.explorer.archive import describe_archive
 from surefoot.explorer.explorer import Choice, Explorer
@@ -43,8 +43,8 @@ def recovered(explorer: Explorer) -> list[dict]:
 def asked(explorer: Explorer, do: str, **request: object) -> list[dict]:
     """The answers to a request."""
     messages: list[dict] = []
-    answers = Answers(explorer, messages.append)
-    getattr(answers, do)({"damage": "", "view": 0, "pictures": False, **request}, threading.Event())
+    asking = Answers(explorer, messages.append)
+    getattr(asking, do)({"damage": "", "view": 0, "pictures": False, **request}, threading.Event())
     return messages
 
 
@@ -136,7 +136,7 @@ def test_height_fields_and_textures_become_meshes_and_colours() -> None:
         spec.worldbody.add_geom(name="hill", type=kind, hfieldname="hill", contype=0, conaffinity=0)
 
     scene = describe_scene(load_robot("hexapod").modified("on a hill", edit))
-    (field,) = scene["fields"].values()
+    field = scene["meshes"]["hfield 0"]
     vertices = numbers(field["vertices"]).reshape(-1, 3)
     assert vertices[:, 2].max() == pytest.approx(0.5)
     assert vertices[0].tolist() == [-2, -1, 0]
@@ -208,7 +208,7 @@ def talk(explorer: Explorer, *texts: str, until: str = "", count: int = 1) -> li
         ("", "a message must be a JSON object"),
         ("[" * 1999, "a message must be a JSON object"),
         ("x" * 2001, "at most 2000 characters"),
-        ('{"do": "upload"}', "do: walk, recover or stop"),
+        ('{"do": "upload"}', "do: walk, video, recover or stop"),
         ('{"do": "walk", "row": "1"}', "row of a message must be a int"),
         ('{"do": "walk", "row": true}', "row of a message must be a int"),
         ('{"do": "walk", "row": -1}', "its row a number of a gait"),
@@ -235,6 +235,20 @@ def test_a_further_request_for_a_view_takes_the_place_of_what_is_under_way(explo
     recovery = json.dumps({"do": "recover", "damage": "all:weak@0.5", "selector": "map-bo-tuned"})
     messages = talk(explorer, recovery, '{"do": "stop"}', until="stopped")
     assert not any(message["type"] == "recovered" for message in messages)
+
+
+def test_a_video_is_made_and_a_further_request_cancels_it(
+    explorer: Explorer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    film = answers.film
+    monkeypatch.setattr(answers, "film", lambda *args, seconds, **more: film(*args, seconds=0.2, **more))
+    (video,) = asked(explorer, "video", row=3, damage=DAMAGE)
+    assert video["name"] == "hexapod-3-left_front-lost.mp4"
+    assert base64.b64decode(video["data"])[4:8] == b"ftyp"
+    monkeypatch.setattr(answers, "film", lambda *_, on_frame, **__: [on_frame() for _ in iter(int, 1)])
+    request = json.dumps({"do": "video", "row": 3})
+    messages = talk(explorer, request, json.dumps({"do": "walk", "row": 3}), until="walked")
+    assert [message["do"] for message in messages if message["type"] == "stopped"] == ["video"]
 
 
 def test_an_exported_page_holds_all_it_needs(
