@@ -17,7 +17,7 @@ exclude_patterns = ["_build", "results/*/trials"]
 html_theme = "furo"
 html_title = "Surefoot"
 html_static_path = ["static"]
-html_css_files = ["formulas.css"]
+html_css_files = ["pages.css"]
 html_math_renderer = "mathml"
 html_show_sourcelink = False
 
