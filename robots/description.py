@@ -12,6 +12,7 @@ from robots.controllers.periodic import PeriodicDescription
 from robots.errors import InvalidRobotError, InvalidValueError, SurefootError
 from robots.files.records import Count, Finite, Names, Positive, Record, Steps, by_kind, reader, validate
 from robots.files.texts import LARGEST, parse_yaml
+from robots.observations import PAPER, Observations
 from robots.reward import Reward
 
 # the kinds of controllers by name: each brings its part of the YAML
@@ -99,7 +100,7 @@ class Draw(Record):
         damping: factor of the damping of all joints.
         offset: what the sensor of each actuated joint reads too much [rad or m].
         delay: control steps by which all actions come late.
-        noise: standard deviation of what is added to each observation, in the units that the controller sees.
+        noise: standard deviation of what is added to each reading of a sensor, in the units of its channel.
         pose: half-width of the uniform initial joint angles [rad]; None for the robot's own.
     """
 
@@ -121,8 +122,8 @@ class Randomization(Record):
         friction: factors of all friction, one a model.
         strength: factors of a motor's force, including a servo's damping, one a motor.
         delay: control steps by which all actions come late, one number a model.
-        noise: standard deviation of what is added to each observation in each control step, in the units that
-            the controller sees, one a model.
+        noise: standard deviation of what is added to each reading of a sensor in each control step, in the
+            units of its channel, see `robots.observations.channels`, one a model.
         pose: half-width of the uniform initial joint angles [rad], one a model; None for the robot's own.
         damping: factors of the damping of joints, one a model.
         offset: what the sensor of a joint reads too much [rad or m], one a joint.
@@ -210,6 +211,7 @@ class Description(Record):
         alive: when the robot counts as alive.
         reward: weights of the reward's terms.
         randomization: what `--randomization default` draws models from; None for Surefoot's own ranges.
+        observations: what controllers see; those of the paper by default.
         controller: the controller's kind and size.
         archive: cells along each measure.
         min_objective: floor of every threshold and offset of the QD score.
@@ -237,6 +239,7 @@ class Description(Record):
     alive: Alive
     reward: Reward
     randomization: Randomization | None = None
+    observations: Observations = PAPER
     controller: Annotated[ControllerDescription, BeforeValidator(_read_controller)]
     archive: Annotated[tuple[Count, ...], Field(min_length=1)]
     min_objective: MinObjective

@@ -17,6 +17,7 @@ _HALVED = (
     mujoco.mjtIntegrator.mjINT_IMPLICIT,
     mujoco.mjtIntegrator.mjINT_IMPLICITFAST,
 )
+ACCELEROMETER = "surefoot_accelerometer"  # name of the sensor, and of a site that is made for it
 _SCALAR = [int(mujoco.mjtJoint.mjJNT_HINGE), int(mujoco.mjtJoint.mjJNT_SLIDE)]
 
 
@@ -76,6 +77,12 @@ def _check_elements(spec: mujoco.MjSpec, description: Description, origin: str) 
                     f"{origin}: the MJCF has no {kind} {name!r}; available: {', '.join(known) or 'none'}"
                 )
     _check_root(spec.body(description.torso), f"{origin}: the torso {description.torso!r}")
+    sites, imu = _names(spec.body(description.torso).sites), description.observations.imu
+    if imu is not None and imu not in sites:
+        raise InvalidRobotError(
+            f"{origin}: the torso has no site {imu!r} for the IMU; available: {', '.join(sites) or 'none'}; "
+            f'add <site name="{imu}"/> to the body {description.torso!r}, or leave observations.imu out'
+        )
 
 
 def _check_actuators(
@@ -221,6 +228,16 @@ def compile_physics(spec: mujoco.MjSpec, description: Description, origin: str) 
         for number, sole in enumerate(soles):
             if spec.geom(sole) is not None:
                 _add_contact_sensor(spec, contact_sensor(foot, number), sole, description.floor)
+    if description.observations.accelerates:
+        site = description.observations.imu
+        if site is None:
+            site = spec.body(description.torso).add_site(name=ACCELEROMETER).name
+        spec.add_sensor(
+            name=ACCELEROMETER,
+            type=mujoco.mjtSensor.mjSENS_ACCELEROMETER,
+            objtype=mujoco.mjtObj.mjOBJ_SITE,
+            objname=site,
+        )
     return _compiled(spec, origin)
 
 

@@ -104,7 +104,7 @@ def model_of(robot: Robot, draw: Draw, label: str, *, unseen: bool = False) -> R
                 model.qpos_spring[place] += angle
                 model.jnt_range[joint] += angle
 
-    noisy = dict.fromkeys(robot.observation_names, draw.noise) if draw.noise else {}
+    noisy = {channel.name: draw.noise for channel in robot.channels} if draw.noise else {}
     patch = turn_sensors if any(draw.offset) else None
     change = Modification(label, edit, Faults(delay=draw.delay, noisy=noisy), patch)
     changed = robot.with_modifications(change, unseen=unseen)

@@ -18,29 +18,19 @@ from robots.files.atomic import explain_errors
 from robots.files.texts import read_text
 from robots.mjcf.reading import read_self_contained
 from robots.model import adjust, compile_models, compile_physics, compile_robot, strip
+from robots.observations import Channel, Entry, Sensed, channels, entries
 
 _YAML = (".yaml", ".yml")
-# what the controller sees of the torso; directions are those of its own heading
-_TORSO = (
-    "height above the start",
-    "sine of the bearing of the target",
-    "cosine of the bearing of the target",
-    "forward speed",
-    "sideward speed",
-    "upward speed",
-    "roll",
-    "pitch",
-)
 
 
 @dataclass(frozen=True)
 class Faults:
-    """Faults of a robot's signals; observations go by the names in `Robot.observation_names`.
+    """Faults of a robot's signals; readings of sensors go by the names of `Robot.channels`.
 
     Attributes:
         delay: control steps by which every action comes late; until the first has come they are 0.
-        stuck: value that an observation always has, as the controller sees it: rescaled.
-        noisy: standard deviation of what is added to an observation every control step, likewise.
+        stuck: value that a reading always has, in the units of its channel.
+        noisy: standard deviation of what is added to a reading every control step, likewise.
         fixed: angle at which a joint that the model lacks is fixed [rad]: this is what the controller sees of
             it, with no speed. Of a joint that is lost it sees 0.
         play: backlash of a joint's gear to either side, in units of its motor's control (of a servo [rad]).
@@ -141,10 +131,30 @@ class Robot:
         """Number of actions: one per actuated joint."""
         return len(self.description.joints)
 
+    @cached_property
+    def channels(self) -> tuple[Channel, ...]:
+        """What its sensors read, in order."""
+        return channels(self._sensed)
+
+    @cached_property
+    def entries(self) -> tuple[Entry, ...]:
+        """The numbers that its controller sees, in order, with units."""
+        return entries(self._sensed)
+
     @property
     def observation_dim(self) -> int:
-        """Number of observations: 8 of the torso, 2 per joint, 1 per foot."""
-        return len(_TORSO) + 2 * len(self.description.joints) + len(self.description.feet)
+        """Number of observations; of the paper's 8 of the torso, 2 per joint, 1 per foot."""
+        return len(self.entries)
+
+    @property
+    def _sensed(self) -> Sensed:
+        description, joints = self.description, []
+        for name, (low, high) in zip(description.joints, self.joint_ranges.tolist(), strict=True):
+            number = mujoco.mj_name2id(self.model, mujoco.mjtObj.mjOBJ_JOINT, name)
+            slides = number >= 0 and self.model.jnt_type[number] == mujoco.mjtJoint.mjJNT_SLIDE
+            start = float(self.start[name][0]) if name in self.start else 0.0
+            joints.append((name, "m" if slides else "rad", (low, high), start))
+        return Sensed(description.observations, tuple(description.feet), tuple(joints), self.control_step)
 
     @property
     def measure_dim(self) -> int:
@@ -159,8 +169,7 @@ class Robot:
     @property
     def observation_names(self) -> tuple[str, ...]:
         """What the controller sees, in order; of joints and feet `NAME position`, `speed` and `contact`."""
-        joints = (f"{joint} {what}" for joint in self.description.joints for what in ("position", "speed"))
-        return (*_TORSO, *joints, *(f"{foot} contact" for foot in self.description.feet))
+        return tuple(entry.label for entry in self.entries)
 
     @cached_property
     def controller(self) -> Controller:
@@ -315,7 +324,7 @@ def read_robot(path: Path) -> Robot:
     text = read_text(path)
     description = parse_description(text, origin=str(path))
     xml = read_self_contained(path.parent / description.model)
-    return Robot(description, xml, text, *compile_robot(xml, description, str(path)))
+    return _built(description, xml, text, str(path))
 
 
 def robot_from_text(xml: str, yaml: str, *, origin: str) -> Robot:
@@ -325,4 +334,13 @@ def robot_from_text(xml: str, yaml: str, *, origin: str) -> Robot:
         InvalidRobotError: the texts do not describe a robot.
     """
     description = parse_description(yaml, origin=f"{origin} (robot YAML)")
-    return Robot(description, xml, yaml, *compile_robot(xml, description, origin))
+    return _built(description, xml, yaml, origin)
+
+
+def _built(description: Description, xml: str, yaml: str, origin: str) -> Robot:
+    robot = Robot(description, xml, yaml, *compile_robot(xml, description, origin))
+    try:
+        _ = robot.entries
+    except InvalidValueError as error:
+        raise InvalidRobotError(f"{origin}: {error}") from error
+    return robot

@@ -92,6 +92,7 @@ def robot_facts(robot: Robot) -> dict[str, list[str]]:
         "episode": wrapped(f"{limit} at most; {start}"),
         "alive": wrapped(_alive_words(description.alive)),
         "objective": [description.reward.objective],
+        "observations": wrapped(description.observations.words),
         "reward": wrapped(description.reward.words),
         "archive": [_cells(robot)],
         "least objective": [f"{least.value:g}{published}", *wrapped(least.source)],

@@ -9,6 +9,7 @@
 * `merge`: put the best gaits of several repertoires into one.
 * `Search`: quality-diversity optimisation of a function of one's own by `ask` and `tell`.
 * `surefoot.environments`: the walking task for Gymnasium; importing it registers the environments.
+* `Observer`: make of raw sensor readings what a controller was trained to see.
 * `load_plugins`: add kinds of damage, selectors and other things of one's own.
 """
 
@@ -16,6 +17,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from robots.observer import Observer
     from robots.plugins import load_plugins
     from surefoot.api import (
         calibrate,
@@ -33,6 +35,7 @@ if TYPE_CHECKING:
     from surefoot.search import Search
 
 __all__ = [
+    "Observer",
     "Search",
     "calibrate",
     "deploy",
@@ -48,7 +51,11 @@ __all__ = [
     "train",
 ]
 
-_HOMES = {"Search": "surefoot.search", "load_plugins": "robots.plugins"}
+_HOMES = {
+    "Observer": "robots.observer",
+    "Search": "surefoot.search",
+    "load_plugins": "robots.plugins",
+}
 
 
 def __getattr__(name: str) -> Any:

@@ -11,8 +11,9 @@ from typing import Any, NamedTuple
 import mujoco
 import numpy as np
 
-from robots.model import contact_sensor
+from robots.model import ACCELEROMETER, contact_sensor
 from robots.motors import ABSENT, Motors, motor_of
+from robots.observations import Channel
 from robots.reward import PRESETS, TERMS
 from robots.robot import Robot
 
@@ -20,7 +21,7 @@ MIDWAY = 0.4  # share of an episode after which progress is noted
 _INT, _FLOAT, _BOOL = np.int64, np.float64, np.bool_
 _TYPES = {"i": _INT, "f": _FLOAT, "b": _BOOL}  # of a field, by the kind of its values
 
-# value of an observation that is stuck, or NaN, and standard deviation of the noise that is added to it
+# value of a reading that is stuck, or NaN, and standard deviation of the noise that is added to it
 _SENSOR = np.dtype([("stuck", np.float32), ("noise", np.float32)], align=True)
 # place of a foot [m], and control steps since it touched the floor
 _FOOT = np.dtype([("x", _FLOAT), ("y", _FLOAT), ("airborne", _INT)], align=True)
@@ -59,7 +60,10 @@ class Task(NamedTuple):
         soles: sensor-data columns of each foot's soles, padded with ABSENT, (f, s).
         places: column of a row of state where the place of each foot's first sole is, or ABSENT, (f,).
         untouched: feet that a robot that is alive does not touch the floor with, (f,) bool.
-        sensors: a record for each observation, (o,).
+        sensors: a record for each reading, (r,).
+        quantities: a record for each number of an observation that is new in a control step, (q,), and
+        entries: one for each number of an observation, (o,); see `observing.compose`. None for the paper's.
+        imu: what turns the torso's frame into that of the IMU, (3, 3).
         parts: a record for each body whose place counts for the robot's position, (p,); none where the torso
             alone does, whose place is known without them.
         links: a record for each body that drag slows down, parents before children, (l,); none without drag.
@@ -71,6 +75,9 @@ class Task(NamedTuple):
     places: np.ndarray
     untouched: np.ndarray
     sensors: np.ndarray
+    quantities: np.ndarray
+    entries: np.ndarray
+    imu: np.ndarray
     parts: np.ndarray
     links: np.ndarray
 
@@ -82,7 +89,10 @@ class EpisodeState(NamedTuple):
         row: MuJoCo's positions, velocities, controls and places of bodies, (n,) float64.
         sensordata: MuJoCo's.
         warnings: how often MuJoCo raised each kind of warning.
-        observation: what the robot's controller sees now, (o,) float32.
+        readings: what the robot's sensors read now, (r,) float32.
+        observation: what its controller sees now, (o,) float32; of the paper's, the readings themselves.
+        told: what its controller told the joints last, (a,) float32.
+        past: the quantities of the last control steps, (steps, q) float32.
         action: of the last control step as it arrived at the motors, (a,) float32.
         pending: actions that have not reached the motors yet, (delay, a) float32.
         contacts: control steps that each foot was in contact, (f,).
@@ -97,7 +107,10 @@ class EpisodeState(NamedTuple):
     row: np.ndarray
     sensordata: np.ndarray
     warnings: np.ndarray
+    readings: np.ndarray
     observation: np.ndarray
+    told: np.ndarray
+    past: np.ndarray
     action: np.ndarray
     pending: np.ndarray
     contacts: np.ndarray
@@ -111,9 +124,10 @@ class EpisodeState(NamedTuple):
 def make_task(robot: Robot, data: mujoco.MjData) -> Task:
     """Look up where the parts of a robot are in a row of its state, which is part of its data."""
     description, faults = robot.description, robot.faults
-    sensors = np.recarray(robot.observation_dim, _SENSOR)
-    sensors.stuck = _by_observation(robot, faults.stuck, np.nan)
-    sensors.noise = _by_observation(robot, faults.noisy, 0.0)
+    sensors = np.recarray(len(robot.channels), _SENSOR)
+    sensors.stuck = _by_channel(robot, faults.stuck, np.nan)
+    sensors.noise = _by_channel(robot, faults.noisy, 0.0)
+    quantities, entries = composition(robot)
     untouched = np.array([foot in description.alive.untouched for foot in description.feet])
     parts = _parts(robot, data)
     links = _links(robot, data)
@@ -124,6 +138,9 @@ def make_task(robot: Robot, data: mujoco.MjData) -> Task:
         places=_places(robot, data),
         untouched=untouched,
         sensors=sensors,
+        quantities=quantities,
+        entries=entries,
+        imu=imu_axes(robot),
         parts=parts,
         links=links,
     )
@@ -132,11 +149,16 @@ def make_task(robot: Robot, data: mujoco.MjData) -> Task:
 def make_state(task: Task, data: mujoco.MjData) -> EpisodeState:
     """The state of an episode that has not begun, part of which is that of MuJoCo's data."""
     feet, joints, delay = len(task.soles), len(task.joints), int(task.constants["delay"][0])
+    readings = np.zeros(len(task.sensors), np.float32)
+    composed = len(task.entries) > 0
     return EpisodeState(
         row=_row(task, data),
         sensordata=data.sensordata,
         warnings=data.warning.number,
-        observation=np.zeros(len(task.sensors), np.float32),
+        readings=readings,
+        observation=np.zeros(len(task.entries), np.float32) if composed else readings,
+        told=np.zeros(joints, np.float32),
+        past=make_past(task.quantities, task.entries),
         action=np.zeros(joints, np.float32),
         pending=np.zeros((delay, joints), np.float32),
         contacts=np.zeros(feet, np.int64),
@@ -183,6 +205,9 @@ def _constants(robot: Robot, data: mujoco.MjData) -> np.ndarray:
         "midway": max(1, round(MIDWAY * description.episode_steps)),
         **_weights(robot),
         "delay": faults.delay,
+        "gravity": np.linalg.norm(model.opt.gravity),
+        "accelerometer": _accelerometer(model),
+        "composed": not description.observations.as_published,
         "faulty": bool(faults.stuck or faults.noisy),
         "swapped": bool(faults.swapped),
     }
@@ -301,9 +326,55 @@ def _row(task: Task, data: mujoco.MjData) -> np.ndarray:
     return np.ctypeslib.as_array((ctypes.c_double * length).from_address(data.qpos.ctypes.data))
 
 
-def _by_observation(robot: Robot, values: Mapping[str, float], otherwise: float) -> np.ndarray:
-    """A number for each observation, (o,) float32."""
-    return np.array([values.get(name, otherwise) for name in robot.observation_names], np.float32)
+def _by_channel(robot: Robot, values: Mapping[str, float], otherwise: float) -> np.ndarray:
+    """A number for each reading, (r,) float32."""
+    return np.array([values.get(channel.name, otherwise) for channel in robot.channels], np.float32)
+
+
+def composition(robot: Robot) -> tuple[np.ndarray, np.ndarray]:
+    """The records of `observing.compose`: quantities (q,) and entries (o,), none for the paper's."""
+    given = () if robot.description.observations.as_published else robot.entries
+    distinct = list(dict.fromkeys(entry._replace(lag=0) for entry in given))
+    numbers = {entry: number for number, entry in enumerate(distinct)}
+    read = [robot.channels[entry.source] if entry.kind == 0 else Channel("") for entry in distinct]
+    scales = np.array([entry.scale for entry in distinct], _FLOAT)
+    zeros = np.array(
+        [channel.zero - entry.zero for channel, entry in zip(read, distinct, strict=True)], _FLOAT
+    )
+    quantities = {
+        "kind": np.array([entry.kind for entry in distinct], _INT),
+        "source": np.array([entry.source for entry in distinct], _INT),
+        "factor": scales / np.array([channel.gain for channel in read], _FLOAT),
+        "offset": scales * zeros,
+        "noise": abs(scales) * np.array([entry.noise for entry in distinct], _FLOAT),
+        "turns": np.array([entry.turns for entry in distinct], _FLOAT),
+        "phase": np.array([entry.phase for entry in distinct], _FLOAT),
+    }
+    entries = {
+        "quantity": np.array([numbers[entry._replace(lag=0)] for entry in given], _INT),
+        "lag": np.array([entry.lag for entry in given], _INT),
+    }
+    return _records(len(distinct), quantities), _records(len(given), entries)
+
+
+def make_past(quantities: np.ndarray, entries: np.ndarray) -> np.ndarray:
+    """Memory for the quantities of as many control steps as entries reach back, (steps, q) float32."""
+    return np.zeros((1 + max(entries["lag"], default=0), len(quantities)), np.float32)
+
+
+def imu_axes(robot: Robot) -> np.ndarray:
+    """What turns the torso's frame into that of the IMU, (3, 3)."""
+    site = robot.description.observations.imu
+    quaternion = np.array([1.0, 0, 0, 0]) if site is None else robot.physics.site(site).quat
+    turned = np.zeros(9)
+    mujoco.mju_quat2Mat(turned, quaternion)
+    return np.ascontiguousarray(turned.reshape(3, 3).T)
+
+
+def _accelerometer(model: mujoco.MjModel) -> int:
+    """Where in sensor data the accelerometer is, or ABSENT."""
+    sensor = mujoco.mj_name2id(model, mujoco.mjtObj.mjOBJ_SENSOR, ACCELEROMETER)
+    return ABSENT if sensor == ABSENT else int(model.sensor_adr[sensor])
 
 
 def _addresses(indices: list[int], addresses: np.ndarray, offset: int) -> np.ndarray:

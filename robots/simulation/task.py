@@ -1,4 +1,4 @@
-"""The walking task as kernels: observation, reward, end of an episode, foot contact, and faults of signals.
+"""The walking task as kernels: reward, end of an episode, foot contact, and faults of signals.
 
 It follows the locomotion task of QDgym; `docs/reference/robots.md` lists the definitions.
 """
@@ -6,20 +6,17 @@ It follows the locomotion task of QDgym; `docs/reference/robots.md` lists the de
 import math
 
 import numpy as np
-from numba import uint64
 
 from robots.compilation import compiled
 from robots.files.texts import LARGEST
 from robots.motors import ABSENT, motor_torque
+from robots.simulation.observing import TARGET_X, observe, rescaled
 from robots.simulation.state import EpisodeState, Task
 from robots.simulation.trace import trace_columns
 
-TARGET_X = 1000.0  # [m] straight ahead of the start
-OBSERVATION_LIMIT = 5.0
 # Speeds beyond this [m/s or rad/s] are a simulation blowing up, long before MuJoCo sees 1e10.
 _ABSURD_SPEED = 1e3
 _NEAR_LIMIT = 0.99  # share of a joint's range beyond which it counts as being at its limit
-_GOLDEN = uint64(0x9E3779B97F4A7C15)
 _Pose = tuple[float, float, float, float, float, float]
 _motor_torque, _trace_columns = compiled()(motor_torque), compiled()(trace_columns)
 
@@ -54,10 +51,11 @@ def begin(task: Task, episode: EpisodeState, seed: np.uint64) -> None:
             episode.feet[foot].x, episode.feet[foot].y = episode.row[place], episode.row[place + 1]
     for j in range(episode.last_action.size):
         episode.last_action[j] = 0.0
+        episode.told[j] = 0.0
     for step in range(episode.pending.shape[0]):
         for j in range(episode.pending.shape[1]):
             episode.pending[step, j] = 0.0
-    _observe(task, episode, pose, position)
+    observe(task, episode, pose, position)
 
 
 @compiled()
@@ -67,6 +65,8 @@ def apply_action(task: Task, episode: EpisodeState) -> None:
     The action is overwritten with what arrived.
     """
     delay = task.constants[0].delay
+    for j in range(task.joints.size):
+        episode.told[j] = min(max(episode.action[j], np.float32(-1.0)), np.float32(1.0))
     if task.constants[0].swapped:
         actions = episode.action.copy()
         for j in range(task.joints.size):
@@ -180,7 +180,7 @@ def score(task: Task, episode: EpisodeState, sound: bool) -> bool:
     if sound:
         position = _position(task, episode.row)
         _reward(task, episode, pose, position)
-        _observe(task, episode, pose, position)
+        observe(task, episode, pose, position)
     if not (sound and abs(tally.objective) <= LARGEST):  # by a reward without measure
         tally.diverged = True
         tally.terminated = True
@@ -205,7 +205,7 @@ def _reward(task: Task, episode: EpisodeState, pose: _Pose, position: tuple[floa
         work += abs(a * 0.1 * joint.rate * velocity)
         effort += a * a
         power += abs(torque * velocity)
-        at_limit += abs(_rescaled(task, row, j)) > _NEAR_LIMIT
+        at_limit += abs(rescaled(task, row, j)) > _NEAR_LIMIT
     distance = _target_distance(position)
     alive = _alive(task, episode, pose)
     reward = constants.alive_weight if alive else -constants.alive_weight
@@ -312,7 +312,7 @@ def record(task: Task, episode: EpisodeState, trace: np.ndarray) -> None:
     joints, feet = task.joints.size, episode.touching.size
     at = _trace_columns(joints, feet)
     for j in range(joints):
-        trace[at.angle + j] = episode.observation[8 + 2 * j]
+        trace[at.angle + j] = episode.readings[8 + 2 * j]
         trace[at.torque + j] = _torque(task, row, j)
     pose, turning = _pose(task, row), constants.root_qvel
     for i in range(3):
@@ -321,7 +321,7 @@ def record(task: Task, episode: EpisodeState, trace: np.ndarray) -> None:
     if constants.planar:
         trace[at.rate + 1] = row[turning + 2]
     for foot in range(feet):
-        trace[at.contact + foot] = episode.observation[8 + 2 * joints + foot]
+        trace[at.contact + foot] = episode.readings[8 + 2 * joints + foot]
     trace[at.position], trace[at.position + 1] = _position(task, row)
 
 
@@ -335,62 +335,6 @@ def _alive(task: Task, episode: EpisodeState, pose: _Pose) -> bool:
     for foot in range(episode.touching.size):
         alive &= not (episode.touching[foot] and task.untouched[foot])
     return alive
-
-
-@compiled()
-def _observe(task: Task, episode: EpisodeState, pose: _Pose, position: tuple[float, float]) -> None:
-    """Write what the controller sees, clipped."""
-    constants, tally, row = task.constants[0], episode.tally[0], episode.row
-    observation = episode.observation
-    _, _, z, roll, pitch, yaw = pose
-    root = constants.root_qvel
-    vx, vy, vz = row[root], row[root + 1], row[root + 2]
-    if constants.planar:
-        vy, vz = 0.0, vy
-    bearing = np.arctan2(-position[1], TARGET_X - position[0]) - yaw
-    cos, sin = np.cos(yaw), np.sin(yaw)
-    observation[0] = z - tally.initial_height
-    observation[1] = np.sin(bearing)
-    observation[2] = np.cos(bearing)
-    observation[3] = 0.3 * (cos * vx + sin * vy)
-    observation[4] = 0.3 * (cos * vy - sin * vx)
-    observation[5] = 0.3 * vz
-    observation[6] = roll
-    observation[7] = pitch
-    joints = task.joints.size
-    for j in range(joints):
-        joint = task.joints[j]
-        observation[8 + 2 * j] = _rescaled(task, row, j)
-        observation[9 + 2 * j] = 0.1 * joint.rate * (row[joint.qvel] if joint.qvel != ABSENT else 0.0)
-    for foot in range(episode.touching.size):
-        observation[8 + 2 * joints + foot] = episode.touching[foot]
-    if constants.faulty:
-        _disturb(task, episode)
-    for i in range(observation.size):
-        observation[i] = min(
-            max(observation[i], np.float32(-OBSERVATION_LIMIT)), np.float32(OBSERVATION_LIMIT)
-        )
-
-
-@compiled()
-def _disturb(task: Task, episode: EpisodeState) -> None:
-    """Add noise to what faulty sensors read; a stuck one reads its value."""
-    tally, observation = episode.tally[0], episode.observation
-    for i in range(observation.size):
-        sensor = task.sensors[i]
-        if sensor.noise > 0:
-            observation[i] += sensor.noise * normal(tally.seed, tally.steps, i)
-        if not np.isnan(sensor.stuck):
-            observation[i] = sensor.stuck
-
-
-@compiled()
-def _rescaled(task: Task, row: np.ndarray, j: int) -> float:
-    """A joint's position with its range rescaled to [-1, 1]; 0 of one that is lost."""
-    joint = task.joints[j]
-    if joint.qpos == ABSENT:
-        return joint.fixed
-    return (row[joint.qpos] - joint.middle) / joint.half_range
 
 
 @compiled()
@@ -432,32 +376,3 @@ def _pose(task: Task, row: np.ndarray) -> _Pose:
     pitch = np.arcsin(min(max(2 * (qw * qy - qz * qx), -1.0), 1.0))
     yaw = np.arctan2(2 * (qw * qz + qx * qy), 1 - 2 * (qy * qy + qz * qz))
     return row[root], row[root + 1], row[root + 2], roll, pitch, yaw
-
-
-@compiled()
-def normal(seed: int, step: int, channel: int) -> float:
-    """A standard normal number that depends on its arguments alone, so that no thread keeps a generator.
-
-    Args:
-        seed: of the episode.
-        step: control step, not negative.
-        channel: below 2^20.
-    """
-    state = _mixed(uint64(seed) + _GOLDEN * (uint64(step) * uint64(1 << 20) + uint64(channel) + uint64(1)))
-    first, second = _uniform(state), _uniform(_mixed(state + _GOLDEN))
-    return math.sqrt(-2.0 * math.log(1.0 - first)) * math.cos(2.0 * math.pi * second)  # Box and Muller 1958
-
-
-@compiled()
-def _mixed(state: np.uint64) -> np.uint64:
-    """The output function of SplitMix64 (Steele, Lea & Flood 2014)."""
-    state = uint64(state)
-    state = (state ^ (state >> uint64(30))) * uint64(0xBF58476D1CE4E5B9)
-    state = (state ^ (state >> uint64(27))) * uint64(0x94D049BB133111EB)
-    return state ^ (state >> uint64(31))
-
-
-@compiled()
-def _uniform(state: np.uint64) -> float:
-    """A number in [0, 1) from 64 bits."""
-    return (uint64(state) >> uint64(11)) * (1.0 / (1 << 53))

@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 from robots.robot import Faults, Robot
+from robots.simulation.observing import normal
 from robots.simulation.simulation import Simulation
 from robots.simulation.stepper import Stepper
-from robots.simulation.task import normal
 
 
 def _faulty(robot: Robot, faults: Faults) -> Robot:

@@ -1,0 +1,176 @@
+"""`Observer`: makes of raw sensor readings what a robot's controller was trained to see."""
+
+from typing import Any
+
+import numpy as np
+from scipy.spatial.transform import Rotation
+
+from robots.arrays import real_array
+from robots.errors import InvalidValueError, UnknownNameError
+from robots.observations import OBSERVATION_LIMIT, Entry
+from robots.robot import Robot, find_robot
+from robots.simulation.observing import compose
+from robots.simulation.state import composition, imu_axes, make_past
+
+# what each argument of `Observer` is for: first words of the names of readings
+_IMU = {"rates": "gyroscope", "acceleration": "accelerometer"}
+_ORIENTATION = ("gravity", "heading", "roll", "pitch")
+_SPEEDS = ("forward speed", "sideward speed", "upward speed")
+
+
+class Observer:
+    """Computes observations in the trained order, one call per control step.
+
+    Given the same readings it equals what the simulation's kernel computes within float32, without the noise
+    of training. Call `reset` at the start of every episode; `heading` then counts from the first call on.
+
+    Args:
+        robot: the robot, or its name, or the path of its YAML; of a repertoire `repertoire.robot`.
+
+    Attributes:
+        robot: the same.
+        entries: what each of the o numbers is, in order: its name, unit, scale, zero and lag.
+        needs: names of the arguments that a call needs.
+
+    Raises:
+        UnknownNameError: there is no robot of that name.
+    """
+
+    def __init__(self, robot: Robot | str) -> None:
+        self.robot = find_robot(robot) if isinstance(robot, str) else robot
+        self.entries: tuple[Entry, ...] = self.robot.entries
+        joints, feet = self.robot.action_dim, len(self.robot.description.feet)
+        known = self.robot.channels
+        self._gain = np.array([channel.gain for channel in known])
+        self._zero = np.array([channel.zero for channel in known])
+        self._places = {channel.name: place for place, channel in enumerate(known)}
+        self._quantities, self._entries = composition(self.robot)
+        self._quantities["noise"] = 0
+        self._imu = imu_axes(self.robot)
+        self._sizes = {
+            "positions": joints,
+            "speeds": joints,
+            "orientation": 4,
+            "rates": 3,
+            "acceleration": 3,
+            "contacts": feet,
+            "velocity": 3,
+            "height": 1,
+            "bearing": 1,
+            "last_action": joints,
+        }
+        self.needs = self._needs()
+        self.reset()
+
+    def reset(self) -> None:
+        """Begin an episode."""
+        self._step, self._start = 0, None
+        self._past = make_past(self._quantities, self._entries)
+
+    def __call__(self, **given: Any) -> np.ndarray:
+        """The observation after these readings, (o,) float32.
+
+        Those of `needs` must be given, others may be. What is not finite stays so in what is made of it,
+        which a `Policy` then refuses or damps.
+
+        Args:
+            **given: `positions` and `speeds` of the joints in the order of the description [rad, rad/s or m,
+                m/s], (j,); `orientation` of the IMU as a quaternion w, x, y, z from its frame to a level one,
+                (4,); its `rates` [rad/s] and `acceleration` less that of free fall, at rest 9.81 upwards
+                [m/s²], (3,) along its own axes; `contacts`, 0 or 1 for each foot, (f,); `velocity` of the
+                torso ahead, to the left and up [m/s], (3,); its `height` above the start [m]; `bearing` of
+                the target from straight ahead, to the left [rad]; `last_action`, (j,), 0 before the first.
+
+        Raises:
+            UnknownNameError: there is no such reading.
+            InvalidValueError: a reading is missing, or has another shape.
+        """
+        readings = np.zeros(len(self._gain))
+        values = {name: self._checked(name, value) for name, value in given.items()}
+        if missing := [name for name in self.needs if name not in values]:
+            raise InvalidValueError(
+                f"observations of {self.robot.name} need {', '.join(self.needs)}, but {', '.join(missing)} "
+                f"{'is' if len(missing) == 1 else 'are'} missing"
+            )
+        for name, value in self._quantities_of(values).items():
+            if name in self._places:
+                readings[self._places[name]] = value
+        limit = OBSERVATION_LIMIT
+        seen = np.clip(self._gain * (readings - self._zero), -limit, limit).astype(np.float32)
+        if not len(self._entries):
+            return seen
+        told = np.clip(values.get("last_action", np.zeros(self.robot.action_dim)), -1, 1).astype(np.float32)
+        observation = np.zeros(len(self._entries), np.float32)
+        compose(
+            self._quantities,
+            self._entries,
+            seen,
+            told,
+            self._past,
+            self._step,
+            np.uint64(0),
+            observation,
+        )
+        self._step += 1
+        return observation
+
+    def _checked(self, name: str, value: Any) -> np.ndarray:
+        if name not in self._sizes:
+            raise UnknownNameError("reading", name, self._sizes)
+        array = np.atleast_1d(real_array(name, value, np.float64))
+        if array.shape != (self._sizes[name],):
+            raise InvalidValueError(f"{name} must have shape ({self._sizes[name]},), not {array.shape}")
+        return array
+
+    def _needs(self) -> tuple[str, ...]:
+        """The arguments that the entries are made of."""
+        names = [entry.name for entry in self.entries]
+        kinds = {
+            "positions": [name for name in names if name.endswith(" position")],
+            "speeds": [name for name in names if name.endswith(" speed") and name not in _SPEEDS],
+            "orientation": [name for name in names if name.startswith(_ORIENTATION)],
+            **{key: [name for name in names if name.startswith(word)] for key, word in _IMU.items()},
+            "contacts": [name for name in names if name.endswith(" contact")],
+            "velocity": [name for name in names if name in _SPEEDS],
+            "height": [name for name in names if name.startswith("height")],
+            "bearing": [name for name in names if "bearing" in name],
+            "last_action": [entry.name for entry in self.entries if entry.kind == 1],
+        }
+        return tuple(key for key, found in kinds.items() if found)
+
+    def _quantities_of(self, values: dict[str, np.ndarray]) -> dict[str, float]:
+        """The quantities that channels read, by name."""
+        joints, feet = self.robot.description.joints, self.robot.description.feet
+        found = dict(
+            zip((f"{joint} position" for joint in joints), values.get("positions", ()), strict=False)
+        )
+        found |= zip((f"{joint} speed" for joint in joints), values.get("speeds", ()), strict=False)
+        found |= zip((f"{foot} contact" for foot in feet), values.get("contacts", ()), strict=False)
+        found |= zip(_SPEEDS, values.get("velocity", ()), strict=False)
+        for key, word in _IMU.items():
+            found |= zip((f"{word} {axis}" for axis in "xyz"), values.get(key, ()), strict=False)
+        found |= zip(("height above the start",), values.get("height", ()), strict=False)
+        for angle in values.get("bearing", ()):
+            found["sine of the bearing of the target"] = np.sin(angle)
+            found["cosine of the bearing of the target"] = np.cos(angle)
+        if "orientation" in values:
+            found |= self._attitude(values["orientation"])
+        return found
+
+    def _attitude(self, orientation: np.ndarray) -> dict[str, float]:
+        """What follows from the orientation of the IMU."""
+        if not np.isfinite(orientation).all() or not np.any(orientation):
+            names = (*(f"gravity {axis}" for axis in "xyz"), "roll", "pitch", "heading")
+            return dict.fromkeys(names, np.nan)
+        sensor = Rotation.from_quat(orientation, scalar_first=True).as_matrix()
+        torso = sensor @ self._imu
+        roll = np.arctan2(torso[2, 1], torso[2, 2])
+        yaw = np.arctan2(torso[1, 0], torso[0, 0])
+        self._start = yaw if self._start is None else self._start
+        turned = yaw - self._start
+        angles = {
+            "roll": float(roll),
+            "pitch": float(np.arcsin(np.clip(-torso[2, 0], -1, 1))),
+            "heading": float(np.arctan2(np.sin(turned), np.cos(turned))),
+        }
+        return angles | {f"gravity {axis}": -float(sensor[2, i]) for i, axis in enumerate("xyz")}

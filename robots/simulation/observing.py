@@ -1,0 +1,185 @@
+"""What sensors read and controllers see, as kernels; `robots.observations` says what it means."""
+
+import math
+
+import numpy as np
+from numba import uint64
+
+from robots.compilation import compiled
+from robots.motors import ABSENT
+from robots.observations import OBSERVATION_LIMIT
+from robots.simulation.state import EpisodeState, Task
+
+TARGET_X = 1000.0  # [m] straight ahead of the start
+_LIMIT = np.float32(OBSERVATION_LIMIT)
+_GOLDEN = uint64(0x9E3779B97F4A7C15)
+_Pose = tuple[float, float, float, float, float, float]
+
+
+@compiled()
+def observe(task: Task, episode: EpisodeState, pose: _Pose, position: tuple[float, float]) -> None:
+    """Read the sensors, and write what the controller sees."""
+    constants, tally, row = task.constants[0], episode.tally[0], episode.row
+    readings = episode.readings
+    _, _, z, roll, pitch, yaw = pose
+    root = constants.root_qvel
+    vx, vy, vz = row[root], row[root + 1], row[root + 2]
+    if constants.planar:
+        vy, vz = 0.0, vy
+    bearing = np.arctan2(-position[1], TARGET_X - position[0]) - yaw
+    cos, sin = np.cos(yaw), np.sin(yaw)
+    readings[0] = z - tally.initial_height
+    readings[1] = np.sin(bearing)
+    readings[2] = np.cos(bearing)
+    readings[3] = 0.3 * (cos * vx + sin * vy)
+    readings[4] = 0.3 * (cos * vy - sin * vx)
+    readings[5] = 0.3 * vz
+    readings[6] = roll
+    readings[7] = pitch
+    joints = task.joints.size
+    for j in range(joints):
+        joint = task.joints[j]
+        readings[8 + 2 * j] = rescaled(task, row, j)
+        readings[9 + 2 * j] = 0.1 * joint.rate * (row[joint.qvel] if joint.qvel != ABSENT else 0.0)
+    for foot in range(episode.touching.size):
+        readings[8 + 2 * joints + foot] = episode.touching[foot]
+    if constants.composed:
+        _read_imu(task, episode, yaw)
+    if constants.faulty:
+        _disturb(task, episode)
+    clip(readings)
+    if constants.composed:
+        compose(
+            task.quantities,
+            task.entries,
+            readings,
+            episode.told,
+            episode.past,
+            tally.steps,
+            tally.seed,
+            episode.observation,
+        )
+
+
+@compiled()
+def _read_imu(task: Task, episode: EpisodeState, yaw: float) -> None:
+    """Write what an IMU on the torso reads behind the other readings."""
+    constants, row, imu, readings = task.constants[0], episode.row, task.imu, episode.readings
+    qpos, qvel, first = constants.root_qpos, constants.root_qvel, readings.size - 10
+    if constants.planar:
+        angle = row[qpos + 2]
+        gx, gy, gz = np.sin(angle), 0.0, -np.cos(angle)
+        wx, wy, wz = 0.0, row[qvel + 2], 0.0
+    else:
+        a, b, c, d = row[qpos + 3], row[qpos + 4], row[qpos + 5], row[qpos + 6]
+        gx, gy, gz = 2 * (a * c - b * d), -2 * (c * d + a * b), 2 * (b * b + c * c) - 1
+        wx, wy, wz = row[qvel + 3], row[qvel + 4], row[qvel + 5]
+    for i in range(3):
+        down = imu[i, 0] * gx + imu[i, 1] * gy + imu[i, 2] * gz
+        readings[first + i] = down
+        readings[first + 3 + i] = 0.1 * (imu[i, 0] * wx + imu[i, 1] * wy + imu[i, 2] * wz)
+        felt = -constants.gravity * down  # at rest, before the first step of physics
+        if episode.tally[0].steps > 0 and constants.accelerometer != ABSENT:
+            felt = episode.sensordata[constants.accelerometer + i]
+        readings[first + 6 + i] = 0.1 * felt
+    readings[first + 9] = yaw
+
+
+@compiled()
+def compose(
+    quantities: np.ndarray,
+    entries: np.ndarray,
+    readings: np.ndarray,
+    told: np.ndarray,
+    past: np.ndarray,
+    step: int,
+    seed: np.uint64,
+    observation: np.ndarray,
+) -> None:
+    """Make an observation of what sensors read in a control step and in those before.
+
+    Args:
+        quantities: a record of each number that is new in a control step, (q,), see `robots.observations`.
+        entries: a record of each number of an observation, (o,): which quantity, of how many steps ago.
+        readings: of the sensors, (r,) float32.
+        told: the last action, (a,) float32.
+        past: the quantities of the last control steps, (steps, q) float32; the step 0 fills it.
+        step: number of the control step.
+        seed: of the episode, from which noise derives.
+        observation: (o,) float32.
+    """
+    depth = past.shape[0]
+    now = step % depth
+    for i in range(quantities.size):
+        quantity = quantities[i]
+        if quantity.kind == 0:
+            value = quantity.factor * readings[quantity.source] + quantity.offset
+        elif quantity.kind == 1:
+            value = quantity.factor * told[quantity.source]
+        else:
+            value = quantity.factor * np.sin(2 * np.pi * quantity.turns * step + quantity.phase)
+        if quantity.noise > 0:
+            value += quantity.noise * normal(seed, step, readings.size + i)
+        past[now, i] = value
+        if step == 0:
+            past[:, i] = past[0, i]
+    for i in range(entries.size):
+        observation[i] = past[(step - entries[i].lag) % depth, entries[i].quantity]
+    clip(observation)
+
+
+@compiled()
+def clip(values: np.ndarray) -> None:
+    """Clip numbers to the limit in place."""
+    for i in range(values.size):
+        values[i] = min(max(values[i], -_LIMIT), _LIMIT)
+
+
+@compiled()
+def _disturb(task: Task, episode: EpisodeState) -> None:
+    """Add noise to what faulty sensors read; a stuck one reads its value."""
+    tally, readings = episode.tally[0], episode.readings
+    for i in range(readings.size):
+        sensor = task.sensors[i]
+        if sensor.noise > 0:
+            readings[i] += sensor.noise * normal(tally.seed, tally.steps, i)
+        if not np.isnan(sensor.stuck):
+            readings[i] = sensor.stuck
+
+
+@compiled()
+def rescaled(task: Task, row: np.ndarray, j: int) -> float:
+    """A joint's position with its range rescaled to [-1, 1]; 0 of one that is lost."""
+    joint = task.joints[j]
+    if joint.qpos == ABSENT:
+        return joint.fixed
+    return (row[joint.qpos] - joint.middle) / joint.half_range
+
+
+@compiled()
+def normal(seed: int | np.uint64, step: int, channel: int) -> float:
+    """A standard normal number that depends on its arguments alone, so that no thread keeps a generator.
+
+    Args:
+        seed: of the episode.
+        step: control step, not negative.
+        channel: below 2^20.
+    """
+    state = _mixed(uint64(seed) + _GOLDEN * (uint64(step) * uint64(1 << 20) + uint64(channel) + uint64(1)))
+    first, second = _uniform(state), _uniform(_mixed(state + _GOLDEN))
+    return math.sqrt(-2.0 * math.log(1.0 - first)) * math.cos(2.0 * math.pi * second)  # Box and Muller 1958
+
+
+@compiled()
+def _mixed(state: np.uint64) -> np.uint64:
+    """The output function of SplitMix64 (Steele, Lea & Flood 2014)."""
+    state = uint64(state)
+    state = (state ^ (state >> uint64(30))) * uint64(0xBF58476D1CE4E5B9)
+    state = (state ^ (state >> uint64(27))) * uint64(0x94D049BB133111EB)
+    return state ^ (state >> uint64(31))
+
+
+@compiled()
+def _uniform(state: np.uint64) -> float:
+    """A number in [0, 1) from 64 bits."""
+    return (uint64(state) >> uint64(11)) * (1.0 / (1 << 53))
