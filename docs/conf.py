@@ -42,6 +42,11 @@ def _block(translator: HTML5Translator, node: nodes.math_block) -> None:
     raise nodes.SkipNode
 
 
+def _skip(_app: Sphinx, _what: str, _name: str, member: object, skip: bool, _options: object) -> bool | None:
+    return skip or type(member).__name__ == "_tuplegetter" or None
+
+
 def setup(app: Sphinx) -> None:
-    """Write formulas as MathML, which browsers draw without a script."""
+    """Write formulas as MathML, which browsers draw without a script, and a named tuple's fields once."""
+    app.connect("autodoc-skip-member", _skip)  # fields are described under "Attributes" of the class
     app.add_html_math_renderer("mathml", (_inline, None), (_block, None))
