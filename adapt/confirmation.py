@@ -8,6 +8,7 @@ from adapt.records import Confirmation, Outcome
 from adapt.selectors.selector import Selector
 
 CONFIRMATIONS = 3
+_HOPELESS = 8  # gaits that got nowhere, after which no other is tried
 _CLEAR = 3.0  # standard errors of a difference that further trials would hardly turn round
 _ERROR = 0.1  # probability with which a gait that is no better may be confirmed before all trials were made
 
@@ -42,15 +43,27 @@ class ConfirmedSearch:
     half of all are kept for them: n is at most a quarter of the trials. With fewer than four trials nothing
     can be confirmed, and the incumbent stays.
 
+    What got nowhere in its trials is not confirmed. Once eight gaits, the incumbent among them, got nowhere
+    and none got anywhere, the search ends: more of the same would only wear the robot out.
+
     Args:
         selector: that was told nothing yet.
         incumbent: row of the controller that the robot walks with.
         confirmations: n; 0 for none, so that what the selector recommends is handed over as it is.
+        nowhere: objective up to which a robot got nowhere.
     """
 
-    def __init__(self, selector: Selector, incumbent: int, *, confirmations: int = CONFIRMATIONS) -> None:
+    def __init__(
+        self,
+        selector: Selector,
+        incumbent: int,
+        *,
+        confirmations: int = CONFIRMATIONS,
+        nowhere: float = -math.inf,
+    ) -> None:
         self.selector = selector
         self.incumbent = incumbent
+        self._nowhere = nowhere
         self._wanted = confirmations > 0
         self._needed = min(confirmations, selector.trials // 4)
         self._confirming: dict[int, list[Outcome]] = {}  # outcomes of confirmation trials by row
@@ -68,12 +81,12 @@ class ConfirmedSearch:
     def ask(self) -> int | None:
         """Row of the controller to try next, or None to stop."""
         selector = self.selector
-        if selector.spent():
+        if selector.spent() or self.hopeless:
             return None
         if not self.confirms:
             return selector.ask() if selector.rows else self.incumbent
         found = self.found
-        if found == self.incumbent:
+        if found == self.incumbent or selector.means().get(found, math.inf) <= self._nowhere:
             return None
         if self._settled():
             return None
@@ -120,8 +133,16 @@ class ConfirmedSearch:
         return confirmation.row if confirmation.passed else self.incumbent
 
     @property
+    def hopeless(self) -> bool:
+        """Whether many gaits were tried, none of which got anywhere."""
+        means = self.selector.means()
+        return len(means) >= _HOPELESS and max(means.values()) <= self._nowhere
+
+    @property
     def stop(self) -> str:
         """Why the search stopped, in words."""
+        if self.hopeless:
+            return f"none of the {len(self.selector.means())} gaits that were tried got anywhere"
         if reason := self.selector.done():
             return reason
         if self._settled():

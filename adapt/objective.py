@@ -6,6 +6,7 @@ from typing import ClassVar
 
 import numpy as np
 
+from adapt.records import LIMPING
 from adapt.rehearsal.table import Table
 from repertoire.repertoire import Repertoire
 from robots.errors import InvalidValueError, UnknownNameError
@@ -14,9 +15,8 @@ from robots.simulation.state import MIDWAY
 
 OBJECTIVES = ("progress", "reward")
 PRICE = 0.25  # of a fall at once, as a share of the distance that the healthy robot walks
-LENIENCY = (
-    0.2  # of that price while searching: what walks and falls may learn to last, what stands only stands
-)
+# of that price while searching: what walks and falls may learn to last, what stands only stands
+LENIENCY = 0.2
 
 
 class RecoveryObjective(ABC):
@@ -25,10 +25,12 @@ class RecoveryObjective(ABC):
     Attributes:
         name: one of `OBJECTIVES`.
         least: the worst value that counts.
+        nowhere: value up to which a robot got nowhere; minus infinity where values do not tell.
     """
 
     name: ClassVar[str]
     least: float
+    nowhere: float = -np.inf
 
     @abstractmethod
     def of(self, episodes: Episodes) -> np.ndarray:
@@ -70,6 +72,7 @@ class Progress(RecoveryObjective):
     Args:
         price: of a fall in the first step [m], positive.
         steps: control steps of a whole episode.
+        nowhere: see `RecoveryObjective` [m].
 
     Raises:
         InvalidValueError: the price is not positive and finite.
@@ -77,6 +80,7 @@ class Progress(RecoveryObjective):
 
     price: float
     steps: int
+    nowhere: float = 0.0
     name = "progress"
 
     def __post_init__(self) -> None:
@@ -128,4 +132,4 @@ def find_objective(name: str, repertoire: Repertoire, healthy: float) -> Recover
         raise UnknownNameError("recovery objective", name, OBJECTIVES)
     if name == "reward" or healthy <= 0:  # of a robot that never walked no distance is a measure
         return Reward(repertoire.settings.min_objective)
-    return Progress(PRICE * healthy, repertoire.robot.description.episode_steps)
+    return Progress(PRICE * healthy, repertoire.robot.description.episode_steps, LIMPING * healthy)

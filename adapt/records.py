@@ -14,7 +14,8 @@ FORMAT = "surefoot-recovery"
 VERSION = 8
 _NEGLIGIBLE = 0.005  # probability that rounds to 0.00
 _WALKING = 1 / 3  # share of the distance before the damage from which a robot is said to walk
-_LIMPING = 0.05  # the same to limp
+LIMPING = 0.05  # the same to limp: below it, it stands or falls
+TRUSTED = 0.6  # share of the trials' difference from a healthy robot that an explanation must explain
 
 
 def format_objective(value: float) -> str:
@@ -221,7 +222,7 @@ class Performance:
     def words(self, before: float) -> str:
         """What the robot does, in words, next to the distance that it walked before [m]."""
         falls = f"falls in {self.falls} of {self.episodes} episodes"
-        if self.walks(before, _LIMPING):
+        if self.walks(before, LIMPING):
             verb = "walks" if self.walks(before) else "limps"
             course = f" {self.course}" if self.course == IN_CIRCLES else ""
             return f"{verb} {self.distance:.2f} m{course}" + (f", {falls}" if self.falls else "")

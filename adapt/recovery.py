@@ -49,6 +49,7 @@ def recover(
     thinking: Thinking | None = None,
     on_trial: Callable[[Trial], None] | None = None,
     on_progress: Callable[[str, float], None] | None = None,
+    interrupted: Callable[[], bool] = lambda: False,
 ) -> Recovery:
     """Find a controller that works on the damaged robot.
 
@@ -58,7 +59,7 @@ def recover(
         seed: at least 0; the result depends on nothing else that is not in the other arguments.
         trials: how many there may be at most, at least 1, confirmation trials included.
         selector: what chooses the trials: a name, or a class or another object that makes one in a
-            `Context`; by default `rehearsed` if there is a table, and `map-bo-tuned` if there is none.
+            `Context`; `self-model` by default.
         table: the repertoire's rehearsal.
         calibration: models of the real robot. Then one of them, which the seed chooses, is damaged in place
             of the repertoire's robot, and a selector that simulates thinks with the medians of all.
@@ -69,11 +70,12 @@ def recover(
             be better, see `ConfirmedSearch`; 0 to hand it over as it is.
         threads: of the simulation; all cores by default. The result does not depend on it.
         oracle: whether to find the repertoire's best by trying all of it, many times.
-        thinking: what a selector that simulates may do between trials; by default ten seconds of it, and
-            refinements of gaits.
+        thinking: what a selector that simulates may do between trials; see `Thinking` for what it does by
+            default, which is to refine gaits too.
         on_trial: called after each trial.
         on_progress: called with what takes time between trials, in words, and the share of it that is done,
             perhaps from other threads.
+        interrupted: asked again and again whether to stop, with the best gait that is confirmed by then.
 
     Raises:
         UnknownNameError: the robot has no such part, or there is no such selector or objective.
@@ -107,7 +109,12 @@ def recover(
             truth = true_objectives(damaged, seed=seed, on_progress=trying)
         if entry.thinks:
             thinking = thinking or Thinking(repertoire, threads=threads, refinement=RefinementSettings())
-            thinking = replace(thinking, objective=aim, calibration=thinking.calibration or calibration)
+            thinking = replace(
+                thinking,
+                objective=aim,
+                calibration=thinking.calibration or calibration,
+                hurried=interrupted,
+            )
         context = Context(
             prior,
             trials=trials,
@@ -119,8 +126,9 @@ def recover(
             on_thinking=thinking_on,
             on_refining=refining,
         )
-        search = ConfirmedSearch(make_selector(entry, context), incumbent, confirmations=confirmations)
-        tried = _trials(damaged, seed, search, on_trial, traced=entry.thinks)
+        chooser = make_selector(entry, context)
+        search = ConfirmedSearch(chooser, incumbent, confirmations=confirmations, nowhere=aim.nowhere)
+        tried = _trials(damaged, seed, search, on_trial, interrupted, traced=entry.thinks)
         chosen = search.recommendation()
         recovered = performance_of(fresh_episodes(damaged, chosen, seed), aim)
         best, reached = None, None
@@ -142,7 +150,7 @@ def recover(
             confirmation=search.confirmation(),
             row=chosen,
             cell=_cell(damaged, search.selector, chosen),
-            stop=search.stop,
+            stop="it was interrupted" if interrupted() else search.stop,
             refined=search.selector.refined,
         )
 
@@ -175,13 +183,14 @@ def _trials(
     seed: int,
     search: ConfirmedSearch,
     on_trial: Callable[[Trial], None] | None,
+    interrupted: Callable[[], bool],
     *,
     traced: bool,
 ) -> tuple[Trial, ...]:
     """Try what the search asks for until it stops."""
     tried: list[Trial] = []
     known = 0
-    while (row := search.ask()) is not None:
+    while not interrupted() and (row := search.ask()) is not None:
         for gait in search.selector.refined[known:]:
             damaged.add(gait.solution[None])
         known = len(search.selector.refined)

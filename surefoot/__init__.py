@@ -2,7 +2,7 @@
 
 * `load`: read a repertoire, with `.to_pandas()` and `.policy(cell or "best")`; `show` prints what it is.
 * `train`: train a repertoire for a robot or a benchmark problem; `resume` goes on after an interruption.
-* `recover`: break a robot and find a gait that still works; `deploy` walks with it.
+* `recover`: break a robot and find a gait that still works; `keep` adds what it refined, `deploy` walks.
 * `calibrate`: fit models of the robot to what it did while it was whole; `recover` thinks with them.
 * `evaluate` and `rehearse`: try every gait again, or under a library of damages.
 * `strengthen`: add gaits for the damages that leave a repertoire no good one.
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
         calibrate,
         deploy,
         evaluate,
+        keep,
         load,
         merge,
         recover,
@@ -40,6 +41,7 @@ __all__ = [
     "calibrate",
     "deploy",
     "evaluate",
+    "keep",
     "load",
     "load_plugins",
     "merge",

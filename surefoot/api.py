@@ -234,7 +234,8 @@ def recover(
         trials: how many there may be at most. The last ones confirm that the gait found is better than the
             old one, which it otherwise does not replace; see `adapt.confirmation`.
         selector: what chooses the trials: a class of your own, anything else that makes a `Selector` in a
-            `Context`, or a name; by default `rehearsed` if there is a rehearsal, and `map-bo-tuned` if not.
+            `Context`, or a name; `self-model` by default, and `rehearsed` where there is little time to
+            compute.
         rehearsal: what `rehearse` returned, or its file; by default the one next to the repertoire's file, if
             the selector uses one.
         calibration: what `calibrate` returned, or its file; by default the one next to the repertoire's file,
@@ -243,9 +244,10 @@ def recover(
             a price for falls, or `reward`, as in the training.
         threads: of the simulation; all cores by default. The result does not depend on it.
         oracle: whether to find the repertoire's best gait by trying all of them, many times.
-        thinking: what the `self-model` selector may simulate between trials; by default for ten seconds,
-            and then it refines gaits; see `Thinking`.
-        progress: whether to show a bar for what takes time between trials.
+        thinking: what the `self-model` selector may simulate between trials; by default 800 episodes, and
+            then it refines gaits; see `Thinking`.
+        progress: whether to show a bar for what takes time between trials. An interrupt then ends the search
+            with the best gait that is confirmed.
         on_trial: called after each trial.
         on_progress: called with what takes time between trials, in words, and the share of it that is done.
         **settings: of `adapt.recovery.recover`: `max_falls` and `confirmations`.
@@ -264,7 +266,9 @@ def recover(
         path = None if rehearsal is None else Path(rehearsal)
         rehearsal, _ = find_table(repertoire, file, selector, path)
     calibration = find_calibration(calibration, repertoire, None if file is None else result_files(file))
-    with phase_bars() if progress else nullcontext(on_progress) as show:
+    hand_over = interrupt_flag(note, "Stopping with the best gait that is confirmed") if progress else None
+    bars = phase_bars() if progress else nullcontext(on_progress)
+    with hand_over or nullcontext(lambda: False) as interrupted, bars as show:
         return run_recovery(
             repertoire,
             damage,
@@ -279,8 +283,27 @@ def recover(
             thinking=thinking,
             on_trial=on_trial,
             on_progress=show,
+            interrupted=interrupted,
             **settings,
         )
+
+
+def keep(source: Source, recovery: Recovery, *, threads: int | None = None) -> Repertoire:
+    """The repertoire with the gaits that a recovery refined, as specialists; `recovery.row` is a row of it.
+
+    Args:
+        source: what was recovered from: a repertoire, or what `load` takes.
+        recovery: what `recover` returned.
+        threads: of the simulation, of ten episodes of each new gait on the intact robot; all cores by
+            default.
+
+    Raises:
+        InvalidValueError: the gaits were refined from those of another repertoire.
+    """
+    from adapt.relearning.keeping import keep_gaits
+
+    repertoire, _ = _opened(source)
+    return keep_gaits(repertoire, recovery.refined, seed=recovery.seed, threads=threads)
 
 
 def deploy(

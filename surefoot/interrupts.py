@@ -50,13 +50,16 @@ def raise_and_remember() -> Iterator[list[int]]:
 
 
 @contextmanager
-def interrupt_flag(say: Callable[[str], object]) -> Iterator[Callable[[], bool]]:
+def interrupt_flag(
+    say: Callable[[str], object], doing: str = "Finishing the current batch, then saving"
+) -> Iterator[Callable[[], bool]]:
     """Turn the first interrupt into a flag, so that the current batch is finished and saved.
 
     The second one interrupts at once. Outside the main thread nothing is turned into a flag.
 
     Args:
         say: told what goes on.
+        doing: that, in words.
     """
     seen = False
     if threading.current_thread() is not threading.main_thread():
@@ -68,7 +71,7 @@ def interrupt_flag(say: Callable[[str], object]) -> Iterator[Callable[[], bool]]
         if seen:
             raise KeyboardInterrupt
         seen = True
-        say("Finishing the current batch, then saving (interrupt again to stop at once).")
+        say(f"{doing} (interrupt again to stop at once).")
 
     with _handled(remember):
         yield lambda: seen

@@ -111,7 +111,13 @@ def corrected(folder: Path) -> object:
 
 def recovered(folder: Path) -> object:
     repertoire = hopper(folder)
-    return recover(repertoire, parse_damage("joint=knee:locked", repertoire.robot), seed=1, trials=8)
+    return recover(
+        repertoire,
+        parse_damage("joint=knee:locked", repertoire.robot),
+        seed=1,
+        selector="map-bo-tuned",
+        trials=8,
+    )
 
 
 RUNS: dict[str, Callable[[Path], object]] = {

@@ -32,9 +32,10 @@ SMALL = {  # of commands and of Python, so that a page takes seconds
     "--episode-steps 40",
     r"--domains sphere-100 --evaluations 4000": "--domains sphere-20 --evaluations 400 "
     "--algorithms map-elites,sep-cma-mae",
-    r"--think-episodes 300": "--think-episodes 40 --refine 0 --trials 4",
-    r"recover hexapod --damage (\S+) --out": r"recover hexapod --damage \1 --trials 4 --out",
-    r"seed=1, table=table": "seed=1, table=table, trials=4",
+    r"--think-episodes 300": "--refine 0 --trials 4 --think-episodes 40",
+    r"recover hexapod --damage (\S+) --out": r"recover hexapod --damage \1 --think-episodes 40 --refine 40 "
+    "--trials 2 --out",
+    r"seed=1, table=table": "seed=1, trials=4, table=table",
     r"--seconds 2 ": "--seconds 0.2 ",
     r"range\(500\)": "range(5)",
 }

@@ -58,6 +58,7 @@ def refine(
     number: int = 0,
     threads: int | None = None,
     on_progress: Callable[[float], None] | None = None,
+    hurried: Callable[[], bool] = lambda: False,
 ) -> Refinement:
     """Search by an evolution strategy for a gait that does better on average over some models.
 
@@ -80,6 +81,7 @@ def refine(
         number: of the search, which has others than the next.
         threads: of the simulation; all cores by default. The result does not depend on it.
         on_progress: called with the share that is done.
+        hurried: asked after each generation whether to end with what was found so far.
     """
     whole = robots[0].description.episode_steps
     search = _Search(robots, objective, whole, seed, number, threads)
@@ -93,7 +95,7 @@ def refine(
             solutions[start].astype(np.float64), search.rng
         )
         budget = settings.episodes * whole
-        while search.spent < budget:
+        while search.spent < budget and not hurried():
             if search.steps == short and search.spent >= _AT_FIRST * budget:
                 search.last(whole)
             samples = strategy.ask()

@@ -51,6 +51,7 @@ class Relearner:
             number=self.searches,
             threads=thinking.threads,
             on_progress=self._on_progress,
+            hurried=thinking.hurried,
         )
         self.searches += 1
         twin.episodes += found.episodes

@@ -48,6 +48,7 @@ class SelectorEntry:
         return self.needs_table or self.thinks or self.unregistered
 
 
+DEFAULT_SELECTOR = "self-model"
 # a name, a class of selectors, anything else that makes one in a context, or the entry of one
 AnySelector = str | Callable[[Context], Selector] | SelectorEntry
 _Class = TypeVar("_Class", bound=Callable[..., Selector])
@@ -119,16 +120,14 @@ def choose_selector(selector: AnySelector | None, table: Table | None) -> Select
     """The selector to use with a rehearsal, or with none.
 
     Args:
-        selector: by default `rehearsed` if there is a table, `map-bo-tuned` if there is none.
+        selector: `self-model` by default.
         table: the rehearsal of the repertoire.
 
     Raises:
         UnknownNameError: there is no such selector.
         InvalidValueError: it needs a table and there is none, or there is one and it makes no use of it.
     """
-    if selector is None:
-        selector = "map-bo-tuned" if table is None else "rehearsed"
-    entry = find_selector(selector)
+    entry = find_selector(DEFAULT_SELECTOR if selector is None else selector)
     _check_table(entry, table)
     if table is not None and not entry.takes_table:
         raise InvalidValueError(

@@ -21,6 +21,7 @@ from robots.simulation.episodes import Episodes
 from robots.simulation.simulation import Simulation
 from robots.simulation.trace import SENSORS
 
+EPISODES = 800  # to think after a trial: about what the Hexapod's self-model needs to find what is wrong
 _KEPT = 200  # compiled models, of about 2 MB each, those used last
 
 
@@ -55,12 +56,13 @@ class Thinking:
     """What a robot may do between two trials.
 
     A number of episodes finds the same on every machine and for any number of threads; what is found in some
-    seconds depends on how fast they are.
+    seconds depends on how fast they are, and on what else they do.
 
     Attributes:
         repertoire: of the whole robot.
         seconds: to think after each new trial [s]; None for as long as the episodes take.
-        episodes: to simulate after each new trial; None for as many as there is time for.
+        episodes: to simulate after each new trial; None for as many as there is time for, and for 800 if no
+            seconds are given either.
         sensors: that the robot has, see `robots.simulation.trace`.
         without: families of damage that it does not think of.
         before: rows of gaits, and traces of them that were recorded while the robot was whole: most of what
@@ -70,13 +72,14 @@ class Thinking:
         objective: by which gaits are compared; that of the training by default.
         refinement: of gaits on what the robot is believed to be; None for the repertoire's gaits alone.
         threads: of the simulation; all cores by default.
+        hurried: asked again and again whether to come to an end, whatever the limits.
 
     Raises:
-        InvalidValueError: there is no limit, or one that is not positive and finite.
+        InvalidValueError: a limit is not positive and finite.
     """
 
     repertoire: Repertoire
-    seconds: float | None = 10.0
+    seconds: float | None = None
     episodes: int | None = None
     sensors: tuple[str, ...] = SENSORS
     without: tuple[str, ...] = ()
@@ -85,6 +88,7 @@ class Thinking:
     objective: RecoveryObjective | None = None
     refinement: RefinementSettings | None = None
     threads: int | None = None
+    hurried: Callable[[], bool] = lambda: False
 
     @property
     def aim(self) -> RecoveryObjective:
@@ -106,7 +110,7 @@ class Thinking:
         if self.calibration and not self.before:
             object.__setattr__(self, "before", self.calibration.before(self.repertoire))
         if self.seconds is None and self.episodes is None:
-            raise InvalidValueError("a robot must be given seconds or a number of episodes to think")
+            object.__setattr__(self, "episodes", EPISODES)
         for name, limit in (("seconds", self.seconds), ("episodes", self.episodes)):
             if limit is not None and not 0 < limit < math.inf:
                 raise InvalidValueError(f"the {name} to think must be positive and finite, not {limit}")
@@ -168,6 +172,8 @@ class Twin:
     def spent(self) -> float:
         """Share of the limits that is used up."""
         limits = self.thinking
+        if limits.hurried():
+            return 1.0
         by_clock = self.seconds / limits.seconds if limits.seconds else 0.0
         return max(by_clock, self.episodes / limits.episodes if limits.episodes else 0.0)
 

@@ -7,9 +7,9 @@ import click
 from adapt.confirmation import CONFIRMATIONS
 from adapt.damage.damage import Damage
 from adapt.objective import OBJECTIVES
-from adapt.records import Recovery, Trial, diagnosis_words, format_objective
+from adapt.records import LIMPING, TRUSTED, Recovery, Trial, diagnosis_words, format_objective
 from adapt.rehearsal.table import Table
-from adapt.self_model.twin import RefinementSettings
+from adapt.self_model.twin import EPISODES, RefinementSettings
 from repertoire.repertoire import Repertoire, format_cell
 from repertoire.storage.files import RunFiles
 from robots.simulation.trace import SENSORS
@@ -31,10 +31,10 @@ class SelectorOption(click.Option):
 
     def get_help_record(self, ctx: click.Context) -> tuple[str, str] | None:
         """The option and its help."""
-        from adapt.selectors.catalogue import selector_entries
+        from adapt.selectors.catalogue import DEFAULT_SELECTOR, selector_entries
 
         known = "; ".join(f"{name}: {entry.summary}" for name, entry in selector_entries().items())
-        default = "[default: rehearsed if there is a rehearsal, else map-bo-tuned]"
+        default = f"[default: {DEFAULT_SELECTOR}]"
         self.help = f"How trials are chosen: {known}.  {default}"
         return super().get_help_record(ctx)
 
@@ -80,14 +80,14 @@ class SelectorOption(click.Option):
     "--think",
     type=click.FloatRange(min=0, min_open=True),
     metavar="SECONDS",
-    help="How long self-model simulates after each trial of another gait.  [default: 10, or as long as "
-    "--think-episodes takes]",
+    help="How long self-model simulates after each trial of another gait, for robots that must be quick: "
+    "what it finds then depends on the machine.  [default: as long as --think-episodes takes]",
 )
 @click.option(
     "--think-episodes",
     type=Positive,
     help="The same as a number of episodes, which finds the same on every machine. Each rehearsed damage is "
-    "simulated in any case.",
+    f"simulated in any case.  [default: {EPISODES}]",
 )
 @click.option(
     "--refine",
@@ -171,7 +171,7 @@ def recover(
     if (think, think_episodes, sensors, refine) != (None, None, None, None):
         thinking = Thinking(
             repertoire,
-            Thinking.seconds if think is None and think_episodes is None else think,
+            think,
             think_episodes,
             check_sensors(SENSORS if sensors is None else sensors),
             refinement=None if refine == 0 else RefinementSettings(refine or RefinementSettings.episodes),
@@ -225,10 +225,8 @@ def _choose(
     if table is not None:
         return name, table, f"selector: {name}, with {len(table)} conditions of {found}"
     missing = RunFiles(file).rehearsal.name
-    why = (
-        "" if selector else f", because there is no {missing} next to the file (surefoot rehearse makes one)"
-    )
-    return name, table, f"selector: {name}{why}"
+    without = "" if selector else f", without a rehearsal: surefoot rehearse would make {missing}"
+    return name, table, f"selector: {name}{without}"
 
 
 def _save_gaits(
@@ -273,4 +271,23 @@ def print_performances(recovery: Recovery) -> None:
         )
     if recovery.recovered.way:
         console.print(f"{'its way':>10} {recovery.recovered.way}")
+    if advice := _advice(recovery):
+        console.print(advice)
     console.print(recovery.verdict)
+
+
+def _advice(recovery: Recovery) -> str:
+    """What may help where little was found; nothing where there is no need."""
+    thoughts = [trial.thought for trial in recovery.trials if trial.thought]
+    walked = max((trial.distance for trial in recovery.trials), default=0.0)
+    if walked <= LIMPING * recovery.healthy.distance:
+        return (
+            "nothing that was tried walks; what may help: surefoot rehearse and surefoot strengthen, with "
+            "this damage among their --damages, or a larger --refine"
+        )
+    if thoughts and thoughts[-1].explained < TRUSTED:
+        return (
+            f"what is wrong was not found, since the best guess explains {thoughts[-1].explained:.0%}: a "
+            "larger --think-episodes may find it"
+        )
+    return ""

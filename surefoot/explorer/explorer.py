@@ -14,7 +14,7 @@ import surefoot
 from adapt.damage.library import damage_library
 from adapt.damage.text import parse_damage
 from adapt.records import Recovery, Trial
-from adapt.selectors.catalogue import find_selector, selector_entries
+from adapt.selectors.catalogue import DEFAULT_SELECTOR, find_selector, selector_entries
 from adapt.selectors.selector import Context, Selector
 from adapt.self_model.twin import RefinementSettings, Thinking
 from repertoire.evaluation.evaluator import Evaluator
@@ -105,7 +105,7 @@ class Explorer:
             if not entry.needs_truth and (table or not entry.needs_table)
         ]
         facts["selectors"] = {entry.name: entry.summary for entry in usable}
-        facts["selector"] = "rehearsed" if table else "map-bo-tuned"
+        facts["selector"] = DEFAULT_SELECTOR
         if table is None:
             notes.append(
                 f"There is no rehearsal next to {choice.file.name}. With one, a recovery knows what each "

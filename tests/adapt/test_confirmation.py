@@ -12,12 +12,13 @@ K = 40
 INCUMBENT = 7
 
 
-def search(name="best-first", *, trials=20, k=K, confirmations=3, **settings):
+def search(name="best-first", *, trials=20, k=K, confirmations=3, nowhere=-np.inf, **settings):
     """A search for the best of k controllers whose objectives in the repertoire fall from k to 1."""
     rng = np.random.default_rng(0)
     prior = Prior(np.arange(k, 0, -1.0), rng.random((k, 2)), 0.0)
     context = Context(prior, trials=trials, truth=prior.objectives[::-1], **settings)
-    return ConfirmedSearch(make_selector(name, context), INCUMBENT, confirmations=confirmations)
+    selector = make_selector(name, context)
+    return ConfirmedSearch(selector, INCUMBENT, confirmations=confirmations, nowhere=nowhere)
 
 
 def run(search, measure):
@@ -44,6 +45,21 @@ def test_a_better_gait_is_tried_in_turn_with_the_incumbent_and_handed_over():
     assert confirmation.standard_error == pytest.approx(expected)
     assert confirmation.passed
     assert one.recommendation() == 3
+
+
+def test_a_search_that_gets_nowhere_ends_after_eight_gaits_and_keeps_the_incumbent():
+    one = search(nowhere=0.5)
+    tried = run(one, lambda row, number: 0.5 if row == 3 else 0.1)
+    assert (len(tried), any(confirms for _, confirms in tried)) == (8, False)
+    assert one.recommendation() == INCUMBENT
+    assert one.stop == "none of the 8 gaits that were tried got anywhere"
+    assert len(run(search(nowhere=0.4), lambda row, number: 0.5 if row == 3 else 0.1)) > 8
+
+
+def test_what_got_nowhere_is_not_confirmed():
+    one = search(trials=8, nowhere=0.5)
+    assert len(run(one, lambda row, number: {3: 0.4, INCUMBENT: 0.0}.get(row, 0.1))) == 4
+    assert one.recommendation() == INCUMBENT
 
 
 def test_one_unlucky_trial_does_not_drop_the_incumbent():

@@ -103,8 +103,8 @@ def test_train_load_walk_and_recover(tmp_path: Path) -> None:
     with pytest.raises(InvalidValueError, match=r"observation must have shape \(28,\)"):
         policy(observation[:5])
     check_invalid_observations(loaded, observation)
-    recovery = surefoot.recover(tmp_path / "run", "front_left:lost", trials=2, threads=1)
-    assert recovery == surefoot.recover(loaded, "front_left:lost", trials=2, threads=1)
+    recovery = surefoot.recover(tmp_path / "run", "front_left:lost", selector="map-bo", trials=2, threads=1)
+    assert recovery == surefoot.recover(loaded, "front_left:lost", selector="map-bo", trials=2, threads=1)
     with pytest.raises(InvalidFileError, match="included: ant, hexapod"):
         surefoot.load("octopod")
 

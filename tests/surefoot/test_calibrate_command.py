@@ -37,7 +37,18 @@ def test_what_it_finds_lies_next_to_the_repertoire_and_is_used(run, file: Path) 
     code, _, err = run(*arguments, "--models", 6)
     assert code == 2
     assert "exists already" in err
-    recover = ("recover", file, "--damage", "front_left:lost", "--threads", 1, "--trials", 1)
+    recover = (
+        "recover",
+        file,
+        "--damage",
+        "front_left:lost",
+        "--threads",
+        1,
+        "--selector",
+        "map-bo",
+        "--trials",
+        1,
+    )
     code, out, err = run(*recover)
     assert (code, err) == (0, "")
     assert "the robot is one of the models of the calibration" in out

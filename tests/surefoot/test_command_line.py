@@ -79,7 +79,7 @@ def test_show_prints_facts_and_draws(run, trained, tmp_path) -> None:
 
 def test_recover_prints_trials_and_saves(run, trained, tmp_path) -> None:
     broken = ["recover", trained, "--damage", "front_left:lost"]
-    code, out, _ = run(*broken, "--trials", 3, "--out", tmp_path / "new", "--oracle")
+    code, out, _ = run(*broken, "--selector", "map-bo", "--trials", 3, "--out", tmp_path / "new", "--oracle")
     assert code == 0
     record = json.loads((tmp_path / "new" / "recovery.json").read_text())
     assert 1 <= len(record["trials"]) <= 3
@@ -91,7 +91,7 @@ def test_recover_prints_trials_and_saves(run, trained, tmp_path) -> None:
 
 
 def test_recover_is_reproducible(run, trained, tmp_path) -> None:
-    broken = ["recover", trained, "--damage", "back_left:dead", "--trials", 2]
+    broken = ["recover", trained, "--damage", "back_left:dead", "--selector", "map-bo", "--trials", 2]
     for name, threads in (("a", 1), ("b", 2)):
         run(*broken, "--out", tmp_path / name, "--threads", threads)
     assert (tmp_path / "a" / "recovery.json").read_bytes() == (tmp_path / "b" / "recovery.json").read_bytes()

@@ -64,7 +64,10 @@ def test_what_it_saves_is_a_repertoire_like_any_other(run, trained: Path) -> Non
     assert "spread medians over the elites: objective ±" in out
     assert "spread" not in run("show", trained)[1]
     assert run("deploy", corrected, "--best", "--seconds", "0.2")[0] == 0
-    assert run("recover", corrected, "--damage", "front_left:lost", "--trials", 1)[0] == 0
+    assert (
+        run("recover", corrected, "--damage", "front_left:lost", "--selector", "map-bo", "--trials", 1)[0]
+        == 0
+    )
 
 
 def test_only_the_best_are_kept(run, trained: Path) -> None:

@@ -77,7 +77,7 @@ def test_a_robot_that_was_modified_is_trained_and_recovers(tmp_path: Path) -> No
     weak = surefoot.train(robot.modified("weak", edit), **settings)
     assert weak.robot.modifications[0].label == "weak"
     assert not np.array_equal(weak.elites.objectives, trained.elites.objectives)
-    assert surefoot.recover(weak, "front_left:lost", trials=1, threads=1).trials
+    assert surefoot.recover(weak, "front_left:lost", selector="map-bo", trials=1, threads=1).trials
     with pytest.raises(InvalidValueError, match=r"this ant was modified in Python \(weak\)"):
         surefoot.train(robot.modified("weak", edit), **settings, out=tmp_path / "weak")
     assert not (tmp_path / "weak").exists()

@@ -2,6 +2,7 @@
 
 import json
 import re
+import signal
 from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
@@ -10,7 +11,7 @@ import numpy as np
 import pytest
 
 from adapt.damage.text import parse_damage
-from adapt.records import diagnosis_words, format_objective
+from adapt.records import Trial, diagnosis_words, format_objective
 from adapt.recovery import recover
 from adapt.self_model.twin import Thinking
 from repertoire.archives.archive import Elites
@@ -51,7 +52,7 @@ def record(file: Path) -> dict:
 
 
 def test_a_rehearsal_beside_the_repertoire_is_used(run, file: Path) -> None:
-    code, out, err = run(*broken(file), "--trials", 3)
+    code, out, err = run(*broken(file), "--trials", 3, "--selector", "rehearsed")
     assert (code, err) == (0, "")
     assert out.startswith(
         f"selector: rehearsed, with 3 conditions of {RunFiles(file).rehearsal} trial 1 cell "
@@ -66,14 +67,38 @@ def test_a_rehearsal_beside_the_repertoire_is_used(run, file: Path) -> None:
     assert f"stopped after {len(found['trials'])} trial" in out
 
 
-def test_without_one_map_bo_is_the_default(run, alone: Path) -> None:
-    code, out, err = run(*broken(alone), "--trials", 2)
+def test_by_default_it_fits_a_model_and_refines_with_a_rehearsal_or_without(run, alone: Path) -> None:
+    code, out, err = run(*broken(alone), "--trials", 2, "--think-episodes", 30, "--refine", 60)
     assert (code, err) == (0, "")
-    assert out.startswith(
-        "selector: map-bo-tuned, because there is no gaits-rehearsal.h5 next to the file (surefoot"
-    )
-    assert record(alone)["selector"] == "map-bo-tuned"
-    assert all(trial["diagnosis"] == {} for trial in record(alone)["trials"])
+    assert out.startswith("selector: self-model, without a rehearsal: surefoot rehearse would make gaits-reh")
+    assert record(alone)["selector"] == "self-model"
+    assert all(trial["thought"] for trial in record(alone)["trials"])
+
+
+def test_an_interrupt_ends_the_search_with_what_is_confirmed(run, file: Path, monkeypatch) -> None:
+    def interrupting(trial: Trial) -> None:
+        if trial.number == 2:
+            signal.raise_signal(signal.SIGINT)
+
+    monkeypatch.setattr("surefoot.commands.recover.print_trial", interrupting)
+    code, out, _ = run(*broken(file), "--think-episodes", 30, "--refine", 60)
+    assert code == 0
+    assert "Stopping with the best gait that is confirmed (interrupt again to stop at once)." in out
+    assert "stopped after 2 trials" in out
+    found = record(file)
+    assert (found["stop"], len(found["trials"])) == ("it was interrupted", 2)
+    assert found["row"] == found["incumbent"], "nothing was confirmed yet"
+
+
+def test_a_robot_that_nothing_helps_is_told_so(run, file: Path, monkeypatch) -> None:
+    monkeypatch.setattr("adapt.confirmation._HOPELESS", 3)
+    monkeypatch.setattr("adapt.objective.LIMPING", 100.0)
+    monkeypatch.setattr("surefoot.commands.recover.LIMPING", 100.0)
+    code, out, err = run(*broken(file), "--selector", "best-first", "--trials", 20)
+    assert (code, err) == (0, "")
+    assert "stopped after 3 trials" in out
+    assert "none of the 3 gaits that were tried got anywhere" in out
+    assert "nothing that was tried walks; what may help: surefoot rehearse and surefoot strengthen" in out
 
 
 def test_the_user_chooses_selector_and_rehearsal(run, file: Path) -> None:
@@ -82,7 +107,8 @@ def test_the_user_chooses_selector_and_rehearsal(run, file: Path) -> None:
     assert (code, record(file)["selector"]) == (0, "best-first")
     assert out.startswith("selector: best-first trial 1 cell ")
     RunFiles(file).rehearsal.rename(elsewhere)
-    assert run(*again(file), "--trials", 2, "--rehearsal", elsewhere)[0] == 0
+    rehearsed = ("--trials", 2, "--selector", "rehearsed")
+    assert run(*again(file), *rehearsed, "--rehearsal", elsewhere)[0] == 0
     assert record(file)["selector"] == "rehearsed"
 
 
@@ -221,7 +247,7 @@ def test_a_self_model_thinks_between_trials_and_tells_what_it_found(run, file: P
 
 def test_gaits_are_refined_and_kept(run, file: Path) -> None:
     kept = file.with_name("found.h5")
-    options = ("--selector", "self-model", "--think-episodes", 60, "--refine", 150, "--trials", 3)
+    options = ("--think-episodes", 60, "--refine", 150, "--trials", 3)
     code, out, err = run(*broken(file), *options, "--confirmations", 0, "--save-gaits", kept)
     assert (code, err) == (0, "")
     assert record(file)["objective"] == "progress"
@@ -245,7 +271,10 @@ def test_gaits_are_refined_and_kept(run, file: Path) -> None:
     [
         (("--refine", "-1"), "it must be at least 0"),
         (("--objective", "speed"), "'speed' is not one of"),
-        (("--refine", "9"), "the map-bo-tuned selector does not think between trials"),
+        (
+            ("--refine", "9", "--selector", "map-bo-tuned"),
+            "the map-bo-tuned selector does not think between trials",
+        ),
         (("--think", "0"), "0.0 is not in the range x>0"),
         (("--think-episodes", "0"), "it must be at least 1"),
         (("--sensors", "sonar"), "unknown sensor 'sonar'; available: encoders, currents, imu"),

@@ -87,7 +87,8 @@ def test_strengthens_reports_saves_and_goes_on_where_it_was(run, file: Path, mon
     code, out, _ = run("show", file.with_name("strong.h5"))
     assert f"specialists 1, which are no part of the archive, for damages: row 6 {LOST}, refined from" in out
     code, out, err = run(
-        "recover", file.with_name("strong.h5"), "--damage", LOST, "--out", file.with_name("r")
+        *("recover", file.with_name("strong.h5"), "--damage", LOST, "--out", file.with_name("r")),
+        *("--selector", "rehearsed"),
     )
     assert (code, err) == (0, "")
     assert "trial 2 row 6 predicted" in out

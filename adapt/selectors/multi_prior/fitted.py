@@ -7,7 +7,7 @@ import numpy as np
 
 from adapt.damage import HEALTHY
 from adapt.damage.text import damage_from
-from adapt.records import Outcome, RefinedGait, Thought
+from adapt.records import TRUSTED, Outcome, RefinedGait, Thought
 from adapt.rehearsal.conditions import rehearsed_expectations
 from adapt.rehearsal.table import Table, widen
 from adapt.relearning.relearner import Relearner
@@ -33,7 +33,6 @@ _EXPLORED = 0.8  # share of the limits after which the best model gets no furthe
 _FINALISTS = 8
 _SEEDS = (6, 3)  # episodes of each finalist, and of each gait tried, under the best models
 _PASSES = 4  # most rounds of finalists: those that were lucky in a single episode make room for others
-_TRUSTED = 0.6  # share of the trials' difference from a healthy robot that a fit must explain
 _EXACT = ResidualLevel(residual=0.02, length_scale=0.2, evidence=TOLERANCE, fall=0.06)  # a fault was found
 _LEVELS = (_EXACT, *(replace(level, evidence=TOLERANCE) for level in LEVELS))
 _REFINEMENTS = 3  # searches for better gaits, each after the first trial of another one
@@ -142,9 +141,10 @@ class Fitted(MultiPrior):
         """Whether what is wrong is known well enough after the first trial of a gait, and trials are left."""
         return (
             relearner.searches < _REFINEMENTS
-            and self._explained >= _TRUSTED
+            and self._explained >= TRUSTED
             and sum(tried == row for tried, _ in self._outcomes) == 1
             and len(self._outcomes) < self.trials
+            and not self._twin.thinking.hurried()
         )
 
     def _refine(self, relearner: Relearner) -> None:
@@ -235,7 +235,7 @@ class Fitted(MultiPrior):
 
     def _conclude(self) -> None:
         """Where the best fit explains too little, believe in what was rehearsed alone."""
-        if self._explained < _TRUSTED:
+        if self._explained < TRUSTED:
             hypotheses = rehearsed_hypotheses(self._table, self.prior, pairs=self._plain.pairs > 0)
             self._expect(hypotheses, self._plain, self._evidence_of)
 

@@ -6,6 +6,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+import surefoot
 from adapt.damage.text import parse_damage
 from adapt.objective import PRICE, Progress, Reward, find_objective
 from adapt.recovery import recover
@@ -58,6 +59,22 @@ def test_a_search_that_finds_nothing_better_gives_back_where_it_started() -> Non
     assert found.score == found.before
 
 
+def test_a_search_that_is_hurried_ends_after_a_generation() -> None:
+    robot, start = short_gaits().robot, short_gaits().elites.solutions[:2]
+    settings, told = RefinementSettings(episodes=1_000_000, batch_size=4, sigma0=0.03), []
+    refine(
+        [robot],
+        start,
+        objective=PROGRESS,
+        settings=settings,
+        seed=1,
+        threads=1,
+        on_progress=told.append,
+        hurried=lambda: len(told) >= 1,
+    )
+    assert len(told) == 1
+
+
 @pytest.mark.parametrize(
     "wrong", [{"episodes": 0}, {"episodes": 1.5}, {"batch_size": 1}, {"sigma0": 0.0}, {"sigma0": np.nan}]
 )
@@ -83,7 +100,7 @@ def test_progress_is_what_was_walked_less_a_price_for_the_time_after_a_fall() ->
 
 def test_the_objective_of_a_recovery_is_found_by_name() -> None:
     gaits = short_gaits()
-    assert find_objective("progress", gaits, 2.0) == Progress(2.0 * PRICE, STEPS)
+    assert find_objective("progress", gaits, 2.0) == Progress(2.0 * PRICE, STEPS, 0.1)
     assert find_objective("reward", gaits, 2.0) == Reward(gaits.settings.min_objective)
     assert find_objective("progress", gaits, -0.1) == Reward(gaits.settings.min_objective)
     with pytest.raises(UnknownNameError, match="recovery objective"):
@@ -173,3 +190,6 @@ def test_gaits_that_were_found_are_kept_with_where_they_come_from(recovery) -> N
     assert again.specialists.episodes.tolist() == [first.episodes, 7, 7]
     np.testing.assert_array_equal(again.gaits.solutions[40:], [first.solution] * 3)
     assert kept.robot.modifications == (), "the damage is not part of the robot"
+    assert surefoot.keep(gaits, replace(recovery, refined=()), threads=1) is gaits
+    with pytest.raises(InvalidValueError, match="not refined from a repertoire of 41 gaits"):
+        surefoot.keep(kept, recovery, threads=1)

@@ -81,7 +81,6 @@ def test_what_is_compiled_is_kept_and_damage_is_the_same_as_applied() -> None:
         ({"seconds": 0.0}, "the seconds to think must be positive and finite, not 0.0"),
         ({"seconds": float("nan")}, "the seconds to think must be positive and finite, not nan"),
         ({"episodes": -1}, "the episodes to think must be positive and finite, not -1"),
-        ({"seconds": None}, "must be given seconds or a number of episodes to think"),
     ],
 )
 def test_limits_that_are_none(limits: dict, message: str) -> None:

@@ -255,6 +255,7 @@ def test_an_exported_page_holds_all_it_needs(
     explorer: Explorer, recovered: list[dict], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(export, "_MOST_GAITS", 3)
+    monkeypatch.setattr("surefoot.explorer.explorer.DEFAULT_SELECTOR", "rehearsed")  # needs no thinking
     few = Explorer(Choice(explorer.choice.file, "hexapod", trials=4))
     gaits = export_page(few, tmp_path / "page.html", damage=DAMAGE)
     text = (tmp_path / "page.html").read_text()
