@@ -1,4 +1,4 @@
-"""An open-loop gait in plain MuJoCo: an explicit PD at 1 kHz with the gains that `surefoot robots` prints.
+"""A gait in plain MuJoCo: an explicit PD at 1 kHz with the gains that `surefoot robots` prints.
 
 python examples/explicit_pd.py [REPERTOIRE] [EPISODES] prints distances [m] and falls, here and in Surefoot.
 """
@@ -11,6 +11,7 @@ import numpy as np
 import surefoot
 from robots.controllers.controller import Policy
 from robots.motors import Motors, motor_of
+from robots.observer import Observer
 from robots.robot import Robot
 from robots.simulation.stepper import Stepper
 
@@ -19,6 +20,7 @@ def walk(robot: Robot, parameters: np.ndarray, seed: int, timestep: float = 0.00
     """How far the robot gets along x [m], and whether it falls."""
     joints, alive = robot.description.joints, robot.description.alive
     motors, policy = Motors.of(robot.physics, joints), Policy(robot.controller, parameters)
+    observer = Observer(robot)
     spec = robot.spec()
     spec.option.timestep = timestep
     for actuator in spec.actuators:
@@ -32,7 +34,7 @@ def walk(robot: Robot, parameters: np.ndarray, seed: int, timestep: float = 0.00
     torso, ids = data.body(robot.description.torso), [model.joint(joint).id for joint in joints]
     angles, speeds = model.jnt_qposadr[ids], model.jnt_dofadr[ids]
     for _ in range(robot.description.episode_steps):
-        target = motors.targets(policy(np.zeros(robot.observation_dim)))
+        target = motors.targets(policy(_seen(robot, observer, data, angles, speeds)))
         for _ in range(round(robot.control_step / timestep)):
             torque = motors.stiffness * (target - data.qpos[angles]) - motors.damping * data.qvel[speeds]
             data.ctrl[controls] = np.clip(torque, -motors.greatest, motors.greatest)
@@ -41,6 +43,17 @@ def walk(robot: Robot, parameters: np.ndarray, seed: int, timestep: float = 0.00
         if tilted or (alive.min_height is not None and torso.xpos[2] < alive.min_height):
             return float(torso.xpos[0]), True
     return float(torso.xpos[0]), False
+
+
+def _seen(
+    robot: Robot, observer: Observer, data: mujoco.MjData, angles: np.ndarray, speeds: np.ndarray
+) -> np.ndarray:
+    """What encoders and IMU tell of a robot with a free torso, or nothing of what an open-loop gait sees."""
+    if not robot.controller.closed_loop:
+        return np.zeros(robot.observation_dim)
+    told = {"orientation": data.qpos[3:7], "rates": data.qvel[3:6]}
+    told |= {"positions": data.qpos[angles], "speeds": data.qvel[speeds]}
+    return observer(**told, last_action=np.zeros(robot.action_dim))
 
 
 if __name__ == "__main__":

@@ -16,8 +16,8 @@ def walk(gait: str, mjcf: str, seconds: float = 5.0, timestep: float = 0.001) ->
     """How far the robot gets along x [m] with a gait that repeats itself."""
     session = onnxruntime.InferenceSession(gait, providers=["CPUExecutionProvider"])
     told = json.loads(session.get_modelmeta().custom_metadata_map["surefoot"])
-    if told["period"] is None:
-        raise SystemExit(f"{gait} needs observations: this example plays gaits that repeat themselves")
+    if told["period"] is None or told["observation"]:
+        raise SystemExit(f"{gait} needs observations: this example plays gaits without any")
     spec = mujoco.MjSpec.from_file(mjcf)
     spec.option.timestep = timestep
     for actuator in spec.actuators:

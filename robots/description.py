@@ -185,8 +185,10 @@ class Description(Record):
         title: what to call the robot in a sentence.
         model: file name of the MJCF, in the folder of the YAML.
         torso: body with the root joints: one free joint, or for a robot that moves in the x-z plane a slide
-            along x, a slide along z and a hinge about y, in this order.
+            along x and a slide along z in any order, and then a hinge about y.
         floor: geom that is the ground.
+        alone: whether all else but the robot and its floor is left out: other fixed geoms of the world, and
+            bodies that are not part of the robot.
         position: points of bodies, in each body's frame [m]. The mean x and y of all of them is where the
             robot is, from which its bearing and progress follow. A point of `world` never moves. None for the
             torso's origin alone. What a damaged robot has lost does not count.
@@ -222,6 +224,7 @@ class Description(Record):
     model: str
     torso: str
     floor: str
+    alone: bool = False
     position: dict[str, Annotated[tuple[Point, ...], Field(min_length=1)]] | None = None
     keyframe: str | None = None
     start: dict[str, Finite | tuple[Finite, ...]] = Field(default={})
@@ -244,6 +247,11 @@ class Description(Record):
     archive: Annotated[tuple[Count, ...], Field(min_length=1)]
     min_objective: MinObjective
 
+    @property
+    def leg_joints(self) -> dict[str, tuple[str, ...]]:
+        """The joints of each leg, by its name."""
+        return {name: leg.joints for name, leg in self.legs.items()}
+
     @model_validator(mode="after")
     def _references_exist(self) -> "Description":
         for name, leg in self.legs.items():
@@ -262,7 +270,7 @@ class Description(Record):
         _require("alive.untouched names the foot", self.alive.untouched, self.feet, "feet")
         if self.alive.forfeits and not self.alive.ends_episode:
             raise ValueError("alive.forfeits needs alive.ends_episode: only what ends can be forfeited")
-        self.controller.check_joints(self.joints)
+        self.controller.check_parts(self.joints, self.leg_joints)
         if len(self.archive) != len(self.measures):
             raise ValueError(
                 f"archive has {len(self.archive)} dimensions but there are {len(self.measures)} measures"

@@ -46,6 +46,7 @@ def compile_robot(
     check_options(spec, origin)
     _check_elements(spec, description, origin)
     adjust(spec, description)
+    _check_others(spec, description, origin)
     model, physics = compile_models(spec, description, origin)
     check_numbers(model, origin)
     _check_actuators(spec, model, description.joints, origin)
@@ -63,12 +64,13 @@ def _check_elements(spec: mujoco.MjSpec, description: Description, origin: str) 
     """Refuse a description that names what the MJCF lacks."""
     bodies, geoms = _names(spec.bodies), _names(spec.geoms)
     joints, motors = _names(spec.joints), [actuator.target for actuator in spec.actuators]
+    driven = motors + [name for name, servo in description.servos.items() if servo.stiffness and servo.torque]
     soles = [sole for soles in description.feet.values() for sole in soles]
     for kind, wanted, known in (
         ("body", [description.torso, *(description.position or ())], bodies),
         ("geom", [description.floor, *soles], geoms),
         ("joint", description.joints, joints),
-        ("motor on the joint", description.joints, motors),
+        ("motor on the joint", description.joints, driven),
         ("keyframe", filter(None, [description.keyframe]), _names(spec.keys)),
     ):
         for name in wanted:
@@ -82,6 +84,16 @@ def _check_elements(spec: mujoco.MjSpec, description: Description, origin: str) 
         raise InvalidRobotError(
             f"{origin}: the torso has no site {imu!r} for the IMU; available: {', '.join(sites) or 'none'}; "
             f'add <site name="{imu}"/> to the body {description.torso!r}, or leave observations.imu out'
+        )
+
+
+def _check_others(spec: mujoco.MjSpec, description: Description, origin: str) -> None:
+    """Refuse bodies that move freely beside the robot: nothing would put them back after an episode."""
+    free = [joint.parent.name for joint in spec.joints if joint.type == mujoco.mjtJoint.mjJNT_FREE]
+    if others := [name for name in free if name != description.torso]:
+        raise InvalidRobotError(
+            f"{origin}: only the torso {description.torso!r} may have a free joint, but so have these "
+            f"bodies: {', '.join(others)}; alone: true in the YAML leaves them out"
         )
 
 
@@ -152,11 +164,14 @@ def adjust(spec: mujoco.MjSpec, description: Description) -> None:
 
     Args:
         spec: of the whole robot.
-        description: its `ranges` and `servos` count.
+        description: its `alone`, `ranges` and `servos` count.
 
     Raises:
         InvalidRobotError: a stiffness is missing of what is a motor.
     """
+    if description.alone:
+        _leave_alone(spec, description)
+    _drive_tendons(spec, description)
     motors = {actuator.target: actuator for actuator in spec.actuators if actuator.trntype == TO_JOINT}
     for name, (low, high) in description.ranges.items():
         joint = spec.joint(name)
@@ -176,6 +191,39 @@ def adjust(spec: mujoco.MjSpec, description: Description) -> None:
             )
         _limit(motors[name], servo)
         _tell(motors[name], *servo.range)
+
+
+def _leave_alone(spec: mujoco.MjSpec, description: Description) -> None:
+    """Leave out the geoms of the world but the floor, and bodies without the torso and the floor."""
+    for geom in [geom for geom in spec.worldbody.geoms if geom.name != description.floor]:
+        spec.delete(geom)
+    for body in list(spec.worldbody.bodies):
+        bodies = {body.name, *(other.name for other in body.find_all("body"))}
+        geoms = {geom.name for geom in body.find_all("geom")}
+        if description.torso not in bodies and description.floor not in geoms:
+            spec.delete(body)
+
+
+def _drive_tendons(spec: mujoco.MjSpec, description: Description) -> None:
+    """Give servos to joints that have none, in place of the actuators of their tendons."""
+    driven = {actuator.target for actuator in spec.actuators if actuator.trntype == TO_JOINT}
+    lacking = [
+        name
+        for name in description.joints
+        if name not in driven and name in description.servos and description.servos[name].torque
+    ]
+    pulled = {
+        tendon.name
+        for tendon in spec.tendons
+        if any(
+            wrap.type == mujoco.mjtWrap.mjWRAP_JOINT and wrap.target.name in lacking for wrap in tendon.path
+        )
+    }
+    for actuator in list(spec.actuators):
+        if actuator.trntype == mujoco.mjtTrn.mjTRN_TENDON and actuator.target in pulled:
+            spec.delete(actuator)
+    for name in lacking:
+        spec.add_actuator(name=f"surefoot_{name}", target=name, trntype=TO_JOINT)
 
 
 def _limit(motor: mujoco.MjsActuator, servo: Servo) -> None:
@@ -332,15 +380,12 @@ def _check_root(torso: mujoco.MjsBody, what: str) -> None:
     kinds = [joint.type for joint in torso.joints]
     axes = [tuple(joint.axis) for joint in torso.joints]
     free = kinds == [kind.mjJNT_FREE]
-    planar = kinds == [kind.mjJNT_SLIDE, kind.mjJNT_SLIDE, kind.mjJNT_HINGE] and axes == [
-        (1, 0, 0),
-        (0, 0, 1),
-        (0, 1, 0),
-    ]
+    slides = [kind.mjJNT_SLIDE, kind.mjJNT_SLIDE, kind.mjJNT_HINGE]
+    planar = kinds == slides and {*axes[:2]} == {(1, 0, 0), (0, 0, 1)} and axes[2] == (0, 1, 0)
     if not free and not planar:
         raise InvalidRobotError(
-            f"{what} must have one free joint and no other, or to move in the x-z plane a slide along x, "
-            "a slide along z and a hinge about y"
+            f"{what} must have one free joint and no other, or to move in the x-z plane a slide along x and "
+            "a slide along z in any order, and then a hinge about y"
         )
 
 

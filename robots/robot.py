@@ -176,11 +176,15 @@ class Robot:
         """The controller that its description asks for.
 
         Raises:
-            InvalidValueError: the controller is periodic, and its period is no whole number of control steps.
+            InvalidValueError: its period is no whole number of control steps, or what its reflexes react to
+                is not observed.
         """
         description = self.description
         return description.controller.build(
-            observation_dim=self.observation_dim, joints=description.joints, control_step=self.control_step
+            entries=self.entries,
+            joints=description.joints,
+            legs=description.leg_joints,
+            control_step=self.control_step,
         )
 
     @property
@@ -340,7 +344,7 @@ def robot_from_text(xml: str, yaml: str, *, origin: str) -> Robot:
 def _built(description: Description, xml: str, yaml: str, origin: str) -> Robot:
     robot = Robot(description, xml, yaml, *compile_robot(xml, description, origin))
     try:
-        _ = robot.entries
+        _ = robot.controller
     except InvalidValueError as error:
         raise InvalidRobotError(f"{origin}: {error}") from error
     return robot

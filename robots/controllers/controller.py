@@ -6,7 +6,7 @@ controller as a function.
 
 import warnings
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import ClassVar, Literal, Self, get_args
 
 import numpy as np
@@ -16,7 +16,9 @@ from robots.arrays import real_array
 from robots.compilation import compiled, function_pointer
 from robots.errors import InvalidValueError
 from robots.files.records import Kind
+from robots.observations import Entry
 
+Legs = Mapping[str, Sequence[str]]  # joints of each leg, by its name
 OnInvalid = Literal["refuse", "damp"]  # what a policy does where it knows no action
 _VECTOR = types.Array(types.float32, 1, "C")
 _KERNEL = types.void(
@@ -37,6 +39,8 @@ class Controller(ABC):
         action_dim: number of outputs, a.
         sigma0: initial step size that suits a search among such controllers.
         closed_loop: whether actions depend on observations.
+        normalises: whether `fold` makes up for a normalisation of observations; otherwise it changes nothing,
+            and controllers take observations as they are.
         layers: units of each layer, from the observation to the action, where a parameter vector holds the
             weights (inputs, outputs) and then the biases of each layer of a network with tanh on every layer;
             empty for other controllers.
@@ -50,6 +54,7 @@ class Controller(ABC):
     action_dim: int
     sigma0: float
     closed_loop: ClassVar[bool] = True
+    normalises: ClassVar[bool] = True
     layers: tuple[int, ...] = ()
     kernel: Callable[[np.ndarray, np.ndarray, np.ndarray, np.ndarray, int, np.ndarray], None]
 
@@ -91,7 +96,16 @@ class Controller(ABC):
     def period(self, parameters: np.ndarray) -> np.ndarray | None:
         """The actions of every control step of a period, (samples, a) float32, of a gait that repeats itself.
 
-        None, as by default, of controllers whose actions do not depend on the step alone.
+        They are those of a robot without errors where there are `reactions`. None, as by default, of other
+        controllers.
+        """
+        return None
+
+    def reactions(self, parameters: np.ndarray) -> tuple[np.ndarray, np.ndarray] | None:
+        """How the actions of a `period` change with an observation x, as matrices S and O, (o, a) float32.
+
+        The action is the period's · (1 + x S, from 0 to 2) + x O, clipped to ±1. None, as by default, of
+        controllers that do not react this way.
         """
         return None
 
@@ -161,16 +175,19 @@ class ControllerDescription(Kind, ABC):
     """What a robot's YAML says of its controllers."""
 
     @abstractmethod
-    def build(self, *, observation_dim: int, joints: Sequence[str], control_step: float) -> Controller:
+    def build(
+        self, *, entries: Sequence[Entry], joints: Sequence[str], legs: Legs, control_step: float
+    ) -> Controller:
         """Make the controller of a robot.
 
         Args:
-            observation_dim: number of observations.
+            entries: the numbers of an observation.
             joints: names of the actuated joints, in the order of the actions.
+            legs: the joints of each leg, by its name.
             control_step: [s].
 
         Raises:
-            InvalidValueError: the description does not fit the control step.
+            InvalidValueError: the description does not fit the control step or the observation.
         """
 
     @classmethod
@@ -178,8 +195,8 @@ class ControllerDescription(Kind, ABC):
         """What a controller of this shape needs, or None where its shape does not tell, as by default."""
         return None
 
-    def check_joints(self, joints: Sequence[str]) -> None:
-        """Raise ValueError where the description names a joint that is not among a robot's."""
+    def check_parts(self, joints: Sequence[str], legs: Legs) -> None:
+        """Raise ValueError where the description names a joint or a leg that is not among a robot's."""
 
 
 class Policy:

@@ -10,9 +10,10 @@ from numba import uint64
 from pydantic import Field
 
 from robots.compilation import compiled
-from robots.controllers.controller import Controller, ControllerDescription
+from robots.controllers.controller import Controller, ControllerDescription, Legs
 from robots.errors import InvalidValueError
 from robots.files.records import Count, validate
+from robots.observations import Entry
 
 # tanh(x) = x P(x²) / Q(x²) for |x| <= 9: a weighted least-squares rational fit, refined towards equal
 # relative error. Unlike libm's tanh it vectorises. In float32 it is within 5e-7 of tanh everywhere.
@@ -194,9 +195,11 @@ class MLPDescription(ControllerDescription):
     kind = "mlp"
     hidden: Annotated[tuple[Count, ...], Field(min_length=1, max_length=_MOST_LAYERS)]
 
-    def build(self, *, observation_dim: int, joints: Sequence[str], control_step: float) -> MLP:
+    def build(
+        self, *, entries: Sequence[Entry], joints: Sequence[str], legs: Legs, control_step: float
+    ) -> MLP:
         """See `ControllerDescription.build`."""
-        sizes = (observation_dim, *self.hidden, len(joints))
+        sizes = (len(entries), *self.hidden, len(joints))
         count = sum((inputs + 1) * outputs for inputs, outputs in itertools.pairwise(sizes))
         if count > _MOST_PARAMETERS:
             raise InvalidValueError(

@@ -1,22 +1,36 @@
-"""`Periodic`: open-loop controllers whose joints follow smoothed square waves."""
+"""`Periodic`: open-loop controllers whose joints follow smoothed square waves.
+
+`Reflexive`: such gaits that react to roll, pitch and yaw, so that they hold their heading.
+"""
 
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Annotated, Literal
 
 import numpy as np
 from pydantic import Field
 
 from robots.compilation import compiled
-from robots.controllers.controller import Controller, ControllerDescription
+from robots.controllers.controller import Controller, ControllerDescription, Legs
 from robots.errors import InvalidValueError
-from robots.files.records import Positive
+from robots.files.records import Positive, Record
+from robots.observations import Entry
 
 # Standard deviation of the Gaussian that smooths a signal's edges, as a share of the period: 3 of the 100
 # samples of Cully et al. 2015.
 _SMOOTHING = 0.03
 _MOST_SAMPLES = 10_000  # control steps of a period
 _PER_SIGNAL = 3  # amplitude, phase, duty
+_STRIDE = 4.0  # a gain of 1 changes strides by this share per rad of yaw
+_OFFSET = 2.0  # a gain of 1 moves an action by this per rad
+# what each error is read from, in order of preference, and its sign there
+_READ: Mapping[str, tuple[tuple[str, float], ...]] = {
+    "roll": (("roll", 1.0), ("gravity y", -1.0)),
+    "pitch": (("pitch", 1.0), ("gravity x", 1.0)),
+    "yaw": (("heading", 1.0), ("sine of the bearing of the target", -1.0)),
+}
+_NEEDED = {"roll": "roll or gravity", "pitch": "pitch or gravity", "yaw": "heading or bearing"}
 
 
 def _act(
@@ -31,6 +45,30 @@ def _act(
     row = step % len(memory)
     for joint in range(len(action)):
         action[joint] = memory[row, joint]
+
+
+def _react(
+    sizes: np.ndarray,
+    memory: np.ndarray,
+    _parameters: np.ndarray,
+    observation: np.ndarray,
+    step: int,
+    action: np.ndarray,
+) -> None:
+    """Play the signals and react to errors; see `Controller.kernel`.
+
+    The memory holds the actions of every control step of a period, then how strides change with yaw, and then
+    how actions change with each error; the sizes the number of these control steps, then where yaw is seen,
+    and then each error.
+    """
+    samples = sizes[0]
+    row, yaw = step % samples, observation[sizes[1]]
+    for joint in range(len(action)):
+        stride = np.float32(1.0) + memory[samples, joint] * yaw
+        value = min(max(stride, np.float32(0.0)), np.float32(2.0)) * memory[row, joint]
+        for error in range(2, len(sizes)):
+            value += memory[samples + error - 1, joint] * observation[sizes[error]]
+        action[joint] = min(max(value, np.float32(-1.0)), np.float32(1.0))
 
 
 @compiled()
@@ -133,19 +171,180 @@ class Periodic(Controller):
         return np.array(parameters)
 
 
+class Reflexes(Record):
+    """What a periodic gait reacts to; each of its gains is a parameter.
+
+    Attributes:
+        left, right: legs that make longer and shorter strides while the robot heads to the left, and the
+            other way round while it heads to the right, by one gain; none without them.
+        offsets: errors to which the action of each joint with a signal of its own adds its gain times the
+            error.
+    """
+
+    left: tuple[str, ...] = ()
+    right: tuple[str, ...] = ()
+    offsets: Annotated[tuple[Literal["roll", "pitch", "yaw"], ...], Field(max_length=3)] = ()
+
+
+@dataclass(frozen=True)
+class Reflexive(Controller):
+    """A periodic gait whose actions also depend on the torso's roll, pitch and yaw [rad].
+
+    With a joint's signal s, its side d (1 left, -1 right, 0 neither), the yaw ψ to the left, and errors e,
+
+        action = s · (1 + 4 g d ψ, from 0 to 2) + Σ_e 2 k_e e,   clipped to ±1
+
+    A parameter vector holds that of the periodic gait, then g if there are sides, and then k of each signal
+    for one error after the other. Joints that play another's signal reversed take its k reversed, too.
+
+    Attributes:
+        gait: what is played without errors.
+        sides: of each joint, (a,).
+        offsets: names of errors.
+        sources: where the observation has yaw, and then each error.
+        factors: that make angles [rad] of these.
+    """
+
+    gait: Periodic
+    sides: tuple[int, ...]
+    offsets: tuple[str, ...]
+    sources: tuple[int, ...]
+    factors: tuple[float, ...]
+
+    normalises = False
+    kernel = staticmethod(_react)
+
+    @classmethod
+    def of(
+        cls,
+        gait: Periodic,
+        reflexes: Reflexes,
+        *,
+        entries: Sequence[Entry],
+        joints: Sequence[str],
+        legs: Legs,
+    ) -> "Reflexive":
+        """The controller with the reflexes of a description; the other arguments are those of `build`.
+
+        Raises:
+            InvalidValueError: an error is not observed.
+        """
+        seen = {
+            entry.name: number for number, entry in reversed(list(enumerate(entries)))
+        }  # the last is first
+        sources, factors = [], []
+        for error in ("yaw", *reflexes.offsets) if reflexes.left or reflexes.right else reflexes.offsets:
+            name, sign = next(((name, sign) for name, sign in _READ[error] if name in seen), ("", 0.0))
+            if not name:
+                raise InvalidValueError(
+                    f"controller.reflexes react to {error}, so observations must have {_NEEDED[error]}"
+                )
+            sources.append(seen[name])
+            factors.append(sign / entries[seen[name]].scale)
+        if not (reflexes.left or reflexes.right):
+            sources, factors = [0, *sources], [0.0, *factors]
+        left, right = (
+            {joint for leg in side for joint in legs[leg]} for side in (reflexes.left, reflexes.right)
+        )
+        sides = tuple((joint in left) - (joint in right) for joint in joints)
+        return cls(gait, sides, reflexes.offsets, tuple(sources), tuple(factors))
+
+    @property
+    def observation_dim(self) -> int:  # type: ignore[override]
+        """Number of observations."""
+        return self.gait.observation_dim
+
+    @property
+    def action_dim(self) -> int:  # type: ignore[override]
+        """Number of outputs."""
+        return self.gait.action_dim
+
+    @property
+    def sigma0(self) -> float:  # type: ignore[override]
+        """That of periodic gaits."""
+        return self.gait.sigma0
+
+    @property
+    def parameter_count(self) -> int:
+        """Those of the gait, one of strides, and one for each signal and error."""
+        return self.gait.parameter_count + any(self.sides) + len(self.offsets) * self._signals
+
+    @property
+    def shape(self) -> str:
+        """For example `periodic-36-37`, without and with reflexes."""
+        return f"{self.gait.shape}-{self.parameter_count}"
+
+    @property
+    def label(self) -> str:
+        """The kind alone."""
+        return "periodic with reflexes"
+
+    def initial(self, rng: np.random.Generator) -> np.ndarray:
+        """Uniform in [0, 1], but without offsets, (p,) float32."""
+        parameters = rng.uniform(0, 1, self.parameter_count).astype(np.float32)
+        parameters[self.parameter_count - len(self.offsets) * self._signals :] = 0
+        return parameters
+
+    def arguments(self) -> tuple[np.ndarray, np.ndarray]:
+        """See `Controller.arguments`, and `_react` for what they are."""
+        rows = self.gait.samples + len(self.sources)
+        return np.array([self.gait.samples, *self.sources]), np.zeros((rows, self.action_dim), np.float32)
+
+    def prepare(self, parameters: np.ndarray, memory: np.ndarray) -> None:
+        """Write the actions of a period, and how errors change them."""
+        signs, own = np.array(self.gait.signs), self.gait.parameter_count
+        self.gait.prepare(parameters[:own], memory[: self.gait.samples])
+        changes = memory[self.gait.samples :]
+        stride = parameters[own] if any(self.sides) else 0.0
+        changes[0] = _STRIDE * self.factors[0] * stride * np.array(self.sides)
+        gains = parameters[self.parameter_count - len(self.offsets) * self._signals :]
+        for number, factor in enumerate(self.factors[1:]):
+            of_error = gains[number * self._signals : (number + 1) * self._signals]
+            changes[1 + number] = _OFFSET * factor * of_error[list(self.gait.signals)] * signs
+
+    def period(self, parameters: np.ndarray) -> np.ndarray:
+        """See `Controller.period`."""
+        return self.gait.period(self.checked_parameters(parameters)[: self.gait.parameter_count])
+
+    def reactions(self, parameters: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """See `Controller.reactions`."""
+        _, memory = self.arguments()
+        self.prepare(self.checked_parameters(parameters), memory)
+        strides, offsets = np.zeros((2, self.observation_dim, self.action_dim), np.float32)
+        strides[self.sources[0]] = memory[self.gait.samples]
+        np.add.at(offsets, list(self.sources[1:]), memory[self.gait.samples + 1 :])
+        return strides, offsets
+
+    def fold(self, parameters: np.ndarray, mean: np.ndarray, std: np.ndarray) -> np.ndarray:
+        """See `Controller.fold`: reflexes act on angles as they are."""
+        return np.array(parameters)
+
+    def unfold(self, parameters: np.ndarray, mean: np.ndarray, std: np.ndarray) -> np.ndarray:
+        """See `Controller.unfold`."""
+        return np.array(parameters)
+
+    @property
+    def _signals(self) -> int:
+        return 1 + max(self.gait.signals)
+
+
 class PeriodicDescription(ControllerDescription):
     """The robot is driven by periodic signals.
 
     Attributes:
         period: of the signals [s]; a whole number of control steps.
         opposite: joints that play another joint's signal with the opposite sign, and which joint that is.
+        reflexes: how the gait reacts to errors of its attitude; None for open-loop gaits.
     """
 
     kind = "periodic"
     period: Positive
     opposite: Mapping[str, str] = Field(default={})
+    reflexes: Reflexes | None = None
 
-    def build(self, *, observation_dim: int, joints: Sequence[str], control_step: float) -> Periodic:
+    def build(
+        self, *, entries: Sequence[Entry], joints: Sequence[str], legs: Legs, control_step: float
+    ) -> Controller:
         """See `ControllerDescription.build`: joints that play another's signal have none of their own."""
         samples = round(min(self.period / control_step, _MOST_SAMPLES + 1.0))
         if not 1 <= samples <= _MOST_SAMPLES or not math.isclose(
@@ -156,21 +355,31 @@ class PeriodicDescription(ControllerDescription):
                 f"at most {_MOST_SAMPLES:,}, not {self.period:g} s"
             )
         own = [joint for joint in joints if joint not in self.opposite]
-        return Periodic(
-            observation_dim=observation_dim,
+        gait = Periodic(
+            observation_dim=len(entries),
             signals=tuple(own.index(self.opposite.get(joint, joint)) for joint in joints),
             signs=tuple(-1 if joint in self.opposite else 1 for joint in joints),
             samples=samples,
         )
+        if self.reflexes is None:
+            return gait
+        return Reflexive.of(gait, self.reflexes, entries=entries, joints=joints, legs=legs)
 
-    def check_joints(self, joints: Sequence[str]) -> None:
-        """See `ControllerDescription.check_joints`."""
-        for joint in (*self.opposite, *self.opposite.values()):
-            if joint not in joints:
-                raise ValueError(
-                    f"controller.opposite names the joint {joint!r}, which is not among its joints: "
-                    f"{', '.join(joints)}"
-                )
+    def check_parts(self, joints: Sequence[str], legs: Legs) -> None:
+        """See `ControllerDescription.check_parts`."""
+        sides = (*self.reflexes.left, *self.reflexes.right) if self.reflexes else ()
+        for kind, key, named, known in (
+            ("joint", "opposite", (*self.opposite, *self.opposite.values()), joints),
+            ("leg", "reflexes", sides, legs),
+        ):
+            for name in named:
+                if name not in known:
+                    raise ValueError(
+                        f"controller.{key} names the {kind} {name!r}, which is not among its {kind}s: "
+                        f"{', '.join(known)}"
+                    )
+        if len(set(sides)) != len(sides):
+            raise ValueError(f"controller.reflexes names the leg {max(sides, key=sides.count)!r} twice")
         for joint, leader in self.opposite.items():
             if leader in self.opposite:
                 raise ValueError(

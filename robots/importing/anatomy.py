@@ -102,6 +102,20 @@ def can_touch(model: mujoco.MjModel, one: int, other: int) -> bool:
     return frozenset((one, other)) in pairs or any(masks[i][one] & masks[1 - i][other] for i in range(2))
 
 
+def tendon_joints(model: mujoco.MjModel) -> dict[int, dict[int, float]]:
+    """The joints that each actuator of a fixed tendon pulls, with the tendon's length per position."""
+    found, fixed = {}, int(mujoco.mjtWrap.mjWRAP_JOINT)
+    for actuator in np.flatnonzero(model.actuator_trntype == int(mujoco.mjtTrn.mjTRN_TENDON)):
+        tendon = model.actuator_trnid[actuator, 0]
+        wraps = range(model.tendon_adr[tendon], model.tendon_adr[tendon] + model.tendon_num[tendon])
+        found[int(actuator)] = {
+            int(model.wrap_objid[wrap]): float(model.wrap_prm[wrap])
+            for wrap in wraps
+            if model.wrap_type[wrap] == fixed
+        }
+    return found
+
+
 class _Tree:
     """The bodies of a model that stands in some pose."""
 
@@ -110,7 +124,8 @@ class _Tree:
         self._data = data
         self._floor = floor
         direct = model.actuator_trntype == int(TO_JOINT)
-        driven = sorted({int(joint) for joint in model.actuator_trnid[direct, 0]})
+        pulled = {joint for joints in tendon_joints(model).values() for joint in joints}
+        driven = sorted({int(joint) for joint in model.actuator_trnid[direct, 0]} | pulled)
         self._driven = [joint for joint in driven if model.jnt_type[joint] in (_HINGE, _SLIDE)]
         self._gaps = [self._measured(geom) for geom in range(model.ngeom)]
 
@@ -188,7 +203,7 @@ def _torso(model: mujoco.MjModel, origin: str) -> int:
     known = ", ".join(model.joint(joint).name for joint in range(model.njnt)) or "none"
     raise InvalidRobotError(
         f"{origin}: no body moves freely: give the torso a <freejoint/>, or for a robot that moves in the "
-        f"x-z plane a slide along x, a slide along z and a hinge about y, in this order; joints: {known}"
+        f"x-z plane a slide along x, a slide along z and then a hinge about y; joints: {known}"
     )
 
 

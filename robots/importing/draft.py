@@ -2,6 +2,7 @@
 
 import math
 import re
+from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from pathlib import Path
@@ -15,7 +16,7 @@ import yaml
 from robots.errors import InvalidFileError, InvalidRobotError, InvalidValueError
 from robots.files.atomic import file_exists, write_text
 from robots.files.texts import read_text
-from robots.importing.anatomy import Parts, find_floor, find_parts, keyframes
+from robots.importing.anatomy import Parts, find_floor, find_parts, keyframes, tendon_joints
 from robots.importing.checks import model_remarks
 from robots.mjcf.reading import read_self_contained
 from robots.mjcf.screening import compile_spec
@@ -32,13 +33,15 @@ start:"""
 _RANGES = """
 # Ranges [rad] of joints that have none in the MJCF, or can turn by more than 360 degrees. (?)
 ranges:"""
+_ALONE = "alone: true  # obstacles and all else but the robot and its floor are left out (?)\n"
 _SERVOS = """
 # Positions [rad or m] that actions from -1 to 1 command: wider ranges make longer steps and more falls. A
 # stiffness [N·m/rad or N/m] turns a motor into a position servo; without it an action is a torque. A servo
 # gives stiffness · (target - position) - damping · velocity, at most torque; these can be given, too. (?)
 servos:"""
 _OPEN_LOOP = (
-    "each joint repeats a signal of its own, which is learned within thousands of evaluations; instead "
+    "each joint repeats a signal of its own, and reflexes hold the heading; learned within thousands of "
+    "evaluations; instead "
     "kind: mlp in the YAML: a network that reacts to what it senses, and takes many times as many"
 )
 _CLOSED_LOOP = (
@@ -116,6 +119,8 @@ def draft_robot(path: Path, *, overwrite: bool = False) -> Draft:
     if file_exists(model.yaml) and not overwrite:
         raise InvalidValueError(f"{model.yaml} exists already: use overwrite=True to replace it")
     text, remarks = _with_a_pose(model)
+    if tendons := ", ".join(model.compiled.actuator(number).name for number in tendon_joints(model.compiled)):
+        remarks.append(f"Servos of the joints take the place of the actuators of their tendons: {tendons}.")
     robot = robot_from_text(model.xml, text, origin=str(path))
     write_text(model.yaml, text)
     return Draft(model.yaml, _choices(robot), [*remarks, *model_remarks(robot)])
@@ -180,6 +185,7 @@ def _text(model: _Model, keyframe: str | None, start: Mapping[str, np.ndarray], 
         "model": _flow(model.path.name),
         "torso": _flow(model.parts.torso),
         "floor": _flow(model.floor),
+        "alone": _ALONE if _others(model) else "",
         "pose": _pose(keyframe, start),
         "joints": "\n".join(f"  - {_flow(joint)}" for joint in model.joints),
         "ranges": _block(_RANGES, _ranges(model, angles)),
@@ -192,12 +198,34 @@ def _text(model: _Model, keyframe: str | None, start: Mapping[str, np.ndarray], 
         "timestep": f"{timestep:g}",
         "control_step": f"{control_step:g}",
         "min_height": f"{height / 2:.3g}",
+        "left": _flow(_legs_on(model, pose, 1)),
+        "right": _flow(_legs_on(model, pose, -1)),
         "period": f"{max(1, round(period / control_step)) * control_step:.9g}",
     }
     kind, steps = ("periodic", 250) if model.steady else ("network", 1000)
     entries["seconds"] = f"{steps * control_step:g}"
     whole, task = (Template((_TEMPLATES / f"{name}.yaml").read_text()) for name in ("robot", kind))
     return whole.substitute(entries, task=task.substitute(entries).rstrip())
+
+
+def _legs_on(model: _Model, pose: mujoco.MjData, side: int) -> list[str]:
+    """The legs whose first sole is on a side of the torso, 1 for the left."""
+    torso = pose.body(model.parts.torso)
+    across = torso.xmat.reshape(3, 3)[:, 1]
+    return [
+        leg.name
+        for leg in model.parts.legs
+        if side * across @ (pose.geom(leg.soles[0]).xpos - torso.xpos) > 0
+    ]
+
+
+def _others(model: _Model) -> bool:
+    """Whether the MJCF has fixed geoms but the floor, or bodies that are not part of the robot."""
+    compiled = model.compiled
+    robot = compiled.body(model.parts.torso)
+    still = compiled.body_weldid[compiled.geom_bodyid] == 0
+    others = compiled.body_rootid[compiled.geom_bodyid] != compiled.body_rootid[robot.id]
+    return int(np.count_nonzero(still | others)) > 1
 
 
 def _pose(keyframe: str | None, start: Mapping[str, np.ndarray]) -> str:
@@ -226,20 +254,34 @@ def _servos(model: _Model, angles: Mapping[str, float]) -> dict[str, dict[str, o
     mujoco.mj_forward(compiled, data)
     mujoco.mj_fullM(compiled, data, inertia)
     motors, servos = {motor.target: motor for motor in model.spec.actuators}, {}
+    pulls = _pulls(model)
     for name, angle in angles.items():
-        joint, motor = compiled.joint(name), motors[name]
+        joint, motor = compiled.joint(name), motors.get(name)
         low, high = ranges.get(name, joint.range)
         slides = compiled.jnt_type[joint.id] == int(mujoco.mjtJoint.mjJNT_SLIDE)
         swing = _SLIDING * (high - low) if slides else _SWING
         limits = max(angle - swing, low), min(angle + swing, high)
         servo: dict[str, object] = {"range": [round(float(limit), 3) for limit in limits]}
-        if not is_servo(motor):
-            if not (model.steady and is_plain(motor) and np.isfinite(torque_limit(motor))):
+        if motor is None or not is_servo(motor):
+            torque = torque_limit(motor) if motor else pulls.get(name, np.inf)
+            if not np.isfinite(torque) or (motor and not (model.steady and is_plain(motor))):
                 continue  # a network may command torques; a motor without a limit will be refused
             most = float(inertia[joint.dofadr[0], joint.dofadr[0]]) * (_SLOW / compiled.opt.timestep) ** 2
-            servo["stiffness"] = float(f"{min(torque_limit(motor) / (_FULL * swing), most):.3g}")
+            servo["stiffness"] = float(f"{min(torque / (_FULL * swing), most):.3g}")
+            if motor is None:
+                servo["torque"] = float(f"{torque:.3g}")
         servos[name] = servo
     return servos
+
+
+def _pulls(model: _Model) -> dict[str, float]:
+    """Greatest torque of all actuators of tendons together about each joint that they pull, by its name."""
+    pulls = defaultdict[str, float](float)
+    for number, joints in tendon_joints(model.compiled).items():
+        if is_plain(actuator := model.spec.actuators[number]):
+            for joint, arm in joints.items():
+                pulls[model.compiled.joint(joint).name] += abs(arm) * torque_limit(actuator)
+    return pulls
 
 
 def _cells(measures: int) -> list[int]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
 _OPSET, _IR = 17, 8  # what runtimes on robots read; those of today write newer ones by default
 _CLIP = 5.0  # observations are clipped to this in size
+_LIMITS = {"minus_one": -1.0, "zero": 0.0, "one": 1.0, "two": 2.0}  # of actions and strides
 _EARLY = 0.01  # control steps by which a phase may fall short of a step and still count as it
 _FRAMES = (
     "x ahead, y to the left, z up; quaternions w, x, y, z; angles about the fixed axes x, y, z; gyroscope "
@@ -55,7 +56,8 @@ def onnx_model(robot: Robot, parameters: np.ndarray, *, gait: str) -> onnx.Model
     """A gait as a graph with the output `actions` (1, a), in [-1, 1].
 
     Its input is `obs` (1, o) of a network, and of a gait that repeats itself `phase` (1, 1): the time since
-    the start in periods, of which whole ones do not count. All are float32. Actions hold for a control step.
+    the start in periods, of which whole ones do not count. A gait with reflexes takes both. All are float32.
+    Actions hold for a control step.
 
     Args:
         robot: whole.
@@ -78,7 +80,7 @@ def onnx_model(robot: Robot, parameters: np.ndarray, *, gait: str) -> onnx.Model
         raise InvalidValueError("the gait's parameters are not finite: choose another one")
     table = controller.period(parameters)
     if table is not None:
-        graph = _periodic_graph(table)
+        graph = _periodic_graph(table, controller.reactions(parameters))
     elif controller.layers:
         graph = _network_graph(controller, parameters)
     else:
@@ -110,11 +112,11 @@ def _network_graph(controller: Controller, parameters: np.ndarray) -> onnx.Graph
         y = "actions" if number == last else y
         nodes += [helper.make_node("Gemm", [x, w, b], [s]), helper.make_node("Tanh", [s], [y])]
         x = y
-    return _graph(nodes, constants, "obs", controller.observation_dim, controller.action_dim)
+    return _graph(nodes, constants, {"obs": controller.observation_dim}, controller.action_dim)
 
 
-def _periodic_graph(table: np.ndarray) -> onnx.GraphProto:
-    """The row of a table for the share of the period that has passed."""
+def _periodic_graph(table: np.ndarray, reactions: tuple[np.ndarray, np.ndarray] | None) -> onnx.GraphProto:
+    """The row of a table for the share of the period that has passed, and what reflexes make of it."""
     from onnx import TensorProto, helper, numpy_helper
 
     samples, action_dim = table.shape
@@ -134,23 +136,44 @@ def _periodic_graph(table: np.ndarray) -> onnx.GraphProto:
         helper.make_node("Floor", ["late_step"], ["step"]),
         helper.make_node("Cast", ["step"], ["index"], to=TensorProto.INT64),
         helper.make_node("Mod", ["index", "count"], ["row"]),  # a share that rounds up begins anew
-        helper.make_node("Gather", ["table", "row"], ["actions"], axis=0),
+        helper.make_node("Gather", ["table", "row"], ["signals" if reactions else "actions"], axis=0),
     ]
-    return _graph(nodes, constants, "phase", 1, action_dim)
+    inputs = {"phase": 1}
+    if reactions:
+        inputs["obs"] = len(reactions[0])
+        numbers = {name: np.array(number, np.float32) for name, number in _LIMITS.items()}
+        constants += [
+            numpy_helper.from_array(array, name)
+            for name, array in zip(
+                ("strides", "offsets", *numbers), (*reactions, *numbers.values()), strict=True
+            )
+        ]
+        nodes += [
+            helper.make_node("MatMul", ["obs", "strides"], ["longer"]),
+            helper.make_node("Add", ["longer", "one"], ["stride"]),
+            helper.make_node("Clip", ["stride", "zero", "two"], ["limited_stride"]),
+            helper.make_node("Mul", ["signals", "limited_stride"], ["strode"]),
+            helper.make_node("MatMul", ["obs", "offsets"], ["offset"]),
+            helper.make_node("Add", ["strode", "offset"], ["free_actions"]),
+            helper.make_node("Clip", ["free_actions", "minus_one", "one"], ["actions"]),
+        ]
+    return _graph(nodes, constants, inputs, action_dim)
 
 
-def _graph(nodes: list[Any], constants: list[Any], name: str, inputs: int, outputs: int) -> onnx.GraphProto:
-    """A graph from one row of numbers to another; a batch of one, as runtimes in C++ need it."""
+def _graph(
+    nodes: list[Any], constants: list[Any], inputs: Mapping[str, int], outputs: int
+) -> onnx.GraphProto:
+    """A graph from rows of numbers to another; a batch of one, as runtimes in C++ need it."""
     from onnx import TensorProto, helper
 
-    x = helper.make_tensor_value_info(name, TensorProto.FLOAT, [1, inputs])
+    x = [helper.make_tensor_value_info(name, TensorProto.FLOAT, [1, size]) for name, size in inputs.items()]
     y = helper.make_tensor_value_info("actions", TensorProto.FLOAT, [1, outputs])
-    return helper.make_graph(nodes, "gait", [x], [y], constants)
+    return helper.make_graph(nodes, "gait", x, [y], constants)
 
 
 def _metadata(robot: Robot, gait: str, samples: int) -> dict[str, str]:
     """What mjlab's exports tell, under its keys, at full precision; then what they do not."""
-    face, entries = Interface.of(robot), observation_entries(robot) if not samples else ()
+    face, entries = Interface.of(robot), observation_entries(robot) if robot.controller.closed_loop else ()
     kp, kd = face.kp.tolist(), face.kd.tolist()
     return {
         "run_path": "surefoot",
@@ -186,7 +209,7 @@ def _details(face: Interface, gait: str, samples: int) -> dict[str, Any]:
         "torque_limit": limits,
     }
     rows = [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
-    seen = [] if samples else [entry._asdict() for entry in observation_entries(robot)]
+    seen = [entry._asdict() for entry in observation_entries(robot)] if robot.controller.closed_loop else []
     return {
         "format": 1,
         "robot": robot.name,
@@ -195,7 +218,7 @@ def _details(face: Interface, gait: str, samples: int) -> dict[str, Any]:
         "control_step": robot.control_step,
         "physics_step": robot.physics.opt.timestep,
         "period": samples * robot.control_step or None,
-        "input": "phase: time since the start / period" if samples else "obs",
+        "input": ", ".join(["phase: time since the start / period"] * bool(samples) + ["obs"] * bool(seen)),
         "frames": _FRAMES,
         "normalisation": f"obs = clip(scale * (quantity - zero), -{_CLIP}, {_CLIP}); no running statistics",
         "observation": seen,

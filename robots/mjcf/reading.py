@@ -1,7 +1,7 @@
 """`read_self_contained` reads an MJCF with all that it includes and refers to, as one text.
 
-Meshes and height fields become part of the text. Skins, textures in files, and meshes that are only there to
-be looked at are left out: they would make every repertoire larger and change nothing in a simulation.
+Meshes and height fields become part of the text. Skins and textures in files are left out, and so are meshes
+that are only there to be looked at where they would make every repertoire too large.
 """
 
 import math
@@ -20,6 +20,7 @@ from robots.mjcf.collection import collect
 from robots.mjcf.screening import check_options, meaning, screen
 
 _MESH = mujoco.mjtGeom.mjGEOM_MESH
+_MOST_DRAWN = 10_000_000  # characters of a text that still has meshes which are only there to be looked at
 _FEWEST = 4  # vertices of a mesh that MuJoCo accepts
 _HIDDEN = 3  # geoms in this group and those after it are not drawn
 _LISTS = {"key": "keys", "body": "bodies", "joint": "joints", "geom": "geoms"}
@@ -28,9 +29,9 @@ _LISTS = {"key": "keys", "body": "bodies", "joint": "joints", "geom": "geoms"}
 def read_self_contained(path: Path) -> str:
     """Read an MJCF as a text that needs no other file and in which every element has a name.
 
-    An MJCF that is such a text already is returned as it is. From others, what is only there to be looked
-    at is left out: textures in files, skins, and meshes that neither touch nor weigh anything. Where a body
-    loses such a mesh, its shapes in hidden groups are shown instead.
+    An MJCF that is such a text already is returned as it is. From others, textures in files and skins are
+    left out, and meshes that neither touch nor weigh anything if the text would be longer than 10 MB with
+    them. Where a body loses such a mesh, its shapes in hidden groups are shown instead.
 
     Raises:
         InvalidRobotError: the file or one that it refers to cannot be read, it is not an MJCF, or its text
@@ -51,7 +52,8 @@ def read_self_contained(path: Path) -> str:
         if alone and not _has_nameless(spec):
             return text
         with warnings.catch_warnings(action="ignore"):  # of MuJoCo, which Python would print
-            text = _gathered(spec)
+            text = _gathered(spec.copy(), drawn=True)
+            text = text if len(text) <= _MOST_DRAWN else _gathered(spec, drawn=False)
     except ValueError as error:
         raise InvalidRobotError(f"{path}: the MJCF cannot be read: {meaning(str(error))}") from error
     if len(text) > MOST:
@@ -63,11 +65,11 @@ def read_self_contained(path: Path) -> str:
     return text
 
 
-def _gathered(spec: mujoco.MjSpec) -> str:
-    """The text of a spec that takes nothing from files."""
+def _gathered(spec: mujoco.MjSpec, *, drawn: bool) -> str:
+    """The text of a spec that takes nothing from files, with or without meshes that are only drawn."""
     _name_all(spec)
     model = spec.copy().compile()  # a spec that was compiled keeps what it read from files
-    _drop_visuals(spec)
+    _drop_visuals(spec, meshes=not drawn)
     for mesh in spec.meshes:
         if mesh.file:
             _inline_mesh(mesh, model)
@@ -81,15 +83,15 @@ def _gathered(spec: mujoco.MjSpec) -> str:
     return spec.to_xml()
 
 
-def _drop_visuals(spec: mujoco.MjSpec) -> None:
-    """Leave out skins, and the geoms and meshes that neither touch nor weigh anything."""
+def _drop_visuals(spec: mujoco.MjSpec, *, meshes: bool) -> None:
+    """Leave out skins, unused meshes and, if so asked, those that neither touch nor weigh anything."""
     for geom in list(spec.geoms):
         if not _is_visual(spec, geom):
             continue
-        if geom.type == _MESH:
+        if geom.type == _MESH and meshes:
             _show_others(spec, geom)
             spec.delete(geom)
-        else:  # a shape takes no room; without mass it can be told without its body that it is only seen
+        else:  # without mass it can be told without its body that it is only seen
             geom.density, geom.mass = 0, math.nan
     used = {geom.meshname for geom in spec.geoms}
     unused = [mesh for mesh in spec.meshes if mesh.name not in used]

@@ -23,9 +23,8 @@ def observe(task: Task, episode: EpisodeState, pose: _Pose, position: tuple[floa
     readings = episode.readings
     _, _, z, roll, pitch, yaw = pose
     root = constants.root_qvel
-    vx, vy, vz = row[root], row[root + 1], row[root + 2]
-    if constants.planar:
-        vy, vz = 0.0, vy
+    vx, vz = row[root + constants.along], row[root + constants.up]
+    vy = 0.0 if constants.planar else row[root + 1]
     bearing = np.arctan2(-position[1], TARGET_X - position[0]) - yaw
     cos, sin = np.cos(yaw), np.sin(yaw)
     readings[0] = z - tally.initial_height

@@ -180,15 +180,20 @@ def _constants(robot: Robot, data: mujoco.MjData) -> np.ndarray:
     model, description, faults = robot.physics, robot.description, robot.faults
     alive, torso, qvel = description.alive, model.body(description.torso), _column(data, data.qvel)
     root = torso.jntadr[0]
-    origin = model.body_pos[torso.id, [0, 2]] - model.qpos0[model.jnt_qposadr[root] :][:2]
+    planar = model.jnt_type[root] != mujoco.mjtJoint.mjJNT_FREE
+    along = int(planar and model.jnt_axis[root, 0] != 1)  # the slides of a planar robot have any order
+    up = 1 - along if planar else 2
+    origin = model.body_pos[torso.id, [0, 2]] - model.qpos0[model.jnt_qposadr[root] :][[along, up]]
     values = {
         "qpos_end": model.nq,  # positions are the columns of a row of state before this
         "qvel": qvel,  # velocities those from this ...
         "qvel_end": qvel + model.nv,  # ... to the one before this
         "root_qpos": model.jnt_qposadr[root],  # first column of the positions of the torso's root joints
         "root_qvel": qvel + model.jnt_dofadr[root],  # and of their velocities
-        # whether these are a slide along x, a slide along z and a hinge about y
-        "planar": model.jnt_type[root] != mujoco.mjtJoint.mjJNT_FREE,
+        # whether these are slides along x and z and a hinge about y
+        "planar": planar,
+        "along": along,  # number of the column of x among these
+        "up": up,  # and of that of z
         "origin_x": origin[0],  # where the torso of a planar robot is when its joints are at 0 [m]
         "origin_z": origin[1],
         "min_height": -np.inf if alive.min_height is None else alive.min_height,

@@ -235,7 +235,7 @@ def _further_terms(task: Task, episode: EpisodeState, pose: _Pose, progress: flo
     _, y, z, _, _, yaw = pose
     dt, root = constants.control_step, constants.root_qvel
     turning, sideways = (0.0, 0.0) if constants.planar else (_angle(yaw - tally.yaw) / dt, row[root + 1])
-    forward = np.cos(yaw) * row[root] + np.sin(yaw) * sideways
+    forward = np.cos(yaw) * row[root + constants.along] + np.sin(yaw) * sideways
     change = 0.0
     for j in range(task.joints.size):
         step = float(episode.action[j]) - float(episode.last_action[j])
@@ -349,7 +349,8 @@ def _position(task: Task, row: np.ndarray) -> tuple[float, float]:
     constants = task.constants[0]
     root = constants.root_qpos
     if task.parts.size == 0:
-        return constants.origin_x + row[root], 0.0 if constants.planar else row[root + 1]
+        x = constants.origin_x + row[root + constants.along]
+        return x, 0.0 if constants.planar else row[root + 1]
     x, y = 0.0, 0.0
     for i in range(task.parts.size):
         part = task.parts[i]
@@ -369,7 +370,8 @@ def _pose(task: Task, row: np.ndarray) -> _Pose:
     if constants.planar:  # beyond the vertical it looks back
         angle = row[root + 2]
         turned = np.pi if np.cos(angle) < 0 else 0.0
-        x, z = constants.origin_x + row[root], constants.origin_z + row[root + 1]
+        x = constants.origin_x + row[root + constants.along]
+        z = constants.origin_z + row[root + constants.up]
         return x, 0.0, z, turned, np.arcsin(np.sin(angle)), turned
     qw, qx, qy, qz = row[root + 3], row[root + 4], row[root + 5], row[root + 6]
     roll = np.arctan2(2 * (qw * qx + qy * qz), 1 - 2 * (qx * qx + qy * qy))

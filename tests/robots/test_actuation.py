@@ -20,8 +20,12 @@ SEEDS = 2
 
 
 def drafted(name: str, folder: Path) -> Robot:
+    """A draft with open-loop gaits: reflexes would make random gaits, which turn, sensitive."""
     (folder / f"{name}.xml").write_text((EXAMPLES / "robots" / f"{name}.xml").read_text())
-    return read_robot(draft_robot(folder / f"{name}.xml").path)
+    path = draft_robot(folder / f"{name}.xml").path
+    head, _, rest = path.read_text().partition("  reflexes:")
+    path.write_text(head + rest[rest.index("#") :])
+    return read_robot(path)
 
 
 def with_gains(robot: Robot, **gains: float) -> Robot:

@@ -6,11 +6,17 @@ import numpy as np
 import pytest
 from scipy.ndimage import gaussian_filter1d
 
-from robots.controllers.periodic import Periodic, PeriodicDescription
-from robots.errors import InvalidValueError
-from robots.robot import Robot
+from robots.controllers.periodic import Periodic, PeriodicDescription, Reflexes
+from robots.errors import InvalidRobotError, InvalidValueError
+from robots.robot import Robot, load_robot, robot_from_text
+from robots.simulation.simulation import Simulation
 
 FINE = 10_000
+
+
+@pytest.fixture(scope="module")
+def hexapod() -> Robot:
+    return load_robot("hexapod")
 
 
 def _reference(amplitude: float, phase: float, duty: float, samples: int) -> np.ndarray:
@@ -64,3 +70,61 @@ def test_a_robot_takes_the_controllers_of_a_name_that_fits(ant: Robot) -> None:
     for name in ("mlp-28-8", "mlp-27-16-8", "periodic-36", "mlp-28-0-8", "mlp", ""):
         with pytest.raises(InvalidValueError, match="'mlp-28-128-128-8'"):
             ant.with_controller(name)
+
+
+def _reacting(hexapod: Robot, *offsets: str) -> Robot:
+    """The Hexapod with reflexes, which sees the paper's observation."""
+    description = hexapod.description
+    left, right = (
+        tuple(leg for leg in description.legs if leg.startswith(side)) for side in ("left", "right")
+    )
+    reflexes = Reflexes(left=left, right=right, offsets=offsets)
+    return hexapod.with_controller(description.controller.model_copy(update={"reflexes": reflexes}))
+
+
+def test_reflexes_change_strides_and_offsets_in_proportion_to_errors(hexapod: Robot) -> None:
+    controller, plain = _reacting(hexapod, "pitch", "yaw").controller, hexapod.controller
+    assert (controller.parameter_count, plain.parameter_count) == (36 + 1 + 2 * 12, 36)
+    parameters = np.random.default_rng(0).uniform(0, 0.4, controller.parameter_count).astype(np.float32)
+    yaw, pitch = 0.2, -0.1
+    observation = np.zeros(hexapod.observation_dim, np.float32)
+    observation[[1, 2, 7]] = np.sin(-yaw), np.cos(yaw), pitch
+    signal, action = (
+        some.act(p, observation, 7) for some, p in ((plain, parameters[:36]), (controller, parameters))
+    )
+    side = np.array([1] * 9 + [-1] * 9)
+    # the tibia of each leg plays the signal of its femur reversed
+    of_joint = np.array([[2 * leg, 2 * leg + 1, 2 * leg + 1] for leg in range(6)]).ravel()
+    signs = np.tile([1, 1, -1], 6)
+    pitching, turning = (parameters[37 + 12 * k : 49 + 12 * k][of_joint] * signs for k in range(2))
+    expected = signal * (1 + 4 * parameters[36] * side * np.sin(yaw))
+    expected += 2 * pitching * pitch + 2 * turning * np.sin(yaw)
+    np.testing.assert_allclose(action, np.clip(expected, -1, 1), atol=1e-5)
+    assert np.array_equal(controller.act(parameters, 0 * observation, 7), signal), (
+        "without errors it is the plain gait"
+    )
+
+
+def test_without_gains_a_gait_with_reflexes_walks_as_without(hexapod: Robot) -> None:
+    parameters, results = hexapod.controller.initial(np.random.default_rng(3)), []
+    for robot in (hexapod, _reacting(hexapod, "roll")):
+        gait = np.zeros((1, robot.controller.parameter_count), np.float32)
+        gait[0, :36] = parameters
+        with Simulation(robot.with_episode_steps(60), threads=1) as simulation:
+            results.append(simulation.evaluate(gait, np.zeros(1, np.int64)).distances[0])
+    assert results[0] == results[1] != 0
+
+
+@pytest.mark.parametrize(
+    ("reflexes", "message"),
+    [
+        ("{left: [left_front], right: [nowhere]}", "controller.reflexes names the leg 'nowhere'"),
+        ("{left: [left_front], right: [left_front]}", "names the leg 'left_front' twice"),
+        ("{offsets: [heading]}", "offsets"),
+        ("{offsets: [pitch]}", "react to pitch, so observations must have pitch or gravity"),
+    ],
+)
+def test_reflexes_that_cannot_be_are_refused(hexapod: Robot, reflexes: str, message: str) -> None:
+    yaml = hexapod.yaml.replace("  period: 1.0", f"  reflexes: {reflexes}\n  period: 1.0")
+    with pytest.raises(InvalidRobotError, match=message):
+        robot_from_text(hexapod.xml, yaml + "\nobservations: [heading]\n", origin="it")

@@ -192,7 +192,7 @@ def test_a_short_training_from_a_draft_gets_ahead(tmp_path: Path) -> None:
         str(path), "sep-cma-mae", out=out, evaluations=200, episode_steps=150, seed=1
     ) as training:
         training.run(out / "repertoire.h5")
-        assert training.progress().metrics.best > 0.2, "metres in 3 s, of a robot of 0.4 m"
+        assert training.progress().metrics.best > 0.15, "metres in 3 s, of a robot of 0.4 m"
 
 
 def test_a_draft_is_not_written_over_what_is_there(tmp_path: Path) -> None:

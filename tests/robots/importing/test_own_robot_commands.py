@@ -29,7 +29,7 @@ def test_from_a_model_to_a_repertoire_that_needs_no_other_file(run, scene: Path,
         path.unlink()
     repertoire = read_repertoire(tmp_path / "run" / "repertoire.h5")
     assert repertoire.problem.name == repertoire.robot.name == "robo_dog"
-    assert repertoire.robot.model.nmesh == 0, "the only mesh is there to be looked at"
+    assert (repertoire.robot.model.nmesh, repertoire.robot.physics.nmesh) == (1, 0), "one to be looked at"
     assert list(repertoire.robot.start)[1:3] == ["front_left_hip", "front_left_knee"]
     file = tmp_path / "run" / "repertoire.h5"
     assert "robot robo_dog, Robo Dog" in run("show", file)[1]

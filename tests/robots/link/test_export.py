@@ -9,6 +9,7 @@ import onnx
 import onnxruntime
 import pytest
 
+from robots.controllers.periodic import Reflexes
 from robots.errors import InvalidValueError
 from robots.link.export import deploy_yaml, onnx_model
 from robots.link.interface import Interface, observation_entries
@@ -33,6 +34,20 @@ def test_a_network_answers_recorded_observations_alike(ant: Robot, controllers: 
         off.append(gait.run(["actions"], {"obs": observation[None]})[0][0] - action)
         stepper.step(action)
     assert np.abs(off).max() < 1e-5
+
+
+def test_a_gait_with_reflexes_answers_alike() -> None:
+    hexapod = load_robot("hexapod")
+    reflexes = Reflexes(left=("left_front",), right=("right_front",), offsets=("pitch", "yaw"))
+    robot = hexapod.with_controller(hexapod.description.controller.model_copy(update={"reflexes": reflexes}))
+    rng = np.random.default_rng(1)
+    parameters = rng.uniform(0, 1, robot.controller.parameter_count).astype(np.float32)
+    gait = session(onnx_model(robot, parameters, gait="row 3"))
+    for step in range(0, 200, 7):
+        phase = np.float32([[step * robot.control_step]])
+        observation = rng.uniform(-0.3, 0.3, robot.observation_dim).astype(np.float32)
+        found = gait.run(["actions"], {"phase": phase, "obs": observation[None]})[0][0]
+        np.testing.assert_allclose(found, robot.controller.act(parameters, observation, step % 50), atol=1e-6)
 
 
 def test_a_periodic_gait_answers_alike_in_every_step_of_any_period() -> None:

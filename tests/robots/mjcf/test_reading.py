@@ -8,6 +8,7 @@ import pytest
 
 from robots.catalogue import MODELS
 from robots.errors import InvalidRobotError
+from robots.mjcf import reading
 from robots.mjcf.reading import read_self_contained
 from tests.robots.importing.dogs import dog, write_dog
 
@@ -54,7 +55,10 @@ def test_names_that_are_taken_are_left_alone(tmp_path: Path) -> None:
     assert model.geom_size[:, 0].tolist() == [1, 2]
 
 
-def test_a_mesh_that_is_only_seen_is_left_out_and_the_hidden_shape_shown(tmp_path: Path) -> None:
+def test_a_mesh_that_is_only_seen_and_too_large_is_left_out_and_the_hidden_shape_shown(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(reading, "_MOST_DRAWN", 100)
     xml = dog().replace(
         '<geom type="box" size="0.2 0.1 0.05"/>', '<geom type="box" size=".2 .1 .05" group="3"/>'
     )

@@ -1,0 +1,125 @@
+"""Models as others publish them: tendons, filtered actuators, slides in any order, obstacles, free bodies."""
+
+from pathlib import Path
+
+import mujoco
+import numpy as np
+import pytest
+from dogs import write_dog
+
+from robots.errors import InvalidRobotError
+from robots.importing.draft import draft_robot
+from robots.mjcf import reading
+from robots.mjcf.reading import read_self_contained
+from robots.motors import Motors
+from robots.robot import load_robot, read_robot, robot_from_text
+from robots.simulation.simulation import Simulation
+
+_LEG = """
+      <body name="leg_{n}" pos="{x} {y} 0">
+        <joint name="hip_{n}" axis="0 1 0" range="-40 40"/>
+        <geom type="capsule" fromto="0 0 0 0 0 -.2" size=".03" contype="0" conaffinity="0"/>
+        <body name="shin_{n}" pos="0 0 -.2">
+          <joint name="knee_{n}" axis="0 1 0" range="-40 40"/>
+          <geom name="foot_{n}" type="capsule" fromto="0 0 0 0 0 -.2" size=".03"/>
+        </body>
+      </body>"""
+PULLED = f"""<mujoco model="pulled">
+  <option timestep="0.005" integrator="implicitfast"/>
+  <default>
+    <joint damping="1" armature=".01"/>
+    <general ctrlrange="-1 1" gainprm="60" biasprm="0 -60" biastype="affine" dyntype="filter" dynprm=".1"/>
+  </default>
+  <worldbody>
+    <geom name="floor" type="plane" size="9 9 1"/>
+    <geom name="step" type="box" size=".1 2 .04" pos="1 0 .04"/>
+    <body name="post" pos="2 0 .5"><geom name="post" size=".1"/></body>
+    <body name="trunk" pos="0 0 .45">
+      <freejoint name="root"/>
+      <geom type="box" size=".25 .12 .05" density="300"/>
+      {
+    "".join(
+        _LEG.format(n=n, x=x, y=y)
+        for n, (x, y) in enumerate([(0.2, 0.1), (0.2, -0.1), (-0.2, 0.1), (-0.2, -0.1)])
+    )
+}
+    </body>
+    <body name="ball" pos="0 0 3"><freejoint name="ball"/><geom size=".1"/></body>
+  </worldbody>
+  <tendon>
+    {
+    "".join(
+        f'<fixed name="fold_{n}"><joint joint="hip_{n}" coef=".5"/><joint joint="knee_{n}" coef="-.5"/></fixed>'
+        for n in range(4)
+    )
+}
+  </tendon>
+  <actuator>
+    {
+    "".join(
+        f'<general name="hip_{n}" joint="hip_{n}"/><general name="fold_{n}" tendon="fold_{n}"/>'
+        for n in range(4)
+    )
+}
+  </actuator>
+</mujoco>
+"""  # noqa: E501
+
+
+@pytest.fixture
+def pulled(tmp_path: Path) -> Path:
+    path = tmp_path / "pulled.xml"
+    path.write_text(PULLED)
+    return path
+
+
+def test_a_robot_among_obstacles_with_joints_that_tendons_pull_is_drafted_and_walks(pulled: Path) -> None:
+    draft = draft_robot(pulled)
+    robot = read_robot(draft.path)
+    assert any("in place of" in line or "take the place" in line for line in draft.remarks)
+    assert not any("other fixed geoms" in line for line in draft.remarks)
+    assert robot.description.joints[:2] == ("hip_0", "knee_0")
+    assert {robot.model.body(number).name for number in range(robot.model.nbody)}.isdisjoint({"ball", "post"})
+    assert robot.model.nu == 8, "a servo for each joint, none for tendons"
+    assert robot.model.ntendon == 4
+    most = Motors.of(robot.model, robot.description.joints).max_force[1]
+    np.testing.assert_allclose(most, 0.5 * 60, err_msg="half of the tendon's 60 N")
+    with Simulation(robot.with_episode_steps(100), threads=1) as simulation:
+        still = np.zeros((1, simulation.controller.parameter_count), np.float32)
+        episodes = simulation.evaluate(still, np.zeros(1, np.int64))
+    assert not episodes.fell.any(), "its servos hold it"
+
+
+def test_a_second_free_body_is_refused_in_a_sentence(pulled: Path) -> None:
+    text = draft_robot(pulled).path.read_text().replace("alone: true", "alone: false")
+    with pytest.raises(
+        InvalidRobotError, match=r"only the torso 'trunk' may have a free joint, .*: ball; alone"
+    ):
+        robot_from_text(PULLED, text, origin="it")
+
+
+def test_slides_have_any_order() -> None:
+    walker = load_robot("walker")
+    x, z = (f'<joint name="{name}"' for name in ("root_x", "root_z"))
+    lines = walker.xml.splitlines()
+    places = [next(i for i, line in enumerate(lines) if mark in line) for mark in (x, z)]
+    lines[places[0]], lines[places[1]] = lines[places[1]], lines[places[0]]
+    other = robot_from_text("\n".join(lines), walker.yaml, origin="it")
+    assert other.model.joint(0).name == "root_z"
+    rng, results = np.random.default_rng(0), []
+    parameters = np.stack([walker.controller.initial(rng) for _ in range(3)])
+    for robot in (walker, other):
+        with Simulation(robot, threads=1) as simulation:
+            results.append(simulation.evaluate(parameters, np.arange(3)))
+    for column in ("objectives", "distances", "steps", "paths"):
+        np.testing.assert_allclose(getattr(results[1], column), getattr(results[0], column), rtol=1e-6)
+
+
+def test_meshes_to_look_at_are_kept_as_far_as_a_file_can_hold_them(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = write_dog(tmp_path)
+    text = read_self_contained(path)
+    assert mujoco.MjModel.from_xml_string(text).nmesh == 1
+    monkeypatch.setattr(reading, "_MOST_DRAWN", len(text) - 1)
+    assert mujoco.MjModel.from_xml_string(read_self_contained(path)).nmesh == 0
