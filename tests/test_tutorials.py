@@ -21,7 +21,7 @@ PAGES = (
         f"tutorials/{name}.md"
         for name in ("train", "recover", "own-problem", "cluster", "paper", "onto-a-robot")
     ),
-    *(f"reference/{name}.md" for name in ("format", "robots")),
+    *(f"reference/{name}.md" for name in ("format", "observations", "robots")),
 )
 # other tests run these: tests/robots/importing/test_own_robot_docs.py and tests/test_readme.py
 ELSEWHERE = ("tutorials/own-robot.md", "reference/cheat-sheet.md")
