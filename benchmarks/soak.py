@@ -172,7 +172,17 @@ class Case:
         yield ["rehearse", "RUN", "--damages", damages, "--episodes", 2, *again]
         where = rng.choice((("--threads", 1), ("--threads", 1), ("--cluster", "local:1")))
         yield ["evaluate", "RUN", "--episodes", rng.randrange(2, 6), "--overwrite", *where, *seed]
-        yield ["recover", "RUN", "--damage", "all:weak@0.6", "--trials", 8, *again]
+        yield [
+            "recover",
+            "RUN",
+            "--damage",
+            "all:weak@0.6",
+            "--trials",
+            8,
+            "--selector",
+            "map-bo-tuned",
+            *again,
+        ]
 
     def _disturbed(self, command: Sequence[object]) -> None:
         """Run a command in processes that are killed, until one finishes."""

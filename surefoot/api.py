@@ -303,6 +303,13 @@ def keep(source: Source, recovery: Recovery, *, threads: int | None = None) -> R
     from adapt.relearning.keeping import keep_gaits
 
     repertoire, _ = _opened(source)
+    first, parameters = len(repertoire), repertoire.gaits.solutions.shape[1:]
+    if any(
+        (gait.row, gait.solution.shape) != (first + i, parameters) for i, gait in enumerate(recovery.refined)
+    ):
+        raise InvalidValueError(
+            f"these gaits were not refined from a repertoire of {first:,} gaits as this is"
+        )
     return keep_gaits(repertoire, recovery.refined, seed=recovery.seed, threads=threads)
 
 

@@ -10,7 +10,6 @@ from repertoire.archives.archive import Elites, checked_ranges
 from repertoire.execution.executor import start_executor
 from repertoire.repertoire import Repertoire
 from repertoire.specialists import Specialists, joined
-from robots.errors import InvalidValueError
 from robots.seeds import SeedFamily, derive_seeds
 
 _EPISODES = 10
@@ -29,17 +28,9 @@ def keep_gaits(
             before them here.
         seed: from which those of the episodes derive.
         threads: of the simulation; all cores by default.
-
-    Raises:
-        InvalidValueError: the gaits have other parents, rows or parameters.
     """
     if not gaits:
         return repertoire
-    first, parameters = len(repertoire), repertoire.gaits.solutions.shape[1:]
-    if any((gait.row, gait.solution.shape) != (first + i, parameters) for i, gait in enumerate(gaits)):
-        raise InvalidValueError(
-            f"these gaits were not refined from a repertoire of {first:,} gaits as this is"
-        )
     found = _on_the_intact_robot(repertoire, np.stack([gait.solution for gait in gaits]), seed, threads)
     origins = repertoire.origins.tolist()
     for gait in gaits:
