@@ -14,7 +14,7 @@ import yaml
 from robots.controllers.controller import Controller
 from robots.errors import InvalidValueError, SurefootError
 from robots.files.atomic import replace_file, write_text
-from robots.link.interface import Interface, observation_entries
+from robots.link.interface import Interface
 from robots.robot import Robot
 
 if TYPE_CHECKING:
@@ -173,7 +173,7 @@ def _graph(
 
 def _metadata(robot: Robot, gait: str, samples: int) -> dict[str, str]:
     """What mjlab's exports tell, under its keys, at full precision; then what they do not."""
-    face, entries = Interface.of(robot), observation_entries(robot) if robot.controller.closed_loop else ()
+    face, entries = Interface.of(robot), robot.entries if robot.controller.closed_loop else ()
     kp, kd = face.kp.tolist(), face.kd.tolist()
     return {
         "run_path": "surefoot",
@@ -183,7 +183,7 @@ def _metadata(robot: Robot, gait: str, samples: int) -> dict[str, str]:
         "default_joint_pos": _csv(face.offset.tolist()),
         "command_names": "",
         "action_scale": _csv(face.action_scale.tolist()),
-        "observation_names": ",".join(entry.name.replace(",", "") for entry in entries),
+        "observation_names": ",".join(entry.label.replace(",", "") for entry in entries),
         "observation_terms_scale": _csv(entry.scale for entry in entries),
         "observation_terms_clip": ",".join(f"{-_CLIP};{_CLIP}" for _ in entries),
         "observation_terms_history_length": ",".join("0" for _ in entries),
@@ -209,7 +209,7 @@ def _details(face: Interface, gait: str, samples: int) -> dict[str, Any]:
         "torque_limit": limits,
     }
     rows = [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
-    seen = [entry._asdict() for entry in observation_entries(robot)] if robot.controller.closed_loop else []
+    seen = [entry._asdict() for entry in robot.entries] if robot.controller.closed_loop else []
     return {
         "format": 1,
         "robot": robot.name,
@@ -220,7 +220,8 @@ def _details(face: Interface, gait: str, samples: int) -> dict[str, Any]:
         "period": samples * robot.control_step or None,
         "input": ", ".join(["phase: time since the start / period"] * bool(samples) + ["obs"] * bool(seen)),
         "frames": _FRAMES,
-        "normalisation": f"obs = clip(scale * (quantity - zero), -{_CLIP}, {_CLIP}); no running statistics",
+        "normalisation": f"obs = clip(scale * (quantity - zero), -{_CLIP}, {_CLIP}) of lag control steps ago; no "
+        "running statistics",
         "observation": seen,
         "law": "position: torque = kp * (offset + scale * action - q) - kd * dq; torque: torque = offset + "
         "scale * action - kd * dq; limited to +- torque_limit",
@@ -257,8 +258,8 @@ def deploy_yaml(robot: Robot) -> dict[str, Any]:
         )
     by_motor = np.argsort(face.motors)
     observations = {
-        entry.name: {"params": {}, "clip": [-_CLIP, _CLIP], "scale": [entry.scale], "history_length": 1}
-        for entry in (observation_entries(robot) if robot.controller.closed_loop else ())
+        entry.label: {"params": {}, "clip": [-_CLIP, _CLIP], "scale": [entry.scale], "history_length": 1}
+        for entry in (robot.entries if robot.controller.closed_loop else ())
     }
     return {
         "joint_ids_map": face.motors.tolist(),

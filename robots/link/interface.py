@@ -5,48 +5,11 @@ from __future__ import annotations
 import hashlib
 from dataclasses import dataclass
 from functools import cached_property
-from typing import NamedTuple
 
 import numpy as np
 
 from robots.motors import Motors, motor_of
 from robots.robot import Robot
-
-
-class Entry(NamedTuple):
-    """A number of an observation: scale · (quantity - zero), clipped to ±5.
-
-    Attributes:
-        name: of the quantity.
-        unit: of it, "" if it has none.
-        scale: see above.
-        zero: see above.
-    """
-
-    name: str
-    unit: str = ""
-    scale: float = 1.0
-    zero: float = 0.0
-
-
-def observation_entries(robot: Robot) -> tuple[Entry, ...]:
-    """The numbers that a robot's controller sees, in order."""
-    ranges = dict(zip(robot.description.joints, robot.joint_ranges.tolist(), strict=True))
-    torso = {"height above the start": ("m", 1.0), "roll": ("rad", 1.0), "pitch": ("rad", 1.0)}
-    torso |= {f"{way} speed": ("m/s", 0.3) for way in ("forward", "sideward", "upward")}
-    found = []
-    for name in robot.observation_names:
-        joint, _, what = name.rpartition(" ")
-        if name in torso:
-            found.append(Entry(name, *torso[name]))
-        elif what == "position" and joint in ranges:
-            low, high = ranges[joint]
-            found.append(Entry(name, "rad", 2 / (high - low), (low + high) / 2))
-        elif what == "speed" and joint in ranges:
-            found.append(Entry(name, "rad/s", 0.1))
-        else:
-            found.append(Entry(name))
-    return tuple(found)
 
 
 @dataclass(frozen=True, eq=False)

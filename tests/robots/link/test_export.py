@@ -12,7 +12,7 @@ import pytest
 from robots.controllers.periodic import Reflexes
 from robots.errors import InvalidValueError
 from robots.link.export import deploy_yaml, onnx_model
-from robots.link.interface import Interface, observation_entries
+from robots.link.interface import Interface
 from robots.motors import motor_of
 from robots.robot import Robot, load_robot
 from robots.simulation.stepper import Stepper
@@ -81,7 +81,7 @@ def test_metadata_say_at_full_precision_what_is_simulated(ant: Robot, controller
 def test_entries_are_what_the_controller_sees(ant: Robot) -> None:
     stepper = Stepper(ant)
     seen = dict(zip(ant.observation_names, stepper.reset(3), strict=True))
-    entries = {entry.name: entry for entry in observation_entries(ant)}
+    entries = {entry.name: entry for entry in ant.entries}
     for joint in ant.description.joints:
         entry = entries[f"{joint} position"]
         angle = stepper.data.qpos[ant.physics.joint(joint).qposadr[0]]
