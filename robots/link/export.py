@@ -220,8 +220,8 @@ def _details(face: Interface, gait: str, samples: int) -> dict[str, Any]:
         "period": samples * robot.control_step or None,
         "input": ", ".join(["phase: time since the start / period"] * bool(samples) + ["obs"] * bool(seen)),
         "frames": _FRAMES,
-        "normalisation": f"obs = clip(scale * (quantity - zero), -{_CLIP}, {_CLIP}) of lag control steps ago; no "
-        "running statistics",
+        "normalisation": f"obs = clip(scale * (quantity - zero), -{_CLIP}, {_CLIP}) of lag control steps "
+        "ago; no running statistics",
         "observation": seen,
         "law": "position: torque = kp * (offset + scale * action - q) - kd * dq; torque: torque = offset + "
         "scale * action - kd * dq; limited to +- torque_limit",
