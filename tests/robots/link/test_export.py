@@ -14,7 +14,7 @@ from robots.errors import InvalidValueError
 from robots.link.export import deploy_yaml, onnx_model
 from robots.link.interface import Interface
 from robots.motors import motor_of
-from robots.robot import Robot, load_robot
+from robots.robot import Robot, load_robot, robot_from_text
 from robots.simulation.stepper import Stepper
 
 
@@ -86,6 +86,16 @@ def test_entries_are_what_the_controller_sees(ant: Robot) -> None:
         entry = entries[f"{joint} position"]
         angle = stepper.data.qpos[ant.physics.joint(joint).qposadr[0]]
         assert seen[entry.name] == pytest.approx(entry.scale * (angle - entry.zero), abs=1e-6)
+
+
+def test_named_terms_are_exported_with_the_scale_that_is_simulated(ant: Robot) -> None:
+    seen = "{preset: paper, terms: [{term: joint_speed, scale: 0.25, delay: 2}]}"
+    robot = robot_from_text(ant.xml, f"{ant.yaml}\nobservations: {seen}\n", origin="test")
+    parameters = np.zeros(robot.controller.parameter_count)
+    told = session(onnx_model(robot, parameters, gait="row 3")).get_modelmeta().custom_metadata_map
+    speeds = len(robot.description.joints)
+    assert [float(scale) for scale in told["observation_terms_scale"].split(",")][-speeds:] == [0.25] * speeds
+    assert [entry["lag"] for entry in json.loads(told["surefoot"])["observation"]][-speeds:] == [2] * speeds
 
 
 def _reversed_motors(robot: Robot) -> Robot:
