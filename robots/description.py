@@ -1,7 +1,7 @@
 """`Description`: a robot's YAML, which says what its MJCF cannot express, validated."""
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Annotated, Any
 
 from pydantic import AfterValidator, BeforeValidator, Field, model_validator
@@ -12,6 +12,7 @@ from robots.controllers.periodic import PeriodicDescription
 from robots.errors import InvalidRobotError, InvalidValueError, SurefootError
 from robots.files.records import Count, Finite, Names, Positive, Record, Steps, by_kind, reader, validate
 from robots.files.texts import LARGEST, parse_yaml
+from robots.measures import read_measures
 from robots.observations import PAPER, Observations
 from robots.reward import Reward
 
@@ -87,6 +88,8 @@ _Small = Annotated[float, Field(ge=0, le=1, strict=True)]
 _Smalls = Annotated[tuple[_Small, _Small], AfterValidator(_ascending)]
 _Angle = Annotated[float, Field(ge=-1, le=1, strict=True)]
 _Angles = Annotated[tuple[_Angle, _Angle], AfterValidator(_ascending)]
+_Slope = Annotated[float, Field(ge=-45, le=45, strict=True)]
+_Slopes = Annotated[tuple[_Slope, _Slope], AfterValidator(_ascending)]
 _Delay = Annotated[int, Field(ge=0, le=100, strict=True)]
 
 
@@ -102,6 +105,7 @@ class Draw(Record):
         delay: control steps by which all actions come late.
         noise: standard deviation of what is added to each reading of a sensor, in the units of its channel.
         pose: half-width of the uniform initial joint angles [rad]; None for the robot's own.
+        slope: angle of the floor, uphill positive [degrees].
     """
 
     mass: tuple[_Factor, ...]
@@ -112,6 +116,7 @@ class Draw(Record):
     delay: _Delay
     noise: _Small
     pose: _Small | None = None
+    slope: _Slope = 0.0
 
 
 class Randomization(Record):
@@ -127,6 +132,7 @@ class Randomization(Record):
         pose: half-width of the uniform initial joint angles [rad], one a model; None for the robot's own.
         damping: factors of the damping of joints, one a model.
         offset: what the sensor of a joint reads too much [rad or m], one a joint.
+        slope: angles of the floor, uphill positive [degrees], one a model.
         models: how many are drawn; each episode runs on one of them.
         drawn: the models themselves, such as those of a calibration, in place of ranges.
     """
@@ -139,6 +145,7 @@ class Randomization(Record):
     pose: _Smalls | None = None
     damping: _Factors = (1.0, 1.0)
     offset: _Angles = (0.0, 0.0)
+    slope: _Slopes = (0.0, 0.0)
     models: Annotated[int, Field(gt=0, le=1000, strict=True)] = 16
     drawn: Annotated[tuple[Draw, ...], Field(max_length=1000)] = ()
 
@@ -206,7 +213,8 @@ class Description(Record):
         servos: what actions command some of the joints, where it is not what the MJCF says.
         feet: sole geoms of each foot.
         legs: joints and foot of each leg.
-        measures: the feet whose contact shares are the measures, in order.
+        measures: what tells gaits apart, in order: the lowest and highest value by the name of each measure,
+            a foot for its contact share, or one of `robots.measures.KINDS`. In the YAML feet need no range.
         substeps: physics steps per control step.
         episode_steps: control steps an episode has at most.
         reset_joint_noise: half-width of the uniform initial joint angles [rad].
@@ -235,7 +243,7 @@ class Description(Record):
     servos: dict[str, Servo] = Field(default={})
     feet: Annotated[dict[str, Names], Field(min_length=1)]
     legs: Annotated[dict[str, Leg], Field(min_length=1)]
-    measures: Names
+    measures: Annotated[dict[str, tuple[Finite, Finite]], Field(min_length=1)]
     substeps: Count
     episode_steps: Steps
     reset_joint_noise: Annotated[float, Field(ge=0, le=10, strict=True)]
@@ -252,21 +260,34 @@ class Description(Record):
         """The joints of each leg, by its name."""
         return {name: leg.joints for name, leg in self.legs.items()}
 
+    @property
+    def watched(self) -> tuple[str, ...]:
+        """The feet whose contact shares are measures, or else all feet."""
+        return tuple(name for name in self.measures if name in self.feet) or tuple(self.feet)
+
+    @model_validator(mode="before")
+    @classmethod
+    def _measures_have_ranges(cls, value: Any) -> Any:
+        if not isinstance(value, Mapping) or "measures" not in value:
+            return value
+        return {**value, "measures": read_measures(value["measures"], value.get("feet"))}
+
     @model_validator(mode="after")
     def _references_exist(self) -> "Description":
         for name, leg in self.legs.items():
             _require(f"leg {name!r} names the joint", leg.joints, self.joints, "joints")
             _require(f"leg {name!r} names the foot", [leg.foot], self.feet, "feet")
+        _require("ranges names the joint", self.ranges, self.joints, "joints")
+        _require("servos names the joint", self.servos, self.joints, "joints")
         for kind, limits in (
             ("ranges", self.ranges),
             ("servos", {name: servo.range for name, servo in self.servos.items()}),
+            ("measures", self.measures),
         ):
-            _require(f"{kind} names the joint", limits, self.joints, "joints")
             for name, (low, high) in limits.items():
                 if not low < high:
                     raise ValueError(f"{kind}.{name} must go from low to high, not from {low:g} to {high:g}")
         _require("position_rates names the joint", self.position_rates, self.joints, "joints")
-        _require("measures name the foot", self.measures, self.feet, "feet")
         _require("alive.untouched names the foot", self.alive.untouched, self.feet, "feet")
         if self.alive.forfeits and not self.alive.ends_episode:
             raise ValueError("alive.forfeits needs alive.ends_episode: only what ends can be forfeited")
@@ -276,7 +297,7 @@ class Description(Record):
                 f"archive has {len(self.archive)} dimensions but there are {len(self.measures)} measures"
             )
         soles = [sole for soles in self.feet.values() for sole in soles]
-        for kind, names in (("joints", self.joints), ("measures", self.measures), ("feet", soles)):
+        for kind, names in (("joints", self.joints), ("feet", soles)):
             if len(set(names)) != len(names):
                 raise ValueError(f"{kind} names {max(names, key=list(names).count)!r} twice")
         if self.floor in soles:

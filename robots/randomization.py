@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import mujoco
 import numpy as np
+from scipy.spatial.transform import Rotation
 
 from robots.description import Draw, Randomization
 from robots.errors import InvalidValueError
@@ -68,6 +69,7 @@ def draw(robot: Robot, rng: np.random.Generator, randomization: Randomization) -
         pose=None if ranges.pose is None else rng.uniform(*ranges.pose),
         damping=rng.uniform(*ranges.damping),
         offset=tuple(rng.uniform(*ranges.offset, robot.action_dim)),
+        slope=rng.uniform(*ranges.slope),
     )
 
 
@@ -94,6 +96,9 @@ def model_of(robot: Robot, draw: Draw, label: str, *, unseen: bool = False) -> R
             _scale_force(motor, factor)
         for joint in spec.joints:
             joint.damping = np.asarray(joint.damping) * draw.damping
+        if draw.slope:  # the floor stays where it is: gravity turns towards the back
+            turn = Rotation.from_euler("y", draw.slope, degrees=True)
+            spec.option.gravity = turn.apply(spec.option.gravity)
 
     def turn_sensors(model: mujoco.MjModel) -> None:
         for name, angle in zip(robot.description.joints, draw.offset, strict=True):

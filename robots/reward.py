@@ -17,6 +17,7 @@ TERMS = {
     "joint_at_limit": "per joint at its limit",
     "drift": "per m/s away from the line straight ahead",
     "heading": "per m/s ahead and rad of heading error, up to 1",
+    "sideways": "per m/s across its own heading",
     "yaw_rate": "per rad/s of yaw",
     "energy": "per W of the motors",
     "action_rate": "per mean (change of action)²",
@@ -25,11 +26,12 @@ TERMS = {
     "air_time": "per s of a step beyond the least swing",
     "speed_error": "per m/s off the target speed",
 }
-# Weights of named tasks. The last two add up to metres.
+# Weights of named tasks. Those of distance and straight add up to metres.
 PRESETS: dict[str, dict[str, object]] = {
     "paper": {"alive": 1.0, "progress": 1.0, "electricity": -2.0, "torque": -0.1, "joint_at_limit": -0.1},
     "distance": {"per": "second", "progress": 1.0},
     "straight": {"per": "second", "progress": 1.0, "drift": -1.0, "heading": -1.0},
+    "steering": {"per": "second", "alive": 1.0, "sideways": -1.0},
 }
 # terms whose sums over time are metres, and what they take from the distance
 _LESS = {"drift": "drift", "heading": "heading error"}
@@ -43,8 +45,8 @@ class Reward(Record):
     count per second: `progress`, `drift` and `heading` then add up to metres.
 
     Attributes:
-        preset: whose weights count where none is given: `paper` (that of Tjanaka et al. 2023), `distance` or
-            `straight`.
+        preset: whose weights count where none is given: `paper` (that of Tjanaka et al. 2023), `distance`,
+            `straight`, or `steering`, which asks for no speed and no heading of its own.
         per: whether weights count per control `step` or per `second`.
         alive: is added while the robot is alive and subtracted otherwise.
         progress: multiplies the speed towards the target, 1000 m ahead on x [m/s].
@@ -56,6 +58,7 @@ class Reward(Record):
         heading: multiplies the size of the speed towards the target [m/s] times the angle between the torso's
             heading and straight ahead, which counts as 1 rad at most: with -1, progress of a robot that
             heads elsewhere counts less, from 1 rad on not at all.
+        sideways: multiplies the size of the torso's horizontal speed across its own heading [m/s].
         yaw_rate: multiplies the size of the torso's rate of turning [rad/s].
         energy: multiplies the mechanical power of the motors, both signs counted [W].
         action_rate: multiplies the mean over the joints of (action - last action)².
@@ -78,6 +81,7 @@ class Reward(Record):
     joint_at_limit: Finite = 0.0
     drift: Finite = 0.0
     heading: Finite = 0.0
+    sideways: Finite = 0.0
     yaw_rate: Finite = 0.0
     energy: Finite = 0.0
     action_rate: Finite = 0.0

@@ -5,6 +5,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cache, cached_property
 from pathlib import Path
+from typing import Any
 
 import cloudpickle
 import mujoco
@@ -15,7 +16,9 @@ from robots.controllers.controller import Controller, ControllerDescription
 from robots.description import CONTROLLERS, Description, parse_description
 from robots.errors import InvalidRobotError, InvalidValueError, UnknownNameError
 from robots.files.atomic import explain_errors
-from robots.files.texts import read_text
+from robots.files.records import validate
+from robots.files.texts import parse_yaml, read_text
+from robots.measures import even_cells
 from robots.mjcf.reading import read_self_contained
 from robots.model import adjust, compile_models, compile_physics, compile_robot, strip
 from robots.observations import Channel, Entry, Sensed, channels, entries
@@ -101,6 +104,7 @@ class Robot:
         joint_ranges: lowest and highest position of each actuated joint of the whole robot [rad], (j, 2).
         start: position of joints at the start of an episode, as far as the description gives them.
         modifications: what was done to the robot since it was whole, in order.
+        task: keys of the YAML that were given other values in its place, see `with_task`.
     """
 
     description: Description
@@ -111,6 +115,7 @@ class Robot:
     joint_ranges: np.ndarray
     start: Mapping[str, np.ndarray]
     modifications: tuple[Modification, ...] = ()
+    task: Mapping[str, Any] = field(default_factory=dict)
 
     def __repr__(self) -> str:
         changes = "".join(f", {change.label}" for change in self.modifications)
@@ -163,8 +168,8 @@ class Robot:
 
     @property
     def measure_ranges(self) -> tuple[tuple[float, float], ...]:
-        """Lowest and highest value of each measure, a share of time."""
-        return ((0.0, 1.0),) * self.measure_dim
+        """Lowest and highest value of each measure."""
+        return tuple(self.description.measures.values())
 
     @property
     def observation_names(self) -> tuple[str, ...]:
@@ -234,6 +239,26 @@ class Robot:
         if steps is None:
             return self
         return replace(self, description=self.description.model_copy(update={"episode_steps": steps}))
+
+    def with_task(self, **changes: Any) -> "Robot":
+        """The robot with other measures or another reward; it shares the model.
+
+        Args:
+            **changes: `measures` and `reward` as in the YAML. With measures the archive becomes one of about
+                as many cells along each.
+
+        Raises:
+            InvalidValueError: they cannot be those of the robot.
+            UnknownNameError: a name in them is unknown.
+        """
+        if not changes:
+            return self
+        task = {**self.task, **changes}
+        cells = {"archive": even_cells(len(task["measures"]) or 1)} if "measures" in task else {}
+        yaml: Any = parse_yaml(self.yaml)
+        found = validate(Description, {**yaml, **task, **cells})
+        update = {name: getattr(found, name) for name in (*task, *cells)}
+        return replace(self, description=self.description.model_copy(update=update), task=task)
 
     def with_controller(self, controller: ControllerDescription | str) -> "Robot":
         """The robot driven by other controllers; it shares the model.

@@ -30,6 +30,7 @@ class SeedFamily(IntEnum):
     RANDOMIZATION = 14  # models of a robot that episodes of a training run on
     REFINEMENT = 15  # gaits that are refined on models of a damaged robot
     CALIBRATION = 16  # models of a whole robot that are fitted to what it did
+    MISSION = 17  # noise of sensors in stretches of a mission, and what it learns its monitor from
 
 
 def search_seed(seed: int) -> np.random.SeedSequence:

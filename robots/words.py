@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from robots.description import Alive
+    from robots.description import Alive, Description
     from robots.robot import Robot
 
 _WIDTH = 92  # of a line of a fact [characters]
@@ -87,7 +87,7 @@ def robot_facts(robot: Robot) -> dict[str, list[str]]:
             f"{name}: {', '.join(leg.joints)}, ending in {foot_words(leg.foot)}"
             for name, leg in description.legs.items()
         ],
-        "measures": wrapped(f"share of time on the ground: {', '.join(description.measures)}"),
+        "measures": _measure_words(description),
         "control step": [f"{robot.control_step:g} s: {description.substeps} physics steps"],
         "episode": wrapped(f"{limit} at most; {start}"),
         "alive": wrapped(_alive_words(description.alive)),
@@ -97,6 +97,19 @@ def robot_facts(robot: Robot) -> dict[str, list[str]]:
         "archive": [_cells(robot)],
         "least objective": [f"{least.value:g}{published}", *wrapped(least.source)],
     }
+
+
+def _measure_words(description: Description) -> list[str]:
+    """The measures, with ranges where they are not shares of time on the ground."""
+    from robots.measures import KINDS
+
+    feet = [name for name in description.measures if name in description.feet]
+    others = [
+        f"{name}: {KINDS[name].meaning}, {low:g} to {high:g} {KINDS[name].unit}"
+        for name, (low, high) in description.measures.items()
+        if name not in feet
+    ]
+    return [*(wrapped(f"share of time on the ground: {', '.join(feet)}") if feet else ()), *others]
 
 
 def actuation_words(robot: Robot) -> list[str]:

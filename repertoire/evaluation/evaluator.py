@@ -29,6 +29,7 @@ from robots.words import duration
 
 Identity = Mapping[str, str | int]  # what results depend on, by name
 MOST_EPISODES = 10_000
+_WIDE = {"measures": "measures", "contacts": "feet"}  # columns of rank 2, with the name of their second axis
 # Episodes of each worker in a block: seconds of work, so that neither waiting for the last nor saving matters
 _BLOCK = 64
 _BLOCK_BYTES = 2**29  # of their solutions, at most
@@ -180,7 +181,7 @@ class Evaluation:
         solution_bytes = self.repertoire.gaits.solutions[0].nbytes
         self._block = block or min(_BLOCK * evaluator.threads, max(1, _BLOCK_BYTES // solution_bytes))
         self._seeds = derive_seeds(seed, family, 0, episodes)
-        self._columns = Episodes.unknown(self.total, self.repertoire.robot.measure_dim).columns
+        self._columns = Episodes.unknown(self.total, self.repertoire.robot).columns
 
     def __enter__(self) -> Self:
         return self
@@ -285,7 +286,8 @@ class Evaluation:
                 conditions, or with another seed, number of episodes or software.
         """
         with self._format.read(path) as contents:
-            self._format.check(contents, measures=self._columns["measures"].shape[1])
+            sizes = {axis: self._columns[name].shape[1] for name, axis in _WIDE.items()}
+            self._format.check(contents, **sizes)
             self._check(contents)
         self.done = 0
         self._fill(contents.arrays)
@@ -303,12 +305,11 @@ class Evaluation:
     @property
     def _format(self) -> Format:
         """The format of a file with the finished episodes."""
-        axes = ("episodes", "measures")  # no column has more
         arrays = {
-            name: Array(column.dtype.str, axes[: column.ndim], finite=False)
+            name: Array(column.dtype.str, ("episodes", _WIDE.get(name, ""))[: column.ndim], finite=False)
             for name, column in self._columns.items()
         }
-        return Format("surefoot episodes", version=2, arrays=arrays, texts=("identity",))
+        return Format("surefoot episodes", version=3, arrays=arrays, texts=("identity",))
 
     @property
     def _resumable(self) -> Identity:

@@ -16,6 +16,7 @@ from robots.controllers.mlp import MLPDescription
 from robots.description import Randomization
 from robots.errors import InvalidValueError, UnknownNameError, shown
 from robots.files.records import Record, Steps, Table, validate
+from robots.measures import parse_measures
 from robots.randomization import read_randomization
 from robots.robot import Robot, find_robot
 
@@ -48,12 +49,16 @@ class WalkSettings(Record):
     Attributes:
         hidden: units of the hidden layers of the networks that drive the robot; None for its own controllers.
         episode_steps: control steps that an episode has at most; None for the robot's own number.
+        measures: of the robot, in place of its own, as in its YAML, or a text, see `parse_measures`.
+        reward: likewise, or the name of a preset.
         damage_share: share of the episodes, from 0 to 1, in which it is damaged.
         randomization: of its models, or a text, see `read_randomization`.
     """
 
     hidden: tuple[int, ...] | None = None
     episode_steps: Steps | None = None
+    measures: str | dict[str, Any] | tuple[str, ...] | None = None
+    reward: str | dict[str, Any] | None = None
     damage_share: float = 0.0
     randomization: str | Randomization = "none"
 
@@ -94,6 +99,9 @@ def find_problem(
         robot = problem if isinstance(problem, Robot) else find_robot(str(problem))
     except UnknownNameError:
         raise UnknownNameError("robot or problem", problem, [*robot_names(), *PROBLEMS]) from None
+    measures = parse_measures(walk.measures) if isinstance(walk.measures, str) else walk.measures
+    changes = {"measures": measures, "reward": walk.reward}
+    robot = robot.with_task(**{name: value for name, value in changes.items() if value is not None})
     if walk.hidden is not None:
         robot = robot.with_controller(validate(MLPDescription, {"hidden": walk.hidden}))
     if walk.episode_steps is not None:

@@ -1,4 +1,4 @@
-"""`Locomotion`: a robot learns to walk in as many ways as its feet can share the work."""
+"""`Locomotion`: a robot learns to walk in many ways that its measures tell apart."""
 
 import itertools
 from collections.abc import Callable, Mapping, Sequence
@@ -12,10 +12,10 @@ from repertoire.problems.record import ProblemRecord
 from robots.description import Randomization
 from robots.errors import InvalidValueError
 from robots.evaluations import OBJECTIVES_AND_MEASURES, Evaluations, Request
+from robots.measures import measure_label, measure_meaning
 from robots.randomization import draw_models
 from robots.robot import Robot
 from robots.seeds import SeedFamily
-from robots.words import foot_words
 
 _SHORT_STEPS = 2  # of an episode that only compiles the simulation
 
@@ -24,7 +24,7 @@ Breaker = Callable[[Robot, Sequence[str]], Mapping[str, Robot]]
 
 
 class Locomotion(Problem):
-    """Walk: solutions are controllers, objectives sums of rewards, measures the feet's contact shares.
+    """Walk: solutions are controllers, objectives sums of rewards, measures those of the robot.
 
     Args:
         robot: the robot that walks.
@@ -118,13 +118,13 @@ class Locomotion(Problem):
 
 def walking_record(robot: Robot) -> ProblemRecord:
     """The facts of the problem to walk with a robot, in episodes as long as its description says."""
-    controller = robot.controller
+    controller, feet = robot.controller, robot.description.feet
     return ProblemRecord(
         name=robot.name,
         solution_dim=controller.parameter_count,
         measure_ranges=robot.measure_ranges,
-        measure_names=tuple(foot_words(foot) for foot in robot.description.measures),
-        measure_meaning="share of time on the ground",
+        measure_names=tuple(measure_label(name, feet) for name in robot.description.measures),
+        measure_meaning=measure_meaning(robot.description.measures, feet),
         objective_name=f"{robot.description.reward.objective} in up to "
         f"{robot.description.episode_steps:,} control steps",
         robot=robot,

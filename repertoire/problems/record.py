@@ -1,5 +1,6 @@
 """`ProblemRecord`: what a repertoire, its file and its pictures tell of the problem that it solves."""
 
+import json
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -113,5 +114,7 @@ class ProblemRecord:
 
     @property
     def texts(self) -> tuple[str, ...]:
-        """The MJCF and the YAML of the robot; none without a robot."""
-        return (self.robot.xml, self.robot.yaml) if self.robot else ()
+        """The MJCF and the YAML of the robot, and what was changed in its task; none without a robot."""
+        if self.robot is None:
+            return ()
+        return self.robot.xml, self.robot.yaml, *([json.dumps(self.robot.task)] if self.robot.task else ())

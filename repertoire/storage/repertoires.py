@@ -4,7 +4,7 @@ import json
 import math
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any, Literal
 
 import numpy as np
 from pydantic import Field, FiniteFloat
@@ -56,7 +56,7 @@ class _ProblemFacts(Record):
     """The JSON text of a problem's facts.
 
     `episode_steps` is that of its robot, and missing without one; damages and randomization are missing where
-    there are none.
+    there are none. The task holds keys of the robot's YAML that have other values.
     """
 
     name: str
@@ -66,6 +66,7 @@ class _ProblemFacts(Record):
     measure_meaning: str
     objective_name: str
     episode_steps: Steps | None = None
+    task: dict[Literal["measures", "reward"], Any] = Field(default={})
     damage_share: Annotated[float, Field(ge=0, le=1)] = 0.0
     damages: Annotated[tuple[str, ...], Field(max_length=_MOST_DAMAGES)] = ()
     randomization: Randomization | None = None
@@ -132,7 +133,10 @@ def fingerprint(repertoire: Repertoire) -> str:
     arrays = {
         name: array for name, array in contents.arrays.items() if name.startswith(("elites/", "specialists/"))
     }
-    return Contents(arrays, {name: contents.texts.get(name, "") for name in _ROBOT_TEXTS}).checksum()
+    texts = {name: contents.texts.get(name, "") for name in _ROBOT_TEXTS}
+    robot = repertoire.problem.robot
+    task = {"task": json.dumps(robot.task)} if robot and robot.task else {}
+    return Contents(arrays, texts | task).checksum()
 
 
 def _contents(repertoire: Repertoire) -> Contents:
@@ -161,7 +165,9 @@ def _problem_texts(problem: ProblemRecord) -> dict[str, str]:
     """The texts that a file holds of a problem: its facts, and its robot if it has one."""
     robot = problem.robot
     values = {name: value for name, value in vars(problem).items() if name in _ProblemFacts.model_fields}
-    facts = _ProblemFacts(**values, episode_steps=robot.description.episode_steps if robot else None)
+    if robot is not None:
+        values |= {"episode_steps": robot.description.episode_steps, "task": dict(robot.task)}
+    facts = _ProblemFacts(**values)
     text = {"problem": facts.model_dump_json(exclude_defaults=True)}
     if robot is None:
         return text
@@ -174,7 +180,7 @@ def _problem_texts(problem: ProblemRecord) -> dict[str, str]:
 def _problem(contents: Contents) -> ProblemRecord:
     """The problem that the contents of a file describe."""
     values = dict(validate(_ProblemFacts, contents.json("problem", dict)))
-    steps, texts = values.pop("episode_steps"), contents.texts
+    steps, task, texts = values.pop("episode_steps"), values.pop("task"), contents.texts
     for name in _ROBOT_TEXTS:
         if (name in texts) != (steps is not None):
             raise InvalidValueError(
@@ -183,7 +189,7 @@ def _problem(contents: Contents) -> ProblemRecord:
     if steps is None:
         return ProblemRecord(**values)
     robot = robot_from_text(texts["robot/mjcf"], texts["robot/yaml"], origin="its robot")
-    robot = robot.with_controller(texts["controller"]).with_episode_steps(steps)
+    robot = robot.with_task(**task).with_controller(texts["controller"]).with_episode_steps(steps)
     return ProblemRecord(**values, robot=robot, controller=texts["controller"])
 
 

@@ -113,12 +113,15 @@ class Periodic(Controller):
         signals: which signal each joint plays, (a,).
         signs: with which sign, (a,).
         samples: control steps in a period.
+        alike: the signals of each leg with which a search starts alike, and by what share of the period they
+            come earlier than they are drawn.
     """
 
     observation_dim: int
     signals: tuple[int, ...]
     signs: tuple[int, ...]
     samples: int
+    alike: tuple[tuple[float, tuple[int, ...]], ...] = ()
 
     sigma0 = 0.15
     closed_loop = False
@@ -145,8 +148,12 @@ class Periodic(Controller):
         return "periodic"
 
     def initial(self, rng: np.random.Generator) -> np.ndarray:
-        """Uniform in [0, 1], (p,) float32."""
-        return rng.uniform(0, 1, self.parameter_count).astype(np.float32)
+        """Uniform in [0, 1], (p,) float32; legs that start alike have the signals of the first of them."""
+        signals = rng.uniform(0, 1, (self.parameter_count // _PER_SIGNAL, _PER_SIGNAL)).astype(np.float32)
+        for phase, own in self.alike:
+            signals[list(own)] = signals[list(self.alike[0][1])]
+            signals[list(own), 1] += phase
+        return signals.reshape(-1)
 
     def arguments(self) -> tuple[np.ndarray, np.ndarray]:
         """See `Controller.arguments`: the memory holds the actions of every control step of a period."""
@@ -281,9 +288,11 @@ class Reflexive(Controller):
 
     def initial(self, rng: np.random.Generator) -> np.ndarray:
         """Uniform in [0, 1], but without offsets, (p,) float32."""
-        parameters = rng.uniform(0, 1, self.parameter_count).astype(np.float32)
-        parameters[self.parameter_count - len(self.offsets) * self._signals :] = 0
-        return parameters
+        strides = int(any(self.sides))
+        offsets = np.zeros(self.parameter_count - self.gait.parameter_count - strides, np.float32)
+        return np.concatenate(
+            [self.gait.initial(rng), rng.uniform(0, 1, strides).astype(np.float32), offsets]
+        )
 
     def arguments(self) -> tuple[np.ndarray, np.ndarray]:
         """See `Controller.arguments`, and `_react` for what they are."""
@@ -334,12 +343,15 @@ class PeriodicDescription(ControllerDescription):
     Attributes:
         period: of the signals [s]; a whole number of control steps.
         opposite: joints that play another joint's signal with the opposite sign, and which joint that is.
+        phases: legs with which a search starts alike, the signals of each shifted ahead by this share of the
+            period, as in a trot. None by default: every signal is drawn on its own.
         reflexes: how the gait reacts to errors of its attitude; None for open-loop gaits.
     """
 
     kind = "periodic"
     period: Positive
     opposite: Mapping[str, str] = Field(default={})
+    phases: Mapping[str, Annotated[float, Field(ge=0, le=1)]] = Field(default={})
     reflexes: Reflexes | None = None
 
     def build(
@@ -360,6 +372,10 @@ class PeriodicDescription(ControllerDescription):
             signals=tuple(own.index(self.opposite.get(joint, joint)) for joint in joints),
             signs=tuple(-1 if joint in self.opposite else 1 for joint in joints),
             samples=samples,
+            alike=tuple(
+                (phase, tuple(own.index(joint) for joint in legs[leg] if joint in own))
+                for leg, phase in self.phases.items()
+            ),
         )
         if self.reflexes is None:
             return gait
@@ -371,6 +387,7 @@ class PeriodicDescription(ControllerDescription):
         for kind, key, named, known in (
             ("joint", "opposite", (*self.opposite, *self.opposite.values()), joints),
             ("leg", "reflexes", sides, legs),
+            ("leg", "phases", self.phases, legs),
         ):
             for name in named:
                 if name not in known:
@@ -378,6 +395,10 @@ class PeriodicDescription(ControllerDescription):
                         f"controller.{key} names the {kind} {name!r}, which is not among its {kind}s: "
                         f"{', '.join(known)}"
                     )
+        counts = {leg: sum(joint not in self.opposite for joint in legs[leg]) for leg in self.phases}
+        if len(set(counts.values())) > 1:
+            words = ", ".join(f"{leg} {count}" for leg, count in counts.items())
+            raise ValueError(f"controller.phases needs legs with as many signals each, not: {words}")
         if len(set(sides)) != len(sides):
             raise ValueError(f"controller.reflexes names the leg {max(sides, key=sides.count)!r} twice")
         for joint, leader in self.opposite.items():

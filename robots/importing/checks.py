@@ -84,8 +84,8 @@ def _episode_words(robot: Robot, episodes: Episodes) -> list[str]:
     limit, lasted = min(_STEPS, robot.description.episode_steps), episodes.steps
     if episodes.diverged.all():
         return [f"the simulation diverged with all of the {_EPISODES} random controllers"]
-    shares = np.nanmean(episodes.measures, axis=0)
-    feet = [f"{foot} {share:.0%}" for foot, share in zip(robot.description.measures, shares, strict=True)]
+    shares = dict(zip(robot.description.feet, np.nanmean(episodes.contacts, axis=0), strict=True))
+    feet = [f"{foot} {shares[foot]:.0%}" for foot in robot.description.watched]
     return [
         f"{_EPISODES} random controllers lasted {lasted.min()} to {lasted.max()} of {limit} control steps",
         *wrapped(f"and were on the ground: {', '.join(feet)};"),
@@ -170,10 +170,11 @@ def _episode_remarks(robot: Robot, episodes: Episodes) -> list[str]:
         )
     if episodes.diverged.all():
         return remarks
-    never = np.flatnonzero(np.nanmax(episodes.measures, axis=0) == 0)
-    if len(never):
-        feet = ", ".join(robot.description.measures[foot] for foot in never)
-        remarks.append(f"These feet never touched the ground: {feet}; does the YAML name the right soles?")
+    most = dict(zip(robot.description.feet, np.nanmax(episodes.contacts, axis=0), strict=True))
+    if never := [foot for foot in robot.description.watched if most[foot] == 0]:
+        remarks.append(
+            f"These feet never touched the ground: {', '.join(never)}; does the YAML name the right soles?"
+        )
     if np.median(episodes.steps) < min(_SOON, robot.description.episode_steps):
         remarks.append(
             f"Half of the random controllers fell within {np.median(episodes.steps):.0f} control steps; "

@@ -18,6 +18,7 @@ from robots.files.atomic import file_exists, write_text
 from robots.files.texts import read_text
 from robots.importing.anatomy import Parts, find_floor, find_parts, keyframes, tendon_joints
 from robots.importing.checks import model_remarks
+from robots.measures import even_cells
 from robots.mjcf.reading import read_self_contained
 from robots.mjcf.screening import compile_spec
 from robots.model import keyframe_positions, standing_data
@@ -50,7 +51,6 @@ _CLOSED_LOOP = (
 )
 _TEMPLATES = Path(__file__).parent / "templates"
 _CONTROL_STEP = 0.02  # [s] approximately
-_CELLS = 1296  # of the archive at most: 6 x 6 x 6 x 6, as many as the Ant's
 _MEASURES = 10  # at most, so that each is divided into two cells or more
 _STEADY = 3  # a robot on so many legs stands without feedback
 _WIDE = 2 * np.pi  # [rad] a joint with a wider range gets a narrower one
@@ -193,7 +193,7 @@ def _text(model: _Model, keyframe: str | None, start: Mapping[str, np.ndarray], 
         "feet": _lines({leg.name: leg.soles for leg in legs}),
         "legs": _lines({leg.name: {"joints": list(leg.joints), "foot": leg.name} for leg in legs}),
         "measures": _flow(leg.name for leg in measured),
-        "archive": _flow(_cells(len(measured))),
+        "archive": _flow(even_cells(len(measured))),
         "substeps": substeps,
         "timestep": f"{timestep:g}",
         "control_step": f"{control_step:g}",
@@ -282,15 +282,6 @@ def _pulls(model: _Model) -> dict[str, float]:
             for joint, arm in joints.items():
                 pulls[model.compiled.joint(joint).name] += abs(arm) * torque_limit(actuator)
     return pulls
-
-
-def _cells(measures: int) -> list[int]:
-    """Cells along each measure, as even and as many as possible."""
-    cells, axis = [1] * measures, 0
-    while math.prod(cells) // cells[axis] * (cells[axis] + 1) <= _CELLS:
-        cells[axis] += 1
-        axis = (axis + 1) % measures
-    return cells
 
 
 def _choices(robot: Robot) -> dict[str, list[str]]:

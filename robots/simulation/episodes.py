@@ -9,6 +9,8 @@ from typing import Any
 import numpy as np
 
 from robots.evaluations import Evaluations, ObservationMoments
+from robots.measures import measured
+from robots.robot import Robot
 from robots.simulation.state import TALLY
 
 
@@ -16,8 +18,8 @@ from robots.simulation.state import TALLY
 class Episodes(Evaluations):
     """Results of n episodes, in the order in which they were asked for.
 
-    Their objectives are sums of rewards, their measures the shares of control steps in which each measured
-    foot touched the floor, their steps the control steps survived.
+    Their objectives are sums of rewards, their measures those of the robot's description, their steps the
+    control steps survived.
 
     Attributes:
         distances: progress towards the target [m], (n,).
@@ -27,6 +29,7 @@ class Episodes(Evaluations):
         lateral: displacement to the left of the start at the end [m], (n,).
         heading: yaw at the end [rad], (n,).
         paths: length of the torso's way over the ground, swaying included [m], (n,).
+        contacts: share of the control steps survived in which each foot touched the floor, (n, f).
         turned: how far the torso turned, to the left less to the right [rad], (n,); 0 in the x-z plane.
         observed: whose observations count in `moments` unless they diverged, (n,) bool; None if no one's.
         sums: of each episode's observations, and of their squares, (n, 2, o); None likewise.
@@ -42,6 +45,7 @@ class Episodes(Evaluations):
     heading: np.ndarray
     paths: np.ndarray
     turned: np.ndarray
+    contacts: np.ndarray
     observed: np.ndarray | None = None
     sums: np.ndarray | None = None
     traces: np.ndarray | None = None
@@ -54,18 +58,22 @@ class Episodes(Evaluations):
             self.moments = ObservationMoments(count, *self.sums[good].sum(axis=0))
 
     @classmethod
-    def from_tallies(cls, tallies: np.ndarray, contacts: np.ndarray, **others: Any) -> Episodes:
+    def from_tallies(cls, robot: Robot, tallies: np.ndarray, contacts: np.ndarray, **others: Any) -> Episodes:
         """The results of episodes that have ended.
 
         Args:
+            robot: that ran them, whole or damaged.
             tallies: what the kernels added up, records of `TALLY`, (n,).
-            contacts: control steps in which each measured foot was in contact, (n, m).
+            contacts: control steps in which each foot was in contact, (n, f).
             **others: what was requested, as the attributes of the same names.
         """
         diverged, steps = tallies["diverged"].copy(), tallies["steps"].copy()
+        shares = np.where(diverged[:, None], np.nan, contacts / np.maximum(steps, 1)[:, None])
+        by_foot = dict(zip(robot.description.feet, shares.T, strict=True))
+        measures = measured(robot.description.measures, tallies, by_foot, robot.control_step)
         return cls(
             objectives=np.where(diverged, np.nan, tallies["objective"]),
-            measures=np.where(diverged[:, None], np.nan, contacts / np.maximum(steps, 1)[:, None]),
+            measures=np.where(diverged[:, None], np.nan, measures),
             diverged=diverged,
             steps=steps,
             distances=tallies["initial_distance"] - tallies["target_distance"],
@@ -76,13 +84,14 @@ class Episodes(Evaluations):
             heading=tallies["heading"].copy(),
             paths=tallies["path"].copy(),
             turned=tallies["turned"].copy(),
+            contacts=shares,
             **others,
         )
 
     @classmethod
-    def unknown(cls, n: int, measure_dim: int) -> Episodes:
-        """Results of n episodes that are still to be filled in."""
-        return cls.from_tallies(np.zeros(n, TALLY), np.zeros((n, measure_dim)))
+    def unknown(cls, n: int, robot: Robot) -> Episodes:
+        """Results of n episodes of a robot that are still to be filled in."""
+        return cls.from_tallies(robot, np.zeros(n, TALLY), np.zeros((n, len(robot.description.feet))))
 
     @classmethod
     def joined(cls, parts: Sequence[Mapping[str, np.ndarray]], order: np.ndarray) -> Episodes:

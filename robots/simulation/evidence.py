@@ -8,7 +8,7 @@ from robots.simulation.episodes import Episodes
 
 def evidence_names(robot: Robot) -> tuple[str, ...]:
     """Names of the e numbers that `evidence_of` reads off an episode, each with its unit in brackets."""
-    contacts = (f"{foot} contact [share]" for foot in robot.description.measures)
+    contacts = (f"{foot} contact [share]" for foot in robot.description.watched)
     return (
         *contacts,
         "midway [m]",
@@ -30,9 +30,10 @@ def evidence_of(episodes: Episodes, robot: Robot) -> np.ndarray:
         episodes: n of them.
         robot: that ran them, whole or damaged.
     """
+    watched = [list(robot.description.feet).index(foot) for foot in robot.description.watched]
     survived = np.maximum(episodes.steps, 1)  # an episode may end in its first step
     columns = [
-        *episodes.measures.T,
+        *episodes.contacts.T[watched],
         episodes.midway,
         episodes.lateral,
         np.sin(episodes.heading),

@@ -95,7 +95,7 @@ class Simulation:
         steps = max(robot.description.episode_steps for robot in self._robots)
         transitions = np.empty((n, steps if request.transitions else 0, columns), np.float32)
         traces = np.empty((n, steps if request.traces else 0, TraceColumns.of(robot).end), np.float32)
-        tallies, contacts = np.zeros(n, TALLY), np.zeros((n, robot.measure_dim), np.int64)
+        tallies, contacts = np.zeros(n, TALLY), np.zeros((n, len(robot.description.feet)), np.int64)
         evaluation = _Evaluation(
             parameters, seeds, variants, tallies, contacts, sums, transitions, traces, on_finished
         )
@@ -106,6 +106,7 @@ class Simulation:
             evaluation.abandoned[0] = True
             raise
         return Episodes.from_tallies(
+            robot,
             tallies,
             contacts,
             observed=request.observed,
@@ -171,7 +172,7 @@ class _Evaluation:
     seeds: np.ndarray  # (n,)
     variants: np.ndarray  # which robot runs each, (n,)
     tallies: np.ndarray  # (n,)
-    contacts: np.ndarray  # control steps in which each measured foot was in contact, (n, m)
+    contacts: np.ndarray  # control steps in which each foot was in contact, (n, f)
     sums: np.ndarray  # of observations and of their squares, (n, 2, o), or (n, 2, 0)
     transitions: np.ndarray  # (n, steps, columns) float32, or (n, 0, columns)
     traces: np.ndarray  # likewise
@@ -201,7 +202,7 @@ class _Evaluation:
 
     def _finish(self, index: int, stepper: Stepper) -> None:
         self.tallies[index] = stepper.state.tally[0]
-        self.contacts[index] = stepper.contacts
+        self.contacts[index] = stepper.state.contacts
         with self._lock:
             self._finished += 1
             if self.on_finished:
@@ -233,7 +234,7 @@ def _one_each(name: str, values: np.ndarray, n: int, kind: Literal["integers", "
 def _check_variants(robots: Sequence[Robot]) -> None:
     if not robots:
         raise InvalidValueError("a simulation needs a robot")
-    first, *others = ((robot.controller, robot.measure_dim) for robot in robots)
+    first, *others = ((robot.controller, robot.description.measures) for robot in robots)
     if any(other != first for other in others):
         found = ", ".join(f"{robot.name} with {robot.controller.shape}" for robot in robots)
         raise InvalidValueError(

@@ -38,6 +38,9 @@ TALLY = np.dtype(
         ("x", _FLOAT),  # of the torso [m]
         ("y", _FLOAT),
         ("yaw", _FLOAT),  # of the torso [rad]
+        ("initial_x", _FLOAT),  # of the torso at reset [m]
+        ("ahead", _FLOAT),  # its way along its own heading, backwards counting against it [m]
+        ("height_sum", _FLOAT),  # of its heights after all control steps [m]
         ("path", _FLOAT),  # length of the torso's way over the ground [m]
         ("turned", _FLOAT),  # how far the torso turned, to the left less to the right [rad]
         ("lateral", _FLOAT),  # displacement of the torso to the left when the episode ended [m]

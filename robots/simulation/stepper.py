@@ -18,6 +18,7 @@ from numba.extending import intrinsic
 from robots.arrays import real_array
 from robots.compilation import INTERPRETED, compiled
 from robots.errors import InvalidValueError
+from robots.measures import measured
 from robots.mjcf.screening import library_path
 from robots.model import knows_halves
 from robots.motors import ABSENT
@@ -77,8 +78,6 @@ class Stepper:
         if robot.description.drag:  # which is added between the halves
             self._steps = self._halves._replace(anew=True)
         self._sizes, self._memory = self.controller.arguments()
-        feet = list(robot.description.feet)
-        self._measured = np.array([feet.index(foot) for foot in robot.description.measures])
         self._begun = False
 
     def reset(self, seed: int) -> np.ndarray:
@@ -90,6 +89,21 @@ class Stepper:
         self._place(seed)
         begin(self._task, self.state, np.uint64(seed))
         return self.state.observation.copy()
+
+    def carry_on(self, seed: int) -> None:
+        """Start an episode from the state in which the robot is, not from its first pose.
+
+        Heights count from where they counted before.
+
+        Args:
+            seed: of the noise of sensors.
+        """
+        mujoco.mj_kinematics(self.robot.physics, self.data)
+        height = self.tally.initial_height
+        begin(self._task, self.state, np.uint64(seed))
+        if self._begun:
+            self.state.tally[0].initial_height = height
+        self._begun = True
 
     def step(self, action: np.ndarray) -> bool:
         """Simulate one control step; returns whether it ended the episode, see `over`.
@@ -123,6 +137,11 @@ class Stepper:
             InvalidValueError: there was no `reset`, or the parameters have another shape or are not finite.
         """
         return self.step(self.controller.act(parameters, self.state.observation, self.tally.steps))
+
+    def read(self, row: np.ndarray) -> None:
+        """Write what the sensors read after a control step, and what was told, as a row of a trace, (c,)."""
+        row[: len(self.state.told)] = self.state.told
+        record(self._task, self.state, row)
 
     def run(
         self,
@@ -183,14 +202,11 @@ class Stepper:
         return np.asarray(self.state.contacts / max(self.tally.steps, 1))
 
     @property
-    def contacts(self) -> np.ndarray:
-        """Control steps so far in which each measured foot was in contact, (m,)."""
-        return np.asarray(self.state.contacts[self._measured])
-
-    @property
     def measures(self) -> np.ndarray:
-        """Share of the control steps so far in which each measured foot was in contact, (m,)."""
-        return self.contact_shares[self._measured]
+        """The robot's measures of the episode so far, (m,)."""
+        description = self.robot.description
+        shares = dict(zip(description.feet, self.contact_shares[:, None], strict=True))
+        return measured(description.measures, self.state.tally, shares, self.robot.control_step)[0]
 
     @property
     def progress(self) -> float:

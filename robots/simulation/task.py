@@ -35,6 +35,9 @@ def begin(task: Task, episode: EpisodeState, seed: np.uint64) -> None:
     tally.target_distance = tally.initial_distance
     tally.midway = 0.0
     tally.x, tally.y, tally.yaw = pose[0], pose[1], pose[5]
+    tally.initial_x = pose[0]
+    tally.ahead = 0.0
+    tally.height_sum = 0.0
     tally.path = 0.0
     tally.turned = 0.0
     tally.lateral = 0.0
@@ -234,8 +237,9 @@ def _further_terms(task: Task, episode: EpisodeState, pose: _Pose, progress: flo
     constants, tally, row = task.constants[0], episode.tally[0], episode.row
     _, y, z, _, _, yaw = pose
     dt, root = constants.control_step, constants.root_qvel
-    turning, sideways = (0.0, 0.0) if constants.planar else (_angle(yaw - tally.yaw) / dt, row[root + 1])
-    forward = np.cos(yaw) * row[root + constants.along] + np.sin(yaw) * sideways
+    turning, left = (0.0, 0.0) if constants.planar else (_angle(yaw - tally.yaw) / dt, row[root + 1])
+    forward = np.cos(yaw) * row[root + constants.along] + np.sin(yaw) * left
+    sideways = np.cos(yaw) * left - np.sin(yaw) * row[root + constants.along]
     change = 0.0
     for j in range(task.joints.size):
         step = float(episode.action[j]) - float(episode.last_action[j])
@@ -244,7 +248,8 @@ def _further_terms(task: Task, episode: EpisodeState, pose: _Pose, progress: flo
     slip, swing = _footwork(task, episode)
     reward = constants.drift_weight * (abs(y) - abs(tally.y)) / dt
     reward += constants.heading_weight * min(abs(yaw), 1.0) * abs(progress) / dt
-    reward += constants.yaw_rate_weight * abs(turning) + constants.energy_weight * power
+    reward += constants.yaw_rate_weight * abs(turning) + constants.sideways_weight * abs(sideways)
+    reward += constants.energy_weight * power
     reward += constants.action_rate_weight * change / task.joints.size
     reward += constants.height_weight * abs(z - tally.initial_height)
     reward += constants.slip_weight * slip / dt + constants.air_time_weight * swing / dt
@@ -279,8 +284,10 @@ def _footwork(task: Task, episode: EpisodeState) -> tuple[float, float]:
 def _move_on(task: Task, episode: EpisodeState, pose: _Pose) -> None:
     """Add a control step to the torso's way over the ground."""
     tally = episode.tally[0]
-    x, y, _, _, _, yaw = pose
+    x, y, z, _, _, yaw = pose
     tally.path += np.hypot(x - tally.x, y - tally.y)
+    tally.ahead += np.cos(yaw) * (x - tally.x) + np.sin(yaw) * (y - tally.y)
+    tally.height_sum += z
     if not task.constants[0].planar:
         tally.turned += _angle(yaw - tally.yaw)
     tally.x, tally.y, tally.yaw = x, y, yaw

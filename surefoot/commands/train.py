@@ -94,6 +94,18 @@ def _settings_option(name: str) -> Callable[[Command], Command]:
     help="Only for robots: most control steps of an episode.  [default: the robot's]",
 )
 @click.option(
+    "--measures",
+    metavar="SPEC",
+    help="Only for robots: what tells gaits apart, feet for their time on the ground or ranges of other "
+    "measures, e.g. forward_speed=-0.5:1,turn_rate=-1:1.  [default: the robot's]",
+)
+@click.option(
+    "--reward",
+    metavar="PRESET",
+    help="Only for robots: preset of the reward: paper, distance, straight or steering.  "
+    "[default: the robot's]",
+)
+@click.option(
     "--damage-share",
     type=Number(),
     help="Only for robots: share of episodes, 0 to 1, in which a random leg is lost or dead.  [default: 0]",

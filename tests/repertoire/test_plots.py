@@ -24,7 +24,7 @@ EMPTY = (228, 228, 228)
 def repertoire(shape: tuple[int, ...], cells: list[int]) -> Repertoire:
     """A repertoire whose elites' objectives are 100, 200, ... in order of cell."""
     ant = load_robot("ant")
-    measures = (FEET * 2)[: len(shape)]
+    measures = dict.fromkeys(FEET[: len(shape)], (0.0, 1.0))
     robot = replace(ant, description=ant.description.model_copy(update={"measures": measures}))
     k = len(cells)
     settings = {"evaluations": 100, "seed": 0, "archive": shape, "min_objective": 0.0}

@@ -58,7 +58,7 @@ LINKS = {
     },
 }
 BODIES = [(robot, body) for robot, bodies in LINKS.items() for body in bodies]
-# Figures that are not within the tolerances of PyBullet's; docs/reference/robots.md tells why.
+# Figures that are not within the tolerances of PyBullet's; docs/results/physics.md tells why.
 DIFFERENT = {
     ("walker", "zero_action", "steps"): 51.5,  # 29.5
     ("half_cheetah", "zero_action", "contact front_foot"): 0.99,  # 0.55

@@ -140,3 +140,16 @@ def test_a_randomization_that_changes_nothing_is_refused():
 
     with pytest.raises(InvalidValueError, match="the feet of ant have no friction that could be randomised"):
         draw_models(robot.modified("ice", slippery), DEFAULT)
+
+
+def test_slopes_are_those_of_the_damage_of_the_floor():
+    robot = load_robot("quadruped")
+    models = draw_models(robot, read_randomization("slope=-8:12,models=40", robot))
+    angles = [np.degrees(np.arctan2(-x, -z)) for x, _, z in (model.physics.opt.gravity for model in models)]
+    assert -8 <= min(angles) < -4
+    assert 8 < max(angles) <= 12
+    same = draw_models(robot, read_randomization("slope=5:5,models=1", robot))[0]
+    expected = parse_damage("floor:slope@5", robot).apply(robot)
+    np.testing.assert_allclose(same.physics.opt.gravity, expected.physics.opt.gravity)
+    with pytest.raises(InvalidValueError, match=r"randomization: slope.*less than or equal to 45"):
+        read_randomization("slope=0:60", robot)

@@ -49,7 +49,7 @@ def expected_terms(robot: Robot) -> dict[str, np.ndarray]:
     feet = np.array([[data.geom(sole).xpos[:2] for sole in soles] for data, _ in states])
     speeds = np.array(
         [
-            Rotation.from_euler("z", -yaw).apply(data.qvel[:3])[0]
+            Rotation.from_euler("z", -yaw).apply(data.qvel[:3])[:2]
             for yaw, (data, _) in zip(yaws, states, strict=True)
         ]
     )
@@ -68,13 +68,14 @@ def expected_terms(robot: Robot) -> dict[str, np.ndarray]:
                 slid[step, foot], airborne = 0, airborne + 1
     return {
         "drift": np.diff(abs(places[:, 1])) / dt,
+        "sideways": abs(speeds[1:, 1]),
         "yaw_rate": abs(np.diff(np.unwrap(yaws))) / dt,
         "energy": np.array(power[1:]),
         "action_rate": np.square(np.diff(told, axis=0)).mean(axis=1),
         "height": abs(places[1:, 2] - places[0, 2]),
         "slip": slid.sum(axis=1) / dt,
         "air_time": swing / dt,
-        "speed_error": abs(speeds[1:] - TARGET_SPEED),
+        "speed_error": abs(speeds[1:, 0] - TARGET_SPEED),
         "heading": np.minimum(abs(yaws[1:]), 1),  # times the speed
     }
 
@@ -118,7 +119,7 @@ def test_presets_are_what_the_robots_have() -> None:
     [
         ("{progres: 1.0}", "unknown term of the reward 'progres' (did you mean 'progress'?)"),
         ("{preset: strait}", "unknown preset of the reward 'strait' (did you mean 'straight'?)"),
-        ("fast", "unknown preset of the reward 'fast'; available: paper, distance, straight"),
+        ("fast", "unknown preset of the reward 'fast'; available: paper, distance, straight, steering"),
         ("{drift: .nan}", "reward.drift: input should be a finite number, not nan"),
         ("{speed_error: -1.0}", "reward.speed_error needs reward.target_speed, in m/s"),
         ("{per: hour}", "reward.per: input should be 'step' or 'second', not 'hour'"),

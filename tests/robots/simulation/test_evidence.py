@@ -16,8 +16,8 @@ def test_each_number_is_what_its_name_says() -> None:
     """Of four episodes of the ant, the third of which diverged; the last one ended at once."""
     ant = load_robot("ant").with_episode_steps(1000)
     episodes = replace(
-        Episodes.unknown(4, 4),
-        measures=np.array([[0.1, 0.2, 0.3, 0.4], [0.5, 0.6, 0.7, 0.8], [np.nan] * 4, [0] * 4]),
+        Episodes.unknown(4, ant),
+        contacts=np.array([[0.1, 0.2, 0.3, 0.4], [0.5, 0.6, 0.7, 0.8], [np.nan] * 4, [0] * 4]),
         steps=np.array([1000, 250, 7, 0]),
         energies=np.array([50.0, 20.0, np.inf, 0]),
         diverged=np.array([False, False, True, False]),
@@ -27,7 +27,7 @@ def test_each_number_is_what_its_name_says() -> None:
     )
     column = dict(zip(evidence_names(ant), evidence_of(episodes, ant).T, strict=True))
     for number, foot in enumerate(ant.description.measures):
-        assert list(column[f"{foot} contact [share]"][:2]) == list(episodes.measures[:2, number])
+        assert list(column[f"{foot} contact [share]"][:2]) == list(episodes.contacts[:2, number])
     assert list(column["midway [m]"]) == [1.5, 0.4, 0, 0]
     assert list(column["lateral [m]"]) == [-0.2, 0.3, 0, 0]
     assert column["sine of heading"] == pytest.approx([0.5, 0, 0, 0])

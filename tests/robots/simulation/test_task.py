@@ -10,9 +10,13 @@ import numpy as np
 import pytest
 from scipy.spatial.transform import Rotation
 
+from robots.catalogue import robot_names
 from robots.errors import InvalidRobotError
 from robots.robot import Robot, load_robot, robot_from_text
 from robots.simulation.stepper import Stepper
+from robots.stance import start_positions
+
+PAPERS = [name for name in robot_names() if name != "quadruped"]  # whose observations are the paper's
 
 
 def _step_physics(robot: Robot, data: mujoco.MjData) -> None:
@@ -143,6 +147,7 @@ def test_other_physics_are_mujocos_too(old: str, new: str, ant: Robot) -> None:
     assert stepper.tally == ended[1]
 
 
+@pytest.mark.parametrize("robot", PAPERS, indirect=True)
 def test_observation_and_measures_are_as_defined(robot: Robot) -> None:
     feet, start = list(robot.description.feet), None
     touched = np.zeros(len(feet))
@@ -166,6 +171,7 @@ def test_observation_and_measures_are_as_defined(robot: Robot) -> None:
     assert touched.sum() > 10, "the walk never touched the ground: contacts went untested"
 
 
+@pytest.mark.parametrize("robot", PAPERS, indirect=True)
 def test_reward_is_as_defined_and_adds_up(robot: Robot) -> None:
     total, at_limit_ever, states = 0.0, 0, set()
     for stepper, data, before, action in _walk(robot):
@@ -225,13 +231,14 @@ def test_reset_noise_is_within_bounds_and_depends_on_the_seed(robot: Robot) -> N
         starts.append((stepper.data.qpos.copy(), stepper.data.qvel.copy()))
     qpos, qvel = map(np.array, zip(*starts, strict=True))
     columns = [robot.model.joint(name).qposadr[0] for name in robot.description.joints]
-    angles, noise = qpos[:, columns], 0.05 if robot.name == "hexapod" else 0.1
+    first, noise = start_positions(robot), robot.description.reset_joint_noise
+    angles = qpos[:, columns] - first[columns]
     assert np.all(np.abs(angles) <= noise)
     assert angles.std() == pytest.approx(noise / np.sqrt(3), rel=0.1)
     assert len(np.unique(angles)) == angles.size
     assert np.all(qvel == 0)
     others = np.delete(np.arange(robot.model.nq), columns)
-    np.testing.assert_array_equal(qpos[:, others], np.tile(robot.model.qpos0[others], (40, 1)))
+    np.testing.assert_array_equal(qpos[:, others], np.tile(first[others], (40, 1)))
 
 
 def test_no_observation_is_constant_but_those_of_a_plane(robot: Robot) -> None:
@@ -242,7 +249,7 @@ def test_no_observation_is_constant_but_those_of_a_plane(robot: Robot) -> None:
             stepper.step(action)
             seen.append(stepper.state.observation.copy())
     # who moves in the x-z plane cannot turn, roll or move sideways, but may look back when upside down
-    impossible = [] if robot.name in ("ant", "hexapod") else [1, 2, 4, 6]
+    impossible = [] if robot.name in ("ant", "hexapod", "quadruped") else [1, 2, 4, 6]
     assert np.all(np.delete(np.ptp(np.array(seen), axis=0), impossible) > 0)
     assert np.abs(seen).max() <= 5
 
