@@ -67,7 +67,17 @@ TRAINED_HERE = TrainingDemoSettings("ant", "back_right:dead", 300, 2000, seconds
 INCLUDED = {
     "ant": DemoSettings("ant", "joint=front_left_ankle:locked", 300, 1000, seconds=5.0),
     "hexapod": DemoSettings("hexapod", "left_front:lost", 600, 3000, seconds=5.0),
+    "quadruped": DemoSettings(
+        "quadruped",
+        "joint=front_right_thigh:dead+joint=back_left_shank:lost",
+        600,
+        3000,
+        seconds=5.0,
+    ),
 }
+
+
+MISSION = "mission"  # in the place of a robot: the Hexapod on its way to a goal
 
 
 @click.command()
@@ -91,9 +101,9 @@ def demo(
 ) -> None:
     """Break a leg, walk on.
 
-    Without ROBOT, gaits of the ant are trained first, which takes a few minutes on two cores. ROBOT is ant or
-    hexapod, whose trained and rehearsed gaits are included: damage, diagnosis and recovery in about two
-    minutes.
+    Without ROBOT, gaits of the ant are trained first, which takes a few minutes on two cores. ROBOT is ant,
+    hexapod or quadruped, whose trained and rehearsed gaits are included: damage, diagnosis and recovery in
+    some minutes. `demo mission` sends the Hexapod to a goal 5 m ahead, breaks it on the way, and films it.
     """
     from adapt.damage.text import parse_damage
     from robots.errors import UnknownNameError
@@ -106,21 +116,45 @@ def demo(
         settings = replace(TRAINED_HERE, evaluations=evaluations or TRAINED_HERE.evaluations)
         breaks = parse_damage(settings.damage if damage is None else damage, load_robot(settings.robot))
         story = _train(folder, settings, seed, overwrite)
-    elif robot not in INCLUDED:
-        raise UnknownNameError("robot to demonstrate", robot, [*INCLUDED])
+    elif robot not in (*INCLUDED, MISSION):
+        raise UnknownNameError("robot to demonstrate", robot, [*INCLUDED, MISSION])
     elif evaluations is not None or overwrite:
         raise click.UsageError(
             f"--evaluations and --overwrite are for training, but the gaits of the {robot} exist already"
         )
+    elif robot == MISSION:
+        folder = out or Path("demo-mission")
+        make_folder(folder)
+        _send(folder, damage or INCLUDED["hexapod"].damage, seed)
     else:
         folder, chosen = out or Path(f"demo-{robot}"), INCLUDED[robot]
         story = _include(chosen)
         breaks = parse_damage(chosen.damage if damage is None else damage, story[0].robot)
         make_folder(folder)
-    _recover(folder, TRAINED_HERE if robot is None else INCLUDED[robot], seed, *story, breaks)
+    if robot != MISSION:
+        _recover(folder, TRAINED_HERE if robot is None else INCLUDED[robot], seed, *story, breaks)
     console.print(f"\nDone in {time.monotonic() - started:.0f} s. The results are in {folder}/:")
     for path in sorted(path.name for path in folder.iterdir() if not path.name.startswith(".")):
         console.print(f"  {path}")
+
+
+def _send(out: Path, damage: str, seed: int) -> None:
+    """Send the Hexapod on a mission, and film it."""
+    from surefoot.commands.mission import mission
+    from surefoot.shipped import repertoire_path
+
+    click.get_current_context().invoke(
+        mission,
+        file=repertoire_path("hexapod"),
+        goals=("5,0",),
+        changes=(f"{damage}@4",),
+        seconds=60.0,
+        seed=seed,
+        log=out / "mission.jsonl",
+        plot=out / "mission.png",
+        video=out / "mission.mp4",
+        overwrite=True,
+    )
 
 
 def _train(out: Path, settings: TrainingDemoSettings, seed: int, overwrite: bool) -> tuple[Repertoire, Table]:

@@ -81,7 +81,7 @@ def test_bad_input_ends_in_one_sentence(run, small: Path, tmp_path: Path) -> Non
 
 
 def test_what_is_shipped_is_whole_and_small_and_walks() -> None:
-    for robot, shortest in {"ant": 20.0, "hexapod": 1.5}.items():
+    for robot, shortest in {"ant": 20.0, "hexapod": 1.5, "quadruped": 4.0}.items():
         file = repertoire_path(robot)
         repertoire = read_repertoire(file)
         assert repertoire.robot.name == robot
@@ -93,7 +93,7 @@ def test_what_is_shipped_is_whole_and_small_and_walks() -> None:
         assert not walks.fell.any()
         assert read_table(RunFiles(file).rehearsal, repertoire).conditions[0] == "healthy"
         assert file.stat().st_size + RunFiles(file).rehearsal.stat().st_size < 10_000_000
-    assert included() == ["ant", "hexapod"]
+    assert included() == ["ant", "hexapod", "quadruped"]
 
 
 def test_the_python_of_the_docs(small: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -1,0 +1,43 @@
+"""Make what `surefoot demo quadruped` starts from: train on randomised models, correct, and rehearse."""
+
+import sys
+from pathlib import Path
+
+import numpy as np
+
+import surefoot
+from adapt.damage.library import damage_library
+from repertoire.evaluation.correction import keep
+from repertoire.storage.files import RunFiles
+from repertoire.storage.repertoires import write_repertoire
+
+EVALUATIONS = 20_000
+
+
+def main(folder: Path, share: float, episodes: int, conditions: int | None) -> None:
+    """Do it all in a folder, with a share of the evaluations, and rehearse under at most so many damages."""
+    trained = surefoot.train(
+        "quadruped",
+        out=folder / "run",
+        overwrite=True,
+        evaluations=max(1, round(share * EVALUATIONS)),
+        randomization="default",
+    )
+    corrected = surefoot.evaluate(trained, episodes=episodes, randomization="default").repertoire
+    gaits = keep(corrected, np.flatnonzero(corrected.elites.objectives >= 0))
+    file = folder / "quadruped.h5"
+    write_repertoire(file, gaits)
+    damages = [damage for damage in damage_library(gaits.robot) if damage.defects][:conditions]
+    table = surefoot.rehearse(
+        gaits, damages, episodes=2, seed=0, out=RunFiles(file).rehearsal, overwrite=True
+    )
+    print(f"{len(gaits)} gaits, each rehearsed under {len(table.conditions)} conditions")
+
+
+if __name__ == "__main__":
+    main(
+        Path(sys.argv[1] if len(sys.argv) > 1 else "runs/quadruped"),
+        float(sys.argv[2]) if len(sys.argv) > 2 else 1.0,
+        int(sys.argv[3]) if len(sys.argv) > 3 else 16,
+        int(sys.argv[4]) if len(sys.argv) > 4 else None,
+    )
