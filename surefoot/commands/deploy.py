@@ -4,6 +4,7 @@ from pathlib import Path
 
 import click
 
+from repertoire.repertoire import Which
 from surefoot.commands.console import (
     AnyPath,
     Number,
@@ -45,6 +46,11 @@ from surefoot.shipped import best_known
 @click.option("--video", type=AnyPath, help="Film it to this .mp4 or .gif.")
 @click.option("--plain", is_flag=True, help="Film it without the overlay that tells how it goes.")
 @click.option("--csv", type=AnyPath, help="Write its telemetry to this .csv.")
+@click.option("--mcap", type=AnyPath, help="Write its telemetry to this .mcap, for Foxglove and Rerun.")
+@click.option(
+    "--robot", "address", metavar="ADDRESS", help="Deploy it on the robot at this address, tcp://HOST:PORT."
+)
+@click.option("--keys", type=AnyPath, metavar="FOLDER", help="Keys of the link to --robot, if it has any.")
 def deploy(
     file: Path,
     best: bool,
@@ -56,6 +62,9 @@ def deploy(
     video: Path | None,
     plain: bool,
     csv: Path | None,
+    mcap: Path | None,
+    address: str | None,
+    keys: Path | None,
 ) -> None:
     """Run one gait of the repertoire FILE on the intact or damaged robot."""
     import surefoot
@@ -63,7 +72,17 @@ def deploy(
 
     if best + (cell is not None) + (row is not None) != 1:
         raise click.UsageError("say which gait to deploy: either --best, --cell or --row")
-    check_different(file, csv, video)
+    check_different(file, csv, video, mcap)
+    gait: Which = "best" if best else parse_cell(cell) if cell is not None else row or 0
+    if address is not None:
+        if damage is not None or video is not None:
+            raise click.UsageError("--damage and --video are of a simulation: leave them out with --robot")
+        console.print(
+            surefoot.drive(file, gait, robot=address, seconds=seconds, keys=keys, csv=csv, mcap=mcap)
+        )
+        return
+    if keys is not None:
+        raise click.UsageError("--keys are of the link to a robot: name one with --robot")
     repertoire, note = surefoot.load(file), ""
     if best:
         repertoire, note = best_known(file, repertoire)
@@ -72,18 +91,17 @@ def deploy(
         console.print(f"filming {seconds:g} s of the run, which takes seconds, by ray casting minutes")
     telemetry = surefoot.deploy(
         repertoire,
-        "best" if best else parse_cell(cell) if cell is not None else row or 0,
+        gait,
         damage=damage,
         seconds=seconds,
         seed=seed,
         video=video,
         plain=plain,
         csv=csv,
+        mcap=mcap,
     )
     if note:
         print_note(note)
     console.print(telemetry.summary())
-    if csv is not None:
-        console.print(f"saved {csv}")
-    if video is not None:
-        console.print(f"saved {video}")
+    for path in filter(None, (csv, mcap, video)):
+        console.print(f"saved {path}")

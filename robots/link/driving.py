@@ -1,0 +1,162 @@
+"""`drive`: plays a gait over a link, whatever robot is at its other end."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Literal, NamedTuple
+
+import numpy as np
+from scipy.spatial.transform import Rotation
+
+from robots.errors import InvalidValueError
+from robots.link.link import LinkError, RobotLink
+from robots.link.messages import Odometry, State
+from robots.observer import Observer
+from robots.robot import Robot
+from robots.simulation.observing import TARGET_X
+
+_TILT = 1.25  # [rad] beyond which a robot that does not say counts as fallen
+_ODOMETRY = ("velocity", "height", "bearing")
+_MOST_MISSED = 10  # control steps on end without a new state
+
+
+class Moment(NamedTuple):
+    """A control step: the state, and the action that answers it, (a,)."""
+
+    step: int
+    state: State
+    action: np.ndarray
+
+
+class Drive(NamedTuple):
+    """How it went.
+
+    Attributes:
+        steps: control steps of the gait.
+        ended: because the time was up, or the robot fell.
+        ahead: way along the robot's first heading [m]; None where the robot does not know.
+    """
+
+    steps: int
+    ended: Literal["time", "fall"]
+    ahead: float | None
+
+
+def drive(
+    link: RobotLink,
+    parameters: np.ndarray,
+    seconds: float,
+    on_step: Callable[[Moment], None] | None = None,
+) -> Drive:
+    """Play a gait until the time is up or the robot has fallen; in the end, and upon any error, it is damped.
+
+    The gait's time is that of the robot's clock, so that lost messages do not slow it down.
+
+    Args:
+        link: to the robot.
+        parameters: of its controller, (p,).
+        seconds: how long.
+        on_step: called with each control step of which a state came.
+
+    Raises:
+        LinkError: the robot went silent, or is in damping.
+        InvalidValueError: the gait needs observations that this robot does not give.
+    """
+    robot = link.face.robot
+    controller = robot.controller
+    steps = round(seconds / robot.control_step)
+    try:
+        state, action = link.observe(), np.zeros(robot.action_dim)
+        if state is None:
+            raise LinkError("the robot tells no states")
+        first, last, step, missed = state, state, 0, 0
+        observe = Senses(robot, first)
+        while step < steps:
+            if state is not None:
+                missed, last = 0, state
+                step = max(step, round((state.time - first.time) / robot.control_step))
+                if _fallen(link, state):
+                    return Drive(step, "fall", _ahead(first, last))
+                observation = observe(state, action)
+            else:
+                missed += 1
+                if missed > _MOST_MISSED:
+                    raise LinkError(f"no state came for {missed} control steps: the robot is damped")
+            action = controller.act(parameters, observation, step)
+            link.act(action)
+            if state is not None and on_step:
+                on_step(Moment(step, state, action))
+            step += 1
+            state = link.observe()
+        return Drive(steps, "time", _ahead(first, state or last))
+    finally:
+        link.damp()
+
+
+class Senses:
+    """What a controller sees of states.
+
+    Args:
+        robot: whole.
+        first: the state before the first action.
+
+    Raises:
+        InvalidValueError: its observations need odometry, which the robot does not have.
+    """
+
+    def __init__(self, robot: Robot, first: State) -> None:
+        self._observer, self._start = Observer(robot), first.odometry
+        lacking = [name for name in self._observer.needs if name in _ODOMETRY]
+        self._blind = not robot.controller.closed_loop
+        if lacking and not self._blind and first.odometry is None:
+            raise InvalidValueError(
+                f"this gait needs {', '.join(lacking)}, which a robot without odometry does not know"
+            )
+
+    def __call__(self, state: State, action: np.ndarray) -> np.ndarray:
+        """The observation after an action, (o,) float32; zeros for a controller that sees nothing."""
+        if self._blind:
+            return np.zeros(self._observer.robot.observation_dim, np.float32)
+        motors, imu = state.motor_state, state.imu_state
+        given = {
+            "positions": [motor.q for motor in motors],
+            "speeds": [motor.dq for motor in motors],
+            "orientation": imu.quaternion,
+            "rates": imu.gyroscope,
+            "acceleration": imu.accelerometer,
+            "contacts": [force > 0 for force in state.foot_force],
+            "last_action": action,
+        }
+        if state.odometry is not None and self._start is not None:
+            given |= self._placed(state.odometry, self._start, _yaw(state))
+        return self._observer(**given)
+
+    @staticmethod
+    def _placed(now: Odometry, start: Odometry, yaw: float) -> dict[str, Any]:
+        """What follows from odometry."""
+        (x, y, z), (vx, vy, vz) = now.position, now.velocity
+        ahead, aside = np.cos(yaw) * vx + np.sin(yaw) * vy, np.cos(yaw) * vy - np.sin(yaw) * vx
+        return {
+            "velocity": (ahead, aside, vz),
+            "height": z - start.position[2],
+            "bearing": np.arctan2(-y, TARGET_X - x) - yaw,
+        }
+
+
+def _fallen(link: RobotLink, state: State) -> bool:
+    """Whether the robot is not up any more, as far as its IMU tells."""
+    upright = Rotation.from_quat(state.imu_state.quaternion, scalar_first=True).as_matrix()[2, 2]
+    return bool(upright < np.cos(link.face.robot.description.alive.max_tilt or _TILT))
+
+
+def _ahead(first: State, last: State) -> float | None:
+    """Way along the first heading [m]."""
+    if first.odometry is None or last.odometry is None:
+        return None
+    yaw = _yaw(first)
+    dx, dy, _ = np.subtract(last.odometry.position, first.odometry.position)
+    return float(np.cos(yaw) * dx + np.sin(yaw) * dy)
+
+
+def _yaw(state: State) -> float:
+    return float(Rotation.from_quat(state.imu_state.quaternion, scalar_first=True).as_euler("xyz")[2])

@@ -1,0 +1,58 @@
+"""`RobotLink`: what drives a robot, be it simulated in this process or somewhere else."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+
+import numpy as np
+
+from robots.errors import SurefootError
+from robots.link.interface import Interface
+from robots.link.messages import State
+
+
+class LinkError(SurefootError):
+    """A robot that does not answer, or answers what it should not; it is in damping, or will be at once."""
+
+
+class RobotLink(ABC):
+    """Tells what the robot is like, and hands it commands.
+
+    Attributes:
+        face: of the robot.
+    """
+
+    face: Interface
+
+    @abstractmethod
+    def observe(self) -> State | None:
+        """The newest state; waits for one that is new, and returns None where it does not come in time.
+
+        Raises:
+            LinkError: the robot has been silent for too long.
+        """
+
+    @abstractmethod
+    def act(self, action: np.ndarray) -> None:
+        """Have the motors do what an action from -1 to 1 commands, (a,)."""
+
+    @abstractmethod
+    def damp(self) -> None:
+        """Have the robot sink down."""
+
+    @abstractmethod
+    def clock(self) -> float:
+        """Time of the robot's clock in the last state [s]."""
+
+    @abstractmethod
+    def pose(self) -> tuple[float, float, float] | None:
+        """Where the torso is in the last state [m]; None where the robot does not know."""
+
+    def close(self) -> None:  # noqa: B027
+        """Let go of the robot, which is in damping then."""
+
+    def __enter__(self) -> RobotLink:
+        return self
+
+    def __exit__(self, *_error: object) -> None:
+        self.close()

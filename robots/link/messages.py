@@ -1,0 +1,177 @@
+"""What a robot and the computer that drives it tell each other, as JSON; all that arrives is checked.
+
+Names of fields are those of Unitree's LowState and LowCmd, so that a bridge has little to do.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal, TypeVar
+
+import numpy as np
+from pydantic import Field, ValidationError, model_validator
+
+from robots.errors import InvalidValueError
+from robots.files.records import Finite, Record
+from robots.link.interface import Interface
+
+PROTOCOL = 1
+MOST_BYTES = 65_536  # of a message
+Mode = Literal["ready", "driven", "damping"]
+_Three = tuple[Finite, Finite, Finite]
+_Number = Annotated[int, Field(ge=0, lt=2**53, strict=True)]
+_Gain = Annotated[float, Field(ge=0, le=1e5, strict=True)]
+_MostMotors = Field(max_length=1000)
+
+
+class MotorState(Record):
+    """What a motor reports: position [rad], speed [rad/s], torque [N·m], temperature [°C] or None."""
+
+    q: Finite
+    dq: Finite
+    tau_est: Finite
+    temperature: Finite | None = None
+
+
+class ImuState(Record):
+    """What an IMU reports: attitude w, x, y, z; rates [rad/s]; acceleration less that of free fall [m/s²]."""
+
+    quaternion: tuple[Finite, Finite, Finite, Finite]
+    gyroscope: _Three
+    accelerometer: _Three
+
+    @model_validator(mode="after")
+    def _is_rotation(self) -> ImuState:
+        if not 0.9 < float(np.linalg.norm(self.quaternion)) < 1.1:
+            raise ValueError(f"a quaternion must have length 1, not {list(self.quaternion)}")
+        return self
+
+
+class Odometry(Record):
+    """Where the torso is [m], and its velocity [m/s], along the axes of the world; few robots know it."""
+
+    position: _Three
+    velocity: _Three
+
+
+class State(Record):
+    """What the robot is like after a control step.
+
+    Attributes:
+        seq: number of the message; each is greater than the last.
+        time: of the robot's clock [s].
+        mode: `ready` before the first command, `driven`, or `damping` where commands are late.
+        answered: number of the last command that counts, 0 if none.
+        motor_state: of each joint, in the order of the handshake.
+        imu_state: of the torso.
+        foot_force: of each foot [N], in the order of the handshake; above 0 on the floor.
+        odometry: None where the robot does not know.
+    """
+
+    seq: _Number
+    time: Annotated[float, Field(ge=0, le=1e9, strict=True)]
+    mode: Mode
+    answered: _Number
+    motor_state: Annotated[tuple[MotorState, ...], _MostMotors]
+    imu_state: ImuState
+    foot_force: Annotated[tuple[Finite, ...], _MostMotors]
+    odometry: Odometry | None = None
+
+
+class MotorCommand(Record):
+    """A motor gives tau + kp (q - its position) + kd (dq - its speed); in mode 0 only the damping -kd dq."""
+
+    mode: Literal[0, 1]
+    q: Finite
+    dq: Finite
+    kp: _Gain
+    kd: _Gain
+    tau: Finite
+
+
+class Command(Record):
+    """What each motor is to do until the next command.
+
+    Attributes:
+        session: that the handshake gave.
+        seq: number of the message; each is greater than the last.
+        motor_cmd: of each joint.
+    """
+
+    session: Annotated[str, Field(max_length=64)]
+    seq: _Number
+    motor_cmd: Annotated[tuple[MotorCommand, ...], _MostMotors]
+
+
+class Hello(Record):
+    """What the computer asks, and the robot answers: who it is.
+
+    Attributes:
+        protocol: version of these messages.
+        robot: name.
+        joints: in the order of states and commands.
+        feet: likewise.
+        control_step: between two states [s].
+        model: hash of the robot's model, see `Interface.model_hash`.
+        session: for the commands that follow; "" with `refusal`.
+        refusal: why the robot takes no commands, "" if it does.
+    """
+
+    protocol: int
+    robot: Annotated[str, Field(max_length=1000)] = ""
+    joints: Annotated[tuple[str, ...], _MostMotors] = ()
+    feet: Annotated[tuple[str, ...], _MostMotors] = ()
+    control_step: Annotated[float, Field(ge=0, le=10, strict=True)] = 0.0
+    model: Annotated[str, Field(max_length=64)] = ""
+    session: Annotated[str, Field(max_length=64)] = ""
+    refusal: Annotated[str, Field(max_length=1000)] = ""
+
+
+M = TypeVar("M", bound=Record)
+
+
+def decode(kind: type[M], message: bytes) -> M:
+    """Read a message.
+
+    Raises:
+        InvalidValueError: it is not one of that kind.
+    """
+    if len(message) > MOST_BYTES:
+        raise InvalidValueError(f"a message must have at most {MOST_BYTES} bytes, not {len(message)}")
+    try:
+        return kind.model_validate_json(message)
+    except ValidationError as error:
+        first = error.errors(include_url=False, include_input=False)[0]
+        where = ".".join(str(part) for part in first["loc"])
+        raise InvalidValueError(f"no {kind.__name__.lower()}: {where or 'JSON'}: {first['msg']}") from error
+
+
+def encode(message: Record) -> bytes:
+    """Write a message."""
+    return message.model_dump_json().encode()
+
+
+def check_state(state: State, joints: int, feet: int) -> None:
+    """Raise InvalidValueError where a state is not that of a robot with so many joints and feet."""
+    if (len(state.motor_state), len(state.foot_force)) != (joints, feet):
+        raise InvalidValueError(
+            f"a state must have {joints} motors and {feet} feet, not {len(state.motor_state)} and "
+            f"{len(state.foot_force)}"
+        )
+
+
+def motor_commands(face: Interface, action: np.ndarray) -> tuple[MotorCommand, ...]:
+    """What an action from -1 to 1 tells the motors of a robot, with the gains that it was trained with."""
+    action = np.clip(np.asarray(action, np.float64), -1, 1)
+    q, tau = face.offset + face.scale * action, face.torque_offset + face.torque_scale * action
+    rows = zip(q.tolist(), face.kp.tolist(), face.kd.tolist(), tau.tolist(), strict=True)
+    return tuple(MotorCommand(mode=1, q=q, dq=0.0, kp=kp, kd=kd, tau=tau) for q, kp, kd, tau in rows)
+
+
+def damping_commands(face: Interface) -> tuple[MotorCommand, ...]:
+    """What has a robot sink down slowly: no stiffness, and the damping of `damping`."""
+    return tuple(MotorCommand(mode=0, q=0.0, dq=0.0, kp=0.0, kd=kd, tau=0.0) for kd in damping(face).tolist())
+
+
+def damping(face: Interface) -> np.ndarray:
+    """Gains in damping [N·m·s/rad], (j,): its own, but a fiftieth of the greatest torque at least."""
+    return np.maximum(face.kd, np.where(np.isinf(face.limit), 0.0, face.limit / 50))

@@ -1,0 +1,183 @@
+"""`RemoteLink`: a robot somewhere else, driven over ZeroMQ."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+
+import numpy as np
+import zmq
+
+from robots.errors import InvalidValueError
+from robots.link.interface import Interface
+from robots.link.link import LinkError, RobotLink
+from robots.link.messages import (
+    PROTOCOL,
+    Command,
+    Hello,
+    MotorCommand,
+    State,
+    check_state,
+    damping_commands,
+    decode,
+    encode,
+    motor_commands,
+)
+from robots.link.sockets import COMMANDS, HELLOS, STATES, check_keys, new_socket, parse_address, unlock
+from robots.robot import Robot
+
+_WAIT = 1.5  # control steps for a state, after which the computer goes on without
+_SILENCE = 0.5  # [s] without any state, after which the robot counts as lost
+
+
+class RemoteLink(RobotLink):
+    """A link to the robot at an address.
+
+    Args:
+        robot: whole, as the gait was trained for.
+        address: tcp://HOST:PORT.
+        keys: folder with the keys of an encrypted link; needed where others can reach the address.
+        patience: how long the robot may take to answer at first [s].
+
+    Attributes:
+        intervals: between two new states [s].
+        missed: times that no new state came when it was due.
+        refused: messages that were no states.
+
+    Raises:
+        InvalidValueError: the address is none, or needs keys.
+        LinkError: nobody answers, or who answers is another robot.
+    """
+
+    def __init__(
+        self, robot: Robot, address: str, *, keys: Path | None = None, patience: float = 5.0
+    ) -> None:
+        self.face, self._address = Interface.of(robot), address
+        self._host, self._port = parse_address(address)
+        check_keys(self._host, keys)
+        self._context, self._keys = zmq.Context(), keys
+        self.intervals: list[float] = []
+        self.missed = self.refused = self._seq = 0
+        try:
+            self._session = self._greeted(patience)
+            self._push = self._connected(zmq.PUSH, COMMANDS)
+            self._sub = self._connected(zmq.SUB, STATES)
+            self._sub.subscribe(b"")
+            self._state = self._first(patience)
+        except BaseException:
+            self._context.destroy(linger=0)
+            raise
+        self._heard = time.monotonic()
+
+    def observe(self) -> State | None:
+        """See `RobotLink.observe`."""
+        state = self._received(_WAIT * self.face.robot.control_step)
+        now = time.monotonic()
+        if state is None:
+            self.missed += 1
+            if now - self._heard > _SILENCE:
+                raise LinkError(
+                    f"the robot at {self._address} has been silent for {_SILENCE:g} s, and damps itself"
+                )
+            return None
+        self.intervals.append(now - self._heard)
+        self._heard, self._state = now, state
+        return state
+
+    def act(self, action: np.ndarray) -> None:
+        """See `RobotLink.act`."""
+        self._send(motor_commands(self.face, action))
+
+    def damp(self) -> None:
+        """See `RobotLink.damp`."""
+        self._send(damping_commands(self.face))
+
+    def clock(self) -> float:
+        """See `RobotLink.clock`."""
+        return self._state.time
+
+    def pose(self) -> tuple[float, float, float] | None:
+        """See `RobotLink.pose`."""
+        return self._state.odometry.position if self._state.odometry else None
+
+    def close(self) -> None:
+        """See `RobotLink.close`."""
+        if not self._context.closed:
+            self.damp()
+            self._context.destroy(linger=100)
+
+    @property
+    def words(self) -> str:
+        """How regularly states came, in a line."""
+        p50, p99 = np.percentile(self.intervals or [0.0], [50, 99]) * 1e3
+        return (
+            f"{len(self.intervals)} states, {p50:.2f} ms (median) and {p99:.2f} ms (99%) apart; "
+            f"{self.missed} not in time, {self.refused} refused"
+        )
+
+    def _connected(self, kind: int, place: int) -> zmq.Socket:
+        socket = new_socket(self._context, kind, latest=place == STATES)
+        unlock(socket, self._keys)
+        socket.connect(f"tcp://{self._host}:{self._port + place}")
+        return socket
+
+    def _greeted(self, patience: float) -> str:
+        """The session that the robot gives, if it is the right one."""
+        robot = self.face.robot
+        with self._connected(zmq.REQ, HELLOS) as socket:
+            socket.send(encode(Hello(protocol=PROTOCOL)))
+            if not socket.poll(int(patience * 1e3)):
+                raise LinkError(f"no robot answers at {self._address}: is it switched on?")
+            message = socket.recv()
+        try:
+            answer = decode(Hello, message)
+        except InvalidValueError as error:
+            raise LinkError(f"what answers at {self._address} is no robot: {error}") from error
+        mine = {
+            "protocol": PROTOCOL,
+            "joints": robot.description.joints,
+            "feet": tuple(robot.description.feet),
+            "control_step": robot.control_step,
+            "model": self.face.model_hash,
+        }
+        if answer.refusal:
+            raise LinkError(f"the robot at {self._address} refuses: {answer.refusal}")
+        for name, value in mine.items():
+            if getattr(answer, name) != value:
+                raise LinkError(
+                    f"the robot at {self._address} is another one, {answer.robot!r}, than the gait's, "
+                    f"{robot.name!r}: they differ in {name.replace('_', ' ')}"
+                )
+        return answer.session
+
+    def _first(self, patience: float) -> State:
+        state = self._received(patience)
+        if state is None:
+            raise LinkError(
+                f"the robot at {self._address} tells no states: port {self._port + STATES} is silent"
+            )
+        return state
+
+    def _received(self, seconds: float) -> State | None:
+        """The next state that is one, newer than the last."""
+        deadline, robot = time.monotonic() + seconds, self.face.robot
+        while (left := deadline - time.monotonic()) > 0:
+            if not self._sub.poll(max(int(left * 1e3), 1)):
+                continue
+            try:
+                state = decode(State, self._sub.recv())
+                check_state(state, len(self.face.motors), len(robot.description.feet))
+            except InvalidValueError:
+                self.refused += 1
+                continue
+            if not hasattr(self, "_state") or state.seq > self._state.seq:
+                return state
+        return None
+
+    def _send(self, commands: tuple[MotorCommand, ...]) -> None:
+        self._seq += 1
+        message = encode(Command(session=self._session, seq=self._seq, motor_cmd=commands))
+        try:
+            self._push.send(message, zmq.NOBLOCK)
+        except zmq.Again:  # the robot is gone, which its silence tells
+            self.missed += 1

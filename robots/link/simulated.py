@@ -1,0 +1,216 @@
+"""`SimulatedRobot`: a robot's own side of a link, in simulation; `SimulatedLink`: it in the same process."""
+
+from __future__ import annotations
+
+import copy
+from dataclasses import replace
+
+import mujoco
+import numpy as np
+
+from robots.errors import InvalidValueError
+from robots.link.interface import Interface
+from robots.link.link import LinkError, RobotLink
+from robots.link.messages import (
+    ImuState,
+    Mode,
+    MotorCommand,
+    MotorState,
+    Odometry,
+    State,
+    damping_commands,
+    motor_commands,
+)
+from robots.motors import ABSENT
+from robots.robot import Robot
+from robots.simulation.stepper import Stepper
+
+_LONGEST = 1_000_000  # control steps
+
+
+class SimulatedRobot:
+    """A robot with motors that take position, speed, gains and torque; with those of training it walks alike.
+
+    Args:
+        robot: whole or damaged, moving freely in space.
+        whole: the same as built.
+        seed: of the initial joint angles.
+        odometry: whether it knows where it is.
+
+    Raises:
+        InvalidValueError: it moves in a plane, or its sensors are damaged.
+    """
+
+    def __init__(self, robot: Robot, whole: Robot, *, seed: int = 1, odometry: bool = True) -> None:
+        root = robot.physics.body(robot.description.torso).jntadr[0]
+        if robot.physics.jnt_type[root] != mujoco.mjtJoint.mjJNT_FREE:
+            raise InvalidValueError(
+                f"{robot.name} moves in a plane: only robots that move freely have a link"
+            )
+        if robot.faults.stuck or robot.faults.noisy:
+            raise InvalidValueError("damages of sensors cannot be simulated behind a link: leave them out")
+        self.face = Interface.of(whole)
+        self._model = copy.copy(robot.physics)
+        self._model.actuator_biastype[:] = mujoco.mjtBias.mjBIAS_AFFINE
+        self._gains = self._model.actuator_gainprm[:, 0].copy()
+        self._biases = self._model.actuator_biasprm[:, :3].copy()
+        self._motors = Interface.of(robot).motors
+        self._stepper = Stepper(replace(robot, physics=self._model).with_episode_steps(_LONGEST))
+        self._position, self._velocity = (
+            int(address[root]) for address in (robot.physics.jnt_qposadr, robot.physics.jnt_dofadr)
+        )
+        self._joints = [
+            mujoco.mj_name2id(robot.physics, mujoco.mjtObj.mjOBJ_JOINT, joint)
+            for joint in robot.description.joints
+        ]
+        self._soles = [
+            [robot.physics.geom(g).id for g in geoms if _has(robot, g)]
+            for geoms in robot.description.feet.values()
+        ]
+        self._odometry, self._seed = odometry, seed
+        self.reset()
+
+    def reset(self) -> None:
+        """Put it in its first pose."""
+        self._stepper.reset(self._seed)
+        self._time = 0.0
+
+    @property
+    def time(self) -> float:
+        """Since it was put in its first pose [s]."""
+        return self._time
+
+    def step(self, commands: tuple[MotorCommand, ...]) -> None:
+        """Simulate a control step.
+
+        Args:
+            commands: for each joint.
+
+        Raises:
+            LinkError: the simulation blew up.
+        """
+        columns = {
+            name: np.array([getattr(command, name) for command in commands], np.float64)
+            for name in MotorCommand.model_fields
+        }
+        self._stepper.step(self._apply(**columns))
+        self._time += self._stepper.robot.control_step
+        if self._stepper.tally.diverged:
+            raise LinkError("the simulation of the robot blew up: its commands or gains are too large")
+
+    def _apply(
+        self,
+        mode: np.ndarray,
+        q: np.ndarray,
+        dq: np.ndarray,
+        kp: np.ndarray,
+        kd: np.ndarray,
+        tau: np.ndarray,
+    ) -> np.ndarray:
+        """Give the motors of the model these gains; returns the action that tells them the rest, (j,).
+
+        A motor that is weaker than as built stays as much weaker at any gain.
+        """
+        face, on = self.face, mode == 1
+        kp, tau = np.where(on, kp, 0.0), np.where(on, tau, 0.0)
+        push = tau + kd * np.where(on, dq, 0.0)
+        for j in np.flatnonzero(self._motors != ABSENT):
+            motor = self._motors[j]
+            gear, bias = self._model.actuator_gear[motor, 0], self._biases[motor]
+            share = kp[j] / face.kp[j] if face.servos[j] else float(on[j])
+            damped = bias[2] * (kd[j] / face.kd[j]) if face.kd[j] else bias[2] - kd[j] / gear**2
+            stiff = bias[1] * share if face.servos[j] else -kp[j] / gear**2
+            rest = push[j] if face.servos[j] else kp[j] * q[j] + push[j] - tau[j]
+            self._model.actuator_gainprm[motor, 0] = self._gains[motor] * share
+            self._model.actuator_biasprm[motor, :3] = bias[0] * share + rest / gear, stiff, damped
+        told, middle = np.where(face.servos, q, tau), np.where(face.servos, face.offset, face.torque_offset)
+        scale = face.action_scale
+        return np.clip(np.divide(told - middle, scale, out=np.zeros_like(told), where=scale != 0), -1, 1)
+
+    def state(self, seq: int, mode: Mode, answered: int) -> State:
+        """What its sensors report."""
+        data, p, v = self._stepper.data, self._position, self._velocity
+        upwards = np.zeros(9)
+        mujoco.mju_quat2Mat(upwards, data.qpos[p + 3 : p + 7])
+        felt = upwards.reshape(3, 3).T @ (data.qacc[v : v + 3] - self._model.opt.gravity)
+        place = Odometry(position=data.qpos[p : p + 3].tolist(), velocity=data.qvel[v : v + 3].tolist())
+        return State(
+            seq=seq,
+            time=self._time,
+            mode=mode,
+            answered=answered,
+            motor_state=tuple(self._motor_state(j) for j in range(len(self._joints))),
+            imu_state=ImuState(
+                quaternion=data.qpos[p + 3 : p + 7].tolist(),
+                gyroscope=data.qvel[v + 3 : v + 6].tolist(),
+                accelerometer=felt.tolist(),
+            ),
+            foot_force=self._forces(),
+            odometry=place if self._odometry else None,
+        )
+
+    def _motor_state(self, j: int) -> MotorState:
+        """What the motor of a joint reports; of one that is lost, the middle of its range."""
+        robot, joint, data = self._stepper.robot, self._joints[j], self._stepper.data
+        if joint < 0:
+            middle = float(robot.joint_ranges[j].mean())
+            return MotorState(
+                q=robot.faults.fixed.get(robot.description.joints[j], middle), dq=0.0, tau_est=0.0
+            )
+        dof = self._model.jnt_dofadr[joint]
+        q = float(data.qpos[self._model.jnt_qposadr[joint]])
+        rate = robot.description.position_rates.get(robot.description.joints[j], 1.0)
+        return MotorState(q=q, dq=rate * float(data.qvel[dof]), tau_est=float(data.qfrc_actuator[dof]))
+
+    def _forces(self) -> tuple[float, ...]:
+        """Normal forces of the floor on each foot [N]."""
+        model, data, forces = self._model, self._stepper.data, np.zeros(self._model.ngeom)
+        floor, wrench = model.geom(self._stepper.robot.description.floor).id, np.zeros(6)
+        for number in range(data.ncon):
+            pair = data.contact.geom[number]
+            if floor in pair:
+                mujoco.mj_contactForce(model, data, number, wrench)
+                forces[pair[0] if pair[1] == floor else pair[1]] += wrench[0]
+        return tuple(float(forces[soles].sum()) for soles in self._soles)
+
+
+def _has(robot: Robot, geom: str) -> bool:
+    return mujoco.mj_name2id(robot.physics, mujoco.mjtObj.mjOBJ_GEOM, geom) >= 0
+
+
+class SimulatedLink(RobotLink):
+    """A link to a robot that is simulated in this process; the clock stands still between commands.
+
+    Args:
+        simulated: the robot.
+    """
+
+    def __init__(self, simulated: SimulatedRobot) -> None:
+        self._robot, self.face = simulated, simulated.face
+        self._seq = 0
+        self._state = simulated.state(0, "ready", 0)
+
+    def observe(self) -> State:
+        """See `RobotLink.observe`."""
+        return self._state
+
+    def act(self, action: np.ndarray) -> None:
+        """See `RobotLink.act`."""
+        self._advance(motor_commands(self.face, action), "driven")
+
+    def damp(self) -> None:
+        """See `RobotLink.damp`."""
+        self._advance(damping_commands(self.face), "damping")
+
+    def _advance(self, commands: tuple[MotorCommand, ...], mode: Mode) -> None:
+        self._seq += 1
+        self._robot.step(commands)
+        self._state = self._robot.state(self._seq, mode, self._seq)
+
+    def clock(self) -> float:
+        """See `RobotLink.clock`."""
+        return self._state.time
+
+    def pose(self) -> tuple[float, float, float] | None:
+        """See `RobotLink.pose`."""
+        return self._state.odometry.position if self._state.odometry else None

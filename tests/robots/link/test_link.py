@@ -1,0 +1,279 @@
+import random
+import re
+import socket
+import struct
+import threading
+import time
+from contextlib import contextmanager
+
+import numpy as np
+import pytest
+import zmq
+
+import surefoot
+from robots.deployment.deployment import deploy
+from robots.errors import InvalidValueError
+from robots.link.driving import drive
+from robots.link.interface import Interface
+from robots.link.link import LinkError
+from robots.link.messages import (
+    Command,
+    Hello,
+    State,
+    damping_commands,
+    decode,
+    encode,
+    motor_commands,
+)
+from robots.link.remote import RemoteLink
+from robots.link.server import RobotServer
+from robots.link.simulated import SimulatedLink, SimulatedRobot
+from robots.link.telemetry import McapLog, Reading
+from robots.robot import find_robot
+
+pytestmark = pytest.mark.xdist_group("link")  # real time: one after another
+
+
+@pytest.fixture(scope="module")
+def gait():
+    repertoire = surefoot.load("hexapod")
+    return repertoire.robot, repertoire.gaits.solutions[repertoire.find("best")]
+
+
+def free_port():
+    while True:
+        with socket.socket() as found:
+            found.bind(("127.0.0.1", 0))
+            port = found.getsockname()[1]
+        if 1024 <= port <= 65533:
+            return port
+
+
+@contextmanager
+def serving(robot, *, keys=None, **options):
+    address, over = f"tcp://127.0.0.1:{free_port()}", threading.Event()
+    server = RobotServer(SimulatedRobot(robot, robot, **options), address, keys=keys)
+    thread = threading.Thread(target=server.run, args=(over.is_set,))
+    thread.start()
+    try:
+        yield address, server
+    finally:
+        over.set()
+        thread.join()
+        server.close()
+
+
+def test_a_gait_walks_in_process_as_it_is_deployed(gait):
+    robot, parameters = gait
+    walked = drive(SimulatedLink(SimulatedRobot(robot, robot, seed=1)), parameters, 3)
+    assert walked.ended == "time"
+    assert walked.ahead == pytest.approx(deploy(robot, parameters, seconds=3, seed=1).walk.ahead, rel=0.02)
+
+
+def test_a_gait_that_sees_gets_what_it_was_trained_on():
+    robot = find_robot("ant")
+    parameters = 0.3 * np.random.default_rng(2).standard_normal(robot.controller.parameter_count)
+    link, seen = SimulatedLink(SimulatedRobot(robot, robot, seed=1)), []
+    drive(link, parameters, 0.3, lambda moment: seen.append(moment.action))
+    commands = deploy(robot, parameters, seconds=0.3, seed=1).commands
+    np.testing.assert_allclose(seen[:6], commands[:6], atol=2e-3)
+    with pytest.raises(InvalidValueError, match="without odometry"):
+        drive(SimulatedLink(SimulatedRobot(robot, robot, odometry=False)), parameters, 1)
+
+
+def test_a_gait_walks_over_the_link(gait, tmp_path):
+    robot, parameters = gait
+    with (
+        serving(robot, keys=tmp_path) as (address, server),
+        RemoteLink(robot, address, keys=tmp_path) as link,
+    ):
+        walked = drive(link, parameters, 2)
+        with pytest.raises(LinkError, match="no robot answers"):
+            RemoteLink(robot, address, patience=0.3)  # without the keys
+        assert link.pose() is not None
+        assert link.clock() == pytest.approx(2, abs=0.3)
+    alone = drive(SimulatedLink(SimulatedRobot(robot, robot)), parameters, 2)
+    assert walked.ended == "time"
+    assert walked.ahead > 0.7 * alone.ahead
+    assert server.timing.refused == 0
+
+
+def test_the_robot_damps_itself_when_commands_are_late(gait):
+    robot, _ = gait
+    with serving(robot, odometry=False) as (address, _), RemoteLink(robot, address) as link:
+        modes = []
+        for _ in range(3):
+            link.act(np.zeros(robot.action_dim))
+            modes.append(link.observe().mode)
+        assert "driven" in modes
+        assert link.pose() is None
+        states = [link.observe() for _ in range(8)]
+        assert states[-1].mode == "damping"
+        assert next(i for i, state in enumerate(states) if state and state.mode == "damping") <= 3
+        link.act(np.zeros(robot.action_dim))
+        time.sleep(3 * robot.control_step)
+        assert link.observe() is not None
+
+
+def test_a_lost_robot_ends_the_drive(gait):
+    robot, parameters = gait
+    with serving(robot) as (address, server):
+        link = RemoteLink(robot, address)
+        server._pub.unbind(f"tcp://127.0.0.1:{int(address.rpartition(':')[2]) + 1}")
+        with link, pytest.raises(LinkError, match=r"no state came|silent|tells no states"):
+            drive(link, parameters, 20)
+
+
+def test_lossy_links_are_survived(gait):
+    robot, parameters = gait
+    with serving(robot) as (address, server), RemoteLink(robot, address) as link:
+        rng, send, receive = random.Random(1), link._push.send, link.observe
+        link._push = type("Lossy", (), {"send": lambda _self, *args: rng.random() < 0.05 or send(*args)})()
+
+        def observe():
+            time.sleep(rng.uniform(0, 0.01))
+            state = receive()
+            return None if rng.random() < 0.05 else state
+
+        link.observe = observe
+        walked = drive(link, parameters, 3)
+        assert walked.ended == "time"
+        assert walked.ahead > 0.3
+    assert server.timing.damped < 40
+
+
+def test_wrong_ends_are_told(gait):
+    robot, _ = gait
+    address = f"tcp://127.0.0.1:{free_port()}"
+    with pytest.raises(LinkError, match="no robot answers"):
+        RemoteLink(robot, address, patience=0.1)
+    with serving(robot) as (taken, _):
+        with pytest.raises(LinkError, match="is another one, 'hexapod', than the gait's, 'ant'"):
+            RemoteLink(find_robot("ant"), taken)
+        with pytest.raises(InvalidValueError, match="nothing can listen"):
+            RobotServer(SimulatedRobot(robot, robot), taken)
+    for wrong in ("127.0.0.1:6000", "tcp://127.0.0.1:99", "ipc://robot", "tcp://:6000"):
+        with pytest.raises(InvalidValueError, match="must be tcp://HOST:PORT"):
+            RemoteLink(robot, wrong)
+    with pytest.raises(InvalidValueError, match="can be reached by others"):
+        RemoteLink(robot, "tcp://192.168.1.7:6000")
+    with pytest.raises(InvalidValueError, match="can be reached by others"):
+        RobotServer(SimulatedRobot(robot, robot), "tcp://0.0.0.0:6000")
+
+
+def test_garbage_for_an_answer_is_told(gait):
+    robot, _ = gait
+    port = free_port()
+    with zmq.Context() as context, context.socket(zmq.REP) as answering:
+        answering.bind(f"tcp://127.0.0.1:{port + 2}")
+
+        def answer():
+            answering.recv()
+            answering.send(b"{\xff")
+
+        thread = threading.Thread(target=answer)
+        thread.start()
+        with pytest.raises(LinkError, match="is no robot"):
+            RemoteLink(robot, f"tcp://127.0.0.1:{port}")
+        thread.join()
+
+
+def test_only_one_computer_drives(gait):
+    robot, _ = gait
+    with serving(robot) as (address, server), RemoteLink(robot, address) as link:
+        link.act(np.zeros(robot.action_dim))
+        link.observe()
+        link.observe()
+        with pytest.raises(LinkError, match="another computer drives"):
+            RemoteLink(robot, address)
+        link._session = "0" * 32
+        link.act(np.ones(robot.action_dim))
+        link.observe()
+        link.observe()
+    assert server.timing.refused
+
+
+def mutated(message, rng):
+    data = bytearray(message)
+    for _ in range(rng.randint(1, 4)):
+        at = rng.randrange(len(data))
+        end = min(at + rng.randint(1, 9), len(data))
+        data[at:end] = rng.choice(
+            [b"", bytes([rng.randrange(256)]), b"NaN", b"1e999", b"-1", b"null", b"[", data[:20], b'"q":0,']
+        )
+    return bytes(data)
+
+
+def test_ten_thousand_mutated_messages_do_no_harm(gait):
+    robot, _ = gait
+    face, rng = Interface.of(robot), random.Random(1)
+    simulated = SimulatedRobot(robot, robot)
+    server = RobotServer(simulated, f"tcp://127.0.0.1:{free_port()}")
+    server._session = "s"
+    commands = motor_commands(face, np.zeros(robot.action_dim))
+    known = [
+        (Command, encode(Command(session="s", seq=7, motor_cmd=commands))),
+        (State, encode(simulated.state(1, "ready", 0))),
+        (Hello, encode(Hello(protocol=1, robot="hexapod", joints=("a",), session="s"))),
+    ]
+    refused = 0
+    try:
+        for i in range(10_000):
+            kind, message = known[i % 3]
+            try:
+                found = decode(kind, mutated(message, rng))
+                assert not re.search(r"\b(nan|inf)\b", found.model_dump_json().lower())
+                if kind is Command:
+                    server._check(found)
+            except InvalidValueError:
+                refused += 1
+    finally:
+        server.close()
+    assert 8000 < refused < 10_000
+
+
+def test_damping_has_no_stiffness(gait):
+    for command in damping_commands(Interface.of(gait[0])):
+        assert (command.mode, command.kp, command.tau) == (0, 0, 0)
+        assert command.kd > 0
+
+
+def test_a_log_that_was_cut_off_can_be_read(gait, tmp_path):
+    from mcap.stream_reader import StreamReader
+    from mcap_ros2.decoder import DecoderFactory
+
+    robot, parameters = gait
+    names = robot.description.joints, tuple(robot.description.feet)
+    log, moments = McapLog(tmp_path / "walk.mcap", *names, gait="best"), []
+    link = SimulatedLink(SimulatedRobot(robot, robot))
+    drive(link, parameters, 3, lambda moment: (moments.append(moment), log.write(Reading.of(moment))))
+    cut = (tmp_path / "walk.mcap").read_bytes()  # nothing was closed
+    assert len(cut) > 65_536
+    log.close()
+    assert [
+        m.position for m in decoded(tmp_path / "walk.mcap", "/joint_states", StreamReader, DecoderFactory)
+    ] == [[motor.q for motor in moment.state.motor_state] for moment in moments]
+    (tmp_path / "cut.mcap").write_bytes(cut)
+    steps = decoded(tmp_path / "cut.mcap", "/control_step", StreamReader, DecoderFactory)
+    assert 10 < len(steps) <= len(moments)
+    np.testing.assert_allclose(steps[3].action, moments[3].action)
+
+
+def decoded(path, topic, reader, factory):
+    from mcap.exceptions import McapError
+
+    channels, schemas, found, decoders = {}, {}, [], factory()
+    with path.open("rb") as file:
+        try:
+            for record in reader(file).records:
+                name = type(record).__name__
+                if name == "Schema":
+                    schemas[record.id] = record
+                elif name == "Channel":
+                    channels[record.id] = record
+                elif name == "Message" and channels[record.channel_id].topic == topic:
+                    schema = schemas[channels[record.channel_id].schema_id]
+                    found.append(decoders.decoder_for("cdr", schema)(record.data))
+        except (McapError, EOFError, struct.error):  # where it was cut off
+            pass
+    return found
