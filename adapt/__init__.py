@@ -4,6 +4,7 @@
 * `records`: what passes between the others; `expectations`: what may be wrong, and what gaits then do.
 * `rehearsal/`: every gait under every damage of a library; `self_model/`: faults fitted to what trials show.
 * `selectors/`: ways of choosing the next controller to try.
+* `mission/`: a robot that walks to goals, breaks, notices and walks on, without resets.
 * `recovery`: the trial loop, from a repertoire and a damage to a controller that works again; `confirmation`,
   `oracle`, `report`: what it needs.
 """

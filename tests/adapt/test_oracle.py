@@ -9,6 +9,7 @@ import pytest
 from adapt.oracle import EPISODES, FINAL_EPISODES, FINALISTS, find_oracle, true_objectives
 from repertoire.evaluation.evaluator import Evaluator
 from repertoire.repertoire import Repertoire
+from robots.robot import load_robot
 from robots.simulation.episodes import Episodes
 from tests.adapt.rehearsal.small import small_repertoire
 
@@ -28,7 +29,7 @@ class MadeUp:
         self.calls.append((rows, np.array(seeds)))
         objectives = np.where(rows == 3, 1.0, 0.1)
         objectives[(rows == 4) & (seeds == self.calls[0][1][0])] = 3.0
-        return replace(Episodes.unknown(len(seeds), 4), objectives=objectives)
+        return replace(Episodes.unknown(len(seeds), load_robot("ant")), objectives=objectives)
 
     def close(self) -> None:
         pass

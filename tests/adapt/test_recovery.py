@@ -100,7 +100,7 @@ class FakeSimulation:
         objectives[diverged] = np.nan
         n = len(seeds)
         return dataclasses.replace(
-            Episodes.unknown(n, 4),
+            Episodes.unknown(n, load_robot("ant")),
             objectives=objectives,
             steps=np.full(n, 7),
             fell=(parameters[:, 0] == 3) | diverged,

@@ -1,0 +1,153 @@
+"""`Diagnosis`: what a robot finds out from trials on the way, and what it then expects of its gaits."""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from adapt.damage.damage import Damage
+from adapt.damage.text import damage_from
+from adapt.mission.world import Stretch
+from adapt.objective import find_objective
+from adapt.records import TRUSTED, Outcome, RefinedGait, diagnosis_words
+from adapt.rehearsal.table import Table
+from adapt.relearning.relearner import Relearner
+from adapt.selectors.catalogue import SelectorEntry, make_selector
+from adapt.selectors.multi_prior.multi_prior import UNKNOWN, MultiPrior
+from adapt.selectors.selector import Context, Prior, Selector
+from adapt.self_model.twin import RefinementSettings, Thinking, Twin
+from repertoire.execution.resources import one_blas_thread
+from repertoire.repertoire import Repertoire
+from robots.simulation.evidence import evidence_of
+
+_LISTED = 200  # gaits that are simulated on what is believed: so many by what is expected of them ...
+_TURNING = 60  # ... and so many of those that turn most to either side
+_TRIALS = 100  # of a mission, more than it ever makes
+
+
+class Belief(NamedTuple):
+    """What the robot believes after a trial.
+
+    Attributes:
+        damage: the most probable cause that can be simulated.
+        causes: the likeliest ones with their probabilities.
+        words: the same in a line.
+        episodes: that were simulated to find out.
+        trusted: whether the cause explains enough to refine gaits on it.
+    """
+
+    damage: Damage
+    causes: dict[str, float]
+    words: str
+    episodes: int
+    trusted: bool
+
+
+class Diagnosis:
+    """Finds out what is wrong, by a selector that begins anew when something else breaks.
+
+    Args:
+        repertoire: of the whole robot.
+        entry: the selector.
+        table: the repertoire's rehearsal, if there is one.
+        healthy: where each gait leads in an episode on the whole robot, (k, 3), see `Outcomes.predicted`.
+        falls: whether it falls there, (k,) bool.
+        episodes: that the selector simulates after each trial.
+        seed: from which every random number derives.
+        threads: of the simulation.
+
+    Attributes:
+        thinking: with what the selector thinks, and what it is after.
+    """
+
+    def __init__(
+        self,
+        repertoire: Repertoire,
+        entry: SelectorEntry,
+        table: Table | None,
+        *,
+        healthy: np.ndarray,
+        falls: np.ndarray,
+        episodes: int,
+        seed: int,
+        threads: int | None,
+    ) -> None:
+        ahead = np.where(falls, -np.inf, healthy[:, 0])
+        aim = find_objective("progress", repertoire, float(ahead.max()))
+        self.thinking = Thinking(repertoire, None, episodes, objective=aim, threads=threads)
+        self._repertoire, self._entry, self._seed = repertoire, entry, seed
+        self._table, self._aim, self._turns = table and aim.of_table(table), aim, healthy[:, 2]
+        objectives = np.maximum(ahead, aim.least) if aim.name == "progress" else repertoire.gaits.objectives
+        self._prior = Prior(objectives, repertoire.gaits.measures, aim.least)
+        self._selector: Selector | None = None
+        self._begun = self._searches = 0
+
+    def renew(self) -> None:
+        """Begin anew: something else may have happened."""
+        self._selector = None
+
+    def learn(self, trial: Stretch) -> Belief:
+        """Take in a trial from where the robot stood."""
+        selector = self._selector = self._selector or self._new()
+        thinks = self._entry.thinks
+        outcome = Outcome(
+            objective=float(self._aim.of(trial.episodes)[0]),
+            fell=trial.fell,
+            evidence=evidence_of(trial.episodes, self._repertoire.robot)[0],
+            trace=trial.trace if thinks else np.empty((0, 0)),
+        )
+        with one_blas_thread():
+            selector.tell(trial.row, outcome)
+        causes, thought = selector.diagnosis(), selector.thought()
+        text = next((text for text, _ in causes if text != UNKNOWN), "healthy")
+        return Belief(
+            damage_from(text),
+            dict(causes[:5]),
+            diagnosis_words(causes),
+            thought.episodes if thought else 0,
+            thought is None or thought.explained >= TRUSTED,
+        )
+
+    def promising(self) -> list[int]:
+        """Gaits worth simulating on what is believed: the best, and of the better half those that turn."""
+        assert self._selector is not None
+        order = np.argsort(-self._selector.predicted, kind="stable")
+        half = order[: max(_LISTED, len(order) // 2)]
+        turning = half[np.argsort(self._turns[half], kind="stable")]
+        return [int(row) for row in (*order[:_LISTED], *turning[:_TURNING], *turning[-_TURNING:])]
+
+    def risk(self, rows: list[int]) -> np.ndarray:
+        """Probability that each of some gaits falls in an episode, (n,)."""
+        known = self._selector.fall_probability if isinstance(self._selector, MultiPrior) else ()
+        return np.array([float(known[row]) if row < len(known) else 0.0 for row in rows])
+
+    def refine(self, damage: Damage, rows: list[int], settings: RefinementSettings) -> RefinedGait | None:
+        """Search for a better gait on what is believed; None if none is found.
+
+        Args:
+            damage: that is believed.
+            rows: of gaits to start from, the most promising one first.
+            settings: of the search.
+        """
+        twin = Twin(
+            Thinking(
+                self._repertoire,
+                None,
+                self.thinking.episodes,
+                objective=self._aim,
+                refinement=settings,
+                threads=self.thinking.threads,
+            )
+        )
+        self._searches += 1
+        return Relearner(twin, seed=self._seed + self._searches).refine([(damage, 1.0)], rows)
+
+    def _new(self) -> Selector:
+        self._begun += 1
+        context = Context(
+            self._prior,
+            trials=_TRIALS,
+            seed=self._seed + self._begun,
+            table=self._table,
+            thinking=self.thinking if self._entry.thinks else None,
+        )
+        return make_selector(self._entry, context)

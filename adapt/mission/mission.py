@@ -1,0 +1,371 @@
+"""`Mission`: a robot walks to goals, breaks, notices, finds out what is wrong, and walks on."""
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+
+from adapt.damage.damage import Combination, Damage
+from adapt.mission.diagnosis import Diagnosis
+from adapt.mission.events import Event
+from adapt.mission.monitor import THRESHOLD, Monitor
+from adapt.mission.outcomes import Outcomes
+from adapt.mission.plan import Change, Plan
+from adapt.mission.planner import Choice, choose_gait
+from adapt.mission.pose import Pose
+from adapt.mission.result import MissionResult
+from adapt.mission.world import Stretch, World
+from adapt.records import RefinedGait
+from adapt.rehearsal.table import Table
+from adapt.selectors.catalogue import choose_selector
+from adapt.self_model.twin import EPISODES, RefinementSettings, Thinking, Twin
+from repertoire.repertoire import Repertoire
+from robots.errors import InvalidValueError
+
+RATE = 20_000  # control steps that a core simulates in a second: what thinking costs on the mission's clock
+_PAUSE = 0.5  # [s] to settle
+_AHEAD = 900.0  # [m] where a robot without a goal walks to
+_FRESH = 2  # stretches after a diagnosis, up to which a surprise is about the same damage
+_DOUBT = 0.5  # share of the monitor's threshold up to which a trial went as expected
+_STUMBLE = 0.3  # by which a stumble makes a gait's next fall more probable
+_PATH = 5  # control steps between two places of a path in the log
+
+
+class Mission:
+    """One mission, from the first step to the last; iterate over it for its events.
+
+    The robot is told nothing of what happens to it. It plans stretches of some seconds by where gaits lead on
+    the model that it believes in, see `Outcomes`, and watches itself, see `Monitor`. After a fall or an alarm
+    it tries its gait once more from where it stands, and a selector finds out what is wrong. From then on it
+    believes in that: it simulates gaits on the new model, plans with these, and refines better ones while it
+    walks. What surprises it soon afterwards is further evidence.
+
+    Thinking takes time: the clock runs on, by the control steps that were simulated and the cores that the
+    robot has, so that a mission is the same on every machine. A robot of servos stands meanwhile, another one
+    goes on with its gait. What can be prepared before the mission costs nothing of it: the healthy gaits'
+    outcomes and what the monitor takes to be usual for them.
+
+    Args:
+        repertoire: of the whole robot.
+        plan: goals and what happens.
+        table: the repertoire's rehearsal, if there is one.
+        seed: from which every random number derives.
+        episodes: that the selector simulates after each trial.
+        refinement: episodes of a search for a better gait; 0 for none.
+        cores: that the robot has to think with.
+        selector: what finds out what is wrong; one that thinks, or `rehearsed`.
+        threads: of the simulation; all cores by default. The mission does not depend on it.
+        on_step: called with the world after every control step.
+
+    Attributes:
+        repertoire, plan, seed: the same.
+        latest: event, None before the first.
+
+    Raises:
+        InvalidValueError: the repertoire is empty, its robot cannot turn, or an argument is wrong.
+    """
+
+    def __init__(
+        self,
+        repertoire: Repertoire,
+        plan: Plan,
+        *,
+        table: Table | None = None,
+        seed: int = 1,
+        episodes: int = EPISODES,
+        refinement: int = RefinementSettings.episodes,
+        cores: int = 2,
+        selector: str | None = None,
+        threads: int | None = None,
+        on_step: Callable[[World], None] = lambda _: None,
+    ) -> None:
+        if not len(repertoire.elites):
+            raise InvalidValueError("the repertoire is empty: there is no gait to walk with")
+        self.repertoire, self.plan, self.seed = repertoire, plan, seed
+        self._episodes, self._cores = episodes, cores
+        self._refinement = RefinementSettings(refinement) if refinement else None
+        self._entry = choose_selector(selector, table)
+        self._table, self._threads, self._on_step = table, threads, on_step
+        robot = repertoire.robot
+        self._twin = Twin(Thinking(repertoire, None, episodes, threads=threads))
+        self._monitor = Monitor(self._twin, robot, seed=seed)
+        self._outcomes = Outcomes(self._twin, repertoire.gaits.measures, damage=Combination(), seed=seed)
+        self._steers = (
+            any("bearing" in name for name in robot.observation_names) and robot.controller.closed_loop
+        )
+        self._events: list[Event] = []
+        self.latest: Event | None = None
+        self._since = 0  # stretches since the last diagnosis
+        self._stumbles: set[int] = set()  # gaits that fell since the last diagnosis
+        self._coming: tuple[float, RefinedGait] | None = None  # and from when on there is time to use it
+        self._counts = {"fall": 0, "assistance": 0, "trial": 0, "alarm": 0}
+        self._thought, self._reached = 0.0, 0
+        self._row = 0
+        self._world = World(
+            robot, plan.changes, seed=seed, on_change=self._note_change, on_step=lambda: on_step(self._world)
+        )
+
+    def __iter__(self) -> Iterator[Event]:
+        for _ in self._run():
+            yield from self._events
+            self._events.clear()
+
+    @property
+    def result(self) -> MissionResult:
+        """How it went so far."""
+        counts = self._counts
+        return MissionResult(
+            reached=self._reached,
+            goals=len(self.plan.goals),
+            seconds=self._world.clock,
+            distance=Pose().distance(self._world.pose),
+            falls=counts["fall"],
+            assistances=counts["assistance"],
+            trials=counts["trial"],
+            alarms=counts["alarm"],
+            thinking=self._thought,
+        )
+
+    @property
+    def _over(self) -> bool:
+        done = self.plan.goals and self._reached == len(self.plan.goals)
+        return bool(done) or self._world.clock >= self.plan.seconds - 1e-9
+
+    @property
+    def _goal(self) -> tuple[float, float]:
+        return self.plan.goals[self._reached] if self.plan.goals else (_AHEAD, 0.0)
+
+    def _run(self) -> Iterator[None]:
+        self._prepare()
+        self._tell("start", f"The {self.repertoire.robot.name} sets off.", gaits=len(self.repertoire))
+        yield
+        while not self._over:
+            before = self._world.driving
+            stretch, alarm = self._walk()
+            self._look_around()
+            yield
+            if stretch.fell or alarm:
+                self._respond(stretch)
+            else:
+                self._since += 1
+                going = before == stretch.row
+                self._outcomes.observe(stretch.row, stretch.moved, len(stretch.trace), going=going)
+            self._take_refined()
+            yield
+        self._tell("end", f"The mission is over: {self.result.words}.")
+        yield
+
+    def _prepare(self) -> None:
+        """Simulate every gait on the whole robot, before the mission begins."""
+        self._outcomes.simulate(range(len(self.repertoire)))
+        paths, falls = self._outcomes.predicted(range(len(self.repertoire)))
+        self._diagnosis = Diagnosis(
+            self.repertoire,
+            self._entry,
+            self._table,
+            healthy=paths[:, -1],
+            falls=np.isfinite(falls),
+            episodes=self._episodes,
+            seed=self.seed,
+            threads=self._threads,
+        )
+
+    def _walk(self) -> tuple[Stretch, str | None]:
+        """Walk a stretch towards the goal."""
+        choice, rows = self._plan_stretch()
+        return self._drive("walk", rows[choice.number], choice.samples * self._outcomes.every, choice)
+
+    def _plan_stretch(self) -> tuple[Choice, list[int]]:
+        rows = self._outcomes.rows
+        paths, falls = self._outcomes.predicted(rows, self._world.driving)
+        pose = self._world.pose
+        if self._steers:
+            pose = Pose(pose.x, pose.y, pose.yaw + pose.bearing(self._goal))
+        return (
+            choose_gait(
+                pose,
+                self._goal,
+                paths,
+                falls / self._outcomes.every,
+                risk=self._diagnosis.risk(rows) + [_STUMBLE * (row in self._stumbles) for row in rows],
+                present=rows.index(self._world.driving) if self._world.driving in rows else None,
+                within=self.plan.within,
+                turns=not self._steers,
+            ),
+            rows,
+        )
+
+    def _drive(
+        self, kind: str, row: int, steps: int, choice: Choice | None = None
+    ) -> tuple[Stretch, str | None]:
+        """Drive a gait, and watch; returns the stretch and what was noticed."""
+        world, alarm = self._world, None
+        left = max(1, round((self.plan.seconds - world.clock) / self.repertoire.robot.control_step))
+        self._row = row
+        self._monitor.begin(self._outcomes.damage, row)
+        path: list[list[float]] = []
+        begun = world.clock
+
+        def until(trace: np.ndarray, made: int) -> bool:
+            nonlocal alarm
+            pose = world.pose
+            if made % _PATH == 0:
+                path.append([round(world.clock, 3), *(round(value, 4) for value in pose)])
+            alarm = self._monitor.watch(trace, made)
+            return (alarm is not None and kind == "walk") or self._near(pose)
+
+        towards = world.pose.bearing(self._goal) if self._steers else 0.0
+        parameters = self._twin.solutions([row])[0]
+        stretch = world.drive(row, parameters, min(steps, left), towards=towards, until=until)
+        moved = stretch.moved
+        self._tell(
+            kind,
+            f"{'Tried' if kind == 'trial' else 'Walked with'} gait {row} for {world.clock - begun:.1f} s: "
+            f"{moved.x:.2f} m ahead, {moved.y:.2f} m to the left, turned by {_degrees(moved.yaw)}.",
+            row=row,
+            seconds=round(world.clock - begun, 3),
+            expected=[round(value, 4) for value in choice.moved] if choice else None,
+            moved=[round(value, 4) for value in moved],
+            path=path,
+        )
+        if stretch.fell:
+            self._tell("fall", "The robot fell.")
+        elif alarm and kind == "walk":
+            self._tell("alarm", f"Something is wrong: {alarm}.", sums=self._monitor.sums.round(2).tolist())
+        return stretch, alarm
+
+    def _near(self, pose: Pose) -> bool:
+        return bool(self.plan.goals) and pose.distance(self._goal) <= self.plan.within
+
+    def _look_around(self) -> None:
+        """Note a goal that was reached."""
+        if not self._over and self._near(self._world.pose):
+            goal = self._goal
+            self._reached += 1
+            self._tell("goal", f"Reached the goal at {goal[0]:g},{goal[1]:g}.", goal=list(goal))
+
+    def _respond(self, stretch: Stretch) -> None:
+        """Find out what is wrong after a fall or an alarm, unless all goes as it should after all."""
+        self._get_up(stretch.fell)
+        if stretch.fell and self._outcomes.damage.defects and self._since > _FRESH and not self._stumbles:
+            self._stumbles.add(stretch.row)
+            self._tell("stumble", "It goes on: a robot with this damage may stumble.", row=stretch.row)
+            return
+        row = stretch.row if stretch.row < len(self.repertoire) else self._best_known()
+        self._monitor.calm()
+        trial, _ = self._drive("trial", row, self.repertoire.robot.description.episode_steps)
+        self._look_around()
+        if self._over:
+            return
+        self._get_up(trial.fell)
+        if not trial.fell and self._monitor.highest < _DOUBT * THRESHOLD:
+            self._monitor.trust(self._outcomes.damage, row)
+            self._tell("stumble", "It goes on: the trial went as expected.", row=row)
+        else:
+            if self._since > _FRESH:
+                self._diagnosis.renew()
+            self._learn(trial)
+        self._monitor.calm()
+
+    def _best_known(self) -> int:
+        rows = [row for row in self._outcomes.rows if row < len(self.repertoire)]
+        paths, falls = self._outcomes.predicted(rows)
+        return rows[int(np.argmax(np.where(np.isinf(falls), paths[:, -1, 0], -np.inf)))]
+
+    def _get_up(self, fell: bool) -> None:
+        """Stand, be set upright if that is needed."""
+        if self._world.stands:
+            self._pass(_PAUSE)
+        if not self._world.upright or (fell and not self._world.stands):
+            self._world.set_upright()
+            self._tell("assistance", "The robot is set upright where it lies.")
+            if self._world.stands:
+                self._pass(_PAUSE)
+
+    def _pass(self, seconds: float) -> None:
+        """Let time pass, standing."""
+        self._world.stand(round(seconds / self.repertoire.robot.control_step))
+
+    def _learn(self, trial: Stretch) -> None:
+        """Take in a trial, and believe in what comes out."""
+        before, self._stumbles = self._twin.episodes, set()
+        belief = self._diagnosis.learn(trial)
+        if str(belief.damage) == str(self._outcomes.damage):
+            self._monitor.trust(belief.damage, trial.row)
+        self._outcomes.believe(belief.damage)
+        self._outcomes.simulate(self._diagnosis.promising())
+        episodes = self._twin.episodes - before + belief.episodes
+        self._spend(episodes, f"It believes: {belief.words}.", believed=belief.causes)
+        self._since = 0
+        if belief.trusted:
+            self._refine(belief.damage)
+
+    def _refine(self, damage: Damage) -> None:
+        """Begin to refine a gait on what is believed; it is there once the time for it has passed."""
+        self._coming = None
+        if self._refinement is None or not damage.defects:
+            return
+        if self._world.clock + 2 * self._refinement.episodes * self._per_episode > self.plan.seconds:
+            return
+        rows = [row for row in self._outcomes.rows if row < len(self.repertoire)]
+        paths, _ = self._outcomes.predicted(rows)
+        order = np.argsort(-paths[:, -1, 0], kind="stable")
+        if found := self._diagnosis.refine(damage, [rows[i] for i in order], self._refinement):
+            self._coming = self._world.clock + found.episodes * self._per_episode, found
+
+    def _take_refined(self) -> None:
+        """Walk with what was refined once there was time for it."""
+        if self._coming is None or self._world.clock < self._coming[0]:
+            return
+        _, found = self._coming
+        self._coming = None
+        row = self._twin.add(found.solution)
+        self._outcomes.add(self.repertoire.gaits.measures[found.parent])
+        self._outcomes.simulate([row])
+        self._tell(
+            "relearned",
+            f"While it walked, it refined gait {found.parent}: {found.score:.2f} m in an episode instead of "
+            f"{found.before:.2f} m.",
+            row=row,
+            parent=found.parent,
+            score=found.score,
+            before=found.before,
+        )
+
+    @property
+    def _per_episode(self) -> float:
+        """Seconds that thinking takes for each episode."""
+        return self.repertoire.robot.description.episode_steps / (RATE * self._cores)
+
+    def _spend(self, episodes: int, words: str, **facts: Any) -> None:
+        """Have the clock run on while the robot thinks."""
+        world, step = self._world, self.repertoire.robot.control_step
+        seconds = min(episodes * self._per_episode, self.plan.seconds - world.clock)
+        end = world.clock + seconds
+        fell = False
+        if not world.stands:
+            left = max(1, round(seconds / step))
+            fell = world.drive(self._row, self._twin.solutions([self._row])[0], left).fell
+        self._pass(max(0.0, end - world.clock))
+        self._get_up(fell)
+        self._thought += seconds
+        self._tell(
+            "thought",
+            f"Thought {seconds:.1f} s, {episodes:,} episodes. {words}",
+            seconds=seconds,
+            episodes=episodes,
+            **facts,
+        )
+
+    def _note_change(self, change: Change) -> None:
+        self._tell("change", f"{change.text}, of which the robot is not told.", damage=str(change.damage))
+
+    def _tell(self, kind: str, words: str, **facts: Any) -> None:
+        if kind in self._counts:
+            self._counts[kind] += 1
+        self.latest = Event(round(self._world.clock, 3), kind, words, self._world.pose, facts)
+        self._events.append(self.latest)
+
+
+def _degrees(angle: float) -> str:
+    return f"{np.degrees(angle) + 0.0:.0f} degrees"

@@ -1,0 +1,154 @@
+"""`Monitor`: notices that a gait does not go as it does on the robot that is believed in."""
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from adapt.damage.damage import Damage
+from adapt.self_model.twin import Run, Twin
+from robots.motors import Motors
+from robots.robot import Robot
+from robots.seeds import SeedFamily, derive_seeds
+from robots.simulation.trace import TraceColumns
+
+WINDOW = 1.0  # [s] that a vector of features sums up: the period of the included periodic gaits
+_EPISODES = 6  # of each gait, from which its usual features are known
+_LARGEST = 6.0  # standardised residual beyond which more is no more evidence
+_FLOORS = (0.03, 0.05, 0.03, 0.03, 0.08)  # [rad, N m, rad, m, share] by which features may always differ
+ALLOWANCE = 1.5  # of the sums: standard deviations by which a window may exceed the usual for nothing
+THRESHOLD = 16.0  # of the sums, at which the monitor gives the alarm
+_MOST = 10.0  # standard deviations that a window counts at most: no single one gives the alarm
+_LEAST_SCALE = 0.15
+
+
+@dataclass(frozen=True, eq=False)
+class _Usual:
+    """How a gait usually goes: means and scales of the features and of both statistics."""
+
+    mean: np.ndarray
+    scale: np.ndarray
+    levels: np.ndarray  # (2, 2): mean and standard deviation of each statistic
+
+
+class Monitor:
+    """Sums up by how much windows of a trace differ from what the gait usually does.
+
+    Each half second the features of the last second, which is a cycle of the included periodic gaits, are
+    standardised by the gait's own episodes on the model that is believed. Two statistics of the residuals,
+    their robust mean over all features and that of the worst joint, drive two one-sided cumulative sums
+    (Page 1954): S ← max(0, S + min(z, 10) - 1.5), where z is the statistic in standard deviations of its own.
+    The alarm is given where one reaches 16. A second after a change of gait nothing counts.
+
+    Args:
+        twin: runs the episodes.
+        robot: whole.
+        seed: from which their seeds derive.
+    """
+
+    def __init__(self, twin: Twin, robot: Robot, *, seed: int) -> None:
+        self._twin, self._seed = twin, seed
+        self._columns, self._motors = (
+            TraceColumns.of(robot),
+            Motors.of(robot.physics, robot.description.joints),
+        )
+        self._middle = robot.joint_ranges.mean(axis=1)
+        self._half = np.diff(robot.joint_ranges)[:, 0] / 2
+        self._joints, self._feet = robot.action_dim, len(robot.description.feet)
+        self._servos = self._motors.servos
+        self._window = max(2, round(WINDOW / robot.control_step))
+        self._known: dict[tuple[str, int], _Usual | None] = {}
+        self._usual: _Usual | None = None
+        self._sums, self._highest = np.zeros(2), 0.0
+
+    @property
+    def sums(self) -> np.ndarray:
+        """The cumulative sums, of all features and of the worst joint, (2,)."""
+        return self._sums.copy()
+
+    @property
+    def highest(self) -> float:
+        """The highest that a sum has been since `calm`."""
+        return self._highest
+
+    def calm(self) -> None:
+        """Forget what was noticed."""
+        self._sums[:], self._highest = 0, 0.0
+
+    def begin(self, damage: Damage, row: int) -> None:
+        """Watch a gait from now on, on a robot with this damage."""
+        key = (str(damage), row)
+        if key not in self._known:
+            self._known[key] = self._learn(damage, row)
+        self._usual = self._known[key]
+
+    def trust(self, damage: Damage, row: int) -> None:
+        """Expect twice as much variety of a gait from now on: its alarm was a false one."""
+        if usual := self._known.get((str(damage), row)):
+            levels = usual.levels * np.array([[1.0], [2.0]])
+            self._known[str(damage), row] = replace(usual, levels=levels)
+
+    def watch(self, trace: np.ndarray, made: int) -> str | None:
+        """Look at a stretch whose trace has so many rows; what is unusual, in words, or None."""
+        late = made - self._window  # the first cycle after a change of gait is none of either
+        if self._usual is None or late < self._window // 2 or late % (self._window // 2):
+            return None
+        z = self._statistics(self._features(trace[made - self._window : made]), self._usual)
+        mean, deviation = self._usual.levels
+        self._sums = np.maximum(0, self._sums + np.minimum((z - mean) / deviation, _MOST) - ALLOWANCE)
+        self._highest = max(self._highest, float(self._sums.max()))
+        if self._sums.max() < THRESHOLD:
+            return None
+        return ("the whole robot moves", "a joint moves")[
+            int(np.argmax(self._sums))
+        ] + " otherwise than usual"
+
+    def _learn(self, damage: Damage, row: int) -> _Usual | None:
+        """How a gait usually goes; None if it hardly stays up."""
+        seeds = derive_seeds(self._seed, SeedFamily.MISSION, 0, _EPISODES, row)
+        episodes = self._twin.run([Run(damage, row, int(seed)) for seed in seeds], traced=True)
+        assert episodes.traces is not None
+        half = self._window // 2
+        windows = [
+            trace[end - self._window : end]
+            for trace in episodes.traces
+            for end in range(self._window + half, len(trace) + 1, half)
+        ]
+        if len(windows) < _EPISODES:
+            return None
+        found = np.array([self._features(window) for window in windows])
+        floors = np.repeat(_FLOORS, self._widths)
+        usual = _Usual(found.mean(axis=0), np.hypot(found.std(axis=0), floors), np.array([[0.0], [1.0]]))
+        z = np.array([self._statistics(features, usual) for features in found])
+        levels = np.stack([z.mean(axis=0), np.maximum(z.std(axis=0), _LEAST_SCALE)])
+        return _Usual(usual.mean, usual.scale, levels)
+
+    @property
+    def _widths(self) -> tuple[int, ...]:
+        return 2 * self._joints, 2 * self._joints, 4, 3, self._feet
+
+    def _features(self, window: np.ndarray) -> np.ndarray:
+        """Features of a window, (e,): joints, torques, attitude, progress, contacts."""
+        at = self._columns
+        rows = window.astype(np.float64)
+        angle = self._middle + self._half * rows[:, at.angle : at.torque]
+        error = angle - np.where(self._servos, self._motors.targets(rows[:, : at.angle]), 0.0)
+        torque = rows[:, at.torque : at.attitude]
+        attitude = rows[:, at.attitude : at.attitude + 2]
+        dx, dy = rows[-1, at.position : at.position + 2] - rows[0, at.position : at.position + 2]
+        start, end = rows[0, at.attitude + 2], rows[-1, at.attitude + 2]
+        turned = np.mod(end - start + np.pi, 2 * np.pi) - np.pi
+        ahead = np.cos(start) * dx + np.sin(start) * dy
+        aside = np.cos(start) * dy - np.sin(start) * dx
+        return np.concatenate([
+            error.mean(axis=0), error.std(axis=0),
+            torque.mean(axis=0), torque.std(axis=0),
+            attitude.mean(axis=0), attitude.std(axis=0),
+            [ahead, aside, turned],
+            rows[:, at.contact : at.contact + self._feet].mean(axis=0),
+        ])  # fmt: skip
+
+    def _statistics(self, features: np.ndarray, usual: _Usual) -> np.ndarray:
+        """Mean residual of all features, and of the worst joint, (2,)."""
+        residuals = np.minimum(abs(features - usual.mean) / usual.scale, _LARGEST)
+        of_joints = residuals[: 4 * self._joints].reshape(4, self._joints).mean(axis=0)
+        return np.array([residuals.mean(), of_joints.max()])

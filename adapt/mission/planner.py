@@ -1,0 +1,114 @@
+"""`choose_gait`: which gait to walk with next, and for how long, to be soon at a goal."""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from adapt.mission.outcomes import SAMPLE
+from adapt.mission.pose import Pose
+
+_FALL = 5.0  # seconds that a fall costs
+_SWITCH = 0.5  # seconds that a change of gait costs
+_USUAL = 0.8  # of the fastest gaits' speed and turning rate, which the rest of the way is taken to have
+_SHORTEST = 4  # samples of a stretch that does not end at the goal
+_DEPTH = 3  # stretches that are looked ahead
+_WIDTH = 32  # of the search: ways that are followed further
+
+
+class Choice(NamedTuple):
+    """What to do next.
+
+    Attributes:
+        number: of the candidate.
+        samples: length of the stretch in samples of its path.
+        moved: where that leads, in the robot's frame.
+        seconds: that the whole way is expected to take [s].
+    """
+
+    number: int
+    samples: int
+    moved: Pose
+    seconds: float
+
+
+def choose_gait(
+    pose: Pose,
+    goal: tuple[float, float],
+    paths: np.ndarray,
+    falls: np.ndarray,
+    *,
+    risk: np.ndarray,
+    present: int | None,
+    within: float,
+    turns: bool,
+) -> Choice:
+    """The first of the stretches that lead to a goal in the least time, by a beam search.
+
+    Three stretches are looked ahead, of which the 32 best beginnings are followed. What is left after them is
+    taken to be walked and turned somewhat slower than the fastest gaits do:
+
+        time = distance / speed + |bearing| / rate
+
+    Without looking ahead, a robot could walk round and round a goal that it does not see before it.
+
+    Args:
+        pose: of the robot.
+        goal: place [m].
+        paths: of the candidates, (n, t, 3), see `Outcomes.predicted`.
+        falls: samples until each falls, (n,).
+        risk: probability that a whole path ends in a fall that is not foreseen, (n,).
+        present: number of the candidate that the robot walks with, if it is one.
+        within: distance at which the goal is reached [m].
+        turns: whether gaits turn the robot; otherwise they steer themselves.
+    """
+    n, t = paths.shape[:2]
+    seconds = SAMPLE * np.arange(1, t + 1)
+    walked = np.linalg.norm(paths[:, -1, :2], axis=1)
+    speed = max(_USUAL * float(np.percentile(walked, 99)) / seconds[-1], 1e-3)
+    rate = max(_USUAL * float(np.percentile(abs(paths[:, -1, 2]), 99)) / seconds[-1], 1e-2)
+    fallen = np.arange(1, t + 1) >= falls[:, None]
+    price = seconds + _FALL * (fallen + risk[:, None] * seconds / seconds[-1])
+    starts, spent, firsts = np.array([pose]), np.zeros(1), np.full(1, -1)
+    latest = np.full(1, -1)
+    best = np.inf, 0  # time of the whole way, and where it begins: candidate and sample in one number
+    for depth in range(_DEPTH):
+        ends = _ends(starts, paths)  # (m, n, t, 3)
+        away = np.array(goal) - ends[..., :2]
+        distance = np.linalg.norm(away, axis=-1)
+        reached = (np.minimum.accumulate(distance, axis=2) <= within) & ~fallen
+        bearing = np.arctan2(away[..., 1], away[..., 0]) - ends[..., 2]
+        bearing = abs(bearing - 2 * np.pi * np.rint(bearing / (2 * np.pi))) if turns else 0.0
+        left = np.maximum(distance - within, 0) / speed + bearing / rate
+        cost = spent[:, None, None] + price
+        before = latest if depth else np.array([-1 if present is None else present])
+        cost = cost + _SWITCH * (np.arange(n) != before[:, None])[:, :, None]
+        total = np.where(reached, cost, cost + left)
+        total[..., : _SHORTEST - 1] = np.where(reached, total, np.inf)[..., : _SHORTEST - 1]
+        order = np.argsort(total, axis=None, kind="stable")[:_WIDTH]
+        order = order[np.isfinite(total.reshape(-1)[order])]
+        begun = order % (n * t) if depth == 0 else firsts[order // (n * t)]
+        arrived = reached.reshape(-1)[order]
+        leaves = arrived if depth < _DEPTH - 1 else np.ones(len(order), np.bool_)
+        ways = zip(total.reshape(-1)[order[leaves]], begun[leaves], strict=True)
+        best = min([best, *((float(value), int(first)) for value, first in ways)])
+        order, firsts = order[~arrived], begun[~arrived]
+        if not len(order) or cost.flat[order].min() >= best[0]:
+            break
+        starts, spent = ends.reshape(-1, 3)[order], cost.reshape(-1)[order]
+        latest = order % (n * t) // t
+    number, sample = divmod(best[1], t)
+    return Choice(number, sample + 1, Pose(*(float(value) for value in paths[number, sample])), best[0])
+
+
+def _ends(starts: np.ndarray, paths: np.ndarray) -> np.ndarray:
+    """Poses along paths that begin at some poses, (m, n, t, 3)."""
+    c, s = (wave(starts[:, 2])[:, None, None] for wave in (np.cos, np.sin))
+    x, y, yaw = np.moveaxis(paths, 2, 0)
+    return np.stack(
+        [
+            starts[:, 0, None, None] + c * x - s * y,
+            starts[:, 1, None, None] + s * x + c * y,
+            starts[:, 2, None, None] + yaw,
+        ],
+        axis=-1,
+    )

@@ -1,0 +1,77 @@
+"""Picture of a mission: its path, and what happened when."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.patches import Circle
+
+from adapt.mission.events import Event
+from adapt.mission.plan import Plan
+from repertoire.palette import BLUE, GREEN, ORANGE, PURPLE, QUIET, SKY, VERMILION
+from repertoire.plots import save_figure
+
+_MARKS = {
+    "change": ("X", VERMILION, "damage or repair"),
+    "alarm": ("^", ORANGE, "alarm"),
+    "fall": ("v", VERMILION, "fall"),
+    "assistance": ("s", PURPLE, "set upright"),
+    "relearned": ("*", GREEN, "better gait refined"),
+}
+_PHASES = {"walk": (BLUE, "walks"), "trial": (SKY, "tries"), "thought": (ORANGE, "thinks")}
+
+
+def draw_mission(events: Sequence[Event], plan: Plan, title: str, path: Path) -> None:
+    """Draw the path of a mission over the floor and its timeline.
+
+    Raises:
+        InvalidValueError: the path does not end in .png.
+        InvalidFileError: the file cannot be written.
+    """
+    figure = Figure(figsize=(9.0, 6.5), layout="constrained")
+    top, bottom = figure.subplots(2, 1, height_ratios=(5.0, 1.0))
+    _draw_path(top, events, plan)
+    _draw_times(bottom, events)
+    figure.suptitle(title, x=0.01, ha="left", fontsize=11)
+    figure.legend(loc="outside lower left", ncols=5, frameon=False, fontsize=9)
+    save_figure(figure, path)
+
+
+def _draw_path(axes: Axes, events: Sequence[Event], plan: Plan) -> None:
+    for event in events:
+        if places := event.facts.get("path"):
+            color, _ = _PHASES[event.kind]
+            axes.plot([place[1] for place in places], [place[2] for place in places], color=color, lw=1.6)
+    for number, goal in enumerate(plan.goals, 1):
+        axes.add_patch(Circle(goal, plan.within, fill=False, color=GREEN, lw=1.6))
+        axes.annotate(f"goal {number}", goal, color=GREEN, ha="center", va="center", fontsize=8)
+    for kind, (mark, color, label) in _MARKS.items():
+        found = [event.pose for event in events if event.kind == kind]
+        if found:
+            x, y = [pose.x for pose in found], [pose.y for pose in found]
+            axes.plot(x, y, mark, color=color, mec="white", ms=9, ls="", label=label, zorder=3)
+    axes.plot(0, 0, "o", color=QUIET, ms=6)
+    axes.set_aspect("equal", adjustable="datalim")
+    axes.set_xlabel("ahead [m]")
+    axes.set_ylabel("to the left [m]")
+    axes.spines[["top", "right"]].set_visible(False)
+
+
+def _draw_times(axes: Axes, events: Sequence[Event]) -> None:
+    labels = {label for _, label in _PHASES.values()}
+    for event in events:
+        if event.kind in _PHASES:
+            color, label = _PHASES[event.kind]
+            seconds = float(event.facts["seconds"])
+            axes.barh(
+                0, seconds, left=event.time - seconds, color=color, label=label if label in labels else None
+            )
+            labels.discard(label)
+        elif event.kind in _MARKS:
+            mark, color, _ = _MARKS[event.kind]
+            axes.plot(event.time, 0.62, mark, color=color, ms=6)
+    axes.set_yticks([])
+    axes.set_ylim(-0.5, 0.9)
+    axes.set_xlabel("time [s]")
+    axes.spines[["top", "right", "left"]].set_visible(False)

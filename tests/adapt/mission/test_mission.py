@@ -1,0 +1,197 @@
+"""Missions of a small repertoire, from the first step to the last."""
+
+import itertools
+from dataclasses import replace
+from pathlib import Path
+
+import imageio.v3 as imageio
+import numpy as np
+import pytest
+
+import surefoot
+from adapt.damage.damage import Combination
+from adapt.damage.kinds.limbs import Lost
+from adapt.mission.events import Event, read_log
+from adapt.mission.monitor import Monitor
+from adapt.mission.outcomes import Outcomes
+from adapt.mission.pose import Pose
+from adapt.rehearsal.storage import read_table
+from adapt.rehearsal.table import Table
+from adapt.self_model.twin import Run, Thinking, Twin
+from repertoire.repertoire import Repertoire
+from repertoire.storage.files import RunFiles
+from repertoire.storage.repertoires import write_repertoire
+from robots.errors import InvalidValueError
+from robots.motors import Motors
+from robots.simulation.trace import TraceColumns
+from surefoot.shipped import repertoire_path
+
+GAITS = 60
+
+
+@pytest.fixture(scope="module")
+def small() -> tuple[Repertoire, Table]:
+    """Some of the Hexapod's gaits, and what was rehearsed of them."""
+    whole = surefoot.load("hexapod")
+    table = read_table(RunFiles(repertoire_path("hexapod")).rehearsal, whole)
+    good = np.argsort(-table.objectives[:30].mean(axis=0), kind="stable")
+    turns = np.argsort(table.evidence[0, :, table.evidence_names.index("sine of heading")], kind="stable")
+    rows = np.unique([*good[:GAITS], *turns[:10], *turns[-10:]])
+    parts = {
+        name: value[:, rows]
+        for name, value in vars(table).items()
+        if isinstance(value, np.ndarray) and value.shape[:2] == table.objectives.shape
+    }
+    kept = replace(whole, elites=whole.elites.take(rows), specialists=None, spread=None)
+    return kept, replace(table, **parts)
+
+
+def walk(small: tuple[Repertoire, Table], **settings: object) -> tuple[list[Event], surefoot.Mission]:
+    repertoire, table = small
+    mission = surefoot.Mission(
+        repertoire, rehearsal=table, selector="rehearsed", refinement=0, seed=1, **settings
+    )
+    return list(mission), mission
+
+
+def test_a_leg_breaks_under_way_and_the_robot_reaches_its_goal(small: tuple[Repertoire, Table]) -> None:
+    settings = {"goals": [(2.5, 0.5)], "changes": ["left_front:lost@2"], "seconds": 60.0}
+    events, mission = walk(small, **settings)
+    kinds = [event.kind for event in events]
+    assert (kinds[0], kinds[-1]) == ("start", "end")
+    assert all(a.time <= b.time for a, b in itertools.pairwise(events))
+    noticed = next(event.time for event in events if event.kind in ("alarm", "fall"))
+    assert 2.0 < noticed <= 4.0
+    thought = next(event for event in events if event.kind == "thought")
+    assert next(iter(thought.facts["believed"])).startswith("left_front")
+    result = mission.result
+    assert (result.reached, result.goals) == (1, 1)
+    assert events[-1].pose.distance((2.5, 0.5)) <= 0.25
+    assert result.trials == kinds.count("trial") >= 1
+    again, _ = walk(small, **settings, threads=1)
+    assert [event.line() for event in again] == [event.line() for event in events]
+
+
+def test_a_healthy_robot_raises_no_alarm_and_steers(small: tuple[Repertoire, Table]) -> None:
+    events, mission = walk(small, goals=["1.5,0.8", "0.5,1.5"], seconds=90.0)
+    assert mission.result.reached == 2
+    assert not {"alarm", "trial", "thought"} & {event.kind for event in events}
+    walks = [event for event in events if event.kind == "walk"]
+    assert walks[-1].facts["path"]
+    assert events[-1].time < 60
+
+
+def test_time_runs_out(small: tuple[Repertoire, Table]) -> None:
+    events, mission = walk(small, seconds=3.0)
+    assert events[-1].time == pytest.approx(3.0)
+    assert mission.result.distance > 0.5
+    assert "walked" in mission.result.words
+
+
+def test_the_monitor_knows_a_healthy_gait_from_a_damaged_robot(small: tuple[Repertoire, Table]) -> None:
+    repertoire, _ = small
+    twin = Twin(Thinking(repertoire, None, 10))
+    row = int(np.argmax(repertoire.elites.objectives))
+    alarms = {}
+    for name, damage in (("healthy", Combination()), ("lost", Lost("left_middle"))):
+        monitor = Monitor(twin, repertoire.robot, seed=1)
+        monitor.begin(Combination(), row)
+        (trace,) = twin.run([Run(damage, row, 77)], traced=True).traces
+        found = [monitor.watch(trace, made) for made in range(1, len(trace) + 1)]
+        alarms[name] = next(
+            (n * repertoire.robot.control_step for n, alarm in enumerate(found, 1) if alarm), None
+        )
+    assert alarms["healthy"] is None
+    assert alarms["lost"] <= 3.0
+    monitor.calm()
+    assert not monitor.sums.any()
+
+
+def test_the_monitor_reads_errors_of_servos_and_progress_off_a_window(
+    small: tuple[Repertoire, Table],
+) -> None:
+    robot = small[0].robot
+    monitor = Monitor(Twin(Thinking(small[0], None, 10)), robot, seed=1)
+    at, joints = TraceColumns.of(robot), robot.action_dim
+    window = np.zeros((5, at.end), np.float32)
+    window[:, at.angle : at.torque] = 0.5  # of the way from the middle of its range to the end
+    window[:, at.attitude + 2] = np.pi / 2
+    window[-1, at.position + 1] = 0.3  # to the left in the trace is ahead of the robot
+    features = monitor._features(window)
+    low, high = robot.joint_ranges.T
+    targets = Motors.of(robot.physics, robot.description.joints).targets(0.0)
+    assert features[:joints] == pytest.approx(low + 0.75 * (high - low) - targets, abs=1e-6)
+    assert features[4 * joints + 4 : 4 * joints + 7] == pytest.approx([0.3, 0.0, 0.0], abs=1e-6)
+
+
+def test_stretches_correct_what_gaits_like_theirs_are_expected_to_do(small: tuple[Repertoire, Table]) -> None:
+    repertoire, _ = small
+    twin, measures = Twin(Thinking(repertoire, None, 10)), repertoire.gaits.measures
+    outcomes = Outcomes(twin, measures, damage=Combination(), seed=1)
+    outcomes.simulate([0, 1, 2])
+    before, falls = outcomes.predicted([0, 1, 2])
+    assert np.isinf(falls).all()
+    assert before[:, -1, 0] == pytest.approx(repertoire.elites.objectives[:3], abs=0.4)
+    slow = Pose(float(before[0, 3, 0]) - 0.4, float(before[0, 3, 1]), float(before[0, 3, 2]))
+    for _ in range(3):
+        outcomes.observe(0, slow, 4 * outcomes.every, going=False)
+    after, _ = outcomes.predicted([0, 1, 2])
+    assert after[0, 3, 0] == pytest.approx(slow.x, abs=0.06)
+    assert (after[1:, 3, 0] < before[1:, 3, 0] - 0.1).all()
+    assert after[:, :, 1:] == pytest.approx(before[:, :, 1:], abs=1e-6)
+    continued, _ = outcomes.predicted([0], going=0)
+    first, last = (Pose(*before[0, sample]) for sample in (1, 5))
+    corrected = continued[0, 3] - (after[0, 3] - before[0, 3])
+    assert corrected == pytest.approx(last.seen_from(first), abs=1e-6)
+    outcomes.believe(Lost("left_front"))
+    assert outcomes.rows == []
+
+
+def test_the_command_writes_a_log_and_a_picture(small: tuple[Repertoire, Table], run, tmp_path: Path) -> None:
+    file, log, plot = tmp_path / "gaits.h5", tmp_path / "log.jsonl", tmp_path / "path.png"
+    write_repertoire(file, small[0])
+    arguments = ["mission", file, "--goal", "1,0", "--seconds", 20, "--log", log, "--plot", plot]
+    code, out, err = run(*arguments)
+    assert code == 0, err
+    assert "Reached the goal at 1,0" in out
+    facts, events = read_log(log)
+    assert (facts["robot"], events[-1].kind) == ("hexapod", "end")
+    assert plot.stat().st_size > 10_000
+    code, _, err = run(*arguments)
+    assert (code, "exists already" in err) == (2, True)
+
+
+def test_a_film_shows_the_robot_and_its_way(small: tuple[Repertoire, Table], run, tmp_path: Path) -> None:
+    file, video = tmp_path / "gaits.h5", tmp_path / "film.gif"
+    write_repertoire(file, small[0])
+    code, _, err = run("mission", file, "--seconds", 0.6, "--break", "left_front:lost@0.3", "--video", video)
+    assert code == 0, err
+    frames = imageio.imread(video)
+    assert len(frames) in (12, 13)  # 20 a second
+    robot, way = frames[-1][:360, :480], frames[-1][:360, 480:]
+    assert robot.std() > 20
+    blue = (way[:, :, 2].astype(int) - way[:, :, 0] > 80).sum()
+    assert blue > 60
+    assert abs(frames[0][:360, :480].astype(int) - robot).mean() > 1
+
+
+def test_what_the_command_refuses(refused, tmp_path: Path) -> None:
+    refused(
+        [
+            (["hexapod", "--break", "left_front:lost@200"], "does not happen during the mission"),
+            (["hexapod", "--break", "left_front:lost@-1"], "does not happen during the mission"),
+            (["hexapod", "--break", "left_front:lost"], "DAMAGE@SECONDS"),
+            (["hexapod", "--goal", "5"], "X,Y in metres"),
+            (["hexapod", "--goal", "5,1e9"], "at most 1000 m"),
+            (["hexapod", "--selector", "fox"], "unknown selector 'fox'"),
+            (["ant", "--rehearsal", repertoire_path("ant")], "rehearsal"),
+            (["hexapod", "--plot", tmp_path / "no" / "x.png"], "no"),
+        ],
+        "mission",
+    )
+
+
+def test_an_empty_repertoire_is_refused(small: tuple[Repertoire, Table]) -> None:
+    nothing = replace(small[0], elites=small[0].elites.take(np.arange(0)))
+    with pytest.raises(InvalidValueError, match="empty"):
+        surefoot.Mission(nothing)

@@ -1,0 +1,240 @@
+"""What a mission is made of: poses, plans, the world without resets, the planner and the log."""
+
+import math
+from pathlib import Path
+
+import mujoco
+import numpy as np
+import pytest
+
+from adapt.mission.events import Event, header, read_log
+from adapt.mission.outcomes import SAMPLE
+from adapt.mission.plan import Plan, read_changes, read_goal
+from adapt.mission.planner import choose_gait
+from adapt.mission.pose import Pose
+from adapt.mission.world import World
+from robots.errors import InvalidFileError, InvalidValueError, UnknownNameError
+from robots.robot import load_robot
+from robots.simulation.stepper import Stepper
+from robots.simulation.trace import TraceColumns
+
+ROBOT = load_robot("hexapod")
+GAIT = np.random.default_rng(3).uniform(0.2, 0.8, ROBOT.controller.parameter_count).astype(np.float32)
+
+
+def test_a_pose_in_another_frame_and_back() -> None:
+    frame, pose = Pose(1.0, 2.0, math.pi / 2), Pose(1.0, 5.0, math.pi)
+    seen = pose.seen_from(frame)
+    assert seen == pytest.approx((3.0, 0.0, math.pi / 2))
+    assert frame @ seen == pytest.approx(pose)
+    assert frame.distance((1.0, 5.0)) == pytest.approx(3.0)
+    assert frame.bearing((0.0, 2.0)) == pytest.approx(math.pi / 2)
+
+
+def test_what_breaks_adds_up_until_it_is_repaired() -> None:
+    texts = ["left_front:lost@20", "all:weak@0.5@3", "repaired@40", "left_front:dead@50"]
+    changes = read_changes(texts, ROBOT)
+    assert [change.time for change in changes] == [3, 20, 40, 50]
+    damages = [str(change.damage) for change in changes]
+    assert damages == ["all:weak@0.5", "all:weak@0.5+left_front:lost", "healthy", "left_front:dead"]
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("left_front:lost", "DAMAGE@SECONDS"),
+        ("left_front:lost@soon", "DAMAGE@SECONDS"),
+        ("@3", "DAMAGE@SECONDS"),
+        ("left_front:lost@nan", "DAMAGE@SECONDS"),
+        ("left_front:shy@3", "kind of damage"),
+        ("left_first:lost@3", "left_first"),
+    ],
+)
+def test_what_is_no_change(text: str, message: str) -> None:
+    with pytest.raises((InvalidValueError, UnknownNameError), match=message):
+        read_changes([text], ROBOT)
+
+
+def test_a_leg_that_is_lost_does_not_break_again() -> None:
+    with pytest.raises(InvalidValueError, match=r"left_front:dead@9 cannot happen.*after left_front:lost"):
+        read_changes(["left_front:lost@3", "left_front:dead@9"], ROBOT)
+
+
+def test_plans_that_are_refused() -> None:
+    (change,) = read_changes(["left_front:lost@20"], ROBOT)
+    for arguments, message in (
+        (((), 0.2, 10.0, (change,)), "does not happen during the mission"),
+        (((), 0.2, 0.0), "lasts more than 0"),
+        (((), math.nan, 10.0), "must be positive"),
+        ((((math.inf, 0.0),), 0.2, 10.0), "at most 1000 m"),
+        ((((2000.0, 0.0),), 0.2, 10.0), "at most 1000 m"),
+    ):
+        with pytest.raises(InvalidValueError, match=message):
+            Plan(*arguments)
+    for text in ("6", "6,x", "1,2,3"):
+        with pytest.raises(InvalidValueError, match="X,Y in metres"):
+            read_goal(text)
+    assert read_goal("6,-2") == (6.0, -2.0)
+
+
+def test_nothing_depends_on_where_the_robot_stands_and_looks() -> None:
+    moved = []
+    for yaw in (0.0, 2.0):
+        world = World(ROBOT, (), seed=1)
+        world._express(Pose(3.0, -1.0, yaw))  # another frame of the same state ...
+        world._frame = Pose()  # ... taken for the world is another place and heading
+        start = world.pose
+        stretch = world.drive(0, GAIT, 100)
+        assert world.pose.seen_from(start) == pytest.approx(stretch.moved)
+        moved.append(stretch.moved)
+    assert abs(moved[0].x) > 0.05
+    assert moved[1] == pytest.approx(moved[0], abs=1e-6)
+
+
+def test_a_stretch_is_traced_and_scored_as_an_episode_is() -> None:
+    world = World(ROBOT, (), seed=1)
+    world.drive(0, GAIT, 50)
+    stretch = world.drive(0, GAIT, 60, towards=0.3)
+    at = TraceColumns.of(ROBOT)
+    assert stretch.trace.shape == (60, at.end)
+    assert not stretch.fell
+    assert stretch.episodes.steps[0] == 60
+    x, y = stretch.trace[-1, at.position : at.position + 2]
+    ahead = Pose(*stretch.start[:2], stretch.start.yaw + 0.3)
+    end = stretch.end.seen_from(ahead)
+    assert (x, y) == pytest.approx(end[:2], abs=1e-6)
+    assert stretch.trace[-1, at.attitude + 2] == pytest.approx(end.yaw, abs=1e-6)
+    assert (stretch.episodes.lateral[0], stretch.episodes.heading[0]) == pytest.approx(end[1:], abs=1e-6)
+    assert stretch.episodes.distances[0] == pytest.approx(end.x, abs=1e-3)
+    assert world.steps == 110
+
+
+def test_a_leg_breaks_off_without_moving_the_others_and_comes_back() -> None:
+    happened = []
+    changes = read_changes(["left_front:lost@0.5", "repaired@1"], ROBOT)
+    world = World(ROBOT, changes, seed=1, on_change=lambda change: happened.append(world.steps))
+
+    def angles() -> dict[str, float]:
+        model, data = world._stepper.robot.physics, world._stepper.data
+        return {model.joint(i).name: float(data.qpos[model.jnt_qposadr[i]]) for i in range(1, model.njnt)}
+
+    def until(_: np.ndarray, made: int) -> bool:
+        seen.append((angles(), world.pose))
+        return False
+
+    seen: list[tuple[dict[str, float], Pose]] = []
+    world.drive(0, GAIT, 60, until=until)
+    assert happened == [25, 50]
+    (before, place), (after, later) = seen[23], seen[24]
+    assert len(before) - len(after) == 3
+    assert all(abs(after[name] - before[name]) < 0.3 for name in after)
+    assert later == pytest.approx(place, abs=0.05)
+    assert len(seen[-1][0]) == len(before)
+
+
+def test_gravity_of_a_slope_turns_with_the_frame() -> None:
+    (change,) = read_changes(["floor:slope@10@0"], ROBOT)
+    world = World(ROBOT, (change,), seed=1)
+    uphill = world._stepper.robot.physics.opt.gravity.copy()
+    assert uphill[0] < -1
+    world.drive(0, GAIT, 1, towards=math.pi / 2)
+    assert world._stepper.robot.physics.opt.gravity == pytest.approx(
+        (uphill[1], -uphill[0], uphill[2]), abs=0.05
+    )
+    assert change.damage.apply(ROBOT).physics.opt.gravity == pytest.approx(uphill)
+
+
+def test_looking_at_the_robot_changes_nothing_and_shows_it_in_the_world() -> None:
+    worlds = [World(ROBOT, (), seed=1) for _ in range(2)]
+    for world in worlds:
+        world.drive(0, GAIT, 40, towards=0.5)
+    data = worlds[0].posed_data()
+    assert data.qpos[:2] == pytest.approx(worlds[0].pose[:2])
+    stretches = [world.drive(0, GAIT, 40) for world in worlds]
+    assert (stretches[0].trace == stretches[1].trace).all()
+
+
+def test_a_robot_that_lies_is_set_upright_where_it_lies() -> None:
+    world = World(ROBOT, (), seed=1)
+    world.drive(0, GAIT, 100)
+    world._root[2], world._root[3:] = 0.5, (0.0, 1.0, 0.0, 0.0)  # on its back
+    assert world.drive(0, GAIT, 5).fell
+    lies = world.pose
+    world.set_upright()
+    assert world.pose.distance(lies[:2]) < 0.01
+    world.stand(25)
+    assert world.upright
+
+
+def test_robots_that_cannot_turn_have_no_missions() -> None:
+    with pytest.raises(InvalidValueError, match="a robot that can turn, which the hopper cannot"):
+        World(load_robot("hopper"), (), seed=1)
+
+
+def test_carrying_on_keeps_the_state_and_the_height() -> None:
+    stepper = Stepper(ROBOT)
+    stepper.reset(3)
+    height = stepper.tally.initial_height
+    for _ in range(30):
+        stepper.drive(GAIT)
+    before = stepper.data.qpos.copy()
+    stepper.carry_on(5)
+    assert (stepper.data.qpos == before).all()
+    assert (stepper.tally.steps, stepper.tally.seed) == (0, 5)
+    assert stepper.tally.initial_height == height
+
+
+PATHS = np.array(
+    [
+        [[0.2 * t, 0.0, 0.0] for t in range(1, 11)],  # straight and fast
+        [[0.05 * t, 0.0, 0.2 * t] for t in range(1, 11)],  # turns to the left
+        [[0.05 * t, 0.0, -0.2 * t] for t in range(1, 11)],  # turns to the right
+        [[0.3 * t, 0.0, 0.0] for t in range(1, 11)],  # faster, and falls
+    ]
+)
+FALLS = np.array([np.inf, np.inf, np.inf, 3.0])
+
+
+@pytest.mark.parametrize(("goal", "number"), [((9.0, 0.0), 0), ((-9.0, 5.0), 1), ((-9.0, -5.0), 2)])
+def test_the_planner_walks_ahead_and_turns_towards_goals(goal: tuple[float, float], number: int) -> None:
+    settings = {"risk": np.zeros(4), "present": None, "within": 0.2, "turns": True}
+    choice = choose_gait(Pose(), goal, PATHS, FALLS, **settings)
+    assert choice.number == number
+    turned = choose_gait(
+        Pose(5.0, 5.0, 1.0), (Pose(5.0, 5.0, 1.0) @ Pose(*goal))[:2], PATHS, FALLS, **settings
+    )
+    assert turned[:2] == choice[:2]
+
+
+def test_the_planner_stops_at_the_goal_and_avoids_risks() -> None:
+    settings = {"present": None, "within": 0.2, "turns": True}
+    choice = choose_gait(Pose(), (1.0, 0.0), PATHS, FALLS, risk=np.zeros(4), **settings)
+    assert (choice.number, choice.samples) == (0, 4)
+    assert choice.seconds == pytest.approx(4 * SAMPLE + 0.5)
+    twins = PATHS[[0, 0]]
+    chosen = choose_gait(Pose(), (9.0, 0.0), twins, FALLS[:2], risk=np.array([0.5, 0.0]), **settings)
+    assert chosen.number == 1
+    kept = choose_gait(
+        Pose(), (9.0, 0.0), twins, FALLS[:2], risk=np.zeros(2), present=1, within=0.2, turns=True
+    )
+    assert kept.number == 1
+
+
+def test_a_log_is_read_as_it_was_written_and_nothing_else_is(tmp_path: Path) -> None:
+    path = tmp_path / "log.jsonl"
+    event = Event(1.5, "walk", "Walked.", Pose(1.0, 2.0, 0.5), {"row": 3})
+    path.write_text(header({"robot": "hexapod"}) + "\n" + event.line() + "\n")
+    facts, events = read_log(path)
+    assert (facts["robot"], events) == ("hexapod", [event])
+    lines = path.read_text()
+    for text in ("", "{}", "[]", lines[:-5], lines.replace('"walk"', '"sing"'), lines.replace("1.5", '"x"')):
+        path.write_text(text)
+        with pytest.raises(InvalidFileError, match="no log of a mission"):
+            read_log(path)
+
+
+def test_mujoco_knows_the_bodies_that_are_left() -> None:
+    (change,) = read_changes(["left_front:lost@0"], ROBOT)
+    world = World(ROBOT, (change,), seed=1)
+    model = world.robot.model
+    assert mujoco.mj_name2id(model, mujoco.mjtObj.mjOBJ_JOINT, "left_front_coxa") == -1
