@@ -58,7 +58,7 @@ class Overlay:
         least, most = _SIZES
         self._text = min(max(height / _LINES, least), most)
         self._font = ImageFont.load_default(self._text)
-        feet, measures = robot.description.feet, robot.description.measures
+        feet, measures = robot.description.feet, robot.description.watched
         self._rows = [list(feet).index(foot) for foot in measures]
         self._total = len(feet)
         self._colors = [foot_color(robot.model, feet[foot]) for foot in measures]

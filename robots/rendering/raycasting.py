@@ -52,7 +52,8 @@ class RayCanvas:
     Highlights, reflections, sites, tendons, skins and geoms that are less than half opaque are left out.
 
     Args:
-        model: the robot; transparent geoms are moved to a hidden group of it.
+        model: the robot; transparent geoms are moved to a hidden group of it, and the boxes in which MuJoCo
+            looks for the geoms of a body grow.
         width: of the frames [pixels].
         height: of the frames [pixels].
     """
@@ -67,6 +68,7 @@ class RayCanvas:
         for geom, material in enumerate(model.geom_matid):
             if (model.geom_rgba[geom] if material < 0 else model.mat_rgba[material])[3] < 0.5:
                 model.geom_group[geom] = mujoco.mjNGROUP - 1
+        _widen_boxes(model)
         rows, columns = np.mgrid[:height, :width]
         self._centers = np.stack((columns, rows), axis=-1).reshape(-1, 2) + 0.5  # (pixels, 2)
         numbers = np.arange(_SAMPLES)
@@ -130,6 +132,13 @@ class RayCanvas:
                 geoms, distances, normals.ravel(), n, _FURTHEST,
             )  # fmt: skip
         return geoms, distances, normals
+
+
+def _widen_boxes(model: mujoco.MjModel) -> None:
+    """Have rays meet all geoms of a body: its box in MuJoCo holds only those that can touch something."""
+    reach = np.linalg.norm(model.geom_pos - model.body_ipos[model.geom_bodyid], axis=1) + model.geom_rbound
+    for body in np.flatnonzero(model.body_bvhnum[1:]) + 1:
+        model.bvh_aabb[model.body_bvhadr[body]] = 3 * [0.0] + 3 * [reach[model.geom_bodyid == body].max()]
 
 
 def _read_textures(model: mujoco.MjModel) -> tuple[np.ndarray, _Floor]:

@@ -45,6 +45,12 @@ _PORT = 8765
     help="What gaits are selected by in a recovery, see `surefoot recover`.",
 )
 @click.option(
+    "--selector",
+    metavar="NAME",
+    help="What chooses the trials of a recovery, unless the page says otherwise, see `surefoot recover`.  "
+    "[default: self-model]",
+)
+@click.option(
     "--rehearsal",
     type=AnyPath,
     metavar="TABLE",
@@ -72,6 +78,7 @@ def explore(
     seed: int,
     trials: int,
     objective: str,
+    selector: str | None,
     rehearsal: Path | None,
     export: Path | None,
     damage: str | None,
@@ -87,7 +94,7 @@ def explore(
 
     if damage is not None and export is None:
         raise click.UsageError("--damage is that of the recovery in an exported page: name one with --export")
-    choice = Choice(file, source_words(file), seed, trials, objective, rehearsal, threads)
+    choice = Choice(file, source_words(file), seed, trials, objective, selector, rehearsal, threads)
     if export is not None:
         _export(Explorer(choice), export, damage, overwrite)
         return

@@ -14,9 +14,9 @@ import surefoot
 from adapt.damage.library import damage_library
 from adapt.damage.text import parse_damage
 from adapt.records import Recovery, Trial
-from adapt.selectors.catalogue import DEFAULT_SELECTOR, find_selector, selector_entries
+from adapt.selectors.catalogue import DEFAULT_SELECTOR, SelectorEntry, find_selector, selector_entries
 from adapt.selectors.selector import Context, Selector
-from adapt.self_model.twin import RefinementSettings, Thinking
+from adapt.self_model.twin import EPISODES
 from repertoire.evaluation.evaluator import Evaluator
 from repertoire.repertoire import Repertoire, format_cell
 from repertoire.storage.files import RunFiles
@@ -25,7 +25,6 @@ from robots.robot import Robot
 from robots.simulation.episodes import Episodes
 from surefoot.explorer.archive import describe_archive
 
-THINKING_EPISODES = 1000  # after each trial, so that a recovery is the same on every machine
 _MOST_ROBOTS = 16  # damaged ones that are kept
 _LONGEST = 300  # characters of a damage
 
@@ -40,6 +39,8 @@ class Choice:
         seed: of the episodes shown, and of recoveries.
         trials: of a recovery, at most.
         objective: of a recovery.
+        selector: that is chosen first, and that of an exported recovery; the default of `surefoot recover`
+            if it is None.
         rehearsal: of the repertoire; the one next to the file if there is one, and it is None.
         threads: of the simulation.
     """
@@ -49,6 +50,7 @@ class Choice:
     seed: int = 1
     trials: int = 20
     objective: str = "progress"
+    selector: str | None = None
     rehearsal: Path | None = None
     threads: int | None = None
 
@@ -60,6 +62,7 @@ class Explorer:
 
     Raises:
         InvalidFileError: the file cannot be read.
+        UnknownNameError: there is no such selector.
     """
 
     def __init__(self, choice: Choice) -> None:
@@ -69,6 +72,7 @@ class Explorer:
         self._robots: OrderedDict[str, Robot] = OrderedDict()
         self._lock = threading.Lock()
         self.archive = describe_archive(self.repertoire)
+        self.selector = find_selector(choice.selector or DEFAULT_SELECTOR).name
 
     @property
     def walks(self) -> bool:
@@ -85,13 +89,11 @@ class Explorer:
             "file": choice.source,
             "archive": self.archive,
             "walks": self.walks,
-            "seed": choice.seed,
             "notes": notes,
         }
         if not self.walks:
             return facts
         robot = self.repertoire.robot
-        facts["seconds"] = round(robot.control_step * robot.description.episode_steps, 3)
         damages: dict[str, list[str]] = {}
         for damage in damage_library(robot):
             if damage.defects:
@@ -104,8 +106,8 @@ class Explorer:
             for entry in selector_entries().values()
             if not entry.needs_truth and (table or not entry.needs_table)
         ]
-        facts["selectors"] = {entry.name: entry.summary for entry in usable}
-        facts["selector"] = DEFAULT_SELECTOR
+        facts["selectors"] = {entry.name: self._about(entry, table) for entry in usable}
+        facts["selector"] = self.selector
         if table is None:
             notes.append(
                 f"There is no rehearsal next to {choice.file.name}. With one, a recovery knows what each "
@@ -167,7 +169,6 @@ class Explorer:
         return " ".join([
             f"surefoot recover {quote(choice.source)} --damage {quote(damage)} --selector {selector}",
             *([f"--rehearsal {quote(str(rehearsal))}"] if rehearsal else []),
-            *([f"--think-episodes {THINKING_EPISODES}"] if entry.thinks else []),
             f"--trials {choice.trials} --objective {choice.objective} --seed {choice.seed}",
         ])  # fmt: skip
 
@@ -200,12 +201,6 @@ class Explorer:
             on_start(made)
             return made
 
-        thinking = None
-        if entry.thinks:
-            settings = RefinementSettings()
-            thinking = Thinking(
-                self.repertoire, None, THINKING_EPISODES, refinement=settings, threads=choice.threads
-            )
         return surefoot.recover(
             self.repertoire,
             parse_damage(damage, self.repertoire.robot),
@@ -215,7 +210,6 @@ class Explorer:
             rehearsal=table,
             objective=choice.objective,
             threads=choice.threads,
-            thinking=thinking,
             on_trial=on_trial,
             on_progress=on_progress,
         )
@@ -224,6 +218,19 @@ class Explorer:
         """File of the rehearsal, if there is one."""
         beside = RunFiles(self.choice.file).rehearsal
         return self.choice.rehearsal or (beside if beside.exists() else None)
+
+    def _about(self, entry: SelectorEntry, table: Path | None) -> str:
+        """What a selector does, and what it costs."""
+        words = f"{entry.summary[0].upper()}{entry.summary[1:]}. " + (
+            f"It simulates {EPISODES} episodes after each new trial, which takes up to a minute on two cores."
+            if entry.thinks
+            else "It simulates nothing between trials."
+        )
+        if self.choice.objective == "progress" and not (table and entry.takes_table):
+            words += (
+                f" Before the first trial, all {len(self.repertoire):,} gaits run once on the healthy robot."
+            )
+        return words
 
 
 def _stamp(file: Path) -> tuple[int, int] | None:

@@ -69,7 +69,7 @@ def export_page(
     if explorer.walks:
         damages = (one for one in damage_library(explorer.repertoire.robot) if one.defects)
         broken = str(next(damages)) if damage is None else damage
-        recorder.recover(broken, hello["selector"], on_progress)
+        recorder.recover(broken, explorer.selector, on_progress)
         chosen = [recorder.incumbent, *_spread_rows(explorer.repertoire)]
         if recorder.found < len(explorer.repertoire):
             chosen.insert(1, recorder.found)
@@ -80,7 +80,7 @@ def export_page(
                 break
             rows.append(row)
         on_progress("recording gaits", 1.0)
-        selectors = {hello["selector"]: hello["selectors"][hello["selector"]]}
+        selectors = {explorer.selector: hello["selectors"][explorer.selector]}
         hello |= {"damages": {"recorded": [broken]}, "selectors": selectors, "start": recorder.incumbent}
     recorded = {
         "hello": {**hello, "recorded": rows if explorer.walks else None},

@@ -30,7 +30,7 @@ def describe_scene(robot: Robot) -> dict[str, Any]:
         "step": robot.control_step,
         "feet": list(feet),
         "colors": [list(foot_color(model, soles)[:3]) for soles in feet.values()],
-        "measured": [list(feet).index(foot) for foot in robot.description.measures],
+        "measured": [list(feet).index(foot) for foot in robot.description.watched],
         "geoms": [_describe_geom(model, geom, legs[model.geom_bodyid[geom]]) for geom in shapes],
         "meshes": {
             **{f"mesh {one}": _mesh(model, one) for one in _used(model, shapes, _MESH)},

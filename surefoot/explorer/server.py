@@ -1,6 +1,7 @@
 """The server of the explorer: a page, its files, and a socket for each visitor. Nothing can be uploaded."""
 
 import asyncio
+import errno
 import json
 import secrets
 import socket
@@ -174,7 +175,8 @@ def _listen(host: str, port: int) -> socket.socket:
     except OverflowError:
         raise InvalidValueError(f"a port is a number from 0 to 65535, not {port}") from None
     except OSError as error:
-        reason = "it is in use" if error.errno == 98 else error.strerror or str(error)
+        words = (error.strerror or str(error)).split(" (while")[0]  # attempting what the sentence says anyway
+        reason = "it is in use" if error.errno == errno.EADDRINUSE else words
         raise InvalidValueError(
             f"nothing can listen at {host}, port {port} ({reason}): choose another port, or 0 for any"
         ) from error

@@ -5,15 +5,20 @@ import os
 import threading
 import time
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
+import numpy as np
 import psutil
 import pytest
 from playwright.sync_api import Browser, Page, sync_playwright
 
 import surefoot
+from repertoire.archives.grid import GridSpec
+from repertoire.repertoire import Repertoire
+from surefoot.explorer.archive import describe_archive
 from surefoot.explorer.explorer import Choice, Explorer
 from surefoot.explorer.export import export_page
 from surefoot.explorer.server import Server
@@ -29,8 +34,10 @@ MEMORY = 700  # [MB]
 class Running:
     """A server in a thread."""
 
-    def __init__(self, port: int = 0) -> None:
-        explorer = Explorer(Choice(repertoire_path("hexapod"), "hexapod", trials=8))
+    def __init__(self, port: int = 0, explorer: Explorer | None = None) -> None:
+        explorer = explorer or Explorer(
+            Choice(repertoire_path("hexapod"), "hexapod", trials=8, selector="rehearsed")
+        )
         self.server = Server(explorer, host="127.0.0.1", port=port, token="test")
         self.thread = threading.Thread(target=self.server.run)
         self.thread.start()
@@ -76,7 +83,7 @@ def outside(url: str, own: str, problems: list[str]) -> None:
         problems.append(url)
 
 
-def until(page: Page, condition: str, seconds: float = 60) -> None:
+def until(page: Page, condition: str, seconds: float = 120) -> None:
     deadline = time.monotonic() + seconds
     while not page.evaluate(f"Boolean({condition})"):
         assert time.monotonic() < deadline, condition
@@ -97,17 +104,14 @@ def test_a_click_and_arrow_keys_choose_a_gait(page: Page) -> None:
 
 
 def test_a_leg_breaks_and_the_recovery_is_the_record(page: Page) -> None:
-    page.focus("#damage")  # by keyboard alone
-    page.keyboard.press("Tab")
-    page.keyboard.type(DAMAGE)
-    page.keyboard.press("Enter")
+    page.fill("#text", DAMAGE)
+    page.click("button[type=submit]")
     until(page, f"surefoot.views[0].recording.scene.damage === '{DAMAGE}'")
-    page.focus("#recover")
-    page.keyboard.press("Enter")
+    page.click("#recover")
     until(page, "surefoot.recovery.record.trials.length")
     page.click("#skip")
     until(page, "surefoot.recovery.record.result")
-    recovery = surefoot.recover("hexapod", DAMAGE, trials=8)
+    recovery = surefoot.recover("hexapod", DAMAGE, trials=8, selector="rehearsed")
     assert recovery.verdict in page.inner_text("#verdict")
     shown: list[dict[str, Any]] = page.evaluate(
         "surefoot.recovery.record.trials.map(({row, seed, measured, fell}) => ({row, seed, measured, fell}))"
@@ -118,6 +122,121 @@ def test_a_leg_breaks_and_the_recovery_is_the_record(page: Page) -> None:
     ]
     assert page.locator("#trials tr").count() == len(shown)
     assert page.locator("figure").count() == 2  # the second one is what was imagined
+
+
+def test_a_click_on_a_leg_removes_it(page: Page) -> None:
+    page.click(".play")
+    x, y, leg = page.evaluate("""() => {
+        const { stage } = surefoot.views[0], box = stage.canvas.getBoundingClientRect();
+        stage.camera.updateMatrixWorld();
+        for (const mesh of stage.meshes.filter((one) => one.userData.leg)) {
+            const at = mesh.getWorldPosition(stage.controls.target.clone()).project(stage.camera);
+            const clientX = box.x + (at.x + 1) / 2 * box.width, clientY = box.y + (1 - at.y) / 2 * box.height;
+            const leg = stage.legAt({ clientX, clientY });
+            if (leg) return [clientX, clientY, leg];
+        }
+    }""")
+    page.mouse.click(x, y)
+    until(page, f"surefoot.views[0].recording.scene.damage === '{leg}:lost'")
+
+
+def test_everything_works_by_keyboard_alone(page: Page) -> None:
+    row = page.evaluate("surefoot.archive.row")
+    tab_to(page, "#cursor")
+    page.keyboard.press("ArrowUp")
+    until(page, f"surefoot.archive.row !== {row}")
+    tab_to(page, "#best")
+    page.keyboard.press("Enter")
+    until(page, f"surefoot.archive.row === {row}")
+    choose(page, "best-first")
+    assert "order of their objectives" in page.inner_text("#about")
+    tab_to(page, "#text")
+    page.keyboard.type("all:weak@0.5")
+    page.keyboard.press("Enter")
+    until(page, "surefoot.views[0].recording.scene.damage === 'all:weak@0.5'")
+    tab_to(page, "#compare")
+    page.keyboard.press("Space")
+    until(page, "surefoot.views[1]?.recording?.rows")
+    choose(page, "rehearsed")  # which needs no episodes before the first trial
+    tab_to(page, "#recover")
+    page.keyboard.press("Enter")
+    until(page, "surefoot.recovery.record.trials.length")
+    tab_to(page, ".play")
+    page.keyboard.press("Space")
+    assert not page.evaluate("surefoot.views[0].playing")
+    tab_to(page, "#skip")
+    page.keyboard.press("Enter")
+    until(page, "surefoot.recovery.record.result")
+
+
+def choose(page: Page, selector: str) -> None:
+    """Choose a selector by arrow keys: letters typed slowly on a busy machine would choose another one."""
+    tab_to(page, "#selector")
+    page.keyboard.press("Home")
+    for _ in range(30):
+        if page.input_value("#selector") == selector:
+            return
+        page.keyboard.press("ArrowDown")
+    raise AssertionError(f"arrow keys do not lead to {selector}")
+
+
+def tab_to(page: Page, place: str) -> None:
+    """Press Tab until something has the focus."""
+    for _ in range(60):
+        if page.evaluate(f"document.activeElement.matches('{place}')"):
+            return
+        page.keyboard.press("Tab")
+    raise AssertionError(f"Tab does not lead to {place}")
+
+
+def test_two_tabs_do_not_disturb_each_other(page: Page, running: Running, browser: Browser) -> None:
+    other = browser.new_page()
+    other.goto(running.server.address)
+    until(other, "surefoot.views[0]?.recording?.rows > 20")
+    page.fill("#text", "all:weak@0.5")
+    page.click("button[type=submit]")
+    until(page, "surefoot.views[0].recording.scene.damage === 'all:weak@0.5'")
+    page.click("#recover")
+    other.click("#map canvas", position={"x": 60, "y": 60})
+    until(other, "surefoot.views[0].recording.rows > 20")
+    assert other.evaluate("surefoot.views[0].recording.scene.damage") == ""
+    until(page, "surefoot.recovery.record.trials.length")
+    assert len(running.server.sessions) == 2
+    other.close()
+    deadline = time.monotonic() + 10
+    while len(running.server.sessions) > 1 and time.monotonic() < deadline:
+        time.sleep(0.02)
+    assert len(running.server.sessions) == 1
+    page.click("#skip")
+    until(page, "surefoot.recovery.record.result")
+
+
+def test_a_repertoire_of_a_hundred_thousand_gaits(browser: Browser) -> None:
+    explorer = Explorer(Choice(repertoire_path("hexapod"), "hexapod"))
+    explorer.repertoire = large(explorer.repertoire)
+    explorer.archive = describe_archive(explorer.repertoire)
+    running = Running(explorer=explorer)
+    page = browser.new_page(viewport={"width": 1280, "height": 900})
+    start = time.monotonic()
+    page.goto(running.server.address)
+    until(page, "surefoot.views[0]?.recording?.rows > 20")
+    shown = time.monotonic() - start
+    first = sorted(first_pose(page, x) for x in (120, 160, 200, 240, 280))[2]
+    print(f"100,000 gaits: shown after {shown:.1f} s, first pose after {1000 * first:.0f} ms")
+    assert page.inner_text("#filled").startswith("100,000 of 117,649 cells")
+    page.close()
+    running.stop()
+
+
+def large(repertoire: Repertoire) -> Repertoire:
+    """The same gaits again and again in an archive with more cells."""
+    archive = GridSpec((7,) * 6)
+    rows = np.random.default_rng(1).integers(len(repertoire.elites), size=100_000)
+    cells = np.sort(np.random.default_rng(2).permutation(7**6)[:100_000])
+    elites = replace(repertoire.elites.take(rows), cells=cells)
+    return replace(
+        repertoire, settings=repertoire.settings.model_copy(update={"archive": archive}), elites=elites
+    )
 
 
 def test_it_is_fast_enough_and_takes_little_memory(page: Page) -> None:
@@ -177,7 +296,7 @@ def test_a_page_goes_on_when_its_server_is_there_again(browser: Browser) -> None
 
 
 def test_an_exported_page_needs_no_server(browser: Browser, tmp_path: Path) -> None:
-    explorer = Explorer(Choice(repertoire_path("hexapod"), "hexapod", trials=4))
+    explorer = Explorer(Choice(repertoire_path("hexapod"), "hexapod", trials=4, selector="rehearsed"))
     export_page(explorer, tmp_path / "page.html", damage=DAMAGE)
     page = browser.new_page()
     page.goto((tmp_path / "page.html").as_uri())

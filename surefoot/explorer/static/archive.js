@@ -3,8 +3,8 @@ import { decode } from "connection";
 
 export const format = (value) => {
   if (value === null || value === undefined || Number.isNaN(value)) return "–";
-  const size = Math.abs(value);
-  return value.toLocaleString("en", { maximumFractionDigits: size >= 100 ? 0 : size >= 10 ? 1 : 2 });
+  const size = Math.abs(value), digits = Number.isInteger(value) || size >= 100 ? 0 : size >= 10 ? 1 : 2;
+  return value.toLocaleString("en", { minimumFractionDigits: digits, maximumFractionDigits: digits });
 };
 const DIRECTIONS = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] };
 
@@ -120,8 +120,7 @@ export class Archive {
     const width = this.canvas.parentElement.clientWidth * scale;
     const tall = kind === "profile" ? 0.5 : kind === "grid" ? Math.min(1.2, Math.max(0.4, rows / columns)) : 1;
     const height = Math.round(width * tall), pen = this.canvas.getContext("2d");
-    this.canvas.width = width;
-    this.canvas.height = height;
+    Object.assign(this.canvas, { width, height });
     const style = getComputedStyle(document.documentElement);
     pen.fillStyle = style.getPropertyValue("--empty");
     pen.fillRect(0, 0, width, height);
@@ -145,8 +144,7 @@ export class Archive {
       if (axis) pen.fillRect(0, share * height - thick / 2, width, thick);
       else pen.fillRect(share * width - thick / 2, 0, thick, height);
     }
-    pen.strokeStyle = "#fff";
-    pen.lineWidth = 1.5 * scale;
+    Object.assign(pen, { strokeStyle: "#fff", lineWidth: 1.5 * scale });
     for (const row of this.tried) {
       pen.beginPath();
       pen.arc(this.x[row] * width, this.y[row] * height, 4 * scale, 0, 7);

@@ -12,9 +12,7 @@ export function make(tag, properties, ...children) {
 
 export const recorded = globalThis.surefootRecorded ?? null;
 
-export function connect(onMessage, onState) {
-  return recorded ? playBack(onMessage, onState) : talk(onMessage, onState);
-}
+export const connect = recorded ? playBack : talk;
 
 function talk(onMessage, onState) {
   let socket, wait = 500;

@@ -78,7 +78,8 @@ function greet(message) {
 
 function fillForm() {
   find("#damage").replaceChildren(...Object.entries(hello.damages).map(([kind, texts]) => make("optgroup", { label: kind }, ...texts.map((text) => new Option(text)))));
-  find("#selector").replaceChildren(...Object.entries(hello.selectors).map(([name, summary]) => new Option(`${name}: ${summary}`, name, false, name === hello.selector)));
+  find("#selector").replaceChildren(...Object.keys(hello.selectors).map((name) => new Option(name, name, false, name === hello.selector)));
+  (find("#selector").onchange = () => { find("#about").textContent = hello.selectors[find("#selector").value]; })();
   find("#text").placeholder = `${find("#damage").value}+all:weak@0.7`;
   find("#damage").onchange = () => { find("#text").value = ""; };
   find("#text").disabled = find("#selector").disabled = Boolean(recorded);
@@ -95,7 +96,7 @@ function addView(copy = false) {
   view.damage = copy ? views[0].damage : "";
   views.push(view);
   find("#views").append(view.element);
-  activate(view);
+  activate(copy || !active ? view : active); // what is imagined is not what is broken next
   if (copy) show(views[0].row, view);
   return view;
 }
@@ -146,6 +147,7 @@ function damage(text) {
 
 function recover() {
   setRecovering(true);
+  find("#views").scrollIntoView({ block: "nearest" });
   views[0].damage = active.damage;
   ask({ do: "recover", damage: active.damage, selector: find("#selector").value, pictures: !views[0].stage });
 }

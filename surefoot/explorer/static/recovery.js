@@ -80,8 +80,7 @@ export class Recovery {
   }
 
   outcome(trial) {
-    const fall = trial.fell ? ", the robot fell" : "";
-    return `Predicted ${format(trial.predicted)}, measured ${format(trial.measured)}: ${format(trial.distance)} m${fall}.`;
+    return `Predicted ${format(trial.predicted)}, measured ${format(trial.measured)}. It got ${format(trial.distance)} m ahead${trial.fell ? ", and fell" : ""}.`;
   }
 
   list(trial) {
@@ -93,7 +92,7 @@ export class Recovery {
     if (trial.fell) line.lastChild.className = "bad";
     find("#trials").append(line);
     this.mark(line);
-    find("#verdict").textContent = `Trial ${trial.number}: ${this.outcome(trial)}`;
+    find("#verdict").textContent = `Trial ${trial.number}. ${this.outcome(trial)}`;
   }
 
   mark(line) {

@@ -61,7 +61,9 @@ def test_a_bar_is_as_long_as_the_share_and_shines_while_the_foot_touches(
 
 
 def test_bars_are_those_of_the_measures_in_their_order(ant: Robot) -> None:
-    description = ant.description.model_copy(update={"measures": ("back_right", "front_left")})
+    description = ant.description.model_copy(
+        update={"measures": dict.fromkeys(("back_right", "front_left"), (0.0, 1.0))}
+    )
     overlay = Overlay(dataclasses.replace(ant, description=description), caption="", width=640, height=480)
     calm, heights = drawn(overlay, 640, 480), []
     for foot in range(4):

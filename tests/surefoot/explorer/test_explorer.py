@@ -13,6 +13,8 @@ import numpy as np
 import pytest
 
 import surefoot
+from adapt.selectors.catalogue import DEFAULT_SELECTOR
+from adapt.self_model.twin import EPISODES
 from repertoire.plots import stack
 from robots.errors import SurefootError
 from robots.robot import load_robot
@@ -96,6 +98,21 @@ def test_a_recovery_is_that_of_the_command_that_the_page_prints(
     assert (recovered[-1]["row"], recovered[-1]["stop"]) == (record["row"], record["stop"])
 
 
+def test_the_page_offers_the_default_of_recover_and_says_what_selectors_cost(explorer: Explorer) -> None:
+    hello = explorer.hello()
+    assert hello["selector"] == DEFAULT_SELECTOR
+    assert f"simulates {EPISODES} episodes after each new trial" in hello["selectors"]["self-model"]
+    assert "simulates nothing" in hello["selectors"]["rehearsed"]
+    first = {name for name, words in hello["selectors"].items() if "all 2,000 gaits run once" in words}
+    assert first == hello["selectors"].keys() - {"rehearsed", "self-model"}
+    assert "oracle" not in hello["selectors"]  # which knows the truth
+    pairs = hello["damages"].pop("several of these")
+    assert all("+" in text for text in pairs)
+    assert not any("+" in text for texts in hello["damages"].values() for text in texts)
+    chosen = Explorer(Choice(explorer.choice.file, "hexapod", selector="map-bo"))
+    assert chosen.hello()["selector"] == "map-bo"
+
+
 def test_a_recovery_shows_what_it_expects_and_imagines(explorer: Explorer, recovered: list[dict]) -> None:
     scenes = {message["damage"] for message in recovered if message["type"] == "scene"}
     expected, *maps = [numbers(message["map"]) for message in recovered if "map" in message]
@@ -113,6 +130,12 @@ def test_the_command_of_a_gait_repeats_it(explorer: Explorer, run) -> None:
     code, out, _ = run(*shlex.split(walk["command"])[1:])
     assert code == 0
     assert f"still on its feet; objective {walk['reward']:.4f}" in out
+
+
+def test_the_damaged_robots_that_were_asked_for_last_are_kept(explorer: Explorer) -> None:
+    shown = [explorer.robot(f"all:weak@{0.9 - 0.01 * number:.2f}") for number in range(17)]
+    assert explorer.robot("all:weak@0.89") is shown[1]
+    assert explorer.robot("all:weak@0.9") is not shown[0]
 
 
 def test_a_scene_has_what_is_seen_of_a_robot(explorer: Explorer) -> None:
@@ -178,6 +201,7 @@ def test_maps_of_problems_without_a_robot(archive: str, tmp_path: Path) -> None:
             asked(shown, "walk", row=0)
     else:
         assert "surefoot rehearse mine" in hello["notes"][-1]
+        assert not {"oracle", "rehearsed"} & hello["selectors"].keys()
         (tmp_path / "repertoire.h5").unlink()
         assert "is gone" in asked(shown, "walk", row=0)[0]["text"]
 
@@ -255,8 +279,7 @@ def test_an_exported_page_holds_all_it_needs(
     explorer: Explorer, recovered: list[dict], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(export, "_MOST_GAITS", 3)
-    monkeypatch.setattr("surefoot.explorer.explorer.DEFAULT_SELECTOR", "rehearsed")  # needs no thinking
-    few = Explorer(Choice(explorer.choice.file, "hexapod", trials=4))
+    few = Explorer(Choice(explorer.choice.file, "hexapod", trials=4, selector="rehearsed"))
     gaits = export_page(few, tmp_path / "page.html", damage=DAMAGE)
     text = (tmp_path / "page.html").read_text()
     assert gaits == 3
@@ -288,7 +311,9 @@ def test_what_the_command_refuses(refused, tmp_path: Path) -> None:
             (["hexapod", "--export", tmp_path / "no" / "page.html"], "no"),
             (["hexapod", "--export", tmp_path / "page.html", "--damage", "x:lost"], "unknown leg"),
             (["hexapod", "--token", "a b"], "letters, digits"),
+            (["hexapod", "--selector", "best"], "unknown selector 'best'"),
             (["hexapod", "--host", "192.0.2.1"], "nothing can listen"),
+            (["hexapod", "--host", "nowhere.invalid"], "not known): choose another port"),
         ],
         "explore",
     )
