@@ -29,7 +29,6 @@ _BATCH = 200  # episodes of a generation
 _HOSTS = 4  # processes that hold sleeping workers
 _GENERATIONS = 12
 _EMITTERS = 5
-_FEET = 4
 
 
 def measure_overhead(repeats: int, *, say: Callable[[str], None]) -> dict[str, Any]:
@@ -219,7 +218,7 @@ def _host(address: str, count: int, threads: int, seconds: float) -> None:
 
         def evaluate(self, parameters: np.ndarray, seeds: np.ndarray, **_: object) -> Episodes:
             list(self.pool.map(time.sleep, [seconds] * len(seeds)))
-            found = Episodes.unknown(len(seeds), _FEET)
+            found = Episodes.unknown(len(seeds), load_robot("ant"))
             found.objectives[:] = parameters[:, 0]
             return found
 

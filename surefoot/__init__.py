@@ -3,6 +3,8 @@
 * `load`: read a repertoire, with `.to_pandas()` and `.policy(cell or "best")`; `show` prints what it is.
 * `train`: train a repertoire for a robot or a benchmark problem; `resume` goes on after an interruption.
 * `recover`: break a robot and find a gait that still works; `keep` adds what it refined, `deploy` walks.
+* `Mission`: walk to goals while things break: the robot notices, recovers where it stands, and walks on.
+* `drive`: play a gait on a robot behind a link.
 * `calibrate`: fit models of the robot to what it did while it was whole; `recover` thinks with them.
 * `evaluate` and `rehearse`: try every gait again, or under a library of damages.
 * `strengthen`: add gaits for the damages that leave a repertoire no good one.
@@ -33,13 +35,17 @@ if TYPE_CHECKING:
         strengthen,
         train,
     )
+    from surefoot.driving import drive
+    from surefoot.mission import Mission
     from surefoot.search import Search
 
 __all__ = [
+    "Mission",
     "Observer",
     "Search",
     "calibrate",
     "deploy",
+    "drive",
     "evaluate",
     "keep",
     "load",
@@ -54,8 +60,10 @@ __all__ = [
 ]
 
 _HOMES = {
+    "Mission": "surefoot.mission",
     "Observer": "robots.observer",
     "Search": "surefoot.search",
+    "drive": "surefoot.driving",
     "load_plugins": "robots.plugins",
 }
 

@@ -323,6 +323,7 @@ def deploy(
     video: str | Path | None = None,
     plain: bool = False,
     csv: str | Path | None = None,
+    mcap: str | Path | None = None,
 ) -> "Telemetry":
     """Run one gait on the healthy or damaged robot.
 
@@ -336,6 +337,7 @@ def deploy(
         video: .mp4 or .gif to film it to.
         plain: whether to film it without the overlay that tells how it goes.
         csv: .csv to write the telemetry to.
+        mcap: .mcap to write it to, for Foxglove and Rerun.
 
     Raises:
         UnknownNameError: the robot has no such part, or there is no such kind of damage.
@@ -357,6 +359,8 @@ def deploy(
         if Path(csv).suffix.lower() != ".csv":
             raise InvalidValueError(f"telemetry is written as .csv, not {Path(csv).name}")
         check_writable(Path(csv))
+    if mcap is not None:
+        check_writable(Path(mcap))
     caption = ", ".join([repertoire.label(row).replace(" ", "\u00a0"), *([str(damage)] if damage else [])])
     telemetry = film(
         robot,
@@ -368,6 +372,10 @@ def deploy(
     )
     if csv is not None:
         telemetry.write_csv(Path(csv), repertoire.label(row))
+    if mcap is not None:
+        from robots.link.telemetry import write_mcap
+
+        write_mcap(telemetry, Path(mcap), gait=repertoire.label(row))
     return telemetry
 
 

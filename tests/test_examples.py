@@ -20,6 +20,7 @@ ARGUMENTS = {
     "evaluate_controllers.py": ["20"],
     "explore_maze.py": ["{folder}", "20"],
     "include_ant.py": ["{folder}", "0.0002", "60", "20"],
+    "include_quadruped.py": ["{folder}", "0.01", "1", "2"],
     "rehearse_hexapod.py": ["{folder}", "0.0001", "2"],
 }
 EXPECTED = {
@@ -30,6 +31,7 @@ EXPECTED = {
     "explore_maze.py": "places reached",
     "gymnasium_loop.py": "return",
     "include_ant.py": "corrected gaits, of ",
+    "include_quadruped.py": "rehearsed under 3 conditions",
     "rehearse_hexapod.py": "2 gaits, each rehearsed under 96 conditions",
 }
 

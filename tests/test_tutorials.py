@@ -87,6 +87,7 @@ def test_a_page_says_who_needs_it_and_why_its_blocks_are_not_run(page: str) -> N
     assert title.startswith("# ")
     assert re.search(r"\b(Read (this|these)|Look here)\b", " ".join(lines[:3])), lines[:3]
     assert not re.search(r"^```(bash|shell|console|py)$", text, re.MULTILINE)
+    assert not re.search(r"^```\n(surefoot|python|pip|make|nohup|import|from|#SBATCH) ?", text, re.MULTILINE)
     assert not re.search(
         r"^    (surefoot|python|pip|import|from) ",
         re.sub(r"^```.*?^```", "", text, flags=re.M | re.S),

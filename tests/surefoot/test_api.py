@@ -141,7 +141,7 @@ def test_a_periodic_policy_repeats_after_its_period() -> None:
 def test_importing_surefoot_imports_nothing_heavy() -> None:
     code = "import surefoot, sys; assert not {'numpy', 'mujoco', 'numba', 'h5py'} & set(sys.modules)"
     subprocess.run([sys.executable, "-c", code], check=True)
-    with pytest.raises(AttributeError, match="it has Observer, Search, calibrate, deploy"):
+    with pytest.raises(AttributeError, match="it has Mission, Observer, Search, calibrate, deploy"):
         surefoot.lode  # noqa: B018
 
 

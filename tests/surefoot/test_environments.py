@@ -30,6 +30,7 @@ def test_the_ids() -> None:
         "surefoot/QDHalfCheetah-v0",
         "surefoot/QDHexapod-v0",
         "surefoot/QDHopper-v0",
+        "surefoot/QDQuadruped-v0",
         "surefoot/QDWalker-v0",
     ]
 
