@@ -40,8 +40,8 @@ export class Recovery {
 
   end(result) {
     this.result = result;
-    if (this.skipping) this.skip();
-    else if (!this.showing) this.next();
+    if (this.skipping) this.views[0].onEnd = null;
+    if (this.skipping || !this.showing) this.next();
   }
 
   next() {
