@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
+from robots.deployment.walk import IN_CIRCLES
 from robots.errors import InvalidValueError
-from robots.walk import IN_CIRCLES
 
 FORMAT = "surefoot-recovery"
 VERSION = 8
@@ -201,8 +201,8 @@ class Performance:
         distance: mean progress towards the target [m]; negative where the robot went backwards.
         falls: episodes in which the robot fell or the simulation diverged.
         episodes: how many there were.
-        course: how it went over the ground, see `robots.walk.Walk`: "straight", "in a curve" or "in circles";
-            "" where every episode diverged, or nobody asked.
+        course: how it went over the ground, see `robots.deployment.walk.Walk`: "straight", "in a curve" or
+            "in circles"; "" where every episode diverged, or nobody asked.
         way: the same in full words.
     """
 

@@ -19,12 +19,12 @@ from adapt.self_model.calibration import Calibration
 from adapt.self_model.twin import RefinementSettings, Thinking
 from repertoire.evaluation.evaluator import Evaluation, Evaluator
 from repertoire.repertoire import Repertoire
+from robots.deployment.walk import Walk
 from robots.errors import InvalidValueError
 from robots.robot import Robot
 from robots.seeds import SeedFamily, derive_seeds
 from robots.simulation.episodes import Episodes
 from robots.simulation.evidence import evidence_of
-from robots.walk import Walk
 
 PERFORMANCE_EPISODES = 10
 _CANDIDATES = 20

@@ -34,11 +34,11 @@ from repertoire.storage.repertoires import fingerprint, read_repertoire, write_r
 from repertoire.training.runs import resume_training, start_training
 from robots.catalogue import MODELS
 from robots.errors import SurefootError, shown
+from robots.facts import robot_facts
 from robots.importing.draft import draft_robot
 from robots.mjcf.reading import read_self_contained
 from robots.robot import Robot, find_robot
 from robots.simulation.simulation import Simulation
-from robots.words import robot_facts
 from suites.identity import keep_identity
 from suites.paper.results import SCALARS, TrialResult, read_trial, write_trial
 from suites.recovery.results import RecoveryResult, read_result, write_result

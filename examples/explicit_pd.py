@@ -10,8 +10,8 @@ import numpy as np
 
 import surefoot
 from robots.controllers.controller import Policy
+from robots.link.observer import Observer
 from robots.motors import Motors, motor_of
-from robots.observer import Observer
 from robots.robot import Robot
 from robots.simulation.stepper import Stepper
 

@@ -12,9 +12,9 @@ from robots.controllers.periodic import PeriodicDescription
 from robots.errors import InvalidRobotError, InvalidValueError, SurefootError
 from robots.files.records import Count, Finite, Names, Positive, Record, Steps, by_kind, reader, validate
 from robots.files.texts import LARGEST, parse_yaml
-from robots.measures import read_measures
-from robots.observations import PAPER, Observations
-from robots.reward import Reward
+from robots.task.measures import read_measures
+from robots.task.observations import PAPER, Observations
+from robots.task.reward import Reward
 
 # the kinds of controllers by name: each brings its part of the YAML
 CONTROLLERS: dict[str, type[ControllerDescription]] = by_kind(MLPDescription, PeriodicDescription)
@@ -128,7 +128,7 @@ class Randomization(Record):
         strength: factors of a motor's force, including a servo's damping, one a motor.
         delay: control steps by which all actions come late, one number a model.
         noise: standard deviation of what is added to each reading of a sensor in each control step, in the
-            units of its channel, see `robots.observations.channels`, one a model.
+            units of its channel, see `robots.task.observations.channels`, one a model.
         pose: half-width of the uniform initial joint angles [rad], one a model; None for the robot's own.
         damping: factors of the damping of joints, one a model.
         offset: what the sensor of a joint reads too much [rad or m], one a joint.
@@ -214,7 +214,8 @@ class Description(Record):
         feet: sole geoms of each foot.
         legs: joints and foot of each leg.
         measures: what tells gaits apart, in order: the lowest and highest value by the name of each measure,
-            a foot for its contact share, or one of `robots.measures.KINDS`. In the YAML feet need no range.
+            a foot for its contact share, or one of `robots.task.measures.KINDS`. In the YAML feet need
+            no range.
         substeps: physics steps per control step.
         episode_steps: control steps an episode has at most.
         reset_joint_noise: half-width of the uniform initial joint angles [rad].

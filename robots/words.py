@@ -1,16 +1,8 @@
-"""Numbers and robots in words: texts that a person reads. Importing this module loads nothing heavy."""
-
-from __future__ import annotations
+"""Numbers, times and names in words: texts that a person reads."""
 
 import math
 import textwrap
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from robots.description import Alive, Description
-    from robots.robot import Robot
+from collections.abc import Mapping
 
 _WIDTH = 92  # of a line of a fact [characters]
 
@@ -55,98 +47,3 @@ def foot_words(foot: str) -> str:
 def wrapped(text: str) -> list[str]:
     """A text, broken into lines of at most 92 characters."""
     return textwrap.wrap(" ".join(text.split()), _WIDTH, break_long_words=False, break_on_hyphens=False)
-
-
-def size_words(robot: Robot) -> str:
-    """The sizes of a robot's observations, actions, controller and archive, in a line."""
-    return (
-        f"{robot.observation_dim} observations, {robot.action_dim} actions; "
-        f"{robot.controller.label}, {robot.controller.parameter_count:,} parameters; "
-        f"{robot.measure_dim} measure{'s' if robot.measure_dim > 1 else ''}, {_cells(robot)}"
-    )
-
-
-def robot_facts(robot: Robot) -> dict[str, list[str]]:
-    """What a person may ask about a robot: each fact by its name, in lines."""
-    description = robot.description
-    least = description.min_objective
-    published = "" if least.published is None else f" (published for another simulator: {least.published:g})"
-    limit = f"{description.episode_steps} control steps, {description.episode_steps * robot.control_step:g} s"
-    pose = f"within ±{description.reset_joint_noise:g} rad"
-    if description.keyframe is None:
-        start = f"joints start {pose}"
-    else:
-        start = f"episodes start in the pose {description.keyframe!r} of the MJCF, joints {pose} of it"
-    return {
-        "robot": [f"{robot.name}: {description.title}"],
-        "size": [size_words(robot)],
-        "joints": wrapped(", ".join(description.joints)),
-        "actuators": actuation_words(robot),
-        "feet": [f"{foot}: {', '.join(soles)}" for foot, soles in description.feet.items()],
-        "legs": [
-            f"{name}: {', '.join(leg.joints)}, ending in {foot_words(leg.foot)}"
-            for name, leg in description.legs.items()
-        ],
-        "measures": _measure_words(description),
-        "control step": [f"{robot.control_step:g} s: {description.substeps} physics steps"],
-        "episode": wrapped(f"{limit} at most; {start}"),
-        "alive": wrapped(_alive_words(description.alive)),
-        "objective": [description.reward.objective],
-        "observations": wrapped(description.observations.words),
-        "reward": wrapped(description.reward.words),
-        "archive": [_cells(robot)],
-        "least objective": [f"{least.value:g}{published}", *wrapped(least.source)],
-    }
-
-
-def _measure_words(description: Description) -> list[str]:
-    """The measures, with ranges where they are not shares of time on the ground."""
-    from robots.measures import KINDS
-
-    feet = [name for name in description.measures if name in description.feet]
-    others = [
-        f"{name}: {KINDS[name].meaning}, {low:g} to {high:g} {KINDS[name].unit}"
-        for name, (low, high) in description.measures.items()
-        if name not in feet
-    ]
-    return [*(wrapped(f"share of time on the ground: {', '.join(feet)}") if feet else ()), *others]
-
-
-def actuation_words(robot: Robot) -> list[str]:
-    """What actions from -1 to 1 command, one line for all joints with the same actuators; see `Servo`."""
-    from robots.motors import Motors
-
-    lines: dict[str, list[str]] = {}
-    for name in robot.description.joints:
-        motor = Motors.of(robot.physics, [name])
-        low, high = (float(motor.targets(action)[0]) for action in (-1.0, 1.0))
-        limit = f"at most {motor.greatest[0]:.3g}"
-        if motor.servos[0]:
-            gains = f"kp {motor.stiffness[0]:.3g}, kd {motor.damping[0]:.3g}"
-            words = f"target {(low + high) / 2:.3g} + action · {(high - low) / 2:.3g}, {gains}, {limit}"
-        else:
-            force = motor.gain[0] * motor.gear[0]
-            words = f"forces from {force * motor.low[0]:.3g} to {force * motor.high[0]:.3g}"
-        lines.setdefault(words, []).append(name)
-    return [line for words, joints in lines.items() for line in wrapped(f"{words}: {', '.join(joints)}")]
-
-
-def _cells(robot: Robot) -> str:
-    return f"{' x '.join(map(str, robot.description.archive))} cells"
-
-
-def _alive_words(alive: Alive) -> str:
-    conditions = []
-    if alive.min_height is not None:
-        conditions.append(f"the torso is above {alive.min_height:g} m")
-    if alive.max_pitch is not None:
-        conditions.append(f"it leans by less than {alive.max_pitch:g} rad")
-    if alive.max_tilt is not None:
-        conditions.append(f"it is tilted by less than {alive.max_tilt:g} rad")
-    if alive.untouched:
-        conditions.append(f"none of these touches the floor: {', '.join(alive.untouched)}")
-    if not conditions:
-        return "always"
-    end = "ends" if alive.ends_episode else "goes on"
-    end += " and is worth 0" if alive.forfeits else ""
-    return f"while {' and '.join(conditions)}; otherwise the episode {end}"

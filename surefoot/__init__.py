@@ -19,7 +19,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from robots.observer import Observer
+    from robots.link.observer import Observer
     from robots.plugins import load_plugins
     from surefoot.api import (
         calibrate,
@@ -61,7 +61,7 @@ __all__ = [
 
 _HOMES = {
     "Mission": "surefoot.mission",
-    "Observer": "robots.observer",
+    "Observer": "robots.link.observer",
     "Search": "surefoot.search",
     "drive": "surefoot.driving",
     "load_plugins": "robots.plugins",

@@ -693,8 +693,8 @@ def show(
 
 def _best_walk(repertoire: Repertoire) -> str:
     """How the best gait of a robot goes over the ground, in words."""
+    from robots.deployment.walk import WALK_EPISODES, Walk
     from robots.seeds import SeedFamily, derive_seeds
-    from robots.walk import WALK_EPISODES, Walk
 
     seeds = derive_seeds(repertoire.settings.seed, SeedFamily.EVALUATION, 0, WALK_EPISODES)
     walk = Walk.tried(repertoire.robot, repertoire.elites.solutions[repertoire.best()], seeds)

@@ -12,10 +12,10 @@ from repertoire.problems.record import ProblemRecord
 from robots.description import Randomization
 from robots.errors import InvalidValueError
 from robots.evaluations import OBJECTIVES_AND_MEASURES, Evaluations, Request
-from robots.measures import measure_label, measure_meaning
 from robots.randomization import draw_models
 from robots.robot import Robot
 from robots.seeds import SeedFamily
+from robots.task.measures import measure_label, measure_meaning
 
 _SHORT_STEPS = 2  # of an episode that only compiles the simulation
 

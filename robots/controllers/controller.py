@@ -16,7 +16,7 @@ from robots.arrays import real_array
 from robots.compilation import compiled, function_pointer
 from robots.errors import InvalidValueError
 from robots.files.records import Kind
-from robots.observations import Entry
+from robots.task.observations import Entry
 
 Legs = Mapping[str, Sequence[str]]  # joints of each leg, by its name
 OnInvalid = Literal["refuse", "damp"]  # what a policy does where it knows no action

@@ -13,7 +13,7 @@ from robots.compilation import compiled
 from robots.controllers.controller import Controller, ControllerDescription, Legs
 from robots.errors import InvalidValueError
 from robots.files.records import Count, validate
-from robots.observations import Entry
+from robots.task.observations import Entry
 
 # tanh(x) = x P(x²) / Q(x²) for |x| <= 9: a weighted least-squares rational fit, refined towards equal
 # relative error. Unlike libm's tanh it vectorises. In float32 it is within 5e-7 of tanh everywhere.

@@ -15,7 +15,7 @@ from robots.compilation import compiled
 from robots.controllers.controller import Controller, ControllerDescription, Legs
 from robots.errors import InvalidValueError
 from robots.files.records import Positive, Record
-from robots.observations import Entry
+from robots.task.observations import Entry
 
 # Standard deviation of the Gaussian that smooths a signal's edges, as a share of the period: 3 of the 100
 # samples of Cully et al. 2015.

@@ -10,12 +10,12 @@ import numpy as np
 import pandas as pd
 from scipy.spatial.transform import Rotation
 
+from robots.deployment.walk import Walk
 from robots.errors import InvalidValueError
 from robots.files.atomic import write_text
 from robots.rendering.overlay import Moment
 from robots.robot import Robot
 from robots.simulation.stepper import Stepper
-from robots.walk import Walk
 
 End = Literal["time", "fall", "divergence"]
 _LONGEST = 3600.0  # [s]

@@ -6,13 +6,13 @@ from dataclasses import dataclass
 import mujoco
 import numpy as np
 
+from robots.deployment.walk import Walk
 from robots.importing.anatomy import can_touch
 from robots.motors import Motors, motor_of, transmissions
 from robots.robot import Robot
 from robots.simulation.episodes import Episodes
 from robots.simulation.simulation import Simulation
 from robots.stance import first_data, floor_gap, standing_on_floor
-from robots.walk import Walk
 from robots.words import wrapped
 
 _EPISODES = 16  # number of episodes, each with a random controller

@@ -14,18 +14,19 @@ import numpy as np
 import yaml
 
 from robots.errors import InvalidFileError, InvalidRobotError, InvalidValueError
+from robots.facts import size_words
 from robots.files.atomic import file_exists, write_text
 from robots.files.texts import read_text
 from robots.importing.anatomy import Parts, find_floor, find_parts, keyframes, tendon_joints
 from robots.importing.checks import model_remarks
-from robots.measures import even_cells
 from robots.mjcf.reading import read_self_contained
 from robots.mjcf.screening import compile_spec
 from robots.model import keyframe_positions, standing_data
 from robots.motors import is_plain, is_servo, torque_limit
 from robots.robot import Robot, robot_from_text
 from robots.stance import Stance, try_stance
-from robots.words import size_words, wrapped
+from robots.task.measures import even_cells
+from robots.words import wrapped
 
 _KEYFRAME = "keyframe: {}  # episodes start in this pose of the MJCF"
 _START = """\

@@ -11,7 +11,7 @@ from scipy.spatial.transform import Rotation
 from robots.errors import InvalidValueError
 from robots.link.link import LinkError, RobotLink
 from robots.link.messages import Odometry, State
-from robots.observer import Observer
+from robots.link.observer import Observer
 from robots.robot import Robot
 from robots.simulation.observing import TARGET_X
 

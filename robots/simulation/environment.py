@@ -7,9 +7,9 @@ import gymnasium
 import numpy as np
 
 from robots.errors import InvalidValueError
-from robots.observations import OBSERVATION_LIMIT
 from robots.robot import Robot, find_robot
 from robots.simulation.stepper import Stepper
+from robots.task.observations import OBSERVATION_LIMIT
 
 
 class WalkingEnvironment(gymnasium.Env[np.ndarray, np.ndarray]):

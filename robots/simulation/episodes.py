@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 
 from robots.evaluations import Evaluations, ObservationMoments
-from robots.measures import measured
 from robots.robot import Robot
 from robots.simulation.state import TALLY
+from robots.task.measures import measured
 
 
 @dataclass(kw_only=True)

@@ -1,4 +1,4 @@
-"""What sensors read and controllers see, as kernels; `robots.observations` says what it means."""
+"""What sensors read and controllers see, as kernels; `robots.task.observations` says what it means."""
 
 import math
 
@@ -7,8 +7,8 @@ from numba import uint64
 
 from robots.compilation import compiled
 from robots.motors import ABSENT
-from robots.observations import OBSERVATION_LIMIT
 from robots.simulation.state import EpisodeState, Task
+from robots.task.observations import OBSERVATION_LIMIT
 
 TARGET_X = 1000.0  # [m] straight ahead of the start
 _LIMIT = np.float32(OBSERVATION_LIMIT)
@@ -98,7 +98,7 @@ def compose(
     """Make an observation of what sensors read in a control step and in those before.
 
     Args:
-        quantities: a record of each number that is new in a control step, (q,), see `robots.observations`.
+        quantities: a record of each number that is new in a control step, (q,).
         entries: a record of each number of an observation, (o,): which quantity, of how many steps ago.
         readings: of the sensors, (r,) float32.
         told: the last action, (a,) float32.

@@ -13,9 +13,9 @@ import numpy as np
 
 from robots.model import ACCELEROMETER, contact_sensor
 from robots.motors import ABSENT, Motors, motor_of
-from robots.observations import Channel
-from robots.reward import PRESETS, TERMS
 from robots.robot import Robot
+from robots.task.observations import Channel
+from robots.task.reward import PRESETS, TERMS
 
 MIDWAY = 0.4  # share of an episode after which progress is noted
 _INT, _FLOAT, _BOOL = np.int64, np.float64, np.bool_

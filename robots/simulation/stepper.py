@@ -18,7 +18,6 @@ from numba.extending import intrinsic
 from robots.arrays import real_array
 from robots.compilation import INTERPRETED, compiled
 from robots.errors import InvalidValueError
-from robots.measures import measured
 from robots.mjcf.screening import library_path
 from robots.model import knows_halves
 from robots.motors import ABSENT
@@ -36,6 +35,7 @@ from robots.simulation.task import (
     slow_positions,
 )
 from robots.stance import start_positions
+from robots.task.measures import measured
 
 _NOT_WATCHED = np.zeros((2, 0))  # the sums of observations that nobody asked for
 _NOT_RECORDED = np.zeros((0, 0), np.float32)  # the transitions, or the trace, that nobody asked for

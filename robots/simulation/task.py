@@ -233,7 +233,7 @@ def _reward(task: Task, episode: EpisodeState, pose: _Pose, position: tuple[floa
 
 @compiled()
 def _further_terms(task: Task, episode: EpisodeState, pose: _Pose, progress: float, power: float) -> float:
-    """The terms of a control step's reward that the paper's does not have, see `robots.reward.Reward`."""
+    """The terms of a control step's reward that the paper's does not have, see `robots.task.reward`."""
     constants, tally, row = task.constants[0], episode.tally[0], episode.row
     _, y, z, _, _, yaw = pose
     dt, root = constants.control_step, constants.root_qvel

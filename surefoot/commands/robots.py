@@ -43,8 +43,8 @@ def robots(name: str | None, picture: Path | None, check: bool, draft: Path | No
 def _list() -> None:
     """Two lines a robot."""
     from robots.catalogue import robot_names
+    from robots.facts import size_words
     from robots.robot import load_robot
-    from robots.words import size_words
 
     for name in robot_names():
         robot = load_robot(name)
@@ -66,9 +66,9 @@ def _draft(path: Path, overwrite: bool) -> None:
 def _show(name: str, picture: Path | None, check: bool) -> None:
     """Print a robot's facts, try it out and draw it."""
     from robots.catalogue import robot_names
+    from robots.facts import robot_facts
     from robots.rendering.pictures import check_picture
     from robots.robot import find_robot
-    from robots.words import robot_facts
 
     robot = find_robot(name)
     if check and picture is None and name not in robot_names():

@@ -9,11 +9,11 @@ import pytest
 
 import surefoot
 from robots.errors import InvalidRobotError
+from robots.facts import actuation_words
 from robots.importing.draft import draft_robot
 from robots.motors import Motors
 from robots.robot import Robot, read_robot, robot_from_text
 from robots.simulation.simulation import Simulation
-from robots.words import actuation_words
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 SEEDS = 2

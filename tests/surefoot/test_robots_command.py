@@ -8,10 +8,10 @@ import pytest
 from PIL import Image
 
 from robots.catalogue import robot_names
+from robots.facts import robot_facts
 from robots.rendering.camera import Camera
 from robots.robot import load_robot
 from robots.stance import standing_on_floor
-from robots.words import robot_facts
 
 
 def test_it_lists_every_robot(run) -> None:

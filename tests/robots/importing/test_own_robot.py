@@ -10,12 +10,12 @@ import yaml
 from dogs import dog, write_dog
 
 from robots.errors import InvalidFileError, InvalidRobotError, UnknownNameError
+from robots.facts import actuation_words
 from robots.importing.checks import check_robot
 from robots.importing.draft import draft_robot
 from robots.robot import Robot, find_robot, load_robot, read_robot, robot_from_text
 from robots.simulation.stepper import Stepper
 from robots.stance import standing_on_floor
-from robots.words import actuation_words
 
 POSE = [0.5, -0.9] * 4
 HIP = "front_left_hip"

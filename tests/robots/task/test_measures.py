@@ -5,11 +5,11 @@ import pytest
 from scipy.spatial.transform import Rotation
 
 from robots.errors import InvalidValueError, SurefootError
-from robots.measures import KINDS, even_cells, parse_measures
 from robots.robot import Robot, load_robot
 from robots.simulation.evidence import evidence_names, evidence_of
 from robots.simulation.simulation import Simulation
 from robots.simulation.stepper import Stepper
+from robots.task.measures import KINDS, even_cells, parse_measures
 
 RANGES = dict.fromkeys(KINDS, (-10.0, 10.0))
 STEPS = 40

@@ -9,11 +9,11 @@ import pytest
 
 import surefoot
 from robots.errors import InvalidRobotError, InvalidValueError, UnknownNameError
-from robots.observations import TERMS
-from robots.observer import Observer
+from robots.link.observer import Observer
 from robots.robot import Faults, Robot, load_robot, robot_from_text
 from robots.simulation.simulation import Simulation
 from robots.simulation.stepper import Stepper
+from robots.task.observations import TERMS
 
 ALL = """{preset: proprioception, imu: imu, terms: [accelerometer, contact, bearing, velocity, height,
   roll, pitch, {term: clock, period: 0.5}, {term: joint_speed, delay: 2, history: 3, scale: 2.0},
@@ -174,7 +174,7 @@ def test_readings_that_are_missing_or_wrong_are_refused_and_a_dead_sensor_is_pas
 
 
 def test_the_documentation_lists_every_term_with_its_scale_and_its_code_runs() -> None:
-    page = (Path(__file__).parents[2] / "docs/reference/observations.md").read_text()
+    page = (Path(__file__).parents[3] / "docs/reference/observations.md").read_text()
     rows = re.findall(
         r"^\| (`\w+`(?:, `\w+`)?) \| .* \| ([\d.]+) \|$", page.partition("key of a term")[0], re.MULTILINE
     )

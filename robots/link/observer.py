@@ -7,10 +7,10 @@ from scipy.spatial.transform import Rotation
 
 from robots.arrays import real_array
 from robots.errors import InvalidValueError, UnknownNameError
-from robots.observations import OBSERVATION_LIMIT, Entry
 from robots.robot import Robot, find_robot
 from robots.simulation.observing import compose
 from robots.simulation.state import composition, imu_axes, make_past
+from robots.task.observations import OBSERVATION_LIMIT, Entry
 
 # what each argument of `Observer` is for: first words of the names of readings
 _IMU = {"rates": "gyroscope", "acceleration": "accelerometer"}

@@ -5,14 +5,14 @@ import numpy as np
 import pytest
 from scipy.spatial.transform import Rotation
 
+from robots.deployment.walk import Walk
 from robots.description import parse_description
 from robots.errors import SurefootError
 from robots.files.records import validate
-from robots.reward import PRESETS, TERMS, Reward
 from robots.robot import Robot, load_robot
 from robots.simulation.simulation import Simulation
 from robots.simulation.stepper import Stepper
-from robots.walk import Walk
+from robots.task.reward import PRESETS, TERMS, Reward
 
 LEAST_SWING, TARGET_SPEED, STEPS = 0.03, 0.5, 120
 
