@@ -1,6 +1,6 @@
 """`Search`: quality-diversity optimisation of a function of one's own by asking and telling."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from operator import index
 from pathlib import Path
@@ -64,7 +64,8 @@ class Search:
         )
         chosen = {"archive": archive, "seed": index(seed), "evaluations": _UNLIMITED, **settings}
         self._training = Training(problem, configure(problem, algorithm, chosen))
-        self._batch = 0
+        self._asked = np.empty((0, solution_dim), np.float32)
+        self._fields: dict[str, dict[int, object]] | None = None  # of elites, by name and cell
 
     def ask(self) -> np.ndarray:
         """Return the solutions to evaluate next, (batch, n) float32; the array is the caller's own.
@@ -72,14 +73,13 @@ class Search:
         Raises:
             RuntimeError: the previous solutions were not told.
         """
-        solutions = self._training.ask()
-        self._batch = len(solutions)
-        return solutions.copy()  # the search reads its own when it is told
+        self._asked = self._training.ask()
+        return self._asked.copy()  # the search reads its own when it is told
 
     @property
     def needs_gradients(self) -> bool:
         """Whether the solutions of the last `ask` are to be told with gradients, as cma-mega asks for."""
-        return self._batch > 0 and self._training.search.request.gradients
+        return len(self._asked) > 0 and self._training.search.request.gradients
 
     def tell(
         self,
@@ -88,6 +88,7 @@ class Search:
         *,
         gradients: np.ndarray | None = None,
         failed: np.ndarray | None = None,
+        fields: Mapping[str, np.ndarray] | None = None,
     ) -> None:
         """Take in the results of the solutions of the last `ask`.
 
@@ -96,25 +97,69 @@ class Search:
             measures: (batch, m).
             gradients: (batch, 1 + m, n), of the objective and of each measure, where `needs_gradients`.
             failed: (batch,) bool, evaluations without a result, whose objectives and measures do not count.
+            fields: (batch, ...) each, what else to keep of solutions that become elites, by name; the same
+                names every time.
 
         Raises:
             InvalidValueError: a shape is wrong, or a value that did not fail is not a finite real number.
             RuntimeError: there was no ask, or it was told already.
         """
-        lost = np.zeros(self._batch, np.bool_) if failed is None else np.asarray(failed)
+        count, columns = len(self._asked), self._checked_fields(fields)
+        lost = np.zeros(count, np.bool_) if failed is None else np.asarray(failed)
         if lost.dtype != np.bool_:
             raise InvalidValueError(f"failed must be booleans, not {lost.dtype}")
         if self.needs_gradients:
             problem = self._training.problem
-            dims = self._batch, 1 + len(problem.measure_ranges), problem.solution_dim
+            dims = count, 1 + len(problem.measure_ranges), problem.solution_dim
             gradients = np.asarray(gradients, np.float64)
             if gradients.shape != dims or not np.isfinite(gradients[~lost]).all():
                 raise InvalidValueError(
                     f"these solutions need gradients, which must be finite and have shape {dims}, not "
                     f"{gradients.shape}"
                 )
-        steps = np.ones(self._batch, np.int64)
+        steps = np.ones(count, np.int64)
         self._training.tell(Evaluations(objectives, measures, lost, steps, gradients))
+        self._keep(columns, np.asarray(measures, np.float64), np.flatnonzero(~lost))
+
+    def _checked_fields(self, fields: Mapping[str, np.ndarray] | None) -> dict[str, np.ndarray]:
+        """Fields of the solutions that were asked."""
+        columns = {name: np.asarray(values) for name, values in (fields or {}).items()}
+        known = columns if self._fields is None else self._fields
+        if columns.keys() != known.keys():
+            raise InvalidValueError(
+                f"fields must be the same as at first, {', '.join(known) or 'none'}, "
+                f"not {', '.join(columns) or 'none'}"
+            )
+        for name, values in columns.items():
+            if values.shape[:1] != (len(self._asked),):
+                raise InvalidValueError(
+                    f"the field {name!r} must hold a value for each of the {len(self._asked)} solutions, but "
+                    f"has shape {values.shape}"
+                )
+        return columns
+
+    def _keep(self, columns: dict[str, np.ndarray], measures: np.ndarray, told: np.ndarray) -> None:
+        """Note the fields of the solutions told, by their rows, that have become elites."""
+        self._fields = self._fields or {name: {} for name in columns}
+        if not columns or not len(told):
+            return
+        result = self._training.search.result
+        elites, cells = result.elites(), result.cells_of(measures[told])
+        places = np.searchsorted(elites.cells, cells).clip(max=len(elites) - 1)
+        stayed = (elites.cells[places] == cells) & (elites.measures[places] == measures[told]).all(axis=1)
+        stayed &= (elites.solutions[places] == self._asked[told]).all(axis=1)
+        for name, values in columns.items():  # of equal ones the first is the elite, and noted last
+            of_cells = dict(zip(cells[stayed][::-1].tolist(), values[told[stayed]][::-1], strict=True))
+            self._fields[name].update(of_cells)
+
+    @property
+    def fields(self) -> dict[str, np.ndarray]:
+        """The fields that were told of the elites, (k, ...) each, in the order of `repertoire.elites`.
+
+        Files do not hold them: `repertoire.to_pandas().assign(**search.fields)` puts them into a table.
+        """
+        cells = self._training.search.result.elites().cells.tolist()
+        return {name: np.array([of[cell] for cell in cells]) for name, of in (self._fields or {}).items()}
 
     @property
     def metrics(self) -> Metrics:

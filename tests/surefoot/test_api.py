@@ -232,6 +232,29 @@ def test_a_search_with_gradients_or_emitters_of_several_kinds(algorithm: Any) ->
     )
 
 
+def test_elites_keep_the_fields_that_were_told_of_them() -> None:
+    search = make_search()
+    for number in range(12):
+        x = search.ask()
+        objectives, measures = rastrigin(x)
+        failed = np.arange(len(x)) % 5 == 0
+        fields = {"total": x.sum(axis=1), "ends": x[:, [0, -1]], "batch": np.full(len(x), number)}
+        search.tell(objectives, measures, failed=failed, fields=fields)
+        search = pickle.loads(pickle.dumps(search))
+    kept, elites = search.fields, search.repertoire.elites
+    np.testing.assert_array_equal(kept["total"], elites.solutions.sum(axis=1))
+    np.testing.assert_array_equal(kept["ends"], elites.solutions[:, [0, -1]])
+    assert len(set(kept["batch"])) > 3
+    assert "total" in search.repertoire.to_pandas().assign(total=kept["total"])
+    objectives, measures = rastrigin(search.ask())
+    for wrong in ({}, {"total": objectives}, {**fields, "ends": objectives[1:]}):
+        with pytest.raises(
+            InvalidValueError, match=r"the same as at first, total, ends, batch|'ends' must hold"
+        ):
+            search.tell(objectives, measures, fields=wrong)
+    search.tell(objectives, measures, fields=fields)
+
+
 def test_a_repertoire_is_outlined_in_five_lines() -> None:
     gaits = surefoot.load("hexapod")
     assert len(repr(gaits).splitlines()) == 5
