@@ -436,6 +436,7 @@ def rehearse(
     *,
     episodes: int = 2,
     seed: int = 1,
+    randomization: "str | Randomization | None" = None,
     out: str | Path | None = None,
     overwrite: bool = False,
     threads: int | None = None,
@@ -448,6 +449,8 @@ def rehearse(
         damages: the library; by default that which `surefoot damages ROBOT --library` lists.
         episodes: of each gait under each damage; they have the same seeds for all.
         seed: from which these seeds derive.
+        randomization: of the models of the robot that episodes run on, one model each, see
+            `read_randomization`; the robot as it is by default.
         out: file to save the table to; after an interruption the same call goes on.
         overwrite: whether to replace the file.
         threads: of the simulation; all cores by default.
@@ -466,7 +469,8 @@ def rehearse(
     from adapt.rehearsal.storage import read_table, write_table
 
     repertoire, file = _opened(source)
-    with plan_rehearsal(repertoire, damages, episodes=episodes, seed=seed, threads=threads) as evaluation:
+    options: dict[str, Any] = {"episodes": episodes, "seed": seed, "threads": threads}
+    with plan_rehearsal(repertoire, damages, randomization=randomization, **options) as evaluation:
 
         def save() -> "Table":
             table = rehearsed_table(evaluation)
@@ -479,13 +483,19 @@ def rehearse(
 
 
 def plan_rehearsal(
-    repertoire: Repertoire, damages: Iterable[Damage | str] | None, **settings: Any
+    repertoire: Repertoire,
+    damages: Iterable[Damage | str] | None,
+    *,
+    randomization: "str | Randomization | None" = None,
+    **settings: Any,
 ) -> "Evaluation":
     """The evaluation that `rehearse` runs."""
     from adapt.damage.library import damage_library
     from adapt.rehearsal.rehearsal import rehearsal
+    from robots.randomization import read_randomization
 
     robot = repertoire.robot
+    settings["randomization"] = read_randomization(randomization or "none", robot)
     library = damage_library(robot) if damages is None else damages
     if isinstance(library, str):
         library = [library]
@@ -607,7 +617,7 @@ def _save_rehearsed(
     path, table = RunFiles(out).rehearsal, work.table
     new = stronger.gaits.take(np.arange(len(work.repertoire), len(stronger)))
     alone = replace(stronger, elites=new, specialists=None, spread=None)
-    settings = {"episodes": table.episodes, "seed": table.seed or 0, "threads": threads}
+    settings: dict[str, Any] = {"episodes": table.episodes, "seed": table.seed or 0, "threads": threads}
     with plan_rehearsal(alone, table.damages, **settings) as evaluation:
 
         def save() -> None:

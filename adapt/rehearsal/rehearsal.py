@@ -8,9 +8,11 @@ import numpy as np
 from adapt.damage import HEALTHY
 from adapt.damage.damage import Damage
 from adapt.rehearsal.table import Table, tabulate
-from repertoire.evaluation.evaluator import Evaluation, Evaluator
+from repertoire.evaluation.evaluator import Evaluation, Evaluator, robot_label
 from repertoire.repertoire import Repertoire
+from robots.description import Randomization
 from robots.errors import InvalidValueError
+from robots.randomization import draw_models
 from robots.robot import Robot
 from robots.seeds import SeedFamily
 from robots.simulation.evidence import evidence_names, evidence_of
@@ -23,6 +25,7 @@ def rehearsal(
     episodes: int,
     seed: int,
     robot: Robot | None = None,
+    randomization: Randomization | None = None,
     threads: int | None = None,
     block: int | None = None,
 ) -> Evaluation:
@@ -33,23 +36,32 @@ def rehearsal(
         damages: all different; the healthy robot comes first whether it is among them or not.
         robot: to be damaged instead of the repertoire's, for example one that differs from it as a real one
             does.
+        randomization: of that robot: each episode runs on one of its models, the same for all elites and
+            conditions.
         threads: see `Evaluator`.
         episodes: of each elite under each condition, see `Evaluation`.
         seed: see `Evaluation`.
         block: see `Evaluation`.
 
     Raises:
-        InvalidValueError: the repertoire is empty, a damage is named twice or cannot be applied, or a number
-            is out of range.
+        InvalidValueError: the repertoire is empty, a damage is named twice or cannot be applied, a number is
+            out of range, or the randomization changes nothing.
         UnknownNameError: a damage names a part that the robot does not have.
     """
-    whole, damaged = robot or repertoire.robot, dict[str, Robot]()
+    whole, about = robot or repertoire.robot, dict[str, str]()
+    models = [whole]
+    if randomization:  # of which as many are compiled as there are episodes to run on them
+        models = draw_models(whole, randomization)[:episodes]
+        about = {"robot": robot_label(whole), "randomization": str(randomization)}
+    damaged: dict[str, list[Robot]] = {}
     for damage in damages:
         if str(damage) in damaged:
             raise InvalidValueError(f"the damage {str(damage)!r} is named twice")
-        damaged[str(damage)] = damage.apply(whole)
-    evaluator = Evaluator(repertoire, {HEALTHY: whole} | damaged, threads=threads)
-    return Evaluation(evaluator, episodes=episodes, seed=seed, family=SeedFamily.REHEARSAL, block=block)
+        damaged[str(damage)] = [damage.apply(model) for model in models]
+    evaluator = Evaluator(repertoire, {HEALTHY: models} | damaged, threads=threads)
+    return Evaluation(
+        evaluator, episodes=episodes, seed=seed, family=SeedFamily.REHEARSAL, block=block, about=about
+    )
 
 
 def rehearsed_table(evaluation: Evaluation) -> Table:

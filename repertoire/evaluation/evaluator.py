@@ -155,6 +155,7 @@ class Evaluation:
         seed: from 0 to `MOST_SEED`.
         family: what the episodes are for.
         block: episodes between two chances to stop or save; 64 for each worker by default.
+        about: what else the results depend on, by name, for the identity.
 
     Attributes:
         done: how many episodes are finished.
@@ -165,7 +166,14 @@ class Evaluation:
     """
 
     def __init__(
-        self, evaluator: Evaluator, *, episodes: int, seed: int, family: SeedFamily, block: int | None = None
+        self,
+        evaluator: Evaluator,
+        *,
+        episodes: int,
+        seed: int,
+        family: SeedFamily,
+        block: int | None = None,
+        about: Identity | None = None,
     ) -> None:
         check_episodes(episodes)
         if not 0 <= seed <= MOST_SEED:
@@ -175,7 +183,7 @@ class Evaluation:
         self.episodes = episodes
         self.seed = seed
         self.done = 0
-        self._family = family
+        self._family, self._about = family, about or {}
         self._controllers = len(self.repertoire)
         self.total = len(evaluator.conditions) * self._controllers * episodes
         solution_bytes = self.repertoire.gaits.solutions[0].nbytes
@@ -210,6 +218,7 @@ class Evaluation:
             "episodes": self.episodes,
             "seed": self.seed,
             **software_versions(),
+            **self._about,
         }
 
     def seconds_left(self) -> float:

@@ -16,6 +16,7 @@ from surefoot.commands.console import (
     cluster_options,
     console,
     exits_when_stopped,
+    randomization_option,
     seed_option,
     threads_option,
 )
@@ -42,6 +43,7 @@ if TYPE_CHECKING:
     help="Episodes of each gait under each damage.",
 )
 @seed_option("the seeds of the episodes")
+@randomization_option
 @click.option("--out", type=AnyPath, help="File for the table.  [default: FILE with -rehearsal added]")
 @click.option(
     "--picture", type=AnyPath, help="Draw what the gaits still achieve under each damage to this PNG."
@@ -57,6 +59,7 @@ def rehearse(
     damages: Path | None,
     episodes: int,
     seed: int,
+    randomization: str,
     out: Path | None,
     picture: Path | None,
     threads: int | None,
@@ -65,8 +68,8 @@ def rehearse(
 ) -> None:
     """Try every gait of the repertoire FILE under every damage of a library, before anything breaks.
 
-    The episodes have the same seeds for all gaits and damages. After an interruption the same command goes
-    on where it was.
+    The episodes have the same seeds for all gaits and damages. With --randomization, each of them runs on a
+    model of the robot. After an interruption the same command goes on where it was.
     """
     import surefoot
     from adapt.damage.text import read_damages
@@ -79,7 +82,8 @@ def rehearse(
     if picture is not None:
         check_picture(picture)
     library = None if damages is None else read_damages(damages, repertoire.robot)
-    options: dict[str, Any] = {"episodes": episodes, "seed": seed, "threads": threads}
+    options: dict[str, Any] = {"episodes": episodes, "seed": seed, "randomization": randomization}
+    options["threads"] = threads
     if dry_run:
         with plan_rehearsal(repertoire, library, **options) as evaluation:
             take_up(evaluation, RunFiles.unfinished(out), overwrite, say=True)

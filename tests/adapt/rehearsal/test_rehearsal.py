@@ -5,10 +5,14 @@ import pytest
 
 from adapt.damage.text import parse_damage
 from adapt.rehearsal.rehearsal import rehearsal, rehearsed_table
+from adapt.rehearsal.storage import read_table, write_table
 from adapt.rehearsal.table import Table
 from repertoire.repertoire import Repertoire
+from robots.description import Randomization
 from robots.errors import InvalidValueError, UnknownNameError
+from robots.randomization import draw_models
 from robots.robot import Robot
+from robots.seeds import SeedFamily, derive_seeds
 from robots.simulation.evidence import evidence_of
 from robots.simulation.simulation import Simulation
 from tests.adapt.rehearsal.small import CONDITIONS, STEPS, small_repertoire
@@ -64,6 +68,27 @@ def test_the_table_says_what_the_simulation_does(repertoire, monkeypatch) -> Non
         )
     assert expected.evidence.shape == (len(CONDITIONS), k, len(expected.evidence_names))
     assert not np.array_equal(expected.objectives[0], expected.objectives[1])
+
+
+def test_a_rehearsal_on_randomised_models_is_one_of_the_same_repertoire(repertoire, tmp_path) -> None:
+    damages = [parse_damage(CONDITIONS[1], repertoire.robot)]
+    drawn = Randomization(strength=(0.5, 0.6), models=2)
+    settings = {"episodes": 2, "seed": 5, "threads": 1}
+    with rehearsal(repertoire, damages, randomization=drawn, **settings) as evaluation:
+        evaluation.run()
+    table = rehearsed_table(evaluation)
+    seeds = derive_seeds(5, SeedFamily.REHEARSAL, 0, 2)
+    models = [model.with_episode_steps(STEPS) for model in draw_models(repertoire.robot, drawn)]
+    for number, damaged in enumerate([lambda model: model, damages[0].apply]):
+        with Simulation(*[damaged(model) for model in models], threads=1) as simulation:
+            solutions = np.repeat(repertoire.elites.solutions, 2, axis=0)
+            k = len(repertoire)
+            found = simulation.evaluate(solutions, np.tile(seeds, k), variants=np.tile(seeds % 2, k))
+        means = found.objectives.reshape(k, 2).mean(axis=1)
+        assert table.objectives[number] == pytest.approx(means, rel=1e-5)
+    write_table(tmp_path / "table.h5", table, evaluation.identity)
+    assert read_table(tmp_path / "table.h5", repertoire).conditions == CONDITIONS[:2]
+    assert "strength 0.5 to 0.6" in evaluation.identity["randomization"]
 
 
 def test_what_diverged_is_a_fall_with_the_minimum_objective(repertoire, monkeypatch) -> None:
