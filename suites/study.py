@@ -131,8 +131,7 @@ class Study:
             What was done, and which trials other processes run.
 
         Raises:
-            SurefootError: a trial cannot be run, or its process died.
-            InvalidFileError: a result cannot be saved, or one that is there is damaged.
+            SurefootError: a trial cannot be run, its process died, or a result cannot be saved or is damaged.
         """
         self.results()  # what would make the report fail is better known before hours of work
         wanted = self.trials if only is None else [only]

@@ -62,9 +62,7 @@ def parse_archive(spec: ArchiveSpec | str | Sequence[int]) -> ArchiveSpec:
     if isinstance(spec, ArchiveSpec):
         return spec
     text = ",".join(map(str, spec)) if isinstance(spec, Iterable) and not isinstance(spec, str) else str(spec)
-    kind, colon, arguments = text.partition(":")
-    if not colon:
-        kind, arguments = GridSpec.kind, text
+    kind, arguments = text.split(":", 1) if ":" in text else (GridSpec.kind, text)
     if kind not in ARCHIVES:
         raise UnknownNameError("archive", kind, ARCHIVES)
     try:

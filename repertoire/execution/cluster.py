@@ -302,6 +302,11 @@ class Cluster:
         if threads:
             self.threads, self.processes, self._alone_since = sum(threads), len(threads), None
             return len(threads)
+        self._wait(bool(workers))
+        return 0
+
+    def _wait(self, workers: bool) -> None:
+        """Have patience until some worker works; raise once there is none left."""
         now = time.monotonic()
         self._alone_since = self._alone_since or now
         hopeless = self._refusal and not self._proven
@@ -312,7 +317,6 @@ class Cluster:
                 f"the cluster at {self._settings.address} cannot run episodes: {why}; what was saved can be "
                 "resumed once there are workers"
             )
-        return 0
 
     def _time(self, seconds: float) -> None:
         """Take in how long a worker took for an episode, with all of its threads [s]."""

@@ -4,6 +4,8 @@ from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
+import pandas as pd
+
 from repertoire.algorithms.catalogue import ALGORITHMS
 from robots.files.atomic import make_folder, write_text
 from robots.files.locks import locked
@@ -122,17 +124,20 @@ def _notes(study: Analysis) -> Iterator[str]:
             f"This is a variant of the study: {options} in {' and '.join(users) or 'no algorithm'}; "
             "the other algorithms have no such setting."
         )
-    corrected = trials[trials.episodes > 0]
-    if len(corrected):
-        minimum = ", ".join(
-            f"{one.domain} {one.min_objective:,.2f} (episodes of at most {one.episode_steps:,} control steps)"
-            for one in corrected.drop_duplicates(["domain", "min_objective"]).itertuples()
-        )
+    if (trials.episodes > 0).any():
         yield (
             f"Metrics are corrected with {values('episodes')} episodes of every elite, the same for all "
             "elites of an archive. QD scores count from the minimum objective in each robot's description: "
-            f"{minimum}."
+            f"{_minimum_objectives(trials[trials.episodes > 0])}."
         )
+
+
+def _minimum_objectives(trials: pd.DataFrame) -> str:
+    """Minimum objective of each robot, in words."""
+    return ", ".join(
+        f"{one.domain} {one.min_objective:,.2f} (episodes of at most {one.episode_steps:,} control steps)"
+        for one in trials.drop_duplicates(["domain", "min_objective"]).itertuples()
+    )
 
 
 def _completeness(study: Analysis) -> str:

@@ -187,18 +187,14 @@ class PaperTrial:
                 costs.times[training.evaluations] = [sum(pair) for pair in zip(before, now, strict=True)]
             report(share * min(progress.evaluations / self.evaluations, 1.0))
 
-        def measure_memory() -> None:
-            search = training.search
-            costs.search_bytes = array_bytes(search.soft, search.result, *search.emitters)
-
         def keep_costs() -> None:
-            measure_memory()
+            costs.search_bytes = _search_bytes(training)
             write_text(self.folder / _COSTS, json.dumps(asdict(costs)) + "\n")
 
         training.run(
             path, checkpoint_seconds=_CHECKPOINT_SECONDS, on_progress=advance, before_saving=keep_costs
         )
-        measure_memory()
+        costs.search_bytes = _search_bytes(training)
         return costs
 
     def _read_costs(self, evaluations: int) -> Costs:
@@ -289,3 +285,9 @@ def _thinned(history: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
     count = len(history["evaluations"])
     rows = np.unique(np.linspace(0, count, min(count, _ROWS) + 1).astype(int)[1:] - 1)
     return {name: column[rows] for name, column in history.items()}
+
+
+def _search_bytes(training: Training) -> int:
+    """Memory of the arrays of archives and emitters."""
+    search = training.search
+    return array_bytes(search.soft, search.result, *search.emitters)

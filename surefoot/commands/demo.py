@@ -235,9 +235,8 @@ def _recover(
     from adapt.self_model.twin import RefinementSettings, Thinking
 
     console.print(
-        f"\n3. Break the robot: {damage} ({damage.summary}). The robot is not told what broke. After each "
-        "trial it looks for what explains what it felt, and refines its best gaits on that; it tries at most "
-        f"{settings.trials} gaits."
+        f"\n3. Break the robot: {damage} ({damage.summary}). It is not told what broke. After each of "
+        f"at most {settings.trials} trials it looks for what explains that, and refines its best gaits on it."
     )
     refinement = RefinementSettings(settings.refinement)
     recovery = surefoot.recover(

@@ -99,11 +99,9 @@ def run_study(
         console.print(f"note: {remark}")
     if dry_run or not (only_trial or report):
         _print_estimate(study, cores, together)
-    if dry_run:
-        return
-    if not report:
+    if not (dry_run or report):
         _run_trials(study, together, study.trials[only_trial - 1] if only_trial else None)
-    if not only_trial:
+    if not (dry_run or only_trial):
         _report(study, videos)
 
 
