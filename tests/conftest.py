@@ -12,6 +12,17 @@ from surefoot.commands.main import main
 # tests in a real browser need one: `make test-browser` names it
 collect_ignore = [] if os.environ.get("SUREFOOT_BROWSER") else ["browser"]
 
+# tests that take long and share nothing: whoever has finished all else takes the next
+APART = ("test_examples.py", "test_readme.py", "test_results.py", "test_tutorials.py")
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Of several processes one runs all tests of a file, so that fixtures of the file are made once."""
+    for item in items:
+        if item.path.name not in APART and item.get_closest_marker("xdist_group") is None:
+            item.add_marker(pytest.mark.xdist_group(str(item.path.relative_to(item.config.rootpath))))
+
 
 @pytest.fixture
 def interruptible() -> Iterator[None]:
