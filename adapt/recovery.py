@@ -17,7 +17,7 @@ from adapt.selectors.catalogue import AnySelector, choose_selector, make_selecto
 from adapt.selectors.selector import Context, Prior, Selector
 from adapt.self_model.calibration import Calibration
 from adapt.self_model.twin import RefinementSettings, Thinking
-from repertoire.evaluation.evaluator import Evaluation, Evaluator
+from repertoire.evaluation.evaluator import Evaluation, Evaluator, Runner
 from repertoire.repertoire import Repertoire
 from robots.deployment.walk import Walk
 from robots.errors import InvalidValueError
@@ -278,7 +278,7 @@ def _try(
     )
 
 
-def run_trial(evaluator: Evaluator, row: int, seeds: np.ndarray, *, traced: bool) -> tuple[Outcome, Episodes]:
+def run_trial(evaluator: Runner, row: int, seeds: np.ndarray, *, traced: bool) -> tuple[Outcome, Episodes]:
     """Run a controller once, with the only one of the seeds; with a trace if it is asked for."""
     episodes = evaluator.run(np.array([row]), seeds, traced=traced)
     outcome = Outcome(

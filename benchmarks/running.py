@@ -7,15 +7,16 @@ from typing import Any
 import mujoco
 import numpy as np
 
-from benchmarks.pybullet import PyBulletRobot, Walk
 from repertoire.repertoire import Repertoire
-from robots.robot import Robot
+from robots.robot import Robot, load_robot
 from robots.simulation.stepper import Stepper
+from suites.transfer.pybullet import PyBulletRobot, Walk
 
 PASSAGE = 8  # control steps, 0.132 s
 _TORQUE = 10.0  # [N·m] that drives a joint of the floating robot
 _SPEED, _SLOWED = 2.4, 30  # [m/s] and control steps in which drag slows it down
 _PASSAGES = 40  # of each robot
+_MEANS = ("objective", "distance", "steps", "contacts")  # of walks
 Figures = dict[str, Any]
 
 
@@ -35,7 +36,7 @@ def measure_running(repertoire: Repertoire, *, gaits: int, episodes: int, folder
     """
     elites = repertoire.elites
     best = np.argsort(-elites.objectives)[:gaits]
-    robot = PyBulletRobot(repertoire.problem.name)
+    robot = PyBulletRobot(load_robot(repertoire.problem.name).with_controller(repertoire.controller))
     solutions, seeds = elites.solutions[best], np.arange(episodes)
     there = [[robot.walk(parameters, int(seed)) for seed in seeds] for parameters in solutions]
     here = [[_walk(robot.robot, parameters, int(seed)) for seed in seeds] for parameters in solutions]
@@ -60,7 +61,7 @@ def _walk(robot: Robot, parameters: np.ndarray, seed: int) -> Walk:
 
 def _means(walks: Sequence[Walk]) -> Figures:
     """The mean of each figure."""
-    columns = {name: [getattr(walk, name) for walk in walks] for name in Walk.__annotations__}
+    columns = {name: [getattr(walk, name) for walk in walks] for name in _MEANS}
     return {name: np.round(np.mean(column, axis=0), 3).tolist() for name, column in columns.items()}
 
 

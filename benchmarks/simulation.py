@@ -18,12 +18,12 @@ from typing import Any
 import mujoco
 import numpy as np
 
-from benchmarks.pybullet import ENVIRONMENTS, check_pybullet, measure_pybullet
 from robots.compilation import compiled
 from robots.robot import Robot, load_robot
 from robots.simulation.simulation import Simulation, available_cores
 from robots.simulation.state import EpisodeState, Task
 from robots.simulation.stepper import Stepper, simulate
+from suites.transfer.pybullet import ENVIRONMENTS, check_pybullet, measure_pybullet
 
 Figures = dict[str, Any]
 _STATE = mujoco.mjtState.mjSTATE_INTEGRATION

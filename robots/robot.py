@@ -34,6 +34,7 @@ class Faults:
         delay: control steps by which every action comes late; until the first has come they are 0.
         stuck: value that a reading always has, in the units of its channel.
         noisy: standard deviation of what is added to a reading every control step, likewise.
+        rounded: step of which a reading is a multiple, likewise.
         fixed: angle at which a joint that the model lacks is fixed [rad]: this is what the controller sees of
             it, with no speed. Of a joint that is lost it sees 0.
         play: backlash of a joint's gear to either side, in units of its motor's control (of a servo [rad]).
@@ -43,6 +44,7 @@ class Faults:
     delay: int = 0
     stuck: Mapping[str, float] = field(default_factory=dict)
     noisy: Mapping[str, float] = field(default_factory=dict)
+    rounded: Mapping[str, float] = field(default_factory=dict)
     fixed: Mapping[str, float] = field(default_factory=dict)
     play: Mapping[str, float] = field(default_factory=dict)
     swapped: Mapping[str, str] = field(default_factory=dict)

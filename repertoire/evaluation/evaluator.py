@@ -10,7 +10,7 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property, partial
 from pathlib import Path
-from typing import Self
+from typing import Protocol, Self
 
 import numpy as np
 
@@ -35,6 +35,15 @@ _BLOCK = 64
 _BLOCK_BYTES = 2**29  # of their solutions, at most
 _TIMED_CONDITIONS = 4
 _TIMED_EPISODES = 4  # of each worker under each of these conditions
+
+
+class Runner(Protocol):
+    """What runs elites on a robot: an `Evaluator`, or another simulator in its place."""
+
+    @property
+    def robots(self) -> tuple[Robot, ...]: ...  # noqa: D102
+    def run(self, rows: np.ndarray, seeds: np.ndarray, *, traced: bool = False) -> Episodes: ...  # noqa: D102
+    def objectives(self, episodes: Episodes) -> np.ndarray: ...  # noqa: D102
 
 
 class Evaluator:

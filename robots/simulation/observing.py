@@ -136,12 +136,14 @@ def clip(values: np.ndarray) -> None:
 
 @compiled()
 def _disturb(task: Task, episode: EpisodeState) -> None:
-    """Add noise to what faulty sensors read; a stuck one reads its value."""
+    """Add noise to what faulty sensors read, and round it; a stuck one reads its value."""
     tally, readings = episode.tally[0], episode.readings
     for i in range(readings.size):
         sensor = task.sensors[i]
         if sensor.noise > 0:
             readings[i] += sensor.noise * normal(tally.seed, tally.steps, i)
+        if sensor.step > 0:
+            readings[i] = sensor.step * np.rint(readings[i] / sensor.step)
         if not np.isnan(sensor.stuck):
             readings[i] = sensor.stuck
 

@@ -21,8 +21,8 @@ MIDWAY = 0.4  # share of an episode after which progress is noted
 _INT, _FLOAT, _BOOL = np.int64, np.float64, np.bool_
 _TYPES = {"i": _INT, "f": _FLOAT, "b": _BOOL}  # of a field, by the kind of its values
 
-# value of a reading that is stuck, or NaN, and standard deviation of the noise that is added to it
-_SENSOR = np.dtype([("stuck", np.float32), ("noise", np.float32)], align=True)
+# value of a reading that is stuck, or NaN; standard deviation of its noise; step that it is rounded to, or 0
+_SENSOR = np.dtype([("stuck", np.float32), ("noise", np.float32), ("step", np.float32)], align=True)
 # place of a foot [m], and control steps since it touched the floor
 _FOOT = np.dtype([("x", _FLOAT), ("y", _FLOAT), ("airborne", _INT)], align=True)
 TALLY = np.dtype(
@@ -130,6 +130,7 @@ def make_task(robot: Robot, data: mujoco.MjData) -> Task:
     sensors = np.recarray(len(robot.channels), _SENSOR)
     sensors.stuck = _by_channel(robot, faults.stuck, np.nan)
     sensors.noise = _by_channel(robot, faults.noisy, 0.0)
+    sensors.step = _by_channel(robot, faults.rounded, 0.0)
     quantities, entries = composition(robot)
     untouched = np.array([foot in description.alive.untouched for foot in description.feet])
     parts = _parts(robot, data)
@@ -216,7 +217,7 @@ def _constants(robot: Robot, data: mujoco.MjData) -> np.ndarray:
         "gravity": np.linalg.norm(model.opt.gravity),
         "accelerometer": _accelerometer(model),
         "composed": not description.observations.as_published,
-        "faulty": bool(faults.stuck or faults.noisy),
+        "faulty": bool(faults.stuck or faults.noisy or faults.rounded),
         "swapped": bool(faults.swapped),
     }
     return _records(1, values)

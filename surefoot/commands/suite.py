@@ -8,6 +8,7 @@ from click.core import ParameterSource
 from surefoot.commands.console import Commands, Names, Number, Positive, Whole
 from surefoot.commands.recovery_suite import recovery
 from surefoot.commands.studies import Decorator, chain, run_study, study_options
+from surefoot.commands.transfer_suite import transfer
 
 
 class Budgets(click.ParamType):
@@ -93,6 +94,7 @@ def suite() -> None:
 
 
 suite.add_command(recovery)
+suite.add_command(transfer)
 
 
 @suite.command()

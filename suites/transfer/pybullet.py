@@ -5,8 +5,9 @@ import importlib.util
 import io
 import sys
 import time
+from collections.abc import Callable
 from contextlib import redirect_stdout
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from types import ModuleType
 from typing import Any
 
@@ -14,9 +15,15 @@ import mujoco
 import numpy as np
 from packaging.version import parse
 
+from adapt.damage.damage import Damage
+from repertoire.repertoire import Repertoire
 from robots.errors import InvalidValueError
-from robots.robot import load_robot
+from robots.motors import Motors
+from robots.robot import Robot
+from robots.simulation.episodes import Episodes
+from robots.simulation.state import MIDWAY
 from robots.simulation.stepper import Stepper
+from robots.simulation.trace import TraceColumns
 
 ENVIRONMENTS = {
     "ant": "AntBulletEnv",
@@ -27,6 +34,8 @@ ENVIRONMENTS = {
 
 _PITCH = 2  # the last of the root joints of a robot that moves in a plane
 _SIGNS = {"ant": (1, 1, 1, -1, 1, -1, 1, 1)}  # of a joint there against ours, where the axes are not the same
+_FAULTS = ("dead", "locked", "weak")  # kinds of damage that are possible there
+_HOLD = 1e5  # [N·m] that keep a locked joint at its angle
 
 
 @dataclass(frozen=True)
@@ -38,26 +47,39 @@ class Walk:
         distance: progress towards the target [m].
         steps: control steps survived.
         contacts: share of them that each foot touched the floor, (f,).
+        fell: whether it ended before its time.
+        trace: what the sensors read, (steps, columns) float32, see `robots.simulation.trace`.
     """
 
     objective: float
     distance: float
     steps: int
     contacts: np.ndarray
+    fell: bool = False
+    trace: np.ndarray = field(default_factory=lambda: np.empty((0, 0), np.float32))
 
 
 class PyBulletRobot:
     """A robot of ours in PyBullet's environment of it, with our names, signs and initial angles.
 
     Args:
-        name: of the robot, one of `ENVIRONMENTS`.
+        robot: one of `ENVIRONMENTS`, with the controllers that are to drive it.
+        damage: of its motors: dead, weak or locked; none by default.
 
     Raises:
-        InvalidValueError: PyBullet is not installed.
+        InvalidValueError: PyBullet is not installed, or the damage is of another kind.
     """
 
-    def __init__(self, name: str) -> None:
-        self.robot = load_robot(name)
+    def __init__(self, robot: Robot, damage: Damage | None = None) -> None:
+        self.robot, name = robot, robot.name
+        defects = damage.defects if damage else ()
+        if any(defect.kind not in _FAULTS for defect in defects):
+            raise InvalidValueError(f"damage in PyBullet can be {', '.join(_FAULTS)}, not {damage}")
+        damaged = damage.apply(self.robot) if damage else self.robot
+        whole, left = (Motors.of(one.physics, robot.description.joints) for one in (robot, damaged))
+        self._strength = left.gear * left.gain / (whole.gear * whole.gain)
+        self._torques = whole.gear * whole.gain * self._strength
+        self._locked = damaged.faults.fixed
         self.environment = _make(name)
         with redirect_stdout(io.StringIO()):
             self.environment.reset()
@@ -76,7 +98,11 @@ class PyBulletRobot:
         stepper = Stepper(self.robot)
         stepper.reset(seed)
         for name, joint, sign in zip(self.robot.description.joints, self._joints, self._signs, strict=True):
-            self._bullet.resetJointState(self._body, joint, sign * stepper.data.joint(name).qpos[0], 0.0)
+            angle = sign * self._locked.get(name, stepper.data.joint(name).qpos[0])
+            self._bullet.resetJointState(self._body, joint, angle, 0.0)
+            if name in self._locked:
+                hold = self._bullet.POSITION_CONTROL
+                self._bullet.setJointMotorControl2(self._body, joint, hold, targetPosition=angle, force=_HOLD)
         self._there.initial_z = None
         observation = self._there.calc_state()
         self.environment.potential = self._there.calc_potential()
@@ -84,7 +110,7 @@ class PyBulletRobot:
 
     def step(self, action: np.ndarray) -> tuple[np.ndarray, float, bool]:
         """Simulate a control step; returns the observation, the reward, and whether it ended the episode."""
-        action = np.clip(action, -1, 1)
+        action = np.clip(action, -1, 1) * self._strength
         observation, reward, ended, _ = self.environment.step(action * self._signs)
         return self._translated(observation), reward, ended
 
@@ -95,14 +121,26 @@ class PyBulletRobot:
     def walk(self, parameters: np.ndarray, seed: int) -> Walk:
         """Run the episode of a seed with a controller of the robot."""
         description, controller = self.robot.description, self.robot.controller
-        observation, objective, step, ended = self.reset(seed), 0.0, 0, False
+        observation, objective, ended = self.reset(seed), 0.0, False
         start, contacts = self._there.walk_target_dist, np.zeros(len(description.feet))
-        while step < description.episode_steps and not (ended and description.alive.ends_episode):
-            observation, reward, ended = self.step(controller.act(parameters, observation, step))
+        rows: list[np.ndarray] = []
+        while len(rows) < description.episode_steps and not (ended and description.alive.ends_episode):
+            action = np.clip(controller.act(parameters, observation, len(rows)), -1, 1)
+            observation, reward, ended = self.step(action)
             contacts += self._there.feet_contact
             objective += reward
-            step += 1
-        return Walk(objective, start - self._there.walk_target_dist, step, contacts / step)
+            rows.append(self._sensed(action, observation))
+        fell = bool(ended and description.alive.ends_episode)
+        distance, trace = start - self._there.walk_target_dist, np.array(rows, np.float32)
+        return Walk(objective, distance, len(rows), contacts / len(rows), fell, trace)
+
+    def _sensed(self, action: np.ndarray, observation: np.ndarray) -> np.ndarray:
+        """A row of a trace, see `robots.simulation.trace`."""
+        joints, velocity = len(self._joints), self.state()[1]
+        rates = velocity[3:6] if self._free else (0.0, velocity[_PITCH], 0.0)
+        angles = observation[8 : 8 + 2 * joints : 2]
+        x, y, _ = self._there.body_xyz
+        return np.r_[action, angles, action * self._torques, self._there.body_rpy, rates, self.feet(), x, y]
 
     def state(self) -> tuple[np.ndarray, np.ndarray]:
         """Positions and velocities as MuJoCo has those of our model, (nq,) and (nv,)."""
@@ -171,6 +209,51 @@ class PyBulletRobot:
         return observation.astype(np.float32)
 
 
+class PyBulletEvaluator:
+    """Runs elites of a repertoire in PyBullet's environment of their robot, in place of an `Evaluator`.
+
+    Args:
+        repertoire: whose elites run.
+        damage: of the robot, see `PyBulletRobot`; none by default.
+        objective: of episodes, (n,).
+    """
+
+    def __init__(
+        self, repertoire: Repertoire, damage: Damage | None, objective: Callable[[Episodes], np.ndarray]
+    ) -> None:
+        self.repertoire, self.objectives = repertoire, objective
+        self._robot = PyBulletRobot(repertoire.robot, damage)
+        self.robots = (self._robot.robot,)
+
+    def __enter__(self) -> "PyBulletEvaluator":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._robot.environment.close()
+
+    def run(self, rows: np.ndarray, seeds: np.ndarray, *, traced: bool = False) -> Episodes:
+        """Run an episode of each of n elites, see `Evaluator.run`; some columns are left 0."""
+        solutions, robot = self.repertoire.gaits.solutions, self._robot.robot
+        walks = [self._robot.walk(solutions[row], int(seed)) for row, seed in zip(rows, seeds, strict=True)]
+        found, at = Episodes.unknown(len(walks), robot), TraceColumns.of(robot)
+        half_ranges = np.diff(robot.joint_ranges)[:, 0] / 2
+        for number, walk in enumerate(walks):
+            angles, places = walk.trace[:, at.angle : at.torque], walk.trace[:, at.position]
+            found.objectives[number], found.steps[number] = walk.objective, walk.steps
+            found.distances[number], found.fell[number] = walk.distance, walk.fell
+            found.contacts[number] = walk.contacts
+            found.lateral[number] = walk.trace[-1, at.position + 1]
+            found.heading[number] = walk.trace[-1, at.attitude + 2]
+            middle = min(len(places), max(1, round(MIDWAY * robot.description.episode_steps)))
+            found.midway[number] = places[middle - 1] - places[0]
+            turned = np.abs(np.diff(angles, axis=0)) * half_ranges
+            found.energies[number] = np.sum(turned * np.abs(walk.trace[1:, at.torque : at.attitude]))
+        if traced:
+            found.traces = np.empty(len(walks), object)
+            found.traces[:] = [walk.trace for walk in walks]
+        return found
+
+
 def measure_pybullet(robot: str, *, steps: int = 6000) -> float:
     """Control steps per second of a robot's PyBullet environment on one core, with random actions.
 
@@ -192,13 +275,18 @@ def measure_pybullet(robot: str, *, steps: int = 6000) -> float:
     return steps / spent
 
 
+def pybullet_is_installed() -> bool:
+    """Whether gaits can run in PyBullet's environments."""
+    return importlib.util.find_spec("pybullet") is not None
+
+
 def check_pybullet() -> None:
     """Refuse to measure what is not installed.
 
     Raises:
         InvalidValueError: PyBullet is not installed.
     """
-    if importlib.util.find_spec("pybullet") is None:
+    if not pybullet_is_installed():
         raise InvalidValueError("the peer is not installed: pip install pybullet")
 
 

@@ -1,0 +1,1 @@
+"""The transfer study: gaits, recoveries and diagnoses on robots that are not their model."""

@@ -1,0 +1,203 @@
+"""`Stage`: a world in which gaits of a repertoire run, whole and damaged."""
+
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from adapt.damage import HEALTHY
+from adapt.damage.damage import Combination, Damage
+from adapt.damage.parts import RobotParts
+from adapt.damage.text import damage_from
+from adapt.objective import RecoveryObjective, find_objective
+from adapt.oracle import true_objectives
+from adapt.recovery import run_trial
+from adapt.selectors.catalogue import find_selector, make_selector
+from adapt.selectors.selector import Context, Prior, Selector
+from adapt.self_model.twin import Thinking
+from repertoire.evaluation.evaluator import Evaluator, Runner
+from repertoire.repertoire import Repertoire
+from robots.robot import Robot
+from robots.seeds import SeedFamily, derive_seeds
+from robots.simulation.trace import TraceColumns
+from suites.recovery.metrics import worst_tenth
+from suites.transfer.pybullet import PyBulletEvaluator
+from suites.transfer.worlds import ROBOTS, Use, World
+
+_WHOLE = Combination()
+_NOMINAL = 4  # episodes of each gait on its own robot
+_EPISODES = 4  # in a world whose robots are all the same
+_SCREENED, _FINALISTS = 30, 5  # gaits that may be the best of a damaged robot
+_CHOICE, _FINAL = 4, 6  # episodes by which the best is chosen, and from which scores come
+
+
+class Stage:
+    """A world for a repertoire.
+
+    Args:
+        repertoire: whose gaits run.
+        world: where.
+        gaits: how many of them, those with the highest objectives.
+        seed: of the study.
+        threads: of the simulation.
+    """
+
+    def __init__(self, repertoire: Repertoire, world: World, *, gaits: int, seed: int, threads: int) -> None:
+        self._repertoire, self._world, self._seed, self._threads = repertoire, world, seed, threads
+        self._rows = np.argsort(-repertoire.gaits.objectives, kind="stable")[:gaits]
+
+    def walk(self) -> dict[str, Any]:
+        """Let the best gaits walk: figures of `GAIT_FIGURES`."""
+        count = ROBOTS if self._world.randomization else _EPISODES
+        seeds = derive_seeds(self._seed, SeedFamily.EVALUATION, _NOMINAL, count)
+        rows, seeds = np.repeat(self._rows, count), np.tile(seeds, len(self._rows))
+        if self._world.elsewhere:
+            with self._evaluator(_WHOLE) as there:
+                found = there.run(rows, seeds)
+        else:
+            robots = {str(number): robot for number, robot in enumerate(self._world.robots(self._use))}
+            numbers = np.tile(np.arange(count) % len(robots), len(self._rows))
+            with self._simulator(robots) as evaluator:
+                found = evaluator.run(rows, seeds, conditions=numbers)
+        distances = np.where(found.diverged, 0.0, found.distances).reshape(len(self._rows), count)
+        shares = (distances / self._nominal[:, None]).ravel()
+        return {
+            "nominal": float(self._nominal.mean()),
+            "mean": float(shares.mean()),
+            "worst tenth": float(worst_tenth(shares)),
+            "upright": 1 - float(found.fell.mean()),
+        }
+
+    def recover(self, damage: Damage, number: int, selector: str, trials: int, think: int) -> dict[str, Any]:
+        """Recover from a fault on the robot of its number: figures of `RECOVERY_FIGURES` and others.
+
+        Scores are progress while up [m]; what they are a share of is that of the best gait found there.
+        """
+        seed = int(derive_seeds(self._seed, SeedFamily.FAULT, number, 1)[0])
+        chooser, rows = self._selector(selector, number, trials, think, seed), []
+        with self._evaluator(damage, number) as evaluator:
+            for trial in range(trials):
+                row = chooser.ask()
+                seeds = derive_seeds(seed, SeedFamily.TRIALS, trial, 1)
+                chooser.tell(row, run_trial(evaluator, row, seeds, traced=True)[0])
+                rows.append(chooser.recommendation())
+            tried = [self._repertoire.best(), *rows]
+            scores = self._scores(evaluator, self._robot(damage, number), tried, seed)
+        best, thought = max(scores.values()), chooser.thought()
+        diagnosis = (chooser.diagnosis() or [("", 0.0)])[0][0]
+        shares = [max(scores[row], 0.0) / best if best > 0 else 0.0 for row in tried]
+        return {
+            "damage": str(damage),
+            "best": best,
+            "old gait": shares[0],
+            **{f"after {trial}": share for trial, share in enumerate(shares[1:], start=1)},
+            "recovered": shares[-1],
+            "right part": _legs(diagnosis, self._parts) == _legs(str(damage), self._parts),
+            "diagnosis": diagnosis,
+            "explained": float(thought.explained) if thought else 0.0,
+        }
+
+    @cached_property
+    def _parts(self) -> RobotParts:
+        return RobotParts(self._repertoire.robot)
+
+    @cached_property
+    def _nominal(self) -> np.ndarray:
+        """Mean distance of each gait on its own robot, (g,)."""
+        seeds = derive_seeds(self._seed, SeedFamily.EVALUATION, 0, _NOMINAL)
+        with self._simulator({"own": self._repertoire.robot}) as evaluator:
+            found = evaluator.run(np.repeat(self._rows, _NOMINAL), np.tile(seeds, len(self._rows)))
+        return found.distances.reshape(-1, _NOMINAL).mean(axis=1)
+
+    @cached_property
+    def _use(self) -> Use:
+        robot = self._repertoire.robot
+        seeds, at = derive_seeds(self._seed, SeedFamily.INCUMBENT, 0, 1), TraceColumns.of(robot)
+        with self._simulator({"own": robot}) as evaluator:
+            _, episodes = run_trial(evaluator, self._repertoire.best(), seeds, traced=True)
+        assert episodes.traces is not None
+        turned = np.abs(np.diff(episodes.traces[0][:, at.angle : at.torque], axis=0))
+        speeds = turned * np.diff(robot.joint_ranges)[:, 0] / 2 / robot.control_step
+        return Use(robot, float(self._nominal.max()), float(np.quantile(speeds, 0.99)))
+
+    @cached_property
+    def _aim(self) -> RecoveryObjective:
+        return find_objective("progress", self._repertoire, float(self._nominal.max()))
+
+    def _simulator(self, robots: dict[str, Any]) -> Evaluator:
+        return Evaluator(self._repertoire, robots, threads=self._threads)
+
+    def _robot(self, damage: Damage, number: int) -> Robot:
+        """The robot of a number with a damage; in place of PyBullet's our model of it."""
+        if self._world.elsewhere:
+            return damage.apply(self._repertoire.robot)
+        return damage.apply(self._world.robots(self._use, first=number, count=1)[0])
+
+    def _evaluator(self, damage: Damage, number: int = 0) -> Evaluator | PyBulletEvaluator:
+        """What runs gaits on the robot of a number with a damage."""
+        if self._world.elsewhere:
+            return PyBulletEvaluator(self._repertoire, damage, self._aim.of)
+        robots = {"": self._robot(damage, number)}
+        return Evaluator(self._repertoire, robots, threads=self._threads, objective=self._aim.of)
+
+    def _expected(self, robot: Robot) -> np.ndarray:
+        """Progress of every gait on a robot of ours, in one episode, (k,)."""
+        threads, aim = self._threads, self._aim
+        with Evaluator(self._repertoire, {"": robot}, threads=threads, objective=aim.of) as evaluator:
+            return true_objectives(evaluator, seed=self._seed, episodes=1)
+
+    @cached_property
+    def _prior(self) -> Prior:
+        return Prior(self._expected(self._repertoire.robot), self._repertoire.gaits.measures, self._aim.least)
+
+    def _selector(self, name: str, number: int, trials: int, think: int, seed: int) -> Selector:
+        """Start a selector, which knows a trace of the robot from before the fault if it thinks."""
+        if not find_selector(name).thinks:
+            return make_selector(name, Context(self._prior, trials=trials, seed=seed))
+        row = self._repertoire.best()
+        with self._evaluator(_WHOLE, number) as whole:
+            seeds = derive_seeds(seed, SeedFamily.INCUMBENT, 0, 1)
+            trace = run_trial(whole, row, seeds, traced=True)[0].trace
+        thinking = Thinking(
+            self._repertoire,
+            episodes=think,
+            before=((row, trace),),
+            objective=self._aim,
+            threads=self._threads,
+        )
+        return make_selector(name, Context(self._prior, trials=trials, seed=seed, thinking=thinking))
+
+    def _scores(self, evaluator: Runner, robot: Robot, rows: list[int], seed: int) -> dict[int, float]:
+        """Scores of some gaits on a damaged robot, and of the best that was found there.
+
+        The best is looked for among those that do best on a robot of ours.
+        """
+        expected = self._expected(robot)
+        screened = np.union1d(np.argsort(-expected, kind="stable")[:_SCREENED], self._rows)
+        chosen = _means(evaluator, screened, derive_seeds(seed, SeedFamily.ORACLE, 0, 1))
+        first = screened[np.argsort(-chosen, kind="stable")[:_FINALISTS]]
+        finalists = np.union1d(first, rows).astype(int)
+        choice = _means(evaluator, finalists, derive_seeds(seed, SeedFamily.ORACLE, 1, _CHOICE))
+        scored = np.union1d(rows, finalists[np.argmax(choice)]).astype(int)
+        finals = _means(evaluator, scored, derive_seeds(seed, SeedFamily.CONFIRMATION, 0, _FINAL))
+        return dict(zip(scored.tolist(), finals.tolist(), strict=True))
+
+
+def _means(evaluator: Runner, rows: np.ndarray, seeds: np.ndarray) -> np.ndarray:
+    """Mean objective of each gait over the same episodes, (n,)."""
+    episodes = evaluator.run(np.repeat(rows, len(seeds)), np.tile(seeds, len(rows)))
+    return evaluator.objectives(episodes).reshape(len(rows), len(seeds)).mean(axis=1)
+
+
+def _legs(text: str, parts: RobotParts) -> frozenset[str]:
+    """The parts that a damage is of: legs for all that is of them, none where nobody knows."""
+    if text in ("", "unknown", HEALTHY):
+        return frozenset()
+    legs, found = parts.robot.description.legs, set()
+    for defect in damage_from(text).defects:
+        target = parts.find(defect.target)
+        own = [
+            name for name, leg in legs.items() if target.name in (name, leg.foot) or target.name in leg.joints
+        ]
+        found |= set(own or [target.name])
+    return frozenset(found)

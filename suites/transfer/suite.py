@@ -1,0 +1,201 @@
+"""`TransferSuite`: gaits, recoveries and diagnoses of repertoires in worlds that are not the model's."""
+
+import json
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from statistics import fmean
+from typing import Any, ClassVar
+
+from adapt.damage.damage import Damage
+from adapt.damage.text import parse_damage
+from adapt.selectors.catalogue import find_selector
+from repertoire.repertoire import Repertoire
+from repertoire.storage.repertoires import fingerprint
+from robots.errors import InvalidFileError, InvalidValueError
+from robots.files.atomic import write_text
+from robots.files.records import validate
+from robots.files.texts import read_json
+from robots.robot import Robot
+from robots.seeds import SeedFamily, derive_seeds
+from suites.suite import Estimate, Key, Suite, result_path
+from suites.transfer.pybullet import ENVIRONMENTS, pybullet_is_installed
+from suites.transfer.report import GAITS, TransferResult, write_report
+from suites.transfer.stage import Stage
+from suites.transfer.worlds import World
+from suites.videos import Video
+
+_SECONDS = {True: 60.0, False: 240.0}  # of a trial until some have finished: gaits alone, or a recovery
+
+
+@dataclass(frozen=True)
+class TransferTrial:
+    """What a trial is to do: let the best gaits walk in a world or, with a fault, recover from it there."""
+
+    label: str
+    world: World
+    number: int
+    method: str
+    study_folder: Path
+
+    @property
+    def key(self) -> Key:
+        """Repertoire and world, method, and number of the fault."""
+        return f"{self.label}-{self.world.name}", self.method, self.number
+
+    @property
+    def result_path(self) -> Path:
+        """The file of the result."""
+        return result_path(self.study_folder, self.key, ".json")
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class TransferSuite(Suite):
+    """Every repertoire in every world.
+
+    Attributes:
+        repertoires: by name.
+        worlds: to walk in; PyBullet's is left out for robots that it does not have.
+        damages: texts of faults to recover from; None for those of `default_faults`.
+        selector: by which to recover.
+        gaits: how many of the best gaits walk.
+        trials: of each recovery.
+        think: episodes that the selector simulates after each trial.
+    """
+
+    name: str = "transfer"
+    repertoires: Mapping[str, Repertoire]
+    worlds: tuple[World, ...]
+    damages: tuple[str, ...] | None = None
+    selector: str = "self-model"
+    gaits: int = 20
+    trials: int = 5
+    think: int = 400
+    suffix: ClassVar[str] = ".json"
+
+    def identity(self) -> Mapping[str, Any]:
+        """What the results are a function of."""
+        return {
+            "study": self.name,
+            "repertoires": {label: fingerprint(one)[:16] for label, one in self.repertoires.items()},
+            "seed": self.seed,
+            "gaits": self.gaits,
+            "recoveries": f"{self.trials} trials, {self.think} episodes of thinking",
+        }
+
+    def check(self) -> list[str]:
+        """Refuse what cannot be run; say what is left out."""
+        entry = find_selector(self.selector)
+        if entry.needs_truth or entry.needs_table:
+            raise InvalidValueError(f"the {self.selector} selector needs more than gaits: choose another one")
+        for label, one in self.repertoires.items():
+            if not max(self.gaits, self.trials) <= len(one):
+                raise InvalidValueError(f"{label} has only {len(one)} gaits")
+            self._faults(one.robot)
+        wanted = any(world.elsewhere for world in self.worlds)
+        if wanted and not pybullet_is_installed():
+            return ["PyBullet's environments are left out: pip install pybullet"]
+        return []
+
+    def plan(self, folder: Path) -> list[TransferTrial]:
+        """The best gaits of all repertoires in all worlds, then recoveries, fault by fault."""
+        stages = [
+            (label, world)
+            for world in self.worlds
+            for label, one in self.repertoires.items()
+            if not world.elsewhere or (one.robot.name in ENVIRONMENTS and pybullet_is_installed())
+        ]
+        walks = [TransferTrial(label, world, 0, GAITS, folder) for label, world in stages]
+        count = max(len(self._faults(one.robot)) for one in self.repertoires.values())
+        return walks + [
+            TransferTrial(label, world, number, self.selector, folder)
+            for number in range(count)
+            for label, world in stages
+            if world.recovers and number < len(self._faults(self.repertoires[label].robot))
+        ]
+
+    def trial_seed(self, key: Key) -> int:
+        """Seed of a trial: the same for all repertoires and worlds, so that they can be compared."""
+        return int(derive_seeds(self.seed, SeedFamily.FAULT, key[2], 1)[0])
+
+    def run(self, trial: TransferTrial, report: Callable[[float], None]) -> TransferResult:
+        """Let gaits walk, or recover from a fault."""
+        started, stage = time.perf_counter(), self._stage(trial)
+        if trial.method == GAITS:
+            figures = stage.walk()
+        else:
+            damage = self._faults(self.repertoires[trial.label].robot)[trial.number]
+            figures = stage.recover(damage, trial.number, trial.method, self.trials, self.think)
+        known: dict[str, Any] = dict(zip(("case", "method", "number"), trial.key, strict=True))
+        seed, took = self.trial_seed(trial.key), time.perf_counter() - started
+        return TransferResult(**known, seed=seed, took=took, figures=figures)
+
+    def read(self, path: Path) -> TransferResult:
+        """Read a result."""
+        try:
+            found = read_json(path)
+            return validate(TransferResult, found if isinstance(found, dict) else {})
+        except InvalidValueError as error:
+            raise InvalidFileError(f"{path} holds no trial of this study: {error}") from error
+
+    def write(self, path: Path, result: TransferResult) -> None:
+        """Write a result."""
+        write_text(path, json.dumps(result.model_dump(), indent=1) + "\n")
+
+    def estimate(
+        self, remaining: Sequence[TransferTrial], results: Sequence[TransferResult], processes: int
+    ) -> Iterator[Estimate]:
+        """Estimate the time of trials from finished ones."""
+        for walks, work in ((True, "gaits in worlds"), (False, "recoveries")):
+            count = sum((trial.method == GAITS) == walks for trial in remaining)
+            took = [one.took for one in results if (one.method == GAITS) == walks]
+            seconds, basis = (fmean(took), "as finished ones") if took else (_SECONDS[walks], "roughly")
+            if count:
+                yield Estimate(f"{work}: {count}", count * seconds / processes, basis)
+
+    def report(self, results: Sequence[TransferResult], folder: Path) -> list[Path]:
+        """Write the tables."""
+        planned = {trial.key for trial in self.plan(folder)}
+        own = [one for one in results if one.key in planned]
+        return write_report(own, folder, self.worlds, list(self.repertoires), self._notes())
+
+    def videos(self, results: Sequence[TransferResult], folder: Path) -> list[Video]:
+        """There are none."""
+        return []
+
+    @cached_property
+    def _stages(self) -> dict[str, Stage]:
+        return {}
+
+    def _stage(self, trial: TransferTrial) -> Stage:
+        """The stage of a trial, which further trials in the same process use again."""
+        repertoire, key = self.repertoires[trial.label], trial.key[0]
+        if key not in self._stages:
+            stage = Stage(repertoire, trial.world, gaits=self.gaits, seed=self.seed, threads=self.threads)
+            self._stages[key] = stage
+        return self._stages[key]
+
+    def _faults(self, robot: Robot) -> list[Damage]:
+        texts = default_faults(robot) if self.damages is None else self.damages
+        return [parse_damage(text, robot) for text in texts]
+
+    def _notes(self) -> list[str]:
+        """Sentences on how the study was run."""
+        return [
+            *(
+                f"{label}: {one.robot.name}, {len(one):,} gaits of {one.settings.algorithm} after "
+                f"{one.evaluations:,} evaluations; trained on "
+                f"{one.problem.randomization or 'its model as it is'}."
+                for label, one in self.repertoires.items()
+            ),
+            f"Recoveries: {self.trials} trials each, by {self.selector}, which simulates {self.think} "
+            f"episodes of the model after each and refines no gait; seed {self.seed}.",
+        ]
+
+
+def default_faults(robot: Robot) -> tuple[str, ...]:
+    """Motors of a leg dead, weak and stuck, each of another leg; none of a robot with fewer than three."""
+    legs = list(robot.description.legs)
+    return (f"{legs[0]}:dead", f"{legs[1]}:weak@0.3", f"{legs[-1]}:locked") if len(legs) > 2 else ()

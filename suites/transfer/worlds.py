@@ -1,0 +1,206 @@
+"""`World`: where gaits walk that were trained somewhere else: other physics, motors, sensors or ground."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+
+import mujoco
+import numpy as np
+
+from adapt.damage.edits import find_motors
+from adapt.damage.parts import RobotParts
+from adapt.damage.patches import joint_ids
+from robots.description import Randomization
+from robots.errors import UnknownNameError
+from robots.randomization import GAP, randomised
+from robots.robot import Faults, Modification, Robot
+
+ROBOTS = 32  # of a world whose robots differ from each other
+WIDE = Randomization(mass=(0.7, 1.3), friction=(0.55, 1.45), strength=(0.775, 1.225), delay=(1, 2))
+_LAG = 0.02  # [s] time constant of actuators
+_SPARE = 2.0  # speed at which a motor gives no torque, in units of the greatest that gaits use
+_ENCODER = 2 * np.pi / 1024  # [rad] of 10 bits
+_HEIGHT, _CELL = 0.01, 0.1  # of the ground [m]: from its lowest to its highest point, and between two points
+_MARGIN = 3.0  # [m] of ground beyond where gaits come
+
+
+@dataclass(frozen=True)
+class Use:
+    """What gaits do on their own robot, by which some worlds are made.
+
+    Attributes:
+        robot: their own.
+        distance: the greatest that they walk [m].
+        speed: the greatest of their joints, but for a hundredth of the control steps [rad/s].
+    """
+
+    robot: Robot
+    distance: float
+    speed: float
+
+
+def _timestep(use: Use) -> Modification:
+    def halve(model: mujoco.MjModel) -> None:
+        model.opt.timestep /= 2  # of twice as many substeps, see `World.robots`
+
+    return Modification("half the timestep", patch=halve)
+
+
+def _solver(use: Use) -> Modification:
+    def exchange(model: mujoco.MjModel) -> None:
+        model.opt.integrator = mujoco.mjtIntegrator.mjINT_EULER
+        model.opt.solver = mujoco.mjtSolver.mjSOL_CG
+
+    return Modification("Euler's integrator and conjugate gradients", patch=exchange)
+
+
+def _elliptic(use: Use) -> Modification:
+    def exchange(model: mujoco.MjModel) -> None:
+        model.opt.cone = mujoco.mjtCone.mjCONE_ELLIPTIC
+
+    return Modification("elliptic friction cones", patch=exchange)
+
+
+def _soft(use: Use) -> Modification:
+    def soften(model: mujoco.MjModel) -> None:
+        for solref, solimp in (
+            (model.geom_solref, model.geom_solimp),
+            (model.pair_solref, model.pair_solimp),
+        ):
+            timed = solref[:, 0] > 0  # others are given by stiffness and damping
+            solref[timed, 0] *= 2
+            solref[~timed] /= (4, 2)
+            solimp[:, :2] *= (0.9, 0.95)
+            solimp[:, 2] *= 5
+
+    return Modification("contacts twice as slow and less stiff", patch=soften)
+
+
+def _lag(use: Use) -> Modification:
+    parts = RobotParts(use.robot)
+
+    def filter_commands(spec: mujoco.MjSpec) -> None:
+        for motor in find_motors(spec, use.robot.description.joints):
+            motor.dyntype = mujoco.mjtDyn.mjDYN_FILTEREXACT
+            motor.dynprm[0] = _LAG
+            # the filter starts from 0, which is to be where a servo keeps the first pose
+            slope = motor.biasprm[1] * motor.gear[0]
+            rest = -(slope * parts.rest(motor.target) + motor.biasprm[0]) / motor.gainprm[0] if slope else 0.0
+            motor.ctrlrange = np.asarray(motor.ctrlrange) - rest
+            motor.biasprm[0] += motor.gainprm[0] * rest
+
+    return Modification(f"actuators that lag {1000 * _LAG:g} ms", filter_commands)
+
+
+def _torque_speed(use: Use) -> Modification:
+    parts, limit = RobotParts(use.robot), _SPARE * use.speed
+    torques = {joint: parts.torque(joint) for joint in use.robot.description.joints}
+
+    def brake(model: mujoco.MjModel) -> None:
+        for joint, torque in torques.items():
+            model.dof_damping[model.jnt_dofadr[joint_ids(model, [joint])]] += torque / limit
+
+    return Modification(f"motors whose torque falls to 0 at {limit:.3g} rad/s", patch=brake)
+
+
+def _encoders(use: Use) -> Modification:
+    steps = {"position": _ENCODER, "speed": _ENCODER / use.robot.control_step}
+    gains = {channel.name: channel.gain for channel in use.robot.channels}
+    rounded = {
+        name: step * gains[name]
+        for joint in use.robot.description.joints
+        for kind, step in steps.items()
+        for name in [f"{joint} {kind}"]
+    }
+    return Modification("encoders of 10 bits", faults=Faults(rounded=rounded))
+
+
+def _ground(use: Use) -> Modification:
+    reach = use.distance + _MARGIN
+    points = 1 + int(np.ceil(2 * reach / _CELL))
+    heights = np.random.default_rng(0).uniform(size=points**2)
+
+    def roughen(spec: mujoco.MjSpec) -> None:
+        spec.add_hfield(
+            name="rough", nrow=points, ncol=points, size=[reach, reach, _HEIGHT, 1.0], userdata=heights
+        )
+        floor = spec.geom(use.robot.description.floor)
+        floor.type, floor.hfieldname = mujoco.mjtGeom.mjGEOM_HFIELD, "rough"
+        floor.pos = np.asarray(floor.pos) - (0, 0, _HEIGHT)
+
+    return Modification(f"ground uneven by {100 * _HEIGHT:g} cm", roughen)
+
+
+_CHANGES: dict[str, Callable[[Use], Modification]] = {
+    "timestep": _timestep,
+    "solver": _solver,
+    "elliptic": _elliptic,
+    "soft": _soft,
+    "lag": _lag,
+    "torque-speed": _torque_speed,
+    "encoders": _encoders,
+    "ground": _ground,
+}
+
+
+@dataclass(frozen=True)
+class World:
+    """Where gaits walk.
+
+    Attributes:
+        name: short.
+        title: in words.
+        changes: names of `_CHANGES` that its only robot has.
+        randomization: of which its robots are drawn; None for one robot.
+        elsewhere: whether it is PyBullet's, which is no model of ours.
+        recovers: whether robots are damaged there, too.
+    """
+
+    name: str
+    title: str
+    changes: tuple[str, ...] = ()
+    randomization: Randomization | None = None
+    elsewhere: bool = False
+    recovers: bool = False
+
+    def robots(self, use: Use, *, first: int = 0, count: int = ROBOTS) -> list[Robot]:
+        """Some of its robots, by numbers from `first` on; the only one where they are all the same."""
+        if self.randomization:
+            return [randomised(use.robot, first + number, self.randomization) for number in range(count)]
+        robot = use.robot.with_modifications(*(_CHANGES[name](use) for name in self.changes))
+        if "timestep" in self.changes:
+            substeps = 2 * robot.description.substeps
+            robot = replace(robot, description=robot.description.model_copy(update={"substeps": substeps}))
+        return [robot]
+
+
+WORLDS = (
+    World("gap", f"robots never trained on: {GAP.ranges}", randomization=GAP, recovers=True),
+    World("wide", f"ranges 1.5 times as wide: {WIDE.ranges}", randomization=WIDE, recovers=True),
+    World("timestep", "half the timestep", ("timestep",)),
+    World("solver", "Euler's integrator, and conjugate gradients in place of Newton's method", ("solver",)),
+    World("elliptic", "elliptic friction cones", ("elliptic",)),
+    World("soft", "softer contacts: twice the time constant, five times the width", ("soft",)),
+    World("lag", f"actuators with a first-order lag of {1000 * _LAG:g} ms", ("lag",)),
+    World(
+        "torque-speed",
+        f"motors whose torque falls with speed, to 0 at {_SPARE:g} times the speed that the gaits use",
+        ("torque-speed",),
+    ),
+    World("encoders", "encoders of 10 bits, from which speeds follow, too", ("encoders",)),
+    World("ground", f"ground uneven by {100 * _HEIGHT:g} cm", ("ground",)),
+    World("together", "all from timestep to ground together", tuple(_CHANGES), recovers=True),
+    World("pybullet", "PyBullet's own environment of the robot", elsewhere=True, recovers=True),
+)
+
+
+def find_worlds(names: Sequence[str] | None = None) -> tuple[World, ...]:
+    """The worlds of some names, in the order in which they are listed; all by default.
+
+    Raises:
+        UnknownNameError: there is no such world.
+    """
+    known = [world.name for world in WORLDS]
+    for name in names or ():
+        if name not in known:
+            raise UnknownNameError("world", name, known)
+    return tuple(world for world in WORLDS if names is None or world.name in names)

@@ -1,0 +1,212 @@
+"""Worlds that are not the model's, and the study that lets gaits walk and recover in them."""
+
+import json
+
+import mujoco
+import numpy as np
+import pytest
+
+from adapt.damage.parts import RobotParts
+from adapt.damage.text import parse_damage
+from repertoire.storage.repertoires import write_repertoire
+from robots.errors import InvalidFileError, InvalidValueError, UnknownNameError
+from robots.motors import Motors
+from robots.robot import load_robot
+from robots.simulation.stepper import Stepper
+from suites.study import Study, run_claimed
+from suites.transfer.pybullet import PyBulletEvaluator, PyBulletRobot, pybullet_is_installed
+from suites.transfer.stage import _legs
+from suites.transfer.suite import TransferSuite, default_faults
+from suites.transfer.worlds import WORLDS, Use, find_worlds
+from tests.adapt.rehearsal.small import small_repertoire
+
+WORLD = {world.name: world for world in WORLDS}
+needs_pybullet = pytest.mark.skipif(not pybullet_is_installed(), reason="PyBullet is not installed")
+
+
+@pytest.fixture(scope="module")
+def repertoire():
+    return small_repertoire(8)
+
+
+def walked(robot, steps: int = 20) -> Stepper:
+    """A robot after some control steps of the same actions."""
+    stepper, rng = Stepper(robot), np.random.default_rng(0)
+    stepper.reset(1)
+    for _ in range(steps):
+        stepper.step(rng.uniform(-1, 1, robot.action_dim))
+    return stepper
+
+
+def use_of(name: str) -> Use:
+    return Use(load_robot(name), distance=2.0, speed=5.0)
+
+
+@pytest.mark.parametrize("name", ["ant", "hexapod"])
+@pytest.mark.parametrize("world", [world for world in WORLDS if not world.elsewhere], ids=lambda w: w.name)
+def test_every_world_changes_what_a_robot_does_and_leaves_the_robot_alone(name, world) -> None:
+    use = use_of(name)
+    before = walked(use.robot)
+    (robot, *_) = world.robots(use, count=1)
+    assert robot.control_step == pytest.approx(use.robot.control_step)
+    after = walked(robot)
+    assert np.isfinite(after.data.qpos).all()
+    moved = np.abs(after.data.qpos - before.data.qpos).max()
+    read = np.abs(after.state.observation - before.state.observation).max()
+    assert (read if world.name == "encoders" else moved) > 1e-6
+    assert walked(use.robot).data.qpos == pytest.approx(before.data.qpos, abs=0)
+    damaged = parse_damage(f"{next(iter(use.robot.description.legs))}:dead", use.robot).apply(robot)
+    assert {change.label for change in robot.modifications} < {one.label for one in damaged.modifications}
+    assert np.isfinite(walked(damaged).data.qpos).all()
+
+
+def test_encoders_read_multiples_of_their_step() -> None:
+    (robot,) = WORLD["encoders"].robots(use_of("ant"))
+    joints = robot.action_dim
+    angles = walked(robot).state.readings[8 : 8 + 2 * joints : 2] * np.diff(robot.joint_ranges)[:, 0] / 2
+    steps = angles / (2 * np.pi / 1024)
+    assert steps == pytest.approx(np.rint(steps), abs=1e-3)
+    assert np.abs(steps).max() > 1
+
+
+@pytest.mark.parametrize("name", ["ant", "hexapod", "quadruped"])
+def test_an_actuator_that_lags_gets_there_and_a_servo_starts_from_the_first_pose(name) -> None:
+    use = use_of(name)
+    (robot,) = WORLD["lag"].robots(use)
+    parts, model = RobotParts(use.robot), robot.physics
+    rest = np.array([parts.rest(joint) for joint in robot.description.joints])
+    plain, lagging = (Motors.of(one.physics, one.description.joints) for one in (use.robot, robot))
+    if plain.servos.any():  # with an activation of 0 it holds the joint where it starts
+        assert lagging.bias + lagging.gear * lagging.bias_length * rest == pytest.approx(0, abs=1e-9)
+    assert lagging.torques(np.full(len(rest), 0.5), rest) == pytest.approx(
+        plain.torques(np.full(len(rest), 0.5), rest)
+    )
+    data = mujoco.MjData(model)
+    data.ctrl[:] = model.actuator_ctrlrange[:, 1]
+    for _ in range(round(0.02 / model.opt.timestep)):
+        mujoco.mj_step(model, data)
+    elapsed = round(0.02 / model.opt.timestep) * model.opt.timestep
+    assert data.act / data.ctrl == pytest.approx(1 - np.exp(-elapsed / 0.02), rel=1e-6)
+
+
+def test_torque_falls_to_nothing_at_twice_the_speed_in_use() -> None:
+    use = use_of("ant")
+    (robot,) = WORLD["torque-speed"].robots(use)
+    model, joint = robot.physics, robot.physics.joint("front_left_hip")
+    assert model.dof_damping[joint.dofadr[0]] * 2 * use.speed == pytest.approx(250)
+
+
+def test_the_ground_is_uneven_by_a_centimetre_below_the_floor() -> None:
+    (robot,) = WORLD["ground"].robots(use_of("hexapod"))
+    model = robot.physics
+    floor = model.geom("floor")
+    assert model.geom_type[floor.id] == mujoco.mjtGeom.mjGEOM_HFIELD
+    assert floor.pos[2] + model.hfield_size[0, 2] == pytest.approx(0)
+    assert model.hfield_size[0, 2] == pytest.approx(0.01)
+    assert np.ptp(model.hfield_data) == pytest.approx(1)
+
+
+def test_parts_of_a_diagnosis_are_legs() -> None:
+    parts = RobotParts(load_robot("ant"))
+    assert _legs("front_left:dead", parts) == _legs("joint=front_left_hip:weak@0.1", parts) == {"front_left"}
+    assert _legs("foot=front_left:slip@0.2+floor:friction@0.5", parts) == {"front_left", "floor"}
+    assert _legs("unknown", parts) == _legs("", parts) == set()
+
+
+def make_suite(repertoire, *worlds: str, **changes) -> TransferSuite:
+    few = {"gaits": 3, "trials": 2, "think": 20, "selector": "random"} | changes
+    return TransferSuite(repertoires={"small": repertoire}, worlds=find_worlds(worlds), **few)
+
+
+def test_a_study_lets_gaits_walk_and_recovers(repertoire, tmp_path) -> None:
+    suite = make_suite(repertoire, "gap", "soft", "together")
+    study = Study(suite, tmp_path)
+    keys = [trial.key for trial in study.trials]
+    assert keys[:3] == [(f"small-{name}", "gaits", 0) for name in ("gap", "soft", "together")]
+    assert keys[3:] == [
+        (f"small-{name}", "random", number) for number in range(3) for name in ("gap", "together")
+    ]
+    for trial in study.trials:
+        run_claimed(suite, trial, lambda _: None)
+    results = {one.key: one for one in study.results()}
+    again = make_suite(repertoire, "gap", "soft", "together").run(study.trials[3], lambda _: None)
+    assert again.figures == results[keys[3]].figures
+    walks = results[keys[0]].figures
+    assert walks["worst tenth"] <= walks["mean"]
+    assert 0 <= walks["upright"] <= 1
+    for key in keys[3:]:
+        figures = results[key].figures
+        assert figures["recovered"] == figures["after 2"]
+        assert figures["recovered"] <= 1 + 1e-9
+        assert figures["old gait"] <= 1 + 1e-9
+    paths = suite.report(study.results(), tmp_path)
+    report = paths[-1].read_text()
+    assert [path.name for path in paths] == ["gaits.csv", "recoveries.csv", "report.md"]
+    assert f"| soft | {results[keys[1]].figures['mean']:.2f} |" in report
+    shares = [results[key].figures["recovered"] for key in keys if key[:2] == ("small-gap", "random")]
+    assert f"{np.mean(shares):.2f}" in next(line for line in report.splitlines()[::-1] if "| gap |" in line)
+
+
+def test_a_self_model_recovers_in_another_world(repertoire, tmp_path) -> None:
+    suite = make_suite(
+        repertoire, "lag", "gap", selector="self-model", damages=("front_left:dead",), trials=1
+    )
+    trial = suite.plan(tmp_path)[-1]
+    assert trial.method == "self-model"
+    figures = suite.run(trial, lambda _: None).figures
+    assert figures["damage"] == "front_left:dead"
+    assert isinstance(figures["right part"], bool)
+    assert 0 <= figures["explained"] <= 1
+
+
+def test_damaged_files_and_impossible_studies_are_refused(repertoire, tmp_path, refused) -> None:
+    suite, path = make_suite(repertoire, "soft"), tmp_path / "x.json"
+    for text in ("[]", json.dumps({"case": "small-soft", "method": "gaits"})):
+        path.write_text(text)
+        with pytest.raises(InvalidFileError, match="holds no trial of this study"):
+            suite.read(path)
+    for changes, message in (
+        ({"selector": "oracle"}, "needs more than gaits"),
+        ({"gaits": 9}, "only 8 gaits"),
+        ({"damages": ("front_left:gone",)}, "gone"),
+    ):
+        with pytest.raises((InvalidValueError, UnknownNameError), match=message):
+            make_suite(repertoire, "soft", **changes).check()
+    with pytest.raises(UnknownNameError, match="world"):
+        find_worlds(["mars"])
+    assert default_faults(load_robot("walker")) == ()
+    file = tmp_path / "small.h5"
+    write_repertoire(file, repertoire)
+    cases = (([file, file], "different names"), ([file, "--worlds", "mars"], "mars"))
+    refused(cases, "suite", "transfer", "--out", tmp_path / "study")
+
+
+@needs_pybullet
+def test_motors_fail_in_pybullet_as_here() -> None:
+    ant = load_robot("ant")
+    damage = parse_damage("front_left:dead+back_left:weak@0.3+joint=front_right_hip:locked@0.2", ant)
+    robot = PyBulletRobot(ant, damage)
+    robot.reset(3)
+    for _ in range(30):
+        observation, _, _ = robot.step(np.ones(8))
+    angles = robot.state()[0][7:]
+    assert angles[6] == pytest.approx(0.2, abs=0.02)
+    assert observation[8 + 12] == pytest.approx(0.2 / np.diff(ant.joint_ranges)[6, 0] * 2, abs=0.05)
+    assert np.abs(robot.state()[0][7:11]).max() < np.pi
+    assert robot._strength == pytest.approx([0, 0, 0.3, 0.3, 1, 1, 0, 1])
+    with pytest.raises(InvalidValueError, match="not front_left:lost"):
+        PyBulletRobot(ant, parse_damage("front_left:lost", ant))
+
+
+@needs_pybullet
+def test_a_trace_from_pybullet_reads_as_ours(repertoire) -> None:
+    """Both robots fall from the same pose and hardly move: what their sensors read is nearly the same."""
+    with PyBulletEvaluator(repertoire, None, lambda episodes: episodes.distances) as there:
+        walk = there._robot.walk(np.zeros_like(repertoire.gaits.solutions[0]), 5)
+    stepper = Stepper(repertoire.robot)
+    stepper.reset(5)
+    trace = np.zeros_like(walk.trace)
+    for row in trace:
+        stepper.step(np.zeros(8))
+        stepper.read(row)
+    assert np.abs(trace - walk.trace)[:8].max() < 0.3
