@@ -254,25 +254,26 @@ class PyBulletEvaluator:
         return found
 
 
-def measure_pybullet(robot: str, *, steps: int = 6000) -> float:
-    """Control steps per second of a robot's PyBullet environment on one core, with random actions.
+def measure_pybullet(robot: Robot, controllers: np.ndarray) -> float:
+    """Control steps per second of a robot's PyBullet environment on one core, in episodes that nothing ends.
+
+    Args:
+        robot: see `PyBulletRobot`.
+        controllers: that drive it, (n, p), an episode each; what they take does not count.
 
     Raises:
-        InvalidValueError: see `check_pybullet`.
+        InvalidValueError: PyBullet is not installed.
     """
-    environment = _make(robot)
-    rng = np.random.default_rng(0)
-    actions = rng.uniform(-1, 1, (steps, len(environment.action_space.low)))
-    spent = 0.0  # in steps alone: resets are slow there, and not what is compared
-    with redirect_stdout(io.StringIO()):
-        environment.reset()
-        for action in actions:
+    peer, steps, spent = PyBulletRobot(robot), robot.description.episode_steps, 0.0
+    for seed, parameters in enumerate(controllers):
+        observation = peer.reset(seed)
+        for step in range(steps):
+            action = robot.controller.act(parameters, observation, step)
             started = time.perf_counter()
-            ended = environment.step(action)[2]
+            observation, *_ = peer.step(action)
             spent += time.perf_counter() - started
-            if ended:
-                environment.reset()
-    return steps / spent
+    peer.environment.close()
+    return len(controllers) * steps / spent
 
 
 def pybullet_is_installed() -> bool:

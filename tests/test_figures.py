@@ -1,0 +1,163 @@
+"""Figures in the pages of documentation that a committed file holds are what that file says."""
+
+import json
+import re
+from collections import Counter
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from suites.statistics import mean_interval
+
+ROOT = Path(__file__).parent.parent
+RESULTS, BENCHMARKS = ROOT / "docs" / "results", ROOT / "docs" / "benchmarks"
+STUDIES, HELPED, RECOVERY, PHYSICS = (
+    (RESULTS / f"{name}.md").read_text() for name in ("studies", "what-helped", "recovery", "physics")
+)
+ROBOTS = ("hopper", "walker", "half_cheetah", "ant")  # the columns of the table of the study of robots
+
+
+def table_below(text: str, header: str) -> dict[str, list[str]]:
+    """The cells of the table with this header by the first cell of each row."""
+    lines = text[text.index(header) :].splitlines()
+    rows = lines[2 : next(number for number, line in enumerate(lines) if not line.startswith("|"))]
+    cells = [[cell.strip(" `*") for cell in row.strip("|").split("|")] for row in rows]
+    return {first: rest for first, *rest in cells}
+
+
+def interval(values: pd.Series, printed: str) -> tuple[str, str]:
+    """A mean and the half width of its interval, with as many decimals as are printed."""
+    found, decimals = mean_interval(values.to_numpy()), len(printed.split(" ± ")[0].partition(".")[2])
+    return f"{found.mean:.{decimals}f} ± {found.half_width:.{decimals}f}", printed
+
+
+def trials(study: str) -> pd.DataFrame:
+    found = pd.read_csv(RESULTS / study / "trials.csv")
+    return found.assign(score=found["qd_score"] / 1e6)
+
+
+def test_the_scores_of_the_study_of_robots() -> None:
+    every, shown = trials("locomotion"), table_below(STUDIES, "| corrected QD score [10⁶] | Hopper")
+    for algorithm, cells in shown.items():
+        for robot, cell in zip(ROBOTS, cells, strict=True):
+            own = every[(every["domain"] == robot) & (every["algorithm"] == algorithm)]
+            found, printed = interval(own["score"], cell)
+            assert found == printed, (algorithm, robot)
+
+
+def test_how_many_findings_of_the_study_of_robots_are_the_papers() -> None:
+    """Of cells such as `< / >`, here and in the paper, where both signs decide."""
+    report = (RESULTS / "locomotion" / "report.md").read_text()
+    rows = table_below(report[report.index("### Pairs of algorithms") :], "| QD score | ant |")
+    found: Counter[tuple[bool, bool]] = Counter()
+    for pair, cells in rows.items():
+        for cell in cells:
+            here, _, there = cell.partition(" / ")
+            if {here, there} <= {"<", ">"}:
+                found["me-es" in pair, here == there] += 1
+    me_es, others = (found[of, True] + found[of, False] for of in (True, False))
+    same = found[True, True], found[False, True]
+    words = f"{me_es + others} can be decided both by the paper and here, and {sum(same)} of these findings"
+    assert words in " ".join(STUDIES.split())
+    assert f"{me_es} of the {me_es + others} are about `me-es`, and all {same[0]} agree" in STUDIES
+    assert f"Of the other {others}, {same[1]} do" in STUDIES
+    assert same[0] == me_es
+
+
+def test_the_table_of_the_ablation() -> None:
+    every = trials("ablation")
+    for rate, cells in table_below(STUDIES, "| learning rate | corrected QD score").items():
+        own = every[every["algorithm"] == f"alpha-{rate}"]
+        assert len(own) == 6
+        for column, cell in (("score", cells[0]), ("best", cells[2])):
+            found, printed = interval(own[column], cell)
+            assert found == printed, (rate, column)
+        assert f"{own['coverage'].mean():.0%}" == cells[1]
+
+
+@pytest.mark.parametrize("robot", ["ant", "hopper", "walker"])
+def test_the_runs_of_the_papers_size(robot: str) -> None:
+    elites = pd.read_csv(RESULTS / robot / "elites.csv")
+    last = pd.read_csv(RESULTS / robot / "history.csv").iloc[-1]
+    rows = table_below(STUDIES, "| | QD score [10⁶] | coverage | best |")
+    trained, corrected = (
+        rows[f"{robot.title()}, this trial, {what}"] for what in ("as trained", "corrected")
+    )
+    assert trained == [f"{last['qd_score'] / 1e6:.3f}", f"{last['coverage']:.0%}", f"{last['best']:,.0f}"]
+    found, cells = elites["corrected_objective"].dropna(), round(last["elites"] / last["coverage"])
+    assert corrected[1:] == [f"{len(found) / cells:.0%}", f"{found.max():,.0f}"]
+    if robot == "hopper":
+        assert f"{1 - len(found) / cells:.0%}\nof the cells are empty after the correction" in STUDIES
+
+
+@pytest.mark.parametrize(
+    ("domain", "row"), [(domain, row) for domain in ("sphere-100", "arm-100") for row in ("cma", "sep-cma")]
+)
+def test_the_scores_with_the_published_update(domain: str, row: str) -> None:
+    _, *cells = table_below(STUDIES, "| QD score [10⁶] | paper | here |")[f"{row}-mae`, {domain}"]
+    for study, cell in zip(("optimization", "optimization-as-published"), cells, strict=True):
+        every = trials(study)
+        own = every[(every["domain"] == domain) & (every["algorithm"] == f"{row}-mae")]
+        found, printed = interval(own["score"], cell)
+        assert found == printed, study
+
+
+def test_the_table_of_confirmations() -> None:
+    every = pd.read_csv(BENCHMARKS / "recoveries.csv")
+    rows = table_below(HELPED, f"| of {len(every)} gaits | found | handed over |")
+    for kind, name in (("worse", "worse than the old gait"), ("as good", "as good"), ("better", "better")):
+        found = [str((every[what] == kind).sum()) for what in ("found", "handed over")]
+        assert rows[name] == found
+    old = [str((every[what] == "the old gait").sum()) for what in ("found", "handed over")]
+    assert rows["the old gait itself"] == old
+    words = f"takes {every['trials'].mean():.1f} trials on average, with {every['falls'].mean():.1f} falls"
+    assert words in " ".join(HELPED.split())
+
+
+def test_the_table_of_training_with_damage() -> None:
+    every = pd.read_csv(RESULTS / "damage-share.csv")
+    hexapod = every[every["robot"] == "hexapod"]
+    for share, cells in table_below(HELPED, "| share | Hexapod: corrected elites").items():
+        own = hexapod[hexapod["share"] == float(share)]
+        kinds = own["damage"].str.partition(":")[2]
+        distances = [own.loc[kinds == kind, "distance"].mean() for kind in ("", "lost", "dead")]
+        assert cells[:4] == [
+            f"{own.groupby('seed')['corrected_elites'].first().mean():.0f}",
+            *(f"{distance:.2f}" for distance in distances),
+        ], share
+
+
+def test_how_mild_the_binding_random_faults_are() -> None:
+    every = pd.read_csv(RESULTS / "recovery-simulated" / "hexapod-T4" / "recoveries.csv")
+    binding = every[(every["selector"] == "self-model") & (every["rr_0"] < 0.9)]
+    mild = (binding["rr_0"] > 0.5).sum()
+    words = f"under {mild} of the {len(binding)} random faults of known kinds it still gets more than half"
+    assert words in " ".join(RECOVERY.split())
+
+
+def test_the_means_of_left_out_kinds() -> None:
+    folder = RESULTS / "recovery-simulated"
+    names = ("hexapod-T4-left-out", "hexapod-T4-left-out-seed-5")
+    first = pd.read_csv(folder / names[0] / "recoveries.csv")
+    both = pd.concat([first, pd.read_csv(folder / names[1] / "recoveries.csv")])
+    means = []
+    for every in (first, both):
+        own = every[(every["rr_0"] < 0.9) & (every["selector"] == "self-model")]
+        means.append(" and ".join(f"{own[f'rr_{trial}'].mean():.2f}" for trial in (2, 5)))
+    assert f"means of the first two rows after 2 and 5 trials are {means[0]}, and {means[1]}" in RECOVERY
+
+
+def test_the_errors_of_physics_settings() -> None:
+    every = json.loads((BENCHMARKS / "physics.json").read_text())
+    rows = table_below(PHYSICS, "| error: median, 90th percentile |")
+    for name, cells in rows.items():
+        settings = every[name.lower().replace("-", "_")]["settings"]
+        for steps, cell in zip((2, 3, 4, 6, 8), cells, strict=False):
+            known = settings[f"{steps} x implicitfast"]
+            median, ninth = (float(text.strip("%")) for text in re.split(", ", cell))
+            assert median == pytest.approx(100 * known["error"], abs=0.06), (name, steps)
+            assert ninth == pytest.approx(100 * known["error_90"], abs=0.51 if ninth >= 10 else 0.06)
+    assert np.isfinite([len(rows)]).all()
+    assert len(rows) == 4
