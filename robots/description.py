@@ -10,11 +10,23 @@ from robots.controllers.controller import ControllerDescription
 from robots.controllers.mlp import MLPDescription
 from robots.controllers.periodic import PeriodicDescription
 from robots.errors import InvalidRobotError, InvalidValueError, SurefootError
-from robots.files.records import Count, Finite, Names, Positive, Record, Steps, by_kind, reader, validate
+from robots.files.records import (
+    Count,
+    Finite,
+    Names,
+    Positive,
+    Record,
+    Steps,
+    ascending,
+    by_kind,
+    reader,
+    validate,
+)
 from robots.files.texts import LARGEST, parse_yaml
 from robots.task.measures import read_measures
 from robots.task.observations import PAPER, Observations
 from robots.task.reward import Reward
+from robots.task.terrain import Ground, Terrain
 
 # the kinds of controllers by name: each brings its part of the YAML
 CONTROLLERS: dict[str, type[ControllerDescription]] = by_kind(MLPDescription, PeriodicDescription)
@@ -76,20 +88,14 @@ class Alive(Record):
     forfeits: bool = False
 
 
-def _ascending(limits: tuple[float, float]) -> tuple[float, float]:
-    if limits[0] > limits[1]:
-        raise ValueError(f"a range goes from low to high, not from {limits[0]:g} to {limits[1]:g}")
-    return limits
-
-
 _Factor = Annotated[float, Field(gt=0, le=10, strict=True)]
-_Factors = Annotated[tuple[_Factor, _Factor], AfterValidator(_ascending)]
+_Factors = Annotated[tuple[_Factor, _Factor], AfterValidator(ascending)]
 _Small = Annotated[float, Field(ge=0, le=1, strict=True)]
-_Smalls = Annotated[tuple[_Small, _Small], AfterValidator(_ascending)]
+_Smalls = Annotated[tuple[_Small, _Small], AfterValidator(ascending)]
 _Angle = Annotated[float, Field(ge=-1, le=1, strict=True)]
-_Angles = Annotated[tuple[_Angle, _Angle], AfterValidator(_ascending)]
+_Angles = Annotated[tuple[_Angle, _Angle], AfterValidator(ascending)]
 _Slope = Annotated[float, Field(ge=-45, le=45, strict=True)]
-_Slopes = Annotated[tuple[_Slope, _Slope], AfterValidator(_ascending)]
+_Slopes = Annotated[tuple[_Slope, _Slope], AfterValidator(ascending)]
 _Delay = Annotated[int, Field(ge=0, le=100, strict=True)]
 
 
@@ -106,6 +112,7 @@ class Draw(Record):
         noise: standard deviation of what is added to each reading of a sensor, in the units of its channel.
         pose: half-width of the uniform initial joint angles [rad]; None for the robot's own.
         slope: angle of the floor, uphill positive [degrees].
+        ground: that the robot walks on; None for the robot's own.
     """
 
     mass: tuple[_Factor, ...]
@@ -117,6 +124,7 @@ class Draw(Record):
     noise: _Small
     pose: _Small | None = None
     slope: _Slope = 0.0
+    ground: Ground | None = None
 
 
 class Randomization(Record):
@@ -133,6 +141,7 @@ class Randomization(Record):
         damping: factors of the damping of joints, one a model.
         offset: what the sensor of a joint reads too much [rad or m], one a joint.
         slope: angles of the floor, uphill positive [degrees], one a model.
+        terrain: from which a ground is drawn for each model; None for the robot's own.
         models: how many are drawn; each episode runs on one of them.
         drawn: the models themselves, such as those of a calibration, in place of ranges.
     """
@@ -140,12 +149,13 @@ class Randomization(Record):
     mass: _Factors = (1.0, 1.0)
     friction: _Factors = (1.0, 1.0)
     strength: _Factors = (1.0, 1.0)
-    delay: Annotated[tuple[_Delay, _Delay], AfterValidator(_ascending)] = (0, 0)
+    delay: Annotated[tuple[_Delay, _Delay], AfterValidator(ascending)] = (0, 0)
     noise: _Smalls = (0.0, 0.0)
     pose: _Smalls | None = None
     damping: _Factors = (1.0, 1.0)
     offset: _Angles = (0.0, 0.0)
     slope: _Slopes = (0.0, 0.0)
+    terrain: Terrain | None = None
     models: Annotated[int, Field(gt=0, le=1000, strict=True)] = 16
     drawn: Annotated[tuple[Draw, ...], Field(max_length=1000)] = ()
 
@@ -162,9 +172,10 @@ class Randomization(Record):
         changed = {
             name: value
             for name, value in self
-            if name not in ("models", "drawn") and value != getattr(_FIXED, name)
+            if name not in ("models", "drawn", "terrain") and value != getattr(_FIXED, name)
         }
-        return ", ".join(f"{name} {low:g} to {high:g}" for name, (low, high) in changed.items())
+        words = [f"{name} {low:g} to {high:g}" for name, (low, high) in changed.items()]
+        return ", ".join([*words, *([self.terrain.words] if self.terrain else [])])
 
 
 _FIXED = Randomization()
@@ -194,6 +205,7 @@ class Description(Record):
         torso: body with the root joints: one free joint, or for a robot that moves in the x-z plane a slide
             along x and a slide along z in any order, and then a hinge about y.
         floor: geom that is the ground.
+        terrain: the ground in place of the floor; level by default.
         alone: whether all else but the robot and its floor is left out: other fixed geoms of the world, and
             bodies that are not part of the robot.
         position: points of bodies, in each body's frame [m]. The mean x and y of all of them is where the
@@ -233,6 +245,7 @@ class Description(Record):
     model: str
     torso: str
     floor: str
+    terrain: Terrain = Terrain()
     alone: bool = False
     position: dict[str, Annotated[tuple[Point, ...], Field(min_length=1)]] | None = None
     keyframe: str | None = None

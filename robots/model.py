@@ -10,6 +10,7 @@ from robots.description import Description, Servo
 from robots.errors import InvalidRobotError, one_line
 from robots.mjcf.screening import check_numbers, check_options, compile_spec, screen
 from robots.motors import ABSENT, TO_JOINT, is_plain, is_servo, motor_of, torque_limit, transmissions
+from robots.task.terrain import BEYOND, clearance, lay
 
 # Integrators of which MuJoCo can make a step in two halves
 _HALVED = (
@@ -164,13 +165,16 @@ def adjust(spec: mujoco.MjSpec, description: Description) -> None:
 
     Args:
         spec: of the whole robot.
-        description: its `alone`, `ranges` and `servos` count.
+        description: its `alone`, `terrain`, `ranges` and `servos` count.
 
     Raises:
         InvalidRobotError: a stiffness is missing of what is a motor.
     """
     if description.alone:
         _leave_alone(spec, description)
+    if description.terrain.kind != "flat":
+        ground = description.terrain.draw(np.random.default_rng(description.terrain.seed))
+        lay(spec, description.floor, ground, clearance(spec))
     _drive_tendons(spec, description)
     motors = {actuator.target: actuator for actuator in spec.actuators if actuator.trntype == TO_JOINT}
     for name, (low, high) in description.ranges.items():
@@ -329,15 +333,18 @@ def contact_sensor(foot: str, number: int) -> str:
 
 
 def _add_contact_sensor(spec: mujoco.MjSpec, name: str, sole: str, floor: str) -> None:
-    """Add a sensor that reads the number of contacts between a sole and the floor."""
-    found = 1 << int(mujoco.mjtConDataField.mjCONDATA_FOUND)
+    """Add a sensor that reads the number of contacts between a sole and the floor.
+
+    Uneven ground goes on as a plane: then contacts with anything on the floor's body count.
+    """
+    found, whole = 1 << int(mujoco.mjtConDataField.mjCONDATA_FOUND), spec.geom(BEYOND) is not None
     spec.add_sensor(
         name=name,
         type=mujoco.mjtSensor.mjSENS_CONTACT,
         objtype=mujoco.mjtObj.mjOBJ_GEOM,
         objname=sole,
-        reftype=mujoco.mjtObj.mjOBJ_GEOM,
-        refname=floor,
+        reftype=mujoco.mjtObj.mjOBJ_BODY if whole else mujoco.mjtObj.mjOBJ_GEOM,
+        refname=spec.geom(floor).parent.name if whole else floor,
         intprm=[found, 0, 1],
     )
 

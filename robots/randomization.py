@@ -4,7 +4,6 @@ from dataclasses import replace
 
 import mujoco
 import numpy as np
-from scipy.spatial.transform import Rotation
 
 from robots.description import Draw, Randomization
 from robots.errors import InvalidValueError
@@ -12,6 +11,7 @@ from robots.files.records import validate
 from robots.files.texts import parse_number
 from robots.robot import Faults, Modification, Robot
 from robots.seeds import SeedFamily
+from robots.task.terrain import clearance, lay, parse_terrain, tilt
 
 # What robots are trained on where their YAML says nothing else, and how robots of benchmarks differ.
 DEFAULT = Randomization(
@@ -70,6 +70,7 @@ def draw(robot: Robot, rng: np.random.Generator, randomization: Randomization) -
         damping=rng.uniform(*ranges.damping),
         offset=tuple(rng.uniform(*ranges.offset, robot.action_dim)),
         slope=rng.uniform(*ranges.slope),
+        ground=ranges.terrain.draw(rng) if ranges.terrain else None,
     )
 
 
@@ -86,8 +87,12 @@ def model_of(robot: Robot, draw: Draw, label: str, *, unseen: bool = False) -> R
         InvalidValueError: the draw is of a robot with other bodies, motors or joints.
         InvalidRobotError: the changed model does not compile.
     """
+    floor = robot.description.floor
+    clear = clearance(robot.spec()) if draw.ground else 0.0
 
     def edit(spec: mujoco.MjSpec) -> None:
+        if draw.ground:
+            lay(spec, floor, draw.ground, clear)
         for body, factor in zip(spec.bodies, draw.mass, strict=True):
             _scale_mass(body, factor)
         for surface in (*spec.geoms, *spec.pairs):
@@ -96,9 +101,8 @@ def model_of(robot: Robot, draw: Draw, label: str, *, unseen: bool = False) -> R
             _scale_force(motor, factor)
         for joint in spec.joints:
             joint.damping = np.asarray(joint.damping) * draw.damping
-        if draw.slope:  # the floor stays where it is: gravity turns towards the back
-            turn = Rotation.from_euler("y", draw.slope, degrees=True)
-            spec.option.gravity = turn.apply(spec.option.gravity)
+        if draw.slope:
+            tilt(spec, draw.slope)
 
     def turn_sensors(model: mujoco.MjModel) -> None:
         for name, angle in zip(robot.description.joints, draw.offset, strict=True):
@@ -140,6 +144,9 @@ def read_randomization(text: str | Randomization, robot: Robot) -> Randomization
     values: dict[str, object] = {}
     for part in text.split(","):
         name, _, value = (piece.strip() for piece in part.partition("="))
+        if name == "terrain" and name not in values:
+            values[name] = parse_terrain(value)
+            continue
         try:
             numbers = [_whole(parse_number(piece)) for piece in value.split(":")]
         except ValueError:
@@ -169,7 +176,11 @@ def _check(robot: Robot, randomization: Randomization) -> None:
     if randomization.model_copy(update={"models": 1}) == Randomization(models=1):
         raise InvalidValueError("this randomization changes nothing: give a range such as mass=0.8:1.2")
     soles = [model.geom(sole).id for soles in feet.values() for sole in soles]
-    grips = np.any((model.geom_condim[soles] > 1) & (model.geom_friction[soles, 0] > 0))
+    touching = [
+        *soles,
+        model.geom(robot.description.floor).id,
+    ]  # MuJoCo takes the larger of two geoms' values
+    grips = np.any(model.geom_condim[touching] > 1) and np.any(model.geom_friction[touching, 0] > 0)
     if randomization.friction != (1.0, 1.0) and not grips:
         raise InvalidValueError(f"the feet of {robot.name} have no friction that could be randomised")
 

@@ -18,6 +18,17 @@ Steps = Annotated[int, Field(gt=0, le=1_000_000, strict=True)]
 Names = Annotated[tuple[str, ...], Field(min_length=1)]
 
 
+def ascending(limits: tuple[float, float]) -> tuple[float, float]:
+    """A range as it is, for validators.
+
+    Raises:
+        ValueError: it does not go from low to high.
+    """
+    if limits[0] > limits[1]:
+        raise ValueError(f"a range goes from low to high, not from {limits[0]:g} to {limits[1]:g}")
+    return limits
+
+
 class Record(BaseModel):
     """A frozen record that refuses keys it does not know and values of the wrong type."""
 

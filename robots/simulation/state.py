@@ -70,6 +70,8 @@ class Task(NamedTuple):
         parts: a record for each body whose place counts for the robot's position, (p,); none where the torso
             alone does, whose place is known without them.
         links: a record for each body that drag slows down, parents before children, (l,); none without drag.
+        ground: heights of the points of a floor that is a height field [m], (rows along y, columns along x)
+            float32; none of a level floor, whose height is 0.
     """
 
     constants: np.ndarray
@@ -83,6 +85,7 @@ class Task(NamedTuple):
     imu: np.ndarray
     parts: np.ndarray
     links: np.ndarray
+    ground: np.ndarray
 
 
 class EpisodeState(NamedTuple):
@@ -147,6 +150,7 @@ def make_task(robot: Robot, data: mujoco.MjData) -> Task:
         imu=imu_axes(robot),
         parts=parts,
         links=links,
+        ground=_ground(robot),
     )
 
 
@@ -213,6 +217,7 @@ def _constants(robot: Robot, data: mujoco.MjData) -> np.ndarray:
         "max_steps": description.episode_steps,
         "midway": max(1, round(MIDWAY * description.episode_steps)),
         **_weights(robot),
+        **_ground_places(robot),
         "delay": faults.delay,
         "gravity": np.linalg.norm(model.opt.gravity),
         "accelerometer": _accelerometer(model),
@@ -221,6 +226,39 @@ def _constants(robot: Robot, data: mujoco.MjData) -> np.ndarray:
         "swapped": bool(faults.swapped),
     }
     return _records(1, values)
+
+
+def _field(robot: Robot) -> tuple[int, int] | None:
+    """Numbers of the geom and of the height field that are a robot's floor; None of another floor."""
+    model = robot.physics
+    floor = model.geom(robot.description.floor).id
+    if model.geom_type[floor] != mujoco.mjtGeom.mjGEOM_HFIELD:
+        return None
+    return floor, int(model.geom_dataid[floor])
+
+
+def _ground(robot: Robot) -> np.ndarray:
+    """Heights of the points of a floor that is a height field, see `Task`."""
+    if (found := _field(robot)) is None:
+        return np.zeros((0, 0), np.float32)
+    model, (floor, field) = robot.physics, found
+    rows, columns, first = model.hfield_nrow[field], model.hfield_ncol[field], model.hfield_adr[field]
+    heights = model.hfield_data[first : first + rows * columns].reshape(rows, columns)
+    return np.asarray(model.geom_pos[floor, 2] + model.hfield_size[field, 2] * heights, np.float32)
+
+
+def _ground_places(robot: Robot) -> dict[str, float]:
+    """Where these points are [m], and how far from each other."""
+    if (found := _field(robot)) is None:
+        return {"ground_x": 0.0, "ground_y": 0.0, "ground_dx": 1.0, "ground_dy": 1.0}
+    model, (floor, field) = robot.physics, found
+    (x, y), (half_x, half_y) = model.geom_pos[floor, :2], model.hfield_size[field, :2]
+    return {
+        "ground_x": x - half_x,
+        "ground_y": y - half_y,
+        "ground_dx": 2 * half_x / (model.hfield_ncol[field] - 1),
+        "ground_dy": 2 * half_y / (model.hfield_nrow[field] - 1),
+    }
 
 
 def _weights(robot: Robot) -> dict[str, float | bool]:

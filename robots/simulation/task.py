@@ -371,7 +371,7 @@ def _position(task: Task, row: np.ndarray) -> tuple[float, float]:
 
 @compiled()
 def _pose(task: Task, row: np.ndarray) -> _Pose:
-    """The torso's x, y, z [m] and its roll, pitch and yaw about fixed axes [rad]."""
+    """The torso's x, y, height above the ground [m] and its roll, pitch and yaw about fixed axes [rad]."""
     constants = task.constants[0]
     root = constants.root_qpos
     if constants.planar:  # beyond the vertical it looks back
@@ -379,9 +379,26 @@ def _pose(task: Task, row: np.ndarray) -> _Pose:
         turned = np.pi if np.cos(angle) < 0 else 0.0
         x = constants.origin_x + row[root + constants.along]
         z = constants.origin_z + row[root + constants.up]
-        return x, 0.0, z, turned, np.arcsin(np.sin(angle)), turned
+        return x, 0.0, z - _ground_height(task, x, 0.0), turned, np.arcsin(np.sin(angle)), turned
     qw, qx, qy, qz = row[root + 3], row[root + 4], row[root + 5], row[root + 6]
     roll = np.arctan2(2 * (qw * qx + qy * qz), 1 - 2 * (qx * qx + qy * qy))
     pitch = np.arcsin(min(max(2 * (qw * qy - qz * qx), -1.0), 1.0))
     yaw = np.arctan2(2 * (qw * qz + qx * qy), 1 - 2 * (qy * qy + qz * qz))
-    return row[root], row[root + 1], row[root + 2], roll, pitch, yaw
+    x, y = row[root], row[root + 1]
+    return x, y, row[root + 2] - _ground_height(task, x, y), roll, pitch, yaw
+
+
+@compiled()
+def _ground_height(task: Task, x: float, y: float) -> float:
+    """Height of the ground at a place [m], between the points of a height field as at its edge beyond it."""
+    ground, constants = task.ground, task.constants[0]
+    if ground.size == 0:
+        return 0.0
+    rows, columns = ground.shape
+    across = min(max((y - constants.ground_y) / constants.ground_dy, 0.0), rows - 1.0)
+    along = min(max((x - constants.ground_x) / constants.ground_dx, 0.0), columns - 1.0)
+    i, j = min(int(across), rows - 2), min(int(along), columns - 2)
+    v, u = across - i, along - j
+    near = (1 - u) * ground[i, j] + u * ground[i, j + 1]
+    far = (1 - u) * ground[i + 1, j] + u * ground[i + 1, j + 1]
+    return float((1 - v) * near + v * far)

@@ -3,12 +3,12 @@
 from dataclasses import dataclass
 
 import mujoco
-from scipy.spatial.transform import Rotation
 
 from adapt.damage.damage import Change, Defect, changes_of, register
 from adapt.damage.edits import find_soles, mark, scale_friction, tint, touches
 from adapt.damage.parts import RobotParts, Target
 from adapt.damage.strength import Scale
+from robots.task.terrain import BEYOND, Ground, clearance, lay, tilt
 
 
 @register("slip")
@@ -49,7 +49,7 @@ class Friction(Defect):
         def polish(spec: mujoco.MjSpec) -> None:
             floor = spec.geom(name)
             for geom in spec.geoms:
-                if geom.name != name and touches(geom, floor):
+                if geom.name not in (name, BEYOND) and touches(geom, floor):
                     scale_friction(spec, geom, floor, self.amount)
             tint(floor)
 
@@ -72,10 +72,54 @@ class Slope(Defect):
     def _change(self, parts: RobotParts, target: Target) -> Change:
         floor = parts.robot.description.floor
 
-        def tilt(spec: mujoco.MjSpec) -> None:
-            # the floor stays where it is: gravity turns towards the back
-            turn = Rotation.from_euler("y", self.amount, degrees=True)
-            spec.option.gravity = turn.apply(spec.option.gravity)
+        def rise(spec: mujoco.MjSpec) -> None:
+            tilt(spec, self.amount)
             tint(spec.geom(floor))
 
-        return self.change(frozenset({"the slope of the floor"}), tilt)
+        return self.change(frozenset({"the slope of the floor"}), rise)
+
+
+@dataclass(frozen=True)
+class _Uneven(Defect):
+    """The floor is as the terrain of the kind's name, always the same one."""
+
+    family = "terrain"
+    sorts = ("floor",)
+
+    def _change(self, parts: RobotParts, target: Target) -> Change:
+        floor = parts.robot.description.floor
+        ground = Ground.model_validate({"kind": self.kind, "height": self.amount})
+        clear = clearance(parts.robot.spec())
+
+        def roughen(spec: mujoco.MjSpec) -> None:
+            lay(spec, floor, ground, clear)
+            tint(spec.geom(floor))
+
+        return self.change(frozenset({"the shape of the floor"}), roughen)
+
+
+@register("rough")
+@dataclass(frozen=True)
+class Rough(_Uneven):
+    """The floor has bumps and hollows, one every 0.2 m."""
+
+    title = "the floor has bumps and hollows"
+    scale = Scale("the height from the lowest to the highest point [m]", 0.0, 0.5, default=0.03)
+
+
+@register("steps")
+@dataclass(frozen=True)
+class Steps(_Uneven):
+    """The floor leads up and down by steps across x, each 0.2 m long."""
+
+    title = "the floor has steps, up and down"
+    scale = Scale("the height of the highest step [m]", 0.0, 0.5, default=0.02)
+
+
+@register("stones")
+@dataclass(frozen=True)
+class Stones(_Uneven):
+    """The floor consists of square flat stones of 0.2 m, each with its own height."""
+
+    title = "the floor consists of stones of different heights"
+    scale = Scale("the height from the lowest to the highest stone [m]", 0.0, 0.5, default=0.03)
