@@ -8,6 +8,7 @@ import numpy as np
 from robots.model import put_joints, standing_data
 from robots.motors import motor_of
 from robots.robot import Robot
+from robots.task.terrain import BEYOND
 
 _FAR = 100.0  # [m] from the ground, at most, that a robot may be before it is put there
 _SECONDS = 2.0  # for which the pose is held
@@ -89,14 +90,25 @@ def standing_on_floor(robot: Robot) -> mujoco.MjData:
 
 def floor_gap(robot: Robot, data: mujoco.MjData) -> float:
     """Distance of the lowest sole from the floor [m], negative inside it; 0 if there is no sole."""
-    floor = robot.model.geom(robot.description.floor).id
-    gaps = [
-        mujoco.mj_geomDistance(robot.model, data, floor, sole, _FAR, None)
-        for soles in robot.description.feet.values()
-        for name in soles
-        if (sole := mujoco.mj_name2id(robot.model, mujoco.mjtObj.mjOBJ_GEOM, name)) >= 0
-    ]
+    model = robot.model
+    floor, beyond = (
+        mujoco.mj_name2id(model, mujoco.mjtObj.mjOBJ_GEOM, name) for name in (robot.description.floor, BEYOND)
+    )
+    gaps = []
+    for name in (name for soles in robot.description.feet.values() for name in soles):
+        sole = mujoco.mj_name2id(model, mujoco.mjtObj.mjOBJ_GEOM, name)
+        if sole >= 0 and beyond < 0:
+            gaps.append(mujoco.mj_geomDistance(model, data, floor, sole, _FAR, None))
+        elif sole >= 0:  # MuJoCo measures no distances of height fields
+            deeper = _rise(model, data, floor, sole) - data.geom_xpos[beyond, 2]
+            gaps.append(mujoco.mj_geomDistance(model, data, beyond, sole, _FAR, None) - deeper)
     return min(gaps, default=0.0)
+
+
+def _rise(model: mujoco.MjModel, data: mujoco.MjData, field: int, sole: int) -> float:
+    """Height of a height field under a sole [m]."""
+    above = data.geom_xpos[sole] + [0, 0, _FAR]
+    return float(above[2] - mujoco.mj_rayHfield(model, data, field, above, np.array([0.0, 0, -1]), None))
 
 
 def _lower(robot: Robot, data: mujoco.MjData, gap: float) -> None:

@@ -18,6 +18,7 @@ from robots.simulation.episodes import Episodes
 from robots.simulation.stepper import Stepper
 from robots.simulation.trace import TraceColumns
 from robots.stance import start_positions
+from robots.task.terrain import field_of
 
 _RAMP = 0.4  # [s] in which servos go to where a new gait, or standing, wants them
 
@@ -69,7 +70,7 @@ class World:
         stands: whether all of its motors are servos, which hold a pose.
 
     Raises:
-        InvalidValueError: the robot cannot turn, or it has no legs that could.
+        InvalidValueError: the robot cannot turn, or it has no legs that could, or the ground is uneven.
     """
 
     def __init__(
@@ -229,6 +230,8 @@ class World:
 
     def _enter(self, robot: Robot) -> None:
         """Simulate a robot from now on, with a model of its own, whose gravity turns with the frame."""
+        if field_of(robot.physics, robot.description.floor):
+            raise InvalidValueError("a mission needs level ground or a slope")
         own = replace(robot, physics=copy.copy(robot.physics))
         self._gravity = own.physics.opt.gravity.copy()
         self._stepper = Stepper(own)

@@ -16,6 +16,7 @@ _BRIGHTNESS = np.array([0.3, 0.5, 0.2])  # of red, green and blue
 _FAR = 1000.0  # an orthographic view starts this many times its height behind its camera
 _GLIMMER = 0.3  # MuJoCo shows a scene without lights in this much light from everywhere
 _GOLDEN = (5**0.5 - 1) / 2  # the fractional parts of its multiples are spread evenly
+_GROUND = int(mujoco.mjtGeom.mjGEOM_PLANE), int(mujoco.mjtGeom.mjGEOM_HFIELD)
 _ROLES = [int(mujoco.mjtTextureRole.mjTEXROLE_RGB), int(mujoco.mjtTextureRole.mjTEXROLE_RGBA)]
 
 
@@ -37,19 +38,20 @@ class _Lights(NamedTuple):
 
 
 class _Floor(NamedTuple):
-    """The first plane that shows a picture, again and again."""
+    """The first plane or height field that shows a picture, again and again."""
 
-    geom: int  # index of the plane, -1 if there is none
-    picture: np.ndarray  # what the plane's colour is multiplied by, 1 on average, (height, width, 3)
-    repeats: np.ndarray  # pictures along the plane's x and y axes, negative if mirrored, (2,) [1/m]
+    geom: int  # its index, -1 if there is none
+    picture: np.ndarray  # what its colour is multiplied by, 1 on average, (height, width, 3)
+    repeats: np.ndarray  # pictures along its x and y axes, negative if mirrored, (2,) [1/m]
 
 
 class RayCanvas:
     """Draws what rays from the eye hit: one ray for each pixel, and several for each pixel along an edge.
 
     Geoms of all kinds are drawn in the colours of their materials, shaded by Lambert's law. The first plane
-    with a texture shows it, other geoms the mean colour of theirs. Spotlights shine in all directions.
-    Highlights, reflections, sites, tendons, skins and geoms that are less than half opaque are left out.
+    or height field with a texture shows it, other geoms the mean colour of theirs. Spotlights shine in all
+    directions. Highlights, reflections, sites, tendons, skins and geoms that are less than half opaque are
+    left out.
 
     Args:
         model: the robot; transparent geoms are moved to a hidden group of it, and the boxes in which MuJoCo
@@ -150,7 +152,7 @@ def _read_textures(model: mujoco.MjModel) -> tuple[np.ndarray, _Floor]:
             continue
         pixels, size = _pixels(model, texture), model.geom_size[geom, :2]
         tints[geom] = pixels.mean(axis=(0, 1))
-        if floor.geom < 0 and model.geom_type[geom] == mujoco.mjtGeom.mjGEOM_PLANE:
+        if floor.geom < 0 and model.geom_type[geom] in _GROUND:
             uniform = model.mat_texuniform[material] or not size.all()  # an endless plane has no size
             repeats = np.array([0.5, -0.5]) * model.mat_texrepeat[material] / (1 if uniform else size)
             floor = _Floor(geom, pixels / np.maximum(tints[geom], 1e-6), repeats)

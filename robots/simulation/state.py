@@ -16,6 +16,7 @@ from robots.motors import ABSENT, Motors, motor_of
 from robots.robot import Robot
 from robots.task.observations import Channel
 from robots.task.reward import PRESETS, TERMS
+from robots.task.terrain import field_of
 
 MIDWAY = 0.4  # share of an episode after which progress is noted
 _INT, _FLOAT, _BOOL = np.int64, np.float64, np.bool_
@@ -228,18 +229,9 @@ def _constants(robot: Robot, data: mujoco.MjData) -> np.ndarray:
     return _records(1, values)
 
 
-def _field(robot: Robot) -> tuple[int, int] | None:
-    """Numbers of the geom and of the height field that are a robot's floor; None of another floor."""
-    model = robot.physics
-    floor = model.geom(robot.description.floor).id
-    if model.geom_type[floor] != mujoco.mjtGeom.mjGEOM_HFIELD:
-        return None
-    return floor, int(model.geom_dataid[floor])
-
-
 def _ground(robot: Robot) -> np.ndarray:
     """Heights of the points of a floor that is a height field, see `Task`."""
-    if (found := _field(robot)) is None:
+    if (found := field_of(robot.physics, robot.description.floor)) is None:
         return np.zeros((0, 0), np.float32)
     model, (floor, field) = robot.physics, found
     rows, columns, first = model.hfield_nrow[field], model.hfield_ncol[field], model.hfield_adr[field]
@@ -249,7 +241,7 @@ def _ground(robot: Robot) -> np.ndarray:
 
 def _ground_places(robot: Robot) -> dict[str, float]:
     """Where these points are [m], and how far from each other."""
-    if (found := _field(robot)) is None:
+    if (found := field_of(robot.physics, robot.description.floor)) is None:
         return {"ground_x": 0.0, "ground_y": 0.0, "ground_dx": 1.0, "ground_dy": 1.0}
     model, (floor, field) = robot.physics, found
     (x, y), (half_x, half_y) = model.geom_pos[floor, :2], model.hfield_size[field, :2]

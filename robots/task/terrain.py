@@ -87,14 +87,13 @@ class Terrain(Record):
     @property
     def words(self) -> str:
         """What it is, with its ranges."""
-        ranges = {
-            "slope": (("angle", self.angle, "°"),),
-            "flat": (),
-        }.get(self.kind, (("height", self.height, " m"), ("length", self.length, " m")))
-        return self.kind + ", ".join(
-            f" {name} {low:g}{f' to {high:g}' if high > low else ''}{unit}"
-            for name, (low, high), unit in ranges
-        )
+        given = {"slope": {"angle": self.angle}, "flat": {}}
+        ranges = given.get(self.kind, {"height": self.height, "length": self.length})
+        words = [
+            f"{name} {low:g}{f' to {high:g}' if high > low else ''}{'°' if name == 'angle' else ' m'}"
+            for name, (low, high) in ranges.items()
+        ]
+        return f"{self.kind} {', '.join(words)}".rstrip()
 
 
 class Ground(Record):
@@ -227,3 +226,15 @@ def lay(spec: mujoco.MjSpec, floor: str, ground: Ground, clear: float) -> None:
     beyond.pos = [geom.pos[0], geom.pos[1], level + low - _LOWER]
     geom.type, geom.hfieldname, geom.size = mujoco.mjtGeom.mjGEOM_HFIELD, _NAME, [0, 0, 0]
     geom.pos, geom.quat = [0, 0, level + low], [1, 0, 0, 0]
+    if not np.isfinite(
+        spec.stat.extent
+    ):  # or else pictures would be made for something as large as the ground
+        spec.stat.extent, spec.stat.center = 2 * clear, [0, 0, clear / 2]
+
+
+def field_of(model: mujoco.MjModel, floor: str) -> tuple[int, int] | None:
+    """Numbers of the geom and of the height field that are a robot's floor; None of another floor."""
+    geom = model.geom(floor).id
+    if model.geom_type[geom] != mujoco.mjtGeom.mjGEOM_HFIELD:
+        return None
+    return geom, int(model.geom_dataid[geom])
