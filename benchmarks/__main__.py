@@ -124,13 +124,17 @@ def bench_cluster(repeats: int, threads: tuple[int, ...], out: Path | None) -> N
 @click.option(
     "--out", type=AnyPath, default=Path("recoveries.csv"), show_default=True, help="A row per recovery."
 )
-def bench_recoveries(folder: Path, out: Path) -> None:
+@click.option("--mild", type=AnyPath, help="recoveries.csv of a study, whose faults that do not bind to run.")
+def bench_recoveries(folder: Path, out: Path, mild: Path | None) -> None:
     """Whether recoveries hand over worse gaits than the robot had; goes on where it was interrupted."""
-    from benchmarks.recoveries import run_recoveries
+    from benchmarks.recoveries import run_mild, run_recoveries
     from robots.files.atomic import make_folder
 
-    make_folder(folder)
     check_writable(out)
+    if mild:
+        _deliver(run_mild(mild, out, say=console.print), None)
+        return
+    make_folder(folder)
     _deliver(run_recoveries(out, folder, say=console.print), None)
 
 

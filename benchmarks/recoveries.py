@@ -1,6 +1,6 @@
 """Whether what recoveries hand over is ever worse than the gait that the robot walked with."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -21,12 +21,14 @@ from robots.files.atomic import write_text
 from robots.importing.draft import draft_robot
 from robots.robot import Robot
 from robots.seeds import SeedFamily, derive_seeds
+from suites.recovery.results import BINDING
 from surefoot.shipped import DATA, included
 
 MODELS = Path(__file__).parents[1] / "examples" / "robots"
 TRAINED = ("half_cheetah", "hopper", "walker")  # robots of the package without an included repertoire
 _EVALUATIONS = 5000  # with which these and the example models are trained
 _SELECTORS = ("rehearsed", "map-bo-tuned", "thompson")
+_MILD_SELECTORS = ("rehearsed", "self-model")  # which use a rehearsal
 _SEEDS = (3, 4)  # not those with which the rule of confirmation was made
 _EPISODES = 20  # in which the old gait and the new one are compared
 _KEYS = ["robot", "damage", "selector", "seed"]
@@ -66,15 +68,44 @@ def run_recoveries(out: Path, folder: Path, *, say: Callable[[str], None]) -> di
         those `handed over`: how many are worse or better than the old one by more than two standard errors,
         as good as it, or the old one itself.
     """
+    return _run(((subject, case) for subject in _subjects(folder, say) for case in subject.cases()), out, say)
+
+
+def run_mild(faults: Path, out: Path, *, say: Callable[[str], None]) -> dict[str, Any]:
+    """Recover the included Hexapod from faults that do not bind, see `run_recoveries`.
+
+    Args:
+        faults: CSV of a recovery study, of which those count whose `rr_0` is at least 0.9.
+        out: see `run_recoveries`.
+        say: told of progress.
+    """
+    every, file = pd.read_csv(faults), DATA / "hexapod.h5"
+    repertoire = read_repertoire(file)
+    subject = _Subject("hexapod", repertoire, read_table(RunFiles(file).rehearsal, repertoire))
+    mild = every.loc[every["rr_0"] >= BINDING, "damage"].unique()
+    return _run(
+        (
+            (subject, ("hexapod", damage, selector, _SEEDS[0]))
+            for selector in _MILD_SELECTORS
+            for damage in mild
+        ),
+        out,
+        say,
+    )
+
+
+def _run(
+    cases: Iterable[tuple[_Subject, tuple[str, str, str, int]]], out: Path, say: Callable[[str], None]
+) -> dict[str, Any]:
+    """Run the cases that a file lacks, and count all of them."""
     rows = pd.read_csv(out).to_dict("records") if out.exists() else []
     done = {tuple(row[key] for key in _KEYS) for row in rows}
-    for subject in _subjects(folder, say):
-        for case in subject.cases():
-            if case in done:
-                continue
-            rows.append(dict(zip(_KEYS, case, strict=True)) | _recovery(subject, *case[1:]))
-            write_text(out, pd.DataFrame(rows).to_csv(index=False, float_format="%.6g"))
-            say(f"{' '.join(map(str, case))}: {rows[-1]['handed over']}")
+    for subject, case in cases:
+        if case in done:
+            continue
+        rows.append(dict(zip(_KEYS, case, strict=True)) | _recovery(subject, *case[1:]))
+        write_text(out, pd.DataFrame(rows).to_csv(index=False, float_format="%.6g"))
+        say(f"{' '.join(map(str, case))}: {rows[-1]['handed over']}")
     robots = [row["robot"] for row in rows]
     return {
         what: pd.crosstab(robots, [row[what] for row in rows], margins=True).to_dict("index")
@@ -128,12 +159,14 @@ def _recovery(subject: _Subject, damage_text: str, selector: str, seed: int) -> 
     """Run a recovery, and then the old gait, the one found and the one handed over in fresh episodes."""
     repertoire = subject.repertoire
     damage = parse_damage(damage_text, repertoire.robot)
-    table = subject.table if selector == "rehearsed" else None
+    table = subject.table if selector in _MILD_SELECTORS else None
     recovery = recover(repertoire, damage, seed=seed, selector=selector, table=table)
     incumbent, new = recovery.incumbent, recovery.row
     confirmed = (trial.row for trial in recovery.trials if trial.confirms and trial.row != incumbent)
     found = next(confirmed, new)
     with Evaluator(repertoire, {"damaged": damage.apply(repertoire.robot)}) as damaged:
+        for gait in recovery.refined:
+            damaged.add(gait.solution[None])
         rows = np.repeat([incumbent, found, new], _EPISODES)
         seeds = np.tile(derive_seeds(seed, SeedFamily.EVALUATION, 0, _EPISODES), 3)
         objectives = damaged.objectives(damaged.run(rows, seeds)).reshape(3, _EPISODES)
