@@ -13,13 +13,14 @@ from robots.description import Randomization
 from robots.errors import UnknownNameError
 from robots.randomization import GAP, randomised
 from robots.robot import Faults, Modification, Robot
+from robots.task.terrain import Ground, clearance, lay
 
 ROBOTS = 32  # of a world whose robots differ from each other
 WIDE = Randomization(mass=(0.7, 1.3), friction=(0.55, 1.45), strength=(0.775, 1.225), delay=(1, 2))
 _LAG = 0.02  # [s] time constant of actuators
 _SPARE = 2.0  # speed at which a motor gives no torque, in units of the greatest that gaits use
 _ENCODER = 2 * np.pi / 1024  # [rad] of 10 bits
-_HEIGHT, _CELL = 0.01, 0.1  # of the ground [m]: from its lowest to its highest point, and between two points
+_HEIGHT, _BUMP = 0.01, 0.2  # of the ground [m]: from its lowest to its highest point, and between two bumps
 _MARGIN = 3.0  # [m] of ground beyond where gaits come
 
 
@@ -115,19 +116,10 @@ def _encoders(use: Use) -> Modification:
 
 
 def _ground(use: Use) -> Modification:
-    reach = use.distance + _MARGIN
-    points = 1 + int(np.ceil(2 * reach / _CELL))
-    heights = np.random.default_rng(0).uniform(size=points**2)
-
-    def roughen(spec: mujoco.MjSpec) -> None:
-        spec.add_hfield(
-            name="rough", nrow=points, ncol=points, size=[reach, reach, _HEIGHT, 1.0], userdata=heights
-        )
-        floor = spec.geom(use.robot.description.floor)
-        floor.type, floor.hfieldname = mujoco.mjtGeom.mjGEOM_HFIELD, "rough"
-        floor.pos = np.asarray(floor.pos) - (0, 0, _HEIGHT)
-
-    return Modification(f"ground uneven by {100 * _HEIGHT:g} cm", roughen)
+    reach, clear, floor = use.distance + _MARGIN, clearance(use.robot.spec()), use.robot.description.floor
+    length = max(_BUMP, reach / 100)  # or else there would be too many of them
+    ground = Ground(kind="rough", height=_HEIGHT, length=length, size=(2 * reach, reach))
+    return Modification("uneven ground", lambda spec: lay(spec, floor, ground, clear))
 
 
 _CHANGES: dict[str, Callable[[Use], Modification]] = {

@@ -96,14 +96,12 @@ def test_torque_falls_to_nothing_at_twice_the_speed_in_use() -> None:
     assert model.dof_damping[joint.dofadr[0]] * 2 * use.speed == pytest.approx(250)
 
 
-def test_the_ground_is_uneven_by_a_centimetre_below_the_floor() -> None:
-    (robot,) = WORLD["ground"].robots(use_of("hexapod"))
-    model = robot.physics
-    floor = model.geom("floor")
-    assert model.geom_type[floor.id] == mujoco.mjtGeom.mjGEOM_HFIELD
-    assert floor.pos[2] + model.hfield_size[0, 2] == pytest.approx(0)
-    assert model.hfield_size[0, 2] == pytest.approx(0.01)
-    assert np.ptp(model.hfield_data) == pytest.approx(1)
+def test_the_ground_is_uneven_by_a_centimetre_as_far_as_gaits_come() -> None:
+    use = use_of("hexapod")
+    (robot,) = WORLD["ground"].robots(use)
+    size = robot.physics.hfield_size[0]
+    assert size[0] > use.distance
+    assert size[2] == pytest.approx(0.01, rel=0.05)
 
 
 def test_parts_of_a_diagnosis_are_legs() -> None:
