@@ -32,12 +32,11 @@ def turn_limb(model: mujoco.MjModel, joint: str, angle: float) -> None:
     for number in joint_ids(model, [joint]):
         body, anchor = model.jnt_bodyid[number], model.jnt_pos[number].copy()
         turn = Rotation.from_rotvec(angle * model.jnt_axis[number])
-        own, children = model.geom_bodyid == body, model.body_parentid == body
         parts = (
-            (model.geom_pos, model.geom_quat, own),
+            (model.geom_pos, model.geom_quat, model.geom_bodyid == body),
             (model.site_pos, model.site_quat, model.site_bodyid == body),
             (model.body_ipos, model.body_iquat, np.arange(model.nbody) == body),
-            (model.body_pos, model.body_quat, children & (np.arange(model.nbody) > 0)),
+            (model.body_pos, model.body_quat, model.body_parentid == body),
         )
         for places, turns, which in parts:
             places[which] = anchor + turn.apply(places[which] - anchor)

@@ -292,5 +292,5 @@ def test_thinking_that_cannot_be(run, alone: Path, options: tuple[str, ...], mes
 def test_that_processors_were_mixed_is_recorded(run, file: Path, monkeypatch) -> None:
     mixed = SimpleNamespace(mixed=True, threads=1, executor=lambda *robots: Simulation(*robots, threads=1))
     monkeypatch.setattr("repertoire.execution.executor._source", mixed)
-    assert run(*broken(file), "--trials", 2)[0] == 0
+    assert run(*broken(file), "--trials", 2, "--selector", "rehearsed")[0] == 0
     assert record(file)["processors"] == "mixed"

@@ -87,9 +87,58 @@ def test_what_a_feature_costs_depends_on_noise_and_on_its_spread_over_faults(rat
     (trials,), shown = rating.active, rating.healthy.mean(0)
     assert rating.spread.max() > 0.1
     squares = (shown - trials.measured) ** 2
-    variance = 2 * trials.variance + rating._floor + (0.15 * rating.spread) ** 2
+    variance = 2 * trials.variance + rating.features.floor**2 + (0.15 * rating.spread) ** 2
     expected = 0.25 * 2.5 * np.log(1 + squares / (4 * variance))
     np.testing.assert_allclose(rating.misfits(shown, trials)[0], expected, atol=1e-12)
+
+
+def test_what_a_model_loses_is_its_misfit_whether_it_falls_and_a_price_for_each_fault(rating: Rating) -> None:
+    (trials,), every = rating.active, rating.best(1000)
+    losses = [rating.loss(model) for model in every]
+    assert losses == sorted(losses)
+    assert {len(model.defects) for model in every} >= {0, 1, 2}
+    for model in [one for one in every if len(one.falls[0]) == 1][::20]:
+        misfit = rating.misfits(model.shown[0], trials).sum() + 3 * (model.falls[0][0] != trials.falls[0])
+        assert rating.loss(model) == pytest.approx(misfit + 3 * len(model.defects))
+
+
+def test_noise_is_known_once_and_of_many_gaits_the_first_and_the_last_three_are_compared(
+    rating: Rating,
+) -> None:
+    (trials,) = rating.active
+    assert trials.variance.max() > 0
+    spent = rating.spent
+    rating.calibrate(rating.healthy)
+    assert rating.spent == spent
+    rating.tell(0, trial(DAMAGE, 0, seed=5)[0], False)
+    every = [rating.read([trace], trials.steps)[0] for trace in trials.traces]
+    np.testing.assert_allclose(trials.measured, np.mean(every, axis=0))
+    rating.trials = {row: replace(trials, row=row) for row in (5, 1, 7, 2, 9, 8)}
+    assert [one.row for one in rating.active] == [5, 2, 9, 8]
+
+
+def test_of_models_that_end_otherwise_than_a_trial_the_four_likeliest_run_many_episodes(
+    rating: Rating,
+) -> None:
+    (trials,) = rating.active
+    scale = np.sqrt(2 * trials.variance + rating.features.floor**2)
+    trials.falls, rating.models = [True], {}
+    robot, never, made = short_gaits().robot, [False] * 4, {}
+    for name, text, offsets, falls in (
+        ("in one of two ways", "left_front:weak@0.5", (0.0, 99.0), never),
+        ("near", "left_middle:weak@0.5", (0.1,), never),
+        ("less near", "left_rear:weak@0.5", (0.15,), never),
+        ("still near", "right_front:weak@0.5", (0.2,), never),
+        ("two faults", "right_middle:weak@0.5+right_rear:weak@0.5", (0.0,), never),
+        ("as often as not", "right_middle:weak@0.4", (0.0,), [True, True, False, False]),
+        ("as the trial", "right_middle:weak@0.3", (0.0,), [True] * 4),
+    ):
+        made[name] = model = rating.model(parse_damage(text, robot))
+        model.shown[0] = trials.measured + np.resize(offsets, (4, 1)) * scale
+        model.falls[0] = np.array(falls)
+    rating.reconsider(np.inf)
+    ran = [name for name, model in made.items() if len(model.falls[0]) == 20]
+    assert ran == ["in one of two ways", "near", "less near", "still near"]
 
 
 def test_models_that_fall_where_the_robot_did_not_run_many_episodes_of_which_the_likely_ones_count(
