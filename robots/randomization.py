@@ -129,7 +129,7 @@ def read_randomization(text: str | Randomization, robot: Robot) -> Randomization
 
     Args:
         text: `none`; `default` for that of the robot's YAML, or else `DEFAULT`; or ranges such as
-            `mass=0.8:1.2,delay=0:2,models=32`; what is left out is not randomised.
+            `mass=0.8:1.2,delay=0:2,models=32`, or `delay=1`; what is left out is not randomised.
         robot: which is to be randomised.
 
     Raises:
@@ -156,7 +156,10 @@ def read_randomization(text: str | Randomization, robot: Robot) -> Randomization
                 "randomization must be none, default, or ranges such as mass=0.8:1.2,delay=0:2, each once, "
                 f"not {text!r}"
             )
-        values[name] = numbers if len(numbers) > 1 else numbers[0]
+        if len(numbers) == 1:  # a range of one value, but of how many models there are
+            values[name] = numbers[0] if name == "models" else 2 * numbers
+        else:
+            values[name] = numbers
     try:
         return validate(Randomization, values)
     except InvalidValueError as error:

@@ -73,6 +73,7 @@ def rehearse(
     """
     import surefoot
     from adapt.damage.text import read_damages
+    from robots.randomization import read_randomization
     from robots.rendering.pictures import check_picture
 
     repertoire = surefoot.load(file)
@@ -81,6 +82,10 @@ def rehearse(
     check_different(file, picture)
     if picture is not None:
         check_picture(picture)
+    trained, drawn = repertoire.problem.randomization, read_randomization(randomization, repertoire.robot)
+    if trained != drawn:
+        ways = [str(one or "the robot as it is") for one in (trained, drawn)]
+        console.print("note: the gaits were trained on {}, and are rehearsed on {}".format(*ways))
     library = None if damages is None else read_damages(damages, repertoire.robot)
     options: dict[str, Any] = {"episodes": episodes, "seed": seed, "randomization": randomization}
     options["threads"] = threads

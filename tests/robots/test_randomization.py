@@ -102,6 +102,7 @@ def test_the_models_of_a_training_are_spread_over_the_ranges():
         ("none", None),
         ("default", DEFAULT),
         (" mass = 0.9:1.1, delay=0:2,models=4", Randomization(mass=(0.9, 1.1), delay=(0, 2), models=4)),
+        ("delay=1,models=2", Randomization(delay=(1, 1), models=2)),
     ],
 )
 def test_a_randomization_is_read(text, expected):

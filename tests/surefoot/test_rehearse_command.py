@@ -63,6 +63,12 @@ def test_a_dry_run_says_how_long_it_takes_and_leaves_nothing(run, file: Path) ->
     assert names(file.parent) == before
 
 
+def test_a_rehearsal_on_other_models_than_the_training_is_told(run, file: Path) -> None:
+    code, out, _ = run("rehearse", *few(file), "--dry-run", "--randomization", "mass=0.8:1.2,models=2")
+    assert code == 0
+    assert "were trained on the robot as it is, and are rehearsed on 2 models: mass 0.8 to 1.2" in out
+
+
 def test_bad_input_ends_in_one_sentence_and_changes_nothing(refused, file: Path) -> None:
     folder = file.parent
     repertoire = read_repertoire(file)
