@@ -1,5 +1,6 @@
 """`Diagnosis`: what a robot finds out from trials on the way, and what it then expects of its gaits."""
 
+from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
@@ -17,11 +18,14 @@ from adapt.selectors.selector import Context, Prior, Selector
 from adapt.self_model.twin import RefinementSettings, Thinking, Twin
 from repertoire.execution.resources import one_blas_thread
 from repertoire.repertoire import Repertoire
+from robots.robot import Robot
 from robots.simulation.evidence import evidence_of
+from robots.simulation.trace import TraceColumns
 
-_LISTED = 200  # gaits that are simulated on what is believed: so many by what is expected of them ...
-_TURNING = 60  # ... and so many of those that turn most to either side
+_LISTED = 120  # gaits that are simulated on what is believed: so many by what is expected of them ...
+_TURNING = 40  # ... and so many of those that turn most to either side
 _TRIALS = 100  # of a mission, more than it ever makes
+_ELSEWHERE = 0.1  # [rad] by which a joint of a robot that stands is not where its servo was told to be
 
 
 class Belief(NamedTuple):
@@ -48,15 +52,18 @@ class Diagnosis:
     Args:
         repertoire: of the whole robot.
         entry: the selector.
-        table: the repertoire's rehearsal, if there is one.
-        healthy: where each gait leads in an episode on the whole robot, (k, 3), see `Outcomes.predicted`.
+        table: the repertoire's rehearsal, if there is one, of episodes of any length.
+        healthy: where each gait leads in an episode of the repertoire on the whole robot, (k, 3), see
+            `Outcomes.predicted`.
         falls: whether it falls there, (k,) bool.
+        seconds: of a trial, and of an episode that the selector simulates.
         episodes: that the selector simulates after each trial.
         seed: from which every random number derives.
         threads: of the simulation.
 
     Attributes:
         thinking: with what the selector thinks, and what it is after.
+        trial_steps: control steps of a trial.
     """
 
     def __init__(
@@ -67,15 +74,20 @@ class Diagnosis:
         *,
         healthy: np.ndarray,
         falls: np.ndarray,
+        seconds: float,
         episodes: int,
         seed: int,
         threads: int | None,
     ) -> None:
-        ahead = np.where(falls, -np.inf, healthy[:, 0])
-        aim = find_objective("progress", repertoire, float(ahead.max()))
-        self.thinking = Thinking(repertoire, None, episodes, objective=aim, threads=threads)
-        self._repertoire, self._entry, self._seed = repertoire, entry, seed
-        self._table, self._aim, self._turns = table and aim.of_table(table), aim, healthy[:, 2]
+        short = shortened(repertoire, seconds) if entry.thinks else repertoire
+        self.trial_steps = short.robot.description.episode_steps
+        share = self.trial_steps / repertoire.robot.description.episode_steps
+        ahead = np.where(falls, -np.inf, share * healthy[:, 0])
+        aim = find_objective("progress", short, float(ahead.max()))
+        self.thinking = Thinking(short, None, episodes, objective=aim, threads=threads)
+        self._repertoire, self._entry, self._seed = short, entry, seed
+        self._aim, self._turns = aim, healthy[:, 2]
+        self._table = table and _scaled(aim.of_table(table), share)
         objectives = np.maximum(ahead, aim.least) if aim.name == "progress" else repertoire.gaits.objectives
         self._prior = Prior(objectives, repertoire.gaits.measures, aim.least)
         self._selector: Selector | None = None
@@ -87,12 +99,13 @@ class Diagnosis:
 
     def learn(self, trial: Stretch) -> Belief:
         """Take in a trial from where the robot stood."""
-        selector = self._selector = self._selector or self._new()
+        selector = self._selector = self._selector or self._new(trial)
         thinks = self._entry.thinks
         outcome = Outcome(
             objective=float(self._aim.of(trial.episodes)[0]),
             fell=trial.fell,
-            evidence=evidence_of(trial.episodes, self._repertoire.robot)[0],
+            # what was rehearsed is of whole episodes: of short ones traces alone tell
+            evidence=np.empty(0) if thinks else evidence_of(trial.episodes, self._repertoire.robot)[0],
             trace=trial.trace if thinks else np.empty((0, 0)),
         )
         with one_blas_thread():
@@ -141,13 +154,46 @@ class Diagnosis:
         self._searches += 1
         return Relearner(twin, seed=self._seed + self._searches).refine([(damage, 1.0)], rows)
 
-    def _new(self) -> Selector:
+    def _new(self, trial: Stretch) -> Selector:
+        """A selector whose models begin with their joints where the robot's were when the trial began."""
         self._begun += 1
+        thinking = replace(self.thinking, repertoire=_posed(self._repertoire, trial.trace[0]))
         context = Context(
             self._prior,
             trials=_TRIALS,
             seed=self._seed + self._begun,
             table=self._table,
-            thinking=self.thinking if self._entry.thinks else None,
+            thinking=thinking if self._entry.thinks else None,
         )
         return make_selector(self._entry, context)
+
+
+def shortened(repertoire: Repertoire, seconds: float) -> Repertoire:
+    """A repertoire whose episodes last at most so many seconds."""
+    robot = repertoire.robot
+    steps = min(robot.description.episode_steps, round(seconds / robot.control_step))
+    return _with_robot(repertoire, robot.with_episode_steps(steps))
+
+
+def _with_robot(repertoire: Repertoire, robot: Robot) -> Repertoire:
+    return replace(repertoire, problem=replace(repertoire.problem, robot=robot))
+
+
+def _posed(repertoire: Repertoire, reading: np.ndarray) -> Repertoire:
+    """A repertoire whose episodes begin with those joints that hang elsewhere where a reading has them."""
+    robot = repertoire.robot
+    at, names = TraceColumns.of(robot), robot.description.joints
+    shares = reading[at.angle : at.torque].astype(np.float64)
+    low, high = robot.joint_ranges.T
+    angles = (low + high) / 2 + (high - low) / 2 * shares
+    start = dict(robot.start)
+    for name, share, angle in zip(names, shares, angles, strict=True):
+        usual = float(start[name][0]) if name in start else 0.0
+        if share != 0 and abs(angle - usual) > _ELSEWHERE:  # a joint that was lost reads 0
+            start[name] = np.array([angle])
+    return _with_robot(repertoire, replace(robot, start=start))
+
+
+def _scaled(table: Table, share: float) -> Table:
+    """A rehearsal of progress in shorter episodes."""
+    return replace(table, objectives=table.objectives * share, noise=table.noise * share)

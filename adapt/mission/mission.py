@@ -1,27 +1,32 @@
 """`Mission`: a robot walks to goals, breaks, notices, finds out what is wrong, and walks on."""
 
+import math
 from collections.abc import Callable, Iterator
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
-from adapt.damage.damage import Combination, Damage
-from adapt.mission.diagnosis import Diagnosis
+from adapt.damage.damage import Damage
+from adapt.mission.diagnosis import Diagnosis, shortened
 from adapt.mission.events import Event
 from adapt.mission.monitor import THRESHOLD, Monitor
-from adapt.mission.outcomes import Outcomes
+from adapt.mission.outcomes import Outcomes, Paths
 from adapt.mission.plan import Change, Plan
 from adapt.mission.planner import Choice, choose_gait
 from adapt.mission.pose import Pose
 from adapt.mission.result import MissionResult
 from adapt.mission.world import Stretch, World
-from adapt.records import RefinedGait
 from adapt.rehearsal.table import Table
 from adapt.selectors.catalogue import choose_selector
-from adapt.self_model.twin import EPISODES, RefinementSettings, Thinking, Twin
+from adapt.self_model.twin import RefinementSettings, Thinking, Twin
 from repertoire.repertoire import Repertoire
 from robots.errors import InvalidValueError
+from robots.robot import Robot
 
+Response = Literal["diagnosis", "told", "none"]
+PATH = 5.0  # [s] that each gait is simulated for to plan with
+TRIAL = 3.0  # [s] of a trial, and of what is simulated to find out what is wrong
+EPISODES = 600  # to find out what is wrong after a trial
 RATE = 20_000  # control steps that a core simulates in a second: what thinking costs on the mission's clock
 _PAUSE = 0.5  # [s] to settle
 _AHEAD = 900.0  # [m] where a robot without a goal walks to
@@ -41,8 +46,8 @@ class Mission:
     walks. What surprises it soon afterwards is further evidence.
 
     Thinking takes time: the clock runs on, by the control steps that were simulated and the cores that the
-    robot has, so that a mission is the same on every machine. A robot of servos stands meanwhile, another one
-    goes on with its gait. What can be prepared before the mission costs nothing of it: the healthy gaits'
+    robot has, so that a mission is the same on every machine. Servos hold the robot meanwhile, other
+    motors rest. What can be prepared before the mission costs nothing of it: the healthy gaits'
     outcomes and what the monitor takes to be usual for them.
 
     Args:
@@ -54,6 +59,10 @@ class Mission:
         refinement: episodes of a search for a better gait; 0 for none.
         cores: that the robot has to think with.
         selector: what finds out what is wrong; one that thinks, or `rehearsed`.
+        response: to what happens: a diagnosis; none, but that the robot watches itself and gets up; or, to
+            compare with, it is told at once, and takes no time to simulate every gait.
+        body: the robot that walks, if it differs from its model, which is the repertoire's robot.
+        healthy: of another mission of the same repertoire and selector, so that it is prepared at once.
         threads: of the simulation; all cores by default. The mission does not depend on it.
         on_step: called with the world after every control step.
 
@@ -76,20 +85,25 @@ class Mission:
         refinement: int = RefinementSettings.episodes,
         cores: int = 2,
         selector: str | None = None,
+        response: Response = "diagnosis",
+        body: Robot | None = None,
+        healthy: Paths | None = None,
         threads: int | None = None,
         on_step: Callable[[World], None] = lambda _: None,
     ) -> None:
         if not len(repertoire.elites):
             raise InvalidValueError("the repertoire is empty: there is no gait to walk with")
+        self._response, self._news = response, False
+        self._entry = choose_selector(selector, table)
+        self._table, repertoire = table, shortened(repertoire, PATH)
         self.repertoire, self.plan, self.seed = repertoire, plan, seed
         self._episodes, self._cores = episodes, cores
         self._refinement = RefinementSettings(refinement) if refinement else None
-        self._entry = choose_selector(selector, table)
-        self._table, self._threads, self._on_step = table, threads, on_step
+        self._threads, self._on_step = threads, on_step
         robot = repertoire.robot
-        self._twin = Twin(Thinking(repertoire, None, episodes, threads=threads))
-        self._monitor = Monitor(self._twin, robot, seed=seed)
-        self._outcomes = Outcomes(self._twin, repertoire.gaits.measures, damage=Combination(), seed=seed)
+        self._twin = Twin(Thinking(repertoire, threads=threads))
+        self._monitor = Monitor(self._twin, robot)
+        self._outcomes = Outcomes(self._twin, repertoire.gaits.measures, healthy)
         self._steers = (
             any("bearing" in name for name in robot.observation_names) and robot.controller.closed_loop
         )
@@ -97,12 +111,16 @@ class Mission:
         self.latest: Event | None = None
         self._since = 0  # stretches since the last diagnosis
         self._stumbles: set[int] = set()  # gaits that fell since the last diagnosis
-        self._coming: tuple[float, RefinedGait] | None = None  # and from when on there is time to use it
+        self._searching: tuple[float, Damage] | None = None  # until when a gait is refined, on what
         self._counts = {"fall": 0, "assistance": 0, "trial": 0, "alarm": 0}
         self._thought, self._reached = 0.0, 0
         self._row = 0
         self._world = World(
-            robot, plan.changes, seed=seed, on_change=self._note_change, on_step=lambda: on_step(self._world)
+            body or robot,
+            plan.changes,
+            seed=seed,
+            on_change=self._note_change,
+            on_step=lambda: on_step(self._world),
         )
 
     def __iter__(self) -> Iterator[Event]:
@@ -127,6 +145,11 @@ class Mission:
         )
 
     @property
+    def healthy(self) -> Paths:
+        """Where each gait leads on the whole robot, for other missions; none before it began."""
+        return self._outcomes.healthy
+
+    @property
     def _over(self) -> bool:
         done = self.plan.goals and self._reached == len(self.plan.goals)
         return bool(done) or self._world.clock >= self.plan.seconds - 1e-9
@@ -144,7 +167,9 @@ class Mission:
             stretch, alarm = self._walk()
             self._look_around()
             yield
-            if stretch.fell or alarm:
+            if self._news:
+                self._take_in_news()
+            elif stretch.fell or alarm:
                 self._respond(stretch)
             else:
                 self._since += 1
@@ -165,6 +190,7 @@ class Mission:
             self._table,
             healthy=paths[:, -1],
             falls=np.isfinite(falls),
+            seconds=TRIAL,
             episodes=self._episodes,
             seed=self.seed,
             threads=self._threads,
@@ -212,7 +238,7 @@ class Mission:
             if made % _PATH == 0:
                 path.append([round(world.clock, 3), *(round(value, 4) for value in pose)])
             alarm = self._monitor.watch(trace, made)
-            return (alarm is not None and kind == "walk") or self._near(pose)
+            return (alarm is not None and kind == "walk") or self._near(pose) or self._news
 
         towards = world.pose.bearing(self._goal) if self._steers else 0.0
         parameters = self._twin.solutions([row])[0]
@@ -247,13 +273,16 @@ class Mission:
     def _respond(self, stretch: Stretch) -> None:
         """Find out what is wrong after a fall or an alarm, unless all goes as it should after all."""
         self._get_up(stretch.fell)
+        if self._response != "diagnosis":
+            self._monitor.calm()
+            return
         if stretch.fell and self._outcomes.damage.defects and self._since > _FRESH and not self._stumbles:
             self._stumbles.add(stretch.row)
             self._tell("stumble", "It goes on: a robot with this damage may stumble.", row=stretch.row)
             return
         row = stretch.row if stretch.row < len(self.repertoire) else self._best_known()
         self._monitor.calm()
-        trial, _ = self._drive("trial", row, self.repertoire.robot.description.episode_steps)
+        trial, _ = self._drive("trial", row, self._diagnosis.trial_steps)
         self._look_around()
         if self._over:
             return
@@ -266,6 +295,13 @@ class Mission:
                 self._diagnosis.renew()
             self._learn(trial)
         self._monitor.calm()
+
+    def _take_in_news(self) -> None:
+        """Know what is wrong, and where all gaits lead then, at once."""
+        self._get_up(not self._world.upright)
+        self._outcomes.believe(self._damage)
+        self._outcomes.simulate(range(len(self.repertoire)))
+        self._news = False
 
     def _best_known(self) -> int:
         rows = [row for row in self._outcomes.rows if row < len(self.repertoire)]
@@ -294,31 +330,29 @@ class Mission:
             self._monitor.trust(belief.damage, trial.row)
         self._outcomes.believe(belief.damage)
         self._outcomes.simulate(self._diagnosis.promising())
-        episodes = self._twin.episodes - before + belief.episodes
+        paths = self._twin.episodes - before
+        episodes = belief.episodes + math.ceil(paths * self._outcomes.steps / self._diagnosis.trial_steps)
         self._spend(episodes, f"It believes: {belief.words}.", believed=belief.causes)
         self._since = 0
-        if belief.trusted:
-            self._refine(belief.damage)
+        self._searching = None
+        if belief.trusted and belief.damage.defects and self._refinement:
+            self._searching = (
+                self._world.clock + self._refinement.episodes * self._per_episode,
+                belief.damage,
+            )
 
-    def _refine(self, damage: Damage) -> None:
-        """Begin to refine a gait on what is believed; it is there once the time for it has passed."""
-        self._coming = None
-        if self._refinement is None or not damage.defects:
+    def _take_refined(self) -> None:
+        """Refine a gait on what is believed, once there was time for it while the robot walked."""
+        if self._searching is None or self._refinement is None or self._world.clock < self._searching[0]:
             return
-        if self._world.clock + 2 * self._refinement.episodes * self._per_episode > self.plan.seconds:
-            return
+        _, damage = self._searching
+        self._searching = None
         rows = [row for row in self._outcomes.rows if row < len(self.repertoire)]
         paths, _ = self._outcomes.predicted(rows)
         order = np.argsort(-paths[:, -1, 0], kind="stable")
-        if found := self._diagnosis.refine(damage, [rows[i] for i in order], self._refinement):
-            self._coming = self._world.clock + found.episodes * self._per_episode, found
-
-    def _take_refined(self) -> None:
-        """Walk with what was refined once there was time for it."""
-        if self._coming is None or self._world.clock < self._coming[0]:
+        found = self._diagnosis.refine(damage, [rows[i] for i in order], self._refinement)
+        if found is None:
             return
-        _, found = self._coming
-        self._coming = None
         row = self._twin.add(found.solution)
         self._outcomes.add(self.repertoire.gaits.measures[found.parent])
         self._outcomes.simulate([row])
@@ -334,20 +368,14 @@ class Mission:
 
     @property
     def _per_episode(self) -> float:
-        """Seconds that thinking takes for each episode."""
-        return self.repertoire.robot.description.episode_steps / (RATE * self._cores)
+        """Seconds that thinking takes for each episode of a trial's length."""
+        return self._diagnosis.trial_steps / (RATE * self._cores)
 
     def _spend(self, episodes: int, words: str, **facts: Any) -> None:
         """Have the clock run on while the robot thinks."""
-        world, step = self._world, self.repertoire.robot.control_step
-        seconds = min(episodes * self._per_episode, self.plan.seconds - world.clock)
-        end = world.clock + seconds
-        fell = False
-        if not world.stands:
-            left = max(1, round(seconds / step))
-            fell = world.drive(self._row, self._twin.solutions([self._row])[0], left).fell
-        self._pass(max(0.0, end - world.clock))
-        self._get_up(fell)
+        seconds = min(episodes * self._per_episode, self.plan.seconds - self._world.clock)
+        self._pass(seconds)
+        self._get_up(False)
         self._thought += seconds
         self._tell(
             "thought",
@@ -358,6 +386,7 @@ class Mission:
         )
 
     def _note_change(self, change: Change) -> None:
+        self._damage, self._news = change.damage, self._response == "told"
         self._tell("change", f"{change.text}, of which the robot is not told.", damage=str(change.damage))
 
     def _tell(self, kind: str, words: str, **facts: Any) -> None:

@@ -5,13 +5,15 @@ from collections.abc import Iterable, Sequence
 import numpy as np
 from scipy.spatial.distance import cdist
 
-from adapt.damage.damage import Damage
+from adapt.damage.damage import Combination, Damage
 from adapt.gaussian_process import matern_52
 from adapt.mission.pose import Pose
 from adapt.self_model.twin import Run, Twin
 from robots.seeds import SeedFamily, derive_seeds
 from robots.simulation.trace import TraceColumns
 
+# Where a gait leads: poses, (t, 3), and the control step of its fall, infinite without one
+Paths = dict[int, tuple[np.ndarray, float]]
 SAMPLE = 0.5  # [s] between two places of a path
 _SETTING_OFF = 2  # samples until a gait is on its way
 _REACH = 0.4  # length scale over which what a model is off by is alike, in units of the measures
@@ -30,21 +32,25 @@ class Outcomes:
     Args:
         twin: runs the episodes.
         measures: of the gaits, over which corrections are smooth, (k, m).
-        seed: from which the seeds of the episodes derive.
+        healthy: see below, of a twin with the same repertoire.
 
     Attributes:
         damage: that is believed.
-        every: control steps between two places of a path.
+        every, steps: control steps between two places of a path, and of a whole one.
+        healthy: of the gaits that ran on the whole robot, by row.
     """
 
-    def __init__(self, twin: Twin, measures: np.ndarray, *, damage: Damage, seed: int) -> None:
-        self.damage, self._twin, self._seed = damage, twin, seed
+    def __init__(self, twin: Twin, measures: np.ndarray, healthy: Paths | None = None) -> None:
+        self.damage: Damage = Combination()
+        self.healthy: Paths = dict(healthy or {})
+        self._twin = twin
         self._measures = np.asarray(measures, np.float64)
-        self._paths: dict[str, dict[int, tuple[np.ndarray, float]]] = {}
+        self._paths = {str(self.damage): self.healthy}
         self._residuals: list[tuple[int, np.ndarray]] = []
         robot = twin.parts.robot
         self.every = max(1, round(SAMPLE / robot.control_step))
-        self._count = robot.description.episode_steps // self.every
+        self.steps = robot.description.episode_steps
+        self._count = self.steps // self.every
         self._step, self._columns = robot.control_step, TraceColumns.of(robot)
 
     def believe(self, damage: Damage) -> None:
@@ -67,7 +73,7 @@ class Outcomes:
         new = [int(row) for row in dict.fromkeys(rows) if int(row) not in known]
         if not new:
             return
-        (seed,) = derive_seeds(self._seed, SeedFamily.MISSION, 0, 1)
+        (seed,) = derive_seeds(0, SeedFamily.MISSION, 0, 1)
         episodes = self._twin.run([Run(self.damage, row, int(seed)) for row in new], traced=True)
         assert episodes.traces is not None
         for row, trace, fell in zip(new, episodes.traces, episodes.fell, strict=True):

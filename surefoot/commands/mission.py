@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from adapt.self_model.twin import EPISODES, RefinementSettings
+from adapt.mission.mission import EPISODES
+from adapt.self_model.twin import RefinementSettings
 from surefoot.commands.console import (
     AnyPath,
     Number,

@@ -6,6 +6,7 @@ import click
 from click.core import ParameterSource
 
 from surefoot.commands.console import Commands, Names, Number, Positive, Whole
+from surefoot.commands.mission_suite import mission_suite
 from surefoot.commands.recovery_suite import recovery
 from surefoot.commands.studies import Decorator, chain, run_study, study_options
 from surefoot.commands.transfer_suite import transfer
@@ -95,6 +96,7 @@ def suite() -> None:
 
 suite.add_command(recovery)
 suite.add_command(transfer)
+suite.add_command(mission_suite)
 
 
 @suite.command()

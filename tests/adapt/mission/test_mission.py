@@ -15,35 +15,20 @@ from adapt.mission.events import Event, read_log
 from adapt.mission.monitor import Monitor
 from adapt.mission.outcomes import Outcomes
 from adapt.mission.pose import Pose
-from adapt.rehearsal.storage import read_table
 from adapt.rehearsal.table import Table
 from adapt.self_model.twin import Run, Thinking, Twin
 from repertoire.repertoire import Repertoire
-from repertoire.storage.files import RunFiles
 from repertoire.storage.repertoires import write_repertoire
 from robots.errors import InvalidValueError
 from robots.motors import Motors
 from robots.simulation.trace import TraceColumns
 from surefoot.shipped import repertoire_path
-
-GAITS = 60
+from tests.adapt.mission.small import small_hexapod
 
 
 @pytest.fixture(scope="module")
 def small() -> tuple[Repertoire, Table]:
-    """Some of the Hexapod's gaits, and what was rehearsed of them."""
-    whole = surefoot.load("hexapod")
-    table = read_table(RunFiles(repertoire_path("hexapod")).rehearsal, whole)
-    good = np.argsort(-table.objectives[:30].mean(axis=0), kind="stable")
-    turns = np.argsort(table.evidence[0, :, table.evidence_names.index("sine of heading")], kind="stable")
-    rows = np.unique([*good[:GAITS], *turns[:10], *turns[-10:]])
-    parts = {
-        name: value[:, rows]
-        for name, value in vars(table).items()
-        if isinstance(value, np.ndarray) and value.shape[:2] == table.objectives.shape
-    }
-    kept = replace(whole, elites=whole.elites.take(rows), specialists=None, spread=None)
-    return kept, replace(table, **parts)
+    return small_hexapod()
 
 
 def walk(small: tuple[Repertoire, Table], **settings: object) -> tuple[list[Event], surefoot.Mission]:
@@ -94,7 +79,7 @@ def test_the_monitor_knows_a_healthy_gait_from_a_damaged_robot(small: tuple[Repe
     row = int(np.argmax(repertoire.elites.objectives))
     alarms = {}
     for name, damage in (("healthy", Combination()), ("lost", Lost("left_middle"))):
-        monitor = Monitor(twin, repertoire.robot, seed=1)
+        monitor = Monitor(twin, repertoire.robot)
         monitor.begin(Combination(), row)
         (trace,) = twin.run([Run(damage, row, 77)], traced=True).traces
         found = [monitor.watch(trace, made) for made in range(1, len(trace) + 1)]
@@ -111,7 +96,7 @@ def test_the_monitor_reads_errors_of_servos_and_progress_off_a_window(
     small: tuple[Repertoire, Table],
 ) -> None:
     robot = small[0].robot
-    monitor = Monitor(Twin(Thinking(small[0], None, 10)), robot, seed=1)
+    monitor = Monitor(Twin(Thinking(small[0], None, 10)), robot)
     at, joints = TraceColumns.of(robot), robot.action_dim
     window = np.zeros((5, at.end), np.float32)
     window[:, at.angle : at.torque] = 0.5  # of the way from the middle of its range to the end
@@ -127,7 +112,7 @@ def test_the_monitor_reads_errors_of_servos_and_progress_off_a_window(
 def test_stretches_correct_what_gaits_like_theirs_are_expected_to_do(small: tuple[Repertoire, Table]) -> None:
     repertoire, _ = small
     twin, measures = Twin(Thinking(repertoire, None, 10)), repertoire.gaits.measures
-    outcomes = Outcomes(twin, measures, damage=Combination(), seed=1)
+    outcomes = Outcomes(twin, measures)
     outcomes.simulate([0, 1, 2])
     before, falls = outcomes.predicted([0, 1, 2])
     assert np.isinf(falls).all()

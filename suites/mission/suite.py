@@ -1,0 +1,253 @@
+"""`MissionSuite`: missions on which something breaks, with several answers to it."""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from itertools import combinations
+from math import inf
+from pathlib import Path
+from typing import Any, ClassVar
+
+import numpy as np
+
+from adapt.damage.damage import Combination, Damage
+from adapt.damage.kinds.limbs import Lost
+from adapt.damage.kinds.motors import Dead
+from adapt.mission.mission import EPISODES, RATE, Mission, Response
+from adapt.mission.outcomes import Paths
+from adapt.mission.plan import Change, Plan
+from adapt.recovery import recover
+from adapt.rehearsal.table import Table
+from adapt.self_model.twin import Thinking
+from repertoire.repertoire import Repertoire
+from repertoire.storage.repertoires import fingerprint
+from robots.errors import UnknownNameError
+from robots.randomization import randomised
+from robots.robot import Robot
+from robots.seeds import SeedFamily, derive_seeds
+from suites.mission.report import write_report
+from suites.mission.results import MissionRecord, measured, read_record, write_record
+from suites.recovery.faults import benchmark_damages
+from suites.suite import Estimate, Key, Suite, result_path
+from suites.videos import Video
+
+BROKEN_AT = 4.0  # [s]
+TASKS: dict[str, tuple[float, tuple[str, ...]]] = {  # how long [s], and what robots do about the damage
+    "goal": (90.0, ("mission", "plain")),
+    "distance": (120.0, ("mission", "oracle", "plain", "old", "resets")),
+    "watch": (20.0, ("watch",)),
+    "hours": (600.0, ("mission",)),
+}
+_RESPONSES: dict[str, Response] = {"mission": "diagnosis", "oracle": "told"}  # none otherwise
+_WHOLE = ("mission", "watch")  # methods whose healthy missions are run too
+_TRIALS = 3  # of a recovery with resets
+_CORES = 2
+_WITHIN = 0.25  # [m]
+_STEPS_A_SECOND = 8000  # that a core simulates of missions, with all that is between, for estimates
+
+
+@dataclass(frozen=True)
+class MissionTrial:
+    """One mission of a task of `TASKS`, nominal or across the gap, with a damage or none."""
+
+    task: str
+    gap: bool
+    fault: int
+    damage: Damage
+    method: str
+    number: int
+    study_folder: Path
+
+    @property
+    def key(self) -> Key:
+        """Task and number of the damage, method, and number of the mission."""
+        return f"{self.task}{'-gap' * self.gap}-{self.fault:03d}", self.method, self.number
+
+    @property
+    def result_path(self) -> Path:
+        """The file of the result."""
+        return result_path(self.study_folder, self.key, ".json")
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class MissionSuite(Suite):
+    """Missions of one repertoire; the same seed has the same robot across the gap for all methods.
+
+    Attributes:
+        repertoire: of the whole robot.
+        library: its rehearsal, if there is one.
+        tasks: names.
+        worlds: `nominal` and `gap`, on which the robot is not its model.
+        damages: that happen at 4 s; by default every leg lost and dead, and every pair lost.
+        goal: distance of the goal [m].
+        seeds: missions with each damage; healthy ones last ten minutes each.
+    """
+
+    name: str = "mission"
+    repertoire: Repertoire
+    library: Table | None = None
+    tasks: tuple[str, ...] = tuple(TASKS)
+    worlds: tuple[str, ...] = ("nominal", "gap")
+    damages: tuple[Damage, ...] | None = None
+    goal: float = 5.0
+    seeds: int = 3
+    suffix: ClassVar[str] = ".json"
+
+    def identity(self) -> Mapping[str, Any]:
+        """What the results are a function of."""
+        return {
+            "study": self.name,
+            "repertoire": fingerprint(self.repertoire)[:16],
+            "library": f"{len(self.library)} conditions" if self.library else "none",
+            "goal": self.goal,
+            "seed": self.seed,
+        }
+
+    def check(self) -> list[str]:
+        """Refuse what cannot be run."""
+        for names, known, what in (
+            (self.tasks, tuple(TASKS), "task"),
+            (self.worlds, ("nominal", "gap"), "world"),
+        ):
+            for name in names:
+                if name not in known:
+                    raise UnknownNameError(what, name, known)
+        return []
+
+    def plan(self, folder: Path) -> list[MissionTrial]:
+        """The first mission of every damage, task and method, then the second, and so on."""
+        return [
+            MissionTrial(task, world == "gap", fault, damage, method, number, folder)
+            for number in range(self.seeds)
+            for task in self.tasks
+            for world in self.worlds
+            for fault, damage in enumerate(self._damages(task))
+            for method in TASKS[task][1]
+            if (damage.defects or method in _WHOLE) and not (world == "gap" and method == "resets")
+        ]
+
+    def trial_seed(self, key: Key) -> int:
+        """Seed of a mission, the same for all methods and worlds."""
+        fault = int(key[0].rpartition("-")[2])
+        return int(derive_seeds(self.seed, SeedFamily.FAULT, key[2], 1, fault)[0] >> 32)
+
+    def run(self, trial: MissionTrial, report: Callable[[float], None]) -> MissionRecord:
+        """Run a mission, or a recovery with resets."""
+        seed = self.trial_seed(trial.key)
+        known: dict[str, Any] = dict(zip(("case", "method", "number"), trial.key, strict=True))
+        known |= {"seed": seed, "damage": str(trial.damage)}
+        found = self._with_resets(trial, seed) if trial.method == "resets" else self._mission(trial, seed)
+        return MissionRecord(**known, **found)
+
+    def _mission(self, trial: MissionTrial, seed: int) -> dict[str, Any]:
+        repertoire, seconds = self.repertoire, TASKS[trial.task][0]
+        if trial.method == "old":
+            best = np.array([repertoire.best()])
+            repertoire = replace(
+                repertoire, elites=repertoire.gaits.take(best), specialists=None, spread=None
+            )
+        broken = bool(trial.damage.defects)
+        change = Change(BROKEN_AT, str(trial.damage), trial.damage)
+        mission = Mission(
+            repertoire,
+            Plan(
+                ((self.goal, 0.0),) if trial.task == "goal" else (),
+                _WITHIN,
+                seconds,
+                (change,) if broken else (),
+            ),
+            table=None if trial.method == "old" else self.library,
+            seed=seed,
+            cores=_CORES,
+            response=_RESPONSES.get(trial.method, "none"),
+            body=self._body(seed) if trial.gap else None,
+            healthy=None if trial.method == "old" else self._healthy.get("paths"),
+            threads=self.threads,
+        )
+        events = list(mission)
+        if trial.method != "old":
+            self._healthy["paths"] = mission.healthy
+        reached = mission.result.reached > 0
+        return {"reached": reached, **measured(events, BROKEN_AT if broken else inf)}
+
+    def _with_resets(self, trial: MissionTrial, seed: int) -> dict[str, Any]:
+        """How far the robot gets if it is told that something broke, and every trial begins from a reset.
+
+        Trials and thinking take their time, after which it walks with the gait that was chosen.
+        """
+        repertoire, seconds = self.repertoire, TASKS[trial.task][0]
+        thinking = Thinking(repertoire, None, EPISODES, threads=self.threads)
+        done = recover(
+            repertoire, trial.damage, seed=seed, trials=_TRIALS, table=self.library, objective="progress",
+            confirmations=0, thinking=thinking, threads=self.threads,
+        )  # fmt: skip
+        robot = repertoire.robot
+        whole = robot.description.episode_steps * robot.control_step
+        episodes = sum(one.thought.episodes for one in done.trials if one.thought)
+        spent = sum(one.steps for one in done.trials) * robot.control_step
+        spent += episodes * robot.description.episode_steps / (RATE * _CORES)
+        left = max(0.0, seconds - BROKEN_AT - spent)
+        ahead = BROKEN_AT * done.healthy.distance + left * max(0.0, done.recovered.distance)
+        return {
+            "seconds": seconds,
+            "distance": ahead / whole,
+            "falls": sum(one.fell for one in done.trials),
+            "trials": len(done.trials),
+        }
+
+    def read(self, path: Path) -> MissionRecord:
+        """Read a result."""
+        return read_record(path)
+
+    def write(self, path: Path, result: MissionRecord) -> None:
+        """Write a result."""
+        write_record(path, result)
+
+    def estimate(
+        self, remaining: Sequence[MissionTrial], results: Sequence[MissionRecord], processes: int
+    ) -> Iterator[Estimate]:
+        """Estimate the time of each task by the control steps of its missions and of thinking."""
+        whole = self.repertoire.robot.description.episode_steps
+        for task, (seconds, _) in TASKS.items():
+            some = [trial for trial in remaining if trial.task == task]
+            thinking = sum(trial.method in ("mission", "oracle", "resets") for trial in some)
+            steps = len(some) * seconds / self.repertoire.robot.control_step + thinking * EPISODES * whole
+            if some:
+                yield Estimate(
+                    f"{task}: {len(some)}", steps / _STEPS_A_SECOND / processes, "by control steps"
+                )
+
+    def report(self, results: Sequence[MissionRecord], folder: Path) -> list[Path]:
+        """Write the tables."""
+        return write_report(self.repertoire.robot.name, self.goal, results, folder)
+
+    def videos(self, results: Sequence[MissionRecord], folder: Path) -> list[Video]:
+        """There are none: `surefoot mission --video` films one."""
+        return []
+
+    def _damages(self, task: str) -> Sequence[Damage]:
+        robot = self.repertoire.robot
+        if task == "hours":
+            return [Combination()]
+        given = benchmark_damages(robot) if task == "watch" else self.damages or lost_and_dead(robot)
+        return [Combination(), *given]
+
+    def _body(self, seed: int) -> Robot:
+        """A robot that is not its model."""
+        return randomised(self.repertoire.robot, seed)
+
+    @cached_property
+    def _healthy(self) -> dict[str, Paths]:
+        """What every mission of this process prepares alike."""
+        return {}
+
+
+def lost_and_dead(robot: Robot) -> list[Damage]:
+    """Every leg lost and dead and, of robots with more than four, every pair lost."""
+    legs = list(robot.description.legs)
+    pairs = combinations(legs, 2) if len(legs) > 4 else ()
+    return [
+        *(Combination((Lost(leg),)) for leg in legs),
+        *(Combination((Dead(leg),)) for leg in legs),
+        *(Combination(tuple(map(Lost, pair))) for pair in pairs),
+    ]

@@ -1,0 +1,43 @@
+"""`surefoot suite mission`."""
+
+from pathlib import Path
+from typing import Any
+
+import click
+
+from surefoot.commands.console import AnyPath, Names, Number, Positive, RepertoireFile
+from surefoot.commands.studies import run_study, study_options
+
+
+@click.command("mission")
+@click.argument("file", type=RepertoireFile)
+@click.option("--rehearsal", type=AnyPath, help="Its rehearsal.  [default: FILE-rehearsal if it is there]")
+@click.option(
+    "--damages", type=AnyPath, help="YAML list of damages.  [default: legs lost and dead, pairs lost]"
+)
+@click.option("--tasks", type=Names(), help="Of goal,distance,watch,hours.  [default: all]")
+@click.option("--worlds", type=Names(), help="Of nominal,gap.  [default: both]")
+@click.option("--goal", type=Number(min=0, min_open=True), help="Distance of the goal [m].  [default: 5]")
+@click.option("--seeds", type=Positive, help="Missions of each kind with each damage.  [default: 3]")
+@study_options("mission")
+def mission_suite(file: Path, rehearsal: Path | None, damages: Path | None, **options: Any) -> None:
+    """Break the robot of the repertoire FILE on its way, and measure what becomes of its missions.
+
+    Missions without a reset are compared with an oracle, with the old gait, with the plain rule and
+    with recoveries that are announced.
+    """
+    from adapt.damage.text import read_damages
+    from adapt.selectors.catalogue import find_table
+    from repertoire.storage.repertoires import read_repertoire
+    from suites.mission.suite import MissionSuite
+
+    repertoire = read_repertoire(file)
+    library, _ = find_table(repertoire, file, None, rehearsal)
+    given = {name: options.pop(name) for name in ("tasks", "worlds", "goal", "seeds", "seed")}
+    suite = MissionSuite(
+        repertoire=repertoire,
+        library=library,
+        damages=tuple(read_damages(damages, repertoire.robot)) if damages else None,
+        **{name: value for name, value in given.items() if value is not None},
+    )
+    run_study(suite, **options)

@@ -1,0 +1,152 @@
+"""Studies of missions: what is measured off events, run, kept and reported."""
+
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from adapt.damage.text import parse_damage
+from adapt.mission.events import Event
+from adapt.mission.pose import Pose
+from repertoire.storage.repertoires import write_repertoire
+from robots.errors import InvalidFileError, UnknownNameError
+from suites.markdown import NOTHING
+from suites.mission import suite as suite_module
+from suites.mission.report import interval, share, tabulate, write_report
+from suites.mission.results import MissionRecord, measured, read_record, write_record
+from suites.mission.suite import MissionSuite
+from suites.study import Study, run_claimed
+from tests.adapt.mission.small import small_hexapod
+
+
+@pytest.fixture(scope="module")
+def repertoire():
+    return small_hexapod()[0]
+
+
+def walked(speeds: dict[int, float]) -> list[list[float]]:
+    """A path straight ahead: a place every second, with other speeds from some seconds on."""
+    places, x, speed = [], 0.0, 0.0
+    for second in range(121):
+        places.append([float(second), x, 0.0, 0.0])
+        speed = speeds.get(second, speed)
+        x += speed
+    return places
+
+
+def test_what_is_measured_off_the_events_of_a_mission() -> None:
+    path = walked({0: 0.4, 4: 0.0, 20: 0.3})
+    events = [
+        Event(0.0, "start", "", Pose()),
+        Event(2.0, "alarm", "", Pose(0.8)),
+        Event(5.5, "fall", "", Pose(1.6)),
+        Event(7.0, "trial", "", Pose(1.6)),
+        Event(9.0, "thought", "", Pose(1.6), {"seconds": 2.0}),
+        Event(40.0, "fall", "", Pose(7.6)),
+        Event(120.0, "walk", "", Pose(path[-1][1]), {"path": path}),
+    ]
+    found = measured(events, 4.0)
+    assert (found["early"], found["delay"], found["falls"], found["alarms"]) == (1, 1.5, 2, 0)
+    assert (found["trials"], found["thinking"], found["segments"]) == (1, 2.0, 1)
+    assert found["distance"] == pytest.approx(1.6 + 100 * 0.3)
+    assert found["late"] == pytest.approx(0.3)
+    assert found["late_falls"] == 1
+    assert found["regained"] == pytest.approx(16 - 0.5, abs=0.51)  # a window that holds nine tenths of it
+    healthy = measured([events[0], events[1], events[-1]], float("inf"))
+    assert (healthy["delay"], healthy["early"], healthy.get("late")) == (None, 1, None)
+
+
+def test_a_plan_compares_methods_on_the_same_seeds(repertoire) -> None:
+    suite = MissionSuite(repertoire=repertoire, tasks=("goal", "distance"), seeds=2)
+    plan = suite.plan(Path("x"))
+    keys = [trial.key for trial in plan]
+    assert len(set(keys)) == len(keys)
+    assert {trial.method for trial in plan if not trial.damage.defects} == {"mission"}
+    assert not [trial for trial in plan if trial.gap and trial.method == "resets"]
+    damages = {str(trial.damage) for trial in plan}
+    assert len(damages) == 1 + 6 + 6 + 15
+    seeds = {suite.trial_seed(key) for key in keys if key[0].endswith("-004") and key[2] == 1}
+    assert len(seeds) == 1
+    with pytest.raises(UnknownNameError, match="swim"):
+        replace(suite, tasks=("swim",)).check()
+
+
+def test_missions_run_and_are_reported(repertoire, tmp_path: Path, monkeypatch) -> None:
+    tasks = {"watch": (7.0, ("watch",)), "hours": (6.0, ("mission",)), "distance": (7.0, ("old", "oracle"))}
+    monkeypatch.setattr(suite_module, "TASKS", tasks)
+    lost = parse_damage("left_front:lost", repertoire.robot)
+    monkeypatch.setattr(suite_module, "benchmark_damages", lambda robot: [lost])
+    suite = MissionSuite(repertoire=repertoire, tasks=tuple(tasks), damages=(lost,), seeds=1)
+    study = Study(suite, tmp_path / "study")
+    for trial in study.trials:
+        run_claimed(suite, trial, lambda _: None)
+    found = {(one.key[0], one.method): one for one in study.results()}
+    assert len(found) == 2 * (2 + 1 + 2)
+    watched, whole = found["watch-001", "watch"], found["watch-000", "watch"]
+    assert 0 < watched.delay < 3
+    assert whole.delay is None
+    assert watched.distance < whole.distance
+    assert found["hours-gap-000", "mission"].distance != found["hours-000", "mission"].distance
+    assert found["distance-001", "oracle"].distance > found["distance-001", "old"].distance
+    report = suite.report(study.results(), tmp_path)[1].read_text()
+    assert "| nominal | lost | 1 | 100% (21% to 100%) |" in report
+    assert "| nominal | lost | oracle | 1 |" in report
+
+
+def test_results_are_kept_and_nothing_else_is_read(tmp_path: Path) -> None:
+    record = MissionRecord(
+        case="goal-001",
+        method="mission",
+        number=0,
+        seed=3,
+        damage="left_front:lost",
+        seconds=20.0,
+        distance=5.0,
+    )
+    path = tmp_path / "mission-00.json"
+    write_record(path, record)
+    assert read_record(path) == record
+    for text in ("[]", "{}", path.read_text().replace("20.0", '"long"')):
+        path.write_text(text)
+        with pytest.raises(InvalidFileError, match="holds no mission"):
+            read_record(path)
+
+
+def test_goals_are_compared_with_the_healthy_robot_s(tmp_path: Path) -> None:
+    def record(case: str, damage: str, seconds: float, reached: bool) -> MissionRecord:
+        return MissionRecord(
+            case=case, method="mission", number=0, seed=1, damage=damage, seconds=seconds, distance=5.0,
+            reached=reached, delay=None if damage == "healthy" else 1.0,
+        )  # fmt: skip
+
+    results = [
+        record("goal-000", "healthy", 12.0, True),
+        record("goal-001", "left_front:lost", 24.0, True),
+        record("goal-002", "left_rear:lost", 30.0, True),
+        record("goal-003", "right_rear:lost", 90.0, False),
+    ]
+    assert list(tabulate(results)["kind"]) == ["healthy", "lost", "lost", "lost"]
+    csv, report = write_report("hexapod", 5.0, results, tmp_path)
+    assert len(csv.read_text().splitlines()) == 5
+    (row,) = [line for line in report.read_text().splitlines() if "| lost |" in line]
+    assert "67% (21% to 94%)" in row
+    assert "| 30.0 (24.0 to ∞) | 2.5 |" in row
+
+
+def test_intervals() -> None:
+    assert share(95, 100) == "95% (89% to 98%)"  # Wilson 1927
+    assert interval(np.array([]), np.mean) == NOTHING
+    assert interval(np.full(9, 2.0), np.mean) == "2.0 (2.0 to 2.0)"
+
+
+def test_the_command_plans_a_study(repertoire, run, tmp_path: Path) -> None:
+    file = tmp_path / "gaits.h5"
+    write_repertoire(file, repertoire)
+    code, out, err = run(
+        "suite", "mission", file, "--dry-run", "--tasks", "goal", "--seeds", 1, "--out", tmp_path / "study"
+    )
+    assert code == 0, err
+    assert (
+        "the study has 110 trials" in out
+    )  # 27 damages with two methods, and a healthy robot, in two worlds
