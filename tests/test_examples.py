@@ -36,7 +36,10 @@ EXPECTED = {
 }
 
 
-@pytest.mark.parametrize("name", sorted(path.name for path in EXAMPLES.glob("*.py")))
+NEEDS_A_ROBOT = "unitree_bridge.py"  # its test has a stand-in
+
+
+@pytest.mark.parametrize("name", sorted({path.name for path in EXAMPLES.glob("*.py")} - {NEEDS_A_ROBOT}))
 def test_an_example(name: str, tmp_path: Path) -> None:
     arguments = [argument.format(folder=tmp_path) for argument in ARGUMENTS.get(name, [])]
     if name == "onnx_walk.py":

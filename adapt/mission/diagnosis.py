@@ -9,7 +9,7 @@ from adapt.damage.damage import Damage
 from adapt.damage.text import damage_from
 from adapt.mission.world import Stretch
 from adapt.objective import find_objective
-from adapt.records import TRUSTED, Outcome, RefinedGait, diagnosis_words
+from adapt.records import Outcome, RefinedGait, diagnosis_words
 from adapt.rehearsal.table import Table
 from adapt.relearning.relearner import Relearner
 from adapt.selectors.catalogue import SelectorEntry, make_selector
@@ -22,9 +22,11 @@ from robots.robot import Robot
 from robots.simulation.evidence import evidence_of
 from robots.simulation.trace import TraceColumns
 
-_LISTED = 120  # gaits that are simulated on what is believed: so many by what is expected of them ...
-_TURNING = 40  # ... and so many of those that turn most to either side
+_LISTED = 80  # gaits that are simulated on what is believed: so many by what is expected of them ...
+_TURNING = 30  # ... and so many of those that turn most to either side
 _TRIALS = 100  # of a mission, more than it ever makes
+# Share that a fit must explain: trials from where a robot stands are less like episodes
+_TRUSTED = 0.3
 _ELSEWHERE = 0.1  # [rad] by which a joint of a robot that stands is not where its servo was told to be
 
 
@@ -84,8 +86,9 @@ class Diagnosis:
         share = self.trial_steps / repertoire.robot.description.episode_steps
         ahead = np.where(falls, -np.inf, share * healthy[:, 0])
         aim = find_objective("progress", short, float(ahead.max()))
-        self.thinking = Thinking(short, None, episodes, objective=aim, threads=threads)
+        self.thinking = Thinking(short, None, episodes, objective=aim, threads=threads, trusted=_TRUSTED)
         self._repertoire, self._entry, self._seed = short, entry, seed
+        self._whole, self._rehearsed = short.robot, repertoire.robot
         self._aim, self._turns = aim, healthy[:, 2]
         self._table = table and _scaled(aim.of_table(table), share)
         objectives = np.maximum(ahead, aim.least) if aim.name == "progress" else repertoire.gaits.objectives
@@ -93,19 +96,28 @@ class Diagnosis:
         self._selector: Selector | None = None
         self._begun = self._searches = 0
 
-    def renew(self) -> None:
-        """Begin anew: something else may have happened."""
+    def renew(self, pose: Robot | None) -> None:
+        """Begin anew, since something else may have happened.
+
+        Args:
+            pose: the robot as episodes are to begin, see `posed`; None for the usual pose.
+        """
         self._selector = None
+        robot = pose or self._whole
+        self._repertoire = _with_robot(self._repertoire, robot.with_episode_steps(self.trial_steps))
+        self.thinking = replace(self.thinking, repertoire=self._repertoire)
 
     def learn(self, trial: Stretch) -> Belief:
         """Take in a trial from where the robot stood."""
-        selector = self._selector = self._selector or self._new(trial)
+        selector = self._selector = self._selector or self._new()
         thinks = self._entry.thinks
         outcome = Outcome(
             objective=float(self._aim.of(trial.episodes)[0]),
             fell=trial.fell,
-            # what was rehearsed is of whole episodes: of short ones traces alone tell
-            evidence=np.empty(0) if thinks else evidence_of(trial.episodes, self._repertoire.robot)[0],
+            # what was rehearsed is of whole episodes, as are those that end in a fall
+            evidence=np.empty(0)
+            if thinks and not trial.fell
+            else evidence_of(trial.episodes, self._rehearsed)[0],
             trace=trial.trace if thinks else np.empty((0, 0)),
         )
         with one_blas_thread():
@@ -117,7 +129,7 @@ class Diagnosis:
             dict(causes[:5]),
             diagnosis_words(causes),
             thought.episodes if thought else 0,
-            thought is None or thought.explained >= TRUSTED,
+            thought is None or thought.explained >= _TRUSTED,
         )
 
     def promising(self) -> list[int]:
@@ -154,16 +166,14 @@ class Diagnosis:
         self._searches += 1
         return Relearner(twin, seed=self._seed + self._searches).refine([(damage, 1.0)], rows)
 
-    def _new(self, trial: Stretch) -> Selector:
-        """A selector whose models begin with their joints where the robot's were when the trial began."""
+    def _new(self) -> Selector:
         self._begun += 1
-        thinking = replace(self.thinking, repertoire=_posed(self._repertoire, trial.trace[0]))
         context = Context(
             self._prior,
             trials=_TRIALS,
             seed=self._seed + self._begun,
             table=self._table,
-            thinking=thinking if self._entry.thinks else None,
+            thinking=self.thinking if self._entry.thinks else None,
         )
         return make_selector(self._entry, context)
 
@@ -179,9 +189,8 @@ def _with_robot(repertoire: Repertoire, robot: Robot) -> Repertoire:
     return replace(repertoire, problem=replace(repertoire.problem, robot=robot))
 
 
-def _posed(repertoire: Repertoire, reading: np.ndarray) -> Repertoire:
-    """A repertoire whose episodes begin with those joints that hang elsewhere where a reading has them."""
-    robot = repertoire.robot
+def posed(robot: Robot, reading: np.ndarray) -> Robot:
+    """A robot whose episodes begin with those joints that hang elsewhere where a reading of it has them."""
     at, names = TraceColumns.of(robot), robot.description.joints
     shares = reading[at.angle : at.torque].astype(np.float64)
     low, high = robot.joint_ranges.T
@@ -191,7 +200,7 @@ def _posed(repertoire: Repertoire, reading: np.ndarray) -> Repertoire:
         usual = float(start[name][0]) if name in start else 0.0
         if share != 0 and abs(angle - usual) > _ELSEWHERE:  # a joint that was lost reads 0
             start[name] = np.array([angle])
-    return _with_robot(repertoire, replace(robot, start=start))
+    return replace(robot, start=start)
 
 
 def _scaled(table: Table, share: float) -> Table:

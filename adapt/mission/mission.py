@@ -1,13 +1,14 @@
 """`Mission`: a robot walks to goals, breaks, notices, finds out what is wrong, and walks on."""
 
 import math
+from collections import Counter
 from collections.abc import Callable, Iterator
 from typing import Any, Literal
 
 import numpy as np
 
 from adapt.damage.damage import Damage
-from adapt.mission.diagnosis import Diagnosis, shortened
+from adapt.mission.diagnosis import Diagnosis, posed, shortened
 from adapt.mission.events import Event
 from adapt.mission.monitor import THRESHOLD, Monitor
 from adapt.mission.outcomes import Outcomes, Paths
@@ -25,14 +26,15 @@ from robots.robot import Robot
 
 Response = Literal["diagnosis", "told", "none"]
 PATH = 5.0  # [s] that each gait is simulated for to plan with
-TRIAL = 3.0  # [s] of a trial, and of what is simulated to find out what is wrong
+TRIAL = 2.0  # [s] of a trial, and of what is simulated to find out what is wrong
 EPISODES = 600  # to find out what is wrong after a trial
 RATE = 20_000  # control steps that a core simulates in a second: what thinking costs on the mission's clock
+_EPISODES = 2  # of each gait on a damaged robot, where one that walks may also fall
 _PAUSE = 0.5  # [s] to settle
 _AHEAD = 900.0  # [m] where a robot without a goal walks to
 _FRESH = 2  # stretches after a diagnosis, up to which a surprise is about the same damage
 _DOUBT = 0.5  # share of the monitor's threshold up to which a trial went as expected
-_STUMBLE = 0.3  # by which a stumble makes a gait's next fall more probable
+_STUMBLE = 0.5  # by which a stumble makes a gait's next fall more probable
 _PATH = 5  # control steps between two places of a path in the log
 
 
@@ -110,7 +112,8 @@ class Mission:
         self._events: list[Event] = []
         self.latest: Event | None = None
         self._since = 0  # stretches since the last diagnosis
-        self._stumbles: set[int] = set()  # gaits that fell since the last diagnosis
+        self._stumbles: Counter[int] = Counter()  # falls of gaits since the last diagnosis
+        self._doubted = False  # whether the robot fell since what it believes was last confirmed
         self._searching: tuple[float, Damage] | None = None  # until when a gait is refined, on what
         self._counts = {"fall": 0, "assistance": 0, "trial": 0, "alarm": 0}
         self._thought, self._reached = 0.0, 0
@@ -213,7 +216,7 @@ class Mission:
                 self._goal,
                 paths,
                 falls / self._outcomes.every,
-                risk=self._diagnosis.risk(rows) + [_STUMBLE * (row in self._stumbles) for row in rows],
+                risk=self._diagnosis.risk(rows) + [_STUMBLE * self._stumbles[row] for row in rows],
                 present=rows.index(self._world.driving) if self._world.driving in rows else None,
                 within=self.plan.within,
                 turns=not self._steers,
@@ -228,7 +231,7 @@ class Mission:
         world, alarm = self._world, None
         left = max(1, round((self.plan.seconds - world.clock) / self.repertoire.robot.control_step))
         self._row = row
-        self._monitor.begin(self._outcomes.damage, row)
+        self._monitor.begin(self._outcomes.damage, row, going=world.driving == row)
         path: list[list[float]] = []
         begun = world.clock
 
@@ -242,7 +245,9 @@ class Mission:
 
         towards = world.pose.bearing(self._goal) if self._steers else 0.0
         parameters = self._twin.solutions([row])[0]
-        stretch = world.drive(row, parameters, min(steps, left), towards=towards, until=until)
+        stretch = world.drive(
+            row, parameters, min(steps, left), towards=towards, abrupt=kind == "trial", until=until
+        )
         moved = stretch.moved
         self._tell(
             kind,
@@ -276,8 +281,10 @@ class Mission:
         if self._response != "diagnosis":
             self._monitor.calm()
             return
-        if stretch.fell and self._outcomes.damage.defects and self._since > _FRESH and not self._stumbles:
-            self._stumbles.add(stretch.row)
+        if stretch.fell:
+            self._stumbles[stretch.row] += 1
+        if stretch.fell and self._outcomes.damage.defects and self._since > _FRESH and not self._doubted:
+            self._doubted = True
             self._tell("stumble", "It goes on: a robot with this damage may stumble.", row=stretch.row)
             return
         row = stretch.row if stretch.row < len(self.repertoire) else self._best_known()
@@ -289,12 +296,20 @@ class Mission:
         self._get_up(trial.fell)
         if not trial.fell and self._monitor.highest < _DOUBT * THRESHOLD:
             self._monitor.trust(self._outcomes.damage, row)
+            self._doubted = False
             self._tell("stumble", "It goes on: the trial went as expected.", row=row)
         else:
-            if self._since > _FRESH:
-                self._diagnosis.renew()
+            if self._since > _FRESH or not self._outcomes.damage.defects:
+                self._begin_anew(trial)
             self._learn(trial)
         self._monitor.calm()
+
+    def _begin_anew(self, trial: Stretch) -> None:
+        """Look for what is wrong from the beginning, on models that begin as the robot stood in a trial."""
+        pose = posed(self.repertoire.robot, trial.trace[0]) if self._world.stands else None
+        self._diagnosis.renew(pose)
+        self._twin.pose(pose or self.repertoire.robot)
+        self._outcomes.forget()
 
     def _take_in_news(self) -> None:
         """Know what is wrong, and where all gaits lead then, at once."""
@@ -324,12 +339,12 @@ class Mission:
 
     def _learn(self, trial: Stretch) -> None:
         """Take in a trial, and believe in what comes out."""
-        before, self._stumbles = self._twin.episodes, set()
+        before, self._stumbles, self._doubted = self._twin.episodes, Counter(), False
         belief = self._diagnosis.learn(trial)
         if str(belief.damage) == str(self._outcomes.damage):
             self._monitor.trust(belief.damage, trial.row)
         self._outcomes.believe(belief.damage)
-        self._outcomes.simulate(self._diagnosis.promising())
+        self._outcomes.simulate(self._diagnosis.promising(), _EPISODES)
         paths = self._twin.episodes - before
         episodes = belief.episodes + math.ceil(paths * self._outcomes.steps / self._diagnosis.trial_steps)
         self._spend(episodes, f"It believes: {belief.words}.", believed=belief.causes)

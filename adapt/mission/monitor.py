@@ -16,8 +16,9 @@ _EPISODES = 6  # of each gait, from which its usual features are known
 _LARGEST = 6.0  # standardised residual beyond which more is no more evidence
 _FLOORS = (0.03, 0.05, 0.03, 0.03, 0.08)  # [rad, N m, rad, m, share] by which features may always differ
 ALLOWANCE = 1.5  # of the sums: standard deviations by which a window may exceed the usual for nothing
-THRESHOLD = 16.0  # of the sums, at which the monitor gives the alarm
+THRESHOLD = 11.0  # of the sums, at which the monitor gives the alarm
 _MOST = 10.0  # standard deviations that a window counts at most: no single one gives the alarm
+_MOST_AT_FIRST = 4.5  # likewise after a change of gait, of which the window still holds some
 _LEAST_SCALE = 0.15
 
 
@@ -28,6 +29,7 @@ class _Usual:
     mean: np.ndarray
     scale: np.ndarray
     levels: np.ndarray  # (2, 2): mean and standard deviation of each statistic
+    sound: np.ndarray  # (j,) bool: joints without damage, of which alone it is known how they move
 
 
 class Monitor:
@@ -37,7 +39,8 @@ class Monitor:
     standardised by the gait's own episodes on the model that is believed. Two statistics of the residuals,
     their robust mean over all features and that of the worst joint, drive two one-sided cumulative sums
     (Page 1954): S ← max(0, S + min(z, 10) - 1.5), where z is the statistic in standard deviations of its own.
-    The alarm is given where one reaches 16. A second after a change of gait nothing counts.
+    The alarm is given where one reaches 11. For a second and a half after a change of gait nothing counts,
+    and the first window then counts little.
 
     Args:
         twin: runs the episodes.
@@ -57,7 +60,7 @@ class Monitor:
         self._window = max(2, round(WINDOW / robot.control_step))
         self._known: dict[tuple[str, int], _Usual | None] = {}
         self._usual: _Usual | None = None
-        self._sums, self._highest = np.zeros(2), 0.0
+        self._sums, self._highest, self._going = np.zeros(2), 0.0, False
 
     @property
     def sums(self) -> np.ndarray:
@@ -73,8 +76,9 @@ class Monitor:
         """Forget what was noticed."""
         self._sums[:], self._highest = 0, 0.0
 
-    def begin(self, damage: Damage, row: int) -> None:
-        """Watch a gait from now on, on a robot with this damage."""
+    def begin(self, damage: Damage, row: int, *, going: bool = False) -> None:
+        """Watch a gait from now on, on a robot with this damage; `going` where it was on its way before."""
+        self._going = going
         key = (str(damage), row)
         if key not in self._known:
             self._known[key] = self._learn(damage, row)
@@ -89,11 +93,13 @@ class Monitor:
     def watch(self, trace: np.ndarray, made: int) -> str | None:
         """Look at a stretch whose trace has so many rows; what is unusual, in words, or None."""
         late = made - self._window  # the first cycle after a change of gait is none of either
-        if self._usual is None or late < self._window // 2 or late % (self._window // 2):
+        half = self._window // 2
+        if self._usual is None or late < (0 if self._going else half) or late % half:
             return None
+        most = _MOST if self._going or late > half else _MOST_AT_FIRST
         z = self._statistics(self._features(trace[made - self._window : made]), self._usual)
         mean, deviation = self._usual.levels
-        self._sums = np.maximum(0, self._sums + np.minimum((z - mean) / deviation, _MOST) - ALLOWANCE)
+        self._sums = np.maximum(0, self._sums + np.minimum((z - mean) / deviation, most) - ALLOWANCE)
         self._highest = max(self._highest, float(self._sums.max()))
         if self._sums.max() < THRESHOLD:
             return None
@@ -116,10 +122,18 @@ class Monitor:
             return None
         found = np.array([self._features(window) for window in windows])
         floors = np.repeat(_FLOORS, self._widths)
-        usual = _Usual(found.mean(axis=0), np.hypot(found.std(axis=0), floors), np.array([[0.0], [1.0]]))
+        scale, sound = np.hypot(found.std(axis=0), floors), self._sound(damage)
+        usual = _Usual(found.mean(axis=0), scale, np.array([[0.0], [1.0]]), sound)
         z = np.array([self._statistics(features, usual) for features in found])
         levels = np.stack([z.mean(axis=0), np.maximum(z.std(axis=0), _LEAST_SCALE)])
-        return _Usual(usual.mean, usual.scale, levels)
+        return replace(usual, levels=levels)
+
+    def _sound(self, damage: Damage) -> np.ndarray:
+        """Which joints have no part in a damage: where a dead leg drags, its joints follow the floor."""
+        parts, names = self._twin.parts, self._twin.parts.robot.description.joints
+        broken = {name for defect in damage.defects for name in parts.joints(parts.find(defect.target))}
+        sound = np.array([name not in broken for name in names])
+        return sound if sound.any() else ~sound
 
     @property
     def _widths(self) -> tuple[int, ...]:
@@ -149,5 +163,7 @@ class Monitor:
     def _statistics(self, features: np.ndarray, usual: _Usual) -> np.ndarray:
         """Mean residual of all features, and of the worst joint, (2,)."""
         residuals = np.minimum(abs(features - usual.mean) / usual.scale, _LARGEST)
-        of_joints = residuals[: 4 * self._joints].reshape(4, self._joints).mean(axis=0)
-        return np.array([residuals.mean(), of_joints.max()])
+        joints = residuals[: 4 * self._joints].reshape(4, self._joints)[:, usual.sound]
+        others = residuals[4 * self._joints :]
+        mean = (joints.sum() + others.sum()) / (joints.size + others.size)
+        return np.array([mean, joints.mean(axis=0).max()])

@@ -58,6 +58,10 @@ class Outcomes:
         self.damage = damage
         self._residuals.clear()
 
+    def forget(self) -> None:
+        """Forget what ran on damaged robots, since the pose in which episodes begin is another one."""
+        self._paths = {str(Combination()): self.healthy}
+
     def add(self, measures: np.ndarray) -> None:
         """Know a gait more, with its measures, (m,)."""
         self._measures = np.vstack([self._measures, measures])
@@ -67,17 +71,24 @@ class Outcomes:
         """The gaits that ran under the damage."""
         return list(self._paths.get(str(self.damage), ()))
 
-    def simulate(self, rows: Iterable[int]) -> None:
-        """Run those of some gaits that did not yet run under the damage."""
+    def simulate(self, rows: Iterable[int], episodes: int = 1) -> None:
+        """Run those of some gaits that did not yet run under the damage.
+
+        Of several episodes that which lasts longest tells the path, and the earliest fall counts.
+        """
         known = self._paths.setdefault(str(self.damage), {})
         new = [int(row) for row in dict.fromkeys(rows) if int(row) not in known]
         if not new:
             return
-        (seed,) = derive_seeds(0, SeedFamily.MISSION, 0, 1)
-        episodes = self._twin.run([Run(self.damage, row, int(seed)) for row in new], traced=True)
-        assert episodes.traces is not None
-        for row, trace, fell in zip(new, episodes.traces, episodes.fell, strict=True):
-            known[row] = self._path(trace), len(trace) if fell else np.inf
+        seeds = derive_seeds(0, SeedFamily.MISSION, 0, episodes)
+        runs = [Run(self.damage, row, int(seed)) for row in new for seed in seeds]
+        found = self._twin.run(runs, traced=True)
+        assert found.traces is not None
+        for number, row in enumerate(new):
+            own = slice(number * episodes, (number + 1) * episodes)
+            traces, fell = found.traces[own], found.fell[own]
+            fall = min((len(trace) for trace, down in zip(traces, fell, strict=True) if down), default=np.inf)
+            known[row] = self._path(max(traces, key=len)), fall
 
     def predicted(self, rows: Sequence[int], going: int | None = None) -> tuple[np.ndarray, np.ndarray]:
         """Paths of gaits that ran, and when they fall.

@@ -119,6 +119,7 @@ class World:
         steps: int,
         *,
         towards: float = 0.0,
+        abrupt: bool = False,
         until: Callable[[np.ndarray, int], bool] = lambda _trace, _step: False,
     ) -> Stretch:
         """Drive a gait from where the robot is.
@@ -128,18 +129,19 @@ class World:
             parameters: of its controller, (p,).
             steps: how long at most [control steps].
             towards: heading that the gait takes to be straight ahead, relative to that of the robot [rad].
+            abrupt: whether it begins as episodes do, without a ramp from what servos were told last.
             until: called after each step with the trace and the number of its rows; True ends the stretch.
         """
         start = self.pose
         self._express(Pose(start.x, start.y, start.yaw + towards))
-        same, self.driving = self.driving == row, row
+        smooth, self.driving = abrupt or self.driving == row, row
         told = self._begin()
         trace = np.zeros((steps, TraceColumns.of(self._whole).end), np.float32)
         parameters, made = self._stepper.controller.checked_parameters(parameters), 0
         while made < steps:
             stepper = self._stepper
             action = stepper.controller.act(parameters, stepper.state.observation, stepper.tally.steps)
-            stepper.step(action if same else self._ramped(told, action, made))
+            stepper.step(action if smooth else self._ramped(told, action, made))
             stepper.read(trace[made])
             made += 1
             self._pass()

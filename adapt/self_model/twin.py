@@ -11,6 +11,7 @@ import numpy as np
 from adapt.damage.damage import Damage
 from adapt.damage.parts import RobotParts
 from adapt.objective import RecoveryObjective, Reward
+from adapt.records import TRUSTED
 from adapt.self_model.calibration import Calibration
 from repertoire.repertoire import Repertoire
 from robots.description import Randomization
@@ -72,6 +73,7 @@ class Thinking:
         objective: by which gaits are compared; that of the training by default.
         refinement: of gaits on what the robot is believed to be; None for the repertoire's gaits alone.
         threads: of the simulation; all cores by default.
+        trusted: share of what trials showed beyond a healthy robot that a fit must explain to be believed.
         hurried: asked again and again whether to come to an end, whatever the limits.
 
     Raises:
@@ -88,6 +90,7 @@ class Thinking:
     objective: RecoveryObjective | None = None
     refinement: RefinementSettings | None = None
     threads: int | None = None
+    trusted: float = TRUSTED
     hurried: Callable[[], bool] = lambda: False
 
     @property
@@ -144,6 +147,11 @@ class Twin:
         self._solutions = thinking.repertoire.gaits.solutions
         self._compiled: dict[tuple[str, ...], Robot] = {}
         self.begin()
+
+    def pose(self, robot: Robot) -> None:
+        """Have episodes begin in the pose of a robot that differs in nothing else."""
+        self.parts = RobotParts(robot)
+        self._compiled.clear()
 
     def add(self, solution: np.ndarray) -> int:
         """Know one gait more, (n,), whose row is returned."""

@@ -1,4 +1,4 @@
-"""`RobotServer`: a simulated robot that keeps real time and is driven over ZeroMQ; it owns the watchdog."""
+"""`RobotServer`: a robot that keeps real time and is driven over ZeroMQ; it owns the watchdog."""
 
 from __future__ import annotations
 
@@ -8,23 +8,26 @@ from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Protocol
 
 import numpy as np
 import zmq
 from zmq.auth.thread import ThreadAuthenticator
 
 from robots.errors import InvalidValueError
+from robots.link.interface import Interface
 from robots.link.messages import (
     PROTOCOL,
     Command,
     Hello,
     Mode,
+    MotorCommand,
+    State,
     damping_commands,
     decode,
     encode,
     motor_commands,
 )
-from robots.link.simulated import SimulatedRobot
 from robots.link.sockets import (
     COMMANDS,
     HELLOS,
@@ -68,8 +71,25 @@ class Timing:
         )
 
 
+class Machine(Protocol):
+    """What is served: a `SimulatedRobot`, or what a bridge makes of a real one."""
+
+    @property
+    def face(self) -> Interface:
+        """What actions mean on it."""
+
+    def reset(self) -> None:
+        """Go to the first pose, where it can."""
+
+    def step(self, commands: tuple[MotorCommand, ...]) -> None:
+        """Have the motors do this for a control step."""
+
+    def state(self, seq: int, mode: Mode, answered: int) -> State:
+        """What its sensors report."""
+
+
 class RobotServer:
-    """Serves a simulated robot.
+    """Serves a robot.
 
     Args:
         robot: the robot.
@@ -84,7 +104,7 @@ class RobotServer:
         InvalidFileError: keys cannot be read or made.
     """
 
-    def __init__(self, robot: SimulatedRobot, address: str, *, keys: Path | None = None) -> None:
+    def __init__(self, robot: Machine, address: str, *, keys: Path | None = None) -> None:
         host, port = parse_address(address)
         check_keys(host, keys)
         self._robot, self.timing = robot, Timing()

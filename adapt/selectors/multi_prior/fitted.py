@@ -7,7 +7,7 @@ import numpy as np
 
 from adapt.damage import HEALTHY
 from adapt.damage.text import damage_from
-from adapt.records import TRUSTED, Outcome, RefinedGait, Thought
+from adapt.records import Outcome, RefinedGait, Thought
 from adapt.rehearsal.conditions import rehearsed_expectations
 from adapt.rehearsal.table import Table, widen
 from adapt.relearning.relearner import Relearner
@@ -56,9 +56,10 @@ class Fitted(MultiPrior):
     all features of a trace and wrong about how far the robot came. Finalists run several times under the best
     models before one of them is proposed.
 
-    Where the best fit explains less than 60% of what sets the trials apart from those of a healthy robot, the
-    registry hardly holds what is wrong, and a misfit would mislead with confidence. Then it believes what
-    `Rehearsed` does without all of this. So it does as long as no trial has a trace.
+    Where the best fit explains less than 60% of what sets the trials apart from those of a healthy robot, or
+    another share, see `Thinking`, the registry hardly holds what is wrong, and a misfit would mislead with
+    confidence. Then it believes what `Rehearsed` does without all of this. So it does as long as no trial has
+    a trace.
 
     Args:
         context: what is known; its table may be None.
@@ -141,7 +142,7 @@ class Fitted(MultiPrior):
         """Whether what is wrong is known well enough after the first trial of a gait, and trials are left."""
         return (
             relearner.searches < _REFINEMENTS
-            and self._explained >= TRUSTED
+            and self._explained >= self._twin.thinking.trusted
             and sum(tried == row for tried, _ in self._outcomes) == 1
             and len(self._outcomes) < self.trials
             and not self._twin.thinking.hurried()
@@ -235,7 +236,7 @@ class Fitted(MultiPrior):
 
     def _conclude(self) -> None:
         """Where the best fit explains too little, believe in what was rehearsed alone."""
-        if self._explained < TRUSTED:
+        if self._explained < self._twin.thinking.trusted:
             hypotheses = rehearsed_hypotheses(self._table, self.prior, pairs=self._plain.pairs > 0)
             self._expect(hypotheses, self._plain, self._evidence_of)
 

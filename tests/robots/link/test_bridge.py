@@ -1,0 +1,147 @@
+"""The bridge to a Go2, against a stand-in for Unitree's SDK: which motor is told what, and what is read."""
+
+import importlib.util
+import sys
+import threading
+import time
+from pathlib import Path
+from types import ModuleType, SimpleNamespace
+
+import numpy as np
+import pytest
+
+from robots.importing.draft import draft_robot
+from robots.link.driving import drive
+from robots.link.remote import RemoteLink
+from robots.link.server import RobotServer
+from robots.robot import find_robot
+from tests.robots.link.test_link import free_port
+
+pytestmark = pytest.mark.xdist_group("link")  # real time: one after another
+BRIDGE = Path(__file__).parents[3] / "examples" / "unitree_bridge.py"
+LEG = """
+<body name="{leg}_hip" pos="{x} {y} 0"><joint name="{leg}_hip_joint" axis="1 0 0" range="-40 40"/>
+ <geom size="0.03"/>
+ <body name="{leg}_thigh"><joint name="{leg}_thigh_joint" range="-60 120"/>
+  <geom type="capsule" fromto="0 0 0 0 0 -0.2" size="0.02"/>
+  <body name="{leg}_calf" pos="0 0 -0.2"><joint name="{leg}_calf_joint" range="-150 -20"/>
+   <geom type="capsule" fromto="0 0 0 0 0 -0.2" size="0.015"/>
+   <geom name="{leg}_foot" size="0.022" pos="0 0 -0.2" contype="1"/></body></body></body>"""
+PLACES = {"FL": (0.19, 0.1), "FR": (0.19, -0.1), "RL": (-0.19, 0.1), "RR": (-0.19, -0.1)}
+JOINTS = [f"{leg}_{part}_joint" for leg in PLACES for part in ("hip", "thigh", "calf")]
+MODEL = f"""
+<mujoco model="go"><compiler angle="degree" autolimits="true"/><option timestep="0.005"/>
+<default><geom contype="0" conaffinity="0"/><joint axis="0 1 0" armature="0.01"/>
+<position kp="40" kv="1" forcerange="-23 23" inheritrange="1"/></default>
+<worldbody><geom name="floor" type="plane" size="0 0 1" conaffinity="1"/>
+<body name="base" pos="0 0 0.33"><freejoint/><geom type="box" size="0.2 0.05 0.06" mass="7"/>
+{"".join(LEG.format(leg=leg, x=x, y=y) for leg, (x, y) in PLACES.items())}</body></worldbody>
+<actuator>{"".join(f'<position joint="{joint}"/>' for joint in JOINTS)}</actuator>
+<keyframe><key name="home" qpos="0 0 0.33 1 0 0 0 {"0 0.7 -1.4 " * 4}"/></keyframe></mujoco>"""
+
+
+def low_state() -> SimpleNamespace:
+    motors = [
+        SimpleNamespace(q=0.1 * n, dq=0.01 * n, tau_est=float(n), temperature=30 + n) for n in range(20)
+    ]
+    imu = SimpleNamespace(quaternion=[1.0, 0, 0, 0], gyroscope=[0.1, 0.2, 0.3], accelerometer=[0, 0, 9.81])
+    return SimpleNamespace(motor_state=motors, imu_state=imu, foot_force=[10, 20, 30, 40])
+
+
+@pytest.fixture
+def sdk(monkeypatch):
+    """A stand-in for the SDK: the robot's bus."""
+    bus = SimpleNamespace(written=[], modes=["normal", ""], released=0)
+
+    class Publisher:
+        def __init__(self, topic, _):
+            assert topic == "rt/lowcmd"
+
+        def Init(self):  # noqa: N802
+            pass
+
+        def Write(self, command):  # noqa: N802
+            bus.written.append([(m.mode, m.q, m.kp, m.kd, m.tau) for m in command.motor_cmd] + [command.crc])
+
+    class Subscriber:
+        def __init__(self, topic, _):
+            assert topic == "rt/lowstate"
+
+        def Init(self, handler, _):  # noqa: N802
+            handler(low_state())
+
+    class Switcher:
+        def SetTimeout(self, _):  # noqa: N802
+            pass
+
+        def Init(self):  # noqa: N802
+            pass
+
+        def CheckMode(self):  # noqa: N802
+            return 0, {"name": bus.modes[min(bus.released, 1)]}
+
+        def ReleaseMode(self):  # noqa: N802
+            bus.released += 1
+
+    def command():
+        motors = [SimpleNamespace(mode=0, q=9.0, dq=9.0, kp=9.0, kd=9.0, tau=9.0) for _ in range(20)]
+        return SimpleNamespace(head=[0, 0], level_flag=0, gpio=1, motor_cmd=motors, crc=0)
+
+    contents = {
+        "comm.motion_switcher.motion_switcher_client": {"MotionSwitcherClient": Switcher},
+        "core.channel": {
+            "ChannelFactoryInitialize": None, "ChannelPublisher": Publisher, "ChannelSubscriber": Subscriber
+        },
+        "idl.default": {"unitree_go_msg_dds__LowCmd_": command},
+        "idl.unitree_go.msg.dds_": {"LowCmd_": object, "LowState_": object},
+        "utils.crc": {"CRC": lambda: SimpleNamespace(Crc=lambda _: 77)},
+    }  # fmt: skip
+    for name, values in contents.items():
+        parts = ["unitree_sdk2py", *name.split(".")]
+        for count in range(1, len(parts) + 1):
+            monkeypatch.setitem(sys.modules, ".".join(parts[:count]), ModuleType(parts[count - 1]))
+        vars(sys.modules[".".join(parts)]).update(values)
+    return bus
+
+
+def test_motors_are_told_what_the_gait_wants_and_dampened_in_the_end(
+    sdk, tmp_path: Path, monkeypatch
+) -> None:
+    (tmp_path / "go.xml").write_text(MODEL)
+    robot = find_robot(str(draft_robot(tmp_path / "go.xml").path))
+    spec = importlib.util.spec_from_file_location("unitree_bridge", BRIDGE)
+    bridge = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(bridge)
+    monkeypatch.setattr(time, "sleep", lambda seconds, real=time.sleep: real(min(seconds, 0.2)))
+    go = bridge.Go2(robot)
+    assert sdk.released == 1
+    state = go.state(1, "ready", 0)
+    number = robot.description.joints.index("FL_thigh_joint")
+    assert state.motor_state[number].q == pytest.approx(0.4)  # motor 3 * FL + thigh
+    assert state.odometry is None
+    foot = next(n for n, name in enumerate(robot.description.feet) if name.upper().startswith("RR"))
+    assert state.foot_force[foot] == 30
+    time.sleep(0.01)
+    first = sdk.written[0]
+    assert (first[0][0], first[0][2], first[-1]) == (1, 0.0, 77)
+    assert first[0][3] > 0
+    address, over = f"tcp://127.0.0.1:{free_port()}", threading.Event()
+    server = RobotServer(go, address)
+    thread = threading.Thread(target=server.run, args=(over.is_set,))
+    thread.start()
+    link = RemoteLink(robot, address)
+    try:
+        drive(link, np.full(robot.controller.parameter_count, 0.5, np.float32), 0.5)
+    finally:
+        link.close()
+        time.sleep(0.2)  # in which the watchdog wakes
+        over.set()
+        thread.join()
+        server.close()
+    driven = [told for told in sdk.written if told[0][2] > 0]
+    assert driven
+    face = go.face
+    assert driven[-1][4][2] == pytest.approx(face.kp[number])
+    assert abs(driven[-1][4][1] - face.offset[number]) <= abs(face.scale[number]) + 1e-6
+    assert not any(told[12][2] for told in driven)  # the Go2 has twelve motors
+    assert sdk.written[-1][4][2] == 0  # damped
