@@ -161,10 +161,11 @@ class Confirmation:
         sense = "better" if self.difference > 0 else "worse"
         doubt = ", which may be chance" if 0 < self.difference <= self.standard_error else ""
         doubt = ", but falls" if self.falls_instead else doubt
+        count = f"{self.trials[0]} confirmation trial{'s' * (self.trials[0] != 1)}"
         return (
             f"the new gait did {format_objective(abs(self.difference))} ± "
-            f"{format_objective(self.standard_error)} {sense} than the old one, in {self.trials[0]} "
-            f"confirmation trials against {self.trials[1]}{doubt}"
+            f"{format_objective(self.standard_error)} {sense} than the old one, in {count} "
+            f"against {self.trials[1]}{doubt}"
         )
 
 

@@ -39,7 +39,7 @@ def small(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return folder
 
 
-def test_the_demo_breaks_diagnoses_and_recovers(run, small: Path, tmp_path: Path) -> None:
+def test_the_demo_breaks_diagnoses_and_recovers(run, small: Path, tmp_path: Path, monkeypatch) -> None:
     out = tmp_path / "out"
     code, printed, err = run("demo", "hexapod", "--out", out)
     assert code == 0, err
@@ -51,6 +51,7 @@ def test_the_demo_breaks_diagnoses_and_recovers(run, small: Path, tmp_path: Path
     assert "5 gaits. 2. Each was rehearsed in 1 episodes under each of 2 conditions" in printed
     assert re.search(r"trial 1 cell .* (front_left:lost|healthy) \d\.\d\d", printed)
     assert re.search(r"diagnosis: .* \d\.\d\d; it was front_left:lost", printed)
+    monkeypatch.setattr(demo, "_film", lambda *_: None)
     assert run("demo", "hexapod", "--out", out, "--damage", "all:weak@0.5")[0] == 0  # it replaces its own
     assert json.loads((out / "recovery.json").read_text())["damage"] == "all:weak@0.5"
 
