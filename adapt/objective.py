@@ -26,11 +26,17 @@ class RecoveryObjective(ABC):
         name: one of `OBJECTIVES`.
         least: the worst value that counts.
         nowhere: value up to which a robot got nowhere; minus infinity where values do not tell.
+        zero: of shares such as "90% of the best".
     """
 
     name: ClassVar[str]
     least: float
     nowhere: float = -np.inf
+
+    @property
+    @abstractmethod
+    def zero(self) -> float:
+        """See `RecoveryObjective`."""
 
     @abstractmethod
     def of(self, episodes: Episodes) -> np.ndarray:
@@ -51,6 +57,11 @@ class Reward(RecoveryObjective):
 
     least: float
     name = "reward"
+
+    @property
+    def zero(self) -> float:
+        """The worst value that counts."""
+        return self.least
 
     def of(self, episodes: Episodes) -> np.ndarray:
         """See `RecoveryObjective`."""
@@ -91,6 +102,11 @@ class Progress(RecoveryObjective):
     def least(self) -> float:  # type: ignore[override]
         """A fall in the first step."""
         return -self.price
+
+    @property
+    def zero(self) -> float:
+        """No distance."""
+        return 0.0
 
     def of(self, episodes: Episodes) -> np.ndarray:
         """See `RecoveryObjective`."""

@@ -181,6 +181,7 @@ class RefinedGait:
         before: that of the parent.
         episodes: that the search took.
         believed: texts of the damages that it was made for.
+        fall: how probable a fall is by its episodes on the models.
     """
 
     solution: np.ndarray
@@ -190,6 +191,7 @@ class RefinedGait:
     before: float
     episodes: int
     believed: tuple[str, ...]
+    fall: float = 0.5
 
 
 @dataclass(frozen=True)

@@ -102,7 +102,7 @@ def recover(
         aim = find_objective(objective, repertoire, float(episodes.distances.mean()))
         healthy = performance_of(episodes, aim)
         table = table and aim.of_table(table)
-    prior = _prior(repertoire, believed, aim, table, seed, threads, trying)
+    prior = prior_of(repertoire, believed, aim, table, seed, threads, trying)
     with Evaluator(repertoire, {"damaged": broken}, threads=threads, objective=aim.of) as damaged:
         truth = None
         if oracle or entry.needs_truth:
@@ -155,14 +155,14 @@ def recover(
         )
 
 
-def _prior(
+def prior_of(
     repertoire: Repertoire,
     robot: Robot,
     aim: RecoveryObjective,
     table: Table | None,
     seed: int,
     threads: int | None,
-    on_progress: Callable[[float], None] | None,
+    on_progress: Callable[[float], None] | None = None,
 ) -> Prior:
     """What is known of all gaits on the intact robot, which run there if nobody knows how far they come."""
     gaits = repertoire.gaits

@@ -1,5 +1,6 @@
 """`refine`: an evolution strategy that starts from gaits that are known, on models of the damaged robot."""
 
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
@@ -10,6 +11,7 @@ from adapt.self_model.twin import RefinementSettings
 from repertoire.execution.executor import start_executor
 from repertoire.strategies.cma_es import CMAESSettings
 from repertoire.strategies.lm_ma_es import LMMAESSettings
+from repertoire.strategies.strategy import Strategy
 from robots.robot import Robot
 from robots.seeds import SeedFamily, derive_seeds
 from robots.simulation.episodes import Episodes
@@ -25,6 +27,9 @@ _MODELS = 2  # on which each sample runs, if there are so many, so that it is no
 _SCALE = 0.16  # step size as a share of the spread of the parameters of the gait
 _MOST_SIGMA = 0.05
 _LEAST_SIGMA = 0.005
+_STARTS = 4  # gaits that searches start from, of which the better half goes on, twice
+_RACE = 0.2  # share of the budget after which one of them is left
+_BATCHES = 16, 40  # samples of a generation, of gaits with few parameters and with many
 _START, _GENERATION, _FRESH = range(3)  # what episodes are for, each with seeds of its own
 
 
@@ -39,6 +44,7 @@ class Refinement:
         before: that of the most promising gait, or of that where it started, if that is better, in the same
             episodes.
         episodes: that the search took, as control steps in units of a whole episode.
+        fall: how probable a fall of the gait is by the fresh episodes, between 0 and 1.
     """
 
     solution: np.ndarray
@@ -46,6 +52,7 @@ class Refinement:
     score: float
     before: float
     episodes: int
+    fall: float = 0.5
 
 
 def refine(
@@ -62,10 +69,13 @@ def refine(
 ) -> Refinement:
     """Search by an evolution strategy for a gait that does better on average over some models.
 
-    It starts from the gait that gets furthest in two fifths of an episode (in two seconds at least), whether
-    it falls later or not: what walks and then falls is a better start than what stands. Three fifths of the
-    search have episodes of that length, and until its last fifth falls cost less than by the objective. Gaits
-    of up to 100 parameters are searched by CMA-ES (Hansen 2016), others by LM-MA-ES (Loshchilov et al. 2019).
+    It starts from the most promising gait and from the three that get furthest in two fifths of an episode
+    (in two seconds at least), whether they fall later or not: what walks and then falls is a better start
+    than what stands. After a tenth of the budget the better two of these searches go on, and after a fifth
+    one of them (successive halving). Until three fifths episodes have that length, and until four fifths
+    falls cost less than by the objective. Gaits of up to 100 parameters are searched by CMA-ES (Hansen 2016)
+    with generations of 16, others by LM-MA-ES (Loshchilov et al. 2019) with generations of 40.
+
     All samples of a generation run on the same models, from the same seeds: what sets them apart is not that
     one started more luckily. In each generation these are others, so that nothing is learned by heart. The
     mean of the search distribution is the result if in fresh episodes of the whole length it does better than
@@ -83,47 +93,33 @@ def refine(
         on_progress: called with the share that is done.
         hurried: asked after each generation whether to end with what was found so far.
     """
-    whole = robots[0].description.episode_steps
-    search = _Search(robots, objective, whole, seed, number, threads)
+    search = _Search(robots, objective, settings, seed, number, threads, on_progress, hurried)
     try:
-        short = min(whole, max(round(_SHORT * whole), round(_SHORTEST / robots[0].control_step)))
-        search.last(short)
-        start = search.start(solutions)
-        sigma = settings.sigma0 or float(np.clip(_SCALE * solutions[start].std(), _LEAST_SIGMA, _MOST_SIGMA))
-        kind = CMAESSettings if solutions.shape[1] <= _SMALL else LMMAESSettings
-        strategy = kind(batch_size=settings.batch_size, sigma0=sigma).make(
-            solutions[start].astype(np.float64), search.rng
-        )
-        budget = settings.episodes * whole
-        while search.spent < budget and not hurried():
-            if search.steps == short and search.spent >= _AT_FIRST * budget:
-                search.last(whole)
-            samples = strategy.ask()
-            values = search.values(samples, lenient=search.spent < _LENIENT * budget)
-            order = np.argsort(-values, kind="stable")
-            strategy.tell(order)
-            if on_progress:
-                on_progress(min(1.0, search.spent / budget))
-            if strategy.converged(values[order]):
-                break
-        search.last(whole)
-        mean = strategy.mean.astype(np.float32)
-        *known, found = search.finals(np.stack([solutions[0], solutions[start], mean]))
+        start, mean = search.run(solutions)
+        finalists = np.stack([solutions[0], solutions[start], mean])
+        values, fell = search.finals(finalists)
     finally:
         search.close()
-    row, before = (0, known[0]) if known[0].mean() >= known[1].mean() else (start, known[1])
-    gain, episodes = found - before, -(-search.spent // whole)
+    known = 0 if values[0].mean() >= values[1].mean() else 1
+    gain, best = values[2] - values[known], 2
     if gain.mean() <= gain.std(ddof=1) / np.sqrt(_FINALS):
-        found, mean = before, solutions[row].copy()
-    return Refinement(mean, start, float(found.mean()), float(before.mean()), episodes)
+        best = known
+    return Refinement(
+        solution=finalists[best],
+        start=start,
+        score=float(values[best].mean()),
+        before=float(values[known].mean()),
+        episodes=-(-search.spent // search.whole),
+        fall=float((fell[best].sum() + 0.5) / (_FINALS + 1)),
+    )
 
 
 class _Search:
-    """Runs gaits on models, in episodes of a length that can change.
+    """Runs gaits on models, in episodes of a length that can change; arguments are those of `refine`.
 
     Attributes:
-        rng: of the strategy.
-        steps: control steps of an episode.
+        whole, short: control steps of whole episodes, and of those at first.
+        steps: of an episode now.
         spent: control steps that ran so far.
     """
 
@@ -131,45 +127,93 @@ class _Search:
         self,
         robots: Sequence[Robot],
         objective: RecoveryObjective,
-        whole: int,
+        settings: RefinementSettings,
         seed: int,
         number: int,
         threads: int | None,
+        on_progress: Callable[[float], None] | None,
+        hurried: Callable[[], bool],
     ) -> None:
-        self._robots, self._objective, self._whole, self._threads = robots, objective, whole, threads
-        self._seed, self._number, self._generation = seed, number, 0
-        self.steps, self.spent = whole, 0
+        self._robots, self._objective, self._settings = robots, objective, settings
+        self._seed, self._number, self._threads, self._generation = seed, number, threads, 0
+        self._on_progress, self._hurried = on_progress, hurried
+        self.whole = robots[0].description.episode_steps
+        shortest = round(_SHORTEST / robots[0].control_step)
+        self.short = min(self.whole, max(round(_SHORT * self.whole), shortest))
+        self.steps, self.spent, self._budget = self.whole, 0, settings.episodes * self.whole
         self._executor = start_executor(*robots, threads=threads)
         key = (int(SeedFamily.REFINEMENT), number)
-        self.rng = np.random.Generator(np.random.SFC64(np.random.SeedSequence(seed, spawn_key=key)))
+        self._rng = np.random.Generator(np.random.SFC64(np.random.SeedSequence(seed, spawn_key=key)))
 
-    def last(self, steps: int) -> None:
+    def run(self, solutions: np.ndarray) -> tuple[int, np.ndarray]:
+        """The whole search: row of the gait where it started, and its mean in the end, (n,) float32."""
+        self._last(self.short)
+        running = [(row, self._strategy(solutions[row])) for row in self._starts(solutions)]
+        rounds = max(1, math.ceil(math.log2(len(running))))
+        while len(running) > 1:
+            share = _RACE * self._budget / (rounds * len(running))
+            for _, strategy in running:
+                self._advance(strategy, self.spent + share)
+            means = np.stack([strategy.mean.astype(np.float32) for _, strategy in running])
+            reached = self._objective.lenient(self.steps).of(self._run(means, _FINALS, _START))
+            order = np.argsort(-_means(reached, len(running)), kind="stable")
+            running = [running[index] for index in order[: (len(running) + 1) // 2]]
+        ((start, strategy),) = running
+        self._advance(strategy, self._budget)
+        return start, strategy.mean.astype(np.float32)
+
+    def close(self) -> None:
+        """Let the workers go."""
+        self._executor.close()
+
+    def finals(self, solutions: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Objectives and falls of k gaits in fresh whole episodes, the same for all, (k, 8) each."""
+        self._last(self.whole)
+        episodes = self._run(solutions, _FINALS, _FRESH)
+        values, shape = self._objective.of(episodes), (len(solutions), _FINALS)
+        return values.reshape(shape), episodes.fell.reshape(shape)
+
+    def _last(self, steps: int) -> None:
         """Have episodes last so many control steps from now on."""
         if steps != self.steps:
             self.close()
             robots = [robot.with_episode_steps(steps) for robot in self._robots]
             self.steps, self._executor = steps, start_executor(*robots, threads=self._threads)
 
-    def close(self) -> None:
-        """Let the workers go."""
-        self._executor.close()
-
-    def start(self, solutions: np.ndarray) -> int:
-        """Row of the gait that gets furthest, by a few episodes of all and more of those that got far."""
+    def _starts(self, solutions: np.ndarray) -> list[int]:
+        """Rows of the most promising gait and of those that get furthest, by a few episodes of all."""
         rows = np.argsort(-self._distances(solutions, _TRIED), kind="stable")[:_FINALS]
-        return int(rows[np.argmax(self._distances(solutions[rows], _FINALS))])
+        furthest = rows[np.argsort(-self._distances(solutions[rows], _FINALS), kind="stable")]
+        return list(dict.fromkeys([*furthest[: _STARTS - 1].tolist(), 0]))
 
-    def values(self, samples: np.ndarray, *, lenient: bool) -> np.ndarray:
+    def _strategy(self, solution: np.ndarray) -> Strategy:
+        """A search from a gait."""
+        settings, small = self._settings, len(solution) <= _SMALL
+        sigma = settings.sigma0 or float(np.clip(_SCALE * solution.std(), _LEAST_SIGMA, _MOST_SIGMA))
+        kind, size = (CMAESSettings, _BATCHES[0]) if small else (LMMAESSettings, _BATCHES[1])
+        (mean,) = self._robots[0].controller.bounded(solution[None]).astype(np.float64)
+        return kind(batch_size=settings.batch_size or size, sigma0=sigma).make(mean, self._rng)
+
+    def _advance(self, strategy: Strategy, until: float) -> None:
+        """Go on with a search until so many control steps ran, or nothing is left to learn."""
+        while self.spent < until and not self._hurried():
+            if self.steps == self.short and self.spent >= _AT_FIRST * self._budget:
+                self._last(self.whole)
+            values = self._values(strategy.ask(), lenient=self.spent < _LENIENT * self._budget)
+            order = np.argsort(-values, kind="stable")
+            strategy.tell(order)
+            if self._on_progress:
+                self._on_progress(min(1.0, self.spent / self._budget))
+            if strategy.converged(values[order]):
+                break
+
+    def _values(self, samples: np.ndarray, *, lenient: bool) -> np.ndarray:
         """Mean objectives of the samples of a generation, (n,)."""
         models = min(_MODELS, len(self._robots))
         self._generation += 1
         episodes = self._run(samples, models, _GENERATION, (self._generation - 1) * models)
         objective = self._objective.lenient(self.steps) if lenient else self._objective
         return _means(objective.of(episodes), len(samples))
-
-    def finals(self, solutions: np.ndarray) -> np.ndarray:
-        """Objectives of k gaits in fresh episodes, the same for all, (k, 8)."""
-        return self._objective.of(self._run(solutions, _FINALS, _FRESH)).reshape(len(solutions), _FINALS)
 
     def _distances(self, solutions: np.ndarray, count: int) -> np.ndarray:
         """Mean distances of k gaits [m], (k,)."""

@@ -65,6 +65,7 @@ class Relearner:
             before=found.before,
             episodes=found.episodes,
             believed=tuple(dict.fromkeys(map(str, damages))),
+            fall=found.fall,
         )
 
     def rehearse(self, row: int, table: Table) -> tuple[Table, np.ndarray]:

@@ -32,7 +32,7 @@ class RefinementSettings:
 
     Attributes:
         episodes: at most, as control steps in units of a whole episode: an early fall takes less.
-        batch_size: samples of a generation.
+        batch_size: samples of a generation; None for a number that follows from the gaits' parameters.
         sigma0: initial step size, in units of the gaits' parameters; None for one that follows from them.
 
     Raises:
@@ -40,12 +40,14 @@ class RefinementSettings:
     """
 
     episodes: int = 2_000
-    batch_size: int = 40
+    batch_size: int | None = None
     sigma0: float | None = None
 
     def __post_init__(self) -> None:
         for name, least in (("episodes", 1), ("batch_size", 2)):
             value = getattr(self, name)
+            if value is None and name == "batch_size":
+                continue
             if not isinstance(value, int) or value < least:
                 raise InvalidValueError(f"{name} must be a whole number of at least {least}, not {value!r}")
         if self.sigma0 is not None and not 0 < self.sigma0 < math.inf:

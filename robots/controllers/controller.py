@@ -129,6 +129,13 @@ class Controller(ABC):
         Arguments and result are those of `fold`.
         """
 
+    def bounded(self, parameters: np.ndarray) -> np.ndarray:
+        """The same controllers, (n, p), with parameters of which each has an effect; by default as they are.
+
+        A search that starts far outside the range in which a parameter counts cannot change it.
+        """
+        return parameters
+
     def checked_parameters(self, parameters: np.ndarray) -> np.ndarray:
         """Parameters as the kernel takes them, (p,) float32; a copy where they are not like that already.
 

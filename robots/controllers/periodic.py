@@ -163,6 +163,13 @@ class Periodic(Controller):
         """Write the actions of every control step of a period, (samples, a) float32."""
         _tabulate(parameters, np.array(self.signals), np.array(self.signs), memory)
 
+    def bounded(self, parameters: np.ndarray) -> np.ndarray:
+        """See `Controller.bounded`: amplitudes and duties are clipped to [0, 1]."""
+        found = np.array(parameters)
+        for first in (0, 2):
+            found[:, first::_PER_SIGNAL] = found[:, first::_PER_SIGNAL].clip(0, 1)
+        return found
+
     def period(self, parameters: np.ndarray) -> np.ndarray:
         """See `Controller.period`."""
         _, table = self.arguments()
@@ -310,6 +317,11 @@ class Reflexive(Controller):
         for number, factor in enumerate(self.factors[1:]):
             of_error = gains[number * self._signals : (number + 1) * self._signals]
             changes[1 + number] = _OFFSET * factor * of_error[list(self.gait.signals)] * signs
+
+    def bounded(self, parameters: np.ndarray) -> np.ndarray:
+        """See `Controller.bounded`."""
+        own = self.gait.parameter_count
+        return np.concatenate([self.gait.bounded(parameters[:, :own]), parameters[:, own:]], axis=1)
 
     def period(self, parameters: np.ndarray) -> np.ndarray:
         """See `Controller.period`."""

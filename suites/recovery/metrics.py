@@ -113,12 +113,15 @@ def metrics(trials: int) -> dict[str, RecoveryMetric]:
     return {
         **{f"RR@{mark}": RecoveryMetric(f"rr_{mark}", interquartile_mean) for mark in marks},
         "AURC": RecoveryMetric("AURC", interquartile_mean),
+        "mean": RecoveryMetric(f"rr_{trials}", mean),
         "CVaR10": RecoveryMetric(f"rr_{trials}", worst_tenth),
         **{name: RecoveryMetric(name, upper_median, decimals=0, higher=False) for name in ("T90", "T95")},
         **{f"solved@{mark}": RecoveryMetric(f"rr_{mark}", solved) for mark in marks if mark >= 5},
         f"falls@{EARLY}": RecoveryMetric(f"falls_{EARLY}", mean, higher=False),
         "stop": RecoveryMetric("stop", upper_median, decimals=0, higher=None),
         "RR@stop": RecoveryMetric("RR@stop", mean),
+        "of whole": RecoveryMetric("whole", mean),
+        "falls after": RecoveryMetric("fallen", mean, higher=False),
         "thinking [s]": RecoveryMetric("seconds", mean, decimals=1, higher=None),
     }
 
@@ -130,6 +133,7 @@ def measured(recoveries: pd.DataFrame) -> pd.DataFrame:
         T90=first_reaching(ratios, 0.9),
         T95=first_reaching(ratios, 0.95),
         AURC=ratios.mean(axis=1),
+        whole=ratios[:, -1] * recoveries["headroom"].fillna(0.0).to_numpy(float),
         **{"RR@stop": ratios[np.arange(len(ratios)), recoveries["stop"].to_numpy() - 1]},
     )
 

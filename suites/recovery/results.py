@@ -83,6 +83,9 @@ class RecoveryResult(TrialRecord):
         seconds: of thinking after a trial, as a mean [s].
         explained: share of what the first trial showed that its best fit explains.
         diagnosis: the most probable cause in the end; empty if the selector does not ask.
+        probability: of that cause.
+        refined: whether the gait in the end was found during the recovery.
+        fallen: share of that gait's true episodes that ended in a fall.
     """
 
     scores: tuple[_Number, ...] = ()
@@ -91,6 +94,9 @@ class RecoveryResult(TrialRecord):
     seconds: _Number = 0.0
     explained: _Number = 0.0
     diagnosis: str = ""
+    probability: _Number = 0.0
+    refined: bool = False
+    fallen: _Number = 0.0
 
 
 def read_result(path: Path) -> OracleResult | RecoveryResult:

@@ -9,13 +9,16 @@ from statistics import fmean
 from typing import Any, ClassVar
 
 from adapt.damage.damage import Damage
+from adapt.objective import RecoveryObjective, find_objective
 from adapt.oracle import FINAL_EPISODES, FINALISTS
+from adapt.recovery import find_incumbent, fresh_episodes, prior_of
 from adapt.rehearsal.rehearsal import rehearsal, rehearsed_table
 from adapt.rehearsal.storage import read_table, write_table
 from adapt.rehearsal.table import Table, join
-from adapt.selectors.catalogue import find_selector, make_selector, selector_entries
+from adapt.selectors.catalogue import SelectorEntry, find_selector, make_selector, selector_entries
+from adapt.selectors.multi_prior.fitted import REFINEMENTS
 from adapt.selectors.selector import Context, Prior, Selector
-from adapt.self_model.twin import Thinking
+from adapt.self_model.twin import RefinementSettings, Thinking
 from repertoire.evaluation.evaluator import Evaluation, Evaluator
 from repertoire.repertoire import Repertoire
 from repertoire.storage.repertoires import fingerprint
@@ -40,6 +43,7 @@ from suites.study import run_claimed
 from suites.suite import Estimate, Key, Suite
 from suites.videos import Video
 
+WITHOUT = "-without-refinement"  # the end of the name of a selector that may not refine gaits
 _WAIT = 0.5  # [s] for another process that finds an oracle
 _RECOMMENDED = 6  # different gaits that a recovery recommends, by which its time is estimated
 
@@ -59,6 +63,8 @@ class RecoverySuite(Suite):
         trials: of each recovery.
         noise: standard deviations of what a trial measures, as a share of the objective and in its units.
         think_seconds, think_episodes: see `Thinking`.
+        refine_episodes: of each search for a better gait, see `RefinementSettings`.
+        objective: what gaits are selected, refined and scored by, see `adapt.objective`.
     """
 
     name: str = "recovery"
@@ -73,6 +79,8 @@ class RecoverySuite(Suite):
     noise: tuple[float, float] = (0.05, 0.02)
     think_seconds: float | None = None
     think_episodes: int | None = 1200
+    refine_episodes: int = RefinementSettings().episodes
+    objective: str = "reward"
     suffix: ClassVar[str] = ".json"
 
     def identity(self) -> Mapping[str, Any]:
@@ -86,6 +94,8 @@ class RecoverySuite(Suite):
             "trials": self.trials,
             "noise": "{:g}, {:g}".format(*self.noise),
             "thinking": self._thinking,
+            "refinement": f"{self.refine_episodes:,} episodes",
+            "objective": self._aim.name,
         }
 
     def check(self) -> list[str]:
@@ -96,7 +106,7 @@ class RecoverySuite(Suite):
                 f"not {self.trials}"
             )
         for name in self.selectors:
-            entry = find_selector(name)
+            entry = _entry(name)
             if entry.needs_truth:
                 raise InvalidValueError(f"the {name} is what selectors are measured by: leave it out")
             if entry.needs_table and self.library is None:
@@ -204,6 +214,22 @@ class RecoverySuite(Suite):
         """The bench that this process used last."""
         return {}
 
+    @cached_property
+    def _aim(self) -> RecoveryObjective:
+        """The objective; what the whole robot walks sets the price of a fall."""
+        if self.objective == "reward":
+            return find_objective("reward", self.repertoire, 0.0)
+        with Evaluator(self.repertoire, {"whole": self.repertoire.robot}, threads=self.threads) as whole:
+            episodes = fresh_episodes(whole, find_incumbent(whole, seed=self.seed), self.seed)
+        return find_objective(self.objective, self.repertoire, float(episodes.distances.mean()))
+
+    @cached_property
+    def _prior(self) -> Prior:
+        """What the repertoire says of its gaits."""
+        table = self.library and self._aim.of_table(self.library)
+        robot = self.repertoire.robot
+        return prior_of(self.repertoire, robot, self._aim, table, self.seed, self.threads)
+
     def _bench(self, trial: RecoveryTrial) -> Bench:
         """The robot with the fault of a trial."""
         key, track = (trial.tracks[0].world, "", trial.fault), trial.tracks[0]
@@ -213,7 +239,13 @@ class RecoverySuite(Suite):
             self._benches.clear()
             seed = fault_seed(self.seed, trial.fault)
             self._benches[key] = Bench(
-                self.repertoire, track, trial.damage, seed=seed, noise=self.noise, threads=self.threads
+                self.repertoire,
+                track,
+                trial.damage,
+                seed=seed,
+                noise=self.noise,
+                threads=self.threads,
+                aim=self._aim,
             )
         return self._benches[key]
 
@@ -226,23 +258,27 @@ class RecoverySuite(Suite):
 
     def _selector(self, trial: RecoveryTrial, seed: int) -> Selector:
         """Start the selector of a trial."""
-        entry, gaits, track = find_selector(trial.selector), self.repertoire.gaits, trial.tracks[0]
+        entry, track = _entry(trial.selector), trial.tracks[0]
+        table = self._given(trial) if entry.takes_table else None
+        refines = entry.thinks and not trial.selector.endswith(WITHOUT)
         thinking = Thinking(
             self.repertoire,
             self.think_seconds,
             None if self.think_seconds else self.think_episodes,
             without=tuple(sorted(trial.damage.families - {"pair"})) if track.left_out else (),
             before=self._bench(trial).before() if track.gap and entry.thinks else (),
+            objective=self._aim,
+            refinement=RefinementSettings(episodes=self.refine_episodes) if refines else None,
             threads=self.threads,
         )
         context = Context(
-            Prior(gaits.objectives, gaits.measures, self.repertoire.settings.min_objective),
+            self._prior,
             trials=self.trials,
             seed=seed,
-            table=self._given(trial) if entry.takes_table else None,
+            table=table and self._aim.of_table(table),
             thinking=thinking if entry.thinks else None,
         )
-        return make_selector(trial.selector, context)
+        return make_selector(entry, context)
 
     def _given(self, trial: RecoveryTrial) -> Table | None:
         """What a selector is given of the library, and what that lacks if the track gives it too."""
@@ -271,9 +307,12 @@ class RecoverySuite(Suite):
         """How long a trial of a selector takes [s], by the pace of episodes."""
         if name == ORACLE:
             return (len(self.repertoire) + (FINALISTS + 3) * FINAL_EPISODES) * pace
-        thinking = self.think_seconds or (self.think_episodes or 0) * pace
         episodes = self.trials + (1 + _RECOMMENDED) * FINAL_EPISODES
-        return episodes * pace + (self.trials * thinking if find_selector(name).thinks else 0.0)
+        if not _entry(name).thinks:
+            return episodes * pace
+        if not name.endswith(WITHOUT):
+            episodes += min(self.trials, REFINEMENTS) * self.refine_episodes
+        return episodes * pace + self.trials * (self.think_seconds or (self.think_episodes or 0) * pace)
 
     def _notes(self) -> list[str]:
         """Sentences on how the study was run."""
@@ -288,8 +327,10 @@ class RecoverySuite(Suite):
             f"Every trial is simulated. Trials of each recovery: {self.trials}; recoveries of each selector "
             f"from each fault: {self.seeds}; seed {self.seed}. What a trial measures has normal noise of "
             f"standard deviations {self.noise[0]:.0%} of it and {self.noise[1]:g}.",
-            f"Selectors: {'; '.join(f'{name}: {find_selector(name).summary}' for name in self.selectors)}. "
-            f"Those that think simulate for {self._thinking} after each trial.",
+            f"Selectors: {'; '.join(f'{name}: {_entry(name).summary}' for name in self.selectors)}. "
+            f"Those that think simulate for {self._thinking} after each trial, and refine gaits in up to "
+            f"{REFINEMENTS} searches of {self.refine_episodes:,} episodes unless they end in {WITHOUT}. "
+            f"Objective: {self._aim.name}.",
         ]
 
 
@@ -298,8 +339,18 @@ def default_selectors() -> tuple[str, ...]:
     return tuple(name for name, one in selector_entries().items() if not (one.needs_truth or one.thinks))
 
 
+def _entry(name: str) -> SelectorEntry:
+    """The selector of a name, which may end in `WITHOUT` if it thinks.
+
+    Raises:
+        UnknownNameError: there is no such selector.
+    """
+    entry = find_selector(name.removesuffix(WITHOUT))
+    return entry if entry.thinks else find_selector(name)
+
+
 def _shared(selector: str, tracks: Sequence[Track]) -> list[tuple[str, tuple[Track, ...]]]:
     """Places of a selector's results in tracks with the same world, and the tracks that share each."""
-    if find_selector(selector).takes_table:
+    if _entry(selector).takes_table:
         return [(track.name, (track,)) for track in tracks]
     return [(tracks[0].world, tuple(tracks))]

@@ -27,8 +27,9 @@ class Results:
             `track` are the names of the tracks that share it, with spaces between. `stop` is the number of
             trials after which the selector would have stopped, `falls_10` how many of the first ten ended in
             a fall, `rr_1`, ... the recovery ratio of what it recommended after each trial, `gait` the row
-            recommended last; `seconds`, `explained` and `diagnosis` tell of its thinking. `rr_0` and
-            `headroom` are those of the fault.
+            recommended last, `refined` whether it was found meanwhile, and `fallen` the share of its true
+            episodes that ended in a fall; `seconds`, `explained`, `diagnosis` and its `probability` tell of
+            its thinking. `rr_0` and `headroom` are those of the fault.
     """
 
     robot: str
@@ -58,8 +59,8 @@ def tabulate(
     """Put the results of planned trials into tables.
 
     The oracle of a fault is what has the highest mean in the episodes by which it is chosen, of the best gait
-    that was found by trying all and of the gaits that selectors ended with. Ratios are shares of its score,
-    which comes from other episodes: what a selector recommends may exceed it.
+    that was found by trying all and of the gaits of the repertoire that selectors ended with. Ratios are
+    shares of its score, which comes from other episodes: what a selector recommends may exceed it.
 
     Raises:
         InvalidValueError: there are no results of the plan.
@@ -71,6 +72,8 @@ def tabulate(
         raise InvalidValueError("there are no results to report")
     best: dict[Key, TrialRecord] = dict(oracles)
     for trial, one in planned:
+        if isinstance(one, RecoveryResult) and one.refined:
+            continue  # it is no gait of the repertoire
         best[_fault(trial)] = max(best[_fault(trial)], one, key=lambda result: result.final)
     faults = [
         {
@@ -113,6 +116,9 @@ def _row(trial: RecoveryTrial, result: RecoveryResult, fault: dict[str, Any]) ->
         "seconds": result.seconds,
         "explained": result.explained,
         "diagnosis": result.diagnosis,
+        "probability": result.probability,
+        "refined": result.refined,
+        "fallen": result.fallen,
         **{f"rr_{trial}": score / fault["oracle"] for trial, score in enumerate(result.scores, start=1)},
     }
 

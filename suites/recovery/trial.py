@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from adapt.damage.damage import Damage
+from adapt.objective import RecoveryObjective, Reward
 from adapt.oracle import FINAL_EPISODES, final_means, find_oracle, true_objectives
 from adapt.records import Outcome
 from adapt.recovery import run_trial
@@ -65,8 +66,8 @@ def fault_seed(seed: int, fault: int) -> int:
 class Bench:
     """A robot with a fault; in a track with a reality gap it also differs from that of the repertoire.
 
-    The seed is that of the fault, see `fault_seed`; of noise see `RecoverySuite`. Close it to let its workers
-    go.
+    The seed is that of the fault, see `fault_seed`; of noise see `RecoverySuite`; the objective is that of
+    the training by default. Close it to let its workers go.
     """
 
     def __init__(
@@ -78,22 +79,35 @@ class Bench:
         seed: int,
         noise: tuple[float, float],
         threads: int,
+        aim: RecoveryObjective | None = None,
     ) -> None:
         self._repertoire, self._gap, self._seed = repertoire, track.gap, seed
         self._noise, self._threads = noise, threads
+        self._aim = aim or Reward(repertoire.settings.min_objective)
         robot = repertoire.robot
         self._whole: Robot = randomised(robot, seed) if track.gap else robot
-        self._evaluator = Evaluator(repertoire, {"damaged": damage.apply(self._whole)}, threads=threads)
-        self._scores: dict[int, float] = {}
+        self._damaged = damage.apply(self._whole)
+        self._evaluator = self._start(self._damaged)
+        self._scores: dict[int, tuple[float, float]] = {}
+
+    def _start(self, robot: Robot) -> Evaluator:
+        """What runs gaits on a robot."""
+        return Evaluator(self._repertoire, {"any": robot}, threads=self._threads, objective=self._aim.of)
 
     def close(self) -> None:
         """Let the workers go."""
         self._evaluator.close()
 
     def score(self, row: int) -> float:
-        """Mean objective of a gait in fresh episodes, above the minimum objective."""
+        """Mean objective of a gait in fresh episodes, above the zero of shares."""
+        return self._score(self._evaluator, row)[0]
+
+    def _score(self, evaluator: Evaluator, row: int) -> tuple[float, float]:
+        """The score of a gait, and the share of its episodes that ended in a fall."""
+        if row >= len(self._repertoire):  # each recovery numbers those that it found anew
+            return self._mean(evaluator, row)
         if row not in self._scores:
-            self._scores[row] = self._mean(self._evaluator, row)
+            self._scores[row] = self._mean(evaluator, row)
         return self._scores[row]
 
     def final(self, row: int) -> float:
@@ -105,36 +119,45 @@ class Bench:
         incumbent = self._repertoire.best()
         means = true_objectives(self._evaluator, seed=self._seed, episodes=_EPISODES)
         best = find_oracle(self._evaluator, means, seed=self._seed, rows=[incumbent])
-        with Evaluator(self._repertoire, {"whole": self._whole}, threads=self._threads) as evaluator:
-            whole = self._mean(evaluator, incumbent)
+        with self._start(self._whole) as evaluator:
+            whole, _ = self._mean(evaluator, incumbent)
         known = {"gait": best, "final": self.final(best), "score": self.score(best)}
         return known | {"incumbent": self.score(incumbent), "whole": whole}
 
     def recover(self, selector: Selector, trials: int, seed: int, report: Any) -> dict[str, Any]:
         """One recovery, trial by trial, also after the selector would have stopped; see `RecoveryResult`."""
-        rows, falls, thoughts, stop = [], [], [], None
-        for trial in range(trials):
-            row = selector.ask()
-            seeds = derive_seeds(seed, SeedFamily.TRIALS, trial, 1)
-            outcome, _ = run_trial(self._evaluator, row, seeds, traced=True)
-            selector.tell(row, self._measured(outcome, seed, trial))
-            rows.append(selector.recommendation())
-            falls.append(outcome.fell)
-            thoughts.append(selector.thought())
-            if selector.done() and stop is None:
-                stop = trial + 1
-            report((trial + 1) / trials)
-        scores = [self.score(row) for row in rows]
+        scores, falls, thoughts, stop, known = [], [], [], None, 0
+        with self._start(self._damaged) as evaluator:
+            for trial in range(trials):
+                row = selector.ask()
+                seeds = derive_seeds(seed, SeedFamily.TRIALS, trial, 1)
+                outcome, _ = run_trial(evaluator, row, seeds, traced=True)
+                selector.tell(row, self._measured(outcome, seed, trial))
+                for gait in selector.refined[known:]:
+                    evaluator.add(gait.solution[None])
+                known = len(selector.refined)
+                gait_now = selector.recommendation()
+                scores.append(self._score(evaluator, gait_now))
+                falls.append(outcome.fell)
+                thoughts.append(selector.thought())
+                if selector.done() and stop is None:
+                    stop = trial + 1
+                report((trial + 1) / trials)
+            final = float(final_means(evaluator, np.array([gait_now]), seed=self._seed)[0])
+        cause, probability = (selector.diagnosis() or [("", 0.0)])[0]
         return {
-            "gait": rows[-1],
-            "final": self.final(rows[-1]),
-            "score": scores[-1],
-            "scores": scores,
+            "gait": gait_now,
+            "refined": gait_now >= len(self._repertoire),
+            "final": final,
+            "score": scores[-1][0],
+            "scores": [score for score, _ in scores],
+            "fallen": scores[-1][1],
             "falls": falls,
             "stop": stop or trials,
             "seconds": float(np.mean([thought.seconds if thought else 0.0 for thought in thoughts])),
             "explained": float(thoughts[0].explained) if thoughts[0] else 0.0,
-            "diagnosis": (selector.diagnosis() or [("", 0.0)])[0][0],
+            "diagnosis": cause,
+            "probability": float(probability),
         }
 
     def before(self) -> tuple[tuple[int, np.ndarray], ...]:
@@ -145,11 +168,12 @@ class Bench:
             outcome, _ = run_trial(evaluator, row, seeds, traced=True)
         return ((row, self._measured(outcome, self._seed, 0).trace),)
 
-    def _mean(self, evaluator: Evaluator, row: int) -> float:
-        """Mean objective of a gait under the only condition, above the minimum objective."""
+    def _mean(self, evaluator: Evaluator, row: int) -> tuple[float, float]:
+        """Mean objective of a gait under the only condition, above the zero of shares, and share of falls."""
         seeds = derive_seeds(self._seed, SeedFamily.CONFIRMATION, 0, FINAL_EPISODES)
         episodes = evaluator.run(np.full(len(seeds), row), seeds)
-        return float(evaluator.objectives(episodes).mean()) - self._repertoire.settings.min_objective
+        score = float(evaluator.objectives(episodes).mean()) - self._aim.zero
+        return score, float(episodes.fell.mean())
 
     def _measured(self, outcome: Outcome, seed: int, trial: int) -> Outcome:
         """What a trial measures: its objective, and across the gap its trace, with noise."""

@@ -26,10 +26,8 @@ def recovery_videos(results: Results, repertoire: Repertoire) -> list[Video]:
         return []
     runs, last = results.of(tracks[-1]), f"rr_{results.trials}"
     name = next((one for one in _SELECTORS if one in results.selectors), results.selectors[0])
-    ranked = [
-        own.sort_values(last, kind="stable")
-        for _, own in runs[runs["selector"] == name].groupby("damage", sort=False)
-    ]
+    known = runs[(runs["selector"] == name) & ~runs["refined"]]  # no file holds gaits that were refined
+    ranked = [own.sort_values(last, kind="stable") for _, own in known.groupby("damage", sort=False)]
     medians = [own.iloc[(len(own) - 1) // 2] for own in ranked]
     best = sorted(medians, key=lambda run: run["rr_0"] - run[last])[:_COUNT]
     return [

@@ -48,6 +48,18 @@ from surefoot.commands.studies import run_study, study_options
 @click.option(
     "--think-episodes", type=Positive, help="Episodes that it simulates after each trial.  [default: 1200]"
 )
+@click.option(
+    "--refine",
+    "refine_episodes",
+    type=Positive,
+    help="Length of each search of self-model for a better gait.  [default: 2000 episodes; "
+    "self-model-without-refinement makes none]",
+)
+@click.option(
+    "--objective",
+    type=click.Choice(["reward", "progress"]),
+    help="What gaits are selected, refined and scored by.  [default: reward]",
+)
 @study_options("recovery", filmed="the best recoveries")
 def recovery(
     file: Path,
@@ -71,7 +83,7 @@ def recovery(
     chosen, repertoire = find_tracks(tracks), read_repertoire(file)
     library, _ = find_table(repertoire, file, None, rehearsal)
     names = ("faults", "seeds", "trials", "noise", "think_seconds", "think_episodes", "seed")
-    given = {name: options.pop(name) for name in names}
+    given = {name: options.pop(name) for name in (*names, "refine_episodes", "objective")}
     suite = RecoverySuite(
         repertoire=repertoire,
         library=library,

@@ -161,7 +161,7 @@ def test_what_helps_with_one_damage_is_tried_for_the_next(strong, monkeypatch) -
     twice = replace(twice, **{name: column[[0, 1, 1]] for name, column in table().columns.items()})
     monkeypatch.setattr(module, "refine", lambda *_, **__: Refinement(specialist, 0, 1.0, 1.0, 50))
     told: list[str] = []
-    work = Strengthening(GAITS, twice, threads=1, on_finished=told.append)
+    work = Strengthening(GAITS, twice, below=0.4, threads=1, on_finished=told.append)
     work.run()
     first, second = work.searches
     assert (first.rounds, second.rounds, second.parent) == (2, 0, 12)

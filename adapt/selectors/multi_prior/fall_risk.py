@@ -1,5 +1,7 @@
 """`FallRisk`: how probable it is that the robot falls with each controller."""
 
+from collections.abc import Mapping
+
 import numpy as np
 
 from adapt.gaussian_process import matern_52
@@ -45,11 +47,17 @@ class FallRisk:
         self._near += near
         self._fallen += outcome.fell * near
 
-    def of(self, believed: np.ndarray) -> np.ndarray:
-        """Probability of a fall of every controller, (k,), given that according to the posterior, (k,)."""
+    def of(self, believed: np.ndarray, shown: Mapping[int, float]) -> np.ndarray:
+        """Probability of a fall of every controller, (k,).
+
+        Args:
+            believed: the same according to the posterior, (k,).
+            shown: the same by row, before any trial, of controllers that ran on models of what is wrong.
+        """
         logs = sum(self._logs.values(), np.zeros(len(self._single)))
         weights = np.exp(logs - logs.max())
         by_falls = (weights / weights.sum()) @ self._single
         share, memory = self._caution.by_falls, self._caution.memory
         expected = (1 - share) * believed + share * by_falls
+        expected[list(shown)] = list(shown.values())
         return np.asarray((memory * expected + self._fallen) / (memory + self._near))

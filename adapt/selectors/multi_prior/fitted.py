@@ -35,7 +35,7 @@ _SEEDS = (6, 3)  # episodes of each finalist, and of each gait tried, under the 
 _PASSES = 4  # most rounds of finalists: those that were lucky in a single episode make room for others
 _EXACT = ResidualLevel(residual=0.02, length_scale=0.2, evidence=TOLERANCE, fall=0.06)  # a fault was found
 _LEVELS = (_EXACT, *(replace(level, evidence=TOLERANCE) for level in LEVELS))
-_REFINEMENTS = 3  # searches for better gaits, each after the first trial of another one
+REFINEMENTS = 3  # searches for better gaits, each after the first trial of another one
 _STARTS = 256  # gaits that a search may start from: those of which most is expected
 _NOISE = 0.03  # deviation of an episode where nothing was rehearsed, as a share of the best objective
 
@@ -141,7 +141,7 @@ class Fitted(MultiPrior):
     def _worth_refining(self, relearner: Relearner, row: int) -> bool:
         """Whether what is wrong is known well enough after the first trial of a gait, and trials are left."""
         return (
-            relearner.searches < _REFINEMENTS
+            relearner.searches < REFINEMENTS
             and self._explained >= self._twin.thinking.trusted
             and sum(tried == row for tried, _ in self._outcomes) == 1
             and len(self._outcomes) < self.trials
@@ -156,6 +156,7 @@ class Fitted(MultiPrior):
         if found is None:
             return
         self._found.append(found)
+        self._falls_shown[found.row] = found.fall
         column, measures = relearner.rehearse(found.row, self._table)
         objectives = np.append(self.prior.objectives, column.objectives[0])
         self._measures = np.vstack([self._measures, measures])

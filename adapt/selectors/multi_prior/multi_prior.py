@@ -48,6 +48,7 @@ class MultiPrior(Selector):
         super().__init__(context)
         self._measures = np.asarray(context.prior.measures, np.float64)
         self._outcomes: list[tuple[int, Outcome]] = []
+        self._falls_shown: dict[int, float] = {}  # see `FallRisk.of`
 
     @abstractmethod
     def _learn(self, row: int, outcome: Outcome) -> None:
@@ -83,7 +84,7 @@ class MultiPrior(Selector):
     @property
     def fall_probability(self) -> np.ndarray:
         """Probability of a fall of every controller, (k,)."""
-        return self._risk.of(self._belief.fall)
+        return self._risk.of(self._belief.fall, self._falls_shown)
 
     def diagnosis(self) -> list[tuple[str, float]]:
         """See `Selector`: the hypotheses, and `UNKNOWN`, with their probabilities."""

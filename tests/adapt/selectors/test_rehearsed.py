@@ -200,6 +200,16 @@ def test_a_fall_makes_similar_gaits_look_dangerous(world, table):
     assert change[near[1]] > 5 * abs(change[near[-1]])
 
 
+def test_what_a_gait_did_on_models_counts_in_place_of_what_similar_gaits_do(world, table):
+    risk = Rehearsed(Context(world.prior(), trials=9, table=table))._risk
+    believed = np.full(300, 0.6)
+    alone, shown = risk.of(believed, {}), risk.of(believed, {10: 0.05})
+    assert shown[10] == pytest.approx(0.05)
+    np.testing.assert_array_equal(np.delete(shown, 10), np.delete(alone, 10))
+    risk.learn(10, Outcome(0.0, True))
+    assert risk.of(believed, {10: 0.05})[10] == pytest.approx((4 * 0.05 + 1) / 5), "trials still tell"
+
+
 def test_it_stops_when_there_is_little_to_gain(world, table):
     truth = Truth.of(world.table(("2:lost",), episodes=8, seed=7), "2:lost")
 

@@ -43,6 +43,8 @@ def test_parameters_need_no_bounds() -> None:
     controller.prepare(np.array([1, 0.25, 0], np.float32), inside)
     controller.prepare(np.array([7, -2.75, -3], np.float32), outside)
     np.testing.assert_array_equal(inside, outside)
+    (bounded,) = controller.bounded(np.array([[7, -2.75, -3]], np.float32))
+    np.testing.assert_array_equal(bounded, [1, -2.75, 0])
 
 
 def test_joints_follow_their_signal_or_another_joints_reversed(ant: Robot) -> None:

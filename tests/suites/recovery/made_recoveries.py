@@ -77,6 +77,8 @@ def make_runs(ratios, *, stops=None, falls=None, **columns) -> pd.DataFrame:
         "stop": stops.ravel(),
         "falls_10": falls[..., :10].sum(axis=2).ravel(),
         "seconds": 0.0,
+        "headroom": 0.5,
+        "fallen": 0.1,
     }
     climbs = {f"rr_{trial + 1}": ratios[..., trial].ravel() for trial in range(trials)}
     return pd.DataFrame(columns | fixed | climbs)

@@ -47,7 +47,9 @@ def test_every_metric_of_one_climb():
     expected = {f"RR@{mark}": mark / 20 for mark in (1, 2, 3, 5, 10, 20)}
     expected |= {"T90": 18, "T95": 19, "solved@5": 0, "solved@10": 0, "solved@20": 1}
     expected |= {"AURC": CLIMB.mean(), "CVaR10": 1, "falls@10": 2, "stop": 4, "RR@stop": 0.2}
-    assert found == pytest.approx(expected | {"thinking [s]": 0})
+    assert found == pytest.approx(
+        expected | {"mean": 1, "of whole": 0.5, "falls after": 0.1, "thinking [s]": 0}
+    )
 
 
 def test_means_and_interquartile_means_differ():
@@ -61,7 +63,7 @@ def test_means_and_interquartile_means_differ():
 def test_few_trials_have_fewer_metrics():
     assert set(metrics(4)) == {
         *("RR@1", "RR@2", "RR@3", "T90", "T95", "AURC", "CVaR10", "falls@10", "stop", "RR@stop"),
-        "thinking [s]",
+        *("mean", "of whole", "falls after", "thinking [s]"),
     }
 
 

@@ -13,15 +13,21 @@ import suites.recovery.videos
 from adapt.damage import HEALTHY
 from adapt.damage.text import parse_damage
 from adapt.oracle import find_oracle
+from adapt.records import RefinedGait
 from adapt.rehearsal.table import Table
+from adapt.relearning.relearner import Relearner
+from adapt.selectors.multi_prior import fitted
+from repertoire.evaluation.evaluator import Evaluator
 from repertoire.storage.repertoires import write_repertoire
-from robots.errors import InvalidFileError, InvalidValueError
+from robots.errors import InvalidFileError, InvalidValueError, UnknownNameError
 from robots.randomization import randomised
+from robots.seeds import SeedFamily, derive_seeds
 from suites.recovery import trial as trial_module
 from suites.recovery.results import ORACLE, OracleResult, read_result, write_result
 from suites.recovery.suite import RecoverySuite
 from suites.recovery.tracks import find_tracks
 from suites.recovery.trial import Bench, fault_seed
+from suites.recovery.videos import recovery_videos
 from suites.study import Study, run_claimed
 from tests.adapt.rehearsal.small import save_rehearsal, small_repertoire
 
@@ -166,6 +172,37 @@ def test_a_study_is_resumed_and_reported(repertoire, library, tmp_path: Path, bi
     assert f"{track}, " in (tmp_path / "report.md").read_text()
     with pytest.raises(InvalidValueError, match="holds another study"):
         Study(make_suite(repertoire, library, track, trials=3), tmp_path)
+
+
+def test_refined_gaits_are_scored_but_are_no_oracle(repertoire, library, tmp_path, binding, monkeypatch):
+    monkeypatch.setattr(fitted, "TRUSTED", -1.0)  # an untrained robot explains nothing
+    found = RefinedGait(np.zeros_like(repertoire.gaits.solutions[0]), 8, 0, 1.0, 0.0, 1, ("all:weak@0.5",))
+
+    def refine(self, causes, rows):
+        self.searches += 1
+        return replace(found, row=self._twin.add(found.solution))
+
+    monkeypatch.setattr(Relearner, "refine", refine)
+    monkeypatch.setattr(fitted.Fitted, "recommendation", lambda self: 8)
+    names = ("self-model", "self-model-without-refinement")
+    suite = make_suite(repertoire, library, "T0", faults=1, selectors=names[:1], objective="progress")
+    study = run_all(suite, tmp_path)
+    oracle, recovery = study.results()
+    assert (recovery.gait, recovery.refined) == (8, True)
+    with Evaluator(repertoire, {"damaged": suite.damages[0].apply(repertoire.robot)}, threads=1) as evaluator:
+        evaluator.add(found.solution[None])
+        seeds = derive_seeds(fault_seed(suite.seed, 0), SeedFamily.CONFIRMATION, 0, 10)
+        episodes = evaluator.run(np.full(10, 8), seeds)
+    assert recovery.score == pytest.approx(float(suite._aim.of(episodes).mean()))
+    assert recovery.fallen == episodes.fell.mean()
+    results = suite._results([oracle, recovery.model_copy(update={"final": 99.0})], tmp_path)
+    assert results.faults["oracle"].tolist() == [oracle.score]
+    assert recovery_videos(results, repertoire) == []
+    trial = replace(study.trials[-1], selector=names[1])
+    assert suite._selector(trial, 1)._relearner is None
+    assert suite._selector(study.trials[-1], 1)._relearner is not None
+    with pytest.raises(UnknownNameError, match="random-without-refinement"):
+        make_suite(repertoire, library, "T0", selectors=("random-without-refinement",)).check()
 
 
 def test_nobody_recovers_from_what_is_not_binding(repertoire, library, tmp_path, monkeypatch):
