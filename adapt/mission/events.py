@@ -69,6 +69,8 @@ def read_log(path: Path) -> tuple[dict[str, Any], list[Event]]:
 
 def _events(records: Iterable[dict[str, Any]]) -> Iterable[Event]:
     for record in records:
+        if record["kind"] == "poses":  # which `adapt.mission.poses` reads
+            continue
         if record["kind"] not in KINDS:
             raise ValueError("no kind of event")
         x, y, yaw = (float(value) for value in record["pose"])

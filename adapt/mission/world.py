@@ -8,6 +8,7 @@ import mujoco
 import numpy as np
 from scipy.spatial.transform import Rotation
 
+from adapt.damage.damage import HEALTHY
 from adapt.mission.plan import Change
 from adapt.mission.pose import Pose
 from robots.errors import InvalidValueError
@@ -65,6 +66,7 @@ class World:
 
     Attributes:
         robot: as it is now.
+        damage: text of what is broken now.
         steps: control steps since the beginning.
         driving: row of the gait that is on its way; None while the robot stands.
         stands: whether all of its motors are servos, which hold a pose.
@@ -88,6 +90,7 @@ class World:
         self._whole, self._changes, self._seed = robot, list(changes), seed
         self._on_change, self._on_step = on_change, on_step
         self._frame, self._stretches, self.steps = Pose(), 0, 0
+        self.damage = HEALTHY
         self.driving: int | None = None
         self._heading = 0.0  # in the world, when the robot was upright last [rad]
         self.stands = bool(Motors.of(robot.physics, robot.description.joints).servos.all())
@@ -201,6 +204,11 @@ class World:
         return self._stepper.robot
 
     @property
+    def touching(self) -> np.ndarray:
+        """Which feet touch the floor, (f,), live."""
+        return np.asarray(self._stepper.state.touching)
+
+    @property
     def _root(self) -> np.ndarray:
         """Positions of the torso's free joint, (7,), live."""
         return np.asarray(self._stepper.data.qpos[self._root_qpos : self._root_qpos + 7])
@@ -228,6 +236,7 @@ class World:
         while self._changes and self._changes[0].time <= self.clock + 1e-9:
             change = self._changes.pop(0)
             self._exchange(change.damage.apply(self._whole))
+            self.damage = str(change.damage)
             self._on_change(change)
 
     def _enter(self, robot: Robot) -> None:

@@ -57,6 +57,12 @@ _PORT = 8765
     help="What `surefoot rehearse` found.  [default: FILE-rehearsal if it is there]",
 )
 @click.option(
+    "--mission",
+    type=AnyPath,
+    metavar="LOG",
+    help="Play back what `surefoot mission FILE --log LOG` wrote.",
+)
+@click.option(
     "--export",
     type=AnyPath,
     metavar="PAGE.html",
@@ -80,6 +86,7 @@ def explore(
     objective: str,
     selector: str | None,
     rehearsal: Path | None,
+    mission: Path | None,
     export: Path | None,
     damage: str | None,
     overwrite: bool,
@@ -94,7 +101,7 @@ def explore(
 
     if damage is not None and export is None:
         raise click.UsageError("--damage is that of the recovery in an exported page: name one with --export")
-    choice = Choice(file, source_words(file), seed, trials, objective, selector, rehearsal, threads)
+    choice = Choice(file, source_words(file), seed, trials, objective, selector, rehearsal, threads, mission)
     if export is not None:
         _export(Explorer(choice), export, damage, overwrite)
         return

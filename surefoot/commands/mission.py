@@ -84,7 +84,11 @@ if TYPE_CHECKING:
     help="Cores that the robot thinks with, each of which simulates 20,000 control steps a second.",
 )
 @seed_option("all random numbers")
-@click.option("--log", type=AnyPath, help="Write every event to this file, a line of JSON each.")
+@click.option(
+    "--log",
+    type=AnyPath,
+    help="Write every event and all poses to this file, lines of JSON that `surefoot explore` plays.",
+)
 @click.option("--plot", type=AnyPath, help="Draw the path and the timeline to this .png.")
 @click.option("--video", type=AnyPath, help="Film it to this .mp4 or .gif, with a map.")
 @click.option("--overwrite", is_flag=True, help="Replace these files.")
@@ -116,17 +120,21 @@ def mission(
     from adapt.mission.events import header
     from adapt.mission.film import filmed
     from adapt.mission.plots import draw_mission
+    from adapt.mission.poses import PoseRecorder
+    from repertoire.storage.repertoires import fingerprint
     from surefoot.resuming import check_output
 
     check_different(file, log, plot, video)
     for path in filter(None, (log, plot, video)):
         check_output(file, path, overwrite)
     with ExitStack() as stack:
-        add = None
+        add, recorder = None, PoseRecorder()
 
         def on_step(world: "World") -> None:
             if add:
                 add(world, made.latest)
+            if log:
+                recorder(world)
 
         made = surefoot.Mission(
             file,
@@ -148,15 +156,17 @@ def mission(
             add = stack.enter_context(filmed(made.plan, video))
         lines = None if log is None else stack.enter_context(log.open("w", encoding="utf-8"))
         if lines:
-            facts = {"robot": made.repertoire.robot.name, "goals": made.plan.goals, "within": within}
-            lines.write(header({**facts, "changes": changes, "seed": seed, "seconds": seconds}) + "\n")
+            facts = {"robot": made.repertoire.robot.name, "repertoire": fingerprint(made.repertoire)}
+            asked = {"goals": made.plan.goals, "changes": changes, "seconds": seconds, "within": within}
+            ways = {"think_episodes": think_episodes, "refine": refine, "cores": cores, "seed": seed}
+            lines.write(header({**facts, **asked, **ways, "selector": selector}) + "\n")
         console.print(f"each of {len(made.repertoire):,} gaits is simulated first, on the whole robot")
         events = []
         for event in made:
             events.append(event)
             console.print(f"{event.time:6.1f} s  {event.words}")
             if lines:
-                lines.write(event.line() + "\n")
+                lines.writelines(f"{line}\n" for line in (*recorder.lines(), event.line()))
                 lines.flush()  # so that a log that is cut off can be read
     if plot is not None:
         draw_mission(events, made.plan, f"{made.repertoire.robot.name}: {made.result.words}", plot)

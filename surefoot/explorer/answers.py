@@ -13,11 +13,14 @@ import numpy as np
 
 from adapt.records import Recovery, Trial, format_objective
 from adapt.selectors.selector import Selector
+from repertoire.repertoire import format_cell
 from robots.deployment.film import film
 from robots.errors import InvalidValueError
 from robots.robot import Robot
+from robots.simulation.episodes import Episodes
 from surefoot.explorer.encoding import packed
 from surefoot.explorer.explorer import Explorer
+from surefoot.explorer.mission import SCENE as MISSION_SCENE
 from surefoot.explorer.recording import CancelledError, replay
 from surefoot.explorer.scene import describe_scene
 
@@ -51,20 +54,23 @@ class Answers:
             self.send({"type": "note", "text": note})
         self.scene(damage)
         episodes = explorer.evaluate(row, damage)
-        every = max(1, round(self._spacing / explorer.repertoire.robot.control_step))
+        step = explorer.repertoire.robot.control_step
+        every = max(1, round(self._spacing / step))
         about = {
             "view": view,
             "row": row,
-            "gait": explorer.repertoire.label(row),
             "damage": damage,
+            "title": f"With {damage}" if damage else "Healthy",
+            "subtitle": explorer.repertoire.label(row),
+            "facts": _facts(episodes, step),
             "command": explorer.deploy_command(row, damage),
             "reward": _number(episodes.objectives[0]),
             "distance": _number(episodes.distances[0]),
             "measures": [_number(value) for value in episodes.measures[0]],
             "fell": bool(episodes.fell[0]),
-            "diverged": bool(episodes.diverged[0]),
             "survived": int(episodes.steps[0]),
-            "seconds": every * explorer.repertoire.robot.control_step,
+            "seconds": every * step,
+            "duration": int(episodes.steps[0]) * step,
         }
         self.send({"type": "walk", **about})
         replay(
@@ -78,6 +84,22 @@ class Answers:
             cancelled=cancel.is_set,
         )
         self.send({"type": "walked", "view": view})
+
+    def mission(self, request: Message, cancel: threading.Event) -> None:
+        """Play the mission back."""
+        mission = self.explorer.mission
+        if mission is None:
+            raise InvalidValueError("there is no mission: start surefoot explore with --mission LOG")
+        if MISSION_SCENE not in self._sent_scenes:
+            self._sent_scenes.add(MISSION_SCENE)
+            self.send({"type": "scene", **mission.scene()})
+        self.send({"type": "walk", "view": 0, **mission.walk()})
+        mission.replay(
+            pictures=request["pictures"],
+            on_part=lambda part: self.send({"type": "part", "view": 0, **part}),
+            cancelled=cancel.is_set,
+        )
+        self.send({"type": "walked", "view": 0})
 
     def video(self, request: Message, cancel: threading.Event) -> None:
         """Film the episode of a gait."""
@@ -124,7 +146,7 @@ class Answers:
         robot = self.explorer.robot(damage)
         if damage not in self._sent_scenes:
             self._sent_scenes.add(damage)
-            self.send({"type": "scene", "damage": damage, **describe_scene(robot)})
+            self.send({"type": "scene", **describe_scene(robot, damage)})
 
     def _row(self, row: int) -> int:
         count = len(self.explorer.repertoire)
@@ -162,12 +184,19 @@ class _Watched:
             raise CancelledError
         known = asdict(trial)
         walked = self._recorded(self._robot, trial.row, trial.seed, trial.steps)
+        gait = self._gait(trial)
+        about = {
+            "title": f"Trial {trial.number}",
+            "subtitle": f"gait {gait} with {self._damage}",
+            "facts": _outcome(trial),
+        }
         self._send({
             "type": "trial",
             **{name: known[name] for name in _OF_TRIAL},
+            "gait": gait,
             "thought": trial.thought.words if trial.thought else "",
             "map": self._map(),
-            "walk": {"damage": self._damage, "row": trial.row, **walked},
+            "walk": {"damage": self._damage, **about, **walked},
             "imagined": self._imagined(trial),
         })  # fmt: skip
 
@@ -179,9 +208,20 @@ class _Watched:
         row = int(np.argmax(self._selector.predicted))
         robot, damage = self._explorer.robot(cause), "" if cause == "healthy" else cause
         self._answers.scene(damage)
+        expected = format_objective(float(self._selector.predicted[row]))
+        about = {
+            "title": "Imagined",
+            "subtitle": f"{self._explorer.repertoire.label(row)} with {damage or 'nothing wrong'}",
+            "facts": f"The gait now expected to be best, {expected}, simulated with the likeliest cause.",
+        }
         steps = robot.description.episode_steps
         shown = self._recorded(robot, row, self._explorer.choice.seed, steps)
-        return {"damage": damage, "row": row, "expected": float(self._selector.predicted[row]), **shown}
+        return {"damage": damage, "row": row, **about, **shown}
+
+    def _gait(self, trial: Trial) -> str:
+        """What the gait of a trial is called: by its cell, or by what it was made from."""
+        cell = format_cell(trial.cell)
+        return f"refined from {cell}" if trial.refined else f"row {trial.row}" if trial.specialist else cell
 
     def _recorded(self, robot: Robot, row: int, seed: int, survived: int) -> Message:
         """The first seconds of an episode, in parts, and the time between two rows of them [s]."""
@@ -228,6 +268,24 @@ def _summary(recovery: Recovery) -> Message:
         "performances": performances,
         "stop": recovery.stop,
     }
+
+
+def _outcome(trial: Trial) -> str:
+    """How a trial went, in words."""
+    predicted, measured, distance = map(format_objective, (trial.predicted, trial.measured, trial.distance))
+    fell = ", and fell" if trial.fell else ""
+    return f"Predicted {predicted}, measured {measured}. It got {distance} m ahead{fell}."
+
+
+def _facts(episodes: Episodes, step: float) -> str:
+    """How an episode went, in words."""
+    how = "It stays on its feet."
+    if episodes.diverged[0]:
+        how = "The simulation blew up."
+    elif episodes.fell[0]:
+        how = f"It falls after {episodes.steps[0] * step:.1f} s."
+    distance, reward = (format_objective(values[0]) for values in (episodes.distances, episodes.objectives))
+    return f"{distance} m ahead, reward {reward}. {how}"
 
 
 def _number(value: float) -> float | None:

@@ -24,6 +24,7 @@ from robots.errors import InvalidValueError
 from robots.robot import Robot
 from robots.simulation.episodes import Episodes
 from surefoot.explorer.archive import describe_archive
+from surefoot.explorer.mission import MissionLog
 
 _MOST_ROBOTS = 16  # damaged ones that are kept
 _LONGEST = 300  # characters of a damage
@@ -43,6 +44,7 @@ class Choice:
             if it is None.
         rehearsal: of the repertoire; the one next to the file if there is one, and it is None.
         threads: of the simulation.
+        mission: log of a mission to play back.
     """
 
     file: Path
@@ -53,6 +55,7 @@ class Choice:
     selector: str | None = None
     rehearsal: Path | None = None
     threads: int | None = None
+    mission: Path | None = None
 
 
 class Explorer:
@@ -61,7 +64,7 @@ class Explorer:
     Everything in it may be used from several threads.
 
     Raises:
-        InvalidFileError: the file cannot be read.
+        InvalidFileError: the file cannot be read, or the mission's log cannot.
         UnknownNameError: there is no such selector.
     """
 
@@ -73,6 +76,11 @@ class Explorer:
         self._lock = threading.Lock()
         self.archive = describe_archive(self.repertoire)
         self.selector = find_selector(choice.selector or DEFAULT_SELECTOR).name
+        self.mission = (
+            None
+            if choice.mission is None
+            else MissionLog(choice.mission, self.repertoire, choice.source, self.robot)
+        )
 
     @property
     def walks(self) -> bool:
@@ -108,6 +116,7 @@ class Explorer:
         ]
         facts["selectors"] = {entry.name: self._about(entry, table) for entry in usable}
         facts["selector"] = self.selector
+        facts["mission"] = None if self.mission is None else self.mission.about()
         if table is None:
             notes.append(
                 f"There is no rehearsal next to {choice.file.name}. With one, a recovery knows what each "

@@ -25,7 +25,10 @@ _MODULES = {
     "three-core": "three/three.core.js",
     "three": "three/three.module.js",
     "orbit": "three/OrbitControls.js",
-    **{name: f"{name}.js" for name in ("archive", "connection", "main", "recovery", "stage", "view")},
+    **{
+        name: f"{name}.js"
+        for name in ("archive", "connection", "main", "mission", "recovery", "stage", "view")
+    },
 }
 
 
@@ -48,6 +51,8 @@ def export_page(
 ) -> int:
     """Write a page with a recovery, and with as many gaits, healthy and damaged, as fit into 5 MB.
 
+    A mission that the explorer shows is part of it.
+
     Args:
         explorer: what to show.
         page: the .html file.
@@ -58,7 +63,7 @@ def export_page(
         The number of gaits.
 
     Raises:
-        InvalidValueError: the path does not end in .html, or a recovery alone does not fit.
+        InvalidValueError: the path does not end in .html, or the recovery or the mission does not fit.
         InvalidFileError: the file cannot be written.
         SurefootError: see `surefoot.recover`.
     """
@@ -70,6 +75,8 @@ def export_page(
         damages = (one for one in damage_library(explorer.repertoire.robot) if one.defects)
         broken = str(next(damages)) if damage is None else damage
         recorder.recover(broken, explorer.selector, on_progress)
+        if explorer.mission is not None:
+            recorder.mission()
         chosen = [recorder.incumbent, *_spread_rows(explorer.repertoire)]
         if recorder.found < len(explorer.repertoire):
             chosen.insert(1, recorder.found)
@@ -113,6 +120,12 @@ class _Recorder:
             raise InvalidValueError(
                 "the recovery alone does not fit into a page of 5 MB: ask for fewer trials"
             )
+
+    def mission(self) -> None:
+        """Record the mission."""
+        self._answers.mission({"pictures": False}, threading.Event())
+        if not self._keep({"mission": self._now}):
+            raise InvalidValueError("the mission does not fit into a page of 5 MB: export without --mission")
 
     def walk(self, row: int, damages: tuple[str, ...]) -> bool:
         """Record a gait with each of some damages; whether that still fits."""

@@ -34,25 +34,31 @@ class Parts:
             quaternion (rows, bodies, 7), which feet touch the floor (rows, feet), the reward so far (rows,),
             and pictures of some rows.
         cancelled: asked every step.
+        later: rows of all parts but the first.
     """
 
-    def __init__(self, on_part: Callable[[dict[str, Any]], None], cancelled: Callable[[], bool]) -> None:
-        self._on_part, self._cancelled = on_part, cancelled
+    def __init__(
+        self,
+        on_part: Callable[[dict[str, Any]], None],
+        cancelled: Callable[[], bool],
+        *,
+        later: int = _LATER,
+    ) -> None:
+        self._on_part, self._cancelled, self._later = on_part, cancelled, later
         self._rows: list[tuple[np.ndarray, np.ndarray, float]] = []
         self._pictures: dict[int, str] = {}
         self._start = 0
 
     def add(
-        self, data: mujoco.MjData, touching: np.ndarray, objective: float, picture: np.ndarray | None
+        self, pose: np.ndarray, touching: np.ndarray, objective: float, picture: np.ndarray | None
     ) -> None:
-        """Take in a step, with a picture of it if there is one."""
+        """Take in a step, with the pose of each body, (bodies, 7), and with a picture if there is one."""
         if self._cancelled():
             raise CancelledError
         if picture is not None:
             self._pictures[self._start + len(self._rows)] = _jpeg(picture)
-        pose = np.concatenate([data.xpos, data.xquat], axis=1).astype(np.float32)  # (bodies, 7)
         self._rows.append((pose, touching.copy(), objective))
-        if len(self._rows) >= (_LATER if self._start else _FIRST):
+        if len(self._rows) >= (self._later if self._start else _FIRST):
             self.flush()
 
     def flush(self) -> None:
@@ -106,8 +112,7 @@ def replay(
     shown = survived if survived >= steps else min(steps, survived + round(_AFTER / robot.control_step))
     parts = Parts(on_part, cancelled)
     between = every * max(1, round(FRAME_SECONDS / (robot.control_step * every)))
-    width, height = _PICTURE
-    with Camera(robot.model, width=width, height=height) if pictures else nullcontext() as camera:
+    with open_camera(robot.model) if pictures else nullcontext() as camera:
         stepper, posed = Stepper(robot), mujoco.MjData(robot.model)
         stepper.reset(seed)
         objective = 0.0
@@ -118,18 +123,29 @@ def replay(
             if step < survived:
                 objective = stepper.tally.objective
             if (step + 1) % every == 0:
-                _pose(robot.model, stepper, posed)
+                posed_data(robot.model, stepper.data.qpos, posed)
                 picture = camera.frame(posed) if camera and (step + 1) % between == 0 else None
-                parts.add(posed, stepper.state.touching, objective, picture)
+                parts.add(body_poses(posed), stepper.state.touching, objective, picture)
     parts.flush()
 
 
-def _pose(model: mujoco.MjModel, stepper: Stepper, posed: mujoco.MjData) -> None:
-    """Give data of the model that is looked at the places of a stepper's bodies, and no more than that."""
-    posed.qpos[:] = stepper.data.qpos
+def open_camera(model: mujoco.MjModel) -> Camera:
+    """A camera for pictures that a page shows."""
+    return Camera(model, width=_PICTURE[0], height=_PICTURE[1])
+
+
+def posed_data(model: mujoco.MjModel, positions: np.ndarray, posed: mujoco.MjData) -> mujoco.MjData:
+    """Give data of a model the places of its bodies that follow from joint positions, and nothing else."""
+    posed.qpos[:] = positions
     mujoco.mj_kinematics(model, posed)
     mujoco.mj_comPos(model, posed)  # which cameras follow
     mujoco.mj_camlight(model, posed)
+    return posed
+
+
+def body_poses(posed: mujoco.MjData) -> np.ndarray:
+    """Position and quaternion of each body, (bodies, 7) float32."""
+    return np.concatenate([posed.xpos, posed.xquat], axis=1).astype(np.float32)
 
 
 def _jpeg(picture: np.ndarray) -> str:

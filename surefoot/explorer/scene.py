@@ -11,11 +11,14 @@ from surefoot.explorer.encoding import packed
 
 _SEEN_GROUPS = 3  # MuJoCo draws geoms of groups 0 to 2 unless it is told otherwise
 _MESH, _FIELD = mujoco.mjtGeom.mjGEOM_MESH, mujoco.mjtGeom.mjGEOM_HFIELD
+_DAMAGED = (0.84, 0.37, 0.0)  # vermilion
 _RGB = int(mujoco.mjtTextureRole.mjTEXROLE_RGB)
 
 
-def describe_scene(robot: Robot) -> dict[str, Any]:
+def describe_scene(robot: Robot, damage: str = "") -> dict[str, Any]:
     """What a page needs to draw a robot, whole or damaged, once it knows the poses of its bodies.
+
+    The legs that a damage names are orange.
 
     Positions are relative to a geom's body [m], quaternions have the scalar first, sizes are MuJoCo's.
     """
@@ -24,6 +27,7 @@ def describe_scene(robot: Robot) -> dict[str, Any]:
     shapes = [geom for geom in range(model.ngeom) if _is_seen(model, geom)]
     feet = robot.description.feet
     return {
+        "damage": damage,
         "bodies": model.nbody,
         "torso": model.body(robot.description.torso).id,
         "radius": _radius(model, shapes),
@@ -31,7 +35,7 @@ def describe_scene(robot: Robot) -> dict[str, Any]:
         "feet": list(feet),
         "colors": [list(foot_color(model, soles)[:3]) for soles in feet.values()],
         "measured": [list(feet).index(foot) for foot in robot.description.watched],
-        "geoms": [_describe_geom(model, geom, legs[model.geom_bodyid[geom]]) for geom in shapes],
+        "geoms": [_describe_geom(model, geom, legs[model.geom_bodyid[geom]], damage) for geom in shapes],
         "meshes": {
             **{f"mesh {one}": _mesh(model, one) for one in _used(model, shapes, _MESH)},
             **{f"hfield {one}": _field(model, one) for one in _used(model, shapes, _FIELD)},
@@ -39,8 +43,11 @@ def describe_scene(robot: Robot) -> dict[str, Any]:
     }
 
 
-def _describe_geom(model: mujoco.MjModel, geom: int, leg: str | None) -> dict[str, Any]:
-    """One geom: its type as MuJoCo names it, its place on its body, its colour, and the leg that it is of."""
+def _describe_geom(model: mujoco.MjModel, geom: int, leg: str | None, damage: str) -> dict[str, Any]:
+    """One geom: its type as MuJoCo names it, its place on its body, its colour, its leg and its mesh."""
+    color = _color(model, geom)
+    if leg and leg in damage:
+        color[:3] = (0.4 * np.array(color[:3]) + 0.6 * np.array(_DAMAGED)).round(4).tolist()
     kind = mujoco.mjtGeom(int(model.geom_type[geom])).name.removeprefix("mjGEOM_").lower()
     return {
         "kind": kind,
@@ -48,8 +55,8 @@ def _describe_geom(model: mujoco.MjModel, geom: int, leg: str | None) -> dict[st
         "size": model.geom_size[geom].tolist(),
         "pos": model.geom_pos[geom].tolist(),
         "quat": model.geom_quat[geom].tolist(),
-        "rgba": _color(model, geom),
-        "data": int(model.geom_dataid[geom]),
+        "rgba": color,
+        "mesh": f"{kind} {model.geom_dataid[geom]}" if kind in ("mesh", "hfield") else None,
         "leg": leg,
     }
 

@@ -1,6 +1,7 @@
 """`Session`: serves one visitor. Messages are JSON objects, both ways.
 
-A page asks with `do`: `walk` (a gait in one of two views), `video` (a film of a gait), `recover` or `stop`.
+A page asks with `do`: `walk` (a gait in one of two views), `mission` (which was walked), `video` (a film of a
+gait), `recover` or `stop`.
 Everything else is refused in a sentence.
 """
 
@@ -20,7 +21,7 @@ from surefoot.explorer.recording import CancelledError
 
 _VIEWS = (0, 1)
 _VIDEO = "video"  # which is made for no view
-_REQUESTS = ("walk", "video", "recover", "stop")
+_REQUESTS = ("walk", "mission", "video", "recover", "stop")
 _LONGEST_MESSAGE = 2000  # characters
 _MOST_WAITING = 20  # requests
 
@@ -108,7 +109,7 @@ def _read(text: str) -> Message:
     except (ValueError, RecursionError):
         found = None
     if not isinstance(found, dict) or found.get("do") not in _REQUESTS:
-        raise InvalidValueError("a message must be a JSON object with do: walk, video, recover or stop")
+        raise InvalidValueError(f"a message must be a JSON object with do: {', '.join(_REQUESTS)}")
     expected: dict[str, tuple[type, Any]] = {"damage": (str, ""), "pictures": (bool, False)}
     if found["do"] in ("walk", "video"):
         expected |= {"row": (int, 0), "view": (int, 0)}

@@ -19,7 +19,6 @@ export class Archive {
     this.choosable = choosable ?? [...this.cells.keys()];
     this.best = this.choosable.reduce((best, row) => (this.objectives[row] > this.objectives[best] ? row : best), this.choosable[0]);
     this.row = -1;
-    this.tried = [];
     this.setColors(null);
     document.querySelector("#filled").textContent = about.filled;
     document.querySelector("#axes").textContent = about.axes;
@@ -42,31 +41,30 @@ export class Archive {
   describe(row) {
     if (row < 0) return this.choosable.length ? "Choose a cell: click on it, or use the arrow keys." : "";
     const count = this.about.names.length;
-    const parts = this.about.names.map((name, i) => {
-      const value = this.measures[row * count + i];
-      return `${name.replaceAll("_", " ")} ${this.about.shares ? Math.round(100 * value) + "%" : format(value)}`;
-    });
+    const words = (value) => (this.about.shares ? `${Math.round(100 * value)}%` : format(value));
+    const parts = this.about.names.map((name, i) => `${name.replaceAll("_", " ")} ${words(this.measures[row * count + i])}`);
     const expected = this.colors === this.objectives ? "" : `, now expected ${format(this.colors[row])}`;
     return `Cell ${this.name(row)}: ${this.about.objective} ${format(this.objectives[row])}${expected}; ${parts.join(", ")}`;
   }
 
+  // Colour by objectives as trained, or by what is expected now; then rings tell what was tried.
   setColors(values, words) {
+    if (!values) this.tried = [];
     this.colors = values ?? this.objectives;
     const shown = Array.from(this.colors).filter(Number.isFinite);
     this.low = shown.reduce((a, b) => Math.min(a, b), Infinity);
     this.high = shown.reduce((a, b) => Math.max(a, b), -Infinity);
-    const [low, high] = document.querySelectorAll("#legend span");
-    low.textContent = shown.length ? format(this.low) : "";
-    high.textContent = shown.length ? format(this.high) : "";
+    const ends = document.querySelectorAll("#legend span");
+    [this.low, this.high].forEach((end, i) => { ends[i].textContent = shown.length ? format(end) : ""; });
     document.querySelector("#legend i").style.background = `linear-gradient(90deg, ${this.about.shades.join(",")})`;
     document.querySelector("#colors").textContent = words ?? `Colours: ${this.about.objective}, as trained`;
     this.draw();
   }
 
   mark(row) {
+    if (!(row < this.x.length)) return; // a gait without a cell
     this.row = row;
     this.cursor.hidden = row < 0;
-    if (row < 0) return;
     this.cursor.style.left = `${100 * this.x[row]}%`;
     this.cursor.style.top = `${100 * this.y[row]}%`;
     this.cursor.ariaLabel = this.describe(row);
@@ -90,19 +88,15 @@ export class Archive {
   }
 
   closest(away) {
-    let best, least = Infinity;
-    for (const row of this.choosable) {
-      const distance = away(row);
-      if (distance < least) [best, least] = [row, distance];
-    }
+    let best, least = Infinity, distance;
+    for (const row of this.choosable) if ((distance = away(row)) < least) [best, least] = [row, distance];
     return best;
   }
 
   move(event) {
-    const way = DIRECTIONS[event.key];
-    if (!way) return;
+    if (!(event.key in DIRECTIONS)) return;
     event.preventDefault();
-    const [dx, dy] = way, { x, y, row } = this;
+    const [dx, dy] = DIRECTIONS[event.key], { x, y, row } = this;
     this.choose(this.closest((other) => {
       const along = (x[other] - x[row]) * dx + (y[other] - y[row]) * dy;
       const across = Math.abs((x[other] - x[row]) * dy + (y[other] - y[row]) * dx);
@@ -146,9 +140,9 @@ export class Archive {
     }
     Object.assign(pen, { strokeStyle: "#fff", lineWidth: 1.5 * scale });
     for (const row of this.tried) {
-      pen.beginPath();
-      pen.arc(this.x[row] * width, this.y[row] * height, 4 * scale, 0, 7);
-      pen.stroke();
+      const ring = new Path2D();
+      ring.arc(this.x[row] * width, this.y[row] * height, 4 * scale, 0, 7);
+      pen.stroke(ring);
     }
   }
 }

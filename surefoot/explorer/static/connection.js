@@ -14,14 +14,18 @@ export const recorded = globalThis.surefootRecorded ?? null;
 
 export const connect = recorded ? playBack : talk;
 
-function talk(onMessage, onState) {
+function say(text, bad = false) {
+  Object.assign(document.querySelector("#status"), { textContent: text, className: bad ? "quiet bad" : "quiet" });
+}
+
+function talk(onMessage) {
   let socket, wait = 500;
   const open = () => {
     socket = new WebSocket(`ws://${location.host}${location.pathname}socket${location.search}`);
-    socket.onopen = () => { wait = 500; onState("connected"); };
+    socket.onopen = () => { wait = 500; say("Connected"); };
     socket.onmessage = (event) => onMessage(JSON.parse(event.data));
     socket.onclose = () => {
-      onState("lost");
+      say("The server does not answer. The page goes on once it is there again.", true);
       setTimeout(open, wait);
       wait = Math.min(2 * wait, 4000);
     };
@@ -30,15 +34,15 @@ function talk(onMessage, onState) {
   return (request) => socket.readyState === WebSocket.OPEN && socket.send(JSON.stringify(request));
 }
 
-function playBack(onMessage, onState) {
+function playBack(onMessage) {
   queueMicrotask(() => {
-    onState("recorded");
+    say("A recording, without a server");
     recorded.scenes.forEach(onMessage);
     onMessage(recorded.hello);
   });
   return (request) => {
     if (request.do === "stop") return;
-    const key = request.do === "walk" ? `walk ${request.row} ${request.damage}` : `recover ${request.damage}`;
+    const key = [request.do, request.row, request.damage].filter((part) => part !== undefined).join(" ");
     const answers = recorded.answers[key];
     if (!answers) onMessage({ type: "error", text: "This page holds no recording of that.", do: request.do });
     for (const answer of answers ?? []) {

@@ -1,21 +1,16 @@
 // The page: passes on what a visitor asks for, and shows what comes back.
 import { Archive, format } from "archive";
 import { connect, make, recorded } from "connection";
+import { Mission } from "mission";
 import { Recovery } from "recovery";
 import { View } from "view";
 
 const find = (text) => document.querySelector(text);
 const scenes = new Map(), views = [];
-let archive, recovery, hello, active, recovering = false;
-globalThis.surefoot = { views, get recovery() { return recovery; }, get archive() { return archive; } };
+let archive, recovery, mission, hello, active, recovering = false;
+globalThis.surefoot = { views, get recovery() { return recovery; }, get archive() { return archive; }, get mission() { return mission; } };
 
-const STATES = {
-  connected: "Connected", recorded: "A recording, without a server",
-  lost: "The server does not answer. The page goes on once it is there again.",
-};
-const ask = connect(receive, (state) => {
-  Object.assign(find("#status"), { textContent: STATES[state], className: state === "lost" ? "quiet bad" : "quiet" });
-});
+const ask = connect(receive);
 
 function receive(message) {
   const act = {
@@ -31,7 +26,7 @@ function receive(message) {
     recovered: () => recovery.end(message),
     stopped: () => message.do === "recover" && endRecovery("The recovery was stopped."),
     video: () => make("a", { href: `data:video/mp4;base64,${message.data}`, download: message.name }).click(),
-    error: () => fail(message),
+    error: () => { note(message.text, true); if (message.do === "recover") endRecovery(message.text); },
   }[message.type];
   act?.();
   if ("video" === (message.do ?? message.type)) views.forEach((view) => { view.film.disabled = false; });
@@ -44,11 +39,6 @@ function note(text, bad = false) {
   if (bad) setTimeout(() => line.remove(), 10000);
 }
 
-function fail({ text, do: what }) {
-  note(text, true);
-  if (what === "recover") endRecovery(text);
-}
-
 function endRecovery(text) {
   setRecovering(false);
   recovery?.stopped(text);
@@ -59,8 +49,7 @@ function greet(message) {
   if (recovering) endRecovery("The server was started again: press Recover to start over.");
   hello = message;
   if (again) return;
-  find("#title").textContent = hello.title;
-  find("#file").textContent = hello.file;
+  for (const name of ["title", "file"]) find(`#${name}`).textContent = hello[name];
   document.title = `${hello.title} – Surefoot explorer`;
   find("#notes").replaceChildren();
   hello.notes.forEach((text) => note(text));
@@ -72,8 +61,11 @@ function greet(message) {
   recovery = new Recovery({ archive, views, scenes, onImagined: imagine, onEnd: finish });
   if (!views[0].stage) note("This browser has no WebGL: the server draws the pictures instead, 12 a second.");
   fillForm();
-  show(archive.row);
-  requestAnimationFrame(frame);
+  if (hello.mission) {
+    mission = new Mission(hello.mission, views[0], archive, moment);
+    moment(0);
+  } else show(archive.row);
+  frame(0, 0);
 }
 
 function fillForm() {
@@ -111,12 +103,18 @@ function activate(view) {
   find("#views").classList.toggle("two", views.length > 1);
   find("#compare").ariaPressed = String(views.length > 1);
   for (const other of views) other.element.classList.toggle("active", other === view && views.length > 1);
-  if (view.row < archive.x.length && !recovering) archive.mark(view.row);
+  if (!recovering) archive.mark(view.row);
   find("#repair").disabled = find("#recover").disabled = !view.damage || recovering;
 }
 
+function free(view) {
+  const taken = recovering && view === views[0];
+  if (taken) note("A recovery is under way: stop it first, or compare in the second view.", true);
+  return !taken;
+}
+
 function show(row, view = active, broken = view.damage) {
-  if (recovering && view === views[0]) return note("A recovery is under way: stop it first, or compare in the second view.", true);
+  if (!free(view)) return;
   view.row = row;
   view.damage = broken;
   activate(view);
@@ -124,14 +122,20 @@ function show(row, view = active, broken = view.damage) {
 }
 
 function walk(message) {
-  const view = views[message.view];
-  if (!view) return;
-  const scene = scenes.get(message.damage), duration = message.survived * scene.step;
-  const how = message.diverged ? "The simulation blew up." : message.fell ? `It falls after ${duration.toFixed(1)} s.` : "It stays on its feet.";
-  view.load(scene, {
-    seconds: message.seconds, title: message.damage ? `With ${message.damage}` : "Healthy", subtitle: message.gait,
-    facts: `${format(message.distance)} m ahead, reward ${format(message.reward)}. ${how}`, command: message.command, duration,
-  });
+  const view = views[message.view], scene = scenes.get(message.damage);
+  if (!message.lane) return view?.load(scene, message);
+  view.damage = "";
+  activate(view);
+  view.load(scene, { ...message, onTime: (...now) => mission.show(...now) });
+  view.time = mission.from;
+}
+
+// Go to a moment of the mission, which is shown anew if something else is.
+function moment(time) {
+  const [view] = views;
+  [mission.from, mission.now] = [time, null];
+  if (view.recording?.lane) view.goTo(time);
+  else if (free(view)) ask({ do: "mission", pictures: !view.stage });
 }
 
 function film(view) {
@@ -140,7 +144,6 @@ function film(view) {
 }
 
 function damage(text) {
-  archive.tried = [];
   archive.setColors(null);
   show(active.row, active, text);
 }
@@ -169,10 +172,7 @@ function imagine(scene, recording) {
   view.load(scene, recording);
 }
 
-let before = 0;
-function frame(now) {
-  const seconds = Math.min(0.25, (now - before) / 1000);
-  before = now;
-  for (const view of views) view.tick(seconds);
-  requestAnimationFrame(frame);
+function frame(now, before) {
+  for (const view of views) view.tick(Math.min(0.25, (now - before) / 1000));
+  requestAnimationFrame((later) => frame(later, now));
 }

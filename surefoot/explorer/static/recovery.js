@@ -12,14 +12,12 @@ export class Recovery {
   }
 
   start({ command, damage }) {
-    this.waiting = [];
-    this.record = { damage, trials: [] };
+    [this.record, this.archive.tried, this.waiting] = [{ damage, trials: [] }, [], []];
     this.showing = this.skipping = this.result = false;
     find("#recovery").hidden = find("#skip").hidden = false;
     find("#again").textContent = command;
     find("#verdict").textContent = "Trying the gait that the robot walked with…";
     for (const id of ["#trials", "#causes"]) find(id).replaceChildren();
-    this.archive.tried = [];
   }
 
   expected(map) {
@@ -50,49 +48,30 @@ export class Recovery {
     if (!trial) return this.result && this.conclude();
     this.list(trial);
     this.expected(trial.map);
-    if (trial.row < this.archive.x.length) {
-      this.archive.tried.push(trial.row);
-      this.archive.mark(trial.row);
-    }
+    this.archive.tried.push(trial.row);
+    this.archive.mark(trial.row);
     this.diagnose(trial);
-    if (this.skipping && (this.waiting.length || this.result)) { this.next(); return; }
-    this.watch(trial, () => this.next());
+    if (this.skipping && (this.waiting.length || this.result)) this.next();
+    else this.watch(trial, () => this.next());
   }
 
-  watch(trial, onEnd) {
-    const [view] = this.views, { imagined } = trial;
-    view.load(this.scenes.get(trial.walk.damage), {
-      ...trial.walk, onEnd, title: `Trial ${trial.number}`, facts: this.outcome(trial),
-      subtitle: `gait ${this.name(trial)} with ${trial.walk.damage}`,
-    });
+  watch({ walk, imagined }, onEnd) {
+    const [view] = this.views;
+    view.load(this.scenes.get(walk.damage), { ...walk, onEnd });
     if (onEnd) view.speed.value = "2";
-    if (!imagined) return;
-    const gait = imagined.row < this.archive.x.length ? this.archive.name(imagined.row) : `row ${imagined.row}`;
-    this.onImagined(this.scenes.get(imagined.damage), {
-      ...imagined, title: "Imagined", subtitle: `gait ${gait} with ${imagined.damage || "nothing wrong"}`,
-      facts: `The gait now expected to be best, ${format(imagined.expected)}, simulated with the likeliest cause.`,
-    });
-  }
-
-  name({ row, cell, refined, specialist }) {
-    if (refined) return `refined from ${cell.join(",")}`;
-    return specialist ? `row ${row}` : cell.join(",");
-  }
-
-  outcome(trial) {
-    return `Predicted ${format(trial.predicted)}, measured ${format(trial.measured)}. It got ${format(trial.distance)} m ahead${trial.fell ? ", and fell" : ""}.`;
+    if (imagined) this.onImagined(this.scenes.get(imagined.damage), imagined);
   }
 
   list(trial) {
     const again = make("button", { type: "button", ariaLabel: `Watch trial ${trial.number} again` }, trial.number);
     const outcome = trial.fell ? "fell" : trial.confirms ? "confirmation" : "walked";
-    const cells = [again, this.name(trial), format(trial.predicted), format(trial.measured), outcome];
+    const cells = [again, trial.gait, format(trial.predicted), format(trial.measured), outcome];
     const line = make("tr", {}, ...cells.map((content) => make("td", {}, content)));
     again.onclick = () => { this.mark(line); this.watch(trial, null); };
     if (trial.fell) line.lastChild.className = "bad";
     find("#trials").append(line);
     this.mark(line);
-    find("#verdict").textContent = `Trial ${trial.number}. ${this.outcome(trial)}`;
+    find("#verdict").textContent = `Trial ${trial.number}. ${trial.walk.facts}`;
   }
 
   mark(line) {
@@ -100,18 +79,14 @@ export class Recovery {
   }
 
   diagnose(trial) {
-    const causes = Object.entries(trial.diagnosis).slice(0, 4).map(([cause, share]) => {
-      const percent = `${Math.round(100 * share)}%`;
-      return make("div", {}, make("span", {}, cause), make("i", { style: `width: ${percent}` }), make("span", {}, percent));
-    });
+    const causes = Object.entries(trial.diagnosis).slice(0, 4).map(([cause, share]) => [cause, `${Math.round(100 * share)}%`])
+      .map(([cause, percent]) => make("div", {}, make("span", {}, cause), make("i", { style: `width: ${percent}` }), make("span", {}, percent)));
     if (causes.length) causes.unshift(make("p", { className: "quiet" }, `What is probably wrong, after trial ${trial.number}. ${trial.thought}`));
     find("#causes").replaceChildren(...causes);
   }
 
   conclude() {
-    const { verdict, effort } = this.result;
-    find("#thinking").hidden = find("#skip").hidden = true;
-    find("#verdict").textContent = `After ${effort}: ${verdict}.`;
+    this.stopped(`After ${this.result.effort}: ${this.result.verdict}.`);
     this.views[0].speed.value = "1";
     this.record.result = this.result;
     this.result = false;
@@ -120,14 +95,12 @@ export class Recovery {
 
   skip() {
     this.skipping = true;
-    const [view] = this.views;
-    view.onEnd = null;
+    this.views[0].onEnd = null;
     if (this.showing) this.next();
   }
 
   stopped(text) {
-    this.waiting = [];
-    this.showing = false;
+    [this.waiting, this.showing] = [[], false];
     find("#thinking").hidden = find("#skip").hidden = true;
     find("#verdict").textContent = text;
   }

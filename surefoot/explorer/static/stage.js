@@ -8,7 +8,6 @@ const SHADOW = new THREE.Matrix4().set(1, 0, 0.4, 0, 0, 1, -0.25, 0, 0, 0, 0, 0.
 // without a graphics card smooth edges would take half of the time
 const probe = document.createElement("canvas").getContext("webgl2"), asked = probe?.getExtension("WEBGL_debug_renderer_info");
 const smooth = !/swiftshader|llvmpipe|basic render/i.test(asked && probe.getParameter(asked.UNMASKED_RENDERER_WEBGL));
-const DAMAGED = new THREE.Color("#d55e00");
 const color = (name) => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
 const turn = (object, [w, x, y, z]) => object.quaternion.set(x, y, z, w);
 
@@ -45,14 +44,12 @@ export class Stage {
     const shade = new THREE.Group(), flat = new THREE.MeshBasicMaterial({ color: color("--shadow") });
     shade.matrix.copy(SHADOW);
     shade.matrixAutoUpdate = false;
-    [this.bodies, this.shades] = [this.world, shade].map((parent) => Array.from({ length: about.bodies }, () => {
-      const group = new THREE.Group();
-      parent.add(group);
-      return group;
-    }));
+    const groups = () => Array.from({ length: about.bodies }, () => new THREE.Group());
+    [this.bodies, this.shades] = [this.world, shade].map((parent) => parent.add(...groups()).children.slice());
     [this.floor, this.meshes] = [null, []];
     let level = true;
     for (const geom of about.geoms) {
+      if (geom.kind === "hfield") level = false;
       if (geom.kind === "plane") { level = Math.abs(geom.quat[0]) > 0.9999; this.addFloor(geom); continue; }
       const mesh = new THREE.Mesh(this.shape(geom), this.material(geom));
       mesh.position.set(...geom.pos);
@@ -61,11 +58,7 @@ export class Stage {
       mesh.userData.leg = geom.leg;
       this.bodies[geom.body].add(mesh);
       this.meshes.push(mesh);
-      if (geom.kind !== "hfield" && geom.body > 0 && geom.rgba[3] > 0.5) {
-        const shadow = mesh.clone();
-        shadow.material = flat;
-        this.shades[geom.body].add(shadow);
-      } else if (geom.kind === "hfield") level = false;
+      if (geom.body > 0 && geom.rgba[3] > 0.5) this.shades[geom.body].add(Object.assign(mesh.clone(), { material: flat }));
     }
     if (level) this.world.add(shade);
     this.scene.add(this.world);
@@ -79,14 +72,13 @@ export class Stage {
     this.dirty = true;
   }
 
-  shape({ kind, size: [a, b, c], data }) {
+  shape({ kind, size: [a, b, c], mesh }) {
     if (kind === "box") return new THREE.BoxGeometry(2 * a, 2 * b, 2 * c);
     if (kind === "capsule") return new THREE.CapsuleGeometry(a, 2 * b, 5, 14).rotateX(Math.PI / 2);
     if (kind === "cylinder") return new THREE.CylinderGeometry(a, a, 2 * b, 20).rotateX(Math.PI / 2);
-    if (kind === "mesh" || kind === "hfield") {
-      const { vertices, faces } = this.about.meshes[`${kind} ${data}`];
-      const geometry = new THREE.BufferGeometry();
-      geometry.setAttribute("position", new THREE.BufferAttribute(decode(vertices), 3));
+    if (mesh) {
+      const { vertices, faces } = this.about.meshes[mesh];
+      const geometry = new THREE.BufferGeometry().setAttribute("position", new THREE.BufferAttribute(decode(vertices), 3));
       geometry.setIndex(new THREE.BufferAttribute(decode(faces, Uint32Array), 1));
       geometry.computeVertexNormals();
       return geometry;
@@ -94,10 +86,9 @@ export class Stage {
     return new THREE.SphereGeometry(kind === "ellipsoid" ? 1 : a, 20, 14);
   }
 
-  material({ kind, rgba: [r, g, b, a], leg }) {
+  material({ mesh, rgba: [r, g, b, a] }) {
     const paint = new THREE.Color().setRGB(r, g, b, THREE.SRGBColorSpace);
-    if (leg && this.about.damage.includes(leg)) paint.lerp(DAMAGED, 0.6);
-    return new THREE.MeshLambertMaterial({ color: paint, opacity: a, transparent: a < 1, flatShading: kind === "mesh" || kind === "hfield" });
+    return new THREE.MeshLambertMaterial({ color: paint, opacity: a, transparent: a < 1, flatShading: Boolean(mesh) });
   }
 
   addFloor(geom) {
@@ -164,11 +155,12 @@ export class Stage {
     this.dirty = true;
   }
 
-  draw() {
+  draw(seconds) {
     if (!this.dirty || !this.world) return false;
     this.controls.update();
     this.renderer.render(this.scene, this.camera);
     this.dirty = false;
+    this.slowDown(seconds);
     return true;
   }
 }

@@ -3,15 +3,8 @@ import { decode, make } from "connection";
 import { format } from "archive";
 import { Stage } from "stage";
 
-// A drawing as wide as there is room: `width` units, one unit high, with a line through it.
-function draw(width, kind, line) {
-  const [drawing, drawn] = ["svg", kind].map((name) => document.createElementNS("http://www.w3.org/2000/svg", name));
-  drawing.setAttribute("viewBox", `0 0 ${width} 1`);
-  drawing.setAttribute("preserveAspectRatio", "none");
-  for (const [name, value] of Object.entries(line)) drawn.setAttribute(name, value);
-  drawing.append(drawn);
-  return drawing;
-}
+// A drawing as wide as there is room: `width` units, one unit high.
+const draw = (width, line) => `<svg viewBox="0 0 ${width} 1" preserveAspectRatio="none">${line}</svg>`;
 
 export class View {
   constructor(index, { onLeg, onActive, onFilm }) {
@@ -23,7 +16,7 @@ export class View {
     this.texts = ["figcaption b", "figcaption span", ".facts", "code"].map(find);
     for (const touched of ["pointerdown", "focusin"]) this.element.addEventListener(touched, () => onActive(this));
     this.play.onclick = () => this.setPlaying(!this.playing);
-    this.slider.oninput = () => { this.setPlaying(false); this.time = Number(this.slider.value); this.show(); };
+    this.slider.oninput = () => { this.setPlaying(false); this.goTo(Number(this.slider.value)); };
     this.film.hidden = !onFilm;
     this.film.onclick = () => onFilm(this);
     try {
@@ -36,10 +29,11 @@ export class View {
     [this.recording, this.time, this.frames] = [null, 0, 0];
   }
 
-  load(scene, { seconds = scene.step, title, subtitle = "", facts = "", command = "", parts = [], onEnd = null, duration = 0 }) {
-    this.recording = { scene, seconds, rows: 0, poses: new Float32Array(), touching: [], rewards: [], pictures: new Map(), duration };
+  load(scene, { title, subtitle, facts, command = "", parts = [], onEnd = null, ...more }) {
+    this.recording = { scene, rows: 0, poses: new Float32Array(), touching: [], rewards: [], pictures: new Map(), duration: 0, curve: "reward so far", ...more };
+    this.output.title = `Time, and ${this.recording.curve}`;
     [title, subtitle, facts, command].forEach((text, i) => { this.texts[i].textContent = text; });
-    [this.time, this.onEnd] = [0, onEnd];
+    [this.time, this.onEnd, this.film.disabled] = [0, onEnd, Boolean(more.lane)];
     this.stage?.setRobot(scene);
     parts.forEach((part) => this.add(part));
     this.setPlaying(true);
@@ -48,10 +42,9 @@ export class View {
   add(part) {
     const kept = this.recording;
     if (!kept || part.start !== kept.rows) return;
-    const more = decode(part.poses), joined = new Float32Array(kept.poses.length + more.length);
-    joined.set(kept.poses);
-    joined.set(more, kept.poses.length);
-    kept.poses = joined;
+    const more = decode(part.poses), { poses } = kept;
+    kept.poses = new Float32Array(poses.length + more.length);
+    [[poses, 0], [more, poses.length]].forEach((placed) => kept.poses.set(...placed));
     kept.touching.push(...decode(part.touching, Uint8Array));
     kept.rewards.push(...decode(part.rewards));
     kept.rows += part.rows;
@@ -65,25 +58,28 @@ export class View {
 
   setPlaying(on) {
     this.playing = on;
-    this.play.textContent = on ? "❚❚" : "▶";
-    this.play.ariaLabel = on ? "Pause" : "Play";
+    Object.assign(this.play, { textContent: on ? "❚❚" : "▶", ariaLabel: on ? "Pause" : "Play" });
   }
+
+  goTo(time) {
+    this.time = time;
+    this.show();
+  }
+
+  tell(words) { this.texts[2].textContent = words; }
 
   tick(seconds) {
     if (this.playing && this.recording?.rows) {
-      this.time += seconds * Number(this.speed.value);
-      if (this.time > this.end && this.end >= this.recording.duration - this.recording.seconds) {
-        const over = this.onEnd;
+      const complete = this.end >= this.recording.duration - this.recording.seconds;
+      if (complete || this.time < this.end) this.time += seconds * Number(this.speed.value);
+      if (complete && this.time > this.end) {
+        const over = this.onEnd ?? (() => { this.time = 0; });
         this.onEnd = null;
-        if (over) over();
-        else this.time = 0;
+        over();
       }
-      this.time = Math.min(this.time, this.end);
       this.show();
     }
-    if (!this.stage?.draw()) return;
-    this.frames += 1;
-    this.stage.slowDown(seconds);
+    if (this.stage?.draw(seconds)) this.frames += 1;
   }
 
   show() {
@@ -96,6 +92,8 @@ export class View {
     this.slider.value = this.time;
     this.output.textContent = `${this.time.toFixed(1)} s, ${format(kept.rewards[row])}`;
     this.timeline.style.setProperty("--share", this.time / this.total);
+    const torso = 7 * (row * kept.scene.bodies + kept.scene.torso);
+    kept.onTime?.(this.time, kept.poses.subarray(torso, torso + 7));
   }
 
   showPicture(row) {
@@ -106,7 +104,7 @@ export class View {
   }
 
   drawTimeline() {
-    const { scene, rows, touching, rewards, seconds, duration } = this.recording, count = scene.feet.length;
+    const { scene, rows, touching, rewards, seconds, duration, curve, lane } = this.recording, count = scene.feet.length;
     this.total = Math.max(duration, rows * seconds);
     const width = this.total / seconds, lines = scene.feet.map((name, foot) => {
       let path = "", down = 0;
@@ -115,11 +113,13 @@ export class View {
         if (touches !== down) path += touches ? `M${row} .5` : `H${row}`;
         down = touches;
       }
-      return [name.replaceAll("_", " ").replace(/ foot$/, ""), draw(width, "path", { d: path, stroke: `rgb(${scene.colors[foot].join(",")})` })];
+      return [name.replaceAll("_", " ").replace(/ foot$/, ""), draw(width, `<path d="${path}" stroke="rgb(${scene.colors[foot]})"/>`)];
     });
     const low = Math.min(0, ...rewards), high = Math.max(1e-9, ...rewards);
     const points = rewards.map((value, row) => `${row},${0.96 - 0.92 * (value - low) / (high - low)}`).join(" ");
-    lines.push([`reward so far, up to ${format(high)}`, draw(width, "polyline", { points })]);
-    this.timeline.replaceChildren(...lines.flatMap(([name, drawing]) => [make("span", {}, name), drawing]), make("i"));
+    lines.push([`${curve}, up to ${format(high)}`, draw(width, `<polyline points="${points}"/>`)]);
+    if (lane) lines.unshift(["what it does", lane]);
+    const parse = (drawing) => make("p", { innerHTML: drawing }).firstChild;
+    this.timeline.replaceChildren(...lines.flatMap(([name, drawing]) => [make("span", {}, name), parse(drawing)]), make("i"));
   }
 }

@@ -144,7 +144,7 @@ def test_a_scene_has_what_is_seen_of_a_robot(explorer: Explorer) -> None:
     assert legs == {None, *explorer.repertoire.robot.description.legs}
     assert {geom["leg"] for geom in lame["geoms"]} == legs - {"left_front"}
     assert sum(geom["kind"] == "plane" for geom in whole["geoms"]) == 1
-    assert "torso" not in {geom["data"] for geom in whole["geoms"]}
+    assert {geom["mesh"] for geom in whole["geoms"]} == {None, *whole["meshes"]}
     model = explorer.repertoire.robot.model
     hidden = int((model.geom_group > 2).sum())
     assert len(whole["geoms"]) == model.ngeom - hidden
@@ -232,7 +232,8 @@ def talk(explorer: Explorer, *texts: str, until: str = "", count: int = 1) -> li
         ("", "a message must be a JSON object"),
         ("[" * 1999, "a message must be a JSON object"),
         ("x" * 2001, "at most 2000 characters"),
-        ('{"do": "upload"}', "do: walk, video, recover or stop"),
+        ('{"do": "upload"}', "do: walk, mission, video, recover, stop"),
+        ('{"do": "mission"}', "start surefoot explore with --mission LOG"),
         ('{"do": "walk", "row": "1"}', "row of a message must be a int"),
         ('{"do": "walk", "row": true}', "row of a message must be a int"),
         ('{"do": "walk", "row": -1}', "its row a number of a gait"),

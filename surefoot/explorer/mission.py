@@ -1,0 +1,173 @@
+"""`MissionLog`: what the page is told of a mission that was walked: its events, its path, and every pose."""
+
+from collections.abc import Callable
+from contextlib import ExitStack
+from functools import cache
+from itertools import accumulate
+from pathlib import Path
+from shlex import quote
+from typing import Any
+
+import mujoco
+import numpy as np
+
+from adapt.mission.events import read_log
+from adapt.mission.poses import Poses, read_poses
+from repertoire.repertoire import Repertoire
+from repertoire.storage.repertoires import fingerprint
+from robots.errors import InvalidFileError
+from robots.robot import Robot
+from surefoot.explorer.mission_drawing import begin, draw_lane, draw_map
+from surefoot.explorer.recording import FRAME_SECONDS, Parts, body_poses, open_camera, posed_data
+from surefoot.explorer.scene import describe_scene
+
+Message = dict[str, Any]
+SCENE = "a mission"  # what its scene is called, among those that are called by a damage
+_MOST_ROWS = 10_000  # poses that are shown; of longer missions fewer a second
+_PART = 200  # poses that are handed on at once
+_AWAY = (0, 0, -1e4, 1, 0, 0, 0)  # pose of bodies that are not there
+
+
+class MissionLog:
+    """A mission's log, and the robots in it: the whole one, and what it became when something broke.
+
+    All of them are one scene for the page. At each moment the bodies of one of them stand where the robot
+    was, and those of the others are far below the floor.
+
+    Args:
+        log: file that `surefoot mission --log` wrote.
+        repertoire: that it was walked with.
+        source: of the repertoire, as the user named it.
+        damaged: gives the robot with a damage.
+
+    Raises:
+        InvalidFileError: the file is no such log, or the mission was walked with another repertoire.
+    """
+
+    def __init__(
+        self, log: Path, repertoire: Repertoire, source: str, damaged: Callable[[str], Robot]
+    ) -> None:
+        self._about, self._events = read_log(log)
+        if self._about.get("repertoire") != fingerprint(repertoire):
+            raise InvalidFileError(f"the mission of {log} was walked with another repertoire than {source}")
+        self._poses = read_poses(log)
+        self._robots = {poses.damage: damaged(poses.damage) for poses in self._poses}
+        feet = len(repertoire.robot.description.feet)
+        for poses in self._poses:
+            sizes = (poses.positions.shape[1], poses.touching.shape[1])
+            if sizes != (self._robots[poses.damage].model.nq, feet):
+                raise InvalidFileError(f"{log} holds poses of another robot than {source} is for")
+        self._source = source
+        try:
+            self._told = self._tell()
+        except (KeyError, TypeError, ValueError, IndexError) as error:
+            raise InvalidFileError(f"{log} is no log of a mission, or not a whole one") from error
+        counts = [robot.model.nbody for robot in self._robots.values()]
+        *firsts, self._torso = accumulate(counts, initial=0)
+        self._firsts = dict(zip(self._robots, firsts, strict=True))
+        times = np.concatenate([poses.times for poses in self._poses]).astype(float)
+        every = -(-len(times) // _MOST_ROWS)
+        self._spacing = every * float(np.median(np.diff(times))) if len(times) > 1 else 1.0
+        self._moments = [(poses, row) for poses in self._poses for row in range(len(poses.times))][::every]
+
+    def about(self) -> Message:
+        """What the page needs first: what happened when, a picture of the path, and the command."""
+        return self._told
+
+    def scene(self) -> Message:
+        """All robots of the mission as one, see `describe_scene`; its last body is where the torso is."""
+        scenes = {damage: describe_scene(robot, damage) for damage, robot in self._robots.items()}
+        meshes: dict[str, Any] = {}
+        geoms = []
+        for number, (damage, scene) in enumerate(scenes.items()):
+            names = {}
+            for name, mesh in scene["meshes"].items():
+                names[name] = next((known for known in meshes if meshes[known] == mesh), f"{name}.{number}")
+                meshes[names[name]] = mesh
+            for geom in scene["geoms"]:
+                if geom["body"] or not number:  # the floor is always the same
+                    body, mesh = self._firsts[damage] + geom["body"], names.get(geom["mesh"])
+                    geoms.append({**geom, "body": body, "mesh": mesh})
+        whole = next(iter(scenes.values()))
+        parts = {"geoms": geoms, "meshes": meshes, "bodies": self._torso + 1, "torso": self._torso}
+        return {**whole, **parts, "damage": SCENE}
+
+    def walk(self) -> Message:
+        """What the view says besides the poses."""
+        duration = len(self._moments) * self._spacing
+        return {
+            "damage": SCENE,
+            "title": "Mission",
+            "subtitle": "",
+            "facts": "",
+            "command": "",
+            "seconds": self._spacing,
+            "duration": duration,
+            "curve": "distance to the goal" if self._about["goals"] else "distance from the start",
+            "lane": draw_lane(self._events, duration),
+        }
+
+    def replay(
+        self, *, pictures: bool, on_part: Callable[[Message], None], cancelled: Callable[[], bool]
+    ) -> None:
+        """Hand on all poses, see `Parts`; the curve is how far it is to the next goal, or from the start."""
+        parts, between = Parts(on_part, cancelled, later=_PART), max(1, round(FRAME_SECONDS / self._spacing))
+        every_body = self._every_body()
+        curve = self._distances(every_body[:, self._torso, :2])
+        with ExitStack() as cameras:
+            draw = cache(lambda damage: cameras.enter_context(open_camera(self._robots[damage].model)))
+            for number, (poses, row) in enumerate(self._moments):
+                picture = None
+                if pictures and number % between == 0:
+                    picture = draw(poses.damage).frame(self._posed(poses, row))
+                parts.add(every_body[number], poses.touching[row], curve[number], picture)
+        parts.flush()
+
+    def _posed(self, poses: Poses, row: int) -> mujoco.MjData:
+        """The robot as it was, as data of its model."""
+        model = self._robots[poses.damage].model
+        return posed_data(model, poses.positions[row], mujoco.MjData(model))
+
+    def _every_body(self) -> np.ndarray:
+        """Poses of all bodies of all robots, and of the torso, (t, bodies, 7)."""
+        found = np.tile(np.array(_AWAY, np.float32), (len(self._moments), self._torso + 1, 1))
+        for number, (poses, row) in enumerate(self._moments):
+            robot, first = self._robots[poses.damage], self._firsts[poses.damage]
+            here = slice(first, first + robot.model.nbody)
+            found[number, here] = body_poses(self._posed(poses, row))
+            found[number, self._torso] = found[number, here][robot.model.body(robot.description.torso).id]
+            if number and self._moments[number - 1][0].damage != poses.damage:
+                found[number - 1, here] = found[number, here]  # or else it would fly in from far below
+        return found
+
+    def _distances(self, places: np.ndarray) -> np.ndarray:
+        """How far each place, (t, 2), is from the goal that was next then, or from the start (t,) [m]."""
+        goals = np.array(self._about["goals"], float).reshape(-1, 2)
+        times = self._spacing * np.arange(len(places))
+        reached = np.searchsorted([event.time for event in self._events if event.kind == "goal"], times)
+        nextgoal = goals[np.minimum(reached, len(goals) - 1)] if len(goals) else np.zeros(2)
+        return np.linalg.norm(places - nextgoal, axis=1)
+
+    def _tell(self) -> Message:
+        goals, within = self._about["goals"], self._about["within"]
+        return {
+            "map": draw_map(self._events, goals, within),
+            "events": [
+                {"time": begin(one), "kind": one.kind, "words": one.words, "row": one.facts.get("row")}
+                for one in sorted(self._events, key=begin)
+            ],
+            "command": self._command(),
+        }
+
+    def _command(self) -> str:
+        """The command that repeats the mission."""
+        about = self._about
+        numbers = ("seconds", "within", "think_episodes", "refine", "cores", "seed")
+        given = [
+            *(("goal", f"{x:g},{y:g}") for x, y in about["goals"]),
+            *(("break", change) for change in about["changes"]),
+            *((name.replace("_", "-"), f"{about[name]:g}") for name in numbers),
+            *([("selector", about["selector"])] if about["selector"] else []),
+        ]
+        options = (f"--{name} {quote(text)}" for name, text in given)
+        return " ".join([f"surefoot mission {quote(self._source)}", *options])

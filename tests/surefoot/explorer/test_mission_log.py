@@ -1,0 +1,154 @@
+"""A mission's log is played back: what the page shows is where the robot was."""
+
+import json
+import shlex
+import threading
+from dataclasses import replace
+from pathlib import Path
+
+import mujoco
+import numpy as np
+import pytest
+from click.testing import CliRunner
+
+import surefoot
+from adapt.mission.poses import read_poses
+from adapt.mission.world import World
+from repertoire.storage.repertoires import write_repertoire
+from robots.errors import InvalidFileError
+from surefoot.commands.mission import mission
+from surefoot.explorer.answers import Answers
+from surefoot.explorer.explorer import Choice, Explorer
+from surefoot.explorer.export import export_page
+from surefoot.explorer.mission import SCENE
+from tests.surefoot.explorer.test_explorer import numbers
+
+CHANGES = ["left_front:lost@1", "repaired@2"]
+ASKED = {"goals": [(0.4, 0.0), (2.0, 0.0)], "changes": CHANGES, "seconds": 4.0}
+THINKING = {"episodes": 10, "refinement": 0}
+
+
+@pytest.fixture(scope="module")
+def file(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A repertoire with some good gaits of the Hexapod, and next to it a mission's log and pages' files."""
+    whole = surefoot.load("hexapod")
+    rows = np.sort(np.argsort(-whole.elites.objectives)[:40])
+    path = tmp_path_factory.mktemp("mission") / "few.h5"
+    few = replace(whole, elites=whole.elites.take(rows), specialists=None, spread=None)
+    write_repertoire(path, few)
+    command = [str(path), "--goal", "0.4,0", "--goal", "2,0", "--seconds", "4", "--think-episodes", "10"]
+    breaks = [word for change in CHANGES for word in ("--break", change)]
+    log = str(path.with_name("log.jsonl"))
+    done = CliRunner().invoke(mission, [*command, *breaks, "--refine", "0", "--log", log])
+    assert done.exit_code == 0, done.output
+    return path
+
+
+@pytest.fixture(scope="module")
+def explorer(file: Path) -> Explorer:
+    return Explorer(Choice(file, str(file), trials=2, selector="map-bo", mission=file.with_name("log.jsonl")))
+
+
+@pytest.fixture(scope="module")
+def played(explorer: Explorer) -> list[dict]:
+    messages: list[dict] = []
+    Answers(explorer, messages.append).mission({"pictures": False}, threading.Event())
+    return messages
+
+
+def test_the_page_shows_where_all_bodies_were(file: Path, played: list[dict]) -> None:
+    seen: list[tuple[str, np.ndarray, np.ndarray]] = []
+
+    def note(world: World) -> None:
+        if world.steps % 2 == 0:
+            data = world.posed_data()
+            posed = mujoco.MjData(world.robot.model)
+            posed.qpos[:] = data.qpos.astype(np.float32)  # as the log has them
+            mujoco.mj_kinematics(world.robot.model, posed)
+            seen.append((world.damage, posed.xpos.copy(), world.touching.copy()))
+
+    for _ in surefoot.Mission(file, **ASKED, **THINKING, on_step=note):
+        pass
+    scene, walk, *parts, end = played
+    assert (scene["type"], scene["damage"], end["type"]) == ("scene", SCENE, "walked")
+    rows = sum(part["rows"] for part in parts)
+    poses = np.concatenate([numbers(part["poses"]) for part in parts]).reshape(rows, scene["bodies"], 7)
+    touching = np.concatenate([numbers(part["touching"], "u1") for part in parts]).reshape(rows, -1)
+    assert walk["duration"] == pytest.approx(rows * walk["seconds"])
+    assert len(seen) == rows > 50
+    firsts = {"healthy": 0, "left_front:lost": surefoot.load("hexapod").robot.model.nbody}
+    assert {damage for damage, _, _ in seen} == firsts.keys()
+    for row, (damage, places, feet) in enumerate(seen):
+        here = slice(firsts[damage], firsts[damage] + len(places))
+        np.testing.assert_array_equal(poses[row, here, :3], places.astype(np.float32))
+        np.testing.assert_array_equal(touching[row], feet)
+        others = np.delete(poses[row], np.r_[here, scene["torso"]], axis=0)
+        changes = row + 1 < rows and seen[row + 1][0] != damage  # then the next robot is there already
+        assert (others[:, 2] == -1e4).all() != changes
+
+
+def test_all_robots_of_a_mission_are_one_scene(explorer: Explorer, played: list[dict]) -> None:
+    scene = played[0]
+    whole, lame = (explorer.robot(damage).model for damage in ("", "left_front:lost"))
+    assert scene["bodies"] == whole.nbody + lame.nbody + 1 == scene["torso"] + 1
+    assert sum(geom["kind"] == "plane" for geom in scene["geoms"]) == 1
+    assert {geom["mesh"] for geom in scene["geoms"]} == {None, *scene["meshes"]}
+    assert len(scene["meshes"]) == whole.nmesh  # the same mesh is sent once
+    last = [geom for geom in scene["geoms"] if geom["body"] >= whole.nbody]
+    assert "left_front" not in {geom["leg"] for geom in last}
+
+
+def test_the_page_tells_what_happened_in_its_order(explorer: Explorer, played: list[dict]) -> None:
+    about = explorer.hello()["mission"]
+    times = [event["time"] for event in about["events"]]
+    assert times == sorted(times)
+    change = next(event for event in about["events"] if event["kind"] == "change")
+    assert (change["time"], change["words"][:15]) == (1.0, "left_front:lost")
+    assert about["map"].count('data-time="1.000"') >= 1
+    assert played[1]["curve"] == "distance to the goal"
+    options = shlex.split(about["command"])
+    assert options[:2] == ["surefoot", "mission"]
+    assert [options[i + 1] for i, word in enumerate(options) if word == "--break"] == CHANGES
+    assert options[options.index("--think-episodes") + 1] == "10"
+
+
+def test_an_exported_page_holds_the_mission(explorer: Explorer, tmp_path: Path) -> None:
+    export_page(explorer, tmp_path / "page.html")
+    assert (tmp_path / "page.html").stat().st_size < 5_000_000
+
+
+@pytest.mark.parametrize(
+    ("edit", "sentence"),
+    [
+        (lambda lines: ["x"], "no log of a mission"),
+        (lambda lines: lines[:1], "no poses of the robot"),
+        (lambda lines: [lines[0].replace('"repertoire": "', '"repertoire": "0')], "another repertoire"),
+        (lambda lines: [line for line in lines if '"poses"' not in line], "no poses of the robot"),
+        (
+            lambda lines: [line.replace('"times": "', '"times": "AAAA') for line in lines],
+            "poses that are damaged",
+        ),
+        (lambda lines: [line.replace("left_front:lost", "healthy") for line in lines], "of another robot"),
+        (
+            lambda lines: [line.replace('"damage": "healthy"', '"damage": "tail:lost"') for line in lines],
+            "tail",
+        ),
+        (lambda lines: [*lines[:-1], lines[-1][:9]], "not a whole one"),
+        (lambda lines: [line.replace('"goals"', '"gaols"') for line in lines], "no log of a mission"),
+        (
+            lambda lines: [line.replace('"path": [[', '"path": [["x", "x", ') for line in lines],
+            "no log of a mission",
+        ),
+    ],
+)
+def test_a_bad_log_is_refused_in_a_sentence(file: Path, tmp_path: Path, refused, edit, sentence: str) -> None:
+    bad = tmp_path / "bad.jsonl"
+    bad.write_text("\n".join(edit(file.with_name("log.jsonl").read_text().splitlines())))
+    refused([([file, "--mission", bad, "--export", tmp_path / "page.html"], sentence)], "explore")
+
+
+def test_poses_that_no_log_can_hold(tmp_path: Path) -> None:
+    bad = tmp_path / "bad.jsonl"
+    bad.write_text(json.dumps({"kind": "poses", "damage": "healthy", "times": "AACAfw==", "positions": ""}))
+    with pytest.raises(InvalidFileError, match="damaged"):
+        read_poses(bad)
