@@ -115,6 +115,7 @@ class Periodic(Controller):
         samples: control steps in a period.
         alike: the signals of each leg with which a search starts alike, and by what share of the period they
             come earlier than they are drawn.
+        mirrored: signals of these that start reversed.
     """
 
     observation_dim: int
@@ -122,6 +123,7 @@ class Periodic(Controller):
     signs: tuple[int, ...]
     samples: int
     alike: tuple[tuple[float, tuple[int, ...]], ...] = ()
+    mirrored: tuple[int, ...] = ()
 
     sigma0 = 0.15
     closed_loop = False
@@ -150,9 +152,13 @@ class Periodic(Controller):
     def initial(self, rng: np.random.Generator) -> np.ndarray:
         """Uniform in [0, 1], (p,) float32; legs that start alike have the signals of the first of them."""
         signals = rng.uniform(0, 1, (self.parameter_count // _PER_SIGNAL, _PER_SIGNAL)).astype(np.float32)
+        first = signals[list(self.alike[0][1])].copy() if self.alike else signals
         for phase, own in self.alike:
-            signals[list(own)] = signals[list(self.alike[0][1])]
+            signals[list(own)] = first
             signals[list(own), 1] += phase
+        turned = list(self.mirrored)  # a signal is -1 where it was 1: it begins a duty later
+        signals[turned, 1] -= signals[turned, 2]
+        signals[turned, 2] = 1 - signals[turned, 2]
         return signals.reshape(-1)
 
     def arguments(self) -> tuple[np.ndarray, np.ndarray]:
@@ -357,6 +363,8 @@ class PeriodicDescription(ControllerDescription):
         opposite: joints that play another joint's signal with the opposite sign, and which joint that is.
         phases: legs with which a search starts alike, the signals of each shifted ahead by this share of the
             period, as in a trot. None by default: every signal is drawn on its own.
+        mirrored: joints of these legs whose signals start reversed, since their axes point the other way than
+            those of the first leg.
         reflexes: how the gait reacts to errors of its attitude; None for open-loop gaits.
     """
 
@@ -364,6 +372,7 @@ class PeriodicDescription(ControllerDescription):
     period: Positive
     opposite: Mapping[str, str] = Field(default={})
     phases: Mapping[str, Annotated[float, Field(ge=0, le=1)]] = Field(default={})
+    mirrored: tuple[str, ...] = ()
     reflexes: Reflexes | None = None
 
     def build(
@@ -388,6 +397,7 @@ class PeriodicDescription(ControllerDescription):
                 (phase, tuple(own.index(joint) for joint in legs[leg] if joint in own))
                 for leg, phase in self.phases.items()
             ),
+            mirrored=tuple(own.index(joint) for joint in self.mirrored),
         )
         if self.reflexes is None:
             return gait
@@ -400,6 +410,7 @@ class PeriodicDescription(ControllerDescription):
             ("joint", "opposite", (*self.opposite, *self.opposite.values()), joints),
             ("leg", "reflexes", sides, legs),
             ("leg", "phases", self.phases, legs),
+            ("joint", "mirrored", self.mirrored, [joint for joint in joints if joint not in self.opposite]),
         ):
             for name in named:
                 if name not in known:

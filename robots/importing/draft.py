@@ -17,7 +17,7 @@ from robots.errors import InvalidFileError, InvalidRobotError, InvalidValueError
 from robots.facts import size_words
 from robots.files.atomic import file_exists, write_text
 from robots.files.texts import read_text
-from robots.importing.anatomy import Parts, find_floor, find_parts, keyframes, tendon_joints
+from robots.importing.anatomy import FoundLeg, Parts, find_floor, find_parts, keyframes, tendon_joints
 from robots.importing.checks import model_remarks
 from robots.mjcf.reading import read_self_contained
 from robots.mjcf.screening import compile_spec
@@ -64,7 +64,8 @@ _FULL = 0.6
 _SLOW = 0.25  # ... unless its natural frequency, √(stiffness / inertia), were more than this per physics step
 _GRAVITY = 9.81  # [m/s²]
 # Period of gaits in units of √(height / gravity): robots of all sizes move alike (Alexander & Jayes 1983).
-_PERIOD = 4.0
+_PERIOD = 3.0
+_LIFT = 3.0  # how many times as much it counts that a joint lifts a foot as that it moves it ahead
 
 
 class Draft(NamedTuple):
@@ -201,6 +202,7 @@ def _text(model: _Model, keyframe: str | None, start: Mapping[str, np.ndarray], 
         "min_height": f"{height / 2:.3g}",
         "left": _flow(_legs_on(model, pose, 1)),
         "right": _flow(_legs_on(model, pose, -1)),
+        **_start_gait(model, pose),
         "period": f"{max(1, round(period / control_step)) * control_step:.9g}",
     }
     kind, steps = ("periodic", 250) if model.steady else ("network", 1000)
@@ -218,6 +220,45 @@ def _legs_on(model: _Model, pose: mujoco.MjData, side: int) -> list[str]:
         for leg in model.parts.legs
         if side * across @ (pose.geom(leg.soles[0]).xpos - torso.xpos) > 0
     ]
+
+
+def _start_gait(model: _Model, pose: mujoco.MjData) -> dict[str, object]:
+    """The first gait of a search: on either side every other leg moves at the same time, as in a trot.
+
+    Legs are counted from the front, those on the right one later. Where legs differ, all move at random.
+    """
+    legs = model.parts.legs
+    if len({len(leg.joints) for leg in legs}) > 1:
+        return {"phases": "{}", "mirrored": ""}
+    places = {leg.name: pose.geom(leg.soles[0]).xpos[0] for leg in legs}
+    phases: dict[str, float] = {}
+    for later, side in enumerate((_legs_on(model, pose, 1), _legs_on(model, pose, -1))):
+        front = sorted(side, key=lambda name: -places[name])
+        phases |= {name: (number + later) % 2 / 2 for number, name in enumerate(front)}
+    if len(phases) < len(legs):  # a leg in the middle
+        return {"phases": "{}", "mirrored": ""}
+    phases = {leg.name: phases[leg.name] for leg in legs}
+    first = _moves(model, pose, legs[0])
+    mirrored = [
+        joint
+        for leg in legs
+        for joint, move, alike in zip(leg.joints, _moves(model, pose, leg), first, strict=True)
+        if move @ alike < 0
+    ]
+    words = f"  mirrored: {_flow(mirrored)}  # whose signals start reversed, as their axes do (?)\n"
+    return {"phases": _flow(phases), "mirrored": words if mirrored else ""}
+
+
+def _moves(model: _Model, pose: mujoco.MjData, leg: FoundLeg) -> np.ndarray:
+    """How the foot moves ahead and up per rad of each joint of a leg [m/rad], (j, 2); up counts more.
+
+    So joints that lift feet lift all of them, and of the others the direction decides.
+    """
+    compiled, along = model.compiled, np.zeros((3, model.compiled.nv))
+    sole = compiled.geom(leg.soles[0])
+    mujoco.mj_jac(compiled, pose, along, None, pose.geom_xpos[sole.id], int(sole.bodyid[0]))
+    dofs = [int(compiled.joint(joint).dofadr[0]) for joint in leg.joints]
+    return np.asarray(along[[0, 2]][:, dofs].T) * [1.0, _LIFT]
 
 
 def _others(model: _Model) -> bool:

@@ -123,6 +123,24 @@ def test_motors_of_a_robot_that_stands_become_servos(tmp_path: Path) -> None:
     assert "8 motors turned into servos" in draft.choices["actuators"][0]
 
 
+def test_searches_start_with_legs_that_move_alike(tmp_path: Path) -> None:
+    """As in a trot; what turns the other way on the right starts reversed, so that both sides push ahead."""
+    lizard = Path(__file__).parents[3] / "examples/robots/lizard.xml"
+    (tmp_path / "lizard.xml").write_text(lizard.read_text())
+    robot = read_robot(draft_robot(tmp_path / "lizard.xml").path)
+    shape = robot.description.controller
+    assert shape.phases == {"left_arm_0": 0, "left_arm_1": 0.5, "right_arm_0": 0.5, "right_arm_1": 0}
+    assert shape.mirrored == ("right_yaw_0", "right_yaw_1")
+    gait = robot.controller.initial(np.random.default_rng(1))
+    table = dict(zip(robot.description.joints, robot.controller.period(gait).T, strict=True))
+    half = len(table["left_yaw_0"]) // 2
+    np.testing.assert_allclose(table["right_yaw_1"], -table["left_yaw_0"], atol=1e-5)
+    np.testing.assert_allclose(table["right_yaw_0"], -np.roll(table["left_yaw_0"], half), atol=1e-5)
+    lifts = [table[name] for name in robot.description.legs["right_arm_1"].joints if "yaw" not in name]
+    leader = [table[name] for name in robot.description.legs["left_arm_0"].joints if "yaw" not in name]
+    np.testing.assert_allclose(lifts, leader, atol=1e-5)
+
+
 def test_servos_are_no_stiffer_than_the_timestep_allows(tmp_path: Path) -> None:
     xml = dog('    <motor joint="{}" ctrlrange="-9000 9000"/>\n').replace('forcerange="-20 20"', "")
     robot = read_robot(draft_robot(write_dog(tmp_path, xml)).path)
