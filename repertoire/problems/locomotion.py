@@ -85,8 +85,16 @@ class Locomotion(Problem):
         self._executor.close()
 
     def initial(self, rng: np.random.Generator) -> np.ndarray:
-        """See `Problem.initial`."""
-        return self._robot.controller.initial(rng)
+        """See `Problem.initial`: the best of as many as the controller asks for, in one episode each.
+
+        These episodes come in addition to the evaluations of a run.
+        """
+        controller = self._robot.controller
+        drawn = np.stack([controller.initial(rng) for _ in range(controller.tries)])
+        if len(drawn) == 1:
+            return np.asarray(drawn[0])
+        objectives = self.evaluate(drawn, rng.integers(2**31, size=len(drawn))).objectives
+        return np.asarray(drawn[np.argmax(np.nan_to_num(objectives, nan=-np.inf))])
 
     def evaluate(
         self,

@@ -38,6 +38,7 @@ class Controller(ABC):
         observation_dim: number of inputs, o.
         action_dim: number of outputs, a.
         sigma0: initial step size that suits a search among such controllers.
+        tries: how many initial controllers a search compares, to start from the best of them.
         closed_loop: whether actions depend on observations.
         normalises: whether `fold` makes up for a normalisation of observations; otherwise it changes nothing,
             and controllers take observations as they are.
@@ -53,6 +54,7 @@ class Controller(ABC):
     observation_dim: int
     action_dim: int
     sigma0: float
+    tries: int = 1
     closed_loop: ClassVar[bool] = True
     normalises: ClassVar[bool] = True
     layers: tuple[int, ...] = ()

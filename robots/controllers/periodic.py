@@ -21,6 +21,7 @@ from robots.task.observations import Entry
 # samples of Cully et al. 2015.
 _SMOOTHING = 0.03
 _MOST_SAMPLES = 10_000  # control steps of a period
+_TRIES = 64  # initial gaits whose legs move alike
 _PER_SIGNAL = 3  # amplitude, phase, duty
 _STRIDE = 4.0  # a gain of 1 changes strides by this share per rad of yaw
 _OFFSET = 2.0  # a gain of 1 moves an action by this per rad
@@ -128,6 +129,11 @@ class Periodic(Controller):
     sigma0 = 0.15
     closed_loop = False
     kernel = staticmethod(_act)
+
+    @property
+    def tries(self) -> int:  # type: ignore[override]
+        """Many where legs start alike: most of these gaits fall or get nowhere, and a few walk."""
+        return _TRIES if self.alike else 1
 
     @property
     def action_dim(self) -> int:  # type: ignore[override]
@@ -283,6 +289,11 @@ class Reflexive(Controller):
     def sigma0(self) -> float:  # type: ignore[override]
         """That of periodic gaits."""
         return self.gait.sigma0
+
+    @property
+    def tries(self) -> int:  # type: ignore[override]
+        """That of periodic gaits."""
+        return self.gait.tries
 
     @property
     def parameter_count(self) -> int:

@@ -128,7 +128,8 @@ class Reward(Record):
         """What the sum of an episode's rewards is, with its unit if it has one."""
         if not self.unit:
             return "sum of rewards"
-        less = [words for term, words in _LESS.items() if getattr(self, term)]
+        costs = {words: -getattr(self, term) for term, words in _LESS.items() if getattr(self, term)}
+        less = [f"{cost:g} x {words}" if cost != 1 else words for words, cost in costs.items()]
         return f"distance ahead{' less ' * bool(less)}{' and '.join(less)} [{self.unit}]"
 
     @property

@@ -29,6 +29,17 @@ def solutions(ant) -> np.ndarray:
     return np.stack([ant.initial(rng) for _ in range(4)])
 
 
+def test_a_search_whose_legs_start_alike_begins_with_the_best_of_many_gaits():
+    robot = load_robot("quadruped").with_episode_steps(40)
+    with closing(Locomotion(robot, threads=1)) as problem:
+        chosen, rng = problem.initial(np.random.default_rng(5)), np.random.default_rng(5)
+        drawn = np.stack([robot.controller.initial(rng) for _ in range(robot.controller.tries)])
+        objectives = problem.evaluate(drawn, rng.integers(2**31, size=len(drawn))).objectives
+    assert len(drawn) > 10
+    np.testing.assert_array_equal(chosen, drawn[np.nanargmax(objectives)])
+    assert np.nanmax(objectives) > np.nanmedian(objectives)
+
+
 def test_the_moments_of_those_requested_are_passed_on(ant, solutions):
     observed = np.array([False, True, True, False])
     evaluations = ant.evaluate(solutions, np.arange(4), request=Request(observed=observed))
