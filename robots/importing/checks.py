@@ -12,7 +12,7 @@ from robots.motors import Motors, motor_of, transmissions
 from robots.robot import Robot
 from robots.simulation.episodes import Episodes
 from robots.simulation.simulation import Simulation
-from robots.stance import first_data, floor_gap, standing_on_floor
+from robots.stance import first_data, floor_gap, standing_on_floor, start_positions
 from robots.words import wrapped
 
 _EPISODES = 16  # number of episodes, each with a random controller
@@ -166,7 +166,7 @@ def _episode_remarks(robot: Robot, episodes: Episodes) -> list[str]:
     if episodes.diverged.any():
         remarks.append(
             f"The simulation diverged with {episodes.diverged.sum()} of {len(episodes)} random controllers: "
-            "a shorter timestep or softer servos may help."
+            f"{_stiff_words(robot) or 'a shorter timestep or softer servos may help.'}"
         )
     if episodes.diverged.all():
         return remarks
@@ -181,6 +181,22 @@ def _episode_remarks(robot: Robot, episodes: Episodes) -> list[str]:
             "training starts more easily when they last longer: see alive and ranges in the YAML."
         )
     return remarks
+
+
+def _stiff_words(robot: Robot) -> str:
+    """Which servos are stiffer than is stable, and what would be; "" if none is.
+
+    A step of symplectic Euler is stable while √(stiffness / inertia) is at most 2 / timestep.
+    """
+    model, joints = robot.physics, robot.description.joints
+    data, inertia = mujoco.MjData(model), np.zeros((model.nv, model.nv))
+    data.qpos[:] = start_positions(robot)
+    mujoco.mj_forward(model, data)
+    mujoco.mj_fullM(model, data, inertia)
+    own = np.diag(inertia)[[model.joint(name).dofadr[0] for name in joints]]
+    limits, stiffness = 4 * own / model.opt.timestep**2, Motors.of(model, joints).stiffness
+    beyond = [f"{joints[j]} {limits[j]:.3g}" for j in np.flatnonzero(stiffness > limits)]
+    return f"these servos must be less stiff than [N·m/rad or N/m]: {', '.join(beyond)}." if beyond else ""
 
 
 def _obstacles(robot: Robot) -> list[str]:
