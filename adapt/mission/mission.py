@@ -48,9 +48,9 @@ class Mission:
     walks. What surprises it soon afterwards is further evidence.
 
     Thinking takes time: the clock runs on, by the control steps that were simulated and the cores that the
-    robot has, so that a mission is the same on every machine. Servos hold the robot meanwhile, other
-    motors rest. What can be prepared before the mission costs nothing of it: the healthy gaits'
-    outcomes and what the monitor takes to be usual for them.
+    robot has, so that a mission is the same on every machine. A robot of servos stands
+    meanwhile, another one goes on with its gait, or lies if it fell. What can be prepared before the mission
+    costs nothing of it: the healthy gaits' outcomes and what the monitor takes to be usual for them.
 
     Args:
         repertoire: of the whole robot.
@@ -293,7 +293,8 @@ class Mission:
         self._look_around()
         if self._over:
             return
-        self._get_up(trial.fell)
+        if self._world.stands or not trial.fell:
+            self._get_up(trial.fell)
         if not trial.fell and self._monitor.highest < _DOUBT * THRESHOLD:
             self._monitor.trust(self._outcomes.damage, row)
             self._doubted = False
@@ -347,7 +348,7 @@ class Mission:
         self._outcomes.simulate(self._diagnosis.promising(), _EPISODES)
         paths = self._twin.episodes - before
         episodes = belief.episodes + math.ceil(paths * self._outcomes.steps / self._diagnosis.trial_steps)
-        self._spend(episodes, f"It believes: {belief.words}.", believed=belief.causes)
+        self._spend(episodes, trial, f"It believes: {belief.words}.", believed=belief.causes)
         self._since = 0
         self._searching = None
         if belief.trusted and belief.damage.defects and self._refinement:
@@ -386,11 +387,15 @@ class Mission:
         """Seconds that thinking takes for each episode of a trial's length."""
         return self._diagnosis.trial_steps / (RATE * self._cores)
 
-    def _spend(self, episodes: int, words: str, **facts: Any) -> None:
-        """Have the clock run on while the robot thinks."""
+    def _spend(self, episodes: int, trial: Stretch, words: str, **facts: Any) -> None:
+        """Have the clock run on while the robot thinks: it stands, walks on, or lies where it fell."""
         seconds = min(episodes * self._per_episode, self.plan.seconds - self._world.clock)
-        self._pass(seconds)
-        self._get_up(False)
+        end, fell = self._world.clock + seconds, trial.fell
+        if not (self._world.stands or fell):
+            steps = max(1, round(seconds / self.repertoire.robot.control_step))
+            fell = self._world.drive(trial.row, self._twin.solutions([trial.row])[0], steps).fell
+        self._pass(max(0.0, end - self._world.clock))
+        self._get_up(fell and not self._world.stands)
         self._thought += seconds
         self._tell(
             "thought",

@@ -21,6 +21,7 @@ from robots.simulation.trace import TraceColumns
 from robots.stance import start_positions
 from robots.task.terrain import field_of
 
+_LEANS = np.cos(0.6)  # of the angle [rad] from which a robot that came to rest is not on its feet
 _RAMP = 0.4  # [s] in which servos go to where a new gait, or standing, wants them
 
 
@@ -111,9 +112,9 @@ class World:
 
     @property
     def upright(self) -> bool:
-        """Whether the robot is alive, as its description has it."""
-        tally = self._stepper.tally
-        return not tally.terminated
+        """Whether the robot is alive, as its description has it, and does not lean far to a side."""
+        _, x, y, _ = self._root[3:]
+        return not self._stepper.tally.terminated and bool(1 - 2 * (x * x + y * y) > _LEANS)
 
     def drive(
         self,

@@ -18,7 +18,7 @@ from adapt.mission.outcomes import Paths
 from adapt.mission.plan import Change, Plan
 from adapt.recovery import recover
 from adapt.rehearsal.table import Table
-from adapt.self_model.twin import Thinking
+from adapt.self_model.twin import RefinementSettings, Thinking
 from repertoire.repertoire import Repertoire
 from repertoire.storage.repertoires import fingerprint
 from robots.errors import UnknownNameError
@@ -80,6 +80,7 @@ class MissionSuite(Suite):
         worlds: `nominal` and `gap`, on which the robot is not its model.
         damages: that happen at 4 s; by default every leg lost and dead, and every pair lost.
         goal: distance of the goal [m].
+        refinement: episodes of a search for a better gait, see `Mission`.
         seeds: missions with each damage; healthy ones last ten minutes each.
     """
 
@@ -90,6 +91,7 @@ class MissionSuite(Suite):
     worlds: tuple[str, ...] = ("nominal", "gap")
     damages: tuple[Damage, ...] | None = None
     goal: float = 5.0
+    refinement: int = RefinementSettings.episodes
     seeds: int = 3
     suffix: ClassVar[str] = ".json"
 
@@ -100,6 +102,7 @@ class MissionSuite(Suite):
             "repertoire": fingerprint(self.repertoire)[:16],
             "library": f"{len(self.library)} conditions" if self.library else "none",
             "goal": self.goal,
+            "refinement": self.refinement,
             "seed": self.seed,
         }
 
@@ -158,6 +161,7 @@ class MissionSuite(Suite):
             ),
             table=None if trial.method == "old" else self.library,
             seed=seed,
+            refinement=self.refinement,
             cores=_CORES,
             response=_RESPONSES.get(trial.method, "none"),
             body=self._body(seed) if trial.gap else None,

@@ -12,7 +12,7 @@ import surefoot
 from adapt.damage.damage import Combination
 from adapt.damage.kinds.limbs import Lost
 from adapt.mission.events import Event, read_log
-from adapt.mission.monitor import Monitor
+from adapt.mission.monitor import ALLOWANCE, THRESHOLD, Monitor
 from adapt.mission.outcomes import Outcomes
 from adapt.mission.pose import Pose
 from adapt.rehearsal.table import Table
@@ -180,3 +180,39 @@ def test_an_empty_repertoire_is_refused(small: tuple[Repertoire, Table]) -> None
     nothing = replace(small[0], elites=small[0].elites.take(np.arange(0)))
     with pytest.raises(InvalidValueError, match="empty"):
         surefoot.Mission(nothing)
+
+
+class PageHinkley:
+    """The test of Page (1954) and Hinkley (1971) for a mean that rises, as `river` has it: the reference."""
+
+    def __init__(self, delta: float, threshold: float) -> None:
+        self.delta, self.threshold = delta, threshold
+        self.count, self.mean, self.sum, self.least = 0, 0.0, 0.0, 0.0
+
+    def rises(self, value: float) -> bool:
+        self.count += 1
+        self.mean += (value - self.mean) / self.count
+        self.sum += value - self.mean - self.delta
+        self.least = min(self.least, self.sum)
+        return self.sum - self.least > self.threshold
+
+
+def test_the_monitor_is_about_as_quick_as_page_and_hinkley(small: tuple[Repertoire, Table]) -> None:
+    repertoire, _ = small
+    twin, row = Twin(Thinking(repertoire, None, 10)), int(np.argmax(repertoire.elites.objectives))
+    for damage in (Combination(), Lost("left_middle"), Lost("right_middle")):
+        monitor, reference = Monitor(twin, repertoire.robot), PageHinkley(ALLOWANCE, THRESHOLD)
+        monitor.begin(Combination(), row)
+        mean, deviation = monitor._usual.levels
+        assert not any(reference.rises(0.0) for _ in range(40))  # a healthy robot so far
+        (trace,) = twin.run([Run(damage, row, 77)], traced=True).traces
+        ours = theirs = np.inf
+        for made in range(75, len(trace) + 1, 25):
+            z = monitor._statistics(monitor._features(trace[made - 50 : made]), monitor._usual)
+            if reference.rises(float(((z - mean) / deviation).max().clip(0, 10))):
+                theirs = min(theirs, made)
+            if monitor.watch(trace, made):
+                ours = min(ours, made)
+        healthy = not damage.defects
+        assert np.isinf(ours) == np.isinf(theirs) == healthy
+        assert healthy or abs(ours - theirs) <= 25  # a window
