@@ -16,7 +16,7 @@ PASSAGE = 8  # control steps, 0.132 s
 _TORQUE = 10.0  # [N·m] that drives a joint of the floating robot
 _SPEED, _SLOWED = 2.4, 30  # [m/s] and control steps in which drag slows it down
 _PASSAGES = 40  # of each robot
-_MEANS = ("objective", "distance", "steps", "contacts")  # of walks
+_MEANS = ("objective", "distance", "steps", "contacts", "fell")  # of walks
 Figures = dict[str, Any]
 
 
@@ -30,9 +30,9 @@ def measure_running(repertoire: Repertoire, *, gaits: int, episodes: int, folder
         folder: where to save the robot's passages, as NAME.npz, see `record_passages`.
 
     Returns:
-        Of each simulator and gait the means over its episodes: `objective`, `distance` [m], `steps`, and
-        `contacts`. Then what the robot does afloat in PyBullet: `accelerations` of joints [rad/s²] by 10 N·m
-        and `slowed`, its speed after 30 control steps [m/s] when it began with 2.4 m/s.
+        Of each simulator and gait the means over its episodes: `objective`, `distance` [m], `steps`,
+        `contacts`, and `fell`. Then what the robot does afloat in PyBullet: `accelerations` of joints
+        [rad/s²] by 10 N·m, and `slowed`, its speed after 30 control steps [m/s] when it began with 2.4 m/s.
     """
     elites = repertoire.elites
     best = np.argsort(-elites.objectives)[:gaits]
@@ -56,7 +56,7 @@ def _walk(robot: Robot, parameters: np.ndarray, seed: int) -> Walk:
     stepper = Stepper(robot)
     stepper.run(parameters, seed)
     tally = stepper.tally
-    return Walk(tally.objective, stepper.progress, tally.steps, stepper.contact_shares)
+    return Walk(tally.objective, stepper.progress, tally.steps, stepper.contact_shares, tally.terminated)
 
 
 def _means(walks: Sequence[Walk]) -> Figures:

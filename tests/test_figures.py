@@ -161,3 +161,22 @@ def test_the_errors_of_physics_settings() -> None:
             assert ninth == pytest.approx(100 * known["error_90"], abs=0.51 if ninth >= 10 else 0.06)
     assert np.isfinite([len(rows)]).all()
     assert len(rows) == 4
+
+
+def test_the_ant_at_running_speed_next_to_pybullet() -> None:
+    known = json.loads((BENCHMARKS / "running.json").read_text())
+    rows = table_below(PHYSICS.replace("\n  |", "\n|"), "| | here | PyBullet |")
+    *walks, falls = rows.values()
+    for number, simulator in enumerate(("surefoot", "pybullet")):
+        gaits = known[simulator]
+        columns = [[gait[name] for gait in gaits] for name in ("distance", "objective")]
+        columns += np.array([gait["contacts"] for gait in gaits]).T.tolist()
+        for cells, column in zip(walks, columns, strict=True):
+            found, printed = interval(pd.Series(column), cells[number].replace(",", ""))
+            assert found == printed
+        assert falls[number] == f"{sum(gait['fell'] for gait in gaits) * known['episodes']:.0f}"
+    further = sum(
+        there["distance"] > here["distance"]
+        for here, there in zip(known["surefoot"], known["pybullet"], strict=True)
+    )
+    assert (further, len(known["surefoot"])) == (1, 10)  # "nine of ten come less far in PyBullet"

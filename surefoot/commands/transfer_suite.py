@@ -27,7 +27,7 @@ from surefoot.commands.studies import run_study, study_options
 @click.option("--gaits", type=Positive, help="Number of gaits that walk, the best.  [default: 20]")
 @click.option("--trials", type=Positive, help="Trials of each recovery.  [default: 5]")
 @click.option("--think-episodes", "think", type=Positive, help="Simulated after each trial.  [default: 400]")
-@study_options("transfer", filmed="nothing yet")
+@study_options("transfer", filmed="anything; this study has nothing to film")
 def transfer(files: tuple[Path, ...], worlds: tuple[str, ...] | None, **options: Any) -> None:
     """Let the best gaits of the repertoires FILES walk where they were not trained, and recover there.
 

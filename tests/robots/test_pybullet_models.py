@@ -163,16 +163,18 @@ def test_joints_accelerate_and_drag_slows_down_as_in_pybullet(name: str) -> None
 
 @pytest.mark.parametrize("path", sorted(PASSAGES.glob("*.npz")), ids=lambda path: path.stem)
 def test_passages_of_walks_in_pybullet_end_alike(path: Path) -> None:
-    robot, passages = load_robot(path.stem), dict(np.load(path))
+    robot, passages = load_robot(path.stem.removesuffix("-running")), dict(np.load(path))
+    running = path.stem.endswith("-running")  # at 0.7 m/s in the mean, where errors grow three times as fast
+    median, joints, feet = (0.15, 0.2, 0.87) if running else (0.05, 0.1, 0.95)
     first = 7 if robot.name == "ant" else 3  # of the joints
     ends, contacts = replay(robot, passages)
     moved = np.linalg.norm(passages["ends"] - passages["qpos"], axis=1)
     error = np.linalg.norm(ends - passages["ends"], axis=1)
     assert len(ends) == 40
-    assert np.median(error) < 0.05
+    assert np.median(error) < median
     assert error.mean() < 0.3 * moved.mean()
-    assert np.linalg.norm((ends - passages["ends"])[:, first:], axis=1).mean() < 0.1
-    assert (contacts == passages["contacts"]).mean() > 0.95
+    assert np.linalg.norm((ends - passages["ends"])[:, first:], axis=1).mean() < joints
+    assert (contacts == passages["contacts"]).mean() > feet
 
 
 def _episodes(robot: Robot, kind: str) -> Iterator[tuple[np.ndarray, np.ndarray, float, bool]]:
