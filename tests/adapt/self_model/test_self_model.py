@@ -190,6 +190,21 @@ def test_what_one_joint_was_off_by_before_any_joint_may_be_off_by() -> None:
     assert (variances[1] / variances[0])[other].min() > 1.5
 
 
+def test_what_the_model_was_off_by_is_averaged_over_the_gaits_that_are_known_from_before() -> None:
+    gaits = short_gaits()
+    traces = [(row, trial("joint=left_middle_femur:offset@0.3", row, seed=1)[0]) for row in (0, 1)]
+
+    def rating_of(*before: tuple[int, np.ndarray]) -> Rating:
+        return Rating(Twin(Thinking(gaits, None, 100, before=before)), Features(gaits.robot), seed=3)
+
+    both, off_by = rating_of(*traces), [rating_of(one)._offset / 0.7 for one in traces]
+    np.testing.assert_allclose(both._offset, 0.7 * np.mean(off_by, axis=0))
+    squares, kinds = np.mean(np.square(off_by), axis=0), both.features.kinds
+    typical = [squares[kinds == kind].mean() for kind in kinds]
+    variance = np.maximum(squares, typical) - both._offset**2
+    np.testing.assert_allclose(both._floor, both.features.floor**2 + variance)
+
+
 def test_a_stuck_joint_is_read_off_encoders_that_are_noisy() -> None:
     trace, _, _ = trial("joint=left_middle_femur:locked@0.5", 0)
     noisy = trace + 0.01 * np.random.default_rng(0).standard_normal(trace.shape)
