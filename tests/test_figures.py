@@ -116,6 +116,20 @@ def test_the_table_of_confirmations() -> None:
     assert words in " ".join(HELPED.split())
 
 
+def test_recoveries_from_damage_that_does_not_bind() -> None:
+    every = pd.read_csv(BENCHMARKS / "recoveries-mild.csv")
+    counts = every["handed over"].value_counts()
+    assert set(every["selector"]) == {"rehearsed"}
+    assert set(counts.index) == {"better", "the old gait"}
+    words = (
+        f"Of the first {len(every)} of these 35 `rehearsed` (seed 3) handed over a better gait from "
+        f"{counts['better']} and the old one from {counts['the old gait']}, in {every['trials'].mean():.1f} "
+        "trials on average and with a single fall in all"
+    )
+    assert words in " ".join(HELPED.split())
+    assert every["falls"].sum() == 1
+
+
 def test_the_table_of_training_with_damage() -> None:
     every = pd.read_csv(RESULTS / "damage-share.csv")
     hexapod = every[every["robot"] == "hexapod"]
