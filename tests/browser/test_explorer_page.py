@@ -13,18 +13,17 @@ from urllib.parse import urlsplit
 import numpy as np
 import psutil
 import pytest
-from click.testing import CliRunner
 from playwright.sync_api import Browser, Page, sync_playwright
 
 import surefoot
 from repertoire.archives.grid import GridSpec
 from repertoire.repertoire import Repertoire
-from surefoot.commands.mission import mission
 from surefoot.explorer.archive import describe_archive
 from surefoot.explorer.explorer import Choice, Explorer
 from surefoot.explorer.export import export_page
 from surefoot.explorer.server import Server
 from surefoot.shipped import repertoire_path
+from tests.surefoot.explorer.test_mission_log import short_mission
 
 DAMAGE = "left_front:lost"
 FLAGS = ["--no-sandbox", "--use-gl=angle", "--use-angle=swiftshader", "--enable-unsafe-swiftshader"]
@@ -298,19 +297,16 @@ def test_a_page_goes_on_when_its_server_is_there_again(browser: Browser) -> None
 
 
 def test_a_mission_plays_back(browser: Browser, tmp_path: Path) -> None:
-    log = str(tmp_path / "log.jsonl")
-    few = ["--think-episodes", "20", "--refine", "0", "--selector", "rehearsed"]
-    asked = ["--goal", "0.5,0", "--break", f"{DAMAGE}@1", "--seconds", "4", *few, "--log", log]
-    assert CliRunner().invoke(mission, [str(repertoire_path("hexapod")), *asked]).exit_code == 0
-    running = Running(explorer=Explorer(Choice(repertoire_path("hexapod"), "hexapod", mission=Path(log))))
+    file = short_mission(tmp_path)
+    running = Running(explorer=Explorer(Choice(file, str(file), mission=file.with_name("log.jsonl"))))
     page = browser.new_page(viewport={"width": 1280, "height": 900})
     page.goto(running.server.address)
     until(page, "surefoot.views[0]?.recording?.lane && surefoot.views[0].end > 1")
     change = page.locator("#mission li.change")
-    assert DAMAGE in change.inner_text()
+    assert DAMAGE in change.first.inner_text()
     torso = "document.querySelector('[data-robot]').getAttribute('transform')"
     first = page.evaluate(torso)
-    change.get_by_role("button").click()
+    change.first.get_by_role("button").click()
     until(page, f"surefoot.views[0].time >= 1 && {torso} !== {json.dumps(first)}")
     until(page, "document.querySelector('#mission li[aria-current]')?.matches('.change, .change ~ li')")
     page.click("#best")

@@ -28,20 +28,22 @@ ASKED = {"goals": [(0.4, 0.0), (2.0, 0.0)], "changes": CHANGES, "seconds": 4.0}
 THINKING = {"episodes": 10, "refinement": 0}
 
 
-@pytest.fixture(scope="module")
-def file(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A repertoire with some good gaits of the Hexapod, and next to it a mission's log and pages' files."""
-    whole = surefoot.load("hexapod")
+def short_mission(folder: Path) -> Path:
+    """Write a repertoire with some good gaits of the Hexapod, and next to it the log of a mission."""
+    whole, path = surefoot.load("hexapod"), folder / "few.h5"
     rows = np.sort(np.argsort(-whole.elites.objectives)[:40])
-    path = tmp_path_factory.mktemp("mission") / "few.h5"
-    few = replace(whole, elites=whole.elites.take(rows), specialists=None, spread=None)
-    write_repertoire(path, few)
+    write_repertoire(path, replace(whole, elites=whole.elites.take(rows), specialists=None, spread=None))
     command = [str(path), "--goal", "0.4,0", "--goal", "2,0", "--seconds", "4", "--think-episodes", "10"]
     breaks = [word for change in CHANGES for word in ("--break", change)]
     log = str(path.with_name("log.jsonl"))
     done = CliRunner().invoke(mission, [*command, *breaks, "--refine", "0", "--log", log])
     assert done.exit_code == 0, done.output
     return path
+
+
+@pytest.fixture(scope="module")
+def file(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return short_mission(tmp_path_factory.mktemp("mission"))
 
 
 @pytest.fixture(scope="module")
