@@ -26,7 +26,6 @@ class RecoveryObjective(ABC):
         name: one of `OBJECTIVES`.
         least: the worst value that counts.
         nowhere: value up to which a robot got nowhere; minus infinity where values do not tell.
-        zero: of shares such as "90% of the best".
     """
 
     name: ClassVar[str]
@@ -36,7 +35,7 @@ class RecoveryObjective(ABC):
     @property
     @abstractmethod
     def zero(self) -> float:
-        """See `RecoveryObjective`."""
+        """The value from which shares such as "90% of the best" are counted."""
 
     @abstractmethod
     def of(self, episodes: Episodes) -> np.ndarray:

@@ -110,7 +110,7 @@ def test_a_ninth_visitor_is_told_that_there_are_too_many(server: Server) -> None
 
 def nonsense(rng: random.Random) -> str | bytes:
     """A message that no page sends."""
-    request = {"do": rng.choice(["walk", "recover", "stop", "x", 1, None])}
+    request = {"do": rng.choice(["walk", "mission", "recover", "stop", "x", 1, None])}
     values = [
         0,
         1,
