@@ -35,6 +35,7 @@ _ANYWHERE = ("0.0.0.0", "::")
 _MOST_VISITORS = 8
 _LONGEST_MESSAGE = 4096  # [bytes]
 _MOST_UNSENT = 1000  # messages
+_PATIENCE = 30.0  # with a page that does not read [s]
 _LEAVING_SECONDS = 5.0
 
 
@@ -151,8 +152,7 @@ class Server:
                 if message["type"] == "websocket.disconnect":
                     break
                 session.handle(message.get("text") or "")
-                while waiting.qsize() > _MOST_UNSENT:  # to a page that asks faster than it reads
-                    await asyncio.sleep(0.01)
+                await _caught_up(waiting, writer)
         except (WebSocketDisconnect, RuntimeError):
             pass
         finally:
@@ -165,6 +165,20 @@ async def _write(visitor: WebSocket, waiting: "asyncio.Queue[Message]") -> None:
     """Send messages as they come."""
     while True:
         await visitor.send_text(json.dumps(await waiting.get(), allow_nan=False))
+
+
+async def _caught_up(waiting: "asyncio.Queue[Message]", writer: "asyncio.Task[None]") -> None:
+    """Wait until a page that asks faster than it reads has read most of what was sent.
+
+    Raises:
+        WebSocketDisconnect: it is gone, or reads nothing.
+    """
+    clock = asyncio.get_running_loop().time
+    end = clock() + _PATIENCE
+    while waiting.qsize() > _MOST_UNSENT:
+        if writer.done() or clock() > end:
+            raise WebSocketDisconnect
+        await asyncio.sleep(0.01)
 
 
 def _listen(host: str, port: int) -> socket.socket:

@@ -1,5 +1,6 @@
 """The server: who is let in, and that it lives whatever comes."""
 
+import asyncio
 import http.client
 import json
 import logging
@@ -12,10 +13,12 @@ from contextlib import ExitStack, closing, suppress
 from urllib.parse import urlsplit
 
 import pytest
+from starlette.websockets import WebSocketDisconnect
 from websockets.exceptions import ConnectionClosed, InvalidStatus
 from websockets.sync.client import ClientConnection, connect
 
 from robots.errors import InvalidValueError
+from surefoot.explorer import server as server_module
 from surefoot.explorer.explorer import Choice, Explorer
 from surefoot.explorer.server import Server
 from surefoot.shipped import repertoire_path
@@ -159,6 +162,27 @@ def test_nonsense_does_no_harm(server: Server, caplog: pytest.LogCaptureFixture)
     with visit(server) as another:
         another.send(json.dumps({"do": "walk", "row": 7}))
         assert until(another, "walked")["view"] == 0
+
+
+@pytest.mark.parametrize("gone", [True, False])
+def test_a_page_that_is_gone_or_never_reads_is_not_waited_for(
+    gone: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(server_module, "_MOST_UNSENT", 1)
+    monkeypatch.setattr(server_module, "_PATIENCE", 60.0 if gone else 0.05)
+
+    async def wait() -> None:
+        waiting: asyncio.Queue[dict] = asyncio.Queue()
+        writer = asyncio.create_task(asyncio.sleep(0 if gone else 60))
+        for number in range(2):
+            waiting.put_nowait({"number": number})
+        with pytest.raises(WebSocketDisconnect):
+            await server_module._caught_up(waiting, writer)
+        waiting.get_nowait()
+        await server_module._caught_up(waiting, writer)
+        writer.cancel()
+
+    asyncio.run(asyncio.wait_for(wait(), 30))
 
 
 def drain(visitor: ClientConnection) -> None:
