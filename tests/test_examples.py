@@ -57,7 +57,7 @@ def test_an_example(name: str, tmp_path: Path) -> None:
 def test_a_robot_walks_as_it_is_drafted(model: str, length: float, tmp_path: Path) -> None:
     shutil.copy(EXAMPLES / "robots" / f"{model}.xml", tmp_path)
     robot = str(draft_robot(tmp_path / f"{model}.xml").path)
-    with start_training(robot, "sep-cma-mae", out=tmp_path, evaluations=800, seed=1) as training:
+    with start_training(robot, "sep-cma-mae", out=tmp_path, evaluations=400, seed=1) as training:
         training.run(None)
         distance = training.progress().metrics.best  # in 5 s, less what drift and turning cost
     assert distance / 5 > length / 12, "a twelfth of its length per second"
