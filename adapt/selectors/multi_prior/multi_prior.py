@@ -89,7 +89,9 @@ class MultiPrior(Selector):
     def diagnosis(self) -> list[tuple[str, float]]:
         """See `Selector`: the hypotheses, and `UNKNOWN`, with their probabilities."""
         weights, names = self._mixture.weights, self._hypotheses.names
-        found = dict(zip(names, weights.sum(axis=0).tolist(), strict=True))
+        found = dict.fromkeys(names, 0.0)  # a fit may be a pair of what was rehearsed, too
+        for name, weight in zip(names, weights.sum(axis=0).tolist(), strict=True):
+            found[name] += weight
         if HEALTHY in found:
             found[UNKNOWN] = float(weights[-1, names.index(HEALTHY)])
             found[HEALTHY] -= found[UNKNOWN]

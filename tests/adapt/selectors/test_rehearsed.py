@@ -200,6 +200,13 @@ def test_a_fall_makes_similar_gaits_look_dangerous(world, table):
     assert change[near[1]] > 5 * abs(change[near[-1]])
 
 
+def test_hypotheses_of_the_same_text_count_together_in_a_diagnosis(world, table, monkeypatch):
+    selector = Rehearsed(Context(world.prior(), trials=9, table=table))
+    names = list(selector._hypotheses.names)
+    monkeypatch.setattr(selector._hypotheses, "names", [*names[:-1], names[1]])
+    assert sum(p for _, p in selector.diagnosis()) == pytest.approx(1)
+
+
 def test_what_a_gait_did_on_models_counts_in_place_of_what_similar_gaits_do(world, table):
     risk = Rehearsed(Context(world.prior(), trials=9, table=table))._risk
     believed = np.full(300, 0.6)
