@@ -194,3 +194,51 @@ def test_the_ant_at_running_speed_next_to_pybullet() -> None:
         for here, there in zip(known["surefoot"], known["pybullet"], strict=True)
     )
     assert (further, len(known["surefoot"])) == (1, 10)  # "nine of ten come less far in PyBullet"
+
+
+TRANSFER = RESULTS / "transfer"
+WORLDS = {  # rows of the table of gaits
+    "32 other models": "gap",
+    "... with ranges 1.5 times as wide": "wide",
+    "half the timestep": "timestep",
+    "another integrator and solver": "solver",
+    "elliptic friction cones": "elliptic",
+    "softer contacts": "soft",
+    "motors that lag 20 ms": "lag",
+    "motors with less torque at speed": "torque-speed",
+    "encoders of 10 bits": "encoders",
+    "ground uneven by 1 cm": "ground",
+    "all of these, but for other models": "together",
+    "PyBullet's own environment": "pybullet",
+}
+
+
+def test_the_table_of_gaits_where_they_were_not_trained() -> None:
+    found = pd.read_csv(TRANSFER / "gaits.csv").set_index("case")
+    text = (RESULTS / "transfer.md").read_text()
+    rows = table_below(text, "| | Hexapod | Ant |")
+    assert set(rows) == set(WORLDS)
+    for row, world in WORLDS.items():
+        for robot, cell in zip(("hexapod", "ant", "nominal"), rows[row], strict=True):
+            case = f"{robot}-{world}"
+            if case not in found.index:
+                assert cell == "", case
+                continue
+            own = found.loc[case]
+            figures = [f"{own['mean']:.2f}", f"{own['worst tenth']:.2f}", f"{own['upright']:.0%}"]
+            assert cell == ", ".join(figures), case
+
+
+def test_the_figures_of_the_readme_on_transfer_are_those_of_the_study() -> None:
+    found = pd.read_csv(TRANSFER / "gaits.csv").set_index("case")
+    running = json.loads((BENCHMARKS / "running.json").read_text())
+    here, there = (sum(gait["distance"] for gait in running[of]) for of in ("surefoot", "pybullet"))
+    readme = (ROOT / "README.md").read_text()
+    shown = [row.split(" | ")[1] for row in readme.splitlines() if row.endswith("transfer.md) |")]
+    cases = ["ant-gap", "ant-wide", None, "hexapod-gap", "hexapod-together"]
+    for text, case in zip(shown, cases, strict=True):
+        own = found.loc[case] if case else {"mean": there / here, "upright": 1.0}
+        assert text.startswith(f"{own['mean']:.2f} of"), case
+        assert case is None or f"worst tenth {own['worst tenth']:.2f}" in text
+        upright = f"{own['upright']:.0%}"
+        assert (upright in text) or (upright == "100%" and "no fall" in text), case
