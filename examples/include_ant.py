@@ -1,5 +1,6 @@
-"""Make what `surefoot demo ant` starts from: train, correct, keep the gaits that matter, and rehearse."""
+"""Make what `surefoot demo ant` starts from: train on randomised models, correct, rehearse, strengthen."""
 
+import shutil
 import sys
 from dataclasses import replace
 from pathlib import Path
@@ -7,34 +8,61 @@ from pathlib import Path
 import h5py
 import numpy as np
 
+import surefoot
 from adapt.damage.library import damage_library
+from adapt.objective import Progress
 from adapt.rehearsal.rehearsal import rehearsal, rehearsed_table
 from adapt.rehearsal.storage import write_table
-from adapt.rehearsal.table import Table
-from repertoire.evaluation.correction import correct, keep, reevaluation
+from adapt.relearning.refinement import refine
+from adapt.self_model.twin import RefinementSettings
+from repertoire.emitters.evolution_strategy import EvolutionStrategyEmitter
+from repertoire.evaluation.correction import correct, keep_best, reevaluation
 from repertoire.evaluation.evaluator import Evaluation
 from repertoire.repertoire import Repertoire
 from repertoire.storage.files import FILE_NAME, RunFiles
 from repertoire.storage.repertoires import read_repertoire, write_repertoire
 from repertoire.training.runs import resume_training, start_training
+from repertoire.training.training import Training
+from robots.evaluations import OBJECTIVES_AND_MEASURES
+from robots.randomization import DEFAULT, draw_models
+from robots.robot import load_robot
 
+EVALUATIONS = 33_200
+REFINEMENT = 12_000  # episodes of the search for the gait that the training starts from
+PRICE = 4.0  # of a fall at once, for that search [m]
 MANTISSA_BITS = 7  # of parameters, as in bfloat16; the other 16 bits of each are 0 and take no room in a file
 
 
-def main(folder: Path, share: float, gaits: int, episode_steps: int | None) -> None:
-    """Do it all in a folder, with a share of the paper's evaluations, and keep at most so many gaits."""
+def main(folder: Path, share: float, gaits: int, episode_steps: int | None, below: float) -> None:
+    """Do it all in a folder, with a share of the episodes, and keep at most so many gaits.
+
+    Gaits are searched for where the best one makes less than a share `below` of the healthy distance.
+    """
     repertoire = rounded(train(folder / "run", share, episode_steps))
-    with reevaluation(repertoire, episodes=10, seed=0) as evaluation:
+    with reevaluation(repertoire, episodes=10, seed=0, randomization=DEFAULT) as evaluation:
         finish(evaluation, folder / "correction.h5")
         corrected = correct(evaluation).repertoire
-    kept = keep(corrected, best_rows(rehearse(corrected, folder, episodes=2), gaits))
-    rehearse(kept, folder, episodes=6)  # some gaits fall in one episode and not in the next
+    kept = keep_best(corrected, gaits)
+    file = folder / "corrected.h5"
+    write_repertoire(file, kept)
+    rehearse(kept, folder, RunFiles(file).rehearsal)
+    legs = kept.robot.description.legs
+    lost, dead = ([f"{leg}:{kind}" for leg in legs] for kind in ("lost", "dead"))
+    for number, (damages, episodes) in enumerate(((lost + dead, 4_000), (lost[:2], 9_000)), 1):
+        stronger = folder / f"stronger-{number}.h5"
+        searches = max(1, round(share * episodes))
+        surefoot.strengthen(
+            file, damages, below=below, episodes_per_damage=searches, seed=number, out=stronger
+        )
+        file = stronger if stronger.exists() else file
+    for made, name in ((file, "ant.h5"), (RunFiles(file).rehearsal, "ant-rehearsal.h5")):
+        shutil.copy(made, folder / name)
     pack(folder / "ant.h5")
     print(f"kept {len(kept)} of {len(corrected)} corrected gaits, of {len(repertoire)} before the correction")
 
 
 def train(folder: Path, share: float, episode_steps: int | None) -> Repertoire:
-    """Train with the paper's settings, or go on with that."""
+    """Train on randomised models from a gait that is good on average over them, or go on with that."""
     path = folder / FILE_NAME
     opening = (
         resume_training(folder)
@@ -44,14 +72,37 @@ def train(folder: Path, share: float, episode_steps: int | None) -> Repertoire:
             "sep-cma-mae",
             out=folder,
             episode_steps=episode_steps,
-            evaluations=round(share * 1_000_000),
+            evaluations=max(1, round(share * EVALUATIONS)),
             seed=1,
+            randomization=DEFAULT,
         )
     )
     with opening as training:
         if training is not None:
+            if not training.evaluations:
+                start(training, share, episode_steps)
             training.run(path)
     return read_repertoire(path)
+
+
+def start(training: Training, share: float, episode_steps: int | None) -> None:
+    """Let the search begin with the gaits that are included so far, and with the best of them, refined."""
+    old = surefoot.load("ant").elites.solutions
+    robot = load_robot("ant").with_episode_steps(episode_steps)
+    models = draw_models(robot, DEFAULT)
+    settings = RefinementSettings(max(1, round(share * REFINEMENT)))
+    objective = Progress(PRICE, robot.description.episode_steps)
+    best = refine(models, old, objective=objective, settings=settings, seed=1)
+    print(f"refined from {best.before:.1f} to {best.score:.1f} m, less falls, in {best.episodes} episodes")
+    known = np.concatenate([old, best.solution[None]])
+    seeds = np.arange(len(known))
+    evaluations = training.problem.evaluate(known, seeds, request=OBJECTIVES_AND_MEASURES)
+    fit = ~evaluations.diverged
+    for archive in (training.search.soft, training.search.result):
+        archive.add(known[fit], evaluations.objectives[fit], evaluations.measures[fit])
+    for emitter in training.search.emitters:
+        if isinstance(emitter, EvolutionStrategyEmitter):
+            emitter.strategy.restart(best.solution)
 
 
 def finish(evaluation: Evaluation, file: Path) -> None:
@@ -69,22 +120,11 @@ def rounded(repertoire: Repertoire) -> Repertoire:
     return replace(repertoire, elites=replace(repertoire.elites, solutions=solutions))
 
 
-def rehearse(repertoire: Repertoire, folder: Path, episodes: int) -> Table:
-    """Try all gaits under the default library of damages, and write both to the folder."""
-    file, results = folder / "ant.h5", folder / f"rehearsal-{len(repertoire)}x{episodes}.h5"
-    write_repertoire(file, repertoire)
-    with rehearsal(repertoire, damage_library(repertoire.robot), episodes=episodes, seed=0) as evaluation:
-        finish(evaluation, results)
-        table = rehearsed_table(evaluation)
-        write_table(RunFiles(file).rehearsal, table, evaluation.identity)
-    return table
-
-
-def best_rows(table: Table, count: int) -> np.ndarray:
-    """Rows of the best gaits under each condition, as many for each as make at most `count` in all."""
-    ranked = np.argsort(-table.objectives, axis=1, kind="stable")
-    sizes = [len(np.unique(ranked[:, : most + 1])) for most in range(ranked.shape[1])]
-    return np.unique(ranked[:, : np.searchsorted(sizes, count, side="right")])
+def rehearse(repertoire: Repertoire, folder: Path, out: Path) -> None:
+    """Try all gaits under the default library of damages."""
+    with rehearsal(repertoire, damage_library(repertoire.robot), episodes=3, seed=0) as evaluation:
+        finish(evaluation, folder / "rehearsal.h5")
+        write_table(out, rehearsed_table(evaluation), evaluation.identity)
 
 
 def pack(file: Path) -> None:
@@ -108,6 +148,7 @@ if __name__ == "__main__":
     main(
         Path(sys.argv[1] if len(sys.argv) > 1 else "runs/ant"),
         float(sys.argv[2]) if len(sys.argv) > 2 else 1.0,
-        int(sys.argv[3]) if len(sys.argv) > 3 else 265,
+        int(sys.argv[3]) if len(sys.argv) > 3 else 260,
         int(sys.argv[4]) if len(sys.argv) > 4 else None,
+        float(sys.argv[5]) if len(sys.argv) > 5 else 0.45,
     )

@@ -19,7 +19,7 @@ ARGUMENTS = {
     "train_and_recover.py": ["{folder}", "160"],
     "evaluate_controllers.py": ["20"],
     "explore_maze.py": ["{folder}", "20"],
-    "include_ant.py": ["{folder}", "0.0002", "60", "20"],
+    "include_ant.py": ["{folder}", "0.0002", "60", "20", "99"],
     "include_quadruped.py": ["{folder}", "0.01", "1", "2"],
     "rehearse_hexapod.py": ["{folder}", "0.0001", "2"],
 }

@@ -65,7 +65,7 @@ class TrainingDemoSettings(DemoSettings):
 
 TRAINED_HERE = TrainingDemoSettings("ant", "back_right:dead", 300, 2000, seconds=6.0)
 INCLUDED = {
-    "ant": DemoSettings("ant", "joint=front_left_ankle:locked", 300, 1000, seconds=5.0),
+    "ant": DemoSettings("ant", "back_right:lost", 300, 1000, seconds=8.0),
     "hexapod": DemoSettings("hexapod", "left_front:lost", 600, 3000, seconds=5.0),
     "quadruped": DemoSettings(
         "quadruped",
