@@ -64,6 +64,7 @@ class Stage:
         return {
             "nominal": float(self._nominal.mean()),
             "mean": float(shares.mean()),
+            "together": float(distances.mean() / self._nominal.mean()),
             "worst tenth": float(worst_tenth(shares)),
             "upright": 1 - float(found.fell.mean()),
         }

@@ -131,6 +131,7 @@ def test_a_study_lets_gaits_walk_and_recovers(repertoire, tmp_path) -> None:
     assert again.figures == results[keys[3]].figures
     walks = results[keys[0]].figures
     assert walks["worst tenth"] <= walks["mean"]
+    assert np.isfinite(walks["together"])
     assert 0 <= walks["upright"] <= 1
     for key in keys[3:]:
         figures = results[key].figures
