@@ -219,7 +219,7 @@ def test_the_table_of_gaits_where_they_were_not_trained() -> None:
     rows = table_below(text, "| | Hexapod | Ant |")
     assert set(rows) == set(WORLDS)
     for row, world in WORLDS.items():
-        for robot, cell in zip(("hexapod", "ant", "nominal"), rows[row], strict=True):
+        for robot, cell in zip(("hexapod", "randomised", "nominal"), rows[row], strict=True):
             case = f"{robot}-{world}"
             if case not in found.index:
                 assert cell == "", case
@@ -235,7 +235,7 @@ def test_the_figures_of_the_readme_on_transfer_are_those_of_the_study() -> None:
     here, there = (sum(gait["distance"] for gait in running[of]) for of in ("surefoot", "pybullet"))
     readme = (ROOT / "README.md").read_text()
     shown = [row.split(" | ")[1] for row in readme.splitlines() if row.endswith("transfer.md) |")]
-    cases = ["ant-gap", "ant-wide", None, "hexapod-gap", "hexapod-together"]
+    cases = ["randomised-gap", "randomised-wide", None, "hexapod-gap", "hexapod-together"]
     for text, case in zip(shown, cases, strict=True):
         own = found.loc[case] if case else {"mean": there / here, "upright": 1.0}
         assert text.startswith(f"{own['mean']:.2f} of"), case
