@@ -107,7 +107,7 @@ def draw_history(
     for axes, (name, curve) in zip(panels, curves.items(), strict=True):
         axes.plot(*curve, color=BLUE)
         axes.set_ylabel(name)
-        axes.yaxis.set_major_formatter("{x:,.0f}")
+        axes.yaxis.set_major_formatter("{x:,.10g}")  # as many digits as it takes to tell ticks apart
         axes.grid(color=EMPTY)
         axes.spines[["top", "right"]].set_visible(False)
     panels[-1].xaxis.set_major_formatter("{x:,.0f}")
