@@ -62,7 +62,7 @@ def test_how_many_findings_of_the_study_of_robots_are_the_papers() -> None:
     words = f"{me_es + others} can be decided both by the paper and here, and {sum(same)} of these findings"
     assert words in " ".join(STUDIES.split())
     assert f"{me_es} of the {me_es + others} are about `me-es`, and all {same[0]} agree" in STUDIES
-    assert f"Of the other {others}, {same[1]} do" in STUDIES
+    assert f"Of the other {others} findings, {same[1]} agree" in STUDIES
     assert same[0] == me_es
 
 
@@ -122,9 +122,9 @@ def test_recoveries_from_damage_that_does_not_bind() -> None:
     assert set(every["selector"]) == {"rehearsed"}
     assert set(counts.index) == {"better", "the old gait"}
     words = (
-        f"Of the first {len(every)} of these 35 `rehearsed` (seed 3) handed over a better gait from "
-        f"{counts['better']} and the old one from {counts['the old gait']}, in {every['trials'].mean():.1f} "
-        "trials on average and with a single fall in all"
+        f"of which {len(every)} have run. `rehearsed` (seed 3) handed over a better gait in "
+        f"{counts['better']} of them and the old one in {counts['the old gait']}, in "
+        f"{every['trials'].mean():.1f} trials on average and with one fall in all"
     )
     assert words in " ".join(HELPED.split())
     assert every["falls"].sum() == 1
