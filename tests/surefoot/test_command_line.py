@@ -177,7 +177,8 @@ def test_bad_input_ends_in_one_sentence_and_code_2(refused, trained, tmp_path) -
         ([*choice, "sep-cma-mae", "--threads", "100000"], "threads must be at least 1 and at most 1024"),
         (
             ["suite", "fly"],
-            "unknown command 'fly'; available: ablation, locomotion, optimization, recovery",
+            "unknown command 'fly'; available: ablation, locomotion, mission, optimization, recovery, "
+            "transfer",
         ),
         ([*small, "--algorithms", "cma-me,,cma-es"], "different names with commas between"),
         ([*small, "--domains", "sphere-10,cube-10"], "unknown problem 'cube-10'"),

@@ -257,7 +257,8 @@ def test_gaits_are_refined_and_kept(run, file: Path) -> None:
     code, out, err = run("deploy", kept, "--row", row[1], "--damage", "front_left:lost", "--seconds", 1)
     assert (code, err) == (0, "")
     found = read_repertoire(kept)
-    assert len(found) == int(row[1]) + 1 == len(read_repertoire(file)) + len(record(file)["refined"])
+    known = len(read_repertoire(file))
+    assert known <= int(row[1]) < len(found) == known + len(record(file)["refined"])
     assert [list(texts) for texts in found.specialists.damages] == [
         gait["believed"] for gait in record(file)["refined"]
     ]

@@ -45,7 +45,7 @@ def test_threads_change_no_byte(run, command, file: Path) -> None:
 
 @pytest.mark.parametrize("interruption", [signal.SIGINT, signal.SIGTERM])
 def test_after_an_interruption_the_same_command_goes_on(run, command, file: Path, interruption) -> None:
-    options = [*command, "--episodes", 180 if command[0] == "evaluate" else 60, "--threads", 1]
+    options = [*command, "--episodes", 600 if command[0] == "evaluate" else 60, "--threads", 1]
     whole, (out, unfinished) = file.with_name("whole.h5"), outputs(command, file)
     assert run(*options, "--out", whole)[0] == 0
     words = [sys.executable, "-m", "surefoot", *map(str, options)]

@@ -67,7 +67,7 @@ def test_strengthens_reports_saves_and_goes_on_where_it_was(run, file: Path, mon
     assert names(file.parent) == sorted([*before, "strong-unfinished.h5"])
     code, out, err = run("strengthen", *options(file))
     assert (code, err) == (0, "")
-    assert re.search(r"going on after [1-9]\d of 160 episodes", out)
+    assert re.search(r"going on after [1-9]\d+ of 160 episodes", out)
     assert names(file.parent) == sorted([*before, "strong.h5", "strong-rehearsal.h5"])
     assert run("strengthen", *options(file, "whole.h5"), "--damages", file.with_name("few.yaml"))[0] == 0
     for name in ("", "-rehearsal"):

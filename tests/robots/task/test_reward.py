@@ -110,7 +110,7 @@ def test_presets_are_what_the_robots_have() -> None:
     assert (far.description.reward.objective, far.description.reward.unit) == ("distance ahead [m]", "m")
     straight = validate(Reward, {"preset": "straight", "drift": -2.0})
     assert straight.weights == {"progress": 1.0, "drift": -2.0, "heading": -1.0}
-    assert straight.objective == "distance ahead less drift and heading error [m]"
+    assert straight.objective == "distance ahead less 2 x drift and heading error [m]"
     assert validate(Reward, {"preset": "straight", "energy": -1.0}).objective == "sum of rewards"
 
 
