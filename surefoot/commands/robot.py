@@ -19,7 +19,7 @@ _ADDRESS = "tcp://127.0.0.1:6000"
     metavar="[ADDRESS]",
     help=f"Listen at this address and the two ports after it.  [default: {_ADDRESS}]",
 )
-@click.option("--damage", metavar="DAMAGE", help="Break it first, of which it does not tell.")
+@click.option("--damage", metavar="DAMAGE", help="Break the robot first; who drives it is not told.")
 @click.option(
     "--keys",
     type=AnyPath,
@@ -28,7 +28,7 @@ _ADDRESS = "tcp://127.0.0.1:6000"
     "drives the robot needs the folder too. An address that others can reach needs keys.",
 )
 @click.option("--seconds", type=Number(min=0, min_open=True), help="End after this time.  [default: Ctrl-C]")
-@click.option("--no-odometry", is_flag=True, help="It does not know where it is, as most robots.")
+@click.option("--no-odometry", is_flag=True, help="The robot does not know where it is, like most real ones.")
 @seed_option("the joint angles of its first pose")
 def robot(
     source: str,
