@@ -63,7 +63,7 @@ class TrainingDemoSettings(DemoSettings):
     kept: int = 100
 
 
-TRAINED_HERE = TrainingDemoSettings("ant", "back_right:dead", 300, 2000, seconds=6.0)
+TRAINED_HERE = TrainingDemoSettings("ant", "back_left:dead", 300, 2000, seconds=6.0)
 INCLUDED = {
     "ant": DemoSettings("ant", "back_right:lost", 300, 1000, seconds=8.0),
     "hexapod": DemoSettings("hexapod", "left_front:lost", 600, 3000, seconds=5.0),
