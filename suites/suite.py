@@ -4,12 +4,36 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, ClassVar, Protocol, Self
+from typing import Any, ClassVar, Protocol, Self, TypeVar
 
+from robots.errors import UnknownNameError
 from robots.words import duration
 from suites.videos import Video
 
 Key = tuple[str, str, int]  # what is solved or recovered from, by what, and the number of the trial
+
+
+class Named(Protocol):
+    """What is chosen by its name."""
+
+    @property
+    def name(self) -> str: ...  # noqa: D102
+
+
+_Named = TypeVar("_Named", bound=Named)
+
+
+def choose(kind: str, listed: Sequence[_Named], names: Sequence[str]) -> tuple[_Named, ...]:
+    """Those of some names, in the order in which they are listed.
+
+    Raises:
+        UnknownNameError: there is none of that name; the kind says of what.
+    """
+    known = [one.name for one in listed]
+    for name in names:
+        if name not in known:
+            raise UnknownNameError(kind, name, known)
+    return tuple(one for one in listed if one.name in names)
 
 
 class StudyTrial(Protocol):

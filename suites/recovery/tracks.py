@@ -7,9 +7,10 @@ from typing import Literal
 from adapt.damage import HEALTHY
 from adapt.damage.damage import LIMB_LOSS, Damage
 from adapt.damage.text import damage_from
-from robots.errors import InvalidValueError, UnknownNameError
+from robots.errors import InvalidValueError
 from robots.robot import Robot
 from suites.recovery.faults import RANDOM, benchmark_damages, lost_legs, random_faults
+from suites.suite import choose
 
 
 @dataclass(frozen=True)
@@ -92,11 +93,9 @@ def find_tracks(names: Sequence[str] | None = None) -> tuple[Track, ...]:
     Raises:
         UnknownNameError: there is no such track.
     """
-    known = [track.name for track in TRACKS]
-    for name in names or ():
-        if name not in known:
-            raise UnknownNameError("track", name, known)
-    return tuple(track for track in TRACKS if (track.name in names if names else track.faults == "listed"))
+    if names:
+        return choose("track", TRACKS, names)
+    return tuple(track for track in TRACKS if track.faults == "listed")
 
 
 def draw_faults(

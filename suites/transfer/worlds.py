@@ -10,10 +10,10 @@ from adapt.damage.edits import find_motors
 from adapt.damage.parts import RobotParts
 from adapt.damage.patches import joint_ids
 from robots.description import Randomization
-from robots.errors import UnknownNameError
 from robots.randomization import GAP, randomised
 from robots.robot import Faults, Modification, Robot
 from robots.task.terrain import Ground, clearance, lay
+from suites.suite import choose
 
 ROBOTS = 32  # of a world whose robots differ from each other
 WIDE = Randomization(mass=(0.7, 1.3), friction=(0.55, 1.45), strength=(0.775, 1.225), delay=(1, 2))
@@ -191,8 +191,4 @@ def find_worlds(names: Sequence[str] | None = None) -> tuple[World, ...]:
     Raises:
         UnknownNameError: there is no such world.
     """
-    known = [world.name for world in WORLDS]
-    for name in names or ():
-        if name not in known:
-            raise UnknownNameError("world", name, known)
-    return tuple(world for world in WORLDS if names is None or world.name in names)
+    return WORLDS if names is None else choose("world", WORLDS, names)
