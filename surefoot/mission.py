@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from adapt.mission.mission import Mission as _Mission
 from adapt.mission.plan import Plan, read_changes, read_goal
-from adapt.mission.world import World
+from adapt.mission.simulated import SimulatedWorld
 from adapt.selectors.catalogue import find_table
 from repertoire.repertoire import Repertoire
 from surefoot.shipped import repertoire_path
@@ -48,7 +48,7 @@ class Mission(_Mission):
         within: float = WITHIN,
         rehearsal: "Table | str | Path | None" = None,
         selector: str | None = None,
-        on_step: Callable[[World], None] = lambda _: None,
+        on_step: Callable[[SimulatedWorld], None] = lambda _: None,
         **settings: Any,
     ) -> None:
         from repertoire.storage.repertoires import read_repertoire

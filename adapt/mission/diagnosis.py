@@ -60,6 +60,7 @@ class Diagnosis:
         falls: whether it falls there, (k,) bool.
         seconds: of a trial, and of an episode that the selector simulates.
         episodes: that the selector simulates after each trial.
+        sensors: that it may rely on.
         seed: from which every random number derives.
         threads: of the simulation.
 
@@ -78,6 +79,7 @@ class Diagnosis:
         falls: np.ndarray,
         seconds: float,
         episodes: int,
+        sensors: tuple[str, ...],
         seed: int,
         threads: int | None,
     ) -> None:
@@ -86,7 +88,9 @@ class Diagnosis:
         share = self.trial_steps / repertoire.robot.description.episode_steps
         ahead = np.where(falls, -np.inf, share * healthy[:, 0])
         aim = find_objective("progress", short, float(ahead.max()))
-        self.thinking = Thinking(short, None, episodes, objective=aim, threads=threads, trusted=_TRUSTED)
+        self.thinking = Thinking(
+            short, None, episodes, sensors=sensors, objective=aim, threads=threads, trusted=_TRUSTED
+        )
         self._repertoire, self._entry, self._seed = short, entry, seed
         self._whole, self._rehearsed = short.robot, repertoire.robot
         self._aim, self._turns = aim, healthy[:, 2]

@@ -16,12 +16,13 @@ from adapt.mission.plan import Change, Plan
 from adapt.mission.planner import Choice, choose_gait
 from adapt.mission.pose import Pose
 from adapt.mission.result import MissionResult
-from adapt.mission.world import Stretch, World
+from adapt.mission.simulated import SimulatedWorld
+from adapt.mission.world import Search, Stretch, World
 from adapt.rehearsal.table import Table
 from adapt.selectors.catalogue import choose_selector
 from adapt.self_model.twin import RefinementSettings, Thinking, Twin
 from repertoire.repertoire import Repertoire
-from robots.errors import InvalidValueError
+from robots.errors import InvalidValueError, SurefootError
 from robots.robot import Robot
 
 Response = Literal["diagnosis", "told", "none"]
@@ -66,7 +67,8 @@ class Mission:
         body: the robot that walks, if it differs from its model, which is the repertoire's robot.
         healthy: of another mission of the same repertoire and selector, so that it is prepared at once.
         threads: of the simulation; all cores by default. The mission does not depend on it.
-        on_step: called with the world after every control step.
+        world: where the robot walks; by default it is simulated, with what the plan says happens to it.
+        on_step: called with that simulation after every control step.
 
     Attributes:
         repertoire, plan, seed: the same.
@@ -91,7 +93,8 @@ class Mission:
         body: Robot | None = None,
         healthy: Paths | None = None,
         threads: int | None = None,
-        on_step: Callable[[World], None] = lambda _: None,
+        world: World | None = None,
+        on_step: Callable[[SimulatedWorld], None] = lambda _: None,
     ) -> None:
         if not len(repertoire.elites):
             raise InvalidValueError("the repertoire is empty: there is no gait to walk with")
@@ -101,7 +104,7 @@ class Mission:
         self.repertoire, self.plan, self.seed = repertoire, plan, seed
         self._episodes, self._cores = episodes, cores
         self._refinement = RefinementSettings(refinement) if refinement else None
-        self._threads, self._on_step = threads, on_step
+        self._threads = threads
         robot = repertoire.robot
         self._twin = Twin(Thinking(repertoire, threads=threads))
         self._monitor = Monitor(self._twin, robot)
@@ -114,22 +117,32 @@ class Mission:
         self._since = 0  # stretches since the last diagnosis
         self._stumbles: Counter[int] = Counter()  # falls of gaits since the last diagnosis
         self._doubted = False  # whether the robot fell since what it believes was last confirmed
-        self._searching: tuple[float, Damage] | None = None  # until when a gait is refined, on what
+        self._searching: Search | None = None  # for a better gait
         self._counts = {"fall": 0, "assistance": 0, "trial": 0, "alarm": 0}
         self._thought, self._reached = 0.0, 0
         self._row = 0
-        self._world = World(
-            body or robot,
-            plan.changes,
-            seed=seed,
+        self._world: World = world or self._simulated(body or robot, on_step)
+
+    def _simulated(self, body: Robot, on_step: Callable[[SimulatedWorld], None]) -> SimulatedWorld:
+        world = SimulatedWorld(
+            body,
+            self.plan.changes,
+            seed=self.seed,
             on_change=self._note_change,
-            on_step=lambda: on_step(self._world),
+            on_step=lambda: on_step(world),
         )
+        return world
 
     def __iter__(self) -> Iterator[Event]:
-        for _ in self._run():
+        try:
+            for _ in self._run():
+                yield from self._events
+                self._events.clear()
+        except SurefootError:
             yield from self._events
-            self._events.clear()
+            raise
+        finally:
+            self._world.close()
 
     @property
     def result(self) -> MissionResult:
@@ -195,6 +208,7 @@ class Mission:
             falls=np.isfinite(falls),
             seconds=TRIAL,
             episodes=self._episodes,
+            sensors=self._world.sensors,
             seed=self.seed,
             threads=self._threads,
         )
@@ -340,7 +354,8 @@ class Mission:
 
     def _learn(self, trial: Stretch) -> None:
         """Take in a trial, and believe in what comes out."""
-        before, self._stumbles, self._doubted = self._twin.episodes, Counter(), False
+        before, begun = self._twin.episodes, self._world.clock
+        self._stumbles, self._doubted = Counter(), False
         belief = self._diagnosis.learn(trial)
         if str(belief.damage) == str(self._outcomes.damage):
             self._monitor.trust(belief.damage, trial.row)
@@ -348,25 +363,26 @@ class Mission:
         self._outcomes.simulate(self._diagnosis.promising(), _EPISODES)
         paths = self._twin.episodes - before
         episodes = belief.episodes + math.ceil(paths * self._outcomes.steps / self._diagnosis.trial_steps)
-        self._spend(episodes, trial, f"It believes: {belief.words}.", believed=belief.causes)
+        self._spend(begun, episodes, trial, f"It believes: {belief.words}.", believed=belief.causes)
         self._since = 0
-        self._searching = None
-        if belief.trusted and belief.damage.defects and self._refinement:
-            self._searching = (
-                self._world.clock + self._refinement.episodes * self._per_episode,
-                belief.damage,
-            )
+        self._searching = self._search(belief.damage) if belief.trusted and belief.damage.defects else None
 
-    def _take_refined(self) -> None:
-        """Refine a gait on what is believed, once there was time for it while the robot walked."""
-        if self._searching is None or self._refinement is None or self._world.clock < self._searching[0]:
-            return
-        _, damage = self._searching
-        self._searching = None
+    def _search(self, damage: Damage) -> Search | None:
+        """Begin to refine a gait on what is believed, while the robot walks."""
+        if (settings := self._refinement) is None:
+            return None
         rows = [row for row in self._outcomes.rows if row < len(self.repertoire)]
         paths, _ = self._outcomes.predicted(rows)
-        order = np.argsort(-paths[:, -1, 0], kind="stable")
-        found = self._diagnosis.refine(damage, [rows[i] for i in order], self._refinement)
+        best = [rows[i] for i in np.argsort(-paths[:, -1, 0], kind="stable")]
+        return self._world.search(
+            lambda: self._diagnosis.refine(damage, best, settings), settings.episodes * self._per_episode
+        )
+
+    def _take_refined(self) -> None:
+        """Walk with a refined gait too, once one was searched for."""
+        if self._searching is None or not self._searching.done():
+            return
+        found, self._searching = self._searching.result(), None
         if found is None:
             return
         row = self._twin.add(found.solution)
@@ -387,14 +403,12 @@ class Mission:
         """Seconds that thinking takes for each episode of a trial's length."""
         return self._diagnosis.trial_steps / (RATE * self._cores)
 
-    def _spend(self, episodes: int, trial: Stretch, words: str, **facts: Any) -> None:
+    def _spend(self, begun: float, episodes: int, trial: Stretch, words: str, **facts: Any) -> None:
         """Have the clock run on while the robot thinks: it stands, walks on, or lies where it fell."""
         seconds = min(episodes * self._per_episode, self.plan.seconds - self._world.clock)
-        end, fell = self._world.clock + seconds, trial.fell
-        if not (self._world.stands or fell):
-            steps = max(1, round(seconds / self.repertoire.robot.control_step))
-            fell = self._world.drive(trial.row, self._twin.solutions([trial.row])[0], steps).fell
-        self._pass(max(0.0, end - self._world.clock))
+        row = None if self._world.stands or trial.fell else trial.row
+        fell = self._world.think(seconds, row, self._twin.solutions([trial.row])[0]) or trial.fell
+        seconds = round(self._world.clock - begun, 3)
         self._get_up(fell and not self._world.stands)
         self._thought += seconds
         self._tell(

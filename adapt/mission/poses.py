@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from adapt.mission.plan import LONGEST
-from adapt.mission.world import World
+from adapt.mission.simulated import SimulatedWorld
 from robots.errors import InvalidFileError
 from robots.files.texts import read_text
 
@@ -42,7 +42,7 @@ class PoseRecorder:
     _robot: object = None
     _parts: list[dict[str, Any]] = field(default_factory=list)
 
-    def __call__(self, world: World) -> None:
+    def __call__(self, world: SimulatedWorld) -> None:
         """Take in where the robot is, if it is time to."""
         if world.steps % max(1, round(_SPACING / world.robot.control_step)):
             return

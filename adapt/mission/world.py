@@ -1,28 +1,26 @@
-"""`World`: one robot in one simulation that is never reset, and whose parts break while it walks."""
+"""`World`: what a mission asks of the robot that walks it, be it simulated, behind a link, or recorded."""
 
-import copy
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, NamedTuple, Protocol
 
 import mujoco
 import numpy as np
-from scipy.spatial.transform import Rotation
 
-from adapt.damage.damage import HEALTHY
-from adapt.mission.plan import Change
 from adapt.mission.pose import Pose
 from robots.errors import InvalidValueError
-from robots.motors import ABSENT, Motors
+from robots.motors import Motors
 from robots.robot import Robot
-from robots.seeds import SeedFamily, derive_seeds
 from robots.simulation.episodes import Episodes
-from robots.simulation.stepper import Stepper
-from robots.simulation.trace import TraceColumns
-from robots.stance import start_positions
-from robots.task.terrain import field_of
 
-_LEANS = np.cos(0.6)  # of the angle [rad] from which a robot that came to rest is not on its feet
+LEANS = float(np.cos(0.6))  # of the angle [rad] from which a robot that came to rest is not on its feet
 _RAMP = 0.4  # [s] in which servos go to where a new gait, or standing, wants them
+Until = Callable[[np.ndarray, int], bool]
+
+
+def go_on(_trace: np.ndarray, _made: int) -> bool:
+    """An `until` that never ends a stretch."""
+    return False
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,70 +49,43 @@ class Stretch:
         return self.end.seen_from(self.start)
 
 
-class World:
-    """The robot of a mission, and the floor that it walks on.
+class Search(NamedTuple):
+    """Work that goes on while the robot walks: whether it is done, and what it found then."""
 
-    The state is never reset. While a gait is driven, the frame in which it is expressed lies where the gait
-    began, so that a stretch looks to controllers and selectors as an episode does: nothing physical depends
-    on where on a flat floor a robot is. Gravity of a floor that rises turns along.
+    done: Callable[[], bool]
+    result: Callable[[], Any]
 
-    Args:
-        robot: whole.
-        changes: what happens to it, by time.
-        seed: of the first pose and of the noise of sensors.
-        on_change: called with each change when it happens.
-        on_step: called after each control step.
 
-    Attributes:
-        robot: as it is now.
-        damage: text of what is broken now.
-        steps: control steps since the beginning.
-        driving: row of the gait that is on its way; None while the robot stands.
-        stands: whether all of its motors are servos, which hold a pose.
+class World(Protocol):
+    """Where a mission's robot walks.
 
-    Raises:
-        InvalidValueError: the robot cannot turn, or it has no legs that could, or the ground is uneven.
+    What its properties say changes during calls of its methods alone: whoever notes what these gave can have
+    the mission decide everything again.
     """
 
-    def __init__(
-        self,
-        robot: Robot,
-        changes: Sequence[Change],
-        *,
-        seed: int,
-        on_change: Callable[[Change], None] = lambda _: None,
-        on_step: Callable[[], None] = lambda: None,
-    ) -> None:
-        joint = robot.physics.body(robot.description.torso).jntadr[0]
-        if joint < 0 or robot.physics.jnt_type[joint] != mujoco.mjtJoint.mjJNT_FREE:
-            raise InvalidValueError(f"a mission needs a robot that can turn, which the {robot.name} cannot")
-        self._whole, self._changes, self._seed = robot, list(changes), seed
-        self._on_change, self._on_step = on_change, on_step
-        self._frame, self._stretches, self.steps = Pose(), 0, 0
-        self.damage = HEALTHY
-        self.driving: int | None = None
-        self._heading = 0.0  # in the world, when the robot was upright last [rad]
-        self.stands = bool(Motors.of(robot.physics, robot.description.joints).servos.all())
-        self._enter(robot)
-        self._stepper.reset(self._next_seed())
-        self._height = float(self._root[2])
-        self._apply_changes()
+    @property
+    def stands(self) -> bool:
+        """Whether all of the robot's motors are servos, which hold a pose."""
+
+    @property
+    def sensors(self) -> tuple[str, ...]:
+        """What a diagnosis may rely on, of `robots.simulation.trace.SENSORS`."""
+
+    @property
+    def driving(self) -> int | None:
+        """Row of the gait that is on its way; None while the robot stands."""
 
     @property
     def clock(self) -> float:
         """Time since the beginning [s]."""
-        return self.steps * self._whole.control_step
 
     @property
     def pose(self) -> Pose:
-        """Where the robot is in the world."""
-        return self._frame @ self._local
+        """Where the robot is, seen from where it began."""
 
     @property
     def upright(self) -> bool:
-        """Whether the robot is alive, as its description has it, and does not lean far to a side."""
-        _, x, y, _ = self._root[3:]
-        return not self._stepper.tally.terminated and bool(1 - 2 * (x * x + y * y) > _LEANS)
+        """Whether the robot is on its feet."""
 
     def drive(
         self,
@@ -124,7 +95,7 @@ class World:
         *,
         towards: float = 0.0,
         abrupt: bool = False,
-        until: Callable[[np.ndarray, int], bool] = lambda _trace, _step: False,
+        until: Until = go_on,
     ) -> Stretch:
         """Drive a gait from where the robot is.
 
@@ -136,165 +107,64 @@ class World:
             abrupt: whether it begins as episodes do, without a ramp from what servos were told last.
             until: called after each step with the trace and the number of its rows; True ends the stretch.
         """
-        start = self.pose
-        self._express(Pose(start.x, start.y, start.yaw + towards))
-        smooth, self.driving = abrupt or self.driving == row, row
-        told = self._begin()
-        trace = np.zeros((steps, TraceColumns.of(self._whole).end), np.float32)
-        parameters, made = self._stepper.controller.checked_parameters(parameters), 0
-        while made < steps:
-            stepper = self._stepper
-            action = stepper.controller.act(parameters, stepper.state.observation, stepper.tally.steps)
-            stepper.step(action if smooth else self._ramped(told, action, made))
-            stepper.read(trace[made])
-            made += 1
-            self._pass()
-            if self._stepper.tally.terminated or until(trace, made):
-                break
-        fell = bool(self._stepper.tally.terminated)
-        tally, contacts = np.array(self._stepper.state.tally), self._stepper.state.contacts[None].copy()
-        tally["lateral"], tally["heading"] = tally["y"], tally["yaw"]  # which only whole episodes note
-        episodes = Episodes.from_tallies(self._whole, tally, contacts)
-        return Stretch(row, start, self.pose, trace[:made].copy(), episodes, fell)
 
     def stand(self, steps: int) -> None:
         """Let time pass: servos hold the pose in which episodes start, motors that are told torques rest."""
-        told, self.driving = self._begin(), None
-        for step in range(steps):
-            self._stepper.step(self._ramped(told, self._standing(), step))
-            self._pass()
-
-    def _begin(self) -> np.ndarray:
-        """Begin a stretch; returns what the joints were told last, (a,)."""
-        told = self._stepper.state.told.copy()
-        self._stepper.carry_on(self._next_seed())
-        return told
-
-    def _ramped(self, told: np.ndarray, action: np.ndarray, step: int) -> np.ndarray:
-        """An action on the way from what servos were told last, so that they do not jerk the robot over."""
-        if not self.stands:
-            return action
-        share = np.float32(min(1.0, (step + 1) * self._whole.control_step / _RAMP))
-        return told + share * (action - told)
 
     def set_upright(self) -> None:
-        """Put the robot on its feet where it lies, with the heading that it had before it fell."""
-        data, pose = self._stepper.data, self.pose._replace(yaw=self._heading)
-        data.qpos[:] = start_positions(self._stepper.robot)
-        data.qvel[:] = 0
-        self._stepper.state.told[:] = self._standing()
-        self._frame, self.driving = pose, None
-        self._root[:2], self._root[2] = 0.0, self._height
-        mujoco.mj_forward(self._stepper.robot.physics, data)
-        self._express(pose)
+        """Have the robot put on its feet where it lies."""
 
-    def posed_data(self) -> mujoco.MjData:
-        """The robot as it is now in the world, as data of its `model`."""
-        physics = self._stepper.data
-        kept, frame = (physics.qpos.copy(), physics.qvel.copy()), self._frame
-        self._express(Pose())
-        data = self._stepper.posed_data()
-        physics.qpos[:], physics.qvel[:] = kept  # to the last bit: looking at a robot does not move it
-        self._frame = frame
-        self._turn_gravity()
-        return data
+    def think(self, seconds: float, row: int | None, parameters: np.ndarray) -> bool:
+        """Let the time of thinking pass, or what is left of it where time passed meanwhile.
 
-    @property
-    def robot(self) -> Robot:
-        """The robot as it is now."""
-        return self._stepper.robot
+        Args:
+            seconds: that it takes where time stands still meanwhile.
+            row: of the gait with which the robot goes on; None where it stands.
+            parameters: of that gait, (p,).
 
-    @property
-    def touching(self) -> np.ndarray:
-        """Which feet touch the floor, (f,), live."""
-        return np.asarray(self._stepper.state.touching)
+        Returns:
+            Whether the robot fell.
+        """
 
-    @property
-    def _root(self) -> np.ndarray:
-        """Positions of the torso's free joint, (7,), live."""
-        return np.asarray(self._stepper.data.qpos[self._root_qpos : self._root_qpos + 7])
+    def search(self, work: Callable[[], Any], seconds: float) -> Search:
+        """Begin with what takes so many seconds while the robot walks."""
 
-    @property
-    def _local(self) -> Pose:
-        """Where the robot is in the frame of its state."""
-        w, x, y, z = self._root[3:]
-        yaw = np.arctan2(2 * (w * z + x * y), 1 - 2 * (y * y + z * z))
-        return Pose(float(self._root[0]), float(self._root[1]), float(yaw))
+    def close(self) -> None:
+        """Let go of the robot."""
 
-    def _next_seed(self) -> int:
-        self._stretches += 1
-        return int(derive_seeds(self._seed, SeedFamily.MISSION, self._stretches, 1)[0])
 
-    def _pass(self) -> None:
-        """A control step has passed."""
-        self.steps += 1
-        if not self._stepper.tally.terminated:
-            self._heading = self.pose.yaw
-        self._on_step()
-        self._apply_changes()
+def pass_thinking(world: World, seconds: float, row: int | None, parameters: np.ndarray, step: float) -> bool:
+    """`World.think` where time stood still meanwhile, with control steps of `step` seconds."""
+    end, fell = world.clock + seconds, False
+    if row is not None:
+        fell = world.drive(row, parameters, max(1, round(seconds / step))).fell
+    world.stand(round(max(0.0, end - world.clock) / step))
+    return fell
 
-    def _apply_changes(self) -> None:
-        while self._changes and self._changes[0].time <= self.clock + 1e-9:
-            change = self._changes.pop(0)
-            self._exchange(change.damage.apply(self._whole))
-            self.damage = str(change.damage)
-            self._on_change(change)
 
-    def _enter(self, robot: Robot) -> None:
-        """Simulate a robot from now on, with a model of its own, whose gravity turns with the frame."""
-        if field_of(robot.physics, robot.description.floor):
-            raise InvalidValueError("a mission needs level ground or a slope")
-        own = replace(robot, physics=copy.copy(robot.physics))
-        self._gravity = own.physics.opt.gravity.copy()
-        self._stepper = Stepper(own)
-        joint = own.physics.body(robot.description.torso).jntadr[0]
-        self._root_qpos = int(own.physics.jnt_qposadr[joint])
-        self._root_qvel = int(own.physics.jnt_dofadr[joint])
+def check_turns(robot: Robot) -> None:
+    """Raise InvalidValueError where a robot cannot turn."""
+    joint = robot.physics.body(robot.description.torso).jntadr[0]
+    if joint < 0 or robot.physics.jnt_type[joint] != mujoco.mjtJoint.mjJNT_FREE:
+        raise InvalidValueError(f"a mission needs a robot that can turn, which the {robot.name} cannot")
 
-    def _exchange(self, robot: Robot) -> None:
-        """Go on with another model of the robot: joints are where they were, new ones at their start."""
-        old, before = self._stepper, self._stepper.robot.physics
-        self._enter(robot)
-        new, after = self._stepper, self._stepper.robot.physics
-        new.data.qpos[:] = start_positions(new.robot)
-        new.data.time = old.data.time
-        for number in range(after.njnt):
-            name = after.joint(number).name
-            known = mujoco.mj_name2id(before, mujoco.mjtObj.mjOBJ_JOINT, name)
-            if known != ABSENT:
-                new.data.joint(name).qpos[:] = old.data.joint(known).qpos
-                new.data.joint(name).qvel[:] = old.data.joint(known).qvel
-        steps = old.tally.steps
-        new.carry_on(int(old.tally.seed))
-        for name in ("initial_height", "initial_distance", "objective", "energy", "path", "turned"):
-            setattr(new.state.tally[0], name, getattr(old.tally, name))
-        new.state.tally[0].steps = steps  # periodic gaits go on where they were
-        new.state.contacts[:] = old.state.contacts
-        self._turn_gravity()
 
-    def _express(self, frame: Pose) -> None:
-        """Express the state in another frame."""
-        place, turn = self.pose.seen_from(frame), self._frame.yaw - frame.yaw
-        root, velocity = self._root, self._stepper.data.qvel[self._root_qvel : self._root_qvel + 3]
-        about_z = Rotation.from_euler("z", turn)
-        root[:2] = place.x, place.y
-        root[3:] = (about_z * Rotation.from_quat(root[3:], scalar_first=True)).as_quat(scalar_first=True)
-        velocity[:] = about_z.apply(velocity)
-        self._frame = frame
-        self._turn_gravity()
+def all_servos(robot: Robot) -> bool:
+    """Whether all motors of a robot hold positions."""
+    return bool(Motors.of(robot.physics, robot.description.joints).servos.all())
 
-    def _turn_gravity(self) -> None:
-        about_z = Rotation.from_euler("z", -self._frame.yaw)
-        self._stepper.robot.physics.opt.gravity[:] = about_z.apply(self._gravity)
 
-    def _standing(self) -> np.ndarray:
-        """The action that sends servos to the first pose, (a,); 0 of motors that are told torques."""
-        robot = self._stepper.robot
-        motors = Motors.of(robot.physics, robot.description.joints)
-        none = motors.targets(0.0)
-        reach = motors.targets(1.0) - none
-        rest = [
-            float(robot.start[name][0]) if name in robot.start else 0.0 for name in robot.description.joints
-        ]
-        action = np.divide(np.array(rest) - none, reach, out=np.zeros_like(none), where=reach != 0)
-        return np.clip(action, -1, 1).astype(np.float32)
+def ramped(told: np.ndarray, action: np.ndarray, seconds: float) -> np.ndarray:
+    """An action on the way from what servos were told, (a,), so that they do not jerk the robot over."""
+    share = np.float32(min(1.0, seconds / _RAMP))
+    return np.asarray(told + share * (action - told))
+
+
+def standing_action(robot: Robot) -> np.ndarray:
+    """The action that sends servos to the first pose, (a,); 0 of motors that are told torques."""
+    motors = Motors.of(robot.physics, robot.description.joints)
+    none = motors.targets(0.0)
+    reach = motors.targets(1.0) - none
+    rest = [float(robot.start[name][0]) if name in robot.start else 0.0 for name in robot.description.joints]
+    action = np.divide(np.array(rest) - none, reach, out=np.zeros_like(none), where=reach != 0)
+    return np.clip(action, -1, 1).astype(np.float32)

@@ -22,7 +22,7 @@ from surefoot.commands.console import (
 )
 
 if TYPE_CHECKING:
-    from adapt.mission.world import World
+    from adapt.mission.simulated import SimulatedWorld
 
 
 @click.command()
@@ -130,7 +130,7 @@ def mission(
     with ExitStack() as stack:
         add, recorder = None, PoseRecorder()
 
-        def on_step(world: "World") -> None:
+        def on_step(world: "SimulatedWorld") -> None:
             if add:
                 add(world, made.latest)
             if log:

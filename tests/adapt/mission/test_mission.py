@@ -66,6 +66,11 @@ def test_a_healthy_robot_raises_no_alarm_and_steers(small: tuple[Repertoire, Tab
     assert events[-1].time < 60
 
 
+def test_what_breaks_at_once_is_told_in_the_log(small: tuple[Repertoire, Table]) -> None:
+    events, _ = walk(small, changes=["left_front:lost@0"], seconds=0.2)
+    assert next(event.time for event in events if event.kind == "change") == 0.0
+
+
 def test_time_runs_out(small: tuple[Repertoire, Table]) -> None:
     events, mission = walk(small, seconds=3.0)
     assert events[-1].time == pytest.approx(3.0)

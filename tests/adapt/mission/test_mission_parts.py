@@ -12,7 +12,7 @@ from adapt.mission.outcomes import SAMPLE
 from adapt.mission.plan import Plan, read_changes, read_goal
 from adapt.mission.planner import choose_gait
 from adapt.mission.pose import Pose
-from adapt.mission.world import World
+from adapt.mission.simulated import SimulatedWorld
 from robots.errors import InvalidFileError, InvalidValueError, UnknownNameError
 from robots.robot import load_robot
 from robots.simulation.stepper import Stepper
@@ -80,7 +80,7 @@ def test_plans_that_are_refused() -> None:
 def test_nothing_depends_on_where_the_robot_stands_and_looks() -> None:
     moved = []
     for yaw in (0.0, 2.0):
-        world = World(ROBOT, (), seed=1)
+        world = SimulatedWorld(ROBOT, (), seed=1)
         world._express(Pose(3.0, -1.0, yaw))  # another frame of the same state ...
         world._frame = Pose()  # ... taken for the world is another place and heading
         start = world.pose
@@ -92,7 +92,7 @@ def test_nothing_depends_on_where_the_robot_stands_and_looks() -> None:
 
 
 def test_a_stretch_is_traced_and_scored_as_an_episode_is() -> None:
-    world = World(ROBOT, (), seed=1)
+    world = SimulatedWorld(ROBOT, (), seed=1)
     world.drive(0, GAIT, 50)
     stretch = world.drive(0, GAIT, 60, towards=0.3)
     at = TraceColumns.of(ROBOT)
@@ -112,7 +112,7 @@ def test_a_stretch_is_traced_and_scored_as_an_episode_is() -> None:
 def test_a_leg_breaks_off_without_moving_the_others_and_comes_back() -> None:
     happened = []
     changes = read_changes(["left_front:lost@0.5", "repaired@1"], ROBOT)
-    world = World(ROBOT, changes, seed=1, on_change=lambda change: happened.append(world.steps))
+    world = SimulatedWorld(ROBOT, changes, seed=1, on_change=lambda change: happened.append(world.steps))
 
     def angles() -> dict[str, float]:
         model, data = world._stepper.robot.physics, world._stepper.data
@@ -134,7 +134,8 @@ def test_a_leg_breaks_off_without_moving_the_others_and_comes_back() -> None:
 
 def test_gravity_of_a_slope_turns_with_the_frame() -> None:
     (change,) = read_changes(["floor:slope@10@0"], ROBOT)
-    world = World(ROBOT, (change,), seed=1)
+    world = SimulatedWorld(ROBOT, (change,), seed=1)
+    world.stand(0)
     uphill = world._stepper.robot.physics.opt.gravity.copy()
     assert uphill[0] < -1
     world.drive(0, GAIT, 1, towards=math.pi / 2)
@@ -145,7 +146,7 @@ def test_gravity_of_a_slope_turns_with_the_frame() -> None:
 
 
 def test_looking_at_the_robot_changes_nothing_and_shows_it_in_the_world() -> None:
-    worlds = [World(ROBOT, (), seed=1) for _ in range(2)]
+    worlds = [SimulatedWorld(ROBOT, (), seed=1) for _ in range(2)]
     for world in worlds:
         world.drive(0, GAIT, 40, towards=0.5)
     data = worlds[0].posed_data()
@@ -155,7 +156,7 @@ def test_looking_at_the_robot_changes_nothing_and_shows_it_in_the_world() -> Non
 
 
 def test_a_robot_that_lies_is_set_upright_where_it_lies() -> None:
-    world = World(ROBOT, (), seed=1)
+    world = SimulatedWorld(ROBOT, (), seed=1)
     world.drive(0, GAIT, 100)
     world._root[2], world._root[3:] = 0.5, (0.0, 1.0, 0.0, 0.0)  # on its back
     assert world.drive(0, GAIT, 5).fell
@@ -168,7 +169,7 @@ def test_a_robot_that_lies_is_set_upright_where_it_lies() -> None:
 
 def test_robots_that_cannot_turn_have_no_missions() -> None:
     with pytest.raises(InvalidValueError, match="a robot that can turn, which the hopper cannot"):
-        World(load_robot("hopper"), (), seed=1)
+        SimulatedWorld(load_robot("hopper"), (), seed=1)
 
 
 def test_carrying_on_keeps_the_state_and_the_height() -> None:
@@ -235,6 +236,7 @@ def test_a_log_is_read_as_it_was_written_and_nothing_else_is(tmp_path: Path) -> 
 
 def test_mujoco_knows_the_bodies_that_are_left() -> None:
     (change,) = read_changes(["left_front:lost@0"], ROBOT)
-    world = World(ROBOT, (change,), seed=1)
+    world = SimulatedWorld(ROBOT, (change,), seed=1)
+    world.stand(0)
     model = world.robot.model
     assert mujoco.mj_name2id(model, mujoco.mjtObj.mjOBJ_JOINT, "left_front_coxa") == -1

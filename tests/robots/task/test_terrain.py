@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 from adapt.damage.text import parse_damage
-from adapt.mission.world import World
+from adapt.mission.simulated import SimulatedWorld
 from robots.errors import InvalidValueError, SurefootError
 from robots.files.records import validate
 from robots.randomization import draw_models, read_randomization
@@ -147,7 +147,7 @@ def test_two_grounds_at_once_are_refused(quadruped):
 
 def test_a_mission_on_uneven_ground_is_refused(quadruped):
     with pytest.raises(InvalidValueError, match="a mission needs level ground or a slope"):
-        World(on(quadruped, "{kind: stones}"), (), seed=0)
+        SimulatedWorld(on(quadruped, "{kind: stones}"), (), seed=0)
 
 
 def test_ray_casting_draws_a_height_field_as_the_floor(quadruped):

@@ -13,7 +13,7 @@ from click.testing import CliRunner
 
 import surefoot
 from adapt.mission.poses import read_poses
-from adapt.mission.world import World
+from adapt.mission.simulated import SimulatedWorld
 from repertoire.storage.repertoires import write_repertoire
 from robots.errors import InvalidFileError
 from surefoot.commands.mission import mission
@@ -61,7 +61,7 @@ def played(explorer: Explorer) -> list[dict]:
 def test_the_page_shows_where_all_bodies_were(file: Path, played: list[dict]) -> None:
     seen: list[tuple[str, np.ndarray, np.ndarray]] = []
 
-    def note(world: World) -> None:
+    def note(world: SimulatedWorld) -> None:
         if world.steps % 2 == 0:
             data = world.posed_data()
             posed = mujoco.MjData(world.robot.model)

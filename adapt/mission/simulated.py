@@ -1,0 +1,257 @@
+"""`SimulatedWorld`: one robot in one simulation that is never reset, whose parts break while it walks."""
+
+import copy
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import Any
+
+import mujoco
+import numpy as np
+from scipy.spatial.transform import Rotation
+
+from adapt.damage.damage import HEALTHY
+from adapt.mission.plan import Change
+from adapt.mission.pose import Pose
+from adapt.mission.world import (
+    LEANS,
+    Search,
+    Stretch,
+    Until,
+    all_servos,
+    check_turns,
+    go_on,
+    pass_thinking,
+    ramped,
+    standing_action,
+)
+from robots.errors import InvalidValueError
+from robots.robot import Robot
+from robots.seeds import SeedFamily, derive_seeds
+from robots.simulation.episodes import Episodes
+from robots.simulation.stepper import Stepper
+from robots.simulation.takeover import take_over
+from robots.simulation.trace import SENSORS, TraceColumns
+from robots.stance import start_positions
+from robots.task.terrain import field_of
+
+
+class SimulatedWorld:
+    """The robot of a mission, and the floor that it walks on.
+
+    The state is never reset. While a gait is driven, the frame in which it is expressed lies where the gait
+    began, so that a stretch looks to controllers and selectors as an episode does: nothing physical depends
+    on where on a flat floor a robot is. Gravity of a floor that rises turns along.
+
+    Args:
+        robot: whole.
+        changes: what happens to it, by time.
+        seed: of the first pose and of the noise of sensors.
+        on_change: called with each change when it happens.
+        on_step: called after each control step.
+
+    Attributes:
+        robot: as it is now.
+        damage: text of what is broken now.
+        steps: control steps since the beginning.
+        driving: row of the gait that is on its way; None while the robot stands.
+        stands: whether all of its motors are servos, which hold a pose.
+
+    Raises:
+        InvalidValueError: the robot cannot turn, or it has no legs that could, or the ground is uneven.
+    """
+
+    def __init__(
+        self,
+        robot: Robot,
+        changes: Sequence[Change],
+        *,
+        seed: int,
+        on_change: Callable[[Change], None] = lambda _: None,
+        on_step: Callable[[], None] = lambda: None,
+    ) -> None:
+        check_turns(robot)
+        self._whole, self._changes, self._seed = robot, list(changes), seed
+        self._on_change, self._on_step = on_change, on_step
+        self._frame, self._stretches, self.steps = Pose(), 0, 0
+        self.damage = HEALTHY
+        self.driving: int | None = None
+        self._heading = 0.0  # in the world, when the robot was upright last [rad]
+        self.stands, self.sensors = all_servos(robot), SENSORS
+        self._enter(robot)
+        self._stepper.reset(self._next_seed())
+        self._height = float(self._root[2])
+
+    @property
+    def clock(self) -> float:
+        """Time since the beginning [s]."""
+        return self.steps * self._whole.control_step
+
+    @property
+    def pose(self) -> Pose:
+        """Where the robot is in the world."""
+        return self._frame @ self._local
+
+    @property
+    def upright(self) -> bool:
+        """Whether the robot is alive, as its description has it, and does not lean far to a side."""
+        _, x, y, _ = self._root[3:]
+        return not self._stepper.tally.terminated and bool(1 - 2 * (x * x + y * y) > LEANS)
+
+    def drive(
+        self,
+        row: int,
+        parameters: np.ndarray,
+        steps: int,
+        *,
+        towards: float = 0.0,
+        abrupt: bool = False,
+        until: Until = go_on,
+    ) -> Stretch:
+        """See `World.drive`."""
+        self._apply_changes()
+        start = self.pose
+        self._express(Pose(start.x, start.y, start.yaw + towards))
+        smooth, self.driving = abrupt or self.driving == row, row
+        told = self._begin()
+        trace = np.zeros((steps, TraceColumns.of(self._whole).end), np.float32)
+        parameters, made = self._stepper.controller.checked_parameters(parameters), 0
+        while made < steps:
+            stepper = self._stepper
+            action = stepper.controller.act(parameters, stepper.state.observation, stepper.tally.steps)
+            stepper.step(action if smooth else self._ramped(told, action, made))
+            stepper.read(trace[made])
+            made += 1
+            self._pass()
+            if self._stepper.tally.terminated or until(trace, made):
+                break
+        fell = bool(self._stepper.tally.terminated)
+        tally, contacts = np.array(self._stepper.state.tally), self._stepper.state.contacts[None].copy()
+        tally["lateral"], tally["heading"] = tally["y"], tally["yaw"]  # which only whole episodes note
+        episodes = Episodes.from_tallies(self._whole, tally, contacts)
+        return Stretch(row, start, self.pose, trace[:made].copy(), episodes, fell)
+
+    def stand(self, steps: int) -> None:
+        """See `World.stand`."""
+        self._apply_changes()
+        told, self.driving = self._begin(), None
+        for step in range(steps):
+            self._stepper.step(self._ramped(told, standing_action(self._stepper.robot), step))
+            self._pass()
+
+    def _begin(self) -> np.ndarray:
+        """Begin a stretch; returns what the joints were told last, (a,)."""
+        told = self._stepper.state.told.copy()
+        self._stepper.carry_on(self._next_seed())
+        return told
+
+    def _ramped(self, told: np.ndarray, action: np.ndarray, step: int) -> np.ndarray:
+        """An action on the way from what servos were told last, so that they do not jerk the robot over."""
+        return ramped(told, action, (step + 1) * self._whole.control_step) if self.stands else action
+
+    def set_upright(self) -> None:
+        """See `World.set_upright`; it has the heading that it had before it fell."""
+        data, pose = self._stepper.data, self.pose._replace(yaw=self._heading)
+        data.qpos[:] = start_positions(self._stepper.robot)
+        data.qvel[:] = 0
+        self._stepper.state.told[:] = standing_action(self._stepper.robot)
+        self._frame, self.driving = pose, None
+        self._root[:2], self._root[2] = 0.0, self._height
+        mujoco.mj_forward(self._stepper.robot.physics, data)
+        self._express(pose)
+
+    def think(self, seconds: float, row: int | None, parameters: np.ndarray) -> bool:
+        """See `World.think`."""
+        return pass_thinking(self, seconds, row, parameters, self._whole.control_step)
+
+    def search(self, work: Callable[[], Any], seconds: float) -> Search:
+        """See `World.search`."""
+        end = self.clock + seconds
+        return Search(lambda: self.clock >= end, work)
+
+    def close(self) -> None:
+        """See `World.close`."""
+
+    def posed_data(self) -> mujoco.MjData:
+        """The robot as it is now in the world, as data of its `model`."""
+        physics = self._stepper.data
+        kept, frame = (physics.qpos.copy(), physics.qvel.copy()), self._frame
+        self._express(Pose())
+        data = self._stepper.posed_data()
+        physics.qpos[:], physics.qvel[:] = kept  # to the last bit: looking at a robot does not move it
+        self._frame = frame
+        self._turn_gravity()
+        return data
+
+    @property
+    def robot(self) -> Robot:
+        """The robot as it is now."""
+        return self._stepper.robot
+
+    @property
+    def touching(self) -> np.ndarray:
+        """Which feet touch the floor, (f,), live."""
+        return np.asarray(self._stepper.state.touching)
+
+    @property
+    def _root(self) -> np.ndarray:
+        """Positions of the torso's free joint, (7,), live."""
+        return np.asarray(self._stepper.data.qpos[self._root_qpos : self._root_qpos + 7])
+
+    @property
+    def _local(self) -> Pose:
+        """Where the robot is in the frame of its state."""
+        w, x, y, z = self._root[3:]
+        yaw = np.arctan2(2 * (w * z + x * y), 1 - 2 * (y * y + z * z))
+        return Pose(float(self._root[0]), float(self._root[1]), float(yaw))
+
+    def _next_seed(self) -> int:
+        self._stretches += 1
+        return int(derive_seeds(self._seed, SeedFamily.MISSION, self._stretches, 1)[0])
+
+    def _pass(self) -> None:
+        """A control step has passed."""
+        self.steps += 1
+        if not self._stepper.tally.terminated:
+            self._heading = self.pose.yaw
+        self._on_step()
+        self._apply_changes()
+
+    def _apply_changes(self) -> None:
+        while self._changes and self._changes[0].time <= self.clock + 1e-9:
+            change = self._changes.pop(0)
+            self._exchange(change.damage.apply(self._whole))
+            self.damage = str(change.damage)
+            self._on_change(change)
+
+    def _enter(self, robot: Robot) -> None:
+        """Simulate a robot from now on, with a model of its own, whose gravity turns with the frame."""
+        if field_of(robot.physics, robot.description.floor):
+            raise InvalidValueError("a mission needs level ground or a slope")
+        own = replace(robot, physics=copy.copy(robot.physics))
+        self._gravity = own.physics.opt.gravity.copy()
+        self._stepper = Stepper(own)
+        joint = own.physics.body(robot.description.torso).jntadr[0]
+        self._root_qpos = int(own.physics.jnt_qposadr[joint])
+        self._root_qvel = int(own.physics.jnt_dofadr[joint])
+
+    def _exchange(self, robot: Robot) -> None:
+        """Go on with another model of the robot: joints are where they were, new ones at their start."""
+        old = self._stepper
+        self._enter(robot)
+        take_over(self._stepper, old)
+        self._turn_gravity()
+
+    def _express(self, frame: Pose) -> None:
+        """Express the state in another frame."""
+        place, turn = self.pose.seen_from(frame), self._frame.yaw - frame.yaw
+        root, velocity = self._root, self._stepper.data.qvel[self._root_qvel : self._root_qvel + 3]
+        about_z = Rotation.from_euler("z", turn)
+        root[:2] = place.x, place.y
+        root[3:] = (about_z * Rotation.from_quat(root[3:], scalar_first=True)).as_quat(scalar_first=True)
+        velocity[:] = about_z.apply(velocity)
+        self._frame = frame
+        self._turn_gravity()
+
+    def _turn_gravity(self) -> None:
+        about_z = Rotation.from_euler("z", -self._frame.yaw)
+        self._stepper.robot.physics.opt.gravity[:] = about_z.apply(self._gravity)

@@ -1,0 +1,25 @@
+"""`take_over`: another model of a robot goes on where one was, because something broke or was repaired."""
+
+import mujoco
+
+from robots.motors import ABSENT
+from robots.simulation.stepper import Stepper
+from robots.stance import start_positions
+
+
+def take_over(new: Stepper, old: Stepper) -> None:
+    """Put a robot where another model of it was: joints are where they were, new ones at their start."""
+    before, after = old.robot.physics, new.robot.physics
+    new.data.qpos[:], new.data.time = start_positions(new.robot), old.data.time
+    for number in range(after.njnt):
+        name = after.joint(number).name
+        known = mujoco.mj_name2id(before, mujoco.mjtObj.mjOBJ_JOINT, name)
+        if known != ABSENT:
+            new.data.joint(name).qpos[:] = old.data.joint(known).qpos
+            new.data.joint(name).qvel[:] = old.data.joint(known).qvel
+    steps = old.tally.steps
+    new.carry_on(int(old.tally.seed))
+    for name in ("initial_height", "initial_distance", "objective", "energy", "path", "turned"):
+        setattr(new.state.tally[0], name, getattr(old.tally, name))
+    new.state.tally[0].steps = steps  # periodic gaits go on where they were
+    new.state.contacts[:] = old.state.contacts
