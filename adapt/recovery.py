@@ -108,7 +108,9 @@ def recover(
         if oracle or entry.needs_truth:
             truth = true_objectives(damaged, seed=seed, on_progress=trying)
         if entry.thinks:
-            thinking = thinking or Thinking(repertoire, threads=threads, refinement=RefinementSettings())
+            thinking = thinking or Thinking(
+                repertoire, threads=threads, refinement=RefinementSettings.of(repertoire)
+            )
             thinking = replace(
                 thinking,
                 objective=aim,

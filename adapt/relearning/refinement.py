@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from adapt.objective import RecoveryObjective
-from adapt.self_model.twin import RefinementSettings
+from adapt.self_model.twin import SMALL, RefinementSettings
 from repertoire.execution.executor import start_executor
 from repertoire.strategies.cma_es import CMAESSettings
 from repertoire.strategies.lm_ma_es import LMMAESSettings
@@ -18,9 +18,10 @@ from robots.simulation.episodes import Episodes
 
 _SHORT = 0.4  # of an episode's length that all runs have at first: whoever walks there learns to last later
 _SHORTEST = 2.0  # seconds: in less, a robot hardly gets going
-_AT_FIRST = 0.6  # share of the budget after which episodes have their whole length
-_LENIENT = 0.8  # share of the budget after which a fall costs what the objective says
-_SMALL = 100  # parameters up to which a full covariance matrix pays; above it, a few direction vectors
+# Share of the budget, and episodes at most, after which episodes have their whole length, and after which a
+# fall costs what the objective says: a longer search in short episodes learns to walk fast and fall later.
+_AT_FIRST = 0.6, 1_200
+_LENIENT = 0.8, 1_600
 _TRIED = 2  # short episodes of each gait that the search may start from
 _FINALS = 8  # episodes of each gait that may be where the search starts, and of what it ends with
 _MODELS = 2  # on which each sample runs, if there are so many, so that it is not made for one alone
@@ -72,9 +73,10 @@ def refine(
     It starts from the most promising gait and from the three that get furthest in two fifths of an episode
     (in two seconds at least), whether they fall later or not: what walks and then falls is a better start
     than what stands. After a tenth of the budget the better two of these searches go on, and after a fifth
-    one of them (successive halving). Until three fifths episodes have that length, and until four fifths
-    falls cost less than by the objective. Gaits of up to 100 parameters are searched by CMA-ES (Hansen 2016)
-    with generations of 16, others by LM-MA-ES (Loshchilov et al. 2019) with generations of 40.
+    one of them (successive halving). For three fifths of the budget, 1,200 episodes at most, episodes have
+    that length, and for four fifths, 1,600 at most, falls cost less than by the objective. Gaits of up to
+    100 parameters are searched by CMA-ES (Hansen 2016) with generations of 16, others by LM-MA-ES
+    (Loshchilov et al. 2019) with generations of 40.
 
     All samples of a generation run on the same models, from the same seeds: what sets them apart is not that
     one started more luckily. In each generation these are others, so that nothing is learned by heart. The
@@ -188,7 +190,7 @@ class _Search:
 
     def _strategy(self, solution: np.ndarray) -> Strategy:
         """A search from a gait."""
-        settings, small = self._settings, len(solution) <= _SMALL
+        settings, small = self._settings, len(solution) <= SMALL
         sigma = settings.sigma0 or float(np.clip(_SCALE * solution.std(), _LEAST_SIGMA, _MOST_SIGMA))
         kind, size = (CMAESSettings, _BATCHES[0]) if small else (LMMAESSettings, _BATCHES[1])
         (mean,) = self._robots[0].controller.bounded(solution[None]).astype(np.float64)
@@ -197,15 +199,20 @@ class _Search:
     def _advance(self, strategy: Strategy, until: float) -> None:
         """Go on with a search until so many control steps ran, or nothing is left to learn."""
         while self.spent < until and not self._hurried():
-            if self.steps == self.short and self.spent >= _AT_FIRST * self._budget:
+            if self.steps == self.short and self.spent >= self._until(_AT_FIRST):
                 self._last(self.whole)
-            values = self._values(strategy.ask(), lenient=self.spent < _LENIENT * self._budget)
+            values = self._values(strategy.ask(), lenient=self.spent < self._until(_LENIENT))
             order = np.argsort(-values, kind="stable")
             strategy.tell(order)
             if self._on_progress:
                 self._on_progress(min(1.0, self.spent / self._budget))
             if strategy.converged(values[order]):
                 break
+
+    def _until(self, limit: tuple[float, int]) -> float:
+        """Control steps after which a phase ends."""
+        share, episodes = limit
+        return min(share * self._budget, episodes * self.whole)
 
     def _values(self, samples: np.ndarray, *, lenient: bool) -> np.ndarray:
         """Mean objectives of the samples of a generation, (n,)."""

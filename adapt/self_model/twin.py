@@ -23,6 +23,8 @@ from robots.simulation.simulation import Simulation
 from robots.simulation.trace import SENSORS
 
 EPISODES = 800  # to think after a trial: about what the Hexapod's self-model needs to find what is wrong
+SMALL = 100  # parameters up to which a gait is searched with a full covariance matrix
+_SEARCH_OF_SMALL = 4_000  # episodes, in which the Hexapod's searches come near their end
 _KEPT = 200  # compiled models, of about 2 MB each, those used last
 
 
@@ -42,6 +44,12 @@ class RefinementSettings:
     episodes: int = 2_000
     batch_size: int | None = None
     sigma0: float | None = None
+
+    @classmethod
+    def of(cls, repertoire: Repertoire, episodes: int | None = None) -> "RefinementSettings":
+        """Those of a recovery, by default with 4,000 episodes for gaits of up to 100 parameters."""
+        small = repertoire.gaits.solutions.shape[1] <= SMALL
+        return cls(episodes or (_SEARCH_OF_SMALL if small else cls.episodes))
 
     def __post_init__(self) -> None:
         for name, least in (("episodes", 1), ("batch_size", 2)):

@@ -79,7 +79,7 @@ class RecoverySuite(Suite):
     noise: tuple[float, float] = (0.05, 0.02)
     think_seconds: float | None = None
     think_episodes: int | None = 1200
-    refine_episodes: int = RefinementSettings().episodes
+    refine_episodes: int | None = None
     objective: str = "reward"
     suffix: ClassVar[str] = ".json"
 
@@ -94,7 +94,7 @@ class RecoverySuite(Suite):
             "trials": self.trials,
             "noise": "{:g}, {:g}".format(*self.noise),
             "thinking": self._thinking,
-            "refinement": f"{self.refine_episodes:,} episodes",
+            "refinement": f"{self._refinement.episodes:,} episodes",
             "objective": self._aim.name,
         }
 
@@ -191,6 +191,11 @@ class RecoverySuite(Suite):
         return recovery_videos(self._results(results, folder), self.repertoire)
 
     @property
+    def _refinement(self) -> RefinementSettings:
+        """Of selectors that refine gaits."""
+        return RefinementSettings.of(self.repertoire, self.refine_episodes)
+
+    @property
     def _thinking(self) -> str:
         """How long selectors think, in words."""
         return f"{self.think_seconds:g} s" if self.think_seconds else f"{self.think_episodes:,} episodes"
@@ -268,7 +273,7 @@ class RecoverySuite(Suite):
             without=tuple(sorted(trial.damage.families - {"pair"})) if track.left_out else (),
             before=self._bench(trial).before() if track.gap and entry.thinks else (),
             objective=self._aim,
-            refinement=RefinementSettings(episodes=self.refine_episodes) if refines else None,
+            refinement=self._refinement if refines else None,
             threads=self.threads,
         )
         context = Context(
@@ -311,7 +316,7 @@ class RecoverySuite(Suite):
         if not _entry(name).thinks:
             return episodes * pace
         if not name.endswith(WITHOUT):
-            episodes += min(self.trials, REFINEMENTS) * self.refine_episodes
+            episodes += min(self.trials, REFINEMENTS) * self._refinement.episodes
         return episodes * pace + self.trials * (self.think_seconds or (self.think_episodes or 0) * pace)
 
     def _notes(self) -> list[str]:
@@ -329,7 +334,7 @@ class RecoverySuite(Suite):
             f"standard deviations {self.noise[0]:.0%} of it and {self.noise[1]:g}.",
             f"Selectors: {'; '.join(f'{name}: {_entry(name).summary}' for name in self.selectors)}. "
             f"Those that think simulate for {self._thinking} after each trial, and refine gaits in up to "
-            f"{REFINEMENTS} searches of {self.refine_episodes:,} episodes unless they end in {WITHOUT}. "
+            f"{REFINEMENTS} searches of {self._refinement.episodes:,} episodes unless they end in {WITHOUT}. "
             f"Objective: {self._aim.name}.",
         ]
 

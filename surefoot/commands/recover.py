@@ -9,7 +9,7 @@ from adapt.damage.damage import Damage
 from adapt.objective import OBJECTIVES
 from adapt.records import LIMPING, TRUSTED, Recovery, Trial, diagnosis_words, format_objective
 from adapt.rehearsal.table import Table
-from adapt.self_model.twin import EPISODES, RefinementSettings
+from adapt.self_model.twin import EPISODES, SMALL, RefinementSettings
 from repertoire.repertoire import Repertoire, format_cell
 from repertoire.storage.files import RunFiles
 from robots.simulation.trace import SENSORS
@@ -94,7 +94,7 @@ class SelectorOption(click.Option):
     type=Whole(min=0),
     metavar="EPISODES",
     help="Episodes of each search for a better gait on what self-model believes to be wrong, of which there "
-    f"are at most three; 0 for none.  [default: {RefinementSettings.episodes}]",
+    f"are at most three; 0 for none.  [default: 4000 for gaits of up to {SMALL} parameters, 2000 for others]",
 )
 @click.option(
     "--objective",
@@ -174,7 +174,7 @@ def recover(
             think,
             think_episodes,
             check_sensors(SENSORS if sensors is None else sensors),
-            refinement=None if refine == 0 else RefinementSettings(refine or RefinementSettings.episodes),
+            refinement=None if refine == 0 else RefinementSettings.of(repertoire, refine),
             threads=threads,
         )
     folder = out or recovery_folder(file)

@@ -52,8 +52,8 @@ from surefoot.commands.studies import run_study, study_options
     "--refine",
     "refine_episodes",
     type=Positive,
-    help="Length of each search of self-model for a better gait.  [default: 2000 episodes; "
-    "self-model-without-refinement makes none]",
+    help="Length of each search of self-model for a better gait.  [default: that of `surefoot "
+    "recover`; self-model-without-refinement makes none]",
 )
 @click.option(
     "--objective",

@@ -13,9 +13,11 @@ from adapt.recovery import recover
 from adapt.rehearsal.rehearsal import rehearsal, rehearsed_table
 from adapt.rehearsal.storage import read_table, write_table
 from adapt.rehearsal.table import join, widen
+from adapt.relearning import refinement
 from adapt.relearning.keeping import keep_gaits
 from adapt.relearning.refinement import refine
 from adapt.self_model.twin import RefinementSettings, Thinking
+from repertoire.execution.executor import start_executor
 from robots.errors import InvalidValueError, UnknownNameError
 from robots.simulation.simulation import Simulation
 from tests.adapt.self_model.small_minds import STEPS, short_gaits
@@ -58,6 +60,27 @@ def test_a_search_that_finds_nothing_better_gives_back_where_it_started() -> Non
     assert any(np.array_equal(found.solution, one) for one in start)
     assert found.score == found.before
     assert 0 < found.fall < 1, "eight episodes prove nothing"
+
+
+def test_a_long_search_leaves_short_episodes_early(monkeypatch) -> None:
+    monkeypatch.setattr(refinement, "_AT_FIRST", (0.6, 20))
+    monkeypatch.setattr(refinement, "_SHORTEST", 0.0)
+    lengths: list[int] = []
+
+    def start(*robots, threads):
+        lengths.append(robots[0].description.episode_steps)
+        marks.append(search.spent if lengths[1:] else 0)
+        return start_executor(*robots, threads=threads)
+
+    marks: list[int] = []
+    monkeypatch.setattr(refinement, "start_executor", start)
+    gaits = short_gaits()
+    settings = RefinementSettings(episodes=100, batch_size=4)
+    search = refinement._Search([gaits.robot], PROGRESS, settings, 1, 0, 1, None, lambda: False)
+    search.run(gaits.elites.solutions[:2])
+    search.close()
+    assert lengths == [STEPS, round(0.4 * STEPS), STEPS]
+    assert 20 * STEPS <= marks[2] < 40 * STEPS, "not after 60 of 100 episodes"
 
 
 def test_a_search_that_is_hurried_ends_after_a_generation() -> None:
