@@ -1,10 +1,11 @@
 """`ConfirmedSearch`: a selector's search, whose result must prove itself against the incumbent."""
 
 import math
+from collections.abc import Sequence
 
 import numpy as np
 
-from adapt.records import Confirmation, Outcome
+from adapt.records import Confirmation, Outcome, RefinedGait
 from adapt.selectors.selector import Selector
 
 CONFIRMATIONS = 3
@@ -77,6 +78,16 @@ class ConfirmedSearch:
             self._needed + max(0, self._needed - self._count(self.incumbent)),
         )
         return tried > 0 and (tried >= self.selector.trials - kept or self.selector.done() is not None)
+
+    @property
+    def predicted(self) -> np.ndarray:
+        """See `Selector`."""
+        return self.selector.predicted
+
+    @property
+    def refined(self) -> Sequence[RefinedGait]:
+        """See `Selector`."""
+        return self.selector.refined
 
     def ask(self) -> int | None:
         """Row of the controller to try next, or None to stop."""

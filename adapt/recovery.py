@@ -11,20 +11,20 @@ from adapt.confirmation import CONFIRMATIONS, ConfirmedSearch
 from adapt.damage.damage import Damage
 from adapt.objective import Progress, RecoveryObjective, find_objective
 from adapt.oracle import find_oracle, true_objectives
-from adapt.records import Outcome, Performance, Recovery, Trial
+from adapt.records import Performance, Recovery, Trial
 from adapt.rehearsal.table import Table
 from adapt.selectors.catalogue import AnySelector, choose_selector, make_selector
 from adapt.selectors.selector import Context, Prior, Selector
 from adapt.self_model.calibration import Calibration
 from adapt.self_model.twin import RefinementSettings, Thinking
-from repertoire.evaluation.evaluator import Evaluation, Evaluator, Runner
+from adapt.trials import Attempt, run_trials
+from repertoire.evaluation.evaluator import Evaluation, Evaluator
 from repertoire.repertoire import Repertoire
 from robots.deployment.walk import Walk
 from robots.errors import InvalidValueError
 from robots.robot import Robot
 from robots.seeds import SeedFamily, derive_seeds
 from robots.simulation.episodes import Episodes
-from robots.simulation.evidence import evidence_of
 
 PERFORMANCE_EPISODES = 10
 _CANDIDATES = 20
@@ -190,13 +190,13 @@ def _trials(
     traced: bool,
 ) -> tuple[Trial, ...]:
     """Try what the search asks for until it stops."""
+    attempts = run_trials(damaged, search, seed, first=1, traced=traced)
     tried: list[Trial] = []
-    known = 0
-    while not interrupted() and (row := search.ask()) is not None:
-        for gait in search.selector.refined[known:]:
-            damaged.add(gait.solution[None])
-        known = len(search.selector.refined)
-        tried.append(_try(damaged, seed, search, len(tried) + 1, row, traced=traced))
+    while not interrupted():
+        confirms = search.confirms
+        if (attempt := next(attempts, None)) is None:
+            break
+        tried.append(_trial(damaged, search.selector, attempt, len(tried) + 1, confirms=confirms))
         if on_trial:
             on_trial(tried[-1])
     return tuple(tried)
@@ -254,42 +254,27 @@ def _cell(evaluator: Evaluator, selector: Selector, row: int) -> tuple[int, ...]
     return evaluator.repertoire.cell(row)
 
 
-def _try(
-    evaluator: Evaluator, seed: int, search: ConfirmedSearch, number: int, row: int, *, traced: bool
+def _trial(
+    evaluator: Evaluator, selector: Selector, attempt: Attempt, number: int, *, confirms: bool
 ) -> Trial:
-    """Try a controller once, and tell the search."""
-    predicted, confirms = float(search.selector.predicted[row]), search.confirms
-    seeds = derive_seeds(seed, SeedFamily.TRIALS, number, 1)
-    outcome, episodes = run_trial(evaluator, row, seeds, traced=traced)
-    search.tell(row, outcome)
+    """The record of a trial."""
+    row, episodes = attempt.row, attempt.episodes
     return Trial(
         number=number,
         row=row,
-        cell=_cell(evaluator, search.selector, row),
+        cell=_cell(evaluator, selector, row),
         specialist=evaluator.repertoire.speciality(row),
         refined=row >= len(evaluator.repertoire),
-        seed=int(seeds[0]),
-        predicted=predicted,
-        measured=outcome.objective,
-        fell=outcome.fell,
+        seed=attempt.seed,
+        predicted=attempt.predicted,
+        measured=attempt.outcome.objective,
+        fell=attempt.outcome.fell,
         steps=int(episodes.steps[0]),
         distance=float(episodes.distances[0]),
-        diagnosis={cause: p for cause, p in search.selector.diagnosis() if p >= _NEGLIGIBLE},
+        diagnosis={cause: p for cause, p in selector.diagnosis() if p >= _NEGLIGIBLE},
         confirms=confirms,
-        thought=search.selector.thought(),
+        thought=selector.thought(),
     )
-
-
-def run_trial(evaluator: Runner, row: int, seeds: np.ndarray, *, traced: bool) -> tuple[Outcome, Episodes]:
-    """Run a controller once, with the only one of the seeds; with a trace if it is asked for."""
-    episodes = evaluator.run(np.array([row]), seeds, traced=traced)
-    outcome = Outcome(
-        objective=float(evaluator.objectives(episodes)[0]),
-        fell=bool(episodes.fell[0]),
-        evidence=evidence_of(episodes, evaluator.robots[0])[0],
-        trace=np.empty((0, 0)) if episodes.traces is None else episodes.traces[0],
-    )
-    return outcome, episodes
 
 
 def _check_whole(name: str, value: object, least: int) -> None:

@@ -44,6 +44,7 @@ class Runner(Protocol):
     def robots(self) -> tuple[Robot, ...]: ...  # noqa: D102
     def run(self, rows: np.ndarray, seeds: np.ndarray, *, traced: bool = False) -> Episodes: ...  # noqa: D102
     def objectives(self, episodes: Episodes) -> np.ndarray: ...  # noqa: D102
+    def add(self, solutions: np.ndarray) -> None: ...  # noqa: D102
 
 
 class Evaluator:

@@ -1,6 +1,8 @@
 """`Bench`: a damaged robot on which selectors recover, and which knows how good gaits truly are."""
 
 from dataclasses import dataclass, replace
+from functools import partial
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -10,8 +12,8 @@ from adapt.damage.damage import Damage
 from adapt.objective import RecoveryObjective, Reward
 from adapt.oracle import FINAL_EPISODES, final_means, find_oracle, true_objectives
 from adapt.records import Outcome
-from adapt.recovery import run_trial
 from adapt.selectors.selector import Selector
+from adapt.trials import run_trial, run_trials
 from repertoire.evaluation.evaluator import Evaluator
 from repertoire.repertoire import Repertoire
 from robots.randomization import randomised
@@ -126,23 +128,19 @@ class Bench:
 
     def recover(self, selector: Selector, trials: int, seed: int, report: Any) -> dict[str, Any]:
         """One recovery, trial by trial, also after the selector would have stopped; see `RecoveryResult`."""
-        scores, falls, thoughts, stop, known = [], [], [], None, 0
+        scores, falls, thoughts, stop = [], [], [], None
         with self._start(self._damaged) as evaluator:
-            for trial in range(trials):
-                row = selector.ask()
-                seeds = derive_seeds(seed, SeedFamily.TRIALS, trial, 1)
-                outcome, _ = run_trial(evaluator, row, seeds, traced=True)
-                selector.tell(row, self._measured(outcome, seed, trial))
-                for gait in selector.refined[known:]:
-                    evaluator.add(gait.solution[None])
-                known = len(selector.refined)
+            tries = run_trials(
+                evaluator, selector, seed, first=0, traced=True, measured=partial(self._measured, seed)
+            )
+            for trial, attempt in enumerate(islice(tries, trials), start=1):
                 gait_now = selector.recommendation()
                 scores.append(self._score(evaluator, gait_now))
-                falls.append(outcome.fell)
+                falls.append(attempt.outcome.fell)
                 thoughts.append(selector.thought())
                 if selector.done() and stop is None:
-                    stop = trial + 1
-                report((trial + 1) / trials)
+                    stop = trial
+                report(trial / trials)
             final = float(final_means(evaluator, np.array([gait_now]), seed=self._seed)[0])
         cause, probability = (selector.diagnosis() or [("", 0.0)])[0]
         return {
@@ -166,7 +164,7 @@ class Bench:
         seeds = derive_seeds(self._seed, SeedFamily.INCUMBENT, 0, 1)
         with Evaluator(self._repertoire, {"whole": self._whole}, threads=1) as evaluator:
             outcome, _ = run_trial(evaluator, row, seeds, traced=True)
-        return ((row, self._measured(outcome, self._seed, 0).trace),)
+        return ((row, self._measured(self._seed, outcome, 0).trace),)
 
     def _mean(self, evaluator: Evaluator, row: int) -> tuple[float, float]:
         """Mean objective of a gait under the only condition, above the zero of shares, and share of falls."""
@@ -175,7 +173,7 @@ class Bench:
         score = float(evaluator.objectives(episodes).mean()) - self._aim.zero
         return score, float(episodes.fell.mean())
 
-    def _measured(self, outcome: Outcome, seed: int, trial: int) -> Outcome:
+    def _measured(self, seed: int, outcome: Outcome, trial: int) -> Outcome:
         """What a trial measures: its objective, and across the gap its trace, with noise."""
         rng = np.random.default_rng(derive_seeds(seed, SeedFamily.NOISE, trial, 1))
         share, offset = np.array(self._noise) * rng.standard_normal(2)

@@ -222,7 +222,7 @@ class PyBulletEvaluator:
         self, repertoire: Repertoire, damage: Damage | None, objective: Callable[[Episodes], np.ndarray]
     ) -> None:
         self.repertoire, self.objectives = repertoire, objective
-        self._robot = PyBulletRobot(repertoire.robot, damage)
+        self._robot, self._solutions = PyBulletRobot(repertoire.robot, damage), repertoire.gaits.solutions
         self.robots = (self._robot.robot,)
 
     def __enter__(self) -> "PyBulletEvaluator":
@@ -231,9 +231,13 @@ class PyBulletEvaluator:
     def __exit__(self, *_: object) -> None:
         self._robot.environment.close()
 
+    def add(self, solutions: np.ndarray) -> None:
+        """Have further controllers, (n, p), run: their rows follow those of the repertoire."""
+        self._solutions = np.concatenate([self._solutions, solutions])
+
     def run(self, rows: np.ndarray, seeds: np.ndarray, *, traced: bool = False) -> Episodes:
         """Run an episode of each of n elites, see `Evaluator.run`; some columns are left 0."""
-        solutions, robot = self.repertoire.gaits.solutions, self._robot.robot
+        solutions, robot = self._solutions, self._robot.robot
         walks = [self._robot.walk(solutions[row], int(seed)) for row, seed in zip(rows, seeds, strict=True)]
         found, at = Episodes.unknown(len(walks), robot), TraceColumns.of(robot)
         half_ranges = np.diff(robot.joint_ranges)[:, 0] / 2

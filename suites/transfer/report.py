@@ -116,9 +116,10 @@ def _each(recoveries: pd.DataFrame) -> str:
     """Every recovery."""
     if recoveries.empty:
         return ""
-    columns = ["case", "damage", "diagnosis", "best", "old gait", "recovered", "explained"]
+    shares = ["old gait", "recovered", "old gait falls", "falls", "explained"]
+    columns = ["case", "damage", "diagnosis", "best", *shares]
     rows = [(*row[:2], row[2] or NOTHING, *map(_number, row[3:])) for row in recoveries[columns].to_numpy()]
-    return table((*columns[:3], "best [m]", *columns[4:]), rows, text_columns=3)
+    return table((*columns[:3], "best [m]", *shares), rows, text_columns=3)
 
 
 def _number(value: float | None) -> str:

@@ -1,6 +1,7 @@
 """`Stage`: a world in which gaits of a repertoire run, whole and damaged."""
 
 from functools import cached_property
+from itertools import islice
 from typing import Any
 
 import numpy as np
@@ -11,10 +12,10 @@ from adapt.damage.parts import RobotParts
 from adapt.damage.text import damage_from
 from adapt.objective import RecoveryObjective, find_objective
 from adapt.oracle import true_objectives
-from adapt.recovery import run_trial
 from adapt.selectors.catalogue import find_selector, make_selector
 from adapt.selectors.selector import Context, Prior, Selector
-from adapt.self_model.twin import Thinking
+from adapt.self_model.twin import RefinementSettings, Thinking
+from adapt.trials import run_trial, run_trials
 from repertoire.evaluation.evaluator import Evaluator, Runner
 from repertoire.repertoire import Repertoire
 from robots.robot import Robot
@@ -69,30 +70,43 @@ class Stage:
             "upright": 1 - float(found.fell.mean()),
         }
 
-    def recover(self, damage: Damage, number: int, selector: str, trials: int, think: int) -> dict[str, Any]:
+    def recover(
+        self,
+        damage: Damage,
+        number: int,
+        selector: str,
+        trials: int,
+        think: int,
+        refinement: RefinementSettings | None,
+    ) -> dict[str, Any]:
         """Recover from a fault on the robot of its number: figures of `RECOVERY_FIGURES` and others.
 
-        Scores are progress while up [m]; what they are a share of is that of the best gait found there.
+        Scores are progress while up [m]; what they are a share of is that of the best gait of the repertoire
+        found there.
         """
         seed = int(derive_seeds(self._seed, SeedFamily.FAULT, number, 1)[0])
-        chooser, rows = self._selector(selector, number, trials, think, seed), []
+        chooser = self._selector(selector, number, trials, think, refinement, seed)
+        rows, falls = [], 0
         with self._evaluator(damage, number) as evaluator:
-            for trial in range(trials):
-                row = chooser.ask()
-                seeds = derive_seeds(seed, SeedFamily.TRIALS, trial, 1)
-                chooser.tell(row, run_trial(evaluator, row, seeds, traced=True)[0])
+            for attempt in islice(run_trials(evaluator, chooser, seed, first=0, traced=True), trials):
                 rows.append(chooser.recommendation())
+                falls += attempt.outcome.fell
             tried = [self._repertoire.best(), *rows]
             scores = self._scores(evaluator, self._robot(damage, number), tried, seed)
-        best, thought = max(scores.values()), chooser.thought()
+        best = max(score for row, (score, _) in scores.items() if row < len(self._repertoire))
+        thought = chooser.thought()
         diagnosis = (chooser.diagnosis() or [("", 0.0)])[0][0]
-        shares = [max(scores[row], 0.0) / best if best > 0 else 0.0 for row in tried]
+        shares = [max(scores[row][0], 0.0) / best if best > 0 else 0.0 for row in tried]
         return {
             "damage": str(damage),
             "best": best,
             "old gait": shares[0],
             **{f"after {trial}": share for trial, share in enumerate(shares[1:], start=1)},
             "recovered": shares[-1],
+            "refined": rows[-1] >= len(self._repertoire),
+            "old gait falls": scores[tried[0]][1],
+            "falls": scores[rows[-1]][1],
+            "falls in trials": falls,
             "right part": _legs(diagnosis, self._parts) == _legs(str(damage), self._parts),
             "diagnosis": diagnosis,
             "explained": float(thought.explained) if thought else 0.0,
@@ -151,7 +165,15 @@ class Stage:
     def _prior(self) -> Prior:
         return Prior(self._expected(self._repertoire.robot), self._repertoire.gaits.measures, self._aim.least)
 
-    def _selector(self, name: str, number: int, trials: int, think: int, seed: int) -> Selector:
+    def _selector(
+        self,
+        name: str,
+        number: int,
+        trials: int,
+        think: int,
+        refinement: RefinementSettings | None,
+        seed: int,
+    ) -> Selector:
         """Start a selector, which knows a trace of the robot from before the fault if it thinks."""
         if not find_selector(name).thinks:
             return make_selector(name, Context(self._prior, trials=trials, seed=seed))
@@ -164,30 +186,36 @@ class Stage:
             episodes=think,
             before=((row, trace),),
             objective=self._aim,
+            refinement=refinement,
             threads=self._threads,
         )
         return make_selector(name, Context(self._prior, trials=trials, seed=seed, thinking=thinking))
 
-    def _scores(self, evaluator: Runner, robot: Robot, rows: list[int], seed: int) -> dict[int, float]:
-        """Scores of some gaits on a damaged robot, and of the best that was found there.
+    def _scores(
+        self, evaluator: Runner, robot: Robot, rows: list[int], seed: int
+    ) -> dict[int, tuple[float, float]]:
+        """Scores and shares of falls of some gaits on a damaged robot, and of the best that was found there.
 
         The best is looked for among those that do best on a robot of ours.
         """
         expected = self._expected(robot)
         screened = np.union1d(np.argsort(-expected, kind="stable")[:_SCREENED], self._rows)
-        chosen = _means(evaluator, screened, derive_seeds(seed, SeedFamily.ORACLE, 0, 1))
+        chosen, _ = _means(evaluator, screened, derive_seeds(seed, SeedFamily.ORACLE, 0, 1))
         first = screened[np.argsort(-chosen, kind="stable")[:_FINALISTS]]
-        finalists = np.union1d(first, rows).astype(int)
-        choice = _means(evaluator, finalists, derive_seeds(seed, SeedFamily.ORACLE, 1, _CHOICE))
+        known = [row for row in rows if row < len(self._repertoire)]
+        finalists = np.union1d(first, known).astype(int)
+        choice, _ = _means(evaluator, finalists, derive_seeds(seed, SeedFamily.ORACLE, 1, _CHOICE))
         scored = np.union1d(rows, finalists[np.argmax(choice)]).astype(int)
-        finals = _means(evaluator, scored, derive_seeds(seed, SeedFamily.CONFIRMATION, 0, _FINAL))
-        return dict(zip(scored.tolist(), finals.tolist(), strict=True))
+        finals, fell = _means(evaluator, scored, derive_seeds(seed, SeedFamily.CONFIRMATION, 0, _FINAL))
+        return dict(zip(scored.tolist(), zip(finals.tolist(), fell.tolist(), strict=True), strict=True))
 
 
-def _means(evaluator: Runner, rows: np.ndarray, seeds: np.ndarray) -> np.ndarray:
-    """Mean objective of each gait over the same episodes, (n,)."""
+def _means(evaluator: Runner, rows: np.ndarray, seeds: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Mean objective and share of falls of each gait over the same episodes, (n,) each."""
     episodes = evaluator.run(np.repeat(rows, len(seeds)), np.tile(seeds, len(rows)))
-    return evaluator.objectives(episodes).reshape(len(rows), len(seeds)).mean(axis=1)
+    shape = (len(rows), len(seeds))
+    objectives, fell = evaluator.objectives(episodes), episodes.fell
+    return objectives.reshape(shape).mean(axis=1), fell.reshape(shape).mean(axis=1)
 
 
 def _legs(text: str, parts: RobotParts) -> frozenset[str]:

@@ -12,6 +12,7 @@ from typing import Any, ClassVar
 from adapt.damage.damage import Damage
 from adapt.damage.text import parse_damage
 from adapt.selectors.catalogue import find_selector
+from adapt.self_model.twin import RefinementSettings
 from repertoire.repertoire import Repertoire
 from repertoire.storage.repertoires import fingerprint
 from robots.errors import InvalidFileError, InvalidValueError
@@ -63,6 +64,7 @@ class TransferSuite(Suite):
         gaits: how many of the best gaits walk.
         trials: of each recovery.
         think: episodes that the selector simulates after each trial.
+        refine: episodes of each search for a better gait, 0 for none; those of `surefoot recover` by default.
     """
 
     name: str = "transfer"
@@ -73,6 +75,7 @@ class TransferSuite(Suite):
     gaits: int = 20
     trials: int = 5
     think: int = 400
+    refine: int | None = None
     suffix: ClassVar[str] = ".json"
 
     def identity(self) -> Mapping[str, Any]:
@@ -83,6 +86,7 @@ class TransferSuite(Suite):
             "seed": self.seed,
             "gaits": self.gaits,
             "recoveries": f"{self.trials} trials, {self.think} episodes of thinking",
+            "refinement": "default" if self.refine is None else f"{self.refine} episodes",
         }
 
     def check(self) -> list[str]:
@@ -126,8 +130,10 @@ class TransferSuite(Suite):
         if trial.method == GAITS:
             figures = stage.walk()
         else:
-            damage = self._faults(self.repertoires[trial.label].robot)[trial.number]
-            figures = stage.recover(damage, trial.number, trial.method, self.trials, self.think)
+            repertoire = self.repertoires[trial.label]
+            damage = self._faults(repertoire.robot)[trial.number]
+            refinement = None if self.refine == 0 else RefinementSettings.of(repertoire, self.refine)
+            figures = stage.recover(damage, trial.number, trial.method, self.trials, self.think, refinement)
         known: dict[str, Any] = dict(zip(("case", "method", "number"), trial.key, strict=True))
         seed, took = self.trial_seed(trial.key), time.perf_counter() - started
         return TransferResult(**known, seed=seed, took=took, figures=figures)
@@ -191,8 +197,19 @@ class TransferSuite(Suite):
                 for label, one in self.repertoires.items()
             ),
             f"Recoveries: {self.trials} trials each, by {self.selector}, which simulates {self.think} "
-            f"episodes of the model after each and refines no gait; seed {self.seed}.",
+            f"episodes of the model after each, and refines {self._refines}; seed {self.seed}.",
         ]
+
+    @property
+    def _refines(self) -> str:
+        """What is refined, in words."""
+        if self.refine == 0:
+            return "no gait"
+        lengths = (
+            f"{label} for {RefinementSettings.of(one, self.refine).episodes:,}"
+            for label, one in self.repertoires.items()
+        )
+        return f"gaits in up to three searches ({', '.join(lengths)} episodes)"
 
 
 def default_faults(robot: Robot) -> tuple[str, ...]:

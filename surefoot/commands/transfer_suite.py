@@ -6,7 +6,7 @@ from typing import Any
 import click
 
 from robots.errors import InvalidValueError
-from surefoot.commands.console import Names, Positive, RepertoireFile
+from surefoot.commands.console import Names, Positive, RepertoireFile, Whole
 from surefoot.commands.studies import run_study, study_options
 
 
@@ -27,6 +27,12 @@ from surefoot.commands.studies import run_study, study_options
 @click.option("--gaits", type=Positive, help="Number of gaits that walk, the best.  [default: 20]")
 @click.option("--trials", type=Positive, help="Trials of each recovery.  [default: 5]")
 @click.option("--think-episodes", "think", type=Positive, help="Simulated after each trial.  [default: 400]")
+@click.option(
+    "--refine",
+    type=Whole(min=0),
+    metavar="EPISODES",
+    help="Of each search for a better gait, 0 for none.  [default: that of `surefoot recover`]",
+)
 @study_options("transfer", filmed="anything; this study has nothing to film")
 def transfer(files: tuple[Path, ...], worlds: tuple[str, ...] | None, **options: Any) -> None:
     """Let the best gaits of the repertoires FILES walk where they were not trained, and recover there.
@@ -43,7 +49,7 @@ def transfer(files: tuple[Path, ...], worlds: tuple[str, ...] | None, **options:
     labels = [file.resolve().parent.name if file.name == FILE_NAME else file.stem for file in files]
     if len(set(labels)) < len(labels):
         raise InvalidValueError(f"repertoires must have different names, not {', '.join(labels)}")
-    names = ("damages", "selector", "gaits", "trials", "think", "seed")
+    names = ("damages", "selector", "gaits", "trials", "think", "refine", "seed")
     given = {name: options.pop(name) for name in names}
     suite = TransferSuite(
         repertoires={label: read_repertoire(file) for label, file in zip(labels, files, strict=True)},

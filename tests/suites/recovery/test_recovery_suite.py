@@ -104,7 +104,7 @@ def test_the_luck_of_a_recovery_is_the_same_for_all_selectors_and_tracks(reperto
     assert suite.trial_seed(("listed-002", "random", 1)) == suite.trial_seed(("T3-002", "rehearsed", 1))
     bench = make_bench(repertoire)
     outcome = replace_objective(bench, 10.0)
-    noisy = [bench._measured(outcome, 3, trial).objective for trial in (0, 0, 1)]
+    noisy = [bench._measured(3, outcome, trial).objective for trial in (0, 0, 1)]
     assert noisy[0] == noisy[1] != noisy[2]
 
 
@@ -122,13 +122,13 @@ def replace_objective(bench: Bench, objective: float):
 def test_noise_is_a_share_and_an_amount_and_across_the_gap_of_the_sensors_too(repertoire):
     bench, gap = make_bench(repertoire), make_bench(repertoire, "T1", noise=(0.0, 0.5))
     outcome = replace_objective(bench, 10.0)
-    values = [bench._measured(outcome, seed, 0).objective - 10 for seed in range(400)]
+    values = [bench._measured(seed, outcome, 0).objective - 10 for seed in range(400)]
     assert np.std(values) == pytest.approx(math.hypot(0.5, 0.02), rel=0.1)
-    noisy = gap._measured(outcome, 1, 0)
+    noisy = gap._measured(1, outcome, 0)
     commands = repertoire.robot.action_dim
     np.testing.assert_array_equal(noisy.trace[:, :commands], outcome.trace[:, :commands])
     assert 0.005 < np.std(noisy.trace[:, commands:] - outcome.trace[:, commands:]) < 0.02
-    np.testing.assert_array_equal(bench._measured(outcome, 1, 0).trace, outcome.trace)
+    np.testing.assert_array_equal(bench._measured(1, outcome, 0).trace, outcome.trace)
 
 
 def test_each_fault_has_a_robot_of_its_own_across_the_gap(repertoire):

@@ -148,7 +148,7 @@ def test_a_study_lets_gaits_walk_and_recovers(repertoire, tmp_path) -> None:
 
 def test_a_self_model_recovers_in_another_world(repertoire, tmp_path) -> None:
     suite = make_suite(
-        repertoire, "lag", "gap", selector="self-model", damages=("front_left:dead",), trials=1
+        repertoire, "lag", "gap", selector="self-model", damages=("front_left:dead",), trials=2, refine=20
     )
     trial = suite.plan(tmp_path)[-1]
     assert trial.method == "self-model"
@@ -156,6 +156,9 @@ def test_a_self_model_recovers_in_another_world(repertoire, tmp_path) -> None:
     assert figures["damage"] == "front_left:dead"
     assert isinstance(figures["right part"], bool)
     assert 0 <= figures["explained"] <= 1
+    assert 0 <= figures["falls"] <= 1
+    assert 0 <= figures["falls in trials"] <= 2
+    assert "up to three searches (small for 20 episodes)" in "".join(suite._notes())
 
 
 def test_damaged_files_and_impossible_studies_are_refused(repertoire, tmp_path, refused) -> None:
@@ -209,3 +212,12 @@ def test_a_trace_from_pybullet_reads_as_ours(repertoire) -> None:
         stepper.step(np.zeros(8))
         stepper.read(row)
     assert np.abs(trace - walk.trace)[:8].max() < 0.3
+
+
+@needs_pybullet
+def test_a_refined_gait_runs_in_pybullet_after_those_of_the_repertoire(repertoire) -> None:
+    count, gait = len(repertoire), repertoire.gaits.solutions[1]
+    with PyBulletEvaluator(repertoire, None, lambda episodes: episodes.distances) as there:
+        there.add(gait[None])
+        episodes = there.run(np.array([1, count]), np.array([4, 4]))
+    assert episodes.objectives[0] == episodes.objectives[1] != 0
