@@ -159,6 +159,47 @@ def bench_calibration(source: Path, robots: int, refined: int, episodes: int, ou
     )
 
 
+@benchmarks.command("searches")
+@click.argument("source", type=AnyPath, default=Path("hexapod"))
+@click.option(
+    "--damages",
+    type=Names(),
+    default="left_front:lost,left_rear:dead,right_front:lost+right_middle:lost",
+    show_default=True,
+    help="That are known to the searches.",
+)
+@click.option(
+    "--strategies",
+    type=Names(),
+    default="cma-es,sep-cma-es,lm-ma-es,openai-es",
+    show_default=True,
+    help="Default is the one of recoveries.",
+)
+@click.option("--seeds", type=Positive, default=2, show_default=True, help="Searches of each kind.")
+@click.option("--episodes", type=Positive, default=4000, show_default=True, help="Of each search.")
+@click.option(
+    "--out", type=AnyPath, default=Path("searches.csv"), show_default=True, help="A row per search."
+)
+def bench_searches(
+    source: Path, damages: tuple[str, ...], strategies: tuple[str, ...], seeds: int, episodes: int, out: Path
+) -> None:
+    """What evolution strategies find from the same gaits, on robots whose damage is known."""
+    from benchmarks.searches import measure_searches
+    from repertoire.storage.repertoires import read_repertoire
+    from surefoot.shipped import repertoire_path
+
+    check_writable(out)
+    measure_searches(
+        read_repertoire(repertoire_path(source)),
+        out,
+        damages=damages,
+        strategies=strategies,
+        seeds=seeds,
+        episodes=episodes,
+        say=console.print,
+    )
+
+
 @benchmarks.command("fuzz")
 @click.option("--cases", type=Positive, default=10_000, show_default=True, help="How many files to change.")
 @click.option("--first", type=Seed, default=0, show_default=True, help="Number of the first case.")

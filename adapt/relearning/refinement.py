@@ -9,9 +9,8 @@ import numpy as np
 from adapt.objective import RecoveryObjective
 from adapt.self_model.twin import SMALL, RefinementSettings
 from repertoire.execution.executor import start_executor
-from repertoire.strategies.cma_es import CMAESSettings
-from repertoire.strategies.lm_ma_es import LMMAESSettings
 from repertoire.strategies.strategy import Strategy
+from repertoire.strategies.table import STRATEGIES
 from robots.robot import Robot
 from robots.seeds import SeedFamily, derive_seeds
 from robots.simulation.episodes import Episodes
@@ -192,9 +191,10 @@ class _Search:
         """A search from a gait."""
         settings, small = self._settings, len(solution) <= SMALL
         sigma = settings.sigma0 or float(np.clip(_SCALE * solution.std(), _LEAST_SIGMA, _MOST_SIGMA))
-        kind, size = (CMAESSettings, _BATCHES[0]) if small else (LMMAESSettings, _BATCHES[1])
+        kind, size = ("cma-es", _BATCHES[0]) if small else ("lm-ma-es", _BATCHES[1])
         (mean,) = self._robots[0].controller.bounded(solution[None]).astype(np.float64)
-        return kind(batch_size=settings.batch_size or size, sigma0=sigma).make(mean, self._rng)
+        strategy = STRATEGIES[settings.strategy or kind]
+        return strategy(batch_size=settings.batch_size or size, sigma0=sigma).make(mean, self._rng)
 
     def _advance(self, strategy: Strategy, until: float) -> None:
         """Go on with a search until so many control steps ran, or nothing is left to learn."""

@@ -14,9 +14,11 @@ from adapt.objective import RecoveryObjective, Reward
 from adapt.records import TRUSTED
 from adapt.self_model.calibration import Calibration
 from repertoire.repertoire import Repertoire
+from repertoire.strategies.table import STRATEGIES
 from robots.description import Randomization
 from robots.errors import InvalidValueError
 from robots.evaluations import Request
+from robots.files.records import find_kind
 from robots.robot import Robot
 from robots.simulation.episodes import Episodes
 from robots.simulation.simulation import Simulation
@@ -36,14 +38,17 @@ class RefinementSettings:
         episodes: at most, as control steps in units of a whole episode: an early fall takes less.
         batch_size: samples of a generation; None for a number that follows from the gaits' parameters.
         sigma0: initial step size, in units of the gaits' parameters; None for one that follows from them.
+        strategy: name of the evolution strategy; None for one that follows from the number of parameters.
 
     Raises:
         InvalidValueError: a number is out of range.
+        UnknownNameError: there is no such strategy.
     """
 
     episodes: int = 2_000
     batch_size: int | None = None
     sigma0: float | None = None
+    strategy: str | None = None
 
     @classmethod
     def of(cls, repertoire: Repertoire, episodes: int | None = None) -> "RefinementSettings":
@@ -60,6 +65,8 @@ class RefinementSettings:
                 raise InvalidValueError(f"{name} must be a whole number of at least {least}, not {value!r}")
         if self.sigma0 is not None and not 0 < self.sigma0 < math.inf:
             raise InvalidValueError(f"sigma0 must be positive and finite, not {self.sigma0!r}")
+        if self.strategy is not None:
+            find_kind(STRATEGIES, "strategy", self.strategy)
 
 
 @dataclass(frozen=True, eq=False)
