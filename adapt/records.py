@@ -11,7 +11,7 @@ from robots.deployment.walk import IN_CIRCLES
 from robots.errors import InvalidValueError
 
 FORMAT = "surefoot-recovery"
-VERSION = 8
+VERSION = 9
 _NEGLIGIBLE = 0.005  # probability that rounds to 0.00
 _WALKING = 1 / 3  # share of the distance before the damage from which a robot is said to walk
 LIMPING = 0.05  # the same to limp: below it, it stands or falls
@@ -264,6 +264,7 @@ class Recovery:
         cell: of the chosen controller in the archive.
         stop: why the search stopped.
         refined: gaits that were found on the way; `row` may be that of one.
+        seconds: length of an episode [s].
     """
 
     robot: str
@@ -283,6 +284,7 @@ class Recovery:
     stop: str
     objective: str = "reward"
     refined: tuple[RefinedGait, ...] = ()
+    seconds: float | None = None
 
     @property
     def falls(self) -> int:
@@ -317,7 +319,10 @@ class Recovery:
             )
         if not self.recovered.walks(before):
             return f"improved, but not recovered: with the new gait {does}"
-        share = f", {self.recovered.distance / before:.0%} of what it did when whole" if before else ""
+        length = f" in {self.seconds:.3g} s" if self.seconds else ""
+        share = (
+            f", {self.recovered.distance / before:.0%} of what it did{length} when whole" if before else ""
+        )
         return f"recovered: with the new gait {does}{share}"
 
     def performances(self) -> dict[str, Performance]:

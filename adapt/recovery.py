@@ -154,6 +154,7 @@ def recover(
             cell=_cell(damaged, search.selector, chosen),
             stop="it was interrupted" if interrupted() else search.stop,
             refined=search.selector.refined,
+            seconds=damaged.robots[0].description.episode_steps * robot.control_step,
         )
 
 

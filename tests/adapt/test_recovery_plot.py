@@ -130,14 +130,17 @@ def test_the_causes_that_were_once_likely_are_named() -> None:
 
 
 def test_the_verdict_never_calls_a_fall_or_the_old_gait_a_recovery() -> None:
-    found = replace(made([300.0, 900.0]), row=1)
+    found = replace(made([300.0, 900.0]), row=1, seconds=16.5)
     standing, falling = Performance(1200, 1, 3.79, 0, 10), Performance(1200, 1, 3.79, 7, 10)
     unclear = replace(standing, standard_error=1300)
     creeping = Performance(1200, 1, 0.04, 0, 10)  # the healthy robot makes 1 m
     limping = Performance(1200, 1, 0.3, 0, 10)
     backwards, poor = Performance(1200, 1, -0.3, 1, 10), Performance(90, 1, 0.5, 0, 10)
     for performance, words in (
-        (standing, "recovered: with the new gait the robot walks 3.79 m, 379% of what it did when whole"),
+        (
+            standing,
+            "recovered: with the new gait the robot walks 3.79 m, 379% of what it did in 16.5 s when whole",
+        ),
         (limping, "improved, but not recovered: with the new gait the robot limps 0.30 m"),
         (falling, "improved, but not recovered: with the new gait the robot falls in 7 of 10 episodes"),
         (backwards, "improved, but not recovered: with the new gait the robot does not get ahead: -0.30 m"),
