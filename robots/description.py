@@ -23,6 +23,7 @@ from robots.files.records import (
     validate,
 )
 from robots.files.texts import LARGEST, parse_yaml
+from robots.task.command import Command
 from robots.task.measures import read_measures
 from robots.task.observations import PAPER, Observations
 from robots.task.reward import Reward
@@ -77,7 +78,8 @@ class Alive(Record):
         max_tilt: the angle between the torso's z axis and the vertical is smaller than this [rad].
         untouched: none of these feet touches the floor.
         ends_episode: whether the episode ends once the robot is not alive.
-        forfeits: whether the objective of an episode that ends this way is 0, whatever it had added up to.
+        forfeits: whether an episode that ends this way loses what its objective had gained: it is 0, or what
+            it had added up to if that is less.
     """
 
     min_height: Finite | None = None
@@ -232,6 +234,7 @@ class Description(Record):
         episode_steps: control steps an episode has at most.
         reset_joint_noise: half-width of the uniform initial joint angles [rad].
         alive: when the robot counts as alive.
+        command: ranges of the speed and turn that the robot is told; None for a robot that is told nothing.
         reward: weights of the reward's terms.
         randomization: what `--randomization default` draws models from; None for Surefoot's own ranges.
         observations: what controllers see; those of the paper by default.
@@ -262,6 +265,7 @@ class Description(Record):
     episode_steps: Steps
     reset_joint_noise: Annotated[float, Field(ge=0, le=10, strict=True)]
     alive: Alive
+    command: Command | None = None
     reward: Reward
     randomization: Randomization | None = None
     observations: Observations = PAPER
@@ -305,6 +309,12 @@ class Description(Record):
         _require("alive.untouched names the foot", self.alive.untouched, self.feet, "feet")
         if self.alive.forfeits and not self.alive.ends_episode:
             raise ValueError("alive.forfeits needs alive.ends_episode: only what ends can be forfeited")
+        if self.command is None and (self.observations.commanded or self.reward.commanded):
+            raise ValueError(
+                "observations and rewards of a command need its ranges, such as "
+                "command: {speed: [0.0, 0.5], turn: [-0.5, 0.5]} (a reward.speed_error may have a "
+                "reward.target_speed instead)"
+            )
         self.controller.check_parts(self.joints, self.leg_joints)
         if len(self.archive) != len(self.measures):
             raise ValueError(

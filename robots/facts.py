@@ -44,6 +44,7 @@ def robot_facts(robot: Robot) -> dict[str, list[str]]:
         "objective": [description.reward.objective],
         "observations": wrapped(description.observations.words),
         "reward": wrapped(description.reward.words),
+        **({"command": [description.command.words]} if description.command else {}),
         **({"ground": [description.terrain.words]} if description.terrain.kind != "flat" else {}),
         "archive": [_cells(robot)],
         "least objective": [f"{least.value:g}{published}", *wrapped(least.source)],

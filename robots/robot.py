@@ -242,6 +242,20 @@ class Robot:
             return self
         return replace(self, description=self.description.model_copy(update={"episode_steps": steps}))
 
+    def with_command(self, speed: float, turn: float) -> "Robot":
+        """The robot in whose episodes this is the command [m/s, rad/s]; it shares the model.
+
+        Raises:
+            InvalidValueError: the robot is told nothing, or something else than this.
+        """
+        command = self.description.command
+        if command is None:
+            raise InvalidValueError(
+                f"{self.name} is told no speed and no turn: its YAML has no command, so its gaits follow none"
+            )
+        narrowed = command.narrowed(speed, turn)
+        return replace(self, description=self.description.model_copy(update={"command": narrowed}))
+
     def with_task(self, **changes: Any) -> "Robot":
         """The robot with other measures or another reward; it shares the model.
 

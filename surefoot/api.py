@@ -318,6 +318,7 @@ def deploy(
     gait: Which = "best",
     *,
     damage: Damage | str | None = None,
+    command: tuple[float, float] | None = None,
     seconds: float = 10.0,
     seed: int = 1,
     video: str | Path | None = None,
@@ -332,6 +333,8 @@ def deploy(
         gait: the cell of an elite; the row of any gait; or the elite with the highest objective: of a file
             that was corrected, with the highest corrected one.
         damage: what breaks before, e.g. `front_left:lost`.
+        command: speed ahead [m/s] and turn to the left [rad/s] that the robot is told; None for one drawn
+            from its ranges, or for a robot that is told nothing.
         seconds: length of the run [s of simulated time].
         seed: of the episode.
         video: .mp4 or .gif to film it to.
@@ -352,7 +355,7 @@ def deploy(
     if gait == "best" and file is not None:
         repertoire, _ = best_known(file, repertoire)
     row = repertoire.find(gait)
-    robot = repertoire.robot
+    robot = repertoire.robot if command is None else repertoire.robot.with_command(*command)
     if damage is not None:
         robot = _found_damage(damage, robot).apply(robot)
     if csv is not None:

@@ -24,6 +24,7 @@ def drive(
     keys: str | Path | None = None,
     csv: str | Path | None = None,
     mcap: str | Path | None = None,
+    command: tuple[float, float] | None = None,
 ) -> str:
     """Play one gait on the robot at an address; in the end, and upon any error, the robot is damped.
 
@@ -35,6 +36,7 @@ def drive(
         keys: folder with the keys of an encrypted link, see `robots.link.sockets`.
         csv: .csv to write the telemetry to in the end.
         mcap: .mcap to write it to as it comes.
+        command: see `deploy`; needed for a gait that follows one.
 
     Returns:
         How it went, in a line.
@@ -79,7 +81,8 @@ def drive(
             if log is not None:
                 log.write(Reading.of(moment))
 
-        done = play(link, source.gaits.solutions[row], seconds, note if csv is not None or log else None)
+        told = note if csv is not None or log else None
+        done = play(link, source.gaits.solutions[row], seconds, told, command)
         way = "it does not know where it is" if done.ahead is None else f"{done.ahead:.2f} m ahead"
         end = "still on its feet" if done.ended == "time" else "it fell, and is damped"
         return f"{done.steps * machine.control_step:.1f} s: {way}, {end}; {link.words}"

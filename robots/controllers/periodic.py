@@ -29,9 +29,9 @@ _OFFSET = 2.0  # a gain of 1 moves an action by this per rad
 _READ: Mapping[str, tuple[tuple[str, float], ...]] = {
     "roll": (("roll", 1.0), ("gravity y", -1.0)),
     "pitch": (("pitch", 1.0), ("gravity x", 1.0)),
-    "yaw": (("heading", 1.0), ("sine of the bearing of the target", -1.0)),
+    "yaw": (("heading error", 1.0), ("heading", 1.0), ("sine of the bearing of the target", -1.0)),
 }
-_NEEDED = {"roll": "roll or gravity", "pitch": "pitch or gravity", "yaw": "heading or bearing"}
+_NEEDED = {"roll": "roll or gravity", "pitch": "pitch or gravity", "yaw": "heading, heading_error or bearing"}
 
 
 def _act(

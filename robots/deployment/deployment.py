@@ -40,6 +40,7 @@ class Telemetry:
         contacts: whether the foot touched the floor, (t, f) bool.
         rewards: (t,); their sum is the objective.
         unit: of the objective, "" where it has none.
+        command: speed [m/s] and turn [rad/s] that the robot was told, if any.
         ended: because the time was up, the robot fell, or the simulation blew up; what blew up has no row.
     """
 
@@ -58,6 +59,7 @@ class Telemetry:
     rewards: np.ndarray
     unit: str
     ended: End
+    command: tuple[float, float] | None = None
 
     def __len__(self) -> int:
         return len(self.times)
@@ -110,7 +112,17 @@ class Telemetry:
             self.ended
         ]
         objective = f"objective {self.rewards.sum():.4g} {self.unit}".rstrip()
-        return f"{self.times[-1]:.1f} s: {self.walk.words}, {end}; {objective}"
+        return f"{self.times[-1]:.1f} s: {self.walk.words}, {end}; {objective}{self._obedience()}"
+
+    def _obedience(self) -> str:
+        """The command and what came of it, in words; "" without one."""
+        if self.command is None:
+            return ""
+        (speed, turn), rate = self.command, self.walk.turned / self.times[-1]
+        return (
+            f"; told {speed:.2f} m/s and {turn:+.2f} rad/s, it went at {self.speeds.mean():.2f} m/s and "
+            f"{rate:+.2f} rad/s"
+        )
 
 
 def deploy(
@@ -164,12 +176,14 @@ def deploy(
             on_frame(data, Moment(data.time, objective, shares, stepper.state.touching.copy()))
         if fell and not on_frame:
             break
+    tally, told = stepper.tally, robot.description.command is not None
     ended: End = "divergence" if stepper.tally.diverged else "fall" if fell else "time"
     return Telemetry(
         joints=robot.description.joints,
         feet=tuple(robot.description.feet),
         times=robot.control_step * np.arange(1, t + 1),
         unit=robot.description.reward.unit,
+        command=(float(tally.commanded_speed), float(tally.commanded_turn)) if told else None,
         ended=ended,
         **{name: rows[name][:t].copy() for name in rows.dtype.names},
     )

@@ -47,6 +47,7 @@ def drive(
     parameters: np.ndarray,
     seconds: float,
     on_step: Callable[[Moment], None] | None = None,
+    command: tuple[float, float] | None = None,
 ) -> Drive:
     """Play a gait until the time is up or the robot has fallen; in the end, and upon any error, it is damped.
 
@@ -57,10 +58,11 @@ def drive(
         parameters: of its controller, (p,).
         seconds: how long.
         on_step: called with each control step of which a state came.
+        command: speed [m/s] and turn to the left [rad/s], for a gait that follows one.
 
     Raises:
         LinkError: the robot went silent, or is in damping.
-        InvalidValueError: the gait needs observations that this robot does not give.
+        InvalidValueError: the gait needs observations that this robot does not give, or another command.
     """
     robot = link.face.robot
     controller = robot.controller
@@ -70,7 +72,7 @@ def drive(
         if state is None:
             raise LinkError("the robot tells no states")
         first, last, step, missed = state, state, 0, 0
-        observe = Senses(robot, first)
+        observe = Senses(robot, first, command)
         while step < steps:
             if state is not None:
                 missed, last = 0, state
@@ -99,15 +101,22 @@ class Senses:
     Args:
         robot: whole.
         first: the state before the first action.
+        command: that it is to follow, see `drive`.
 
     Raises:
-        InvalidValueError: its observations need odometry, which the robot does not have.
+        InvalidValueError: its observations need odometry, which the robot does not have; it needs a command
+            and there is none, or one outside its ranges.
     """
 
-    def __init__(self, robot: Robot, first: State) -> None:
+    def __init__(self, robot: Robot, first: State, command: tuple[float, float] | None = None) -> None:
+        self._command = () if command is None else command
+        if command is not None:
+            robot = robot.with_command(*command)
         self._observer, self._start = Observer(robot), first.odometry
         lacking = [name for name in self._observer.needs if name in _ODOMETRY]
         self._blind = not robot.controller.closed_loop
+        if command is None and "command" in self._observer.needs and not self._blind:
+            raise InvalidValueError("this gait follows a command: give it a speed and a turn")
         if lacking and not self._blind and first.odometry is None:
             raise InvalidValueError(
                 f"this gait needs {', '.join(lacking)}, which a robot without odometry does not know"
@@ -127,6 +136,8 @@ class Senses:
             "contacts": [force > 0 for force in state.foot_force],
             "last_action": action,
         }
+        if self._command:
+            given["command"] = self._command
         if state.odometry is not None and self._start is not None:
             given |= self._placed(state.odometry, self._start, _yaw(state))
         return self._observer(**given)

@@ -58,13 +58,14 @@ class Observer:
             "height": 1,
             "bearing": 1,
             "last_action": joints,
+            "command": 2,
         }
         self.needs = self._needs()
         self.reset()
 
     def reset(self) -> None:
         """Begin an episode."""
-        self._step, self._start = 0, None
+        self._step, self._start, self._commanded = 0, None, 0.0
         self._past = make_past(self._quantities, self._entries)
 
     def __call__(self, **given: Any) -> np.ndarray:
@@ -79,7 +80,8 @@ class Observer:
                 (4,); its `rates` [rad/s] and `acceleration` less that of free fall, at rest 9.81 upwards
                 [m/s²], (3,) along its own axes; `contacts`, 0 or 1 for each foot, (f,); `velocity` of the
                 torso ahead, to the left and up [m/s], (3,); its `height` above the start [m]; `bearing` of
-                the target from straight ahead, to the left [rad]; `last_action`, (j,), 0 before the first.
+                the target from straight ahead, to the left [rad]; `last_action`, (j,), 0 before the first;
+                the `command`, a speed [m/s] and a turn to the left [rad/s], which may change at any time.
 
         Raises:
             UnknownNameError: there is no such reading.
@@ -100,18 +102,21 @@ class Observer:
         if not len(self._entries):
             return seen
         told = np.clip(values.get("last_action", np.zeros(self.robot.action_dim)), -1, 1).astype(np.float32)
+        speed, turn = values.get("command", np.zeros(2)).tolist()
         observation = np.zeros(len(self._entries), np.float32)
         compose(
             self._quantities,
             self._entries,
             seen,
             told,
+            (speed, turn, self._commanded),
             self._past,
             self._step,
             np.uint64(0),
             observation,
         )
         self._step += 1
+        self._commanded += turn * self.robot.control_step
         return observation
 
     def _checked(self, name: str, value: Any) -> np.ndarray:
@@ -127,7 +132,11 @@ class Observer:
         names = [entry.name for entry in self.entries]
         kinds = {
             "positions": [name for name in names if name.endswith(" position")],
-            "speeds": [name for name in names if name.endswith(" speed") and name not in _SPEEDS],
+            "speeds": [
+                entry.name
+                for entry in self.entries
+                if entry.kind == 0 and entry.name.endswith(" speed") and entry.name not in _SPEEDS
+            ],
             "orientation": [name for name in names if name.startswith(_ORIENTATION)],
             **{key: [name for name in names if name.startswith(word)] for key, word in _IMU.items()},
             "contacts": [name for name in names if name.endswith(" contact")],
@@ -135,6 +144,7 @@ class Observer:
             "height": [name for name in names if name.startswith("height")],
             "bearing": [name for name in names if "bearing" in name],
             "last_action": [entry.name for entry in self.entries if entry.kind == 1],
+            "command": [entry.name for entry in self.entries if entry.kind in (3, 4)],
         }
         return tuple(key for key, found in kinds.items() if found)
 

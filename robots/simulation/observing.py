@@ -48,11 +48,13 @@ def observe(task: Task, episode: EpisodeState, pose: _Pose, position: tuple[floa
         _disturb(task, episode)
     clip(readings)
     if constants.composed:
+        heading = tally.commanded_turn * constants.control_step * tally.steps
         compose(
             task.quantities,
             task.entries,
             readings,
             episode.told,
+            (tally.commanded_speed, tally.commanded_turn, heading),
             episode.past,
             tally.steps,
             tally.seed,
@@ -90,6 +92,7 @@ def compose(
     entries: np.ndarray,
     readings: np.ndarray,
     told: np.ndarray,
+    command: tuple[float, float, float],
     past: np.ndarray,
     step: int,
     seed: np.uint64,
@@ -102,6 +105,7 @@ def compose(
         entries: a record of each number of an observation, (o,): which quantity, of how many steps ago.
         readings: of the sensors, (r,) float32.
         told: the last action, (a,) float32.
+        command: speed [m/s], turn [rad/s], and what turns added up to since the start [rad].
         past: the quantities of the last control steps, (steps, q) float32; the step 0 fills it.
         step: number of the control step.
         seed: of the episode, from which noise derives.
@@ -115,8 +119,12 @@ def compose(
             value = quantity.factor * readings[quantity.source] + quantity.offset
         elif quantity.kind == 1:
             value = quantity.factor * told[quantity.source]
-        else:
+        elif quantity.kind == 2:
             value = quantity.factor * np.sin(2 * np.pi * quantity.turns * step + quantity.phase)
+        elif quantity.kind == 3:
+            value = quantity.factor * command[quantity.source]
+        else:
+            value = quantity.factor * wrapped(readings[quantity.source] - command[2])
         if quantity.noise > 0:
             value += quantity.noise * normal(seed, step, readings.size + i)
         past[now, i] = value
@@ -125,6 +133,12 @@ def compose(
     for i in range(entries.size):
         observation[i] = past[(step - entries[i].lag) % depth, entries[i].quantity]
     clip(observation)
+
+
+@compiled()
+def wrapped(angle: float) -> float:
+    """The same angle from -π to π [rad]."""
+    return angle - 2.0 * np.pi * np.rint(angle / (2.0 * np.pi))
 
 
 @compiled()
@@ -169,6 +183,12 @@ def normal(seed: int | np.uint64, step: int, channel: int) -> float:
     state = _mixed(uint64(seed) + _GOLDEN * (uint64(step) * uint64(1 << 20) + uint64(channel) + uint64(1)))
     first, second = _uniform(state), _uniform(_mixed(state + _GOLDEN))
     return math.sqrt(-2.0 * math.log(1.0 - first)) * math.cos(2.0 * math.pi * second)  # Box and Muller 1958
+
+
+@compiled()
+def uniform(seed: int | np.uint64, number: int) -> float:
+    """A number in [0, 1) that depends on its arguments alone."""
+    return _uniform(_mixed(_mixed(uint64(seed)) + _GOLDEN * (uint64(number) + uint64(1))))
 
 
 @compiled()

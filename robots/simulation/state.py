@@ -46,6 +46,8 @@ TALLY = np.dtype(
         ("turned", _FLOAT),  # how far the torso turned, to the left less to the right [rad]
         ("lateral", _FLOAT),  # displacement of the torso to the left when the episode ended [m]
         ("heading", _FLOAT),  # yaw of the torso then [rad]
+        ("commanded_speed", _FLOAT),  # [m/s]
+        ("commanded_turn", _FLOAT),  # to the left [rad/s]
         ("seed", np.uint64),  # of the episode, from which the noise of its observations derives
         ("terminated", _BOOL),  # whether the episode ended early: the robot is not alive, or diverged
         ("diverged", _BOOL),  # whether the simulation blew up
@@ -218,6 +220,7 @@ def _constants(robot: Robot, data: mujoco.MjData) -> np.ndarray:
         "max_steps": description.episode_steps,
         "midway": max(1, round(MIDWAY * description.episode_steps)),
         **_weights(robot),
+        **_commands(robot),
         **_ground_places(robot),
         "delay": faults.delay,
         "gravity": np.linalg.norm(model.opt.gravity),
@@ -261,8 +264,17 @@ def _weights(robot: Robot) -> dict[str, float | bool]:
     return weights | {
         "shaped": not reward.weights.keys() <= PRESETS["paper"].keys(),
         "least_swing": reward.least_swing,
-        "target_speed": reward.target_speed or 0.0,
+        "target_speed": np.nan if reward.target_speed is None else reward.target_speed,
     }
+
+
+def _commands(robot: Robot) -> dict[str, float]:
+    """The ranges that commands are drawn from [m/s, rad/s]; 0 where there are none."""
+    command = robot.description.command
+    (slowest, fastest), (rightmost, leftmost) = (
+        (command.speed, command.turn) if command else ((0.0, 0.0), (0.0, 0.0))
+    )
+    return {"slowest": slowest, "fastest": fastest, "rightmost": rightmost, "leftmost": leftmost}
 
 
 def _joints(robot: Robot, data: mujoco.MjData) -> np.ndarray:

@@ -10,7 +10,7 @@ import numpy as np
 from robots.compilation import compiled
 from robots.files.texts import LARGEST
 from robots.motors import ABSENT, motor_torque
-from robots.simulation.observing import TARGET_X, observe, rescaled
+from robots.simulation.observing import TARGET_X, observe, rescaled, uniform, wrapped
 from robots.simulation.state import EpisodeState, Task
 from robots.simulation.trace import trace_columns
 
@@ -43,6 +43,9 @@ def begin(task: Task, episode: EpisodeState, seed: np.uint64) -> None:
     tally.lateral = 0.0
     tally.heading = 0.0
     tally.seed = seed
+    constants = task.constants[0]
+    tally.commanded_speed = constants.slowest + uniform(seed, 0) * (constants.fastest - constants.slowest)
+    tally.commanded_turn = constants.rightmost + uniform(seed, 1) * (constants.leftmost - constants.rightmost)
     tally.terminated = False
     tally.diverged = False
     for foot in range(episode.contacts.size):
@@ -227,8 +230,9 @@ def _reward(task: Task, episode: EpisodeState, pose: _Pose, position: tuple[floa
         tally.midway = tally.initial_distance - distance
     tally.terminated = constants.ends_episode and not alive
     if tally.terminated and constants.forfeits:
-        tally.reward -= tally.objective
-        tally.objective = 0.0
+        kept = min(tally.objective, 0.0)  # or who walks backwards would gain by falling
+        tally.reward += kept - tally.objective
+        tally.objective = kept
 
 
 @compiled()
@@ -237,7 +241,7 @@ def _further_terms(task: Task, episode: EpisodeState, pose: _Pose, progress: flo
     constants, tally, row = task.constants[0], episode.tally[0], episode.row
     _, y, z, _, _, yaw = pose
     dt, root = constants.control_step, constants.root_qvel
-    turning, left = (0.0, 0.0) if constants.planar else (_angle(yaw - tally.yaw) / dt, row[root + 1])
+    turning, left = (0.0, 0.0) if constants.planar else (wrapped(yaw - tally.yaw) / dt, row[root + 1])
     forward = np.cos(yaw) * row[root + constants.along] + np.sin(yaw) * left
     sideways = np.cos(yaw) * left - np.sin(yaw) * row[root + constants.along]
     change = 0.0
@@ -253,7 +257,10 @@ def _further_terms(task: Task, episode: EpisodeState, pose: _Pose, progress: flo
     reward += constants.action_rate_weight * change / task.joints.size
     reward += constants.height_weight * abs(z - tally.initial_height)
     reward += constants.slip_weight * slip / dt + constants.air_time_weight * swing / dt
-    return float(reward + constants.speed_error_weight * abs(forward - constants.target_speed))
+    target = tally.commanded_speed if np.isnan(constants.target_speed) else constants.target_speed
+    reward += constants.speed_error_weight * abs(forward - target)
+    astray = wrapped(yaw - tally.commanded_turn * dt * (tally.steps + 1))
+    return float(reward + constants.heading_error_weight * min(abs(astray), 1.0))
 
 
 @compiled()
@@ -289,14 +296,8 @@ def _move_on(task: Task, episode: EpisodeState, pose: _Pose) -> None:
     tally.ahead += np.cos(yaw) * (x - tally.x) + np.sin(yaw) * (y - tally.y)
     tally.height_sum += z
     if not task.constants[0].planar:
-        tally.turned += _angle(yaw - tally.yaw)
+        tally.turned += wrapped(yaw - tally.yaw)
     tally.x, tally.y, tally.yaw = x, y, yaw
-
-
-@compiled()
-def _angle(difference: float) -> float:
-    """The same angle from -π to π [rad]."""
-    return difference - 2.0 * np.pi * np.rint(difference / (2.0 * np.pi))
 
 
 @compiled()

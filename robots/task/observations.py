@@ -28,6 +28,8 @@ TERMS: dict[str, tuple[str, float]] = {
     "last_action": ("what the controller told every joint in the last control step, clipped to ±1", 1.0),
     "contact": ("1 for every foot on the floor", 1.0),
     "clock": ("sine and cosine of the phase in a `period` [s], 0 at the start", 1.0),
+    "command": ("the speed [m/s] and the turn to the left [rad/s] that the robot is told", 1.0),
+    "heading_error": ("yaw of the torso less what the commanded turn adds up to, to the left [rad]", 1.0),
     "bearing": ("sine and cosine of the bearing of the target", 1.0),
     "velocity": ("of the torso, ahead, to the left and up, along its own heading [m/s]", 1.0),
     "height": ("of the torso above the start [m]", 1.0),
@@ -118,6 +120,11 @@ class Observations(Record):
         return (*(Term(term=name) for name in PRESETS.get(self.preset or "", ())), *self.terms)
 
     @property
+    def commanded(self) -> bool:
+        """Whether a term is made of the command."""
+        return any(term.term in ("command", "heading_error") for term in self.terms)
+
+    @property
     def accelerates(self) -> bool:
         """Whether an accelerometer is read."""
         return any(term.term == "accelerometer" for term in self.terms)
@@ -157,8 +164,9 @@ class Entry(NamedTuple):
         term: that it belongs to, or `paper`.
         scale, zero, lag: see above.
         noise: standard deviation of what is added in training, in the unit.
-        kind: what it is made of: 0 a reading, 1 an action, 2 a function of time.
-        source: number of the channel or of the action.
+        kind: what it is made of: 0 a reading, 1 an action, 2 a function of time, 3 the command, 4 a reading
+            less the commanded heading.
+        source: number of the channel or of the action; of the command 0 the speed, 1 the turn.
         turns: periods in a control step, of a function of time.
         phase: of it [rad].
     """
@@ -259,6 +267,9 @@ def _numbers(robot: Sensed, term: Term, known: tuple[Channel, ...]) -> list[Entr
     if term.term == "last_action":
         names = enumerate(joint for joint, *_ in robot.joints)
         return [Entry(f"{joint} last action", "", "", 1, kind=1, source=j) for j, joint in names]
+    if term.term == "command":
+        units = {"commanded speed": "m/s", "commanded turn": "rad/s"}
+        return [Entry(name, unit, "", 1, kind=3, source=i) for i, (name, unit) in enumerate(units.items())]
     if term.term == "clock":
         turns = robot.control_step / (term.period or math.inf)
         waves = {"sine": 0.0, "cosine": math.pi / 2}
@@ -267,6 +278,8 @@ def _numbers(robot: Sensed, term: Term, known: tuple[Channel, ...]) -> list[Entr
             for wave, phase in waves.items()
         ]
     numbers = {channel.name: number for number, channel in enumerate(known)}
+    if term.term == "heading_error":
+        return [Entry("heading error", "rad", "", 1, kind=4, source=numbers["heading"])]
     rest = {f"{joint} position": start for joint, *_, start in robot.joints}
     return [
         Entry(name, known[numbers[name]].unit, "", 1, rest.get(name, 0.0), source=numbers[name])

@@ -5,7 +5,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field, model_validator
 
-from robots.errors import InvalidValueError, UnknownNameError
+from robots.errors import UnknownNameError
 from robots.files.records import Finite, Record
 
 # What each term is, as it follows its weight in words; `Reward` says it in full.
@@ -24,7 +24,8 @@ TERMS = {
     "height": "per m off the torso's first height",
     "slip": "per m/s of feet that slip",
     "air_time": "per s of a step beyond the least swing",
-    "speed_error": "per m/s off the target speed",
+    "speed_error": "per m/s off the target or commanded speed",
+    "heading_error": "per rad off the commanded heading, up to 1",
 }
 # Weights of named tasks. Those of distance and straight add up to metres.
 PRESETS: dict[str, dict[str, object]] = {
@@ -32,6 +33,7 @@ PRESETS: dict[str, dict[str, object]] = {
     "distance": {"per": "second", "progress": 1.0},
     "straight": {"per": "second", "progress": 1.0, "drift": -1.0, "heading": -1.0},
     "steering": {"per": "second", "alive": 1.0, "sideways": -1.0},
+    "command": {"per": "second", "alive": 1.0, "speed_error": -1.0, "heading_error": -1.0, "sideways": -0.5},
 }
 # terms whose sums over time are metres, and what they take from the distance
 _LESS = {"drift": "drift", "heading": "heading error"}
@@ -46,7 +48,8 @@ class Reward(Record):
 
     Attributes:
         preset: whose weights count where none is given: `paper` (that of Tjanaka et al. 2023), `distance`,
-            `straight`, or `steering`, which asks for no speed and no heading of its own.
+            `straight`, `steering`, which asks for no speed and no heading of its own, or `command`, which
+            asks for those that the robot is told.
         per: whether weights count per control `step` or per `second`.
         alive: is added while the robot is alive and subtracted otherwise.
         progress: multiplies the speed towards the target, 1000 m ahead on x [m/s].
@@ -67,7 +70,9 @@ class Reward(Record):
         air_time: multiplies, when a foot touches down, the time that it was in the air less `least_swing`,
             divided by the duration of a control step, so that per second it adds up to seconds.
         speed_error: multiplies the size of the difference between the torso's forward speed along its own
-            heading and `target_speed` [m/s].
+            heading and `target_speed`, or else the commanded speed [m/s].
+        heading_error: multiplies the size of the angle between the torso's heading and that to which the
+            commanded turn leads [rad], which counts as 1 rad at most.
         least_swing: see `air_time` [s].
         target_speed: see `speed_error` [m/s].
     """
@@ -89,6 +94,7 @@ class Reward(Record):
     slip: Finite = 0.0
     air_time: Finite = 0.0
     speed_error: Finite = 0.0
+    heading_error: Finite = 0.0
     least_swing: Annotated[float, Field(ge=0, le=100, strict=True)] = 0.0
     target_speed: Finite | None = None
 
@@ -107,11 +113,10 @@ class Reward(Record):
             raise UnknownNameError("preset of the reward", preset, PRESETS)
         return {**PRESETS.get(preset or "", {}), **given}
 
-    @model_validator(mode="after")
-    def _has_target(self) -> "Reward":
-        if self.speed_error and self.target_speed is None:
-            raise InvalidValueError("reward.speed_error needs reward.target_speed, in m/s")
-        return self
+    @property
+    def commanded(self) -> bool:
+        """Whether a term is off what the robot is told."""
+        return bool(self.heading_error or (self.speed_error and self.target_speed is None))
 
     @property
     def weights(self) -> dict[str, float]:

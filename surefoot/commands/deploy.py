@@ -36,6 +36,12 @@ from surefoot.shipped import best_known
     help="Break the robot first, e.g. front_left:lost; see `surefoot damages`.",
 )
 @click.option(
+    "--command",
+    metavar="SPEED,TURN",
+    help="Only for robots that follow a command: speed ahead [m/s] and turn to the left [rad/s].  [default: "
+    "drawn from the ranges of the training]",
+)
+@click.option(
     "--seconds",
     type=Number(min=0, min_open=True),
     default=10.0,
@@ -57,6 +63,7 @@ def deploy(
     cell: str | None,
     row: int | None,
     damage: str | None,
+    command: str | None,
     seconds: float,
     seed: int,
     video: Path | None,
@@ -69,17 +76,18 @@ def deploy(
     """Run one gait of the repertoire FILE on the intact or damaged robot."""
     import surefoot
     from repertoire.repertoire import parse_cell
+    from robots.task.command import parse_command
 
     if best + (cell is not None) + (row is not None) != 1:
         raise click.UsageError("say which gait to deploy: either --best, --cell or --row")
     check_different(file, csv, video, mcap)
+    told = None if command is None else parse_command(command)
     gait: Which = "best" if best else parse_cell(cell) if cell is not None else row or 0
     if address is not None:
         if damage is not None or video is not None:
             raise click.UsageError("--damage and --video are of a simulation: leave them out with --robot")
-        console.print(
-            surefoot.drive(file, gait, robot=address, seconds=seconds, keys=keys, csv=csv, mcap=mcap)
-        )
+        files = {"keys": keys, "csv": csv, "mcap": mcap}
+        console.print(surefoot.drive(file, gait, robot=address, seconds=seconds, command=told, **files))
         return
     if keys is not None:
         raise click.UsageError("--keys are of the link to a robot: name one with --robot")
@@ -93,6 +101,7 @@ def deploy(
         repertoire,
         gait,
         damage=damage,
+        command=told,
         seconds=seconds,
         seed=seed,
         video=video,

@@ -31,20 +31,22 @@ def test_a_robot_that_leans_too_far_has_fallen(ant: Robot, axis: str) -> None:
         assert bool(stepper.tally.terminated) == falls, angle
 
 
-def test_who_forfeits_ends_with_nothing(ant: Robot) -> None:
+@pytest.mark.parametrize("speed", [2.0, -2.0])
+def test_who_forfeits_loses_what_it_gained_but_keeps_what_it_lost(ant: Robot, speed: float) -> None:
     stepper = Stepper(_with_alive(ant, forfeits=True))
     stepper.reset(0)
     total = 0.0
     for _ in range(5):
+        stepper.data.qpos[0] += speed
         stepper.step(stepper.state.action)
         total += stepper.tally.reward
     assert total == pytest.approx(stepper.tally.objective)
-    assert total != 0
+    assert np.sign(total) == np.sign(speed)
     stepper.data.qpos[2] = 0.1
     stepper.step(stepper.state.action)
     assert stepper.tally.terminated
-    assert stepper.tally.objective == 0
-    assert total + stepper.tally.reward == pytest.approx(0, abs=1e-12)
+    assert total + stepper.tally.reward == pytest.approx(stepper.tally.objective, abs=1e-9)
+    assert (stepper.tally.objective == 0) == (speed > 0)
 
 
 def test_an_episode_says_where_it_was_midway_and_where_it_ended(ant: Robot, controllers: np.ndarray) -> None:

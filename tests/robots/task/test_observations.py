@@ -15,8 +15,8 @@ from robots.simulation.simulation import Simulation
 from robots.simulation.stepper import Stepper
 from robots.task.observations import TERMS
 
-ALL = """{preset: proprioception, imu: imu, terms: [accelerometer, contact, bearing, velocity, height,
-  roll, pitch, {term: clock, period: 0.5}, {term: joint_speed, delay: 2, history: 3, scale: 2.0},
+ALL = """{preset: proprioception, imu: imu, terms: [accelerometer, command, heading_error, contact,
+  bearing, velocity, height, roll, pitch, {term: clock, period: 0.5}, {term: joint_speed, delay: 2, history: 3, scale: 2.0},
   {term: last_action, delay: 1, scale: 0.5}]}"""
 PAPER = "{preset: paper, imu: imu, terms: [accelerometer]}"
 
@@ -26,7 +26,8 @@ def seeing(robot: Robot, observations: str) -> Robot:
     end = robot.xml.index(">", robot.xml.index(f'<body name="{robot.description.torso}"')) + 1
     site = '<site name="imu" pos="0.05 0.02 0.03" quat="0.8 0.2 -0.4 0.4"/>'
     xml = robot.xml[:end] + site + robot.xml[end:]
-    return robot_from_text(xml, f"{robot.yaml}\nobservations: {observations}\n", origin="test")
+    command = "command: {speed: [0.1, 0.5], turn: [-2.0, -1.0]}" * ("command" in observations)
+    return robot_from_text(xml, f"{robot.yaml}\nobservations: {observations}\n{command}\n", origin="test")
 
 
 def raw_readings(stepper: Stepper, action: np.ndarray) -> dict[str, np.ndarray]:
@@ -58,6 +59,7 @@ def raw_readings(stepper: Stepper, action: np.ndarray) -> dict[str, np.ndarray]:
         "height": torso.xpos[2] - stepper.tally.initial_height,
         "bearing": np.arctan2(-torso.xpos[1], 1000 - torso.xpos[0]) - yaw,
         "last_action": action,
+        "command": (stepper.tally.commanded_speed, stepper.tally.commanded_turn),
     }
 
 

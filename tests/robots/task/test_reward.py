@@ -12,13 +12,15 @@ from robots.files.records import validate
 from robots.robot import Robot, load_robot
 from robots.simulation.simulation import Simulation
 from robots.simulation.stepper import Stepper
+from robots.task.command import Command
 from robots.task.reward import PRESETS, TERMS, Reward
 
-LEAST_SWING, TARGET_SPEED, STEPS = 0.03, 0.5, 120
+LEAST_SWING, TARGET_SPEED, TURN, STEPS = 0.03, 0.5, -3.0, 120
 
 
 def rewarded(robot: Robot, **reward: object) -> Robot:
-    changed = robot.description.model_copy(update={"reward": validate(Reward, reward)})
+    command = validate(Command, {"speed": (0.0, 0.0), "turn": (TURN, TURN)})
+    changed = robot.description.model_copy(update={"reward": validate(Reward, reward), "command": command})
     return Robot(changed, robot.xml, robot.yaml, robot.model, robot.physics, robot.joint_ranges, robot.start)
 
 
@@ -56,7 +58,7 @@ def expected_terms(robot: Robot) -> dict[str, np.ndarray]:
     power = [np.abs(data.qfrc_actuator * data.qvel).sum() for data, _ in states]
     told = np.concatenate([np.zeros((1, robot.action_dim)), actions(robot)])
     slid = np.linalg.norm(np.diff(feet, axis=0), axis=2)
-    swing = np.zeros(STEPS)
+    swing, steps = np.zeros(STEPS), np.arange(1, STEPS + 1)
     for foot in range(len(soles)):
         airborne = 0
         for step in range(STEPS):
@@ -76,6 +78,7 @@ def expected_terms(robot: Robot) -> dict[str, np.ndarray]:
         "slip": slid.sum(axis=1) / dt,
         "air_time": swing / dt,
         "speed_error": abs(speeds[1:, 0] - TARGET_SPEED),
+        "heading_error": np.minimum(abs(np.angle(np.exp(1j * (yaws[1:] - TURN * dt * steps)))), 1),
         "heading": np.minimum(abs(yaws[1:]), 1),  # times the speed
     }
 
@@ -119,9 +122,11 @@ def test_presets_are_what_the_robots_have() -> None:
     [
         ("{progres: 1.0}", "unknown term of the reward 'progres' (did you mean 'progress'?)"),
         ("{preset: strait}", "unknown preset of the reward 'strait' (did you mean 'straight'?)"),
-        ("fast", "unknown preset of the reward 'fast'; available: paper, distance, straight, steering"),
+        (
+            "fast",
+            "unknown preset of the reward 'fast'; available: paper, distance, straight, steering, command",
+        ),
         ("{drift: .nan}", "reward.drift: input should be a finite number, not nan"),
-        ("{speed_error: -1.0}", "reward.speed_error needs reward.target_speed, in m/s"),
         ("{per: hour}", "reward.per: input should be 'step' or 'second', not 'hour'"),
         ("[1.0]", "reward: input should be"),
     ],
