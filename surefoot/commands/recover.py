@@ -5,13 +5,13 @@ from pathlib import Path
 import click
 
 from adapt.confirmation import CONFIRMATIONS
-from adapt.damage.damage import Damage
 from adapt.objective import OBJECTIVES
 from adapt.records import LIMPING, TRUSTED, Recovery, Trial, diagnosis_words, format_objective
 from adapt.rehearsal.table import Table
 from adapt.self_model.twin import EPISODES, SMALL, RefinementSettings
 from repertoire.repertoire import Repertoire, format_cell
 from repertoire.storage.files import RunFiles
+from robots.errors import InvalidFileError
 from robots.simulation.trace import SENSORS
 from surefoot.commands.console import (
     AnyPath,
@@ -208,10 +208,10 @@ def recover(
             progress=True,
         )
         print_performances(recovery)
-        if save_gaits is not None:
-            console.print(_save_gaits(save_gaits, repertoire, damage, recovery, threads))
         for path in save_recovery(recovery, folder):
             console.print(f"saved {path}")
+        if save_gaits is not None:
+            console.print(_save_gaits(save_gaits, repertoire, recovery, folder, threads))
 
 
 def _choose(
@@ -230,17 +230,21 @@ def _choose(
 
 
 def _save_gaits(
-    path: Path, repertoire: Repertoire, damage: Damage, recovery: Recovery, threads: int | None
+    path: Path, repertoire: Repertoire, recovery: Recovery, folder: Path, threads: int | None
 ) -> str:
-    """Write the refined gaits to a file, and say so."""
+    """Write the refined gaits to a file, or to the folder of the results if that fails, and say so."""
     from adapt.relearning.keeping import keep_gaits
     from repertoire.storage.repertoires import write_repertoire
 
     if not recovery.refined:
         return f"no gait was refined: {path} was not written"
     kept = keep_gaits(repertoire, recovery.refined, seed=recovery.seed, threads=threads)
-    write_repertoire(path, kept)
-    found = recovery.refined
+    found, damage, refuge = recovery.refined, recovery.damage, folder / path.name
+    try:
+        write_repertoire(path, kept)
+    except InvalidFileError as error:
+        write_repertoire(refuge, kept)  # they took minutes to find
+        raise InvalidFileError(f"{error}: the refined gaits are in {refuge} instead") from error
     row = max(found, key=lambda gait: (gait.row == recovery.row, gait.score)).row
     return f"saved {len(found)} refined gaits to {path}: surefoot deploy {path} --row {row} --damage {damage}"
 

@@ -15,8 +15,10 @@ from adapt.records import Trial, diagnosis_words, format_objective
 from adapt.recovery import recover
 from adapt.self_model.twin import Thinking
 from repertoire.archives.archive import Elites
+from repertoire.storage import repertoires
 from repertoire.storage.files import RunFiles
 from repertoire.storage.repertoires import read_repertoire, write_repertoire
+from robots.errors import InvalidFileError
 from robots.files.locks import locked
 from robots.simulation.simulation import Simulation
 from surefoot import progress
@@ -265,6 +267,24 @@ def test_gaits_are_refined_and_kept(run, file: Path) -> None:
     code, _, err = run(*again(file)[:-1], "--out", file.with_name("other"), "--save-gaits", kept)
     assert code == 2
     assert "found.h5 exists already" in err
+
+
+def test_refined_gaits_are_not_lost_on_a_full_disk(run, file: Path, monkeypatch) -> None:
+    kept, write = file.parent / "full" / "found.h5", repertoires.write_repertoire
+
+    def write_elsewhere(path: Path, repertoire) -> None:
+        if path == kept:
+            raise InvalidFileError(f"{path} cannot be written: no space left on device")
+        write(path, repertoire)
+
+    kept.parent.mkdir()
+    monkeypatch.setattr(repertoires, "write_repertoire", write_elsewhere)
+    options = ("--think-episodes", 60, "--refine", 150, "--trials", 3, "--confirmations", 0)
+    code, _, err = run(*broken(file), *options, "--save-gaits", kept)
+    refuge = file.with_name("found.h5")
+    assert code == 2
+    assert f"no space left on device: the refined gaits are in {refuge} instead" in err
+    assert len(read_repertoire(refuge)) == len(read_repertoire(file)) + len(record(file)["refined"])
 
 
 @pytest.mark.parametrize(
