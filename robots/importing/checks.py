@@ -193,7 +193,8 @@ def _stiff_words(robot: Robot) -> str:
     data.qpos[:] = start_positions(robot)
     mujoco.mj_forward(model, data)
     mujoco.mj_fullM(model, data, inertia)
-    own = np.diag(inertia)[[model.joint(name).dofadr[0] for name in joints]]
+    dofs = [model.joint(name).dofadr[0] for name in joints]
+    own = 1 / np.diag(np.linalg.inv(inertia))[dofs]  # while all else is free to move, which is less
     limits, stiffness = 4 * own / model.opt.timestep**2, Motors.of(model, joints).stiffness
     beyond = [f"{joints[j]} {limits[j]:.3g}" for j in np.flatnonzero(stiffness > limits)]
     return f"these servos must be less stiff than [N·m/rad or N/m]: {', '.join(beyond)}." if beyond else ""

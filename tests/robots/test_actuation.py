@@ -10,6 +10,7 @@ import pytest
 import surefoot
 from robots.errors import InvalidRobotError
 from robots.facts import actuation_words
+from robots.importing.checks import check_robot
 from robots.importing.draft import draft_robot
 from robots.motors import Motors
 from robots.robot import Robot, read_robot, robot_from_text
@@ -81,3 +82,17 @@ def test_declared_gains_are_those_of_the_model(tmp_path: Path) -> None:
     ):
         with pytest.raises(InvalidRobotError, match=re.escape(words)):
             with_gains(drawn, **gains)
+
+
+def test_a_check_names_the_stable_limit_of_gains_that_make_the_simulation_diverge(tmp_path: Path) -> None:
+    drawn = drafted("lizard", tmp_path)
+
+    def said(stiffness: float) -> str:
+        robot = with_gains(drawn, stiffness=stiffness, damping=0.0, torque=1e6)
+        return " ".join(remark for remark in check_robot(robot).remarks if "diverged" in remark)
+
+    words = said(1000.0)
+    limits = {name: float(limit) for name, limit in re.findall(r"(\w+_\d) ([\d.e+]+)", words)}
+    assert "these servos must be less stiff than" in words
+    assert limits.keys() == set(drawn.description.joints)
+    assert said(0.7 * min(limits.values())) == ""

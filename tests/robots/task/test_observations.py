@@ -16,7 +16,8 @@ from robots.simulation.stepper import Stepper
 from robots.task.observations import TERMS
 
 ALL = """{preset: proprioception, imu: imu, terms: [accelerometer, command, heading_error, contact,
-  bearing, velocity, height, roll, pitch, {term: clock, period: 0.5}, {term: joint_speed, delay: 2, history: 3, scale: 2.0},
+  bearing, velocity, height, roll, pitch, {term: clock, period: 0.5},
+  {term: joint_speed, delay: 2, history: 3, scale: 2.0},
   {term: last_action, delay: 1, scale: 0.5}]}"""
 PAPER = "{preset: paper, imu: imu, terms: [accelerometer]}"
 
