@@ -8,7 +8,9 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from adapt.damage import HEALTHY
 from adapt.damage.text import parse_damage
+from adapt.objective import find_objective
 from adapt.recovery import recover
 from adapt.rehearsal.storage import read_table
 from adapt.rehearsal.table import Table
@@ -29,6 +31,7 @@ TRAINED = ("half_cheetah", "hopper", "walker")  # robots of the package without 
 _EVALUATIONS = 5000  # with which these and the example models are trained
 _SELECTORS = ("rehearsed", "map-bo-tuned", "thompson")
 _MILD_SELECTORS = ("rehearsed", "self-model")  # which use a rehearsal
+_LIBRARY_SELECTORS = ("rehearsed",)
 _SEEDS = (3, 4)  # not those with which the rule of confirmation was made
 _EPISODES = 20  # in which the old gait and the new one are compared
 _KEYS = ["robot", "damage", "selector", "seed"]
@@ -94,8 +97,32 @@ def run_mild(faults: Path, out: Path, *, say: Callable[[str], None]) -> dict[str
     )
 
 
+def run_library(out: Path, *, say: Callable[[str], None]) -> dict[str, Any]:
+    """Recover the included robots from every damage that they were rehearsed under, see `run_recoveries`.
+
+    What counts is progress while up, as in `surefoot recover`.
+    """
+    return _run(
+        (
+            (subject, (subject.name, damage, selector, seed))
+            for seed in _SEEDS
+            for selector in _LIBRARY_SELECTORS
+            for subject in _included()
+            for damage in (subject.table.conditions if subject.table else ())
+            if damage != HEALTHY
+        ),
+        out,
+        say,
+        objective="progress",
+    )
+
+
 def _run(
-    cases: Iterable[tuple[_Subject, tuple[str, str, str, int]]], out: Path, say: Callable[[str], None]
+    cases: Iterable[tuple[_Subject, tuple[str, str, str, int]]],
+    out: Path,
+    say: Callable[[str], None],
+    *,
+    objective: str = "reward",
 ) -> dict[str, Any]:
     """Run the cases that a file lacks, and count all of them."""
     rows = pd.read_csv(out).to_dict("records") if out.exists() else []
@@ -103,7 +130,7 @@ def _run(
     for subject, case in cases:
         if case in done:
             continue
-        rows.append(dict(zip(_KEYS, case, strict=True)) | _recovery(subject, *case[1:]))
+        rows.append(dict(zip(_KEYS, case, strict=True)) | _recovery(subject, *case[1:], objective))
         write_text(out, pd.DataFrame(rows).to_csv(index=False, float_format="%.6g"))
         say(f"{' '.join(map(str, case))}: {rows[-1]['handed over']}")
     robots = [row["robot"] for row in rows]
@@ -115,14 +142,19 @@ def _run(
 
 def _subjects(folder: Path, say: Callable[[str], None]) -> Iterator[_Subject]:
     """The included repertoires, and then those that have to be trained."""
-    for name in included():
-        repertoire = read_repertoire(file := DATA / f"{name}.h5")
-        yield _Subject(name, repertoire, read_table(RunFiles(file).rehearsal, repertoire))
+    yield from _included()
     robots: list[str | Path] = [*TRAINED, *sorted(MODELS.glob("*.xml"))]
     for robot in robots:
         name = Path(robot).stem
         say(f"training {name}")
         yield _Subject(name, _trained(robot, folder / name), None)
+
+
+def _included() -> Iterator[_Subject]:
+    """The included repertoires."""
+    for name in included():
+        repertoire = read_repertoire(file := DATA / f"{name}.h5")
+        yield _Subject(name, repertoire, read_table(RunFiles(file).rehearsal, repertoire))
 
 
 def _trained(robot: str | Path, folder: Path) -> Repertoire:
@@ -155,27 +187,38 @@ def _damages(robot: Robot) -> list[str]:
     return [*mild, f"{legs[0]}:lost"] if len(legs) > 2 else mild
 
 
-def _recovery(subject: _Subject, damage_text: str, selector: str, seed: int) -> dict[str, Any]:
+def _recovery(
+    subject: _Subject, damage_text: str, selector: str, seed: int, objective: str
+) -> dict[str, Any]:
     """Run a recovery, and then the old gait, the one found and the one handed over in fresh episodes."""
     repertoire = subject.repertoire
     damage = parse_damage(damage_text, repertoire.robot)
     table = subject.table if selector in _MILD_SELECTORS else None
-    recovery = recover(repertoire, damage, seed=seed, selector=selector, table=table)
+    recovery = recover(repertoire, damage, seed=seed, selector=selector, table=table, objective=objective)
+    aim = find_objective(objective, repertoire, recovery.healthy.distance)
     incumbent, new = recovery.incumbent, recovery.row
     confirmed = (trial.row for trial in recovery.trials if trial.confirms and trial.row != incumbent)
     found = next(confirmed, new)
-    with Evaluator(repertoire, {"damaged": damage.apply(repertoire.robot)}) as damaged:
+    robot = damage.apply(repertoire.robot)
+    with Evaluator(repertoire, {"damaged": robot}, objective=aim.of) as damaged:
         for gait in recovery.refined:
             damaged.add(gait.solution[None])
         rows = np.repeat([incumbent, found, new], _EPISODES)
         seeds = np.tile(derive_seeds(seed, SeedFamily.EVALUATION, 0, _EPISODES), 3)
-        objectives = damaged.objectives(damaged.run(rows, seeds)).reshape(3, _EPISODES)
+        episodes = damaged.run(rows, seeds)
+        objectives = damaged.objectives(episodes).reshape(3, _EPISODES)
     gaits = dict(zip(("old", "found", "new"), objectives, strict=True))
     return {
         "trials": len(recovery.trials),
         "falls": sum(trial.fell for trial in recovery.trials),
         **{f"{name} mean": gait.mean() for name, gait in gaits.items()},
         **{f"{name} sd": gait.std(ddof=1) for name, gait in gaits.items()},
+        "healthy distance": recovery.healthy.distance,
+        **{
+            f"{name} distance": some.mean()
+            for name, some in zip(gaits, episodes.distances.reshape(3, _EPISODES), strict=True)
+        },
+        "new falls": int(episodes.fell[-_EPISODES:].sum()),
         "found": "the old gait" if found == incumbent else _verdict(gaits["found"], gaits["old"]),
         "handed over": "the old gait" if new == incumbent else _verdict(gaits["new"], gaits["old"]),
     }

@@ -1,6 +1,7 @@
 """The benchmark of recoveries runs every kind of robot, goes on where it was, and judges fairly."""
 
 import shutil
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -42,6 +43,20 @@ def test_it_runs_included_trained_and_drafted_robots_and_goes_on(
         f"lizard all:weak@0.9 thompson 1: {rows['handed over'].iloc[3]}"
     ]
     pd.testing.assert_frame_equal(pd.read_csv(out), rows)
+
+
+def test_every_rehearsed_damage_is_recovered_from_in_metres(monkeypatch, tmp_path: Path) -> None:
+    (hexapod,) = [one for one in recoveries._included() if one.name == "hexapod"]
+    few = replace(hexapod, table=hexapod.table.take(["healthy", "left_rear:lost"]))
+    monkeypatch.setattr(recoveries, "_included", lambda: [few])
+    monkeypatch.setattr(recoveries, "_SEEDS", (1,))
+    counts = recoveries.run_library(tmp_path / "all.csv", say=lambda _: None)
+    (row,) = pd.read_csv(tmp_path / "all.csv").to_dict("records")
+    assert (row["damage"], row["handed over"]) == ("left_rear:lost", "better")
+    assert row["healthy distance"] > row["new distance"] > 1.0 > row["old distance"]
+    assert row["new mean"] == pytest.approx(row["new distance"]), "no fall, no price"
+    assert row["old mean"] < row["old distance"], "falls have a price"
+    assert counts["handed over"]["hexapod"]["better"] == 1
 
 
 @pytest.mark.parametrize(
