@@ -164,8 +164,9 @@ def validate(model: type[Model], settings: Mapping[str, object]) -> Model:
 
 
 def _in_words(error: ValidationError, record: type[BaseModel]) -> str:
-    """The first of pydantic's complaints in one sentence."""
-    first = error.errors()[0]
+    """The first of pydantic's complaints in one sentence; a key that is unknown is why another is missing."""
+    complaints = error.errors()
+    first = next((one for one in complaints if one["type"] == "extra_forbidden"), complaints[0])
     where = ".".join(str(part) for part in first["loc"])
     if first["type"] == "extra_forbidden":
         known = ", ".join(record.model_fields) if len(first["loc"]) == 1 else ""
@@ -173,7 +174,8 @@ def _in_words(error: ValidationError, record: type[BaseModel]) -> str:
     if first["type"] == "missing":
         return f"missing key {where!r}"
     if first["type"] == "value_error":
-        return str(first["ctx"]["error"])
+        reason = first["ctx"]["error"]  # those of this package say themselves what they are about
+        return f"{where}: {reason}" if where and type(reason) is ValueError else str(reason)
     if first["type"] == "too_short":
         return f"{where}: it must have at least {first['ctx']['min_length']}, not {shown(first['input'])}"
     return f"{where}: {first['msg'][0].lower()}{first['msg'][1:]}, not {shown(first['input'])}"
