@@ -1,6 +1,6 @@
 """`drive`: one gait on a robot behind a link; `serve`: a simulated robot to drive."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -93,6 +93,8 @@ def serve(
     address: str,
     *,
     damage: str | None = None,
+    changes: Sequence[str] = (),
+    helped: bool = False,
     keys: str | Path | None = None,
     seed: int = 1,
     odometry: bool = True,
@@ -105,6 +107,8 @@ def serve(
         source: a robot, or what `load` takes, whose robot it is then.
         address: tcp://HOST:PORT; the two ports after it are used too.
         damage: of the robot, of which it does not tell.
+        changes: what happens, DAMAGE@SECONDS or repaired@SECONDS after the first command, likewise.
+        helped: whether somebody sets it on its feet where it lies in damping for two seconds.
         keys: folder of keys, which are made if they are not there; needed where others reach the address.
         seed: of its first pose.
         odometry: whether it knows where it is.
@@ -120,12 +124,14 @@ def serve(
         SurefootError: pyzmq is not installed.
     """
     from adapt.damage.text import parse_damage
+    from adapt.mission.plan import read_changes
     from robots.link.server import RobotServer
     from robots.link.simulated import SimulatedRobot
 
     whole = _robot(source)
     broken = whole if damage is None else parse_damage(damage, whole).apply(whole)
-    simulated = SimulatedRobot(broken, whole, seed=seed, odometry=odometry)
+    happens = [(change.time, change.damage.apply(whole)) for change in read_changes(changes, whole)]
+    simulated = SimulatedRobot(broken, whole, seed=seed, odometry=odometry, changes=happens, helped=helped)
     server = RobotServer(simulated, address, keys=None if keys is None else Path(keys))
     try:
         if on_start:

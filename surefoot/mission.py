@@ -1,14 +1,19 @@
 """`Mission`: a mission whose repertoire, goals and damages may be given by names and texts."""
 
 from collections.abc import Callable, Sequence
+from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from adapt.mission.events import read_log
+from adapt.mission.keeper import KeeperProcess
+from adapt.mission.linked import LinkedWorld
 from adapt.mission.mission import Mission as _Mission
 from adapt.mission.plan import Plan, read_changes, read_goal
-from adapt.mission.simulated import SimulatedWorld
+from adapt.mission.recording import ReplayedWorld, check_decisions
 from adapt.selectors.catalogue import find_table
 from repertoire.repertoire import Repertoire
+from robots.errors import InvalidFileError, InvalidValueError
 from surefoot.shipped import repertoire_path
 
 if TYPE_CHECKING:
@@ -30,12 +35,22 @@ class Mission(_Mission):
         within: distance at which a goal is reached [m].
         rehearsal: what `surefoot.rehearse` returned, or its file; by default that next to the repertoire's.
         selector: what finds out what is wrong after an alarm or a fall; `self-model` by default.
+        robot: address of a robot to walk with, tcp://HOST:PORT, see `surefoot robot`; in the end, and upon
+            any error, it is damped. By default the mission simulates one.
+        keys: folder with the keys of an encrypted link.
+        on_step: called after every control step with the simulation, or with the `LinkedWorld`.
+        say: told what somebody near the robot has to do.
         **settings: of `adapt.mission.mission.Mission`: `seed`, `episodes`, `refinement`, `cores`, `threads`.
 
     Raises:
         UnknownNameError: the robot has no such part, or there is no such selector or kind of damage.
         InvalidValueError: the repertoire is empty, its robot cannot turn, or an argument is wrong.
         InvalidFileError: a file cannot be read.
+        robots.link.link.LinkError: no robot answers, or it is another one; while iterating, it was lost.
+        SurefootError: pyzmq is not installed.
+
+    Attributes:
+        linked: the robot behind a link, None where it is simulated.
     """
 
     def __init__(
@@ -48,7 +63,10 @@ class Mission(_Mission):
         within: float = WITHIN,
         rehearsal: "Table | str | Path | None" = None,
         selector: str | None = None,
-        on_step: Callable[[SimulatedWorld], None] = lambda _: None,
+        robot: str | None = None,
+        keys: str | Path | None = None,
+        on_step: Callable[[Any], None] = lambda _: None,
+        say: Callable[[str], object] = print,
         **settings: Any,
     ) -> None:
         from repertoire.storage.repertoires import read_repertoire
@@ -64,4 +82,70 @@ class Mission(_Mission):
         if rehearsal is None or isinstance(rehearsal, str | Path):
             path = None if rehearsal is None else Path(rehearsal)
             rehearsal, _ = find_table(repertoire, file, selector, path)
-        super().__init__(repertoire, plan, table=rehearsal, selector=selector, on_step=on_step, **settings)
+        if robot is not None and changes:
+            raise InvalidValueError(
+                "what breaks is for a simulation: have the robot behind a link break itself"
+            )
+        settings |= {"table": rehearsal, "selector": selector, "on_step": on_step}
+        self.linked: LinkedWorld | None = None
+        with ExitStack() as stack:
+            if robot is not None:
+                driver = KeeperProcess(repertoire.robot, robot, None if keys is None else Path(keys))
+                stack.callback(driver.close)
+                self.linked = LinkedWorld(repertoire.robot, driver, on_step=on_step, say=say)
+                settings["world"] = self.linked
+            super().__init__(repertoire, plan, **settings)
+            stack.pop_all()
+
+
+def replay(
+    source: Repertoire | str | Path,
+    log: str | Path,
+    *,
+    rehearsal: "Table | str | Path | None" = None,
+    threads: int | None = None,
+) -> str:
+    """Have monitor, selector and planner decide again on what the robot of a mission observed.
+
+    Args:
+        source: the repertoire of the mission, see `Mission`.
+        log: that `surefoot mission --log` wrote.
+        rehearsal: of the mission.
+        threads: of the simulation.
+
+    Returns:
+        How many decisions there were, which are all the same.
+
+    Raises:
+        InvalidFileError: the log is none, is damaged, or is of another repertoire.
+        adapt.mission.recording.DepartureError: a decision differs: the first one.
+    """
+    from repertoire.storage.repertoires import fingerprint, read_repertoire
+
+    path, file = Path(log), source
+    if not isinstance(source, Repertoire):
+        source = read_repertoire(repertoire_path(source))
+    facts, events = read_log(path)
+    if facts.get("repertoire") != fingerprint(source):
+        raise InvalidFileError(f"the mission of {path} was walked with another repertoire")
+    try:
+        mission = Mission(
+            file,
+            goals=[(float(x), float(y)) for x, y in facts["goals"]],
+            seconds=float(facts["seconds"]),
+            within=float(facts["within"]),
+            rehearsal=rehearsal,
+            selector=facts["selector"],
+            episodes=int(facts["think_episodes"]),
+            refinement=int(facts["refine"]),
+            cores=max(1, int(facts["cores"])),
+            seed=abs(int(facts["seed"])),
+            threads=threads,
+            world=ReplayedWorld(path, source.robot),
+        )
+    except (KeyError, TypeError, ValueError) as error:
+        raise InvalidFileError(f"{path} does not tell how the mission was asked for") from error
+    same = check_decisions(mission, events)
+    counts = ", ".join(f"{number} {kind}" for kind, number in same.items())
+    cut = "" if same["end"] else "; there the log ends, before the mission did"
+    return f"all {same.total()} events up to {mission.result.seconds:.1f} s are as they were: {counts}{cut}"

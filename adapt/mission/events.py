@@ -69,7 +69,7 @@ def read_log(path: Path) -> tuple[dict[str, Any], list[Event]]:
 
 def _events(records: Iterable[dict[str, Any]]) -> Iterable[Event]:
     for record in records:
-        if record["kind"] == "poses":  # which `adapt.mission.poses` reads
+        if record["kind"] in ("poses", "observed"):  # of `adapt.mission.poses` and `recording`
             continue
         if record["kind"] not in KINDS:
             raise ValueError("no kind of event")

@@ -2,7 +2,7 @@
 
 import math
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator, Iterator
 from typing import Any, Literal
 
 import numpy as np
@@ -15,6 +15,7 @@ from adapt.mission.outcomes import Outcomes, Paths
 from adapt.mission.plan import Change, Plan
 from adapt.mission.planner import Choice, choose_gait
 from adapt.mission.pose import Pose
+from adapt.mission.recording import RecordedWorld
 from adapt.mission.result import MissionResult
 from adapt.mission.simulated import SimulatedWorld
 from adapt.mission.world import Search, Stretch, World
@@ -68,6 +69,7 @@ class Mission:
         healthy: of another mission of the same repertoire and selector, so that it is prepared at once.
         threads: of the simulation; all cores by default. The mission does not depend on it.
         world: where the robot walks; by default it is simulated, with what the plan says happens to it.
+        record: called with lines for a log of what is observed, see `RecordedWorld`.
         on_step: called with that simulation after every control step.
 
     Attributes:
@@ -94,6 +96,7 @@ class Mission:
         healthy: Paths | None = None,
         threads: int | None = None,
         world: World | None = None,
+        record: Callable[[str], object] | None = None,
         on_step: Callable[[SimulatedWorld], None] = lambda _: None,
     ) -> None:
         if not len(repertoire.elites):
@@ -122,6 +125,8 @@ class Mission:
         self._thought, self._reached = 0.0, 0
         self._row = 0
         self._world: World = world or self._simulated(body or robot, on_step)
+        if record is not None:
+            self._world = RecordedWorld(self._world, record)
 
     def _simulated(self, body: Robot, on_step: Callable[[SimulatedWorld], None]) -> SimulatedWorld:
         world = SimulatedWorld(
@@ -133,7 +138,7 @@ class Mission:
         )
         return world
 
-    def __iter__(self) -> Iterator[Event]:
+    def __iter__(self) -> Generator[Event]:
         try:
             for _ in self._run():
                 yield from self._events

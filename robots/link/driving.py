@@ -17,7 +17,7 @@ from robots.simulation.observing import TARGET_X
 
 _TILT = 1.25  # [rad] beyond which a robot that does not say counts as fallen
 _ODOMETRY = ("velocity", "height", "bearing")
-_MOST_MISSED = 10  # control steps on end without a new state
+MOST_MISSED = 10  # control steps on end without a new state
 
 
 class Moment(NamedTuple):
@@ -68,21 +68,20 @@ def drive(
     controller = robot.controller
     steps = round(seconds / robot.control_step)
     try:
-        state, action = link.observe(), np.zeros(robot.action_dim)
-        if state is None:
-            raise LinkError("the robot tells no states")
-        first, last, step, missed = state, state, 0, 0
+        first, action = first_state(link), np.zeros(robot.action_dim)
+        state: State | None = first
+        last, step, missed = first, 0, 0
         observe = Senses(robot, first, command)
         while step < steps:
             if state is not None:
                 missed, last = 0, state
                 step = max(step, round((state.time - first.time) / robot.control_step))
-                if _fallen(link, state):
+                if is_fallen(robot, state):
                     return Drive(step, "fall", _ahead(first, last))
                 observation = observe(state, action)
             else:
                 missed += 1
-                if missed > _MOST_MISSED:
+                if missed > MOST_MISSED:
                     raise LinkError(f"no state came for {missed} control steps: the robot is damped")
             action = controller.act(parameters, observation, step)
             link.act(action)
@@ -93,6 +92,14 @@ def drive(
         return Drive(steps, "time", _ahead(first, state or last))
     finally:
         link.damp()
+
+
+def first_state(link: RobotLink) -> State:
+    """The first state that comes; raises LinkError where none does."""
+    for _ in range(MOST_MISSED):
+        if (state := link.observe()) is not None:
+            return state
+    raise LinkError("the robot tells no states")
 
 
 class Senses:
@@ -139,7 +146,7 @@ class Senses:
         if self._command:
             given["command"] = self._command
         if state.odometry is not None and self._start is not None:
-            given |= self._placed(state.odometry, self._start, _yaw(state))
+            given |= self._placed(state.odometry, self._start, float(angles(state)[2]))
         return self._observer(**given)
 
     @staticmethod
@@ -154,20 +161,26 @@ class Senses:
         }
 
 
-def _fallen(link: RobotLink, state: State) -> bool:
-    """Whether the robot is not up any more, as far as its IMU tells."""
-    upright = Rotation.from_quat(state.imu_state.quaternion, scalar_first=True).as_matrix()[2, 2]
-    return bool(upright < np.cos(link.face.robot.description.alive.max_tilt or _TILT))
+def uprightness(state: State) -> float:
+    """Cosine of the angle by which the torso leans."""
+    rotation = Rotation.from_quat(state.imu_state.quaternion, scalar_first=True)
+    return float(rotation.as_matrix()[2, 2])
+
+
+def is_fallen(robot: Robot, state: State) -> bool:
+    """Whether a robot is not up any more, as far as its IMU tells."""
+    return uprightness(state) < np.cos(robot.description.alive.max_tilt or _TILT)
 
 
 def _ahead(first: State, last: State) -> float | None:
     """Way along the first heading [m]."""
     if first.odometry is None or last.odometry is None:
         return None
-    yaw = _yaw(first)
+    yaw = float(angles(first)[2])
     dx, dy, _ = np.subtract(last.odometry.position, first.odometry.position)
     return float(np.cos(yaw) * dx + np.sin(yaw) * dy)
 
 
-def _yaw(state: State) -> float:
-    return float(Rotation.from_quat(state.imu_state.quaternion, scalar_first=True).as_euler("xyz")[2])
+def angles(state: State) -> np.ndarray:
+    """Roll, pitch and yaw of the torso about fixed axes [rad], (3,)."""
+    return np.asarray(Rotation.from_quat(state.imu_state.quaternion, scalar_first=True).as_euler("xyz"))

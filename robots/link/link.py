@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from typing import ClassVar
 
 import numpy as np
 
@@ -20,9 +21,11 @@ class RobotLink(ABC):
 
     Attributes:
         face: of the robot.
+        real_time: whether the robot's time passes between commands too.
     """
 
     face: Interface
+    real_time: ClassVar[bool] = True
 
     @abstractmethod
     def observe(self) -> State | None:

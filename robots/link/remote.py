@@ -42,6 +42,8 @@ class RemoteLink(RobotLink):
     Attributes:
         intervals: between two new states [s].
         missed: times that no new state came when it was due.
+        skipped: states between those that came.
+        damped: states of a robot that damped itself, since commands were late.
         refused: messages that were no states.
 
     Raises:
@@ -57,7 +59,8 @@ class RemoteLink(RobotLink):
         check_keys(self._host, keys)
         self._context, self._keys = zmq.Context(), keys
         self.intervals: list[float] = []
-        self.missed = self.refused = self._seq = 0
+        self.missed = self.skipped = self.refused = self.damped = self._seq = 0
+        self._drives = False
         try:
             self._session = self._greeted(patience)
             self._push = self._connected(zmq.PUSH, COMMANDS)
@@ -81,15 +84,19 @@ class RemoteLink(RobotLink):
                 )
             return None
         self.intervals.append(now - self._heard)
+        self.damped += self._drives and state.mode == "damping"
+        self.skipped += state.seq - self._state.seq - 1
         self._heard, self._state = now, state
         return state
 
     def act(self, action: np.ndarray) -> None:
         """See `RobotLink.act`."""
+        self._drives = True
         self._send(motor_commands(self.face, action))
 
     def damp(self) -> None:
         """See `RobotLink.damp`."""
+        self._drives = False
         self._send(damping_commands(self.face))
 
     def clock(self) -> float:
@@ -112,7 +119,8 @@ class RemoteLink(RobotLink):
         p50, p99 = np.percentile(self.intervals or [0.0], [50, 99]) * 1e3
         return (
             f"{len(self.intervals)} states, {p50:.2f} ms (median) and {p99:.2f} ms (99%) apart; "
-            f"{self.missed} not in time, {self.refused} refused"
+            f"{self.missed} not in time, {self.skipped} skipped, {self.refused} refused, "
+            f"{self.damped} in damping since commands were late"
         )
 
     def _connected(self, kind: int, place: int) -> zmq.Socket:
@@ -170,8 +178,10 @@ class RemoteLink(RobotLink):
             except InvalidValueError:
                 self.refused += 1
                 continue
-            if not hasattr(self, "_state") or state.seq > self._state.seq:
+            before = getattr(self, "_state", None)
+            if before is None or (state.seq > before.seq and state.time > before.time):
                 return state
+            self.refused += 1  # an old one, or of a robot whose clock stands still
         return None
 
     def _send(self, commands: tuple[MotorCommand, ...]) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+from collections.abc import Sequence
 from dataclasses import replace
 
 import mujoco
@@ -24,8 +25,12 @@ from robots.link.messages import (
 from robots.motors import ABSENT
 from robots.robot import Robot
 from robots.simulation.stepper import Stepper
+from robots.simulation.takeover import take_over
+from robots.stance import start_positions
 
 _LONGEST = 1_000_000  # control steps
+_LEANS = np.cos(0.6)  # of the angle [rad] from which it is not on its feet
+_HELP = 2.0  # [s] that it lies before somebody sets it upright
 
 
 class SimulatedRobot:
@@ -36,26 +41,47 @@ class SimulatedRobot:
         whole: the same as built.
         seed: of the initial joint angles.
         odometry: whether it knows where it is.
+        changes: what it becomes, and how long after the first command [s], in the order of their times.
+        helped: whether somebody sets it on its feet where it lies in damping for two seconds.
 
     Raises:
         InvalidValueError: it moves in a plane, or its sensors are damaged.
     """
 
-    def __init__(self, robot: Robot, whole: Robot, *, seed: int = 1, odometry: bool = True) -> None:
+    def __init__(
+        self,
+        robot: Robot,
+        whole: Robot,
+        *,
+        seed: int = 1,
+        odometry: bool = True,
+        changes: Sequence[tuple[float, Robot]] = (),
+        helped: bool = False,
+    ) -> None:
         root = robot.physics.body(robot.description.torso).jntadr[0]
         if robot.physics.jnt_type[root] != mujoco.mjtJoint.mjJNT_FREE:
             raise InvalidValueError(
                 f"{robot.name} moves in a plane: only robots that move freely have a link"
             )
-        if robot.faults.stuck or robot.faults.noisy:
-            raise InvalidValueError("damages of sensors cannot be simulated behind a link: leave them out")
+        for each in (robot, *(changed for _, changed in changes)):
+            if each.faults.stuck or each.faults.noisy:
+                raise InvalidValueError(
+                    "damages of sensors cannot be simulated behind a link: leave them out"
+                )
         self.face = Interface.of(whole)
+        self._first, self._changes = robot, tuple(changes)
+        self._odometry, self._seed, self._helped = odometry, seed, helped
+        self.reset()
+
+    def _enter(self, robot: Robot) -> None:
+        """Simulate a robot from now on, whose motors take gains."""
         self._model = copy.copy(robot.physics)
         self._model.actuator_biastype[:] = mujoco.mjtBias.mjBIAS_AFFINE
         self._gains = self._model.actuator_gainprm[:, 0].copy()
         self._biases = self._model.actuator_biasprm[:, :3].copy()
         self._motors = Interface.of(robot).motors
         self._stepper = Stepper(replace(robot, physics=self._model).with_episode_steps(_LONGEST))
+        root = robot.physics.body(robot.description.torso).jntadr[0]
         self._position, self._velocity = (
             int(address[root]) for address in (robot.physics.jnt_qposadr, robot.physics.jnt_dofadr)
         )
@@ -67,13 +93,14 @@ class SimulatedRobot:
             [robot.physics.geom(g).id for g in geoms if _has(robot, g)]
             for geoms in robot.description.feet.values()
         ]
-        self._odometry, self._seed = odometry, seed
-        self.reset()
 
     def reset(self) -> None:
         """Put it in its first pose."""
+        self._enter(self._first)
         self._stepper.reset(self._seed)
-        self._time = 0.0
+        self._height = float(self._stepper.data.qpos[self._position + 2])
+        self._time = self._driven = self._lain = 0.0
+        self._left = list(self._changes)
 
     @property
     def time(self) -> float:
@@ -95,8 +122,29 @@ class SimulatedRobot:
         }
         self._stepper.step(self._apply(**columns))
         self._time += self._stepper.robot.control_step
+        self._change(all(command.mode == 0 for command in commands))
         if self._stepper.tally.diverged:
             raise LinkError("the simulation of the robot blew up: its commands or gains are too large")
+
+    def _change(self, damped: bool) -> None:
+        """Let happen what is due after a control step."""
+        step = self._stepper.robot.control_step
+        while self._left and self._left[0][0] <= self._driven:
+            old = self._stepper
+            self._enter(self._left.pop(0)[1])
+            take_over(self._stepper, old)
+        root = self._stepper.data.qpos[self._position : self._position + 7]
+        _, x, y, _ = root[3:]
+        self._lain = self._lain + step if damped and 1 - 2 * (x * x + y * y) < _LEANS else 0.0
+        if self._helped and self._lain > _HELP:
+            heading = np.arctan2(
+                2 * (root[3] * root[6] + root[4] * root[5]), 1 - 2 * (root[5] ** 2 + root[6] ** 2)
+            )
+            place = root[:2].copy()
+            self._stepper.data.qpos[:], self._stepper.data.qvel[:] = start_positions(self._stepper.robot), 0
+            root[:3] = *place, self._height
+            root[3:] = np.cos(heading / 2), 0, 0, np.sin(heading / 2)
+            mujoco.mj_forward(self._model, self._stepper.data)
 
     def _apply(
         self,
@@ -129,6 +177,7 @@ class SimulatedRobot:
 
     def state(self, seq: int, mode: Mode, answered: int) -> State:
         """What its sensors report."""
+        self._driven += self._stepper.robot.control_step if answered else 0.0
         data, p, v = self._stepper.data, self._position, self._velocity
         upwards = np.zeros(9)
         mujoco.mju_quat2Mat(upwards, data.qpos[p + 3 : p + 7])
@@ -184,6 +233,8 @@ class SimulatedLink(RobotLink):
     Args:
         simulated: the robot.
     """
+
+    real_time = False
 
     def __init__(self, simulated: SimulatedRobot) -> None:
         self._robot, self.face = simulated, simulated.face

@@ -1,8 +1,8 @@
 """`surefoot mission`."""
 
-from contextlib import ExitStack
+from contextlib import ExitStack, closing
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import Any
 
 import click
 
@@ -20,9 +20,6 @@ from surefoot.commands.console import (
     seed_option,
     threads_option,
 )
-
-if TYPE_CHECKING:
-    from adapt.mission.simulated import SimulatedWorld
 
 
 @click.command()
@@ -91,6 +88,18 @@ if TYPE_CHECKING:
 )
 @click.option("--plot", type=AnyPath, help="Draw the path and the timeline to this .png.")
 @click.option("--video", type=AnyPath, help="Film it to this .mp4 or .gif, with a map.")
+@click.option(
+    "--robot", "address", metavar="ADDRESS", help="Walk with the robot at this address, tcp://HOST:PORT."
+)
+@click.option("--keys", type=AnyPath, metavar="FOLDER", help="Keys of the link to --robot, if it has any.")
+@click.option("--mcap", type=AnyPath, help="Write what --robot tells to this .mcap, for Foxglove and Rerun.")
+@click.option(
+    "--replay",
+    type=AnyPath,
+    metavar="LOG",
+    help="Decide everything again on what the robot of this --log observed, and compare; the log says how "
+    "the mission was asked for.",
+)
 @click.option("--overwrite", is_flag=True, help="Replace these files.")
 @threads_option
 def mission(
@@ -108,6 +117,10 @@ def mission(
     log: Path | None,
     plot: Path | None,
     video: Path | None,
+    address: str | None,
+    keys: Path | None,
+    mcap: Path | None,
+    replay: Path | None,
     overwrite: bool,
     threads: int | None,
 ) -> None:
@@ -122,19 +135,34 @@ def mission(
     from adapt.mission.plots import draw_mission
     from adapt.mission.poses import PoseRecorder
     from repertoire.storage.repertoires import fingerprint
+    from robots.link.driving import Moment
+    from robots.link.telemetry import McapLog, Reading
     from surefoot.resuming import check_output
 
-    check_different(file, log, plot, video)
+    if replay is not None:
+        _replay(file, replay, rehearsal, threads)
+        return
+    if address is None and (keys or mcap):
+        raise click.UsageError("--keys and --mcap are of a link to a robot: name one with --robot")
+    if address is not None and (changes or video):
+        raise click.UsageError(
+            "--break and --video are of a simulation: leave them out with --robot, and see "
+            "`surefoot robot --break`"
+        )
+    check_different(file, log, plot, video, mcap)
     for path in filter(None, (log, plot, video)):
         check_output(file, path, overwrite)
     with ExitStack() as stack:
-        add, recorder = None, PoseRecorder()
+        add, recorder, telemetry = None, PoseRecorder(), None
+        observed: list[str] = []
 
-        def on_step(world: "SimulatedWorld") -> None:
+        def on_step(world: Any) -> None:
             if add:
                 add(world, made.latest)
             if log:
                 recorder(world)
+            if telemetry:
+                telemetry.write(Reading.of(Moment(world.steps, world.seen.state, world.seen.told)))
 
         made = surefoot.Mission(
             file,
@@ -149,11 +177,19 @@ def mission(
             cores=cores,
             seed=seed,
             threads=threads,
+            robot=address,
+            keys=keys,
+            record=observed.append if log else None,
             on_step=on_step,
+            say=console.print,
         )
+        walking = stack.enter_context(closing(made.__iter__()))
         if video is not None:
             print_rendering_note()
             add = stack.enter_context(filmed(made.plan, video))
+        if mcap is not None:
+            names = made.repertoire.robot.description.joints, tuple(made.repertoire.robot.description.feet)
+            telemetry = stack.enter_context(McapLog(mcap, *names, gait="mission"))
         lines = None if log is None else stack.enter_context(log.open("w", encoding="utf-8"))
         if lines:
             facts = {"robot": made.repertoire.robot.name, "repertoire": fingerprint(made.repertoire)}
@@ -162,13 +198,28 @@ def mission(
             lines.write(header({**facts, **asked, **ways, "selector": selector}) + "\n")
         console.print(f"each of {len(made.repertoire):,} gaits is simulated first, on the whole robot")
         events = []
-        for event in made:
+        for event in walking:
             events.append(event)
             console.print(f"{event.time:6.1f} s  {event.words}")
             if lines:
-                lines.writelines(f"{line}\n" for line in (*recorder.lines(), event.line()))
+                lines.writelines(f"{line}\n" for line in (*recorder.lines(), *observed, event.line()))
                 lines.flush()  # so that a log that is cut off can be read
+                observed.clear()
+    if made.linked is not None:
+        console.print(made.linked.words)
     if plot is not None:
         draw_mission(events, made.plan, f"{made.repertoire.robot.name}: {made.result.words}", plot)
-    for path in filter(None, (log, plot, video)):
+    for path in filter(None, (log, plot, video, mcap)):
         console.print(f"saved {path}")
+
+
+def _replay(file: Path, log: Path, rehearsal: Path | None, threads: int | None) -> None:
+    """Decide again what a log has; exit code 1 where something differs."""
+    from adapt.mission.recording import DepartureError
+    from surefoot.mission import replay
+
+    try:
+        console.print(replay(file, log, rehearsal=rehearsal, threads=threads))
+    except DepartureError as error:
+        console.print(f"the replay departs from the log: {error}")
+        click.get_current_context().exit(1)

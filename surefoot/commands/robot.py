@@ -21,6 +21,18 @@ _ADDRESS = "tcp://127.0.0.1:6000"
 )
 @click.option("--damage", metavar="DAMAGE", help="Break the robot first; who drives it is not told.")
 @click.option(
+    "--break",
+    "changes",
+    multiple=True,
+    metavar="DAMAGE@SECONDS",
+    help="What breaks, and when after the first command, e.g. left_front:lost@20, or repaired@40.",
+)
+@click.option(
+    "--set-upright",
+    is_flag=True,
+    help="Set it on its feet where it lies in damping for two seconds, as somebody near it would.",
+)
+@click.option(
     "--keys",
     type=AnyPath,
     metavar="FOLDER",
@@ -34,23 +46,27 @@ def robot(
     source: str,
     address: str | None,
     damage: str | None,
+    changes: tuple[str, ...],
+    set_upright: bool,
     keys: Path | None,
     seconds: float | None,
     no_odometry: bool,
     seed: int,
 ) -> None:
-    """Simulate a robot in real time that others drive over ZeroMQ, such as `surefoot deploy --robot`.
+    """Simulate a robot in real time that others drive over ZeroMQ, see --robot of deploy and mission.
 
     SOURCE is a robot, or a repertoire, whose robot it is then. Each computer that connects finds it in its
     first pose. Where commands are late by two control steps, it goes to damping. Ctrl-C ends it.
     """
     import time
 
+    from adapt.mission.keeper import ask_for_priority
     from surefoot.driving import serve
     from surefoot.interrupts import interrupt_flag
 
     if address is None:
         raise click.UsageError("say where it listens: --serve, or --serve tcp://HOST:PORT")
+    ask_for_priority()
     with interrupt_flag(lambda _text: None) as interrupted:
         end = float("inf")
 
@@ -63,6 +79,8 @@ def robot(
             source,
             address,
             damage=damage,
+            changes=changes,
+            helped=set_upright,
             keys=keys,
             seed=seed,
             odometry=not no_odometry,

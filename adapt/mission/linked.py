@@ -1,0 +1,288 @@
+"""`LinkedWorld`: the robot of a mission behind a link, which goes on while the mission thinks."""
+
+import threading
+from collections.abc import Callable
+from concurrent.futures import Future
+from typing import Any
+
+import mujoco
+import numpy as np
+from scipy.spatial.transform import Rotation
+
+from adapt.damage import HEALTHY
+from adapt.mission.keeper import Driver, Motion
+from adapt.mission.pose import Pose, wrapped_angle
+from adapt.mission.world import (
+    LEANS,
+    Search,
+    Stretch,
+    Until,
+    all_servos,
+    check_turns,
+    go_on,
+    pass_thinking,
+)
+from robots.link.driving import angles, is_fallen, uprightness
+from robots.link.legs import LegOdometry
+from robots.link.link import LinkError
+from robots.robot import Robot
+from robots.simulation.episodes import Episodes
+from robots.simulation.observing import TARGET_X
+from robots.simulation.state import MIDWAY, TALLY
+from robots.simulation.trace import SENSORS, TraceColumns
+
+_SETTLED = 0.5  # [s] that a robot must be upright to count as put on its feet
+_TURN = 5e-4  # [s] after which Python lets another thread go on: commands wait for several turns
+_PATIENCE = 60.0  # [s] for somebody to put it there
+
+
+class LinkedWorld:
+    """A robot behind a link; see `World`.
+
+    What the properties say is as of the last call: between two calls the robot goes on with what it did last,
+    its gait or its pose. The clock is the robot's, and begins with the first call. Without odometry its place
+    is that of `LegOdometry`, and a diagnosis does not rely on it.
+
+    Args:
+        robot: whole.
+        driver: keeps it going.
+        real_time: whether its time passes between calls too.
+        on_step: called after each control step of a call of which a state came.
+        say: told what somebody near the robot has to do.
+
+    Attributes:
+        robot: the same.
+        seen: what the robot told last.
+        damage: text of the damage that is known to be there: none.
+        words: how regularly the robot told its states, once it is closed.
+
+    Raises:
+        InvalidValueError: the robot cannot turn.
+    """
+
+    damage, words = HEALTHY, ""
+
+    def __init__(
+        self,
+        robot: Robot,
+        driver: Driver,
+        *,
+        real_time: bool = True,
+        on_step: Callable[["LinkedWorld"], None] = lambda _: None,
+        say: Callable[[str], object] = lambda _: None,
+    ) -> None:
+        check_turns(robot)
+        self.robot, self._driver, self._real_time = robot, driver, real_time
+        self._on_step, self._say = on_step, say
+        self.stands, self._step = all_servos(robot), robot.control_step
+        self.driving: int | None = None
+        self.seen = driver.latest()
+        driver.rest()
+        known = self.seen.state.odometry is not None
+        self.sensors = tuple(name for name in SENSORS if known or name != "odometry")
+        self._begun: tuple[float, Pose] | None = None  # the robot's clock and place when the mission began
+        self._frame, self._shown = Pose(), (0.0, Pose(), self._up)
+
+    @property
+    def clock(self) -> float:
+        """See `World.clock`."""
+        return self._shown[0]
+
+    @property
+    def pose(self) -> Pose:
+        """See `World.pose`."""
+        return self._shown[1]
+
+    @property
+    def upright(self) -> bool:
+        """See `World.upright`."""
+        return self._shown[2]
+
+    @property
+    def steps(self) -> int:
+        """Control steps since the beginning."""
+        return round(self.clock / self._step)
+
+    def drive(
+        self,
+        row: int,
+        parameters: np.ndarray,
+        steps: int,
+        *,
+        towards: float = 0.0,
+        abrupt: bool = False,
+        until: Until = go_on,
+    ) -> Stretch:
+        """See `World.drive`; a gait that is on its way goes on in its cycle."""
+        self._attend()
+        start = self.pose
+        self._frame = self._origin @ start._replace(yaw=start.yaw + towards)
+        self.driving = row
+        self._driver.begin(Motion(row, np.asarray(parameters, np.float32), self._frame, abrupt))
+        trace, fell = self._follow(steps, until)
+        self._driver.rest()
+        return Stretch(row, start, self.pose, trace, _episodes(self.robot, trace, fell), fell)
+
+    def _follow(self, steps: int, until: Until) -> tuple[np.ndarray, bool]:
+        """Drive on; returns the trace, whose lost rows are like the next one, and whether the robot fell."""
+        trace = np.zeros((steps, TraceColumns.of(self.robot).end), np.float32)
+        begun, made = self.seen.state.time, 0
+        while made < steps:
+            self._advance()
+            now = min(steps, max(made + 1, round((self.seen.state.time - begun) / self._step)))
+            trace[made:now] = self._reading()
+            if is_fallen(self.robot, self.seen.state):
+                self.driving = None
+                return trace[:now], True
+            while made < now:
+                made += 1
+                if until(trace, made):
+                    return trace[:made], False
+        return trace, False
+
+    def stand(self, steps: int) -> None:
+        """See `World.stand`."""
+        self._attend()
+        self.driving = None
+        self._driver.begin(Motion())
+        end = self.seen.state.time + (steps - 0.5) * self._step
+        while self.seen.state.time < end:
+            self._advance()
+        self._driver.rest()
+
+    def set_upright(self) -> None:
+        """See `World.set_upright`; somebody has to do it.
+
+        Raises:
+            LinkError: nobody did.
+        """
+        self._attend()
+        self.driving = None
+        begun = since = self.seen.state.time
+        if not self._up:
+            self._say("The robot lies in damping: set it upright.")
+            self._driver.begin(Motion(damped=True))
+        while self.seen.state.time < since + _SETTLED:
+            self._advance()
+            since = since if self._up else self.seen.state.time
+            if self.seen.state.time > begun + _PATIENCE:
+                raise LinkError(f"the robot lies, and nobody set it upright in {_PATIENCE:g} s: it is damped")
+        self._driver.begin(Motion())
+        self._driver.rest()
+
+    def think(self, seconds: float, row: int | None, parameters: np.ndarray) -> bool:
+        """See `World.think`."""
+        if not self._real_time:
+            return pass_thinking(self, seconds, row, parameters, self._step)
+        self._attend()
+        self._driver.rest()
+        return row is not None and is_fallen(self.robot, self.seen.state)
+
+    def search(self, work: Callable[[], Any], seconds: float) -> Search:
+        """See `World.search`."""
+        if not self._real_time:
+            end = self.clock + seconds
+            return Search(lambda: self.clock >= end, work)
+        found: Future[Any] = Future()
+
+        def run() -> None:
+            try:
+                found.set_result(work())
+            except Exception as error:  # told where the result is asked for, if it ever is
+                found.set_exception(error)
+
+        threading.Thread(target=run, daemon=True).start()
+        return Search(found.done, found.result)
+
+    def close(self) -> None:
+        """See `World.close`; the robot is damped."""
+        self.words = self._driver.close()
+
+    def posed_data(self) -> mujoco.MjData:
+        """The robot as it is now, seen from where it began."""
+        legs, data = LegOdometry(self.robot), mujoco.MjData(self.robot.model)
+        legs.take(self.seen.state)
+        data.qpos[:] = legs.data.qpos
+        place = self.seen.state.odometry
+        root = data.qpos[legs.root : legs.root + 7]
+        turn = Rotation.from_euler("z", -self._origin.yaw)
+        root[:3] = *self.pose[:2], place.position[2] if place else legs.height
+        root[3:] = (turn * Rotation.from_quat(root[3:], scalar_first=True)).as_quat(scalar_first=True)
+        return data
+
+    @property
+    def touching(self) -> np.ndarray:
+        """Which feet touch the floor, (f,)."""
+        return np.array(self.seen.state.foot_force) > 0
+
+    def _attend(self) -> None:
+        """Hear again what the robot tells, and show what became of it."""
+        self.seen = self._driver.latest()
+        self._begun = self._begun or (self.seen.state.time, self.seen.place)
+        self._show()
+
+    def _advance(self) -> None:
+        """Wait for the next state, and show what it tells."""
+        before = self.seen.state.time
+        while self.seen.state.time <= before:
+            self.seen = self._driver.next()
+        self._show()
+        self._on_step(self)
+
+    def _show(self) -> None:
+        begun = self._begun[0] if self._begun else self.seen.state.time
+        self._shown = self.seen.state.time - begun, self.seen.place.seen_from(self._origin), self._up
+
+    def _reading(self) -> np.ndarray:
+        """What the sensors read, as a row of a trace, (c,)."""
+        motors = self.seen.state.motor_state
+        low, high = self.robot.joint_ranges.T
+        shares = (np.array([motor.q for motor in motors]) - (low + high) / 2) / ((high - low) / 2)
+        roll, pitch, _ = angles(self.seen.state)
+        place = self.seen.place.seen_from(self._frame)
+        return np.concatenate([
+            self.seen.told, shares, [motor.tau_est for motor in motors], [roll, pitch, place.yaw],
+            self.seen.state.imu_state.gyroscope, self.touching, place[:2],
+        ])  # fmt: skip
+
+    @property
+    def _origin(self) -> Pose:
+        return self._begun[1] if self._begun else self.seen.place
+
+    @property
+    def _up(self) -> bool:
+        return uprightness(self.seen.state) > LEANS
+
+
+def _episodes(robot: Robot, trace: np.ndarray, fell: bool) -> Episodes:
+    """A stretch as the only one of some episodes, by what its sensors read."""
+    at, tally, rows = TraceColumns.of(robot), np.zeros(1, TALLY), trace.astype(np.float64)
+    places = np.vstack([np.zeros(2), rows[:, at.position : at.position + 2]])
+    progress = TARGET_X - np.hypot(TARGET_X - places[:, 0], places[:, 1])
+    yaw = np.unwrap(rows[:, at.attitude + 2])
+    half = np.diff(robot.joint_ranges)[:, 0] / 2
+    moved = np.diff(
+        half * rows[:, at.angle : at.torque], axis=0, prepend=half * rows[:1, at.angle : at.torque]
+    )
+    midway = min(len(rows), round(MIDWAY * robot.description.episode_steps))
+    found = {
+        "steps": len(rows),
+        "objective": progress[-1],
+        "energy": abs(moved * rows[:, at.torque : at.attitude]).sum(),
+        "initial_distance": TARGET_X,
+        "target_distance": TARGET_X - progress[-1],
+        "midway": progress[midway],
+        "x": places[-1, 0],
+        "y": places[-1, 1],
+        "lateral": places[-1, 1],
+        "yaw": yaw[-1],
+        "heading": wrapped_angle(float(yaw[-1])),
+        "turned": yaw[-1] - yaw[0],
+        "path": np.linalg.norm(np.diff(places, axis=0), axis=1).sum(),
+        "ahead": progress[-1],
+        "terminated": fell,
+    }
+    for name, value in found.items():
+        tally[name] = value
+    contacts = rows[:, at.contact : at.position].sum(axis=0)
+    return Episodes.from_tallies(robot, tally, contacts[None])

@@ -1,0 +1,148 @@
+"""Missions with a robot behind a link: in this process, and in one of its own that keeps real time."""
+
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import numpy as np
+import pytest
+
+import surefoot
+from adapt.damage.text import parse_damage
+from adapt.mission.keeper import Keeper, KeeperProcess
+from adapt.mission.linked import LinkedWorld
+from adapt.mission.pose import Pose
+from adapt.mission.simulated import SimulatedWorld
+from robots.errors import InvalidValueError
+from robots.link.link import LinkError
+from robots.link.simulated import SimulatedLink, SimulatedRobot
+from robots.robot import find_robot
+from robots.simulation.trace import TraceColumns
+from tests.adapt.mission.small import small_hexapod
+from tests.robots.link.lossy import bad_network
+from tests.robots.link.test_link import free_port
+
+pytestmark = pytest.mark.xdist_group("link")  # real time: one after another
+WHOLE = small_hexapod()[0]
+ROBOT = WHOLE.robot
+BEST = int(np.argmax(WHOLE.elites.objectives))
+GAIT = WHOLE.gaits.solutions[BEST]
+
+
+def linked(**options: object) -> tuple[LinkedWorld, SimulatedRobot]:
+    """A world behind a link in this process, and the robot in it."""
+    robot = SimulatedRobot(ROBOT, ROBOT, **options)
+    return LinkedWorld(ROBOT, Keeper(SimulatedLink(robot)), real_time=False), robot
+
+
+def place(robot: SimulatedRobot) -> tuple[float, float]:
+    return tuple(robot._stepper.data.qpos[:2])
+
+
+def test_a_stretch_over_a_link_is_one_in_simulation() -> None:
+    worlds, at = (linked()[0], SimulatedWorld(ROBOT, (), seed=1)), TraceColumns.of(ROBOT)
+    first, second = (world.drive(3, GAIT, 100, towards=0.5, abrupt=True) for world in worlds)
+    assert first.moved == pytest.approx(tuple(second.moved), abs=0.1)
+    off = abs(first.trace - second.trace)[:40].mean(axis=0)
+    for begin, end, most in zip(at, at[1:], (0.04, 0.8, 0.1, 1.0, 0.3, 0.02), strict=False):
+        assert off[begin:end].max() < most
+    for name in ("distances", "midway", "lateral", "heading", "energies", "steps", "turned"):
+        found, expected = (getattr(stretch.episodes, name)[0] for stretch in (first, second))
+        assert found == pytest.approx(expected, rel=0.15, abs=0.1), name
+    assert worlds[0].posed_data().qpos[:2] == pytest.approx(first.end[:2])
+    assert worlds[0].clock == pytest.approx(2.0)
+
+
+def test_legs_tell_about_where_a_robot_without_odometry_is() -> None:
+    world, robot = linked(odometry=False)
+    assert "odometry" not in world.sensors
+    stretch = world.drive(3, GAIT, 150)
+    assert stretch.moved.x == pytest.approx(place(robot)[0], rel=0.15)
+    assert stretch.moved.x > 0.8
+    world.stand(30)
+    assert world.upright
+    assert world.posed_data().qpos[2] == pytest.approx(robot._stepper.data.qpos[2], abs=0.03)
+
+
+@pytest.mark.parametrize("odometry", [True, False])
+def test_a_leg_breaks_under_way_and_the_robot_recovers(odometry: bool) -> None:
+    broken = parse_damage("left_front:lost", ROBOT).apply(ROBOT)
+    world, robot = linked(odometry=odometry, changes=[(2.0, broken)], helped=True)
+    settings = {"goals": [(2.5, 0.5)], "seconds": 60.0, "selector": "rehearsed", "refinement": 0}
+    mission = surefoot.Mission(WHOLE, rehearsal=small_hexapod()[1], world=world, **settings)
+    events = list(mission)
+    thought = next(event for event in events if event.kind == "thought")
+    assert next(iter(thought.facts["believed"])).startswith("left_front")
+    assert mission.result.reached == 1
+    assert Pose(*place(robot)).distance((2.5, 0.5)) < (0.3 if odometry else 0.6)
+
+
+def test_a_robot_that_lies_is_set_upright_by_whoever_is_near() -> None:
+    said: list[str] = []
+    world, robot = linked(helped=True)
+    world._say = said.append
+    robot._stepper.data.qpos[2:7] = 0.2, 0, 1, 0, 0
+    assert world.drive(3, GAIT, 20).fell
+    world.set_upright()
+    assert world.upright
+    assert "set it upright" in said[0]
+    alone, robot = linked()
+    robot._stepper.data.qpos[2:7] = 0.2, 0, 1, 0, 0
+    with pytest.raises(LinkError, match="nobody set it upright"):
+        alone.set_upright()
+
+
+def test_what_needs_odometry_or_cannot_turn_is_refused() -> None:
+    ant = find_robot("ant")
+    with pytest.raises(InvalidValueError, match="without odometry"):
+        Keeper(SimulatedLink(SimulatedRobot(ant, ant, odometry=False)))
+    with pytest.raises(InvalidValueError, match="leave"):
+        surefoot.Mission(WHOLE, robot="tcp://127.0.0.1:6000", changes=["left_front:lost@1"])
+
+
+@contextmanager
+def served(*options: object) -> Iterator[tuple[int, subprocess.Popen]]:
+    """A robot in a process of its own, at a port."""
+    port = free_port()
+    command = [sys.executable, "-m", "surefoot", "robot", "hexapod", "--serve", f"tcp://127.0.0.1:{port}"]
+    process = subprocess.Popen([*command, *map(str, options)], stdout=subprocess.PIPE, text=True)
+    try:
+        assert process.stdout is not None
+        assert "listens" in process.stdout.readline()
+        yield port, process
+    finally:
+        process.kill()
+        process.wait()
+
+
+def test_a_robot_goes_on_over_a_bad_network_while_nobody_looks() -> None:
+    with served() as (port, _), bad_network(near := free_port(), port, loss=0.05, jitter=0.01):
+        world = LinkedWorld(ROBOT, KeeperProcess(ROBOT, f"tcp://127.0.0.1:{near}", None))
+        try:
+            stretch = world.drive(3, GAIT, 100)
+            assert (len(stretch.trace), stretch.fell) == (100, False)
+            before, clock = stretch.end, world.clock
+            time.sleep(1.0)
+            assert world.pose == before  # as of the last call
+            assert not world.think(1.0, 3, GAIT)
+            assert world.clock > clock + 0.8
+            assert world.pose.distance(before[:2]) > 0.1
+            world.stand(20)
+            assert world.seen.state.mode == "driven"
+        finally:
+            world.close()
+        assert "states" in world.words
+
+
+def test_a_lost_robot_ends_the_world_and_is_damped_in_the_end() -> None:
+    with served() as (port, process):
+        world = LinkedWorld(ROBOT, KeeperProcess(ROBOT, f"tcp://127.0.0.1:{port}", None))
+        world.stand(5)
+        process.kill()
+        with pytest.raises(LinkError, match=r"silent|no state came"):
+            world.stand(500)
+        world.close()
+    with pytest.raises(LinkError, match="no robot answers"):
+        KeeperProcess(ROBOT, f"tcp://127.0.0.1:{free_port()}", None)

@@ -1,0 +1,113 @@
+"""A mission's log has everything decided again: what differs is found, and what is no log is told."""
+
+import json
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+import surefoot
+from adapt.mission.recording import DepartureError
+from repertoire.storage.repertoires import write_repertoire
+from robots.errors import InvalidFileError
+from surefoot.commands.mission import mission
+from surefoot.mission import replay
+from tests.adapt.mission.small import small_hexapod
+
+
+@pytest.fixture(scope="module")
+def walked(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, list[dict]]:
+    """A repertoire, and the lines of the log of a mission in which a leg broke."""
+    folder = tmp_path_factory.mktemp("replay")
+    file, log = folder / "gaits.h5", folder / "log.jsonl"
+    write_repertoire(file, small_hexapod()[0])
+    asked = ["--goal", "2,0", "--break", "left_front:lost@1", "--seconds", "9", "--log", str(log)]
+    thinks = ["--think-episodes", "20", "--refine", "5", "--cores", "1"]
+    done = CliRunner().invoke(mission, [str(file), *asked, *thinks])
+    assert done.exit_code == 0, done.output
+    return file, [json.loads(line) for line in log.read_text().splitlines()]
+
+
+def tampered(lines: list[dict], folder: Path, change: object) -> Path:
+    """The log after a change to a copy of its lines."""
+    lines = json.loads(json.dumps(lines))
+    change(lines)
+    path = folder / "other.jsonl"
+    path.write_text("".join(json.dumps(line) + "\n" for line in lines))
+    return path
+
+
+def find(lines: list[dict], **wanted: object) -> dict:
+    return next(line for line in lines if all(line.get(key) == value for key, value in wanted.items()))
+
+
+def test_everything_is_decided_again(walked: tuple[Path, list[dict]], run, tmp_path: Path) -> None:
+    file, lines = walked
+    log = tampered(lines, tmp_path, lambda _: None)
+    code, out, err = run("mission", file, "--replay", log)
+    assert code == 0, err
+    kinds = [line["kind"] for line in lines[1:] if "words" in line and line["kind"] != "change"]
+    assert {"alarm", "fall"} & set(kinds)
+    assert {"trial", "thought"} <= set(kinds)
+    assert f"all {len(kinds)} events" in out
+    cut = tampered(lines, tmp_path, lambda found: found.__delitem__(slice(len(found) // 2, None)))
+    assert "there the log ends" in replay(file, cut)
+
+
+def test_what_was_tampered_with_is_found(walked: tuple[Path, list[dict]], tmp_path: Path) -> None:
+    file, lines = walked
+
+    def other_belief(found: list[dict]) -> None:
+        find(found, kind="thought")["facts"]["believed"] = {"healthy": 1.0}
+
+    def other_gait(found: list[dict]) -> None:
+        find(found, call="drive")["row"] += 1
+
+    def other_place(found: list[dict]) -> None:
+        find(found, call="drive")["pose"] = [-1.0, 0.5, 2.0]
+
+    for change, message in (
+        (other_belief, "the selector"),
+        (other_gait, "the planner chooses gait"),
+        (other_place, "planner"),
+    ):
+        with pytest.raises(DepartureError, match=message):
+            replay(file, tampered(lines, tmp_path, change))
+
+
+def test_what_is_no_log_is_told(walked: tuple[Path, list[dict]], refused, run, tmp_path: Path) -> None:
+    file, lines = walked
+    words, empty = tmp_path / "words.jsonl", tmp_path / "empty.jsonl"
+    words.write_text("no log\n")
+    empty.write_text("")
+    refused(
+        [
+            ([file, "--replay", words], "is no log of a mission"),
+            ([file, "--replay", empty], "is no log of a mission"),
+            ([file, "--replay", file], "not a text file"),
+            ([file, "--replay", tmp_path / "none.jsonl"], "none.jsonl"),
+            (["hexapod", "--replay", tampered(lines, tmp_path, lambda _: None)], "another repertoire"),
+        ],
+        "mission",
+    )
+    for change, message in (
+        (lambda found: found[0].pop("seed"), "how the mission was asked for"),
+        (lambda found: find(found, call="drive").update(trace="AAAA"), "damaged"),
+        (lambda found: find(found, call="drive").update(episodes={"fell": 3}), "damaged"),
+        (lambda found: find(found, call="drive").update(pose=["x"]), "damaged"),
+        (lambda found: found.__setitem__(slice(None), [x for x in found if "call" not in x]), "observed"),
+    ):
+        with pytest.raises(InvalidFileError, match=message):
+            replay(file, tampered(lines, tmp_path, change))
+    code, out, _ = run(
+        "mission",
+        file,
+        "--replay",
+        tampered(lines, tmp_path, lambda found: find(found, call="drive").update(gait=1)),
+    )
+    assert (code, "departs from the log" in out) == (1, True)
+
+
+def test_a_replay_takes_a_repertoire_too(walked: tuple[Path, list[dict]], tmp_path: Path) -> None:
+    file, lines = walked
+    assert "as they were" in replay(surefoot.load(file), tampered(lines, tmp_path, lambda _: None))
