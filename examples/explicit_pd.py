@@ -11,7 +11,7 @@ import numpy as np
 import surefoot
 from robots.controllers.controller import Policy
 from robots.link.observer import Observer
-from robots.motors import Motors, motor_of
+from robots.motors import Motors, lags, motor_of
 from robots.robot import Robot
 from robots.simulation.stepper import Stepper
 
@@ -33,10 +33,12 @@ def walk(robot: Robot, parameters: np.ndarray, seed: int, timestep: float = 0.00
     controls = [motor_of(model, joint) for joint in joints]
     torso, ids = data.body(robot.description.torso), [model.joint(joint).id for joint in joints]
     angles, speeds = model.jnt_qposadr[ids], model.jnt_dofadr[ids]
+    aim, share = np.zeros(len(joints)), timestep / np.maximum(lags(robot.physics, joints), timestep)
     for _ in range(robot.description.episode_steps):
         target = motors.targets(policy(_seen(robot, observer, data, angles, speeds)))
         for _ in range(round(robot.control_step / timestep)):
-            torque = motors.stiffness * (target - data.qpos[angles]) - motors.damping * data.qvel[speeds]
+            aim += share * (target - aim)  # at once, unless the actuator has a filter
+            torque = motors.stiffness * (aim - data.qpos[angles]) - motors.damping * data.qvel[speeds]
             data.ctrl[controls] = np.clip(torque, -motors.greatest, motors.greatest)
             mujoco.mj_step(model, data)
         tilted = alive.max_tilt is not None and torso.xmat[8] < np.cos(alive.max_tilt)

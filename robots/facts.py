@@ -1,7 +1,7 @@
 """What a person may ask about a robot, in words: its sizes, joints, actuators, task and measures."""
 
 from robots.description import Alive, Description
-from robots.motors import Motors
+from robots.motors import Motors, lags
 from robots.robot import Robot
 from robots.task.measures import KINDS
 from robots.words import foot_words, wrapped
@@ -68,7 +68,8 @@ def actuation_words(robot: Robot) -> list[str]:
     for name in robot.description.joints:
         motor = Motors.of(robot.physics, [name])
         low, high = (float(motor.targets(action)[0]) for action in (-1.0, 1.0))
-        limit = f"at most {motor.greatest[0]:.3g}"
+        limit, lag = f"at most {motor.greatest[0]:.3g}", lags(robot.physics, [name])[0]
+        limit += f", lag {lag:g} s" * bool(lag)
         if motor.servos[0]:
             gains = f"kp {motor.stiffness[0]:.3g}, kd {motor.damping[0]:.3g}"
             words = f"target {(low + high) / 2:.3g} + action · {(high - low) / 2:.3g}, {gains}, {limit}"
@@ -96,5 +97,5 @@ def _alive_words(alive: Alive) -> str:
     if not conditions:
         return "always"
     end = "ends" if alive.ends_episode else "goes on"
-    end += " and is worth 0" if alive.forfeits else ""
+    end += " and is worth 0 at most" if alive.forfeits else ""
     return f"while {' and '.join(conditions)}; otherwise the episode {end}"

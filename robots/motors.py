@@ -125,6 +125,15 @@ def motor_of(model: mujoco.MjModel, joint: str) -> int:
     return int(np.argmax(motors)) if motors.any() else ABSENT
 
 
+def lags(model: mujoco.MjModel, joints: Sequence[str]) -> np.ndarray:
+    """Time constants with which what is commanded reaches the actuators of joints [s], (j,); 0 for at once."""
+    filtered = model.actuator_dyntype != int(mujoco.mjtDyn.mjDYN_NONE)
+    times = np.append(
+        np.where(filtered, model.actuator_dynprm[:, 0], 0.0), 0.0
+    )  # the last one's where ABSENT
+    return np.asarray(times[[motor_of(model, joint) for joint in joints]])
+
+
 def torque_limit(motor: mujoco.MjsActuator) -> float:
     """Greatest torque or force of an actuator about or along its joint; inf of one without limits."""
     told, force = (float(np.abs(limits).max()) or np.inf for limits in (motor.ctrlrange, motor.forcerange))

@@ -181,7 +181,7 @@ def _metadata(robot: Robot, gait: str, samples: int) -> dict[str, str]:
         "joint_stiffness": _csv(kp),
         "joint_damping": _csv(kd),
         "default_joint_pos": _csv(face.offset.tolist()),
-        "command_names": "",
+        "command_names": "speed,turn" if robot.description.observations.commanded else "",
         "action_scale": _csv(face.action_scale.tolist()),
         "observation_names": ",".join(entry.label.replace(",", "") for entry in entries),
         "observation_terms_scale": _csv(entry.scale for entry in entries),

@@ -20,9 +20,10 @@ EXAMPLES = Path(__file__).parents[2] / "examples"
 SEEDS = 2
 
 
-def drafted(name: str, folder: Path) -> Robot:
+def drafted(name: str, folder: Path, servo: str = "<position ") -> Robot:
     """A draft with open-loop gaits: reflexes would make random gaits, which turn, sensitive."""
-    (folder / f"{name}.xml").write_text((EXAMPLES / "robots" / f"{name}.xml").read_text())
+    text = (EXAMPLES / "robots" / f"{name}.xml").read_text()
+    (folder / f"{name}.xml").write_text(text.replace("<position ", servo, 1))
     path = draft_robot(folder / f"{name}.xml").path
     head, _, rest = path.read_text().partition("  reflexes:")
     path.write_text(head + rest[rest.index("#") :])
@@ -48,13 +49,15 @@ def best_of_random(robot: Robot) -> np.ndarray:
     return gaits[np.argmax(np.where(episodes.fell, -np.inf, episodes.distances))]
 
 
-@pytest.mark.parametrize("name", ["hexapod", "lizard", "octopod", "octopod with gains of its own"])
+@pytest.mark.parametrize("name", ["hexapod", "lizard", "lizard with lag", "octopod with gains"])
 def test_an_explicit_pd_in_plain_mujoco_walks_alike(name: str, tmp_path: Path) -> None:
     if name == "hexapod":
         gaits = surefoot.load(name)
         robot, gait = gaits.robot, gaits.elites.solutions[gaits.best()]
     else:
-        robot = drafted(name.split()[0], tmp_path)
+        servo = '<position timeconst="0.1" ' if "lag" in name else "<position "
+        robot = drafted(name.split()[0], tmp_path, servo)
+        assert ("lag 0.1 s: left_yaw_0" in " ".join(actuation_words(robot))) == ("lag" in name)
         if "gains" in name:
             robot = with_gains(robot, stiffness=10.0, damping=0.3, torque=2.5)
         gait = best_of_random(robot)
