@@ -126,7 +126,7 @@ def motor_of(model: mujoco.MjModel, joint: str) -> int:
 
 
 def lags(model: mujoco.MjModel, joints: Sequence[str]) -> np.ndarray:
-    """Time constants with which what is commanded reaches the actuators of joints [s], (j,); 0 for at once."""
+    """Time constants with which commands reach the actuators of joints [s], (j,); 0 for at once."""
     filtered = model.actuator_dyntype != int(mujoco.mjtDyn.mjDYN_NONE)
     times = np.append(
         np.where(filtered, model.actuator_dynprm[:, 0], 0.0), 0.0

@@ -55,9 +55,9 @@ def test_an_explicit_pd_in_plain_mujoco_walks_alike(name: str, tmp_path: Path) -
         gaits = surefoot.load(name)
         robot, gait = gaits.robot, gaits.elites.solutions[gaits.best()]
     else:
-        servo = '<position timeconst="0.1" ' if "lag" in name else "<position "
+        servo = '<position timeconst="0.3" ' if "lag" in name else "<position "
         robot = drafted(name.split()[0], tmp_path, servo)
-        assert ("lag 0.1 s: left_yaw_0" in " ".join(actuation_words(robot))) == ("lag" in name)
+        assert ("lag 0.3 s: left_yaw_0" in " ".join(actuation_words(robot))) == ("lag" in name)
         if "gains" in name:
             robot = with_gains(robot, stiffness=10.0, damping=0.3, torque=2.5)
         gait = best_of_random(robot)
