@@ -9,6 +9,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from suites.recovery.metrics import worst_tenth
+from suites.recovery.results import BINDING
 from suites.statistics import mean_interval
 
 ROOT = Path(__file__).parent.parent
@@ -16,6 +18,7 @@ RESULTS, BENCHMARKS = ROOT / "docs" / "results", ROOT / "docs" / "benchmarks"
 STUDIES, HELPED, RECOVERY, PHYSICS = (
     (RESULTS / f"{name}.md").read_text() for name in ("studies", "what-helped", "recovery", "physics")
 )
+RELEARNING = (ROOT / "docs" / "explanations" / "relearning.md").read_text()
 ROBOTS = ("hopper", "walker", "half_cheetah", "ant")  # the columns of the table of the study of robots
 
 
@@ -242,3 +245,30 @@ def test_the_figures_of_the_readme_on_transfer_are_those_of_the_study() -> None:
         assert case is None or f"worst tenth {own['worst tenth']:.2f}" in text
         upright = f"{own['upright']:.0%}"
         assert (upright in text) or (upright == "100%" and "no fall" in text), case
+
+
+def test_the_table_of_relearning() -> None:
+    every = pd.read_csv(RESULTS / "recovery-simulated" / "hexapod-relearning" / "recoveries.csv")
+    binding = every[every["rr_0"] < BINDING].assign(share=lambda rows: rows["rr_5"] * rows["headroom"])
+    shown = table_below(RELEARNING, "| binding damages | `self-model`: ratio, share |")
+    columns = ("self-model", "self-model-without-refinement", "rehearsed")
+    kinds = {
+        "all": ".*",
+        "a lost leg": r"\w+:lost",
+        "two lost legs": r"\w+:lost\+\w+:lost",
+        "a dead leg": r"\w+:dead",
+    }
+    for column, selector in enumerate(columns):
+        own = binding[binding["selector"] == selector]
+        for kind, pattern in kinds.items():
+            some = own[own["damage"].str.fullmatch(pattern)]
+            name = f"{kind} {len(some)}" if kind == "all" else f"{kind} ({len(some)})"
+            assert shown[name][column] == f"{some['rr_5'].mean():.2f}, {some['share'].mean():.0%}"
+        assert shown["the worst tenth"][column] == f"{worst_tenth(own['rr_5'].to_numpy()):.2f}"
+        assert shown["falls in the five trials"][column] == f"{own['falls_10'].mean():.1f}"
+        assert shown["episodes of the last gait with a fall"][column] == f"{own['fallen'].mean():.0%}"
+    relearned = binding[binding["selector"] == "self-model"]
+    assert f"`self-model` is already {relearned['rr_2'].mean():.2f}. It is nowhere below 1.00" in RELEARNING
+    assert relearned["rr_5"].min() >= 1
+    words = f"| {relearned['rr_5'].mean():.2f} of the best gait, the worst tenth"
+    assert words in (ROOT / "README.md").read_text()
