@@ -131,6 +131,10 @@ def serve(
     whole = _robot(source)
     broken = whole if damage is None else parse_damage(damage, whole).apply(whole)
     happens = [(change.time, change.damage.apply(whole)) for change in read_changes(changes, whole)]
+    if happens and happens[0][0] < 0:
+        raise InvalidValueError(
+            f"what happens at {happens[0][0]:g} s is before the first command: name a later time"
+        )
     simulated = SimulatedRobot(broken, whole, seed=seed, odometry=odometry, changes=happens, helped=helped)
     server = RobotServer(simulated, address, keys=None if keys is None else Path(keys))
     try:

@@ -23,6 +23,7 @@ from robots.link.messages import Odometry, State
 from robots.plugins import load_plugins
 from robots.robot import Robot
 
+_KEPT = 100  # actions, of which those are known that a state answers
 _PRIORITY = 10  # of a control loop, above all that has none
 
 
@@ -49,7 +50,7 @@ class Seen(NamedTuple):
 
     Attributes:
         state: the same.
-        told: the action before it, (a,).
+        told: the last action that had reached it, (a,).
         place: where it is by its odometry, or that of its legs, along the axes of its IMU.
     """
 
@@ -101,6 +102,7 @@ class Keeper:
         self._motion: Motion | None = None
         self._told = self._from = self._standing  # the latter when the motion began
         self._made = self._missed = 0
+        self._sent: dict[int, np.ndarray] = {}  # the last actions, by the number of their command
         self._first = first_state(link)
         self._senses = Senses(self._robot, self._first)
         self._take(self._first)
@@ -146,6 +148,8 @@ class Keeper:
         elif motion is not None:
             self._told = self._action(motion)
             self._link.act(self._told)
+            self._sent[self._link.sent] = self._told
+            self._sent.pop(self._link.sent - _KEPT, None)
         self._made += 1
         state = self._link.observe()
         self._missed = 0 if state else self._missed + 1
@@ -161,7 +165,8 @@ class Keeper:
     def _take(self, state: State) -> None:
         self._legs.take(state)
         x, y, _ = state.odometry.position if state.odometry else self._legs.place
-        self._seen = Seen(state, self._told, Pose(float(x), float(y), wrapped_angle(float(angles(state)[2]))))
+        told = self._sent.get(state.answered, self._told)
+        self._seen = Seen(state, told, Pose(float(x), float(y), wrapped_angle(float(angles(state)[2]))))
 
     def _action(self, motion: Motion) -> np.ndarray:
         """What a motion tells the motors now, (a,)."""

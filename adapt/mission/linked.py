@@ -161,7 +161,7 @@ class LinkedWorld:
         begun = since = self.seen.state.time
         if not self._up:
             self._say("The robot lies in damping: set it upright.")
-            self._driver.begin(Motion(damped=True))
+        self._driver.begin(Motion(damped=not self._up))
         while self.seen.state.time < since + _SETTLED:
             self._advance()
             since = since if self._up else self.seen.state.time

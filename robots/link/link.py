@@ -21,10 +21,12 @@ class RobotLink(ABC):
 
     Attributes:
         face: of the robot.
+        sent: number of the last command, which `State.answered` repeats.
         real_time: whether the robot's time passes between commands too.
     """
 
     face: Interface
+    sent: int
     real_time: ClassVar[bool] = True
 
     @abstractmethod

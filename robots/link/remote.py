@@ -59,7 +59,7 @@ class RemoteLink(RobotLink):
         check_keys(self._host, keys)
         self._context, self._keys = zmq.Context(), keys
         self.intervals: list[float] = []
-        self.missed = self.skipped = self.refused = self.damped = self._seq = 0
+        self.missed = self.skipped = self.refused = self.damped = self.sent = 0
         self._drives = False
         try:
             self._session = self._greeted(patience)
@@ -185,8 +185,8 @@ class RemoteLink(RobotLink):
         return None
 
     def _send(self, commands: tuple[MotorCommand, ...]) -> None:
-        self._seq += 1
-        message = encode(Command(session=self._session, seq=self._seq, motor_cmd=commands))
+        self.sent += 1
+        message = encode(Command(session=self._session, seq=self.sent, motor_cmd=commands))
         try:
             self._push.send(message, zmq.NOBLOCK)
         except zmq.Again:  # the robot is gone, which its silence tells

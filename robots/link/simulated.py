@@ -238,7 +238,7 @@ class SimulatedLink(RobotLink):
 
     def __init__(self, simulated: SimulatedRobot) -> None:
         self._robot, self.face = simulated, simulated.face
-        self._seq = 0
+        self.sent = 0
         self._state = simulated.state(0, "ready", 0)
 
     def observe(self) -> State:
@@ -254,9 +254,9 @@ class SimulatedLink(RobotLink):
         self._advance(damping_commands(self.face), "damping")
 
     def _advance(self, commands: tuple[MotorCommand, ...], mode: Mode) -> None:
-        self._seq += 1
+        self.sent += 1
         self._robot.step(commands)
-        self._state = self._robot.state(self._seq, mode, self._seq)
+        self._state = self._robot.state(self.sent, mode, self.sent)
 
     def clock(self) -> float:
         """See `RobotLink.clock`."""
