@@ -103,6 +103,8 @@ class Keeper:
         self._told = self._from = self._standing  # the latter when the motion began
         self._made = self._missed = 0
         self._sent: dict[int, np.ndarray] = {}  # the last actions, by the number of their command
+        known, seen = self._robot.controller, np.zeros(self._robot.observation_dim, np.float32)
+        known.act(np.zeros(known.parameter_count, np.float32), seen, 0)  # compiled before it must be in time
         self._first = first_state(link)
         self._senses = Senses(self._robot, self._first)
         self._take(self._first)

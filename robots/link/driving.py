@@ -67,6 +67,8 @@ def drive(
     robot = link.face.robot
     controller = robot.controller
     steps = round(seconds / robot.control_step)
+    # what is compiled at the first call must not keep the robot waiting
+    controller.act(parameters, np.zeros(robot.observation_dim, np.float32), 0)
     try:
         first, action = first_state(link), np.zeros(robot.action_dim)
         state: State | None = first

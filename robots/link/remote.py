@@ -135,7 +135,8 @@ class RemoteLink(RobotLink):
         with self._connected(zmq.REQ, HELLOS) as socket:
             socket.send(encode(Hello(protocol=PROTOCOL)))
             if not socket.poll(int(patience * 1e3)):
-                raise LinkError(f"no robot answers at {self._address}: is it switched on?")
+                how = "with these keys" if self._keys else "without keys"
+                raise LinkError(f"no robot answers at {self._address}: is it switched on, {how}?")
             message = socket.recv()
         try:
             answer = decode(Hello, message)

@@ -22,7 +22,7 @@ from robots.link.messages import (
     damping_commands,
     motor_commands,
 )
-from robots.motors import ABSENT
+from robots.motors import ABSENT, Motors, motor_torque
 from robots.robot import Robot
 from robots.simulation.stepper import Stepper
 from robots.simulation.takeover import take_over
@@ -188,7 +188,7 @@ class SimulatedRobot:
             time=self._time,
             mode=mode,
             answered=answered,
-            motor_state=tuple(self._motor_state(j) for j in range(len(self._joints))),
+            motor_state=self._motor_states(),
             imu_state=ImuState(
                 quaternion=data.qpos[p + 3 : p + 7].tolist(),
                 gyroscope=data.qvel[v + 3 : v + 6].tolist(),
@@ -198,18 +198,20 @@ class SimulatedRobot:
             odometry=place if self._odometry else None,
         )
 
-    def _motor_state(self, j: int) -> MotorState:
-        """What the motor of a joint reports; of one that is lost, the middle of its range."""
-        robot, joint, data = self._stepper.robot, self._joints[j], self._stepper.data
-        if joint < 0:
-            middle = float(robot.joint_ranges[j].mean())
-            return MotorState(
-                q=robot.faults.fixed.get(robot.description.joints[j], middle), dq=0.0, tau_est=0.0
-            )
-        dof = self._model.jnt_dofadr[joint]
-        q = float(data.qpos[self._model.jnt_qposadr[joint]])
-        rate = robot.description.position_rates.get(robot.description.joints[j], 1.0)
-        return MotorState(q=q, dq=rate * float(data.qvel[dof]), tau_est=float(data.qfrc_actuator[dof]))
+    def _motor_states(self) -> tuple[MotorState, ...]:
+        """What the motor of each joint reports; of one that is lost, the middle of its range."""
+        robot, data = self._stepper.robot, self._stepper.data
+        names, middle = robot.description.joints, robot.joint_ranges.mean(axis=1)
+        q = np.array([robot.faults.fixed.get(name, m) for name, m in zip(names, middle, strict=True)])
+        dq, there = np.zeros(len(names)), np.array(self._joints) >= 0
+        known = np.array(self._joints)[there]
+        q[there] = data.qpos[self._model.jnt_qposadr[known]]
+        dq[there] = data.qvel[self._model.jnt_dofadr[known]]
+        controls = np.append(data.ctrl, 0.0)[self._motors]
+        torques = np.where(there, motor_torque(Motors.of(self._model, names), controls, q, dq), 0.0)
+        dq *= [robot.description.position_rates.get(name, 1.0) for name in names]
+        rows = zip(q.tolist(), dq.tolist(), torques.tolist(), strict=True)
+        return tuple(MotorState(q=angle, dq=speed, tau_est=torque) for angle, speed, torque in rows)
 
     def _forces(self) -> tuple[float, ...]:
         """Normal forces of the floor on each foot [N]."""

@@ -1,5 +1,6 @@
 import random
 import re
+import shutil
 import socket
 import struct
 import threading
@@ -12,7 +13,7 @@ import zmq
 
 import surefoot
 from robots.deployment.deployment import deploy
-from robots.errors import InvalidValueError
+from robots.errors import InvalidFileError, InvalidValueError
 from robots.link.driving import drive
 from robots.link.interface import Interface
 from robots.link.link import LinkError
@@ -28,6 +29,7 @@ from robots.link.messages import (
 from robots.link.remote import RemoteLink
 from robots.link.server import RobotServer
 from robots.link.simulated import SimulatedLink, SimulatedRobot
+from robots.link.sockets import make_keys
 from robots.link.telemetry import McapLog, Reading
 from robots.robot import find_robot
 
@@ -96,6 +98,25 @@ def test_a_gait_walks_over_the_link(gait, tmp_path):
     assert walked.ended == "time"
     assert walked.ahead > 0.7 * alone.ahead
     assert server.timing.refused == 0
+
+
+def test_the_keys_must_be_those_of_the_robot(gait, tmp_path):
+    robot, _ = gait
+    own, other, mixed = (tmp_path / name for name in ("own", "other", "mixed"))
+    with serving(robot, keys=own) as (address, server):
+        make_keys(other)
+        shutil.copytree(other, mixed)
+        shutil.copy(own / "robot.key", mixed)  # the robot's, but not the computer's
+        for keys in (None, other, mixed):
+            with pytest.raises(LinkError, match="no robot answers"):
+                RemoteLink(robot, address, keys=keys, patience=0.5)
+        with pytest.raises(InvalidFileError, match="has no key"):
+            RemoteLink(robot, address, keys=tmp_path / "none", patience=0.5)
+        with RemoteLink(robot, address, keys=own) as link:
+            link.act(np.zeros(robot.action_dim))
+            assert link.observe() is not None
+        assert server.timing.refused == 0
+    assert (own / "robot.key_secret").stat().st_mode & 0o077 == 0
 
 
 def test_the_robot_damps_itself_when_commands_are_late(gait):
