@@ -15,6 +15,8 @@ from robots.mjcf.screening import compile_spec
 RED = (0.83, 0.05, 0.12, 1.0)  # darker than the vermilion that some feet have
 _PALE_RED = (1.0, 0.80, 0.78, 1.0)  # the floor's own colour is multiplied with this
 _DRIVES_A_JOINT = (mujoco.mjtTrn.mjTRN_JOINT, mujoco.mjtTrn.mjTRN_JOINTINPARENT)
+_WRAPS_A_JOINT = mujoco.mjtWrap.mjWRAP_JOINT
+_OF_A_TENDON = ("stiffness", "damping", "frictionloss", "armature", "solref_limit", "solimp_limit")
 _JOINT, _ACTUATOR = mujoco.mjtObj.mjOBJ_JOINT, mujoco.mjtObj.mjOBJ_ACTUATOR
 
 
@@ -88,11 +90,51 @@ def delete_motors(spec: mujoco.MjSpec, joints: Collection[str]) -> None:
         spec.delete(motor)
 
 
-def delete_joint(spec: mujoco.MjSpec, joint: mujoco.MjsJoint) -> None:
-    """Delete a joint, its actuators, and the sensors that feel them."""
+def fix_joint(spec: mujoco.MjSpec, joint: mujoco.MjsJoint, angle: float) -> None:
+    """Delete a joint that stays where it is, its actuators, and the sensors that feel them.
+
+    Tendons go on without it.
+
+    Args:
+        spec: of the robot.
+        joint: of it.
+        angle: where it stays [rad or m].
+    """
     delete_motors(spec, [joint.name])
     _delete_sensors(spec, _JOINT, joint.name)
+    for tendon in list(spec.tendons):
+        arms = {wrap.target.name: wrap.coef for wrap in tendon.path if wrap.type == _WRAPS_A_JOINT}
+        if joint.name in arms:
+            _replace_tendon(spec, tendon, arms, joint.name, angle)
     spec.delete(joint)
+
+
+def _replace_tendon(
+    spec: mujoco.MjSpec, tendon: mujoco.MjsTendon, arms: dict[str, float], fixed: str, angle: float
+) -> None:
+    """Put a tendon without a joint, if another is left, in the place of one, which MuJoCo cannot change."""
+    _delete_sensors(spec, mujoco.mjtObj.mjOBJ_TENDON, tendon.name)
+    shift, rest = arms.pop(fixed) * angle, f"{tendon.name}_without_{fixed}"
+    if arms:
+        other = spec.add_tendon(name=rest)
+        for name, coefficient in arms.items():
+            other.wrap_joint(name, coefficient)
+        for attribute in _OF_A_TENDON:
+            setattr(other, attribute, getattr(tendon, attribute))
+    for coupling in list(spec.equalities):
+        of_tendons = coupling.type == mujoco.mjtEq.mjEQ_TENDON
+        if of_tendons and coupling.name1 == tendon.name and arms:
+            coupling.name1 = rest
+            coupling.data[0] -= shift  # what the joint adds to the tendon's length
+        elif of_tendons and tendon.name in (coupling.name1, coupling.name2):
+            spec.delete(coupling)
+    for motor in list(spec.actuators):
+        if motor.trntype == mujoco.mjtTrn.mjTRN_TENDON and motor.target == tendon.name:
+            if arms:
+                motor.target = rest
+            else:
+                spec.delete(motor)
+    spec.delete(tendon)
 
 
 def _delete_sensors(spec: mujoco.MjSpec, kind: mujoco.mjtObj, name: str) -> None:

@@ -6,7 +6,7 @@ from typing import ClassVar
 import mujoco
 
 from adapt.damage.damage import Change, Defect, changes_of, register
-from adapt.damage.edits import delete_joint, find_joints
+from adapt.damage.edits import find_joints, fix_joint
 from adapt.damage.frames import turn_body
 from adapt.damage.parts import RobotParts, Target
 from adapt.damage.patches import joint_ids
@@ -33,7 +33,7 @@ class Locked(Defect):
         def lock(spec: mujoco.MjSpec) -> None:
             for joint in find_joints(spec, list(angles)):
                 turn_body(spec, joint, angles[joint.name])
-                delete_joint(spec, joint)
+                fix_joint(spec, joint, angles[joint.name])
 
         return self.change(changes_of("motor", angles), lock, faults=Faults(fixed=angles), red=angles)
 

@@ -7,6 +7,8 @@ import numpy as np
 import pytest
 from dogs import write_dog
 
+from adapt.damage.edits import fix_joint
+from adapt.damage.text import parse_damage
 from robots.errors import InvalidRobotError
 from robots.importing.draft import draft_robot
 from robots.mjcf import reading
@@ -123,3 +125,29 @@ def test_meshes_to_look_at_are_kept_as_far_as_a_file_can_hold_them(
     assert mujoco.MjModel.from_xml_string(text).nmesh == 1
     monkeypatch.setattr(reading, "_MOST_DRAWN", len(text) - 1)
     assert mujoco.MjModel.from_xml_string(read_self_contained(path)).nmesh == 0
+
+
+def test_tendons_go_on_without_a_joint_that_is_locked() -> None:
+    """A coupling a + 2 b = 0 sends b to -a / 2 wherever a is stuck."""
+    spec = mujoco.MjSpec.from_string(
+        """<mujoco><option gravity="0 0 0"/><worldbody><body name="x"><joint name="a"/><geom size=".1"/>
+        <body name="y" pos="0 0 1"><joint name="b" damping="1"/><geom size=".1"/></body></body></worldbody>
+        <tendon><fixed name="t"><joint joint="a" coef="1"/><joint joint="b" coef="2"/></fixed></tendon>
+        <equality><tendon tendon1="t"/></equality></mujoco>"""
+    )
+    for joint, angle, left in (("a", 0.3, -0.15), ("b", 0.1, None)):
+        fix_joint(spec, spec.joint(joint), angle)
+        model = spec.compile()
+        if left is not None:
+            data = mujoco.MjData(model)
+            mujoco.mj_step(model, data, 1000)
+            assert data.joint("b").qpos[0] == pytest.approx(left, abs=0.01)
+    assert (model.ntendon, model.neq) == (0, 0)
+
+
+def test_every_joint_of_a_robot_with_tendons_can_be_locked(pulled: Path) -> None:
+    robot = read_robot(draft_robot(pulled).path)
+    for damage in ("joint=hip_0:locked@0.2", "0:locked", "joint=knee_1:lost"):
+        damaged = parse_damage(damage, robot).apply(robot)
+        assert damaged.physics.njnt < robot.physics.njnt
+        assert damaged.physics.ntendon <= robot.physics.ntendon
