@@ -162,8 +162,9 @@ class RemoteLink(RobotLink):
     def _first(self, patience: float) -> State:
         state = self._received(patience)
         if state is None:
+            what = f"tells {self.refused} messages that are no states" if self.refused else "is silent"
             raise LinkError(
-                f"the robot at {self._address} tells no states: port {self._port + STATES} is silent"
+                f"the robot at {self._address} tells no states: port {self._port + STATES} {what}"
             )
         return state
 
