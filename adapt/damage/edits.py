@@ -122,7 +122,7 @@ def _replace_tendon(
         for attribute in _OF_A_TENDON:
             setattr(other, attribute, getattr(tendon, attribute))
     for coupling in list(spec.equalities):
-        of_tendons = coupling.type == mujoco.mjtEq.mjEQ_TENDON
+        of_tendons = tendon.name and coupling.type == mujoco.mjtEq.mjEQ_TENDON
         if of_tendons and coupling.name1 == tendon.name and arms:
             coupling.name1 = rest
             coupling.data[0] -= shift  # what the joint adds to the tendon's length

@@ -213,11 +213,9 @@ def test_the_controller_feels_a_locked_joint_where_it_is(ant):
 
 
 def test_what_a_locked_joint_cannot_be_taken_out_of_is_said_in_a_sentence():
-    tendon = '<tendon><fixed><joint joint="bend" coef="1"/><joint joint="lift" coef="1"/></fixed></tendon>'
-    with pytest.raises(
-        InvalidRobotError, match=r"joint=bend:locked.*does not compile.*'bend' not found in tendon"
-    ):
-        Locked("joint=bend").apply(odd_robot(more=tendon))
+    coupling = '<equality><joint joint1="bend" joint2="lift"/></equality>'
+    with pytest.raises(InvalidRobotError, match=r"joint=bend:locked.*does not compile.*'bend'.*constraint"):
+        Locked("joint=bend").apply(odd_robot(more=coupling))
 
 
 @pytest.mark.parametrize(("name", "joint"), [("ant", "front_left_ankle"), ("walker", "left_knee"), *ODD])
