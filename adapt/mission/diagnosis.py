@@ -24,6 +24,7 @@ from robots.simulation.trace import TraceColumns
 
 _LISTED = 80  # gaits that are simulated on what is believed: so many by what is expected of them ...
 _TURNING = 30  # ... and so many of those that turn most to either side
+_BATCHES = 4  # of these, each with the best of what is left
 _TRIALS = 100  # of a mission, more than it ever makes
 # Share that a fit must explain: trials from where a robot stands are less like episodes
 _TRUSTED = 0.3
@@ -94,6 +95,7 @@ class Diagnosis:
         self._repertoire, self._entry, self._seed = short, entry, seed
         self._whole, self._rehearsed = short.robot, repertoire.robot
         self._aim, self._turns = aim, healthy[:, 2]
+        self._far = find_objective("progress", repertoire, float(ahead.max()) / share)
         self._table = table and _scaled(aim.of_table(table), share)
         objectives = np.maximum(ahead, aim.least) if aim.name == "progress" else repertoire.gaits.objectives
         self._prior = Prior(objectives, repertoire.gaits.measures, aim.least)
@@ -136,13 +138,15 @@ class Diagnosis:
             thought is None or thought.explained >= _TRUSTED,
         )
 
-    def promising(self) -> list[int]:
+    def promising(self) -> list[list[int]]:
         """Gaits worth simulating on what is believed: the best, and of the better half those that turn."""
         assert self._selector is not None
         order = np.argsort(-self._selector.predicted, kind="stable")
         half = order[: max(_LISTED, len(order) // 2)]
         turning = half[np.argsort(self._turns[half], kind="stable")]
-        return [int(row) for row in (*order[:_LISTED], *turning[:_TURNING], *turning[-_TURNING:])]
+        listed = order[:_LISTED], turning[:_TURNING], turning[::-1][:_TURNING]
+        parts = zip(*(np.array_split(rows, _BATCHES) for rows in listed), strict=True)
+        return [[int(row) for rows in some for row in rows] for some in parts]
 
     def risk(self, rows: list[int]) -> np.ndarray:
         """Probability that each of some gaits falls in an episode, (n,)."""
@@ -150,19 +154,21 @@ class Diagnosis:
         return np.array([float(known[row]) if row < len(known) else 0.0 for row in rows])
 
     def refine(self, damage: Damage, rows: list[int], settings: RefinementSettings) -> RefinedGait | None:
-        """Search for a better gait on what is believed; None if none is found.
+        """Search for a gait that leads further ahead on what is believed; None if none is found.
 
         Args:
             damage: that is believed.
             rows: of gaits to start from, the most promising one first.
-            settings: of the search.
+            settings: of the search, whose episodes are as long as those that gaits are planned with: in
+                shorter ones, gaits that turn get as far.
         """
+        robot = self._repertoire.robot.with_episode_steps(self._rehearsed.description.episode_steps)
         twin = Twin(
             Thinking(
-                self._repertoire,
+                _with_robot(self._repertoire, robot),
                 None,
                 self.thinking.episodes,
-                objective=self._aim,
+                objective=self._far,
                 refinement=settings,
                 threads=self.thinking.threads,
             )

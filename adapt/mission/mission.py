@@ -19,6 +19,7 @@ from adapt.mission.recording import RecordedWorld
 from adapt.mission.result import MissionResult
 from adapt.mission.simulated import SimulatedWorld
 from adapt.mission.world import Search, Stretch, World
+from adapt.records import RefinedGait
 from adapt.rehearsal.table import Table
 from adapt.selectors.catalogue import choose_selector
 from adapt.self_model.twin import RefinementSettings, Thinking, Twin
@@ -29,14 +30,18 @@ from robots.robot import Robot
 Response = Literal["diagnosis", "told", "none"]
 PATH = 5.0  # [s] that each gait is simulated for to plan with
 TRIAL = 2.0  # [s] of a trial, and of what is simulated to find out what is wrong
-EPISODES = 600  # to find out what is wrong after a trial
+EPISODES = 400  # to find out what is wrong after a trial
+REFINEMENT = 800  # episodes of a search for a better gait
 RATE = 20_000  # control steps that a core simulates in a second: what thinking costs on the mission's clock
 _EPISODES = 2  # of each gait on a damaged robot, where one that walks may also fall
 _PAUSE = 0.5  # [s] to settle
+_LONGER = 1.0  # [s] that a stretch goes on towards a goal where it should have ended
 _AHEAD = 900.0  # [m] where a robot without a goal walks to
 _FRESH = 2  # stretches after a diagnosis, up to which a surprise is about the same damage
+_WARY = 3  # stretches after a surprise that it walked on from, in which the next one is looked into
 _DOUBT = 0.5  # share of the monitor's threshold up to which a trial went as expected
 _STUMBLE = 0.5  # by which a stumble makes a gait's next fall more probable
+_STUCK = 0.1  # of the speed of the fastest gait
 _PATH = 5  # control steps between two places of a path in the log
 
 
@@ -88,7 +93,7 @@ class Mission:
         table: Table | None = None,
         seed: int = 1,
         episodes: int = EPISODES,
-        refinement: int = RefinementSettings.episodes,
+        refinement: int = REFINEMENT,
         cores: int = 2,
         selector: str | None = None,
         response: Response = "diagnosis",
@@ -119,8 +124,10 @@ class Mission:
         self.latest: Event | None = None
         self._since = 0  # stretches since the last diagnosis
         self._stumbles: Counter[int] = Counter()  # falls of gaits since the last diagnosis
-        self._doubted = False  # whether the robot fell since what it believes was last confirmed
-        self._searching: Search | None = None  # for a better gait
+        self._wary = 0  # stretches in which a surprise is looked into, though it believes in a damage
+        self._searches: list[
+            tuple[Search, Callable[[Any], None]]
+        ] = []  # while it walks; who takes what they find
         self._counts = {"fall": 0, "assistance": 0, "trial": 0, "alarm": 0}
         self._thought, self._reached = 0.0, 0
         self._row = 0
@@ -191,15 +198,28 @@ class Mission:
             if self._news:
                 self._take_in_news()
             elif stretch.fell or alarm:
-                self._respond(stretch)
+                self._respond(stretch, going=before == stretch.row)
             else:
-                self._since += 1
-                going = before == stretch.row
-                self._outcomes.observe(stretch.row, stretch.moved, len(stretch.trace), going=going)
-            self._take_refined()
+                self._since, self._wary = self._since + 1, max(0, self._wary - 1)
+                self._observe(stretch, going=before == stretch.row)
+            self._take_found()
             yield
         self._tell("end", f"The mission is over: {self.result.words}.")
         yield
+
+    def _observe(self, stretch: Stretch, *, going: bool) -> None:
+        """Take in where a stretch led."""
+        self._outcomes.observe(stretch.row, stretch.moved, len(stretch.trace), going=going)
+        if self._stuck(stretch):
+            self._get_up(fell=True)
+
+    def _stuck(self, stretch: Stretch) -> bool:
+        """Whether a robot that cannot stand up lies in a pose out of which its gait does not lead."""
+        if self._world.stands or len(stretch.trace) < 2 * self._outcomes.every:
+            return False
+        paths, _ = self._outcomes.predicted(self._outcomes.rows)
+        fastest = np.linalg.norm(paths[:, -1, :2], axis=1).max() / self._outcomes.steps
+        return bool(math.hypot(*stretch.moved[:2]) < _STUCK * fastest * len(stretch.trace))
 
     def _prepare(self) -> None:
         """Simulate every gait on the whole robot, before the mission begins."""
@@ -221,7 +241,8 @@ class Mission:
     def _walk(self) -> tuple[Stretch, str | None]:
         """Walk a stretch towards the goal."""
         choice, rows = self._plan_stretch()
-        return self._drive("walk", rows[choice.number], choice.samples * self._outcomes.every, choice)
+        steps = choice.samples * self._outcomes.every
+        return self._drive("walk", rows[choice.number], steps, choice)
 
     def _plan_stretch(self) -> tuple[Choice, list[int]]:
         rows = self._outcomes.rows
@@ -247,7 +268,10 @@ class Mission:
         self, kind: str, row: int, steps: int, choice: Choice | None = None
     ) -> tuple[Stretch, str | None]:
         """Drive a gait, and watch; returns the stretch and what was noticed."""
-        world, alarm = self._world, None
+        world, alarm, nearest = self._world, None, math.inf
+        planned = steps
+        if choice and choice.arrives:
+            steps += round(_LONGER / self.repertoire.robot.control_step)
         left = max(1, round((self.plan.seconds - world.clock) / self.repertoire.robot.control_step))
         self._row = row
         self._monitor.begin(self._outcomes.damage, row, going=world.driving == row)
@@ -255,12 +279,16 @@ class Mission:
         begun = world.clock
 
         def until(trace: np.ndarray, made: int) -> bool:
-            nonlocal alarm
+            nonlocal alarm, nearest
             pose = world.pose
+            before, nearest = nearest, min(nearest, pose.distance(self._goal))
             if made % _PATH == 0:
                 path.append([round(world.clock, 3), *(round(value, 4) for value in pose)])
             alarm = self._monitor.watch(trace, made)
-            return (alarm is not None and kind == "walk") or self._near(pose) or self._news
+            missed = made > planned and nearest == before
+            halfway = made % self._outcomes.every == 0 and any(search.done() for search, _ in self._searches)
+            ended = missed or halfway or alarm is not None
+            return (ended and kind == "walk") or self._near(pose) or self._news
 
         towards = world.pose.bearing(self._goal) if self._steers else 0.0
         parameters = self._twin.solutions([row])[0]
@@ -294,21 +322,20 @@ class Mission:
             self._reached += 1
             self._tell("goal", f"Reached the goal at {goal[0]:g},{goal[1]:g}.", goal=list(goal))
 
-    def _respond(self, stretch: Stretch) -> None:
+    def _respond(self, stretch: Stretch, *, going: bool) -> None:
         """Find out what is wrong after a fall or an alarm, unless all goes as it should after all."""
-        self._get_up(stretch.fell)
         if self._response != "diagnosis":
+            self._get_up(stretch.fell)
             self._monitor.calm()
             return
-        if stretch.fell:
-            self._stumbles[stretch.row] += 1
-        if stretch.fell and self._outcomes.damage.defects and self._since > _FRESH and not self._doubted:
-            self._doubted = True
-            self._tell("stumble", "It goes on: a robot with this damage may stumble.", row=stretch.row)
+        if self._walks_on(stretch):
+            self._observe(stretch, going=going and not stretch.fell)
             return
+        self._get_up(stretch.fell)
         row = stretch.row if stretch.row < len(self.repertoire) else self._best_known()
         self._monitor.calm()
         trial, _ = self._drive("trial", row, self._diagnosis.trial_steps)
+        ended = self._world.clock
         self._look_around()
         if self._over:
             return
@@ -316,13 +343,27 @@ class Mission:
             self._get_up(trial.fell)
         if not trial.fell and self._monitor.highest < _DOUBT * THRESHOLD:
             self._monitor.trust(self._outcomes.damage, row)
-            self._doubted = False
+            self._wary = 0
             self._tell("stumble", "It goes on: the trial went as expected.", row=row)
         else:
             if self._since > _FRESH or not self._outcomes.damage.defects:
                 self._begin_anew(trial)
-            self._learn(trial)
+            self._learn(trial, ended)
         self._monitor.calm()
+
+    def _walks_on(self, stretch: Stretch) -> bool:
+        """Whether a surprise is taken for part of the damage that is believed, as a single one is."""
+        if stretch.fell:
+            self._stumbles[stretch.row] += 1
+        early = stretch.fell and self._since <= _FRESH
+        if self._wary or early or not self._outcomes.damage.defects:
+            return False
+        self._wary = _WARY
+        self._monitor.calm()
+        if stretch.fell:
+            self._get_up(stretch.fell)
+        self._tell("stumble", "It goes on: a robot with this damage may stumble.", row=stretch.row)
+        return True
 
     def _begin_anew(self, trial: Stretch) -> None:
         """Look for what is wrong from the beginning, on models that begin as the robot stood in a trial."""
@@ -357,37 +398,49 @@ class Mission:
         """Let time pass, standing."""
         self._world.stand(round(seconds / self.repertoire.robot.control_step))
 
-    def _learn(self, trial: Stretch) -> None:
-        """Take in a trial, and believe in what comes out."""
-        before, begun = self._twin.episodes, self._world.clock
-        self._stumbles, self._doubted = Counter(), False
+    def _learn(self, trial: Stretch, ended: float) -> None:
+        """Take in a trial that ended at a time, and believe in what comes out."""
+        self._stumbles, self._wary = Counter(), 0
         belief = self._diagnosis.learn(trial)
         if str(belief.damage) == str(self._outcomes.damage):
             self._monitor.trust(belief.damage, trial.row)
         self._outcomes.believe(belief.damage)
-        self._outcomes.simulate(self._diagnosis.promising(), _EPISODES)
-        paths = self._twin.episodes - before
-        episodes = belief.episodes + math.ceil(paths * self._outcomes.steps / self._diagnosis.trial_steps)
-        self._spend(begun, episodes, trial, f"It believes: {belief.words}.", believed=belief.causes)
+        first, *others = self._diagnosis.promising()
+        ran = self._outcomes.simulate(first, _EPISODES)
+        seconds = belief.episodes * self._diagnosis.trial_steps / self._rate + ran * self._path_seconds
+        self._spend(ended, seconds, trial, f"It believes: {belief.words}.", believed=belief.causes)
         self._since = 0
-        self._searching = self._search(belief.damage) if belief.trusted and belief.damage.defects else None
-
-    def _search(self, damage: Damage) -> Search | None:
-        """Begin to refine a gait on what is believed, while the robot walks."""
-        if (settings := self._refinement) is None:
-            return None
-        rows = [row for row in self._outcomes.rows if row < len(self.repertoire)]
-        paths, _ = self._outcomes.predicted(rows)
-        best = [rows[i] for i in np.argsort(-paths[:, -1, 0], kind="stable")]
-        return self._world.search(
-            lambda: self._diagnosis.refine(damage, best, settings), settings.episodes * self._per_episode
+        self._search(
+            belief.damage,
+            [row for rows in others for row in rows],
+            refine=belief.trusted and bool(belief.damage.defects),
         )
 
-    def _take_refined(self) -> None:
-        """Walk with a refined gait too, once one was searched for."""
-        if self._searching is None or not self._searching.done():
+    def _search(self, damage: Damage, rows: list[int], *, refine: bool) -> None:
+        """Begin to simulate further gaits on what is believed, then to refine the best, while it walks."""
+        rows = sorted(set(rows).difference(self._outcomes.rows))
+        world, seconds = self._world, len(rows) * _EPISODES * self._path_seconds
+        further = world.search(lambda: self._outcomes.run(rows, _EPISODES), seconds)
+        self._searches = [(further, self._outcomes.take)] if rows else []
+        if (settings := self._refinement) is None or not refine:
             return
-        found, self._searching = self._searching.result(), None
+        known = [row for row in self._outcomes.rows if row < len(self.repertoire)]
+        paths, _ = self._outcomes.predicted(known)
+        best = [known[i] for i in np.argsort(-paths[:, -1, 0], kind="stable")]
+        refined = world.search(
+            lambda: self._diagnosis.refine(damage, best, settings),
+            seconds + settings.episodes * self._path_seconds,
+        )
+        self._searches.append((refined, self._take_refined))
+
+    def _take_found(self) -> None:
+        """Know what was searched for while the robot walked."""
+        for search, take in [pair for pair in self._searches if pair[0].done()]:
+            self._searches.remove((search, take))
+            take(search.result())
+
+    def _take_refined(self, found: RefinedGait | None) -> None:
+        """Walk with a refined gait too."""
         if found is None:
             return
         row = self._twin.add(found.solution)
@@ -404,25 +457,35 @@ class Mission:
         )
 
     @property
-    def _per_episode(self) -> float:
-        """Seconds that thinking takes for each episode of a trial's length."""
-        return self._diagnosis.trial_steps / (RATE * self._cores)
+    def _rate(self) -> float:
+        """Control steps that the robot simulates in a second."""
+        return RATE * self._cores
 
-    def _spend(self, begun: float, episodes: int, trial: Stretch, words: str, **facts: Any) -> None:
-        """Have the clock run on while the robot thinks: it stands, walks on, or lies where it fell."""
-        seconds = min(episodes * self._per_episode, self.plan.seconds - self._world.clock)
+    @property
+    def _path_seconds(self) -> float:
+        """Seconds that it takes to simulate where a gait leads."""
+        return self._outcomes.steps / self._rate
+
+    def _spend(self, begun: float, seconds: float, trial: Stretch, words: str, **facts: Any) -> None:
+        """Have the clock run on while the robot thinks: it stands, walks on, or lies where it fell.
+
+        Args:
+            begun: when it began, from when on it also came to rest.
+            seconds: that it takes.
+            trial: that it thinks about.
+            words: what came out.
+            **facts: the same.
+        """
+        left = min(begun + seconds, self.plan.seconds) - self._world.clock
         row = None if self._world.stands or trial.fell else trial.row
-        fell = self._world.think(seconds, row, self._twin.solutions([trial.row])[0]) or trial.fell
+        self.latest = Event(self._world.clock, "thought", "It thinks about what is wrong.", self._world.pose)
+        fell = self._world.think(max(0.0, left), row, self._twin.solutions([trial.row])[0])
+        fell = fell or trial.fell or self._stuck(trial)
         seconds = round(self._world.clock - begun, 3)
-        self._get_up(fell and not self._world.stands)
         self._thought += seconds
-        self._tell(
-            "thought",
-            f"Thought {seconds:.1f} s, {episodes:,} episodes. {words}",
-            seconds=seconds,
-            episodes=episodes,
-            **facts,
-        )
+        self._tell("thought", f"Thought {seconds:.1f} s. {words}", seconds=seconds, **facts)
+        if not self._world.stands or not self._world.upright:
+            self._get_up(fell and not self._world.stands)
 
     def _note_change(self, change: Change) -> None:
         self._damage, self._news = change.damage, self._response == "told"

@@ -71,24 +71,34 @@ class Outcomes:
         """The gaits that ran under the damage."""
         return list(self._paths.get(str(self.damage), ()))
 
-    def simulate(self, rows: Iterable[int], episodes: int = 1) -> None:
-        """Run those of some gaits that did not yet run under the damage.
+    def simulate(self, rows: Iterable[int], episodes: int = 1) -> int:
+        """Run those of some gaits that did not yet run under the damage; returns how many episodes ran."""
+        known = self._paths.setdefault(str(self.damage), {})
+        new = [int(row) for row in dict.fromkeys(rows) if int(row) not in known]
+        known.update(self.run(new, episodes))
+        return len(new) * episodes
+
+    def take(self, paths: Paths) -> None:
+        """Take in what `run` found under the damage."""
+        self._paths.setdefault(str(self.damage), {}).update(paths)
+
+    def run(self, rows: Sequence[int], episodes: int) -> Paths:
+        """Where some gaits lead under the damage.
 
         Of several episodes that which lasts longest tells the path, and the earliest fall counts.
         """
-        known = self._paths.setdefault(str(self.damage), {})
-        new = [int(row) for row in dict.fromkeys(rows) if int(row) not in known]
-        if not new:
-            return
+        if not len(rows):
+            return {}
         seeds = derive_seeds(0, SeedFamily.MISSION, 0, episodes)
-        runs = [Run(self.damage, row, int(seed)) for row in new for seed in seeds]
-        found = self._twin.run(runs, traced=True)
+        runs = [Run(self.damage, row, int(seed)) for row in rows for seed in seeds]
+        found, paths = self._twin.run(runs, traced=True), {}
         assert found.traces is not None
-        for number, row in enumerate(new):
+        for number, row in enumerate(rows):
             own = slice(number * episodes, (number + 1) * episodes)
             traces, fell = found.traces[own], found.fell[own]
             fall = min((len(trace) for trace, down in zip(traces, fell, strict=True) if down), default=np.inf)
-            known[row] = self._path(max(traces, key=len)), fall
+            paths[row] = self._path(max(traces, key=len)), fall
+        return paths
 
     def predicted(self, rows: Sequence[int], going: int | None = None) -> tuple[np.ndarray, np.ndarray]:
         """Paths of gaits that ran, and when they fall.

@@ -8,9 +8,10 @@ from adapt.mission.outcomes import SAMPLE
 from adapt.mission.pose import Pose
 
 _FALL = 5.0  # seconds that a fall costs
-_SWITCH = 0.5  # seconds that a change of gait costs
+_SWITCH = 1.0  # seconds that a change of gait costs: what it loses of its way, and falls that it brings
 _USUAL = 0.8  # of the fastest gaits' speed and turning rate, which the rest of the way is taken to have
 _SHORTEST = 4  # samples of a stretch that does not end at the goal
+_AIM = 0.7  # of the distance at which the goal is reached: what comes out is not quite what was planned
 _DEPTH = 3  # stretches that are looked ahead
 _WIDTH = 32  # of the search: ways that are followed further
 
@@ -23,12 +24,14 @@ class Choice(NamedTuple):
         samples: length of the stretch in samples of its path.
         moved: where that leads, in the robot's frame.
         seconds: that the whole way is expected to take [s].
+        arrives: whether the stretch is to end at the goal.
     """
 
     number: int
     samples: int
     moved: Pose
     seconds: float
+    arrives: bool
 
 
 def choose_gait(
@@ -70,15 +73,16 @@ def choose_gait(
     price = seconds + _FALL * (fallen + risk[:, None] * seconds / seconds[-1])
     starts, spent, firsts = np.array([pose]), np.zeros(1), np.full(1, -1)
     latest = np.full(1, -1)
-    best = np.inf, 0  # time of the whole way, and where it begins: candidate and sample in one number
+    # time of the whole way, whether more stretches follow, and the first candidate and sample in one number
+    best = np.inf, True, 0
     for depth in range(_DEPTH):
         ends = _ends(starts, paths)  # (m, n, t, 3)
         away = np.array(goal) - ends[..., :2]
         distance = np.linalg.norm(away, axis=-1)
-        reached = (np.minimum.accumulate(distance, axis=2) <= within) & ~fallen
+        reached = (np.minimum.accumulate(distance, axis=2) <= _AIM * within) & ~fallen
         bearing = np.arctan2(away[..., 1], away[..., 0]) - ends[..., 2]
         bearing = abs(bearing - 2 * np.pi * np.rint(bearing / (2 * np.pi))) if turns else 0.0
-        left = np.maximum(distance - within, 0) / speed + bearing / rate
+        left = np.maximum(distance - _AIM * within, 0) / speed + bearing / rate
         cost = spent[:, None, None] + price
         before = latest if depth else np.array([-1 if present is None else present])
         cost = cost + _SWITCH * (np.arange(n) != before[:, None])[:, :, None]
@@ -89,15 +93,17 @@ def choose_gait(
         begun = order % (n * t) if depth == 0 else firsts[order // (n * t)]
         arrived = reached.reshape(-1)[order]
         leaves = arrived if depth < _DEPTH - 1 else np.ones(len(order), np.bool_)
-        ways = zip(total.reshape(-1)[order[leaves]], begun[leaves], strict=True)
-        best = min([best, *((float(value), int(first)) for value, first in ways)])
+        ways = zip(total.reshape(-1)[order[leaves]], begun[leaves], arrived[leaves], strict=True)
+        found = ((float(value), bool(depth) or not there, int(first)) for value, first, there in ways)
+        best = min([best, *found])
         order, firsts = order[~arrived], begun[~arrived]
         if not len(order) or cost.flat[order].min() >= best[0]:
             break
         starts, spent = ends.reshape(-1, 3)[order], cost.reshape(-1)[order]
         latest = order % (n * t) // t
-    number, sample = divmod(best[1], t)
-    return Choice(number, sample + 1, Pose(*(float(value) for value in paths[number, sample])), best[0])
+    number, sample = divmod(best[2], t)
+    moved = Pose(*(float(value) for value in paths[number, sample]))
+    return Choice(number, sample + 1, moved, best[0], not best[1])
 
 
 def _ends(starts: np.ndarray, paths: np.ndarray) -> np.ndarray:

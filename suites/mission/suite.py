@@ -13,20 +13,24 @@ import numpy as np
 from adapt.damage.damage import Combination, Damage
 from adapt.damage.kinds.limbs import Lost
 from adapt.damage.kinds.motors import Dead
-from adapt.mission.mission import EPISODES, RATE, Mission, Response
+from adapt.mission.diagnosis import shortened
+from adapt.mission.mission import EPISODES, PATH, RATE, REFINEMENT, Mission, Response
+from adapt.mission.monitor import Monitor
 from adapt.mission.outcomes import Paths
 from adapt.mission.plan import Change, Plan
 from adapt.recovery import recover
 from adapt.rehearsal.table import Table
-from adapt.self_model.twin import RefinementSettings, Thinking
+from adapt.self_model.twin import Thinking, Twin
 from repertoire.repertoire import Repertoire
 from repertoire.storage.repertoires import fingerprint
 from robots.errors import UnknownNameError
+from robots.evaluations import Request
 from robots.randomization import randomised
 from robots.robot import Robot
 from robots.seeds import SeedFamily, derive_seeds
+from robots.simulation.simulation import Simulation
 from suites.mission.report import write_report
-from suites.mission.results import MissionRecord, measured, read_record, write_record
+from suites.mission.results import RULE, MissionRecord, measured, read_record, write_record
 from suites.recovery.faults import benchmark_damages
 from suites.suite import Estimate, Key, Suite, result_path
 from suites.videos import Video
@@ -35,14 +39,17 @@ BROKEN_AT = 4.0  # [s]
 TASKS: dict[str, tuple[float, tuple[str, ...]]] = {  # how long [s], and what robots do about the damage
     "goal": (90.0, ("mission", "plain")),
     "distance": (120.0, ("mission", "oracle", "plain", "old", "resets")),
+    "rule": (RULE, ("mission",)),
     "watch": (20.0, ("watch",)),
-    "hours": (600.0, ("mission",)),
+    "hours": (3600.0, ("cycles",)),
 }
 _RESPONSES: dict[str, Response] = {"mission": "diagnosis", "oracle": "told"}  # none otherwise
-_WHOLE = ("mission", "watch")  # methods whose healthy missions are run too
+_WHOLE = ("mission", "watch", "cycles")  # methods that are run on a healthy robot too
 _TRIALS = 3  # of a recovery with resets
 _CORES = 2
 _WITHIN = 0.25  # [m]
+_WATCHED = 60.0  # [s] that a gait walks at a time in a healthy hour
+_SHORTLIST = 30  # gaits that take turns there: those with the best objectives
 _STEPS_A_SECOND = 8000  # that a core simulates of missions, with all that is between, for estimates
 
 
@@ -81,7 +88,7 @@ class MissionSuite(Suite):
         damages: that happen at 4 s; by default every leg lost and dead, and every pair lost.
         goal: distance of the goal [m].
         refinement: episodes of a search for a better gait, see `Mission`.
-        seeds: missions with each damage; healthy ones last ten minutes each.
+        seeds: missions with each damage, and healthy hours.
     """
 
     name: str = "mission"
@@ -91,7 +98,7 @@ class MissionSuite(Suite):
     worlds: tuple[str, ...] = ("nominal", "gap")
     damages: tuple[Damage, ...] | None = None
     goal: float = 5.0
-    refinement: int = RefinementSettings.episodes
+    refinement: int = REFINEMENT
     seeds: int = 3
     suffix: ClassVar[str] = ".json"
 
@@ -139,8 +146,8 @@ class MissionSuite(Suite):
         seed = self.trial_seed(trial.key)
         known: dict[str, Any] = dict(zip(("case", "method", "number"), trial.key, strict=True))
         known |= {"seed": seed, "damage": str(trial.damage)}
-        found = self._with_resets(trial, seed) if trial.method == "resets" else self._mission(trial, seed)
-        return MissionRecord(**known, **found)
+        runs = {"resets": self._with_resets, "cycles": self._cycles}
+        return MissionRecord(**known, **runs.get(trial.method, self._mission)(trial, seed))
 
     def _mission(self, trial: MissionTrial, seed: int) -> dict[str, Any]:
         repertoire, seconds = self.repertoire, TASKS[trial.task][0]
@@ -199,6 +206,39 @@ class MissionSuite(Suite):
             "trials": len(done.trials),
         }
 
+    def _cycles(self, trial: MissionTrial, seed: int) -> dict[str, Any]:
+        """A healthy hour: what the monitor says of gaits that are simulated in episodes of a minute.
+
+        The robot does not change gaits within them, and does not think; each begins from a reset.
+        """
+        robot, seconds = self.repertoire.robot, TASKS[trial.task][0]
+        steps = round(min(_WATCHED, seconds) / robot.control_step)
+        monitor = Monitor(Twin(Thinking(shortened(self.repertoire, PATH), threads=self.threads)), robot)
+        best = np.argsort(-self.repertoire.gaits.objectives, kind="stable")[:_SHORTLIST]
+        rows = np.resize(best, round(seconds / (steps * robot.control_step)))
+        body = (self._body(seed) if trial.gap else robot).with_episode_steps(steps)
+        with Simulation(body, threads=self.threads) as simulation:
+            walked = simulation.evaluate(
+                self.repertoire.gaits.solutions[rows],
+                derive_seeds(seed, SeedFamily.EVALUATION, 0, len(rows)),
+                request=Request(traces=True),
+            )
+        assert walked.traces is not None
+        alarms = 0
+        for row, trace in zip(rows, walked.traces, strict=True):
+            monitor.begin(Combination(), int(row))
+            monitor.calm()
+            for made in range(1, len(trace) + 1):
+                if monitor.watch(trace, made):
+                    alarms += 1
+                    monitor.calm()
+        return {
+            "seconds": sum(map(len, walked.traces)) * robot.control_step,
+            "distance": float(walked.distances.sum()),
+            "falls": int(walked.fell.sum()),
+            "alarms": alarms,
+        }
+
     def read(self, path: Path) -> MissionRecord:
         """Read a result."""
         return read_record(path)
@@ -234,6 +274,8 @@ class MissionSuite(Suite):
         if task == "hours":
             return [Combination()]
         given = benchmark_damages(robot) if task == "watch" else self.damages or lost_and_dead(robot)
+        if task == "rule":
+            given = [damage for damage in given if all(defect.kind == "lost" for defect in damage.defects)]
         return [Combination(), *given]
 
     def _body(self, seed: int) -> Robot:

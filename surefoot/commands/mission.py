@@ -6,8 +6,7 @@ from typing import Any
 
 import click
 
-from adapt.mission.mission import EPISODES
-from adapt.self_model.twin import RefinementSettings
+from adapt.mission.mission import EPISODES, REFINEMENT
 from surefoot.commands.console import (
     AnyPath,
     Number,
@@ -69,9 +68,9 @@ from surefoot.commands.console import (
 @click.option(
     "--refine",
     type=Whole(min=0),
-    default=RefinementSettings.episodes,
+    default=REFINEMENT,
     show_default=True,
-    help="Episodes of a search for a better gait while the robot walks; 0 for none.",
+    help="Episodes of 5 s of a search for a better gait while the robot walks; 0 for none.",
 )
 @click.option(
     "--cores",

@@ -15,10 +15,10 @@ from surefoot.commands.studies import run_study, study_options
 @click.option(
     "--damages", type=AnyPath, help="YAML list of damages.  [default: legs lost and dead, pairs lost]"
 )
-@click.option("--tasks", type=Names(), help="Of goal,distance,watch,hours.  [default: all]")
+@click.option("--tasks", type=Names(), help="Of goal,distance,rule,watch,hours.  [default: all]")
 @click.option("--worlds", type=Names(), help="Of nominal,gap.  [default: both]")
 @click.option("--goal", type=Number(min=0, min_open=True), help="Distance of the goal [m].  [default: 5]")
-@click.option("--refine", "refinement", type=Whole(min=0), help="See `surefoot mission`.  [default: 2000]")
+@click.option("--refine", "refinement", type=Whole(min=0), help="See `surefoot mission`.  [default: 800]")
 @click.option("--seeds", type=Positive, help="Missions of each kind with each damage.  [default: 3]")
 @study_options("mission")
 def mission_suite(file: Path, rehearsal: Path | None, damages: Path | None, **options: Any) -> None:

@@ -73,7 +73,7 @@ def test_a_plan_compares_methods_on_the_same_seeds(repertoire) -> None:
 
 
 def test_missions_run_and_are_reported(repertoire, tmp_path: Path, monkeypatch) -> None:
-    tasks = {"watch": (7.0, ("watch",)), "hours": (6.0, ("mission",)), "distance": (7.0, ("old", "oracle"))}
+    tasks = {"watch": (7.0, ("watch",)), "hours": (6.0, ("cycles",)), "distance": (7.0, ("old", "oracle"))}
     monkeypatch.setattr(suite_module, "TASKS", tasks)
     lost = parse_damage("left_front:lost", repertoire.robot)
     monkeypatch.setattr(suite_module, "benchmark_damages", lambda robot: [lost])
@@ -87,7 +87,9 @@ def test_missions_run_and_are_reported(repertoire, tmp_path: Path, monkeypatch) 
     assert 0 < watched.delay < 3
     assert whole.delay is None
     assert watched.distance < whole.distance
-    assert found["hours-gap-000", "mission"].distance != found["hours-000", "mission"].distance
+    hour, across = found["hours-000", "cycles"], found["hours-gap-000", "cycles"]
+    assert (hour.seconds, hour.falls, hour.alarms) == (pytest.approx(6.0), 0, 0)
+    assert hour.distance != across.distance
     assert (found["distance-001", "oracle"].trials, found["distance-001", "oracle"].falls) == (0, 0)
     assert found["distance-001", "old"].falls > 0
     report = suite.report(study.results(), tmp_path)[1].read_text()
@@ -133,6 +135,20 @@ def test_goals_are_compared_with_the_healthy_robot_s(tmp_path: Path) -> None:
     (row,) = [line for line in report.read_text().splitlines() if "| lost |" in line]
     assert "67% (21% to 94%)" in row
     assert "| 30.0 (24.0 to ∞) | 2.5 |" in row
+
+
+def test_hexaheal_s_rule_asks_for_half_of_the_speed_without_a_fall(tmp_path: Path) -> None:
+    def record(case: str, number: int, damage: str, late: float | None, falls: int = 0) -> MissionRecord:
+        return MissionRecord(
+            case=f"rule-{case}", method="mission", number=number, seed=1, damage=damage, seconds=44.0,
+            distance=17.6, late=late, late_falls=falls,
+        )  # fmt: skip
+
+    left = [record("001", number, "left_front:lost", 0.25) for number in range(7)]
+    left += [record("001", number, "left_front:lost", 0.1) for number in range(7, 10)]
+    right = [record("002", number, "right_front:lost", 0.3, falls=number < 4) for number in range(10)]
+    _, report = write_report("hexapod", 5.0, [record("000", 0, "healthy", None), *left, *right], tmp_path)
+    assert "| nominal | lost | 20 | 65% (43% to 82%) | 1 of 2 | 0.69 |" in report.read_text()
 
 
 def test_intervals() -> None:
