@@ -11,7 +11,7 @@ from adapt.damage.damage import Damage
 from adapt.mission.diagnosis import Diagnosis, posed, shortened
 from adapt.mission.events import Event
 from adapt.mission.monitor import THRESHOLD, Monitor
-from adapt.mission.outcomes import Outcomes, Paths
+from adapt.mission.outcomes import SAMPLE, Outcomes, Paths
 from adapt.mission.plan import Change, Plan
 from adapt.mission.planner import Choice, choose_gait
 from adapt.mission.pose import Pose
@@ -125,9 +125,8 @@ class Mission:
         self._since = 0  # stretches since the last diagnosis
         self._stumbles: Counter[int] = Counter()  # falls of gaits since the last diagnosis
         self._wary = 0  # stretches in which a surprise is looked into, though it believes in a damage
-        self._searches: list[
-            tuple[Search, Callable[[Any], None]]
-        ] = []  # while it walks; who takes what they find
+        # what is worked on while it walks, in turn: when it should be done, and who takes what it finds
+        self._searches: list[tuple[float, Search, Callable[[Any], None]]] = []
         self._counts = {"fall": 0, "assistance": 0, "trial": 0, "alarm": 0}
         self._thought, self._reached = 0.0, 0
         self._row = 0
@@ -210,7 +209,7 @@ class Mission:
     def _observe(self, stretch: Stretch, *, going: bool) -> None:
         """Take in where a stretch led."""
         self._outcomes.observe(stretch.row, stretch.moved, len(stretch.trace), going=going)
-        if self._stuck(stretch):
+        if not stretch.fell and self._stuck(stretch):
             self._get_up(fell=True)
 
     def _stuck(self, stretch: Stretch) -> bool:
@@ -241,8 +240,7 @@ class Mission:
     def _walk(self) -> tuple[Stretch, str | None]:
         """Walk a stretch towards the goal."""
         choice, rows = self._plan_stretch()
-        steps = choice.samples * self._outcomes.every
-        return self._drive("walk", rows[choice.number], steps, choice)
+        return self._drive("walk", rows[choice.number], choice.samples * self._outcomes.every, choice)
 
     def _plan_stretch(self) -> tuple[Choice, list[int]]:
         rows = self._outcomes.rows
@@ -286,8 +284,10 @@ class Mission:
                 path.append([round(world.clock, 3), *(round(value, 4) for value in pose)])
             alarm = self._monitor.watch(trace, made)
             missed = made > planned and nearest == before
-            halfway = made % self._outcomes.every == 0 and any(search.done() for search, _ in self._searches)
-            ended = missed or halfway or alarm is not None
+            due = made % self._outcomes.every == 0 and any(
+                0 <= world.clock - time < SAMPLE for time, *_ in self._searches
+            )
+            ended = missed or due or alarm is not None
             return (ended and kind == "walk") or self._near(pose) or self._news
 
         towards = world.pose.bearing(self._goal) if self._steers else 0.0
@@ -418,25 +418,29 @@ class Mission:
 
     def _search(self, damage: Damage, rows: list[int], *, refine: bool) -> None:
         """Begin to simulate further gaits on what is believed, then to refine the best, while it walks."""
+        self._searches = []
         rows = sorted(set(rows).difference(self._outcomes.rows))
-        world, seconds = self._world, len(rows) * _EPISODES * self._path_seconds
-        further = world.search(lambda: self._outcomes.run(rows, _EPISODES), seconds)
-        self._searches = [(further, self._outcomes.take)] if rows else []
+        seconds = len(rows) * _EPISODES * self._path_seconds
+        if rows:
+            self._begin_search(lambda: self._outcomes.run(rows, _EPISODES), seconds, self._outcomes.take)
         if (settings := self._refinement) is None or not refine:
             return
         known = [row for row in self._outcomes.rows if row < len(self.repertoire)]
         paths, _ = self._outcomes.predicted(known)
         best = [known[i] for i in np.argsort(-paths[:, -1, 0], kind="stable")]
-        refined = world.search(
-            lambda: self._diagnosis.refine(damage, best, settings),
-            seconds + settings.episodes * self._path_seconds,
+        seconds += settings.episodes * self._path_seconds
+        self._begin_search(
+            lambda: self._diagnosis.refine(damage, best, settings), seconds, self._take_refined
         )
-        self._searches.append((refined, self._take_refined))
+
+    def _begin_search(self, work: Callable[[], Any], seconds: float, take: Callable[[Any], None]) -> None:
+        due = self._world.clock + seconds
+        self._searches.append((due, self._world.search(work, seconds), take))
 
     def _take_found(self) -> None:
         """Know what was searched for while the robot walked."""
-        for search, take in [pair for pair in self._searches if pair[0].done()]:
-            self._searches.remove((search, take))
+        while self._searches and self._searches[0][1].done():
+            _, search, take = self._searches.pop(0)
             take(search.result())
 
     def _take_refined(self, found: RefinedGait | None) -> None:

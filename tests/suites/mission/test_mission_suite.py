@@ -146,7 +146,7 @@ def test_hexaheal_s_rule_asks_for_half_of_the_speed_without_a_fall(tmp_path: Pat
 
     left = [record("001", number, "left_front:lost", 0.25) for number in range(7)]
     left += [record("001", number, "left_front:lost", 0.1) for number in range(7, 10)]
-    right = [record("002", number, "right_front:lost", 0.3, falls=number < 4) for number in range(10)]
+    right = [record("002", number, "right_front:lost", 0.3, falls=int(number < 4)) for number in range(10)]
     _, report = write_report("hexapod", 5.0, [record("000", 0, "healthy", None), *left, *right], tmp_path)
     assert "| nominal | lost | 20 | 65% (43% to 82%) | 1 of 2 | 0.69 |" in report.read_text()
 
