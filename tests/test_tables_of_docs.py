@@ -18,6 +18,7 @@ RESULTS, BENCHMARKS = ROOT / "docs" / "results", ROOT / "docs" / "benchmarks"
 STUDIES, HELPED, RECOVERY, PHYSICS = (
     (RESULTS / f"{name}.md").read_text() for name in ("studies", "what-helped", "recovery", "physics")
 )
+INCLUDED = (RESULTS / "included.md").read_text()
 RELEARNING = (ROOT / "docs" / "explanations" / "relearning.md").read_text()
 ROBOTS = ("hopper", "walker", "half_cheetah", "ant")  # the columns of the table of the study of robots
 
@@ -272,3 +273,16 @@ def test_the_table_of_relearning() -> None:
     assert relearned["rr_5"].min() >= 1
     words = f"| {relearned['rr_5'].mean():.2f} of the best gait, the worst tenth"
     assert words in (ROOT / "README.md").read_text()
+
+
+def test_the_table_of_recoveries_of_the_ant_from_lost_and_dead_legs() -> None:
+    every = pd.read_csv(RESULTS / "recovery-simulated" / "ant-legs" / "recoveries.csv")
+    shown = table_below(INCLUDED, "| damage | `rehearsed`: 2 trials |")
+    assert set(shown) == set(every["damage"])
+    for damage, cells in shown.items():
+        found: list[str] = []
+        for selector in ("rehearsed", "self-model"):
+            (row,) = every[(every["damage"] == damage) & (every["selector"] == selector)].to_dict("records")
+            found += [f"{row[f'rr_{number}'] * row['headroom']:.0%}" for number in (2, 3, 5)]
+            found.append(f"{10 * row['fallen']:.0f}")
+        assert cells == found, damage
