@@ -100,7 +100,7 @@ class Diagnosis:
         objectives = np.maximum(ahead, aim.least) if aim.name == "progress" else repertoire.gaits.objectives
         self._prior = Prior(objectives, repertoire.gaits.measures, aim.least)
         self._selector: Selector | None = None
-        self._begun = self._searches = 0
+        self._begun = 0
 
     def renew(self, pose: Robot | None) -> None:
         """Begin anew, since something else may have happened.
@@ -153,7 +153,9 @@ class Diagnosis:
         known = self._selector.fall_probability if isinstance(self._selector, MultiPrior) else ()
         return np.array([float(known[row]) if row < len(known) else 0.0 for row in rows])
 
-    def refine(self, damage: Damage, rows: list[int], settings: RefinementSettings) -> RefinedGait | None:
+    def refine(
+        self, damage: Damage, rows: list[int], settings: RefinementSettings, number: int
+    ) -> RefinedGait | None:
         """Search for a gait that leads further ahead on what is believed; None if none is found.
 
         Args:
@@ -161,6 +163,7 @@ class Diagnosis:
             rows: of gaits to start from, the most promising one first.
             settings: of the search, whose episodes are as long as those that gaits are planned with: in
                 shorter ones, gaits that turn get as far.
+            number: of the search, from which its random numbers derive: those that are given up do not count.
         """
         robot = self._repertoire.robot.with_episode_steps(self._rehearsed.description.episode_steps)
         twin = Twin(
@@ -173,8 +176,7 @@ class Diagnosis:
                 threads=self.thinking.threads,
             )
         )
-        self._searches += 1
-        return Relearner(twin, seed=self._seed + self._searches).refine([(damage, 1.0)], rows)
+        return Relearner(twin, seed=self._seed + number).refine([(damage, 1.0)], rows)
 
     def _new(self) -> Selector:
         self._begun += 1

@@ -128,7 +128,7 @@ class Mission:
         # what is worked on while it walks, in turn: when it should be done, and who takes what it finds
         self._searches: list[tuple[float, Search, Callable[[Any], None]]] = []
         self._counts = {"fall": 0, "assistance": 0, "trial": 0, "alarm": 0}
-        self._thought, self._reached = 0.0, 0
+        self._thought, self._reached, self._refined = 0.0, 0, 0
         self._row = 0
         self._world: World = world or self._simulated(body or robot, on_step)
         if record is not None:
@@ -429,8 +429,9 @@ class Mission:
         paths, _ = self._outcomes.predicted(known)
         best = [known[i] for i in np.argsort(-paths[:, -1, 0], kind="stable")]
         seconds += settings.episodes * self._path_seconds
+        number = self._refined + 1
         self._begin_search(
-            lambda: self._diagnosis.refine(damage, best, settings), seconds, self._take_refined
+            lambda: self._diagnosis.refine(damage, best, settings, number), seconds, self._take_refined
         )
 
     def _begin_search(self, work: Callable[[], Any], seconds: float, take: Callable[[Any], None]) -> None:
@@ -445,6 +446,7 @@ class Mission:
 
     def _take_refined(self, found: RefinedGait | None) -> None:
         """Walk with a refined gait too."""
+        self._refined += 1
         if found is None:
             return
         row = self._twin.add(found.solution)
