@@ -8,7 +8,7 @@ from adapt.mission.outcomes import SAMPLE
 from adapt.mission.pose import Pose
 
 _FALL = 5.0  # seconds that a fall costs
-_SWITCH = 1.0  # seconds that a change of gait costs: what it loses of its way, and falls that it brings
+_SWITCH = 0.5  # seconds that a change of gait costs
 _USUAL = 0.8  # of the fastest gaits' speed and turning rate, which the rest of the way is taken to have
 _SHORTEST = 4  # samples of a stretch that does not end at the goal
 _AIM = 0.7  # of the distance at which the goal is reached: what comes out is not quite what was planned
