@@ -286,3 +286,15 @@ def test_the_table_of_recoveries_of_the_ant_from_lost_and_dead_legs() -> None:
             found += [f"{row[f'rr_{number}'] * row['headroom']:.0%}" for number in (2, 3, 5)]
             found.append(f"{10 * row['fallen']:.0f}")
         assert cells == found, damage
+
+
+def test_the_ratios_of_relearning_across_the_gap() -> None:
+    every = pd.read_csv(RESULTS / "recovery-simulated" / "hexapod-relearning-gap" / "recoveries.csv")
+    words = " ".join(RELEARNING.split())
+    for selector, sentence in (
+        ("self-model", "ended at {} of the best"),
+        ("self-model-without-refinement", "ended at {}."),
+    ):
+        first, second, third = every.loc[every["selector"] == selector, "rr_5"]
+        assert sentence.format(f"{first:.2f}, {second:.2f} and {third:.2f}") in words
+    assert not every["fallen"].any()
