@@ -211,7 +211,7 @@ def test_the_planner_stops_at_the_goal_and_avoids_risks() -> None:
     settings = {"present": None, "within": 0.2, "turns": True}
     choice = choose_gait(Pose(), (1.0, 0.0), PATHS, FALLS, risk=np.zeros(4), **settings)
     assert (choice.number, choice.samples, choice.arrives) == (0, 5, True)  # 0.1 m further than it must
-    assert choice.seconds == pytest.approx(5 * SAMPLE + 1.0)
+    assert choice.seconds == pytest.approx(5 * SAMPLE + 0.5)
     assert not choose_gait(Pose(), (9.0, 0.0), PATHS, FALLS, risk=np.zeros(4), **settings).arrives
     twins = PATHS[[0, 0]]
     chosen = choose_gait(Pose(), (9.0, 0.0), twins, FALLS[:2], risk=np.array([0.5, 0.0]), **settings)
