@@ -28,7 +28,8 @@ demo: $(INSTALLED) ## train a small Ant repertoire, break a leg, walk on: about 
 	$(BIN)/surefoot demo --out demo --overwrite
 
 test: $(INSTALLED) ## run the tests
-	$(BIN)/python -m pytest --numprocesses auto --dist loadgroup
+	$(BIN)/python -m pytest --numprocesses auto --dist loadgroup -m "not real_time"
+	$(BIN)/python -m pytest -m real_time
 
 test-browser: $(INSTALLED) ## run the tests of the explorer in a real browser: BROWSER=/usr/bin/chromium
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[browser]'

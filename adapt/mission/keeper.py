@@ -16,7 +16,7 @@ from adapt.mission.pose import Pose, wrapped_angle
 from adapt.mission.world import all_servos, ramped, standing_action
 from repertoire.execution.workers import interrupts_blocked
 from robots.errors import SurefootError
-from robots.link.driving import MOST_MISSED, Senses, angles, first_state, is_fallen
+from robots.link.driving import Senses, angles, first_state, is_fallen
 from robots.link.legs import LegOdometry
 from robots.link.link import LinkError, RobotLink
 from robots.link.messages import Odometry, State
@@ -101,7 +101,7 @@ class Keeper:
         self._stands = all_servos(self._robot)
         self._motion: Motion | None = None
         self._told = self._from = self._standing  # the latter when the motion began
-        self._made = self._missed = 0
+        self._made = 0
         self._sent: dict[int, np.ndarray] = {}  # the last actions, by the number of their command
         known, seen = self._robot.controller, np.zeros(self._robot.observation_dim, np.float32)
         known.act(np.zeros(known.parameter_count, np.float32), seen, 0)  # compiled before it must be in time
@@ -154,9 +154,6 @@ class Keeper:
             self._sent.pop(self._link.sent - _KEPT, None)
         self._made += 1
         state = self._link.observe()
-        self._missed = 0 if state else self._missed + 1
-        if self._missed > MOST_MISSED:
-            raise LinkError(f"no state came for {self._missed} control steps: the robot is damped")
         if state is None:
             return False
         self._take(state)

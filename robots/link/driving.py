@@ -9,7 +9,7 @@ import numpy as np
 from scipy.spatial.transform import Rotation
 
 from robots.errors import InvalidValueError
-from robots.link.link import LinkError, RobotLink
+from robots.link.link import RobotLink
 from robots.link.messages import Odometry, State
 from robots.link.observer import Observer
 from robots.robot import Robot
@@ -17,7 +17,6 @@ from robots.simulation.observing import TARGET_X
 
 _TILT = 1.25  # [rad] beyond which a robot that does not say counts as fallen
 _ODOMETRY = ("velocity", "height", "bearing")
-MOST_MISSED = 10  # control steps on end without a new state
 
 
 class Moment(NamedTuple):
@@ -72,19 +71,15 @@ def drive(
     try:
         first, action = first_state(link), np.zeros(robot.action_dim)
         state: State | None = first
-        last, step, missed = first, 0, 0
+        last, step = first, 0
         observe = Senses(robot, first, command)
         while step < steps:
             if state is not None:
-                missed, last = 0, state
+                last = state
                 step = max(step, round((state.time - first.time) / robot.control_step))
                 if is_fallen(robot, state):
                     return Drive(step, "fall", _ahead(first, last))
                 observation = observe(state, action)
-            else:
-                missed += 1
-                if missed > MOST_MISSED:
-                    raise LinkError(f"no state came for {missed} control steps: the robot is damped")
             action = controller.act(parameters, observation, step)
             link.act(action)
             if state is not None and on_step:
@@ -98,10 +93,9 @@ def drive(
 
 def first_state(link: RobotLink) -> State:
     """The first state that comes; raises LinkError where none does."""
-    for _ in range(MOST_MISSED):
-        if (state := link.observe()) is not None:
-            return state
-    raise LinkError("the robot tells no states")
+    while (state := link.observe()) is None:
+        pass
+    return state
 
 
 class Senses:

@@ -27,7 +27,7 @@ from robots.link.sockets import COMMANDS, HELLOS, STATES, check_keys, new_socket
 from robots.robot import Robot
 
 _WAIT = 1.5  # control steps for a state, after which the computer goes on without
-_SILENCE = 0.5  # [s] without any state, after which the robot counts as lost
+_SILENCE = 1.0  # [s] of listening without any state, after which the robot counts as lost
 
 
 class RemoteLink(RobotLink):
@@ -60,7 +60,7 @@ class RemoteLink(RobotLink):
         self._context, self._keys = zmq.Context(), keys
         self.intervals: list[float] = []
         self.missed = self.skipped = self.refused = self.damped = self.sent = 0
-        self._drives = False
+        self._drives, self._listened = False, 0.0
         try:
             self._session = self._greeted(patience)
             self._push = self._connected(zmq.PUSH, COMMANDS)
@@ -74,11 +74,14 @@ class RemoteLink(RobotLink):
 
     def observe(self) -> State | None:
         """See `RobotLink.observe`."""
+        began = time.monotonic()
         state = self._received(_WAIT * self.face.robot.control_step)
         now = time.monotonic()
+        # a computer that did something else meanwhile must not take that for the robot's silence
+        self._listened = 0.0 if state else self._listened + now - began
         if state is None:
             self.missed += 1
-            if now - self._heard > _SILENCE:
+            if self._listened > _SILENCE:
                 raise LinkError(
                     f"the robot at {self._address} has been silent for {_SILENCE:g} s, and damps itself"
                 )

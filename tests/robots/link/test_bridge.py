@@ -17,7 +17,7 @@ from robots.link.server import RobotServer
 from robots.robot import find_robot
 from tests.robots.link.test_link import free_port
 
-pytestmark = pytest.mark.xdist_group("link")  # real time: one after another
+pytestmark = pytest.mark.real_time
 BRIDGE = Path(__file__).parents[3] / "examples" / "unitree_bridge.py"
 LEG = """
 <body name="{leg}_hip" pos="{x} {y} 0"><joint name="{leg}_hip_joint" axis="1 0 0" range="-40 40"/>

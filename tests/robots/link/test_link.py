@@ -5,7 +5,7 @@ import socket
 import struct
 import threading
 import time
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 
 import numpy as np
 import pytest
@@ -33,7 +33,7 @@ from robots.link.sockets import make_keys
 from robots.link.telemetry import McapLog, Reading
 from robots.robot import find_robot
 
-pytestmark = pytest.mark.xdist_group("link")  # real time: one after another
+pytestmark = pytest.mark.real_time
 
 
 @pytest.fixture(scope="module")
@@ -43,11 +43,13 @@ def gait():
 
 
 def free_port():
+    """The first of three ports on end that nobody listens at."""
     while True:
-        with socket.socket() as found:
+        with socket.socket() as found, suppress(OSError, OverflowError), ExitStack() as stack:
             found.bind(("127.0.0.1", 0))
             port = found.getsockname()[1]
-        if 1024 <= port <= 65533:
+            for after in (1, 2):
+                stack.enter_context(socket.socket()).bind(("127.0.0.1", port + after))
             return port
 
 
@@ -141,7 +143,7 @@ def test_a_lost_robot_ends_the_drive(gait):
     with serving(robot) as (address, server):
         link = RemoteLink(robot, address)
         server._pub.unbind(f"tcp://127.0.0.1:{int(address.rpartition(':')[2]) + 1}")
-        with link, pytest.raises(LinkError, match=r"no state came|silent|tells no states"):
+        with link, pytest.raises(LinkError, match="silent for"):
             drive(link, parameters, 20)
 
 
