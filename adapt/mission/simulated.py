@@ -111,14 +111,15 @@ class SimulatedWorld:
         self._apply_changes()
         start = self.pose
         self._express(Pose(start.x, start.y, start.yaw + towards))
-        smooth, self.driving = abrupt or self.driving == row, row
-        told = self._begin()
+        going = self.driving == row and not abrupt
+        told = self._begin(going=going)
+        self.driving, begun = row, self._stepper.tally.steps
         trace = np.zeros((steps, TraceColumns.of(self._whole).end), np.float32)
         parameters, made = self._stepper.controller.checked_parameters(parameters), 0
         while made < steps:
             stepper = self._stepper
             action = stepper.controller.act(parameters, stepper.state.observation, stepper.tally.steps)
-            stepper.step(action if smooth else self._ramped(told, action, made))
+            stepper.step(action if going or abrupt else self._ramped(told, action, made))
             stepper.read(trace[made])
             made += 1
             self._pass()
@@ -126,6 +127,7 @@ class SimulatedWorld:
                 break
         fell = bool(self._stepper.tally.terminated)
         tally, contacts = np.array(self._stepper.state.tally), self._stepper.state.contacts[None].copy()
+        tally["steps"] -= begun
         tally["lateral"], tally["heading"] = tally["y"], tally["yaw"]  # which only whole episodes note
         episodes = Episodes.from_tallies(self._whole, tally, contacts)
         return Stretch(row, start, self.pose, trace[:made].copy(), episodes, fell)
@@ -133,15 +135,15 @@ class SimulatedWorld:
     def stand(self, steps: int) -> None:
         """See `World.stand`."""
         self._apply_changes()
-        told, self.driving = self._begin(), None
+        told, self.driving = self._begin(going=False), None
         for step in range(steps):
             self._stepper.step(self._ramped(told, standing_action(self._stepper.robot), step))
             self._pass()
 
-    def _begin(self) -> np.ndarray:
-        """Begin a stretch; returns what the joints were told last, (a,)."""
+    def _begin(self, *, going: bool) -> np.ndarray:
+        """Begin a stretch, in which a gait may go on; returns what the joints were told last, (a,)."""
         told = self._stepper.state.told.copy()
-        self._stepper.carry_on(self._next_seed())
+        self._stepper.carry_on(self._next_seed(), going=going)
         return told
 
     def _ramped(self, told: np.ndarray, action: np.ndarray, step: int) -> np.ndarray:

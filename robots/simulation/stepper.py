@@ -28,6 +28,7 @@ from robots.simulation.task import (
     add_drag,
     apply_action,
     begin,
+    carry_on,
     is_sound,
     record,
     score,
@@ -90,19 +91,20 @@ class Stepper:
         begin(self._task, self.state, np.uint64(seed))
         return self.state.observation.copy()
 
-    def carry_on(self, seed: int) -> None:
+    def carry_on(self, seed: int, *, going: bool = False) -> None:
         """Start an episode from the state in which the robot is, not from its first pose.
 
-        Heights count from where they counted before.
+        Heights count from where they counted before, and actions under way still reach the motors.
 
         Args:
             seed: of the noise of sensors.
+            going: whether the controller goes on in its cycle; control steps then count on.
         """
         mujoco.mj_kinematics(self.robot.physics, self.data)
-        height = self.tally.initial_height
-        begin(self._task, self.state, np.uint64(seed))
         if self._begun:
-            self.state.tally[0].initial_height = height
+            carry_on(self._task, self.state, np.uint64(seed), going)
+        else:
+            begin(self._task, self.state, np.uint64(seed))
         self._begun = True
 
     def step(self, action: np.ndarray) -> bool:

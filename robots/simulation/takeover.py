@@ -23,3 +23,5 @@ def take_over(new: Stepper, old: Stepper) -> None:
         setattr(new.state.tally[0], name, getattr(old.tally, name))
     new.state.tally[0].steps = steps  # periodic gaits go on where they were
     new.state.contacts[:] = old.state.contacts
+    if new.state.pending.shape == old.state.pending.shape:  # actions on their way to the motors
+        new.state.pending[:] = old.state.pending

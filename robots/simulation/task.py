@@ -65,6 +65,27 @@ def begin(task: Task, episode: EpisodeState, seed: np.uint64) -> None:
 
 
 @compiled()
+def carry_on(task: Task, episode: EpisodeState, seed: np.uint64, going: bool) -> None:
+    """Start an episode where another one ended: actions that are on their way to the motors still arrive.
+
+    Going on, the controller keeps its place in its cycle and what it observed.
+    """
+    steps, height = episode.tally[0].steps, episode.tally[0].initial_height
+    told, past = episode.told.copy(), episode.past.copy()
+    last_action, pending = episode.last_action.copy(), episode.pending.copy()
+    begin(task, episode, seed)
+    episode.tally[0].initial_height = height
+    episode.told[:], episode.last_action[:] = told, last_action
+    first = 0 if going else steps  # the oldest action is at this number of steps in the ring
+    for step in range(pending.shape[0]):
+        episode.pending[step] = pending[(first + step) % pending.shape[0]]
+    if going:
+        episode.tally[0].steps = steps
+        episode.past[:] = past
+        observe(task, episode, _pose(task, episode.row), _position(task, episode.row))
+
+
+@compiled()
 def apply_action(task: Task, episode: EpisodeState) -> None:
     """Clip the action to [-1, 1] and hand it to the motors that are there, late if need be.
 

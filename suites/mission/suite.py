@@ -139,7 +139,7 @@ class MissionSuite(Suite):
     def trial_seed(self, key: Key) -> int:
         """Seed of a mission, the same for all methods and worlds."""
         fault = int(key[0].rpartition("-")[2])
-        return int(derive_seeds(self.seed, SeedFamily.FAULT, key[2], 1, fault)[0] >> 32)
+        return int(derive_seeds(self.seed, SeedFamily.FAULT, key[2], 1, fault)[0])
 
     def run(self, trial: MissionTrial, report: Callable[[float], None]) -> MissionRecord:
         """Run a mission, or a recovery with resets."""

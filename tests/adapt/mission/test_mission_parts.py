@@ -14,7 +14,7 @@ from adapt.mission.planner import choose_gait
 from adapt.mission.pose import Pose
 from adapt.mission.simulated import SimulatedWorld
 from robots.errors import InvalidFileError, InvalidValueError, UnknownNameError
-from robots.robot import load_robot
+from robots.robot import Faults, load_robot
 from robots.simulation.stepper import Stepper
 from robots.simulation.trace import TraceColumns
 
@@ -183,6 +183,22 @@ def test_carrying_on_keeps_the_state_and_the_height() -> None:
     assert (stepper.data.qpos == before).all()
     assert (stepper.tally.steps, stepper.tally.seed) == (0, 5)
     assert stepper.tally.initial_height == height
+
+
+def test_a_gait_that_goes_on_walks_as_if_there_had_been_one_stretch() -> None:
+    late = ROBOT.modified("late", faults=Faults(delay=2))
+    for robot in (ROBOT, late):
+        whole, parted = (SimulatedWorld(robot, (), seed=1) for _ in range(2))
+        expected = whole.drive(3, GAIT, 115)
+        first = parted.drive(3, GAIT, 35)  # not a whole number of cycles
+        second = parted.drive(3, GAIT, 80)
+        assert parted.pose == pytest.approx(whole.pose, abs=1e-6)
+        assert (first.episodes.steps[0], second.episodes.steps[0]) == (35, 80)
+        at = TraceColumns.of(robot)
+        commands = np.concatenate([first.trace, second.trace])[:, : at.angle]
+        assert abs(commands - expected.trace[:, : at.angle]).max() < 1e-5
+        parted.drive(3, GAIT, 10, abrupt=True)
+        assert parted._stepper.tally.steps == 10  # a trial begins its cycle anew
 
 
 PATHS = np.array(

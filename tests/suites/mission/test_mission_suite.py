@@ -68,6 +68,7 @@ def test_a_plan_compares_methods_on_the_same_seeds(repertoire) -> None:
     assert len(damages) == 1 + 6 + 6 + 15
     seeds = {suite.trial_seed(key) for key in keys if key[0].endswith("-004") and key[2] == 1}
     assert len(seeds) == 1
+    assert len({suite.trial_seed(key) for key in keys}) == 2 * (1 + 6 + 6 + 15)
     with pytest.raises(UnknownNameError, match="swim"):
         replace(suite, tasks=("swim",)).check()
 
