@@ -113,6 +113,17 @@ class Diagnosis:
         self._repertoire = _with_robot(self._repertoire, robot.with_episode_steps(self.trial_steps))
         self.thinking = replace(self.thinking, repertoire=self._repertoire)
 
+    def furthest_after(self, fallen: int) -> int | None:
+        """The gait that gets furthest where another one falls, as far as the rehearsal knows.
+
+        Its conditions are weighted by how often the other gait falls under them. None without a rehearsal, or
+        where that gait falls under none.
+        """
+        table = self._table
+        if table is None or fallen >= table.falls.shape[1] or not (weights := table.falls[:, fallen]).any():
+            return None
+        return int(np.argmax(weights @ table.objectives))
+
     def learn(self, trial: Stretch) -> Belief:
         """Take in a trial from where the robot stood."""
         selector = self._selector = self._selector or self._new()

@@ -49,8 +49,9 @@ class Mission:
     """One mission, from the first step to the last; iterate over it for its events.
 
     The robot is told nothing of what happens to it. It plans stretches of some seconds by where gaits lead on
-    the model that it believes in, see `Outcomes`, and watches itself, see `Monitor`. After a fall or an alarm
-    it tries its gait once more from where it stands, and a selector finds out what is wrong. From then on it
+    the model that it believes in, see `Outcomes`, and watches itself, see `Monitor`. After an alarm it
+    tries its gait once more from where it stands, after a fall the one that should get furthest where that
+    gait falls, and a selector finds out what is wrong. From then on it
     believes in that: it simulates gaits on the new model, plans with these, and refines better ones while it
     walks. What surprises it soon afterwards is further evidence.
 
@@ -333,6 +334,8 @@ class Mission:
             return
         self._get_up(stretch.fell)
         row = stretch.row if stretch.row < len(self.repertoire) else self._best_known()
+        if stretch.fell and (safer := self._diagnosis.furthest_after(stretch.row)) is not None:
+            row = safer
         self._monitor.calm()
         trial, _ = self._drive("trial", row, self._diagnosis.trial_steps)
         ended = self._world.clock

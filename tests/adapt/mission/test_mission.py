@@ -57,6 +57,19 @@ def test_a_leg_breaks_under_way_and_the_robot_reaches_its_goal(small: tuple[Repe
     assert [event.line() for event in again] == [event.line() for event in events]
 
 
+def test_after_a_fall_it_tries_what_gets_far_where_that_gait_falls(small: tuple[Repertoire, Table]) -> None:
+    events, _ = walk(small, changes=["left_rear:lost@2"], seconds=12.0)
+    fallen = next(i for i, event in enumerate(events) if event.kind == "fall")
+    row = next(event.facts["row"] for event in reversed(events[:fallen]) if event.kind == "walk")
+    trial = next(event for event in events[fallen:] if event.kind == "trial")
+    falls, objectives = small[1].falls[:, row], small[1].objectives
+    assert falls.any()
+    tried = trial.facts["row"]
+    assert (falls @ objectives)[tried] > 0.8 * (falls @ objectives).max() > (falls @ objectives)[row]
+    assert small[1].falls[falls > 0.5, tried].mean() < 0.2
+    assert sum(event.kind == "fall" for event in events[: events.index(trial) + 2]) == 1
+
+
 def test_a_healthy_robot_raises_no_alarm_and_steers(small: tuple[Repertoire, Table]) -> None:
     events, mission = walk(small, goals=["1.5,0.8", "0.5,1.5"], seconds=90.0)
     assert mission.result.reached == 2
