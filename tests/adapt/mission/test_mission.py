@@ -66,8 +66,6 @@ def test_after_a_fall_it_tries_what_gets_far_where_that_gait_falls(small: tuple[
     assert falls.any()
     tried = trial.facts["row"]
     assert (falls @ objectives)[tried] > 0.8 * (falls @ objectives).max() > (falls @ objectives)[row]
-    assert small[1].falls[falls > 0.5, tried].mean() < 0.2
-    assert sum(event.kind == "fall" for event in events[: events.index(trial) + 2]) == 1
 
 
 def test_a_healthy_robot_raises_no_alarm_and_steers(small: tuple[Repertoire, Table]) -> None:
