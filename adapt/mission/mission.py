@@ -3,6 +3,7 @@
 import math
 from collections import Counter
 from collections.abc import Callable, Generator, Iterator
+from dataclasses import replace
 from typing import Any, Literal
 
 import numpy as np
@@ -210,8 +211,6 @@ class Mission:
     def _observe(self, stretch: Stretch, *, going: bool) -> None:
         """Take in where a stretch led."""
         self._outcomes.observe(stretch.row, stretch.moved, len(stretch.trace), going=going)
-        if not stretch.fell and self._stuck(stretch):
-            self._get_up(fell=True)
 
     def _stuck(self, stretch: Stretch) -> bool:
         """Whether a robot that cannot stand up lies in a pose out of which its gait does not lead."""
@@ -296,6 +295,9 @@ class Mission:
         stretch = world.drive(
             row, parameters, min(steps, left), towards=towards, abrupt=kind == "trial", until=until
         )
+        # where a gait takes straight ahead to be is what its outcomes are told from
+        start = stretch.start
+        stretch = replace(stretch, start=start._replace(yaw=start.yaw + towards))
         moved = stretch.moved
         self._tell(
             kind,
@@ -307,6 +309,8 @@ class Mission:
             moved=[round(value, 4) for value in moved],
             path=path,
         )
+        if alarm is None and not stretch.fell and self._stuck(stretch):
+            alarm = "it hardly moves"
         if stretch.fell:
             self._tell("fall", "The robot fell.")
         elif alarm and kind == "walk":
@@ -325,14 +329,17 @@ class Mission:
 
     def _respond(self, stretch: Stretch, *, going: bool) -> None:
         """Find out what is wrong after a fall or an alarm, unless all goes as it should after all."""
+        down = stretch.fell or self._stuck(stretch)
         if self._response != "diagnosis":
-            self._get_up(stretch.fell)
+            self._get_up(down)
             self._monitor.calm()
             return
-        if self._walks_on(stretch):
-            self._observe(stretch, going=going and not stretch.fell)
+        if self._walks_on(stretch, down):
+            if not down:
+                self._observe(stretch, going=going)
             return
-        self._get_up(stretch.fell)
+        # a robot that cannot stand begins a trial as episodes begin, or it would tell nothing
+        self._get_up(down or not self._world.stands)
         row = stretch.row if stretch.row < len(self.repertoire) else self._best_known()
         if stretch.fell and (safer := self._diagnosis.furthest_after(stretch.row)) is not None:
             row = safer
@@ -354,17 +361,17 @@ class Mission:
             self._learn(trial, ended)
         self._monitor.calm()
 
-    def _walks_on(self, stretch: Stretch) -> bool:
+    def _walks_on(self, stretch: Stretch, down: bool) -> bool:
         """Whether a surprise is taken for part of the damage that is believed, as a single one is."""
-        if stretch.fell:
+        if down:
             self._stumbles[stretch.row] += 1
-        early = stretch.fell and self._since <= _FRESH
+        early = down and self._since <= _FRESH
         if self._wary or early or not self._outcomes.damage.defects:
             return False
         self._wary = _WARY
         self._monitor.calm()
-        if stretch.fell:
-            self._get_up(stretch.fell)
+        if down:
+            self._get_up(down)
         self._tell("stumble", "It goes on: a robot with this damage may stumble.", row=stretch.row)
         return True
 

@@ -100,6 +100,8 @@ def choose_gait(
         if not len(order) or cost.flat[order].min() >= best[0]:
             break
         starts, spent = ends.reshape(-1, 3)[order], cost.reshape(-1)[order]
+        if not turns:  # each stretch of a robot that steers itself begins towards the goal
+            starts[:, 2] = np.arctan2(goal[1] - starts[:, 1], goal[0] - starts[:, 0])
         latest = order % (n * t) // t
     number, sample = divmod(best[2], t)
     moved = Pose(*(float(value) for value in paths[number, sample]))

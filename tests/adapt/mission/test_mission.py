@@ -23,7 +23,7 @@ from robots.errors import InvalidValueError
 from robots.motors import Motors
 from robots.simulation.trace import TraceColumns
 from surefoot.shipped import repertoire_path
-from tests.adapt.mission.small import small_hexapod
+from tests.adapt.mission.small import small_ant, small_hexapod
 
 
 @pytest.fixture(scope="module")
@@ -66,6 +66,15 @@ def test_after_a_fall_it_tries_what_gets_far_where_that_gait_falls(small: tuple[
     assert falls.any()
     tried = trial.facts["row"]
     assert (falls @ objectives)[tried] > 0.8 * (falls @ objectives).max() > (falls @ objectives)[row]
+
+
+def test_a_robot_that_cannot_stand_is_set_upright_before_a_trial() -> None:
+    events, _ = walk(small_ant(), changes=["front_left:dead@1"], seconds=9.0)
+    kinds = [event.kind for event in events]
+    assert kinds[kinds.index("trial") - 1] == "assistance"
+    walked = next(event for event in events if event.kind == "walk")
+    assert walked.facts["moved"][0] > 0.5  # ahead is where the goal is
+    assert abs(walked.facts["moved"][1]) < walked.facts["moved"][0]
 
 
 def test_a_healthy_robot_raises_no_alarm_and_steers(small: tuple[Repertoire, Table]) -> None:

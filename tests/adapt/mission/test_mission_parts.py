@@ -238,6 +238,16 @@ def test_the_planner_stops_at_the_goal_and_avoids_risks() -> None:
     assert kept.number == 1
 
 
+def test_a_robot_that_steers_itself_walks_on_towards_its_goal_however_it_turned() -> None:
+    spins = PATHS[:1] + np.array(
+        [0.0, 0.0, 2.0]
+    )  # walks 2 m straight ahead in 5 s, and turns about meanwhile
+    settings = {"risk": np.zeros(1), "present": 0, "within": 0.25}
+    choice = choose_gait(Pose(), (3.4, 0.0), spins, FALLS[:1], turns=False, **settings)
+    assert choice.seconds < 17.5 * SAMPLE
+    assert choose_gait(Pose(), (3.4, 0.0), spins, FALLS[:1], turns=True, **settings).seconds > 20 * SAMPLE
+
+
 def test_a_log_is_read_as_it_was_written_and_nothing_else_is(tmp_path: Path) -> None:
     path = tmp_path / "log.jsonl"
     event = Event(1.5, "walk", "Walked.", Pose(1.0, 2.0, 0.5), {"row": 3})
