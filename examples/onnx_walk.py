@@ -17,7 +17,7 @@ def walk(gait: str, mjcf: str, seconds: float = 5.0, timestep: float = 0.001) ->
     session = onnxruntime.InferenceSession(gait, providers=["CPUExecutionProvider"])
     told = json.loads(session.get_modelmeta().custom_metadata_map["surefoot"])
     if told["period"] is None or told["observation"]:
-        raise SystemExit(f"{gait} needs observations: this example plays gaits without any")
+        raise ValueError("it needs observations, and this example plays gaits without any")
     spec = mujoco.MjSpec.from_file(mjcf)
     spec.option.timestep = timestep
     for actuator in spec.actuators:
@@ -42,5 +42,21 @@ def walk(gait: str, mjcf: str, seconds: float = 5.0, timestep: float = 0.001) ->
     return float(data.qpos[0])
 
 
+def main(arguments: list[str]) -> str | None:
+    """Print how far a gait walks; returns what is wrong, if anything is."""
+    if len(arguments) not in (2, 3):
+        return "it takes a gait, an MJCF and the seconds: onnx_walk.py gait.onnx hexapod.xml [SECONDS]"
+    gait, mjcf, *seconds = arguments
+    try:
+        print(f"{walk(gait, mjcf, *map(float, seconds)):.2f} m")
+    except KeyError as error:
+        return f"{gait} was not exported by Surefoot for {mjcf}: {error.args[0]}"
+    except Exception as error:  # those of ONNX Runtime have no class of their own
+        return f"{gait} cannot walk with {mjcf}: {' '.join(str(error).split())}"
+    return None
+
+
 if __name__ == "__main__":
-    print(f"{walk(sys.argv[1], sys.argv[2], *map(float, sys.argv[3:4])):.2f} m")
+    if wrong := main(sys.argv[1:]):
+        print(wrong, file=sys.stderr)
+        sys.exit(2)

@@ -23,20 +23,26 @@ class Stopped(KeyboardInterrupt):
     """Work was interrupted after a batch; what is finished is saved, if anything is."""
 
 
-def check_output(file: Path | None, out: Path, overwrite: bool) -> None:
+def check_output(file: Path | None, out: Path, overwrite: bool, name: str = "out") -> None:
     """Refuse an output file that cannot be written, or that would replace something.
+
+    Args:
+        file: that is read.
+        out: to be written.
+        overwrite: whether to replace it.
+        name: of the argument that names it.
 
     Raises:
         InvalidValueError: `out` is the input file, or is there already and must not be overwritten.
-        InvalidFileError: `out` cannot be written.
+        InvalidFileError: `out` cannot be written, such as a folder.
     """
     from robots.files.atomic import check_writable, file_exists
 
-    if file_exists(out):
+    if file_exists(out) and not out.is_dir():
         if file is not None and out.samefile(file):
-            raise InvalidValueError(f"{out} is the repertoire to be read: choose another out=...")
+            raise InvalidValueError(f"{out} is the repertoire to be read: choose another {name}=...")
         if not overwrite:
-            raise InvalidValueError(f"{out} exists already: choose another out=..., or use overwrite=True")
+            raise InvalidValueError(f"{out} exists already: choose another {name}=..., or use overwrite=True")
     check_writable(out)
 
 

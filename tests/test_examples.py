@@ -51,6 +51,15 @@ def test_an_example(name: str, tmp_path: Path) -> None:
     assert EXPECTED[name] in finished.stdout
 
 
+def test_the_example_of_onnx_says_in_a_sentence_what_is_wrong(tmp_path: Path) -> None:
+    (tmp_path / "garbage.onnx").write_text("no gait")
+    for arguments, message in ((["garbage.onnx", "robot.xml"], "cannot walk"), ([], "it takes a gait")):
+        command = [sys.executable, str(EXAMPLES / "onnx_walk.py"), *arguments]
+        finished = subprocess.run(command, capture_output=True, text=True, cwd=tmp_path)
+        assert (finished.returncode, finished.stderr.count("\n")) == (2, 1), finished.stderr
+        assert message in finished.stderr
+
+
 @pytest.mark.parametrize(
     ("model", "length"), [("lizard", 0.40), ("mule", 0.97), ("octopod", 0.40), ("terrier", 0.60)]
 )

@@ -126,7 +126,7 @@ def _export(explorer: "Explorer", page: Path, damage: str | None, overwrite: boo
 
     check_page(page)
     with locked(page):
-        check_output(explorer.choice.file, page, overwrite)
+        check_output(explorer.choice.file, page, overwrite, "export")
         with phase_bars() as show:
             gaits = export_page(explorer, page, damage=damage, on_progress=show)
         size = page.stat().st_size / 1e6

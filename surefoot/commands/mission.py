@@ -125,8 +125,8 @@ def mission(
 ) -> None:
     """Send the robot of the repertoire FILE to goals while things break.
 
-    There is one simulation without resets. The robot notices that something is wrong, finds out
-    what, and walks on with what works.
+    The robot walks in one simulation without resets, or behind a link with --robot. It notices that
+    something is wrong, finds out what, and walks on with what works.
     """
     import surefoot
     from adapt.mission.events import header
@@ -139,6 +139,11 @@ def mission(
     from surefoot.resuming import check_output
 
     if replay is not None:
+        if any((log, plot, video, address, keys, mcap)):
+            raise click.UsageError(
+                "--replay writes nothing and drives no robot: leave out --log, --plot, --video, --robot, "
+                "--keys and --mcap"
+            )
         _replay(file, replay, rehearsal, threads)
         return
     if address is None and (keys or mcap):
@@ -149,8 +154,10 @@ def mission(
             "`surefoot robot --break`"
         )
     check_different(file, log, plot, video, mcap)
-    for path in filter(None, (log, plot, video)):
-        check_output(file, path, overwrite)
+    written = {"log": log, "plot": plot, "video": video, "mcap": mcap}
+    for name, path in written.items():
+        if path is not None:
+            check_output(file, path, overwrite, name)
     with ExitStack() as stack:
         add, recorder, telemetry = None, PoseRecorder(), None
         observed: list[str] = []
@@ -208,7 +215,7 @@ def mission(
         console.print(made.linked.words)
     if plot is not None:
         draw_mission(events, made.plan, f"{made.repertoire.robot.name}: {made.result.words}", plot)
-    for path in filter(None, (log, plot, video, mcap)):
+    for path in filter(None, written.values()):
         console.print(f"saved {path}")
 
 

@@ -16,6 +16,7 @@ from robots.simulation.trace import SENSORS
 from surefoot.commands.console import (
     AnyPath,
     Names,
+    Number,
     Positive,
     RepertoireFile,
     Whole,
@@ -78,7 +79,7 @@ class SelectorOption(click.Option):
 )
 @click.option(
     "--think",
-    type=click.FloatRange(min=0, min_open=True),
+    type=Number(min=0, min_open=True),
     metavar="SECONDS",
     help="How long self-model simulates after each trial of another gait, for robots that must be quick: "
     "what it finds then depends on the machine.  [default: as long as --think-episodes takes]",
@@ -189,7 +190,7 @@ def recover(
         for path in (record, picture):
             check_output(file, path, overwrite)
         if save_gaits is not None:
-            check_output(file, save_gaits, overwrite)
+            check_output(file, save_gaits, overwrite, "save_gaits")
         recovery = surefoot.recover(
             repertoire,
             damage,

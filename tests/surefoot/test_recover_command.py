@@ -266,7 +266,7 @@ def test_gaits_are_refined_and_kept(run, file: Path) -> None:
     ]
     code, _, err = run(*again(file)[:-1], "--out", file.with_name("other"), "--save-gaits", kept)
     assert code == 2
-    assert "found.h5 exists already" in err
+    assert "found.h5 exists already: choose another --save-gaits, or use --overwrite" in err
 
 
 def test_refined_gaits_are_not_lost_on_a_full_disk(run, file: Path, monkeypatch) -> None:
@@ -296,13 +296,15 @@ def test_refined_gaits_are_not_lost_on_a_full_disk(run, file: Path, monkeypatch)
             ("--refine", "9", "--selector", "map-bo-tuned"),
             "the map-bo-tuned selector does not think between trials",
         ),
-        (("--think", "0"), "0.0 is not in the range x>0"),
+        (("--think", "0"), "0.0 is not in the range: it must be above 0"),
         (("--think-episodes", "0"), "it must be at least 1"),
+        (("--think", "nan"), "nan is not a finite number"),
+        (("--save-gaits", Path(__file__).parent), "surefoot cannot be written: it is a folder"),
         (("--sensors", "sonar"), "unknown sensor 'sonar'; available: encoders, currents, imu"),
         (("--selector", "map-bo", "--think", "3"), "the map-bo selector does not think between trials"),
     ],
 )
-def test_thinking_that_cannot_be(run, alone: Path, options: tuple[str, ...], message: str) -> None:
+def test_options_that_cannot_be(run, alone: Path, options: tuple[str, ...], message: str) -> None:
     code, _, err = run(*broken(alone), *options)
     assert code == 2
     assert message in err

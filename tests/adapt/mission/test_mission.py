@@ -168,7 +168,11 @@ def test_the_command_writes_a_log_and_a_picture(small: tuple[Repertoire, Table],
     assert (facts["robot"], events[-1].kind) == ("hexapod", "end")
     assert plot.stat().st_size > 10_000
     code, _, err = run(*arguments)
-    assert (code, "exists already" in err) == (2, True)
+    assert (code, "log.jsonl exists already: choose another --log, or" in err) == (2, True)
+    code, _, err = run("mission", file, "--robot", "tcp://127.0.0.1:6000", "--mcap", log)
+    assert (code, "choose another --mcap" in err) == (2, True)
+    code, _, err = run("mission", file, "--replay", log, "--plot", plot)
+    assert (code, "--replay writes nothing" in err) == (2, True)
 
 
 def test_a_film_shows_the_robot_and_its_way(small: tuple[Repertoire, Table], run, tmp_path: Path) -> None:
