@@ -117,6 +117,13 @@ class Motors:
         middle = share * (self.gain * (self.high + self.low) / 2 + self.bias)
         return middle + share * self.gain * (self.high - self.low) / 2 * actions
 
+    def actions(self, positions: np.ndarray) -> np.ndarray:
+        """Actions from -1 to 1 that send servos nearest to positions [rad or m], (j,); 0 of motors."""
+        middle = self.targets(0.0)
+        reach = self.targets(1.0) - middle
+        actions = np.divide(positions - middle, reach, out=np.zeros_like(middle), where=reach != 0)
+        return np.clip(actions, -1, 1).astype(np.float32)
+
 
 def motor_of(model: mujoco.MjModel, joint: str) -> int:
     """The actuator that drives a joint, or ABSENT."""
@@ -128,9 +135,7 @@ def motor_of(model: mujoco.MjModel, joint: str) -> int:
 def lags(model: mujoco.MjModel, joints: Sequence[str]) -> np.ndarray:
     """Time constants with which commands reach the actuators of joints [s], (j,); 0 for at once."""
     filtered = model.actuator_dyntype != int(mujoco.mjtDyn.mjDYN_NONE)
-    times = np.append(
-        np.where(filtered, model.actuator_dynprm[:, 0], 0.0), 0.0
-    )  # the last one's where ABSENT
+    times = np.append(np.where(filtered, model.actuator_dynprm[:, 0], 0.0), 0.0)  # the last where ABSENT
     return np.asarray(times[[motor_of(model, joint) for joint in joints]])
 
 

@@ -20,6 +20,7 @@ from robots.link.driving import Senses, angles, first_state, is_fallen
 from robots.link.legs import LegOdometry
 from robots.link.link import LinkError, RobotLink
 from robots.link.messages import Odometry, State
+from robots.motors import Motors
 from robots.plugins import load_plugins
 from robots.robot import Robot
 
@@ -136,7 +137,7 @@ class Keeper:
         """See `Driver.close`."""
         self._link.damp()
         self._link.close()
-        return str(getattr(self._link, "words", ""))
+        return self._link.words
 
     def tick(self) -> bool:
         """A control step: tell the robot what to do, and wait for the state after it; whether it came.
@@ -179,9 +180,8 @@ class Keeper:
 
     def _hanging(self) -> np.ndarray:
         """The action that holds servos where the joints are, (a,)."""
-        face, q = self._link.face, np.array([motor.q for motor in self._seen.state.motor_state])
-        action = np.divide(q - face.offset, face.scale, out=np.zeros_like(q), where=face.scale != 0)
-        return np.clip(action, -1, 1).astype(np.float32)
+        positions = np.array([motor.q for motor in self._seen.state.motor_state])
+        return Motors.of(self._robot.physics, self._robot.description.joints).actions(positions)
 
 
 def _turned(seen: Seen, frame: Pose) -> State:
@@ -247,13 +247,13 @@ class KeeperProcess:
         self._process.join()
         return self._words
 
-    def _send(self, what: Any) -> None:
+    def _send(self, what: Motion | bool | None) -> None:
         with suppress(OSError):  # of a process that ended, which what it told last explains
             self._pipe.send(what)
 
     def _received(self) -> Seen:
         try:
-            found = self._pipe.recv()
+            found: Seen | str | SurefootError = self._pipe.recv()
         except (EOFError, OSError):
             raise LinkError("what kept the robot going has ended: the robot damps itself") from None
         if isinstance(found, SurefootError):
@@ -261,7 +261,7 @@ class KeeperProcess:
         if isinstance(found, str):
             self._words = found
             return self._received()
-        return Seen(*found)
+        return found
 
 
 def _keep(pipe: Connection, robot: Robot, address: str, keys: Path | None) -> None:
@@ -275,7 +275,7 @@ def _keep(pipe: Connection, robot: Robot, address: str, keys: Path | None) -> No
             link = RemoteLink(robot, address, keys=keys)
             stack.callback(link.close)
             keeper = Keeper(link)
-            pipe.send(tuple(keeper.latest()))
+            pipe.send(keeper.latest())
             _follow(keeper, pipe)
         except SurefootError as error:
             pipe.send(error)
@@ -288,7 +288,7 @@ def _follow(keeper: Keeper, pipe: Connection) -> None:
     tells = False
     while True:
         while pipe.poll():
-            what = pipe.recv()
+            what: Motion | bool | None = pipe.recv()
             if what is None:
                 return
             if isinstance(what, bool):
@@ -296,11 +296,11 @@ def _follow(keeper: Keeper, pipe: Connection) -> None:
                 waiting.clear()
                 waiting.append(keeper.latest())
             else:
-                keeper.begin(Motion(*what))
+                keeper.begin(what)
         if keeper.tick() and tells:
             waiting.append(keeper.latest())
         while tells and waiting and select.select((), (pipe,), (), 0)[1]:  # or else it would wait
-            pipe.send(tuple(waiting.popleft()))
+            pipe.send(waiting.popleft())
 
 
 def ask_for_priority() -> None:

@@ -39,7 +39,7 @@ _PATIENCE = 60.0  # [s] for somebody to put it there
 class LinkedWorld:
     """A robot behind a link; see `World`.
 
-    What the properties say is as of the last call: between two calls the robot goes on with what it did last,
+    What the attributes say is as of the last call: between two calls the robot goes on with what it did last,
     its gait or its pose. The clock is the robot's, and begins with the first call. Without odometry its place
     is that of `LegOdometry`, and a diagnosis does not rely on it.
 
@@ -52,6 +52,7 @@ class LinkedWorld:
 
     Attributes:
         robot: the same.
+        clock, pose, upright, driving, stands, sensors: see `World`.
         seen: what the robot told last.
         damage: text of the damage that is known to be there: none.
         words: how regularly the robot told its states, once it is closed.
@@ -81,22 +82,8 @@ class LinkedWorld:
         known = self.seen.state.odometry is not None
         self.sensors = tuple(name for name in SENSORS if known or name != "odometry")
         self._begun: tuple[float, Pose] | None = None  # the robot's clock and place when the mission began
-        self._frame, self._shown = Pose(), (0.0, Pose(), self._up)
-
-    @property
-    def clock(self) -> float:
-        """See `World.clock`."""
-        return self._shown[0]
-
-    @property
-    def pose(self) -> Pose:
-        """See `World.pose`."""
-        return self._shown[1]
-
-    @property
-    def upright(self) -> bool:
-        """See `World.upright`."""
-        return self._shown[2]
+        self._frame = Pose()
+        self._show()
 
     @property
     def steps(self) -> int:
@@ -231,7 +218,8 @@ class LinkedWorld:
 
     def _show(self) -> None:
         begun = self._begun[0] if self._begun else self.seen.state.time
-        self._shown = self.seen.state.time - begun, self.seen.place.seen_from(self._origin), self._up
+        self.clock, self.upright = self.seen.state.time - begun, self._up
+        self.pose = self.seen.place.seen_from(self._origin)
 
     def _reading(self) -> np.ndarray:
         """What the sensors read, as a row of a trace, (c,)."""

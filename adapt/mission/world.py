@@ -162,9 +162,6 @@ def ramped(told: np.ndarray, action: np.ndarray, seconds: float) -> np.ndarray:
 
 def standing_action(robot: Robot) -> np.ndarray:
     """The action that sends servos to the first pose, (a,); 0 of motors that are told torques."""
-    motors = Motors.of(robot.physics, robot.description.joints)
-    none = motors.targets(0.0)
-    reach = motors.targets(1.0) - none
-    rest = [float(robot.start[name][0]) if name in robot.start else 0.0 for name in robot.description.joints]
-    action = np.divide(np.array(rest) - none, reach, out=np.zeros_like(none), where=reach != 0)
-    return np.clip(action, -1, 1).astype(np.float32)
+    joints = robot.description.joints
+    rest = [float(robot.start[name][0]) if name in robot.start else 0.0 for name in joints]
+    return Motors.of(robot.physics, joints).actions(np.array(rest))

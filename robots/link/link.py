@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from typing import ClassVar
 
 import numpy as np
 
@@ -22,12 +21,10 @@ class RobotLink(ABC):
     Attributes:
         face: of the robot.
         sent: number of the last command, which `State.answered` repeats.
-        real_time: whether the robot's time passes between commands too.
     """
 
     face: Interface
     sent: int
-    real_time: ClassVar[bool] = True
 
     @abstractmethod
     def observe(self) -> State | None:
@@ -52,6 +49,11 @@ class RobotLink(ABC):
     @abstractmethod
     def pose(self) -> tuple[float, float, float] | None:
         """Where the torso is in the last state [m]; None where the robot does not know."""
+
+    @property
+    def words(self) -> str:
+        """How regularly states came, in a line; "" where none can be late."""
+        return ""
 
     def close(self) -> None:  # noqa: B027
         """Let go of the robot, which is in damping then."""

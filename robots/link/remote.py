@@ -44,7 +44,7 @@ class RemoteLink(RobotLink):
         missed: times that no new state came when it was due.
         skipped: states between those that came.
         damped: states of a robot that damped itself, since commands were late.
-        refused: messages that were no states.
+        refused: messages that were no states, or not newer than the last.
 
     Raises:
         InvalidValueError: the address is none, or needs keys.
@@ -118,7 +118,7 @@ class RemoteLink(RobotLink):
 
     @property
     def words(self) -> str:
-        """How regularly states came, in a line."""
+        """See `RobotLink.words`."""
         p50, p99 = np.percentile(self.intervals or [0.0], [50, 99]) * 1e3
         return (
             f"{len(self.intervals)} states, {p50:.2f} ms (median) and {p99:.2f} ms (99%) apart; "

@@ -236,8 +236,6 @@ class SimulatedLink(RobotLink):
         simulated: the robot.
     """
 
-    real_time = False
-
     def __init__(self, simulated: SimulatedRobot) -> None:
         self._robot, self.face = simulated, simulated.face
         self.sent = 0

@@ -5,12 +5,14 @@ import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
 import surefoot
 from adapt.damage.text import parse_damage
+from adapt.mission import diagnosis
 from adapt.mission.keeper import Keeper, KeeperProcess
 from adapt.mission.linked import LinkedWorld
 from adapt.mission.pose import Pose
@@ -88,6 +90,27 @@ def test_a_leg_breaks_under_way_and_the_robot_recovers(odometry: bool) -> None:
     assert next(iter(thought.facts["believed"])).startswith("left_front")
     assert mission.result.reached == 1
     assert Pose(*place(robot)).distance((2.5, 0.5)) < (0.3 if odometry else 0.6)
+
+
+def test_a_search_does_not_depend_on_those_that_were_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Behind a link a search that was given up still runs to its end, unlike in a replay."""
+    seeds: list[int] = []
+
+    def noting(_: object, seed: int) -> SimpleNamespace:
+        return SimpleNamespace(refine=lambda *_: seeds.append(seed))
+
+    monkeypatch.setattr(diagnosis, "Relearner", noting)
+    world = LinkedWorld(ROBOT, Keeper(SimulatedLink(SimulatedRobot(ROBOT, ROBOT))))
+    mission = surefoot.Mission(WHOLE, rehearsal=small_hexapod()[1], selector="rehearsed", world=world)
+    mission._prepare()
+    damage = parse_damage("left_front:lost", ROBOT)
+    for _ in range(2):
+        mission._search(damage, [], refine=True)
+        mission._searches[0][1].result()
+    mission._take_found()
+    mission._search(damage, [], refine=True)
+    mission._searches[0][1].result()
+    assert seeds[0] == seeds[1] != seeds[2]
 
 
 def test_a_robot_that_lies_is_set_upright_by_whoever_is_near() -> None:
