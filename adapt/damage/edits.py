@@ -16,7 +16,7 @@ RED = (0.83, 0.05, 0.12, 1.0)  # darker than the vermilion that some feet have
 _PALE_RED = (1.0, 0.80, 0.78, 1.0)  # the floor's own colour is multiplied with this
 _DRIVES_A_JOINT = (mujoco.mjtTrn.mjTRN_JOINT, mujoco.mjtTrn.mjTRN_JOINTINPARENT)
 _WRAPS_A_JOINT = mujoco.mjtWrap.mjWRAP_JOINT
-_OF_A_TENDON = ("stiffness", "damping", "frictionloss", "armature", "solref_limit", "solimp_limit")
+_OF_A_TENDON = ("stiffness", "damping", "frictionloss", "armature", "margin", "solref_limit", "solimp_limit")
 _JOINT, _ACTUATOR = mujoco.mjtObj.mjOBJ_JOINT, mujoco.mjtObj.mjOBJ_ACTUATOR
 
 
@@ -98,34 +98,52 @@ def fix_joint(spec: mujoco.MjSpec, joint: mujoco.MjsJoint, angle: float) -> None
     Args:
         spec: of the robot.
         joint: of it.
-        angle: where it stays [rad or m].
+        angle: where it stays, counted like its range [rad or m].
+
+    Raises:
+        InvalidRobotError: the model does not compile.
     """
     delete_motors(spec, [joint.name])
     _delete_sensors(spec, _JOINT, joint.name)
+    model = compiled_so_far(spec) if spec.tendons else None
     for tendon in list(spec.tendons):
         arms = {wrap.target.name: wrap.coef for wrap in tendon.path if wrap.type == _WRAPS_A_JOINT}
         if joint.name in arms:
-            _replace_tendon(spec, tendon, arms, joint.name, angle)
+            _replace_tendon(spec, model, tendon, arms, joint.name, angle)
     spec.delete(joint)
 
 
 def _replace_tendon(
-    spec: mujoco.MjSpec, tendon: mujoco.MjsTendon, arms: dict[str, float], fixed: str, angle: float
+    spec: mujoco.MjSpec,
+    model: mujoco.MjModel,
+    tendon: mujoco.MjsTendon,
+    arms: dict[str, float],
+    fixed: str,
+    angle: float,
 ) -> None:
-    """Put a tendon without a joint, if another is left, in the place of one, which MuJoCo cannot change."""
+    """Replace a tendon, which MuJoCo cannot change, by one without a joint, if another joint is left.
+
+    An equality constraint follows the new tendon where it is the first that the constraint names, and is
+    deleted otherwise.
+    """
     _delete_sensors(spec, mujoco.mjtObj.mjOBJ_TENDON, tendon.name)
-    shift, rest = arms.pop(fixed) * angle, f"{tendon.name}_without_{fixed}"
+    arm, rest = arms.pop(fixed), f"{tendon.name}_without_{fixed}"
     if arms:
         other = spec.add_tendon(name=rest)
         for name, coefficient in arms.items():
             other.wrap_joint(name, coefficient)
         for attribute in _OF_A_TENDON:
             setattr(other, attribute, getattr(tendon, attribute))
+        # the joint adds this to the length; without it, the rest is as much shorter
+        other.range = model.tendon_range[tendon.id] - arm * angle
+        other.springlength = model.tendon_lengthspring[tendon.id] - arm * angle
+        other.limited = bool(model.tendon_limited[tendon.id])
     for coupling in list(spec.equalities):
         of_tendons = tendon.name and coupling.type == mujoco.mjtEq.mjEQ_TENDON
         if of_tendons and coupling.name1 == tendon.name and arms:
             coupling.name1 = rest
-            coupling.data[0] -= shift  # what the joint adds to the tendon's length
+            # constraints count from the lengths in the reference pose
+            coupling.data[0] -= arm * (angle - model.joint(fixed).qpos0[0])
         elif of_tendons and tendon.name in (coupling.name1, coupling.name2):
             spec.delete(coupling)
     for motor in list(spec.actuators):

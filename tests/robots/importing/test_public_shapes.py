@@ -145,6 +145,24 @@ def test_tendons_go_on_without_a_joint_that_is_locked() -> None:
     assert (model.ntendon, model.neq) == (0, 0)
 
 
+def test_limits_springs_and_references_of_tendons_count_with_a_joint_that_is_locked() -> None:
+    spec = mujoco.MjSpec.from_string(
+        """<mujoco><compiler angle="radian"/><option gravity="0 0 0"/><worldbody><body>
+        <joint name="a" ref="0.1"/><geom size=".1"/><body pos="0 0 1"><joint name="b" damping="1"/>
+        <geom size=".1"/></body></body></worldbody><tendon><fixed name="t" range="-1 0.5" stiffness="1">
+        <joint joint="a" coef="1"/><joint joint="b" coef="2"/></fixed></tendon>
+        <equality><tendon tendon1="t"/></equality></mujoco>"""
+    )
+    fix_joint(spec, spec.joint("a"), 0.3)
+    model = spec.compile()
+    assert model.tendon_limited.tolist() == [1]
+    assert model.tendon_range[0] == pytest.approx([-1.3, 0.2])
+    assert model.tendon_lengthspring[0] == pytest.approx([-0.3, -0.3])  # that of springref, 0, less 0.3
+    data = mujoco.MjData(model)
+    mujoco.mj_step(model, data, 1000)
+    assert data.joint("b").qpos[0] == pytest.approx(-0.1, abs=0.01)  # a is 0.2 from its reference
+
+
 def test_every_joint_of_a_robot_with_tendons_can_be_locked(pulled: Path) -> None:
     robot = read_robot(draft_robot(pulled).path)
     for damage in ("joint=hip_0:locked@0.2", "0:locked", "joint=knee_1:lost"):
