@@ -40,7 +40,8 @@ class Mission(_Mission):
         keys: folder with the keys of an encrypted link.
         on_step: called after every control step with the simulation, or with the `LinkedWorld`.
         say: told what somebody near the robot has to do.
-        **settings: of `adapt.mission.mission.Mission`: `seed`, `episodes`, `refinement`, `cores`, `threads`.
+        **settings: of `adapt.mission.mission.Mission`: `seed`, `episodes`, `refinement`, `cores`, `threads`,
+            `record`, and `world` in place of `robot`.
 
     Raises:
         UnknownNameError: the robot has no such part, or there is no such selector or kind of damage.
@@ -129,22 +130,20 @@ def replay(
     if facts.get("repertoire") != fingerprint(source):
         raise InvalidFileError(f"the mission of {path} was walked with another repertoire")
     try:
-        mission = Mission(
-            file,
-            goals=[(float(x), float(y)) for x, y in facts["goals"]],
-            seconds=float(facts["seconds"]),
-            within=float(facts["within"]),
-            rehearsal=rehearsal,
-            selector=facts["selector"],
-            episodes=int(facts["think_episodes"]),
-            refinement=int(facts["refine"]),
-            cores=max(1, int(facts["cores"])),
-            seed=abs(int(facts["seed"])),
-            threads=threads,
-            world=ReplayedWorld(path, source.robot),
-        )
-    except (KeyError, TypeError, ValueError) as error:
+        asked: dict[str, Any] = {
+            "goals": [(float(x), float(y)) for x, y in facts["goals"]],
+            "seconds": float(facts["seconds"]),
+            "within": float(facts["within"]),
+            "selector": None if facts["selector"] is None else str(facts["selector"]),
+            "episodes": max(1, int(facts["think_episodes"])),
+            "refinement": max(0, int(facts["refine"])),
+            "cores": max(1, int(facts["cores"])),
+            "seed": abs(int(facts["seed"])),
+        }
+    except (KeyError, TypeError, ValueError, OverflowError) as error:
         raise InvalidFileError(f"{path} does not tell how the mission was asked for") from error
+    world = ReplayedWorld(path, source.robot)
+    mission = Mission(file, rehearsal=rehearsal, threads=threads, world=world, **asked)
     same = check_decisions(mission, events)
     counts = ", ".join(f"{number} {kind}" for kind, number in same.items())
     cut = "" if same["end"] else "; there the log ends, before the mission did"

@@ -13,7 +13,6 @@ from adapt.damage import HEALTHY
 from adapt.mission.keeper import Driver, Motion
 from adapt.mission.pose import Pose, wrapped_angle
 from adapt.mission.world import (
-    LEANS,
     Search,
     Stretch,
     Until,
@@ -22,7 +21,8 @@ from adapt.mission.world import (
     go_on,
     pass_thinking,
 )
-from robots.link.driving import angles, is_fallen, uprightness
+from robots.attitude import is_on_feet
+from robots.link.driving import angles, is_fallen
 from robots.link.legs import LegOdometry
 from robots.link.link import LinkError
 from robots.robot import Robot
@@ -239,7 +239,7 @@ class LinkedWorld:
 
     @property
     def _up(self) -> bool:
-        return uprightness(self.seen.state) > LEANS
+        return is_on_feet(self.seen.state.imu_state.quaternion)
 
 
 def _episodes(robot: Robot, trace: np.ndarray, fell: bool) -> Episodes:

@@ -2,6 +2,7 @@
 
 import base64
 import json
+import math
 import zlib
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
@@ -13,6 +14,7 @@ import numpy as np
 from adapt.mission.events import Event
 from adapt.mission.pose import Pose
 from adapt.mission.world import Search, Stretch, Until, World, go_on
+from adapt.self_model.features import check_sensors
 from robots.errors import InvalidFileError, SurefootError
 from robots.files.texts import read_text
 from robots.robot import Robot
@@ -21,9 +23,8 @@ from robots.simulation.trace import TraceColumns
 
 KIND = "observed"  # of such a line of a log
 _ASKED = ("row", "steps", "towards", "abrupt", "gait")  # of a stretch, which a replay must ask for again
-
-
-_WHO = {
+_WRONG = (KeyError, TypeError, ValueError, AttributeError, OverflowError, zlib.error)  # in a damaged line
+_WHO = {  # decides what, by the kind of event
     "walk": "the planner", "trial": "the planner", "alarm": "the monitor", "stumble": "the monitor",
     "thought": "the selector", "relearned": "the search",
 }  # fmt: skip
@@ -165,7 +166,10 @@ class ReplayedWorld:
             )
         self._calls.reverse()
         begin = self._next("begin")
-        self.stands, self.sensors = bool(begin.get("stands")), tuple(map(str, begin.get("sensors", ())))
+        try:
+            self.stands, self.sensors = bool(begin["stands"]), check_sensors(begin["sensors"])
+        except _WRONG as error:
+            raise self._damaged() from error
 
     def drive(
         self,
@@ -236,14 +240,10 @@ class ReplayedWorld:
 
     def _show(self, record: dict[str, Any]) -> None:
         try:
-            x, y, yaw = map(float, record["pose"])
-            self.clock, self.pose, self.upright = (
-                float(record["clock"]),
-                Pose(x, y, yaw),
-                bool(record["upright"]),
-            )
+            self.clock, self.pose = _finite(record["clock"]), Pose(*map(_finite, record["pose"]))
+            self.upright = bool(record["upright"])
             self.driving = None if record["driving"] is None else int(record["driving"])
-        except (KeyError, TypeError, ValueError) as error:
+        except _WRONG as error:
             raise self._damaged() from error
 
     def _stretch(self, record: dict[str, Any]) -> tuple[np.ndarray, Stretch]:
@@ -251,12 +251,12 @@ class ReplayedWorld:
         try:
             seen = _unpacked(record["seen"], "<f8", 4)
             trace = _unpacked(record["trace"], "<f4", TraceColumns.of(self._robot).end)
-            if len(seen) > len(trace):
+            if not len(seen) <= len(trace) > 0:
                 raise ValueError("another number of rows")
-            start, end = (Pose(*map(float, record[name])) for name in ("start", "end"))
+            start, end = (Pose(*map(_finite, record[name])) for name in ("start", "end"))
             episodes = Episodes(**{name: np.array(values) for name, values in record["episodes"].items()})
             return seen, Stretch(int(record["row"]), start, end, trace, episodes, bool(record["fell"]))
-        except (KeyError, TypeError, ValueError, AttributeError, zlib.error) as error:
+        except _WRONG as error:
             raise self._damaged() from error
 
     def _damaged(self) -> InvalidFileError:
@@ -300,6 +300,12 @@ def _difference(event: Event, then: Event) -> str:
     names = [name for name in vars(then) if vars(event)[name] != vars(then)[name]]
     facts = [name for name in then.facts if event.facts.get(name) != then.facts[name]]
     return f"says {event.words!r} as in the log, with other {', '.join(facts or names)}"
+
+
+def _finite(value: Any) -> float:
+    if not math.isfinite(number := float(value)):
+        raise ValueError("not all numbers are finite")
+    return number
 
 
 def _checksum(parameters: np.ndarray) -> int:

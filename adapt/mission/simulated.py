@@ -13,7 +13,6 @@ from adapt.damage.damage import HEALTHY
 from adapt.mission.plan import Change
 from adapt.mission.pose import Pose
 from adapt.mission.world import (
-    LEANS,
     Search,
     Stretch,
     Until,
@@ -24,6 +23,7 @@ from adapt.mission.world import (
     ramped,
     standing_action,
 )
+from robots.attitude import is_on_feet, yaw_of
 from robots.errors import InvalidValueError
 from robots.robot import Robot
 from robots.seeds import SeedFamily, derive_seeds
@@ -94,8 +94,7 @@ class SimulatedWorld:
     @property
     def upright(self) -> bool:
         """Whether the robot is alive, as its description has it, and does not lean far to a side."""
-        _, x, y, _ = self._root[3:]
-        return not self._stepper.tally.terminated and bool(1 - 2 * (x * x + y * y) > LEANS)
+        return not self._stepper.tally.terminated and is_on_feet(self._root[3:])
 
     def drive(
         self,
@@ -202,9 +201,7 @@ class SimulatedWorld:
     @property
     def _local(self) -> Pose:
         """Where the robot is in the frame of its state."""
-        w, x, y, z = self._root[3:]
-        yaw = np.arctan2(2 * (w * z + x * y), 1 - 2 * (y * y + z * z))
-        return Pose(float(self._root[0]), float(self._root[1]), float(yaw))
+        return Pose(float(self._root[0]), float(self._root[1]), yaw_of(self._root[3:]))
 
     def _next_seed(self) -> int:
         self._stretches += 1

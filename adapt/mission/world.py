@@ -13,7 +13,6 @@ from robots.motors import Motors
 from robots.robot import Robot
 from robots.simulation.episodes import Episodes
 
-LEANS = float(np.cos(0.6))  # of the angle [rad] from which a robot that came to rest is not on its feet
 _RAMP = 0.4  # [s] in which servos go to where a new gait, or standing, wants them
 Until = Callable[[np.ndarray, int], bool]
 

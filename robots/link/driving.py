@@ -8,6 +8,7 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 from scipy.spatial.transform import Rotation
 
+from robots.attitude import uprightness
 from robots.errors import InvalidValueError
 from robots.link.link import RobotLink
 from robots.link.messages import Odometry, State
@@ -66,9 +67,9 @@ def drive(
     robot = link.face.robot
     controller = robot.controller
     steps = round(seconds / robot.control_step)
-    # what is compiled at the first call must not keep the robot waiting
-    controller.act(parameters, np.zeros(robot.observation_dim, np.float32), 0)
     try:
+        # what is compiled at the first call must not keep the robot waiting
+        controller.act(parameters, np.zeros(robot.observation_dim, np.float32), 0)
         first, action = first_state(link), np.zeros(robot.action_dim)
         state: State | None = first
         last, step = first, 0
@@ -112,14 +113,16 @@ class Senses:
     """
 
     def __init__(self, robot: Robot, first: State, command: tuple[float, float] | None = None) -> None:
-        self._command = () if command is None else command
+        self._command = command
         if command is not None:
             robot = robot.with_command(*command)
         self._observer, self._start = Observer(robot), first.odometry
         lacking = [name for name in self._observer.needs if name in _ODOMETRY]
         self._blind = not robot.controller.closed_loop
         if command is None and "command" in self._observer.needs and not self._blind:
-            raise InvalidValueError("this gait follows a command: give it a speed and a turn")
+            raise InvalidValueError(
+                "this gait follows a speed and a turn that it is told: deploy it with command=..."
+            )
         if lacking and not self._blind and first.odometry is None:
             raise InvalidValueError(
                 f"this gait needs {', '.join(lacking)}, which a robot without odometry does not know"
@@ -139,7 +142,7 @@ class Senses:
             "contacts": [force > 0 for force in state.foot_force],
             "last_action": action,
         }
-        if self._command:
+        if self._command is not None:
             given["command"] = self._command
         if state.odometry is not None and self._start is not None:
             given |= self._placed(state.odometry, self._start, float(angles(state)[2]))
@@ -157,15 +160,10 @@ class Senses:
         }
 
 
-def uprightness(state: State) -> float:
-    """Cosine of the angle by which the torso leans."""
-    rotation = Rotation.from_quat(state.imu_state.quaternion, scalar_first=True)
-    return float(rotation.as_matrix()[2, 2])
-
-
 def is_fallen(robot: Robot, state: State) -> bool:
     """Whether a robot is not up any more, as far as its IMU tells."""
-    return uprightness(state) < np.cos(robot.description.alive.max_tilt or _TILT)
+    leans = np.cos(robot.description.alive.max_tilt or _TILT)
+    return bool(uprightness(state.imu_state.quaternion) < leans)
 
 
 def _ahead(first: State, last: State) -> float | None:

@@ -9,6 +9,7 @@ from dataclasses import replace
 import mujoco
 import numpy as np
 
+from robots.attitude import is_on_feet, yaw_of
 from robots.errors import InvalidValueError
 from robots.link.interface import Interface
 from robots.link.link import LinkError, RobotLink
@@ -29,7 +30,6 @@ from robots.simulation.takeover import take_over
 from robots.stance import start_positions
 
 _LONGEST = 1_000_000  # control steps
-_LEANS = np.cos(0.6)  # of the angle [rad] from which it is not on its feet
 _HELP = 2.0  # [s] that it lies before somebody sets it upright
 
 
@@ -122,25 +122,24 @@ class SimulatedRobot:
         }
         self._stepper.step(self._apply(**columns))
         self._time += self._stepper.robot.control_step
-        self._change(all(command.mode == 0 for command in commands))
+        self._break()
+        self._help(all(command.mode == 0 for command in commands))
         if self._stepper.tally.diverged:
             raise LinkError("the simulation of the robot blew up: its commands or gains are too large")
 
-    def _change(self, damped: bool) -> None:
-        """Let happen what is due after a control step."""
-        step = self._stepper.robot.control_step
+    def _break(self) -> None:
+        """Go on with what the robot becomes now, if anything is due."""
         while self._left and self._left[0][0] <= self._driven:
             old = self._stepper
             self._enter(self._left.pop(0)[1])
             take_over(self._stepper, old)
-        root = self._stepper.data.qpos[self._position : self._position + 7]
-        _, x, y, _ = root[3:]
-        self._lain = self._lain + step if damped and 1 - 2 * (x * x + y * y) < _LEANS else 0.0
+
+    def _help(self, damped: bool) -> None:
+        """Set the robot on its feet if it has lain in damping for long enough."""
+        step, root = self._stepper.robot.control_step, self._stepper.data.qpos[self._position :][:7]
+        self._lain = self._lain + step if damped and not is_on_feet(root[3:]) else 0.0
         if self._helped and self._lain > _HELP:
-            heading = np.arctan2(
-                2 * (root[3] * root[6] + root[4] * root[5]), 1 - 2 * (root[5] ** 2 + root[6] ** 2)
-            )
-            place = root[:2].copy()
+            place, heading = root[:2].copy(), yaw_of(root[3:])
             self._stepper.data.qpos[:], self._stepper.data.qvel[:] = start_positions(self._stepper.robot), 0
             root[:3] = *place, self._height
             root[3:] = np.cos(heading / 2), 0, 0, np.sin(heading / 2)
