@@ -111,7 +111,7 @@ class LinkedWorld:
         return Stretch(row, start, self.pose, trace, _episodes(self.robot, trace, fell), fell)
 
     def _follow(self, steps: int, until: Until) -> tuple[np.ndarray, bool]:
-        """Drive on; returns the trace, whose lost rows are like the next one, and whether the robot fell."""
+        """Drive on; returns the trace, in which the next state stands for lost ones, and whether it fell."""
         trace = np.zeros((steps, TraceColumns.of(self.robot).end), np.float32)
         begun, made = self.seen.state.time, 0
         while made < steps:

@@ -112,10 +112,11 @@ class Telemetry:
             self.ended
         ]
         objective = f"objective {self.rewards.sum():.4g} {self.unit}".rstrip()
-        return f"{self.times[-1]:.1f} s: {self.walk.words}, {end}; {objective}{self._obedience()}"
+        return f"{self.times[-1]:.1f} s: {self.walk.words}, {end}; {objective}{self._command_words}"
 
-    def _obedience(self) -> str:
-        """The command and what came of it, in words; "" without one."""
+    @property
+    def _command_words(self) -> str:
+        """The command and what the robot did, in words; "" without one."""
         if self.command is None:
             return ""
         (speed, turn), rate = self.command, self.walk.turned / self.times[-1]
@@ -177,7 +178,7 @@ def deploy(
         if fell and not on_frame:
             break
     tally, told = stepper.tally, robot.description.command is not None
-    ended: End = "divergence" if stepper.tally.diverged else "fall" if fell else "time"
+    ended: End = "divergence" if tally.diverged else "fall" if fell else "time"
     return Telemetry(
         joints=robot.description.joints,
         feet=tuple(robot.description.feet),
