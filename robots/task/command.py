@@ -8,7 +8,7 @@ from robots.errors import InvalidValueError
 from robots.files.records import Finite, Record, ascending
 from robots.files.texts import parse_number
 
-Limits = Annotated[tuple[Finite, Finite], AfterValidator(ascending)]
+_Limits = Annotated[tuple[Finite, Finite], AfterValidator(ascending)]
 
 
 class Command(Record):
@@ -19,8 +19,8 @@ class Command(Record):
         turn: rate of turning to the left [rad/s].
     """
 
-    speed: Limits
-    turn: Limits
+    speed: _Limits
+    turn: _Limits
 
     @property
     def words(self) -> str:
