@@ -97,6 +97,7 @@ def test_what_is_no_log_is_told(walked: tuple[Path, list[dict]], refused, run, t
         (lambda found: find(found, call="drive").update(trace="AAAA"), "damaged"),
         (lambda found: find(found, call="drive").update(trace="eJwDAAAAAAE="), "damaged"),  # no rows
         (lambda found: find(found, call="drive").update(driving=float("inf")), "damaged"),
+        (lambda found: find(found, call="drive").update(clock=float("nan")), "damaged"),
         (lambda found: find(found, call="drive").update(episodes={"fell": 3}), "damaged"),
         (lambda found: find(found, call="drive").update(pose=["x"]), "damaged"),
         (lambda found: found.__setitem__(slice(None), [x for x in found if "call" not in x]), "observed"),
