@@ -432,7 +432,8 @@ class Mission:
         rows = sorted(set(rows).difference(self._outcomes.rows))
         seconds = len(rows) * _EPISODES * self._path_seconds
         if rows:
-            self._begin_search(lambda: self._outcomes.run(rows, _EPISODES), seconds, self._outcomes.take)
+            apart = self._outcomes.apart()  # over a link it works beside the others
+            self._begin_search(lambda: apart.run(rows, _EPISODES), seconds, self._outcomes.take)
         if (settings := self._refinement) is None or not refine:
             return
         known = [row for row in self._outcomes.rows if row < len(self.repertoire)]
@@ -501,7 +502,7 @@ class Mission:
         self._thought += seconds
         self._tell("thought", f"Thought {seconds:.1f} s. {words}", seconds=seconds, **facts)
         if not self._world.stands or not self._world.upright:
-            self._get_up(fell and not self._world.stands)
+            self._get_up(fell)
 
     def _note_change(self, change: Change) -> None:
         self._damage, self._news = change.damage, self._response == "told"

@@ -82,6 +82,14 @@ class Outcomes:
         """Take in what `run` found under the damage."""
         self._paths.setdefault(str(self.damage), {}).update(paths)
 
+    def apart(self) -> "Outcomes":
+        """The same for a thread of its own: it predicts under the damage that is believed now."""
+        twin = Twin(self._twin.thinking)
+        twin.pose(self._twin.parts.robot)
+        found = Outcomes(twin, self._measures, self.healthy)
+        found.believe(self.damage)
+        return found
+
     def run(self, rows: Sequence[int], episodes: int) -> Paths:
         """Where some gaits lead under the damage.
 

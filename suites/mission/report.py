@@ -117,11 +117,12 @@ def _rule(runs: pd.DataFrame) -> str:
     damaged = runs[runs["kind"] != WHOLE]
     rows = []
     for (world, kind), some in damaged.groupby(["world", "kind"], sort=False):
-        kept = (some["late_falls"] == 0) & (some["late"] >= _HALF * speeds[world])
+        speed = speeds.get(world, np.nan)  # unknown until the healthy mission has run
+        kept = (some["late_falls"] == 0) & (some["late"] >= _HALF * speed)
         often = kept.groupby(some["damage"]).mean() >= _OFTEN
         rows.append((
             str(world), str(kind), str(len(some)), share(int(kept.sum()), len(some)),
-            f"{int(often.sum())} of {len(often)}", f"{some['late'].median() / speeds[world]:.2f}",
+            f"{int(often.sum())} of {len(often)}", f"{some['late'].median() / speed:.2f}",
             interval(some["falls"], np.mean),
         ))  # fmt: skip
     caption = (

@@ -76,7 +76,7 @@ def test_a_plan_compares_methods_on_the_same_seeds(repertoire) -> None:
 def test_missions_run_and_are_reported(repertoire, tmp_path: Path, monkeypatch) -> None:
     tasks = {"watch": (7.0, ("watch",)), "hours": (6.0, ("cycles",)), "distance": (7.0, ("old", "oracle"))}
     monkeypatch.setattr(suite_module, "TASKS", tasks)
-    lost = parse_damage("left_front:lost", repertoire.robot)
+    lost = parse_damage("left_rear:lost", repertoire.robot)
     monkeypatch.setattr(suite_module, "benchmark_damages", lambda robot: [lost])
     suite = MissionSuite(repertoire=repertoire, tasks=tuple(tasks), damages=(lost,), seeds=1)
     study = Study(suite, tmp_path / "study")
