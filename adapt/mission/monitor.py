@@ -5,14 +5,16 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from adapt.damage.damage import Damage
-from adapt.self_model.twin import Run, Twin
+from adapt.self_model.twin import Twin
 from robots.motors import Motors
+from robots.randomization import DEFAULT, randomised
 from robots.robot import Robot
 from robots.seeds import SeedFamily, derive_seeds
+from robots.simulation.simulation import Request, Simulation
 from robots.simulation.trace import TraceColumns
 
 WINDOW = 1.0  # [s] that a vector of features sums up: the period of the included periodic gaits
-_EPISODES = 6  # of each gait, from which its usual features are known
+_MODELS = 12  # of the robot, on each of which an episode of a gait tells what is usual
 _LARGEST = 6.0  # standardised residual beyond which more is no more evidence
 _FLOORS = (0.03, 0.05, 0.03, 0.03, 0.08)  # [rad, N m, rad, m, share] by which features may always differ
 ALLOWANCE = 1.5  # of the sums: standard deviations by which a window may exceed the usual for nothing
@@ -60,6 +62,7 @@ class Monitor:
         self._window = max(2, round(WINDOW / robot.control_step))
         self._known: dict[tuple[str, int], _Usual | None] = {}
         self._usual: _Usual | None = None
+        self._made: tuple[tuple[str, Robot], list[Robot]] | None = None
         self._sums, self._highest, self._going = np.zeros(2), 0.0, False
 
     @property
@@ -109,24 +112,43 @@ class Monitor:
 
     def _learn(self, damage: Damage, row: int) -> _Usual | None:
         """How a gait usually goes; None if it hardly stays up."""
-        seeds = derive_seeds(0, SeedFamily.MISSION, 0, _EPISODES, row)
-        episodes = self._twin.run([Run(damage, row, int(seed)) for seed in seeds], traced=True)
+        with Simulation(*self._models(damage), threads=self._twin.thinking.threads) as simulation:
+            episodes = simulation.evaluate(
+                self._twin.solutions([row] * _MODELS),
+                derive_seeds(0, SeedFamily.MISSION, 0, _MODELS, row),
+                variants=np.arange(_MODELS),
+                request=Request(traces=True),
+            )
         assert episodes.traces is not None
         half = self._window // 2
         windows = [
-            trace[end - self._window : end]
-            for trace in episodes.traces
+            (model, trace[end - self._window : end])
+            for model, trace in enumerate(episodes.traces)
             for end in range(self._window + half, len(trace) + 1, half)
         ]
-        if len(windows) < _EPISODES:
+        if len(windows) < _MODELS:
             return None
-        found = np.array([self._features(window) for window in windows])
+        model, found = (
+            np.array([i for i, _ in windows]),
+            np.array([self._features(own) for _, own in windows]),
+        )
         floors = np.repeat(_FLOORS, self._widths)
         scale, sound = np.hypot(found.std(axis=0), floors), self._sound(damage)
         usual = _Usual(found.mean(axis=0), scale, np.array([[0.0], [1.0]]), sound)
         z = np.array([self._statistics(features, usual) for features in found])
-        levels = np.stack([z.mean(axis=0), np.maximum(z.std(axis=0), _LEAST_SCALE)])
+        # one model differs from the mean of all in every window, which must not add up
+        means = np.array([z[model == i].mean(axis=0) for i in np.unique(model)])
+        within = z - means[np.searchsorted(np.unique(model), model)]
+        levels = np.stack([means.max(axis=0), np.maximum(within.std(axis=0), _LEAST_SCALE)])
         return replace(usual, levels=levels)
+
+    def _models(self, damage: Damage) -> list[Robot]:
+        """Robots with a damage that differ from the model as real ones do."""
+        key = str(damage), self._twin.parts.robot
+        if self._made is None or self._made[0] != key:
+            robots = [randomised(key[1], number, DEFAULT) for number in range(_MODELS)]
+            self._made = key, [damage.apply(robot) for robot in robots]
+        return self._made[1]
 
     def _sound(self, damage: Damage) -> np.ndarray:
         """Which joints have no part in a damage: where a dead leg drags, its joints follow the floor."""
