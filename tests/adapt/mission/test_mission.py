@@ -21,6 +21,8 @@ from repertoire.repertoire import Repertoire
 from repertoire.storage.repertoires import write_repertoire
 from robots.errors import InvalidValueError
 from robots.motors import Motors
+from robots.randomization import randomised
+from robots.simulation.simulation import Request, Simulation
 from robots.simulation.trace import TraceColumns
 from surefoot.shipped import repertoire_path
 from tests.adapt.mission.small import small_ant, small_hexapod
@@ -69,7 +71,7 @@ def test_after_a_fall_it_tries_what_gets_far_where_that_gait_falls(small: tuple[
 
 
 def test_a_robot_that_cannot_stand_is_set_upright_before_a_trial() -> None:
-    events, _ = walk(small_ant(), changes=["front_left:dead@1"], seconds=9.0)
+    events, _ = walk(small_ant(), changes=["back_right:dead@1"], seconds=9.0)
     kinds = [event.kind for event in events]
     assert kinds[kinds.index("trial") - 1] == "assistance"
     walked = next(event for event in events if event.kind == "walk")
@@ -115,6 +117,23 @@ def test_the_monitor_knows_a_healthy_gait_from_a_damaged_robot(small: tuple[Repe
     assert alarms["lost"] <= 3.0
     monitor.calm()
     assert not monitor.sums.any()
+
+
+def test_the_monitor_takes_no_robot_that_differs_from_its_model_for_a_damaged_one(
+    small: tuple[Repertoire, Table],
+) -> None:
+    repertoire, _ = small
+    twin = Twin(Thinking(repertoire, None, 10))
+    monitor, row = Monitor(twin, repertoire.robot), int(np.argmax(repertoire.elites.objectives))
+    monitor.begin(Combination(), row)
+    bodies = [randomised(repertoire.robot, seed) for seed in range(100, 106)]
+    with Simulation(*bodies) as simulation:
+        walked = simulation.evaluate(
+            twin.solutions([row] * 6), np.arange(6), variants=np.arange(6), request=Request(traces=True)
+        )
+    for trace in walked.traces:
+        assert not any(monitor.watch(trace, made) for made in range(1, len(trace) + 1))
+        monitor.calm()
 
 
 def test_the_monitor_reads_errors_of_servos_and_progress_off_a_window(
