@@ -38,13 +38,13 @@ class Monitor:
     """Sums up by how much windows of a trace differ from what the gait usually does.
 
     Each half second the features of the last second, which is a cycle of the included periodic gaits, are
-    standardised by the gait's own episodes on twelve robots with the damage that is believed. They differ from
-    the model in masses, friction, strength, delay and noise, as real ones do. Two statistics of the residuals,
-    their robust mean over all features and that of the worst joint, drive two one-sided cumulative sums
-    (Page 1954): S ← max(0, S + min(z, 10) - 1.5), where z is by how many standard deviations of one robot's
-    windows the statistic is above the highest of the twelve robots' means. The alarm is given where a sum
-    reaches 11. For a second and a half after a change of gait nothing counts, and the first window then counts
-    little.
+    standardised by the gait's own episodes on twelve robots with the damage that is believed. They differ
+    from the model in masses, friction, strength, delay and noise, as real ones do. Two statistics of the
+    residuals, their robust mean over all features and that of the worst joint, drive two one-sided cumulative
+    sums (Page 1954): S ← max(0, S + min(z, 10) - 1.5), where z is by how many standard deviations of one
+    robot's windows the statistic is above the highest of the twelve robots' means. The alarm is given where a
+    sum reaches 11. For a second and a half after a change of gait nothing counts, and the first window then
+    counts little.
 
     Args:
         twin: runs the episodes.
