@@ -288,6 +288,20 @@ def test_the_table_of_recoveries_of_the_ant_from_lost_and_dead_legs() -> None:
         assert cells == found, damage
 
 
+def test_the_ratios_of_relearning_from_random_faults() -> None:
+    every = pd.read_csv(RESULTS / "recovery-simulated" / "hexapod-relearning-T4" / "recoveries.csv")
+    binding = every[every["rr_0"] < BINDING].assign(share=lambda rows: rows["rr_5"] * rows["headroom"])
+    known, words = binding.groupby("selector"), " ".join(RELEARNING.split())
+    ratio, share = known["rr_5"].mean(), known["share"].mean()
+    least = known["rr_5"].min()["self-model"]
+    assert (
+        f"ended at {ratio['self-model']:.2f} of the best gait as a mean, at least at {least:.2f}, with "
+        f"{share['self-model']:.0%} of the healthy distance. Without refinement it ended at "
+        f"{ratio['self-model-without-refinement']:.2f}, `rehearsed` at {ratio['rehearsed']:.2f}."
+    ) in words
+    assert not binding["fallen"].any()
+
+
 def test_the_ratios_of_relearning_across_the_gap() -> None:
     every = pd.read_csv(RESULTS / "recovery-simulated" / "hexapod-relearning-gap" / "recoveries.csv")
     words = " ".join(RELEARNING.split())
