@@ -1,7 +1,6 @@
 """`Keeper`: keeps a robot behind a link going; `KeeperProcess`: even while others think."""
 
 import multiprocessing
-import os
 import select
 from collections import deque
 from contextlib import ExitStack, suppress
@@ -16,7 +15,7 @@ from adapt.mission.pose import Pose, wrapped_angle
 from adapt.mission.world import all_servos, ramped, standing_action
 from repertoire.execution.workers import interrupts_blocked
 from robots.errors import SurefootError
-from robots.link.driving import Senses, angles, first_state, is_fallen
+from robots.link.driving import Senses, angles, ask_for_priority, first_state, is_fallen
 from robots.link.legs import LegOdometry
 from robots.link.link import LinkError, RobotLink
 from robots.link.messages import Odometry, State
@@ -25,7 +24,6 @@ from robots.plugins import load_plugins
 from robots.robot import Robot
 
 _KEPT = 100  # actions, of which those are known that a state answers
-_PRIORITY = 10  # of a control loop, above all that has none
 
 
 class Motion(NamedTuple):
@@ -301,10 +299,3 @@ def _follow(keeper: Keeper, pipe: Connection) -> None:
             waiting.append(keeper.latest())
         while tells and waiting and select.select((), (pipe,), (), 0)[1]:  # or else it would wait
             pipe.send(waiting.popleft())
-
-
-def ask_for_priority() -> None:
-    """Have the system run this thread before others, where it lets us: commands must not be late."""
-    if hasattr(os, "sched_setscheduler"):
-        with suppress(OSError):
-            os.sched_setscheduler(0, os.SCHED_RR, os.sched_param(_PRIORITY))

@@ -60,7 +60,7 @@ def robot(
     """
     import time
 
-    from adapt.mission.keeper import ask_for_priority
+    from robots.link.driving import ask_for_priority
     from surefoot.driving import serve
     from surefoot.interrupts import interrupt_flag
 
