@@ -39,7 +39,8 @@ _PAUSE = 0.5  # [s] to settle
 _LONGER = 1.0  # [s] that a stretch goes on towards a goal where it should have ended
 _AHEAD = 900.0  # [m] where a robot without a goal walks to
 _FRESH = 2  # stretches after a diagnosis, up to which a surprise is about the same damage
-_WARY = 3  # stretches after a surprise that it walked on from, in which the next one is looked into
+_WARY = 3  # stretches after a surprise that it walked on from, in which another one may be looked into
+_SURE = 3  # surprises on end that it walks on from, where a second trial said the same as the first; or one
 _DOUBT = 0.5  # share of the monitor's threshold up to which a trial went as expected
 _STUMBLE = 0.5  # by which a stumble makes a gait's next fall more probable
 _STUCK = 0.1  # of the speed of the fastest gait
@@ -126,7 +127,8 @@ class Mission:
         self.latest: Event | None = None
         self._since = 0  # stretches since the last diagnosis
         self._stumbles: Counter[int] = Counter()  # falls of gaits since the last diagnosis
-        self._wary = 0  # stretches in which a surprise is looked into, though it believes in a damage
+        self._wary = 0  # stretches in which a surprise is one of several on end
+        self._surprises, self._patience = 0, 1  # that it walked on from on end, and may
         # what is worked on while it walks, in turn: when it should be done, and who takes what it finds
         self._searches: list[tuple[float, Search, Callable[[Any], None]]] = []
         self._counts = {"fall": 0, "assistance": 0, "trial": 0, "alarm": 0}
@@ -340,11 +342,8 @@ class Mission:
             return
         # a robot that cannot stand begins a trial as episodes begin, or it would tell nothing
         self._get_up(down or not self._world.stands)
-        row = stretch.row if stretch.row < len(self.repertoire) else self._best_known()
-        if stretch.fell and (safer := self._diagnosis.furthest_after(stretch.row)) is not None:
-            row = safer
         self._monitor.calm()
-        trial, _ = self._drive("trial", row, self._diagnosis.trial_steps)
+        trial, _ = self._drive("trial", row := self._gait_to_try(stretch), self._diagnosis.trial_steps)
         ended = self._world.clock
         self._look_around()
         if self._over:
@@ -366,9 +365,11 @@ class Mission:
         if down:
             self._stumbles[stretch.row] += 1
         early = down and self._since <= _FRESH
-        if self._wary or early or not self._outcomes.damage.defects:
+        self._surprises = self._surprises if self._wary else 0
+        unsure = self._surprises >= self._patience or (early and self._patience == 1)
+        if unsure or not self._outcomes.damage.defects:
             return False
-        self._wary = _WARY
+        self._wary, self._surprises = _WARY, self._surprises + 1
         self._monitor.calm()
         if down:
             self._get_up(down)
@@ -389,7 +390,13 @@ class Mission:
         self._outcomes.simulate(range(len(self.repertoire)))
         self._news = False
 
-    def _best_known(self) -> int:
+    def _gait_to_try(self, stretch: Stretch) -> int:
+        """The gait that surprised; after a fall, the one that should get furthest on such a robot."""
+        known, whole = stretch.row < len(self.repertoire), not self._outcomes.damage.defects
+        if stretch.fell and whole and (row := self._diagnosis.furthest_after(stretch.row)) is not None:
+            return row
+        if known and (whole or not stretch.fell):
+            return stretch.row
         rows = [row for row in self._outcomes.rows if row < len(self.repertoire)]
         paths, falls = self._outcomes.predicted(rows)
         return rows[int(np.argmax(np.where(np.isinf(falls), paths[:, -1, 0], -np.inf)))]
@@ -412,7 +419,9 @@ class Mission:
         """Take in a trial that ended at a time, and believe in what comes out."""
         self._stumbles, self._wary = Counter(), 0
         belief = self._diagnosis.learn(trial)
+        self._patience = 1
         if str(belief.damage) == str(self._outcomes.damage):
+            self._patience = _SURE
             self._monitor.trust(belief.damage, trial.row)
         self._outcomes.believe(belief.damage)
         first, *others = self._diagnosis.promising()
