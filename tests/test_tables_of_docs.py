@@ -275,6 +275,28 @@ def test_the_table_of_relearning() -> None:
     assert words in (ROOT / "README.md").read_text()
 
 
+def test_the_table_of_missions() -> None:
+    every = pd.read_csv(RESULTS / "mission" / "hexapod" / "missions.csv")
+    goals = every[every["task"] == "goal"]
+    shown = table_below((ROOT / "docs" / "tutorials" / "mission.md").read_text(), "| robot | missions |")
+    kinds = {"whole": "healthy", "a leg lost": "lost", "a leg dead": "dead", "two legs lost": "lost + lost"}
+    for name, cells in shown.items():
+        world, kind = name.split(", ")
+        own = goals[
+            goals["world"].eq("nominal" if world == "the model" else "gap") & goals["kind"].eq(kinds[kind])
+        ]
+        mission, plain = (own[own["method"] == method] for method in ("mission", "plain"))
+        seconds = np.median(mission["seconds"].where(mission["reached"], np.inf))
+        assert cells == [
+            str(len(mission)),
+            f"{mission['reached'].mean():.0%}",
+            f"{seconds:.1f} s",
+            f"{mission['falls'].mean():.1f}",
+            f"{mission['assistances'].mean():.1f}",
+            f"{plain['reached'].mean():.0%}" if len(plain) else "-",
+        ], name
+
+
 def test_the_table_of_recoveries_of_the_ant_from_lost_and_dead_legs() -> None:
     every = pd.read_csv(RESULTS / "recovery-simulated" / "ant-legs" / "recoveries.csv")
     shown = table_below(INCLUDED, "| damage | `rehearsed`: 2 trials |")
