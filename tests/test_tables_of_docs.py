@@ -295,6 +295,11 @@ def test_the_table_of_missions() -> None:
             f"{mission['assistances'].mean():.1f}",
             f"{plain['reached'].mean():.0%}" if len(plain) else "-",
         ], name
+        if name == "differs, a leg lost":
+            words = f"{mission['reached'].sum()} of {len(mission)} arrive, after {seconds:.1f} s as a median"
+            assert words in (ROOT / "README.md").read_text()
+    hours = every[every["task"] == "hours"]
+    assert (len(hours), hours[["falls", "alarms"]].to_numpy().sum()) == (10, 0)
 
 
 def test_the_table_of_recoveries_of_the_ant_from_lost_and_dead_legs() -> None:
