@@ -441,8 +441,8 @@ class Mission:
         rows = sorted(set(rows).difference(self._outcomes.rows))
         seconds = len(rows) * _EPISODES * self._path_seconds
         if rows:
-            apart = self._outcomes.apart()  # over a link it works beside the others
-            self._begin_search(lambda: apart.run(rows, _EPISODES), seconds, self._outcomes.take)
+            outcomes = self._outcomes.copy()  # over a link the search runs in another thread
+            self._begin_search(lambda: outcomes.run(rows, _EPISODES), seconds, self._outcomes.take)
         if (settings := self._refinement) is None or not refine:
             return
         known = [row for row in self._outcomes.rows if row < len(self.repertoire)]

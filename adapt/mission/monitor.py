@@ -130,17 +130,15 @@ class Monitor:
         ]
         if len(windows) < _MODELS:
             return None
-        model, found = (
-            np.array([i for i, _ in windows]),
-            np.array([self._features(own) for _, own in windows]),
-        )
+        _, model = np.unique([number for number, _ in windows], return_inverse=True)
+        found = np.array([self._features(window) for _, window in windows])
         floors = np.repeat(_FLOORS, self._widths)
         scale, sound = np.hypot(found.std(axis=0), floors), self._sound(damage)
         usual = _Usual(found.mean(axis=0), scale, np.array([[0.0], [1.0]]), sound)
         z = np.array([self._statistics(features, usual) for features in found])
         # one model differs from the mean of all in every window, which must not add up
-        means = np.array([z[model == i].mean(axis=0) for i in np.unique(model)])
-        within = z - means[np.searchsorted(np.unique(model), model)]
+        means = np.array([z[model == i].mean(axis=0) for i in range(model.max() + 1)])
+        within = z - means[model]
         levels = np.stack([means.max(axis=0), np.maximum(within.std(axis=0), _LEAST_SCALE)])
         return replace(usual, levels=levels)
 
@@ -148,7 +146,8 @@ class Monitor:
         """Robots with a damage that differ from the model as real ones do."""
         key = str(damage), self._twin.parts.robot
         if self._made is None or self._made[0] != key:
-            robots = [randomised(key[1], number, DEFAULT) for number in range(_MODELS)]
+            ranges = self._twin.thinking.randomization or DEFAULT
+            robots = [randomised(key[1], number, ranges) for number in range(_MODELS)]
             self._made = key, [damage.apply(robot) for robot in robots]
         return self._made[1]
 

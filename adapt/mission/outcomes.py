@@ -82,8 +82,8 @@ class Outcomes:
         """Take in what `run` found under the damage."""
         self._paths.setdefault(str(self.damage), {}).update(paths)
 
-    def apart(self) -> "Outcomes":
-        """The same for a thread of its own: it predicts under the damage that is believed now."""
+    def copy(self) -> "Outcomes":
+        """The same under the damage that is believed now, with a simulator of its own."""
         twin = Twin(self._twin.thinking)
         twin.pose(self._twin.parts.robot)
         found = Outcomes(twin, self._measures, self.healthy)
