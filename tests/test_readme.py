@@ -11,7 +11,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from suites.recovery.metrics import interquartile_mean
+from suites.recovery.metrics import interquartile_mean, worst_tenth
+from suites.recovery.results import BINDING
 from surefoot.commands.main import COMMANDS
 
 ROOT = Path(__file__).parent.parent
@@ -19,10 +20,15 @@ README, CONTRIBUTING = ((ROOT / name).read_text() for name in ("README.md", "CON
 RESULTS = ROOT / "docs" / "results"
 RECOVERY, SPEED = ((RESULTS / name).read_text() for name in ("recovery.md", "speed.md"))
 CHEAT_SHEET = (ROOT / "docs" / "reference" / "cheat-sheet.md").read_text()
-# the rows of the tables of recoveries: selector and track, or the folders of simulated studies
-REPLAYED = (
-    *(("rehearsed", track) for track in ("T2", "T1", "T3", "T3-limb", "T0")),
-    *((selector, "T3") for selector in ("map-bo", "map-bo-tuned", "random", "best-first")),
+# the rows of the tables of recoveries: study, selector and track, or the folders of simulated studies
+FIRST = (
+    ("hexapod-relearning", "self-model", "T3"),
+    ("hexapod-relearning-gap", "self-model", "T1"),
+    *(("hexapod-rivals", "rehearsed", track) for track in ("T2", "T1", "T3", "T3-limb", "T0")),
+    *(
+        ("hexapod-rivals", selector, "T3")
+        for selector in ("map-bo", "map-bo-tuned", "thompson", "random", "best-first")
+    ),
 )
 SIMULATED = (
     ["hexapod-T4-left-out"],
@@ -79,18 +85,15 @@ def test_the_commands_of_the_readme_and_the_cheat_sheet_exist() -> None:
 
 
 def test_the_figures_of_the_readme_are_in_the_tables_that_it_links() -> None:
-    recovery, speed = RECOVERY, SPEED
-    rows = [row for row in README.splitlines() if row.endswith(("recovery.md) |", "speed.md) |"))]
-    figures = [re.search(r"\| (\d[\d.,]*) ", row)[1] for row in rows]  # type: ignore[index]
-    replayed = rows_below(recovery, "| | after 3 trials")
-    simulated = rows_below(speed, "| | Ant | Half-Cheetah")
-    assert figures == [
-        replayed[0][0],
-        replayed[3][1],
-        replayed[4][2],
-        simulated[0][0],
-        simulated[2][0].split()[0],
-    ]
+    rows = [row.strip("|").split("|")[1] for row in README.splitlines() if row.endswith("recovery.md) |")]
+    known = rows_below(RECOVERY, "| | after 3 trials")
+    for row, number in zip(rows, (1, 0, 2, 5, 6), strict=True):
+        mean, worst = known[number][-2:]
+        assert re.match(rf" {mean}( of the best gait)?, the worst tenth {worst}\b", row), row
+    speeds = [row.strip("|").split("|")[1] for row in README.splitlines() if row.endswith("speed.md) |")]
+    simulated = rows_below(SPEED, "| | Ant | Half-Cheetah")
+    figures = [re.match(r" (\d[\d.,]*) ", row)[1] for row in speeds]  # type: ignore[index]
+    assert figures == [simulated[0][0], simulated[2][0].split()[0]]
 
 
 def rows_below(text: str, header: str) -> list[list[str]]:
@@ -107,14 +110,17 @@ def figures(found: pd.DataFrame, trials: Sequence[int], worst: int) -> list[str]
     return [f"{value:.2f}" for value in (*means, last[: len(last) // 10].mean())]
 
 
-def test_the_table_of_recoveries_is_that_of_its_file() -> None:
-    every = pd.read_csv(RESULTS / "recovery" / "hexapod" / "recoveries.csv")
+def test_the_table_of_recoveries_is_that_of_its_files() -> None:
     rows = rows_below(RECOVERY, "| | after 3 trials")
-    for (selector, track), cells in zip(REPLAYED, rows, strict=True):
+    for (folder, selector, track), cells in zip(FIRST, rows, strict=True):
+        every = pd.read_csv(RESULTS / "recovery-simulated" / folder / "recoveries.csv")
         of_track = every["track"].str.split().map(lambda tracks, track=track: track in tracks)
-        found = every[(every["binding"] == 1) & (every["selector"] == selector) & of_track]
-        *means, worst = figures(found, (3, 5, 10, 20), 20)
-        assert cells == [*means, f"{found['rr_20'].mean():.2f}", worst], (selector, track)
+        found = every[(every["rr_0"] < BINDING) & (every["selector"] == selector) & of_track]
+        trials = [count for count in (3, 5, 10, 20) if f"rr_{count}" in found]
+        last = found[f"rr_{trials[-1]}"].to_numpy()
+        means = [f"{interquartile_mean(found[f'rr_{count}'].to_numpy()):.2f}" for count in trials]
+        expected = [*means, *[""] * (4 - len(trials)), f"{last.mean():.2f}", f"{worst_tenth(last):.2f}"]
+        assert cells == expected, (folder, selector, track)
 
 
 def test_the_table_of_simulated_recoveries_is_that_of_its_files() -> None:
