@@ -81,6 +81,7 @@ class LinkedWorld:
         driver.rest()
         known = self.seen.state.odometry is not None
         self.sensors = tuple(name for name in SENSORS if known or name != "odometry")
+        self._searching: threading.Thread | None = None  # the latest
         self._begun: tuple[float, Pose] | None = None  # the robot's clock and place when the mission began
         self._frame = Pose()
         self._show()
@@ -166,19 +167,23 @@ class LinkedWorld:
         return row is not None and is_fallen(self.robot, self.seen.state)
 
     def search(self, work: Callable[[], Any], seconds: float) -> Search:
-        """See `World.search`."""
+        """See `World.search`; one search follows the other, so that the first has all cores."""
         if not self._real_time:
             end = self.clock + seconds
             return Search(lambda: self.clock >= end, work)
         found: Future[Any] = Future()
+        before = self._searching
 
         def run() -> None:
+            if before is not None:
+                before.join()
             try:
                 found.set_result(work())
             except Exception as error:  # told where the result is asked for, if it ever is
                 found.set_exception(error)
 
-        threading.Thread(target=run, daemon=True).start()
+        self._searching = threading.Thread(target=run, daemon=True)
+        self._searching.start()
         return Search(found.done, found.result)
 
     def close(self) -> None:

@@ -2,6 +2,7 @@
 
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -90,6 +91,24 @@ def test_a_leg_breaks_under_way_and_the_robot_recovers(odometry: bool) -> None:
     assert next(iter(thought.facts["believed"])).startswith("left_front")
     assert mission.result.reached == 1
     assert Pose(*place(robot)).distance((2.5, 0.5)) < (0.3 if odometry else 0.6)
+
+
+def test_searches_follow_one_another_though_one_fails() -> None:
+    world = LinkedWorld(ROBOT, Keeper(SimulatedLink(SimulatedRobot(ROBOT, ROBOT))))
+    may_end, begun = threading.Event(), threading.Event()
+
+    def fail() -> None:
+        may_end.wait()
+        raise InvalidValueError("nothing was found")
+
+    first = world.search(fail, 1.0)
+    second = world.search(lambda: begun.set() or "found", 1.0)
+    assert not begun.wait(0.2)
+    assert not first.done()
+    may_end.set()
+    assert second.result() == "found"
+    with pytest.raises(InvalidValueError, match="nothing was found"):
+        first.result()
 
 
 def test_a_search_does_not_depend_on_those_that_were_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
