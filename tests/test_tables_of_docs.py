@@ -9,9 +9,12 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from adapt.damage.parts import RobotParts
+from robots.robot import load_robot
 from suites.recovery.metrics import worst_tenth
 from suites.recovery.results import BINDING
 from suites.statistics import mean_interval
+from suites.transfer.stage import legs_of
 
 ROOT = Path(__file__).parent.parent
 RESULTS, BENCHMARKS = ROOT / "docs" / "results", ROOT / "docs" / "benchmarks"
@@ -342,3 +345,17 @@ def test_the_ratios_of_relearning_across_the_gap() -> None:
             f"{own['fallen'].mean():.0%}",
         ], selector
     assert f"all {len(binding) // 3}" in shown
+
+
+def test_what_diagnoses_promise() -> None:
+    shown = table_below(RECOVERY, "| recoveries from binding damages |")
+    studies = ("hexapod-relearning", "hexapod-relearning-gap", "hexapod-relearning-T4", "ant-legs")
+    for study, cells in zip(studies, shown.values(), strict=True):
+        every = pd.read_csv(RESULTS / "recovery-simulated" / study / "recoveries.csv")
+        own = every[(every["rr_0"] < BINDING) & (every["selector"] == "self-model")]
+        parts = RobotParts(load_robot(study.partition("-")[0]))
+        right = [
+            legs_of(damage, parts) == legs_of(diagnosis, parts)
+            for damage, diagnosis in zip(own["damage"], own["diagnosis"], strict=True)
+        ]
+        assert cells == [str(len(own)), f"{own['probability'].mean():.2f}", f"{np.mean(right):.0%}"], study

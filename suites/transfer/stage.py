@@ -107,7 +107,7 @@ class Stage:
             "old gait falls": scores[tried[0]][1],
             "falls": scores[rows[-1]][1],
             "falls in trials": falls,
-            "right part": _legs(diagnosis, self._parts) == _legs(str(damage), self._parts),
+            "right part": legs_of(diagnosis, self._parts) == legs_of(str(damage), self._parts),
             "diagnosis": diagnosis,
             "explained": float(thought.explained) if thought else 0.0,
         }
@@ -218,7 +218,7 @@ def _means(evaluator: Runner, rows: np.ndarray, seeds: np.ndarray) -> tuple[np.n
     return objectives.reshape(shape).mean(axis=1), fell.reshape(shape).mean(axis=1)
 
 
-def _legs(text: str, parts: RobotParts) -> frozenset[str]:
+def legs_of(text: str, parts: RobotParts) -> frozenset[str]:
     """The parts that a damage is of: legs for all that is of them, none where nobody knows."""
     if text in ("", "unknown", HEALTHY):
         return frozenset()

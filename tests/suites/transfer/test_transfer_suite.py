@@ -15,7 +15,7 @@ from robots.robot import load_robot
 from robots.simulation.stepper import Stepper
 from suites.study import Study, run_claimed
 from suites.transfer.pybullet import PyBulletEvaluator, PyBulletRobot, pybullet_is_installed
-from suites.transfer.stage import _legs
+from suites.transfer.stage import legs_of
 from suites.transfer.suite import TransferSuite, default_faults
 from suites.transfer.worlds import WORLDS, Use, find_worlds
 from tests.adapt.rehearsal.small import small_repertoire
@@ -106,9 +106,9 @@ def test_the_ground_is_uneven_by_a_centimetre_as_far_as_gaits_come() -> None:
 
 def test_parts_of_a_diagnosis_are_legs() -> None:
     parts = RobotParts(load_robot("ant"))
-    assert _legs("front_left:dead", parts) == _legs("joint=front_left_hip:weak@0.1", parts) == {"front_left"}
-    assert _legs("foot=front_left:slip@0.2+floor:friction@0.5", parts) == {"front_left", "floor"}
-    assert _legs("unknown", parts) == _legs("", parts) == set()
+    assert legs_of("front_left:dead", parts) == legs_of("joint=front_left_hip:weak@0.1", parts) == {"front_left"}
+    assert legs_of("foot=front_left:slip@0.2+floor:friction@0.5", parts) == {"front_left", "floor"}
+    assert legs_of("unknown", parts) == legs_of("", parts) == set()
 
 
 def make_suite(repertoire, *worlds: str, **changes) -> TransferSuite:
