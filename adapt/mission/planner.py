@@ -65,29 +65,14 @@ def choose_gait(
         turns: whether gaits turn the robot; otherwise they steer themselves.
     """
     n, t = paths.shape[:2]
-    seconds = SAMPLE * np.arange(1, t + 1)
-    walked = np.linalg.norm(paths[:, -1, :2], axis=1)
-    speed = max(_USUAL * float(np.percentile(walked, 99)) / seconds[-1], 1e-3)
-    rate = max(_USUAL * float(np.percentile(abs(paths[:, -1, 2]), 99)) / seconds[-1], 1e-2)
-    fallen = np.arange(1, t + 1) >= falls[:, None]
-    price = seconds + _FALL * (fallen + risk[:, None] * seconds / seconds[-1])
+    costs = _Costs.of(paths, falls, risk, goal, _AIM * within, turns=turns)
     starts, spent, firsts = np.array([pose]), np.zeros(1), np.full(1, -1)
-    latest = np.full(1, -1)
+    latest = np.array([-1 if present is None else present])
     # time of the whole way, whether more stretches follow, and the first candidate and sample in one number
     best = np.inf, True, 0
     for depth in range(_DEPTH):
         ends = _ends(starts, paths)  # (m, n, t, 3)
-        away = np.array(goal) - ends[..., :2]
-        distance = np.linalg.norm(away, axis=-1)
-        reached = (np.minimum.accumulate(distance, axis=2) <= _AIM * within) & ~fallen
-        bearing = np.arctan2(away[..., 1], away[..., 0]) - ends[..., 2]
-        bearing = abs(bearing - 2 * np.pi * np.rint(bearing / (2 * np.pi))) if turns else 0.0
-        left = np.maximum(distance - _AIM * within, 0) / speed + bearing / rate
-        cost = spent[:, None, None] + price
-        before = latest if depth else np.array([-1 if present is None else present])
-        cost = cost + _SWITCH * (np.arange(n) != before[:, None])[:, :, None]
-        total = np.where(reached, cost, cost + left)
-        total[..., : _SHORTEST - 1] = np.where(reached, total, np.inf)[..., : _SHORTEST - 1]
+        cost, total, reached = costs.score(ends, spent, latest)
         order = np.argsort(total, axis=None, kind="stable")[:_WIDTH]
         order = order[np.isfinite(total.reshape(-1)[order])]
         begun = order % (n * t) if depth == 0 else firsts[order // (n * t)]
@@ -106,6 +91,70 @@ def choose_gait(
     number, sample = divmod(best[2], t)
     moved = Pose(*(float(value) for value in paths[number, sample]))
     return Choice(number, sample + 1, moved, best[0], not best[1])
+
+
+class _Costs(NamedTuple):
+    """What stretches cost [s], and what is left to the goal after them.
+
+    Attributes:
+        fallen: whether each candidate fell by each sample, (n, t) bool.
+        price: of a stretch that ends there, with its falls, (n, t).
+        speed: that the rest of the way is walked with [m/s].
+        rate: likewise that of turning [rad/s]; infinite where gaits steer themselves.
+        goal: place [m].
+        within: distance at which it is reached [m].
+    """
+
+    fallen: np.ndarray
+    price: np.ndarray
+    speed: float
+    rate: float
+    goal: np.ndarray
+    within: float
+
+    @classmethod
+    def of(
+        cls,
+        paths: np.ndarray,
+        falls: np.ndarray,
+        risk: np.ndarray,
+        goal: tuple[float, float],
+        within: float,
+        *,
+        turns: bool,
+    ) -> "_Costs":
+        """See `choose_gait` for the arguments."""
+        samples = np.arange(1, paths.shape[1] + 1)
+        seconds = SAMPLE * samples
+        walked, turned = np.linalg.norm(paths[:, -1, :2], axis=1), abs(paths[:, -1, 2])
+        speed = max(_USUAL * float(np.percentile(walked, 99)) / seconds[-1], 1e-3)
+        rate = max(_USUAL * float(np.percentile(turned, 99)) / seconds[-1], 1e-2) if turns else np.inf
+        fallen = samples >= falls[:, None]
+        price = seconds + _FALL * (fallen + risk[:, None] * seconds / seconds[-1])
+        return cls(fallen, price, speed, rate, np.array(goal), within)
+
+    def score(
+        self, ends: np.ndarray, spent: np.ndarray, latest: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Time until some ends, that of the whole way through them, and whether the goal is reached.
+
+        Args:
+            ends: poses, (m, n, t, 3).
+            spent: time until each of the m ways begins its next stretch [s].
+            latest: candidate that each of them walked with, or -1.
+        """
+        away = self.goal - ends[..., :2]
+        distance = np.linalg.norm(away, axis=-1)
+        reached = (np.minimum.accumulate(distance, axis=2) <= self.within) & ~self.fallen
+        bearing = np.arctan2(away[..., 1], away[..., 0]) - ends[..., 2]
+        bearing = abs(bearing - 2 * np.pi * np.rint(bearing / (2 * np.pi)))
+        left = np.maximum(distance - self.within, 0) / self.speed + bearing / self.rate
+        cost = spent[:, None, None] + self.price
+        cost = cost + _SWITCH * (np.arange(ends.shape[1]) != latest[:, None])[:, :, None]
+        total = np.where(reached, cost, cost + left)
+        too_short = total[..., : _SHORTEST - 1]
+        too_short[~reached[..., : _SHORTEST - 1]] = np.inf
+        return cost, total, reached
 
 
 def _ends(starts: np.ndarray, paths: np.ndarray) -> np.ndarray:

@@ -106,7 +106,9 @@ def test_the_ground_is_uneven_by_a_centimetre_as_far_as_gaits_come() -> None:
 
 def test_parts_of_a_diagnosis_are_legs() -> None:
     parts = RobotParts(load_robot("ant"))
-    assert legs_of("front_left:dead", parts) == legs_of("joint=front_left_hip:weak@0.1", parts) == {"front_left"}
+    assert (
+        legs_of("front_left:dead", parts) == legs_of("joint=front_left_hip:weak@0.1", parts) == {"front_left"}
+    )
     assert legs_of("foot=front_left:slip@0.2+floor:friction@0.5", parts) == {"front_left", "floor"}
     assert legs_of("unknown", parts) == legs_of("", parts) == set()
 
