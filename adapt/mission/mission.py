@@ -18,8 +18,9 @@ from adapt.mission.planner import Choice, choose_gait
 from adapt.mission.pose import Pose
 from adapt.mission.recording import RecordedWorld
 from adapt.mission.result import MissionResult
+from adapt.mission.searches import Searches
 from adapt.mission.simulated import SimulatedWorld
-from adapt.mission.world import Search, Stretch, World
+from adapt.mission.world import Stretch, World
 from adapt.records import RefinedGait
 from adapt.rehearsal.table import Table
 from adapt.selectors.catalogue import choose_selector
@@ -129,14 +130,13 @@ class Mission:
         self._stumbles: Counter[int] = Counter()  # falls of gaits since the last diagnosis
         self._wary = 0  # stretches in which a surprise is one of several on end
         self._surprises, self._patience = 0, 1  # that it walked on from on end, and may
-        # what is worked on while it walks, in turn: when it should be done, and who takes what it finds
-        self._searches: list[tuple[float, Search, Callable[[Any], None]]] = []
         self._counts = {"fall": 0, "assistance": 0, "trial": 0, "alarm": 0}
         self._thought, self._reached, self._refined = 0.0, 0, 0
         self._row = 0
         self._world: World = world or self._simulated(body or robot, on_step)
         if record is not None:
             self._world = RecordedWorld(self._world, record)
+        self._searches = Searches(self._world)
 
     def _simulated(self, body: Robot, on_step: Callable[[SimulatedWorld], None]) -> SimulatedWorld:
         world = SimulatedWorld(
@@ -205,7 +205,7 @@ class Mission:
             else:
                 self._since, self._wary = self._since + 1, max(0, self._wary - 1)
                 self._observe(stretch, going=before == stretch.row)
-            self._take_found()
+            self._searches.take_found()
             yield
         self._tell("end", f"The mission is over: {self.result.words}.")
         yield
@@ -286,9 +286,7 @@ class Mission:
                 path.append([round(world.clock, 3), *(round(value, 4) for value in pose)])
             alarm = self._monitor.watch(trace, made)
             missed = made > planned and nearest == before
-            due = made % self._outcomes.every == 0 and any(
-                0 <= world.clock - time < SAMPLE for time, *_ in self._searches
-            )
+            due = made % self._outcomes.every == 0 and self._searches.due(SAMPLE)
             ended = missed or due or alarm is not None
             return (ended and kind == "walk") or self._near(pose) or self._news
 
@@ -437,12 +435,12 @@ class Mission:
 
     def _search(self, damage: Damage, rows: list[int], *, refine: bool) -> None:
         """Begin to simulate further gaits on what is believed, then to refine the best, while it walks."""
-        self._searches = []
+        self._searches.give_up()
         rows = sorted(set(rows).difference(self._outcomes.rows))
         seconds = len(rows) * _EPISODES * self._path_seconds
         if rows:
             outcomes = self._outcomes.copy()  # over a link the search runs in another thread
-            self._begin_search(lambda: outcomes.run(rows, _EPISODES), seconds, self._outcomes.take)
+            self._searches.begin(lambda: outcomes.run(rows, _EPISODES), seconds, self._outcomes.take)
         if (settings := self._refinement) is None or not refine:
             return
         known = [row for row in self._outcomes.rows if row < len(self.repertoire)]
@@ -450,19 +448,9 @@ class Mission:
         best = [known[i] for i in np.argsort(-paths[:, -1, 0], kind="stable")]
         seconds += settings.episodes * self._path_seconds
         number = self._refined + 1
-        self._begin_search(
+        self._searches.begin(
             lambda: self._diagnosis.refine(damage, best, settings, number), seconds, self._take_refined
         )
-
-    def _begin_search(self, work: Callable[[], Any], seconds: float, take: Callable[[Any], None]) -> None:
-        due = self._world.clock + seconds
-        self._searches.append((due, self._world.search(work, seconds), take))
-
-    def _take_found(self) -> None:
-        """Know what was searched for while the robot walked."""
-        while self._searches and self._searches[0][1].done():
-            _, search, take = self._searches.pop(0)
-            take(search.result())
 
     def _take_refined(self, found: RefinedGait | None) -> None:
         """Walk with a refined gait too."""

@@ -125,10 +125,10 @@ def test_a_search_does_not_depend_on_those_that_were_given_up(monkeypatch: pytes
     damage = parse_damage("left_front:lost", ROBOT)
     for _ in range(2):
         mission._search(damage, [], refine=True)
-        mission._searches[0][1].result()
-    mission._take_found()
+        mission._searches._begun[0].search.result()
+    mission._searches.take_found()
     mission._search(damage, [], refine=True)
-    mission._searches[0][1].result()
+    mission._searches._begun[0].search.result()
     assert seeds[0] == seeds[1] != seeds[2]
 
 
