@@ -42,7 +42,8 @@ class ConfirmedSearch:
     A gait that falls behind the incumbent in its confirmation trials makes way for what the selector, which
     is told of these trials too, recommends by then. Confirmation trials count like all others, and at most
     half of all are kept for them: n is at most a quarter of the trials. With fewer than four trials nothing
-    can be confirmed, and the incumbent stays.
+    can be confirmed, and the incumbent stays. Where three falls or more are allowed the last one is kept
+    too, once a gait did better than the incumbent: a search that spends it hands over nothing.
 
     What got nowhere in its trials is not confirmed. Once eight gaits, the incumbent among them, got nowhere
     and none got anywhere, the search ends: more of the same would only wear the robot out.
@@ -77,7 +78,19 @@ class ConfirmedSearch:
             len(self.selector.rows),
             self._needed + max(0, self._needed - self._count(self.incumbent)),
         )
-        return tried > 0 and (tried >= self.selector.trials - kept or self.selector.done() is not None)
+        return tried > 0 and (
+            tried >= self.selector.trials - kept or self._last_fall or self.selector.done() is not None
+        )
+
+    @property
+    def _last_fall(self) -> bool:
+        """Whether one fall is left, after two or more, and a gait that did better waits to be confirmed."""
+        selector = self.selector
+        limit = selector.max_falls
+        if not self._needed or limit is None or not 1 < selector.falls == limit - 1:
+            return False
+        means, found = selector.means(), self.found
+        return found != self.incumbent and means[found] > max(self._nowhere, means[self.incumbent])
 
     @property
     def predicted(self) -> np.ndarray:
@@ -163,11 +176,12 @@ class ConfirmedSearch:
     def _next(self, found: int) -> int:
         """Row of the gait whose turn it is, of that found and the incumbent: the first of equals.
 
-        Where only the incumbent fell, once is enough until the other one has all of its trials.
+        Where only the incumbent fell, once is enough until the other one has all of its trials; where one
+        more fall ends it all, the other one has them first.
         """
         trials = [self._confirming.get(row, []) for row in (found, self.incumbent)]
         fell, incumbent_fell = (any(outcome.fell for outcome in some) for some in trials)
-        if incumbent_fell and not fell and len(trials[0]) < self._needed:
+        if (incumbent_fell or self._last_fall) and not fell and len(trials[0]) < self._needed:
             return found
         return min(found, self.incumbent, key=self._count)
 

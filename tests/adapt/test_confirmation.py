@@ -189,6 +189,32 @@ def test_falls_end_it_and_what_was_confirmed_by_then_counts():
     assert one.recommendation() == one.confirmation().row != INCUMBENT
 
 
+def test_the_last_of_three_falls_is_kept_for_confirmation():
+    """The incumbent and gait 3 fall, 2 walks: with the last fall the incumbent confirms it."""
+    one = search(trials=12, max_falls=3, nowhere=0.5)
+    tried = run_falling(one, {INCUMBENT: -1.0, 3: -1.0}, {2: 9.0})
+    assert tried == [(row, False) for row in (INCUMBENT, 0, 1, 2, 3)] + [(2, True)] * 3 + [(INCUMBENT, True)]
+    assert one.recommendation() == 2
+    assert one.stop == "the robot fell 3 times, and more is not allowed"
+
+
+@pytest.mark.parametrize("walks", [{}, {2: 0.4}, {2: -2.0}])
+def test_a_last_fall_is_risked_while_nothing_better_was_found(walks):
+    one = search(trials=16, max_falls=3, nowhere=0.5)
+    tried = run_falling(one, {INCUMBENT: 0.0, 1: -1.0, 4: -1.0}, walks)
+    assert tried == [(row, False) for row in (INCUMBENT, 0, 1, 2, 3, 4)]
+    assert one.recommendation() == INCUMBENT
+
+
+def run_falling(one, falls, walks):
+    """Rows tried, and whether for confirmation; gaits in none of the two get nowhere."""
+    tried = []
+    while (row := one.ask()) is not None:
+        tried.append((row, one.confirms))
+        one.tell(row, Outcome(falls.get(row, walks.get(row, 0.0)) + 0.01 * len(tried), fell=row in falls))
+    return tried
+
+
 def test_a_worse_gait_is_hardly_ever_handed_over():
     """Though all others are worse than the incumbent by a standard deviation of a trial."""
     rng = np.random.default_rng(5)
