@@ -129,7 +129,8 @@ class Mission:
         self._since = 0  # stretches since the last diagnosis
         self._stumbles: Counter[int] = Counter()  # falls of gaits since the last diagnosis
         self._wary = 0  # stretches in which a surprise is one of several on end
-        self._surprises, self._patience = 0, 1  # that it walked on from on end, and may
+        self._surprises = 0  # on end, that it walked on from
+        self._patience = 1  # surprises on end that it may walk on from
         self._counts = {"fall": 0, "assistance": 0, "trial": 0, "alarm": 0}
         self._thought, self._reached, self._refined = 0.0, 0, 0
         self._row = 0
@@ -341,7 +342,8 @@ class Mission:
         # a robot that cannot stand begins a trial as episodes begin, or it would tell nothing
         self._get_up(down or not self._world.stands)
         self._monitor.calm()
-        trial, _ = self._drive("trial", row := self._gait_to_try(stretch), self._diagnosis.trial_steps)
+        row = self._gait_to_try(stretch)
+        trial, _ = self._drive("trial", row, self._diagnosis.trial_steps)
         ended = self._world.clock
         self._look_around()
         if self._over:
