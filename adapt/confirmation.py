@@ -29,7 +29,8 @@ class ConfirmedSearch:
     difference is between one and three standard errors after n trials each, the trials that the search left
     are spent on both in turn, until it is not any more or no trial is left. A gait that mostly fell in its
     confirmation trials does not replace one that did not: where moving backwards counts less than nothing, a
-    fall may count for more.
+    fall may count for more. If only its falls speak against it, the trials that the search left are spent on
+    it, as long as they can bring its falls down to half of its trials.
 
     What is clear needs fewer trials. If the recommended gait were no better, any order of its m confirmation
     trials and all k trials of the incumbent would be as likely as another, and all of its own would be the
@@ -114,6 +115,8 @@ class ConfirmedSearch:
             return None
         if self._settled():
             return None
+        if self._only_falls():
+            return found
         row = self._next(found)
         return row if self._count(row) < self._needed or self._unclear() else None
 
@@ -204,6 +207,14 @@ class ConfirmedSearch:
         """Whether the gait that was found would be handed over, but further trials may turn that round."""
         confirmation = self.confirmation()
         return confirmation is not None and confirmation.passed and not self._clear(confirmation)
+
+    def _only_falls(self) -> bool:
+        """Whether only falls speak against the gait that was found, and the trials left may outnumber them."""
+        confirmation = self.confirmation()
+        if confirmation is None or not confirmation.falls_instead or not confirmation.better:
+            return False
+        left = self.selector.trials - len(self.selector.rows)
+        return 2 * confirmation.falls[0] <= confirmation.trials[0] + left
 
     def _count(self, row: int) -> int:
         """Number of its confirmation trials."""

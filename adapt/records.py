@@ -145,11 +145,16 @@ class Confirmation:
         return found and not incumbent
 
     @property
-    def passed(self) -> bool:
-        """Whether the recommended controller replaces the incumbent."""
+    def better(self) -> bool:
+        """Whether the mean objective of the recommended controller is higher by more than the standard error."""
         if self.difference is None or self.standard_error is None:
             return False
-        return self.difference > self.standard_error and not self.falls_instead
+        return self.difference > self.standard_error
+
+    @property
+    def passed(self) -> bool:
+        """Whether the recommended controller replaces the incumbent."""
+        return self.better and not self.falls_instead
 
     @property
     def words(self) -> str:

@@ -95,6 +95,25 @@ def test_a_gait_that_falls_does_not_replace_one_that_does_not(fallen, handed_ove
     assert one.recommendation() == handed_over
 
 
+@pytest.mark.parametrize(
+    ("later", "trials", "falls", "handed_over"),
+    [([], 8, 1, 3), ([True], 10, 2, 3), ([True, True], 9, 3, INCUMBENT)],
+)
+def test_trials_that_the_search_left_are_spent_on_a_gait_against_which_only_falls_speak(
+    later, trials, falls, handed_over, monkeypatch
+):
+    """Its first confirmation trial of one ends in a fall; `later` says which of the next ones do."""
+    one = search(trials=10, confirmations=1)
+    monkeypatch.setattr(one.selector, "done", lambda: "enough" if len(one.selector.rows) >= 5 else None)
+    fell = {3: iter([False, True, *later])}
+    while (row := one.ask()) is not None:
+        one.tell(
+            row, Outcome({3: 9.0, INCUMBENT: 1.0}.get(row, 0.0), fell=next(fell.get(row, iter(())), False))
+        )
+    assert (len(one.selector.rows), one.confirmation().falls) == (trials, (falls, 0))
+    assert one.recommendation() == handed_over
+
+
 @pytest.mark.parametrize(("better", "passed"), [(0.5, False), (1.2, True)])
 def test_a_difference_within_its_standard_error_is_chance(better, passed):
     one = search()
