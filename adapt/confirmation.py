@@ -209,7 +209,7 @@ class ConfirmedSearch:
         return confirmation is not None and confirmation.passed and not self._clear(confirmation)
 
     def _only_falls(self) -> bool:
-        """Whether only falls speak against the gait that was found, and the trials left may outnumber them."""
+        """Whether only falls speak against the gait that was found, and the trials left may change that."""
         confirmation = self.confirmation()
         if confirmation is None or not confirmation.falls_instead or not confirmation.better:
             return False

@@ -146,7 +146,7 @@ class Confirmation:
 
     @property
     def better(self) -> bool:
-        """Whether the mean objective of the recommended controller is higher by more than the standard error."""
+        """Whether the recommended controller did better by more than the standard error."""
         if self.difference is None or self.standard_error is None:
             return False
         return self.difference > self.standard_error

@@ -10,7 +10,7 @@ from repertoire.storage.repertoires import read_repertoire
 from repertoire.training.runs import start_training
 
 
-def main(folder: Path, evaluations: int) -> None:
+def main(folder: Path, evaluations: int, selector: str) -> None:
     """Train for so many evaluations in a folder, then recover from a lost leg."""
     with start_training(
         "ant",
@@ -29,7 +29,7 @@ def main(folder: Path, evaluations: int) -> None:
     print(repertoire.metrics)
 
     damage = parse_damage("front_left:lost", repertoire.robot)
-    recovery = recover(repertoire, damage, seed=1, trials=10)
+    recovery = recover(repertoire, damage, seed=1, trials=10, selector=selector)
     for name, level in recovery.performances().items():
         print(f"{name}: {level.objective:.1f} ({level.distance:.2f} m)")
     print(f"walk on with the gait of cell {recovery.cell}")
@@ -39,4 +39,5 @@ if __name__ == "__main__":
     main(
         Path(sys.argv[1] if len(sys.argv) > 1 else "runs/example"),
         int(sys.argv[2]) if len(sys.argv) > 2 else 2000,
+        sys.argv[3] if len(sys.argv) > 3 else "self-model",
     )

@@ -16,10 +16,10 @@ EXAMPLES = Path(__file__).parent.parent / "examples"
 ARGUMENTS = {
     "onnx_walk.py": ["{folder}/gait.onnx", str(EXAMPLES.parent / "robots/models/hexapod/hexapod.xml"), "1"],
     "explicit_pd.py": ["hexapod", "1"],
-    "train_and_recover.py": ["{folder}", "160"],
+    "train_and_recover.py": ["{folder}", "160", "map-bo"],
     "evaluate_controllers.py": ["20"],
     "explore_maze.py": ["{folder}", "20"],
-    "include_ant.py": ["{folder}", "0.0002", "60", "20", "99"],
+    "include_ant.py": ["{folder}", "0.0002", "4", "20"],
     "include_quadruped.py": ["{folder}", "0.01", "1", "2"],
     "rehearse_hexapod.py": ["{folder}", "0.0001", "2"],
 }

@@ -8,7 +8,7 @@ from functools import cached_property
 from pathlib import Path
 
 import numpy as np
-from scipy.stats import norm
+from scipy.special import ndtri
 
 from adapt.self_model.parameters import Parameters
 from repertoire.repertoire import Repertoire, parse_cell
@@ -122,7 +122,7 @@ class Calibration:
         p, outside = self.parameters, (1 - _LEVEL) / 2
         low, high = np.quantile(self.values, (outside, 1 - outside), axis=0)
         middle = p.middle(self.values)
-        ends = p.values(np.full((2, len(p.names)), norm.ppf(outside)) * np.array([[1.0], [-1.0]]))
+        ends = p.values(np.full((2, len(p.names)), ndtri(outside)) * np.array([[1.0], [-1.0]]))
         return [
             Interval(p.names[i], (ends[0, i], ends[1, i]), low[i], middle[i], high[i])
             for i in np.flatnonzero(p.free)

@@ -5,8 +5,6 @@ from typing import Annotated, Literal
 import mujoco
 import numpy as np
 from pydantic import AfterValidator, BeforeValidator, Field, model_validator
-from scipy.ndimage import map_coordinates
-from scipy.spatial.transform import Rotation
 
 from robots.errors import InvalidValueError
 from robots.files.records import Record, ascending, validate
@@ -123,6 +121,8 @@ class Ground(Record):
         return heights
 
     def _rough(self, x: np.ndarray, y: np.ndarray, rng: np.random.Generator, clear: float) -> np.ndarray:
+        from scipy.ndimage import map_coordinates  # here, as it takes long to import
+
         bumps = self._lattice(rng)
         places = np.meshgrid((y - y[0]) / self.length, (x - x[0]) / self.length, indexing="ij")
         heights = np.asarray(map_coordinates(bumps, places, order=1))
@@ -189,6 +189,8 @@ def clearance(spec: mujoco.MjSpec) -> float:
 
 def tilt(spec: mujoco.MjSpec, angle: float) -> None:
     """Have the floor rise ahead by an angle, uphill positive [degrees]: it stays, and gravity turns back."""
+    from scipy.spatial.transform import Rotation  # here, as it takes long to import
+
     turn = Rotation.from_euler("y", angle, degrees=True)
     spec.option.gravity = turn.apply(spec.option.gravity)
 

@@ -163,13 +163,13 @@ def recovery():
 def recovered(threads: int):
     gaits = short_gaits()
     thinking = Thinking(
-        gaits, None, 300, refinement=RefinementSettings(episodes=1500, batch_size=10), threads=threads
+        gaits, None, 200, refinement=RefinementSettings(episodes=800, batch_size=10), threads=threads
     )
     return recover(
         gaits,
         parse_damage(LOST, gaits.robot),
         seed=2,
-        trials=10,
+        trials=6,
         selector="self-model",
         objective="progress",
         thinking=thinking,
