@@ -111,7 +111,7 @@ def test_a_dry_run_only_says_how_long(run, tmp_path) -> None:
 @pytest.mark.parametrize("stop", [signal.SIGINT, signal.SIGTERM])
 def test_a_stopped_study_keeps_what_is_saved_and_the_same_command_continues_it(tmp_path, stop) -> None:
     small = ["suite", "locomotion", "--algorithms", "map-elites", *SMALL]
-    arguments = map(str, [*small, "--robots", "hopper", "--evaluations", 2000])
+    arguments = map(str, [*small, "--robots", "hopper", "--evaluations", 1000])
     command = [sys.executable, "-W", "error", "-m", "surefoot", *arguments]
     study = tmp_path / "study"
     process = subprocess.Popen(
@@ -142,7 +142,7 @@ def test_a_stopped_study_keeps_what_is_saved_and_the_same_command_continues_it(t
         paper,
         domains=["hopper"],
         variants=algorithm_variants(["map-elites"]),
-        evaluations={"hopper": 2000},
+        evaluations={"hopper": 1000},
         trials=2,
         episodes=2,
         episode_steps=30,
