@@ -43,7 +43,9 @@ class ConfirmedSearch:
     A gait that falls behind the incumbent in its confirmation trials makes way for what the selector, which
     is told of these trials too, recommends by then. Confirmation trials count like all others, and at most
     half of all are kept for them: n is at most a quarter of the trials. With fewer than four trials nothing
-    can be confirmed, and the incumbent stays. Where three falls or more are allowed the last one is kept
+    can be confirmed, and the incumbent stays. If the search must end before the incumbent had a confirmation
+    trial, its first one stands for it where it got nowhere in it, with s_i = s_r: there is little to lose by
+    a gait that got somewhere in all its trials. Where three falls or more are allowed the last one is kept
     too, once a gait did better than the incumbent: a search that spends it hands over nothing.
 
     What got nowhere in its trials is not confirmed. Once eight gaits, the incumbent among them, got nowhere
@@ -69,6 +71,7 @@ class ConfirmedSearch:
         self._nowhere = nowhere
         self._wanted = confirmations > 0
         self._needed = min(confirmations, selector.trials // 4)
+        self._first: list[Outcome] = []  # of the incumbent, before confirmation trials
         self._confirming: dict[int, list[Outcome]] = {}  # outcomes of confirmation trials by row
         self._candidate: int | None = None  # that is being confirmed
 
@@ -123,6 +126,8 @@ class ConfirmedSearch:
     def tell(self, row: int, outcome: Outcome) -> None:
         """Learn what the controller did on the damaged robot."""
         self._candidate = self.found if self.confirms else None
+        if self._candidate is None and row == self.incumbent:
+            self._first.append(outcome)
         self.selector.tell(row, outcome)
         if self._candidate is None:
             return
@@ -141,16 +146,17 @@ class ConfirmedSearch:
         found = self.found
         if found == self.incumbent or not self._wanted:
             return None
-        rows = found, self.incumbent
         counts = self._count(found), self._count(self.incumbent)
-        if not all(counts):
+        new, old = (self._confirming.get(row, []) for row in (found, self.incumbent))
+        if new and not old and self._nothing_to_lose(found):
+            old = self._first
+        if not new or not old:
             return Confirmation(found, counts)
-        outcomes = [self._confirming[row] for row in rows]
-        means = [float(np.mean([outcome.objective for outcome in some])) for some in outcomes]
-        falls = [sum(outcome.fell for outcome in some) for some in outcomes]
-        variance = sum(self._variance(row) / n for row, n in zip(rows, counts, strict=True))
-        error = float(np.sqrt(variance))
-        return Confirmation(found, counts, (falls[0], falls[1]), means[0] - means[1], error)
+        means = [float(np.mean([outcome.objective for outcome in some])) for some in (new, old)]
+        falls = [sum(outcome.fell for outcome in some) for some in (new, old)]
+        alike = found if not counts[1] else self.incumbent
+        variance = self._variance(found) / len(new) + self._variance(alike) / len(old)
+        return Confirmation(found, counts, (falls[0], falls[1]), means[0] - means[1], math.sqrt(variance))
 
     def recommendation(self) -> int:
         """Row to walk with from now on."""
@@ -207,6 +213,11 @@ class ConfirmedSearch:
         """Whether the gait that was found would be handed over, but further trials may turn that round."""
         confirmation = self.confirmation()
         return confirmation is not None and confirmation.passed and not self._clear(confirmation)
+
+    def _nothing_to_lose(self, found: int) -> bool:
+        """Whether the incumbent got nowhere, and the gait that was found somewhere in all of its trials."""
+        old = self._objectives(self.incumbent)
+        return bool(old) and min(self._objectives(found)) > self._nowhere >= max(old)
 
     def _only_falls(self) -> bool:
         """Whether only falls speak against the gait that was found, and the trials left may change that."""

@@ -127,8 +127,8 @@ class Confirmation:
     Attributes:
         row: of the recommended controller, which is not the incumbent.
         trials: numbers of confirmation trials of it and of the incumbent.
-        falls: how many of these ended in a fall.
-        difference: of their mean objectives in these trials; None if either has none.
+        falls: how many of these ended in a fall; of the incumbent's first trial if that stands for them.
+        difference: of their mean objectives in these trials; None if nothing can be compared.
         standard_error: of that difference.
     """
 
@@ -167,10 +167,11 @@ class Confirmation:
         doubt = ", which may be chance" if 0 < self.difference <= self.standard_error else ""
         doubt = ", but falls" if self.falls_instead else doubt
         count = f"{self.trials[0]} confirmation trial{'s' * (self.trials[0] != 1)}"
+        against = self.trials[1] or "its first one, in which it got nowhere"
         return (
             f"the new gait did {format_objective(abs(self.difference))} ± "
             f"{format_objective(self.standard_error)} {sense} than the old one, in {count} "
-            f"against {self.trials[1]}{doubt}"
+            f"against {against}{doubt}"
         )
 
 
@@ -313,7 +314,7 @@ class Recovery:
         before = max(0.0, self.healthy.distance)
         does = f"the robot {self.recovered.words(before)}"
         if self.row == self.incumbent:
-            reason = self.confirmation.words if self.confirmation else "it is still the best of those tried"
+            reason = self.confirmation.words if self.confirmation else "of those tried it still promises most"
             return f"no better gait was confirmed, the old one stays: {reason}; with it {does}"
         gain = self.recovered.objective - self.broken.objective
         if gain <= 0:

@@ -225,6 +225,33 @@ def test_a_last_fall_is_risked_while_nothing_better_was_found(walks):
     assert one.recommendation() == INCUMBENT
 
 
+@pytest.mark.parametrize(
+    ("first", "confirming", "handed_over"),
+    [(-1.0, 3.0, 2), (0.6, 3.0, INCUMBENT), (-1.0, 0.4, INCUMBENT), (-1.0, -2.0, INCUMBENT)],
+)
+def test_an_old_gait_that_got_nowhere_needs_no_second_fall(first, confirming, handed_over):
+    """The third fall is that of gait 2 while it is confirmed, so that the incumbent was tried only once."""
+    one = search(trials=8, max_falls=3, nowhere=0.5)
+    outcomes = {
+        INCUMBENT: [(first, True)],
+        0: [(0.1, False)],
+        1: [(-1.0, True)],
+        2: [(4.0, False), (confirming, True)],
+    }
+    walks = {row: iter(some) for row, some in outcomes.items()}
+    tried = []
+    while (row := one.ask()) is not None:
+        tried.append(row)
+        one.tell(row, Outcome(*next(walks.get(row, iter([(0.1, False)])))))
+    assert tried == [INCUMBENT, 0, 1, 2, 2]
+    assert one.recommendation() == handed_over
+    confirmation = one.confirmation()
+    if handed_over == 2:
+        assert (confirmation.trials, confirmation.falls, confirmation.difference) == ((1, 0), (1, 1), 4.0)
+        assert confirmation.standard_error == pytest.approx(np.std([4, 3], ddof=1) * np.sqrt(2))
+        assert "in 1 confirmation trial against its first one, in which it got nowhere" in confirmation.words
+
+
 def run_falling(one, falls, walks):
     """Rows tried, and whether for confirmation; gaits in none of the two get nowhere."""
     tried = []
