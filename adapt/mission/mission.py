@@ -12,7 +12,7 @@ from adapt.damage.damage import Damage
 from adapt.mission.diagnosis import Diagnosis, posed, shortened
 from adapt.mission.events import Event
 from adapt.mission.monitor import THRESHOLD, Monitor
-from adapt.mission.outcomes import SAMPLE, Outcomes, Paths
+from adapt.mission.outcomes import SAMPLE, Outcomes, Paths, Way
 from adapt.mission.plan import Change, Plan
 from adapt.mission.planner import Choice, choose_gait
 from adapt.mission.pose import Pose
@@ -35,7 +35,8 @@ TRIAL = 2.0  # [s] of a trial, and of what is simulated to find out what is wron
 EPISODES = 400  # to find out what is wrong after a trial
 REFINEMENT = 800  # episodes of a search for a better gait
 RATE = 20_000  # control steps that a core simulates in a second: what thinking costs on the mission's clock
-_EPISODES = 2  # of each gait on a damaged robot, where one that walks may also fall
+# Episodes of each gait on a damaged robot, where one that walks may also fall, and on one that cannot stand
+_EPISODES, _UNSTEADY = 2, 6
 _PAUSE = 0.5  # [s] to settle
 _LONGER = 1.0  # [s] that a stretch goes on towards a goal where it should have ended
 _AHEAD = 900.0  # [m] where a robot without a goal walks to
@@ -44,6 +45,8 @@ _WARY = 3  # stretches after a surprise that it walked on from, in which another
 _SURE = 3  # surprises on end that it walks on from, where a second trial said the same as the first; or one
 _DOUBT = 0.5  # share of the monitor's threshold up to which a trial went as expected
 _STUMBLE = 0.5  # by which a stumble makes a gait's next fall more probable
+_HEADINGS = tuple(np.pi / 4 * np.array([-3, -2, -1, 1, 2, 3, 4]))  # [rad] from which gaits that steer ...
+_STEERED = 6  # ... run on a damaged robot, and how many of them
 _STUCK = 0.1  # of the speed of the fastest gait
 _PATH = 5  # control steps between two places of a path in the log
 
@@ -57,6 +60,10 @@ class Mission:
     gait falls, and a selector finds out what is wrong. From then on it
     believes in that: it simulates gaits on the new model, plans with these, and refines better ones while it
     walks. What surprises it soon afterwards is further evidence.
+
+    A gait that sees the bearing of a target steers itself: it is told that of the goal. On a damaged robot it
+    may lead elsewhere, and has mostly seen targets ahead. The best ones are then simulated with targets all
+    around, and it is told the direction that should lead to the goal.
 
     Thinking takes time: the clock runs on, by the control steps that were simulated and the cores that the
     robot has, so that a mission is the same on every machine. A robot of servos stands
@@ -133,11 +140,14 @@ class Mission:
         self._patience = 1  # surprises on end that it may walk on from
         self._counts = {"fall": 0, "assistance": 0, "trial": 0, "alarm": 0}
         self._thought, self._reached, self._refined = 0.0, 0, 0
-        self._row = 0
+        self._way = Way(0)
         self._world: World = world or self._simulated(body or robot, on_step)
         if record is not None:
             self._world = RecordedWorld(self._world, record)
         self._searches = Searches(self._world)
+        # whether episodes can begin with another heading, which needs the name of the joint that turns
+        root = robot.physics.joint(robot.physics.body(robot.description.torso).jntadr[0])
+        self._headings = _HEADINGS if self._steers and root.name else ()
 
     def _simulated(self, body: Robot, on_step: Callable[[SimulatedWorld], None]) -> SimulatedWorld:
         world = SimulatedWorld(
@@ -213,20 +223,20 @@ class Mission:
 
     def _observe(self, stretch: Stretch, *, going: bool) -> None:
         """Take in where a stretch led."""
-        self._outcomes.observe(stretch.row, stretch.moved, len(stretch.trace), going=going)
+        self._outcomes.observe(self._way, stretch.moved, len(stretch.trace), going=going)
 
     def _stuck(self, stretch: Stretch) -> bool:
         """Whether a robot that cannot stand up lies in a pose out of which its gait does not lead."""
         if self._world.stands or len(stretch.trace) < 2 * self._outcomes.every:
             return False
-        paths, _ = self._outcomes.predicted(self._outcomes.rows)
+        paths, _ = self._outcomes.predicted(self._outcomes.ways)
         fastest = np.linalg.norm(paths[:, -1, :2], axis=1).max() / self._outcomes.steps
         return bool(math.hypot(*stretch.moved[:2]) < _STUCK * fastest * len(stretch.trace))
 
     def _prepare(self) -> None:
         """Simulate every gait on the whole robot, before the mission begins."""
         self._outcomes.simulate(range(len(self.repertoire)))
-        paths, falls = self._outcomes.predicted(range(len(self.repertoire)))
+        paths, falls = self._outcomes.predicted([Way(row) for row in range(len(self.repertoire))])
         self._diagnosis = Diagnosis(
             self.repertoire,
             self._entry,
@@ -242,39 +252,46 @@ class Mission:
 
     def _walk(self) -> tuple[Stretch, str | None]:
         """Walk a stretch towards the goal."""
-        choice, rows = self._plan_stretch()
-        return self._drive("walk", rows[choice.number], choice.samples * self._outcomes.every, choice)
+        choice, ways = self._plan_stretch()
+        return self._drive("walk", ways[choice.number], choice.samples * self._outcomes.every, choice)
 
-    def _plan_stretch(self) -> tuple[Choice, list[int]]:
-        rows = self._outcomes.rows
-        paths, falls = self._outcomes.predicted(rows, self._world.driving)
+    def _plan_stretch(self) -> tuple[Choice, list[Way]]:
+        ways, driving = self._outcomes.ways, self._world.driving
+        paths, falls = self._outcomes.predicted(ways, driving)
         pose = self._world.pose
-        if self._steers:
+        if self._told_goal:
             pose = Pose(pose.x, pose.y, pose.yaw + pose.bearing(self._goal))
+        present = self._way if driving == self._way.row else None
         return (
             choose_gait(
                 pose,
                 self._goal,
                 paths,
                 falls / self._outcomes.every,
-                risk=self._diagnosis.risk(rows) + [_STUMBLE * self._stumbles[row] for row in rows],
-                present=rows.index(self._world.driving) if self._world.driving in rows else None,
+                risk=self._diagnosis.risk([way.row for way in ways])
+                + [_STUMBLE * self._stumbles[way.row] for way in ways],
+                present=ways.index(present) if present in ways else None,
                 within=self.plan.within,
-                turns=not self._steers,
+                turns=not self._told_goal,
             ),
-            rows,
+            ways,
         )
 
+    @property
+    def _told_goal(self) -> bool:
+        """Whether gaits are told where the goal is, and steer themselves."""
+        return self._steers and not any(way.heading for way in self._outcomes.ways)
+
     def _drive(
-        self, kind: str, row: int, steps: int, choice: Choice | None = None
+        self, kind: str, way: Way, steps: int, choice: Choice | None = None
     ) -> tuple[Stretch, str | None]:
         """Drive a gait, and watch; returns the stretch and what was noticed."""
-        world, alarm, nearest = self._world, None, math.inf
+        world, row, alarm, nearest = self._world, way.row, None, math.inf
         planned = steps
         if choice and choice.arrives:
             steps += round(_LONGER / self.repertoire.robot.control_step)
         left = max(1, round((self.plan.seconds - world.clock) / self.repertoire.robot.control_step))
-        self._row = row
+        self._way = way
         self._monitor.begin(self._outcomes.damage, row, going=world.driving == row)
         path: list[list[float]] = []
         begun = world.clock
@@ -285,20 +302,25 @@ class Mission:
             before, nearest = nearest, min(nearest, pose.distance(self._goal))
             if made % _PATH == 0:
                 path.append([round(world.clock, 3), *(round(value, 4) for value in pose)])
-            alarm = self._monitor.watch(trace, made)
+            # how a gait usually goes is known of gaits that head straight ahead
+            alarm = None if way.heading else self._monitor.watch(trace, made)
             missed = made > planned and nearest == before
             due = made % self._outcomes.every == 0 and self._searches.due(SAMPLE)
             ended = missed or due or alarm is not None
             return (ended and kind == "walk") or self._near(pose) or self._news
 
-        towards = world.pose.bearing(self._goal) if self._steers else 0.0
+        told, towards = self._told_goal and kind == "walk", 0.0
+        if told:
+            towards = world.pose.bearing(self._goal)
+        elif self._steers and kind == "walk":
+            towards = -self._outcomes.heading(way, going=world.driving == row)
         parameters = self._twin.solutions([row])[0]
         stretch = world.drive(
             row, parameters, min(steps, left), towards=towards, abrupt=kind == "trial", until=until
         )
-        # where a gait takes straight ahead to be is what its outcomes are told from
-        start = stretch.start
-        stretch = replace(stretch, start=start._replace(yaw=start.yaw + towards))
+        if told:  # then outcomes are told from where the gait takes straight ahead to be
+            start = stretch.start
+            stretch = replace(stretch, start=start._replace(yaw=start.yaw + towards))
         moved = stretch.moved
         self._tell(
             kind,
@@ -343,7 +365,7 @@ class Mission:
         self._get_up(down or not self._world.stands)
         self._monitor.calm()
         row = self._gait_to_try(stretch)
-        trial, _ = self._drive("trial", row, self._diagnosis.trial_steps)
+        trial, _ = self._drive("trial", Way(row), self._diagnosis.trial_steps)
         ended = self._world.clock
         self._look_around()
         if self._over:
@@ -398,7 +420,7 @@ class Mission:
         if known and (whole or not stretch.fell):
             return stretch.row
         rows = [row for row in self._outcomes.rows if row < len(self.repertoire)]
-        paths, falls = self._outcomes.predicted(rows)
+        paths, falls = self._outcomes.predicted([Way(row) for row in rows])
         return rows[int(np.argmax(np.where(np.isinf(falls), paths[:, -1, 0], -np.inf)))]
 
     def _get_up(self, fell: bool) -> None:
@@ -425,7 +447,9 @@ class Mission:
             self._monitor.trust(belief.damage, trial.row)
         self._outcomes.believe(belief.damage)
         first, *others = self._diagnosis.promising()
-        ran = self._outcomes.simulate(first, _EPISODES)
+        ran = self._outcomes.simulate(first, self._several)
+        if belief.damage.defects:
+            ran += self._outcomes.simulate(self._best()[:_STEERED], self._several, self._headings)
         seconds = belief.episodes * self._diagnosis.trial_steps / self._rate + ran * self._path_seconds
         self._spend(ended, seconds, trial, f"It believes: {belief.words}.", believed=belief.causes)
         self._since = 0
@@ -439,20 +463,25 @@ class Mission:
         """Begin to simulate further gaits on what is believed, then to refine the best, while it walks."""
         self._searches.give_up()
         rows = sorted(set(rows).difference(self._outcomes.rows))
-        seconds = len(rows) * _EPISODES * self._path_seconds
+        seconds = len(rows) * self._several * self._path_seconds
         if rows:
             outcomes = self._outcomes.copy()  # over a link the search runs in another thread
-            self._searches.begin(lambda: outcomes.run(rows, _EPISODES), seconds, self._outcomes.take)
+            ways, several = [Way(row) for row in rows], self._several
+            self._searches.begin(lambda: outcomes.run(ways, several), seconds, self._outcomes.take)
         if (settings := self._refinement) is None or not refine:
             return
-        known = [row for row in self._outcomes.rows if row < len(self.repertoire)]
-        paths, _ = self._outcomes.predicted(known)
-        best = [known[i] for i in np.argsort(-paths[:, -1, 0], kind="stable")]
+        best = self._best()
         seconds += settings.episodes * self._path_seconds
         number = self._refined + 1
         self._searches.begin(
             lambda: self._diagnosis.refine(damage, best, settings, number), seconds, self._take_refined
         )
+
+    def _best(self) -> list[int]:
+        """The repertoire's gaits that ran under the damage, that which gets furthest ahead first."""
+        known = [row for row in self._outcomes.rows if row < len(self.repertoire)]
+        paths, _ = self._outcomes.predicted([Way(row) for row in known])
+        return [known[i] for i in np.argsort(-paths[:, -1, 0], kind="stable")]
 
     def _take_refined(self, found: RefinedGait | None) -> None:
         """Walk with a refined gait too."""
@@ -461,7 +490,7 @@ class Mission:
             return
         row = self._twin.add(found.solution)
         self._outcomes.add(self.repertoire.gaits.measures[found.parent])
-        self._outcomes.simulate([row])
+        self._outcomes.simulate([row], headings=(0.0, *self._headings))
         self._tell(
             "relearned",
             f"While it walked, it refined gait {found.parent}: {found.score:.2f} m in an episode instead of "
@@ -476,6 +505,11 @@ class Mission:
     def _rate(self) -> float:
         """Control steps that the robot simulates in a second."""
         return RATE * self._cores
+
+    @property
+    def _several(self) -> int:
+        """Episodes of each gait on a damaged robot."""
+        return _EPISODES if self._world.stands else _UNSTEADY
 
     @property
     def _path_seconds(self) -> float:

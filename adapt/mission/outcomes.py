@@ -1,25 +1,42 @@
 """`Outcomes`: where each gait leads in some seconds, by simulation and by what the last stretches did."""
 
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from typing import NamedTuple
 
 import numpy as np
 from scipy.spatial.distance import cdist
+from scipy.spatial.transform import Rotation
 
 from adapt.damage.damage import Combination, Damage
 from adapt.gaussian_process import matern_52
 from adapt.mission.pose import Pose
+from adapt.mission.world import all_servos
 from adapt.self_model.twin import Run, Twin
+from robots.robot import Robot
 from robots.seeds import SeedFamily, derive_seeds
 from robots.simulation.trace import TraceColumns
+from robots.stance import start_positions
 
-# Where a gait leads: poses, (t, 3), and the control step of its fall, infinite without one
-Paths = dict[int, tuple[np.ndarray, float]]
 SAMPLE = 0.5  # [s] between two places of a path
 _SETTING_OFF = 2  # samples until a gait is on its way
 _REACH = 0.4  # length scale over which what a model is off by is alike, in units of the measures
 _OFF = 0.3  # standard deviation of what a model is off by, as a share of the gaits' spread
 _COMMON = 0.5  # share of that variance that all gaits have in common
 _NOISE = 0.1  # standard deviation of a stretch, likewise
+_APART = 0.5  # how far headings are apart in units of the measures, as the radius of a circle
+
+
+class Way(NamedTuple):
+    """A gait, and the robot's heading when it begins [rad], from what the gait takes to be straight ahead."""
+
+    row: int
+    heading: float = 0.0
+
+
+# Where a way leads: poses seen from where the robot began, (t, 3), and the control step of its fall, infinite
+# without one
+Paths = dict[Way, tuple[np.ndarray, float]]
 
 
 class Outcomes:
@@ -37,7 +54,7 @@ class Outcomes:
     Attributes:
         damage: that is believed.
         every, steps: control steps between two places of a path, and of a whole one.
-        healthy: of the gaits that ran on the whole robot, by row.
+        healthy: of the gaits that ran on the whole robot.
     """
 
     def __init__(self, twin: Twin, measures: np.ndarray, healthy: Paths | None = None) -> None:
@@ -46,8 +63,9 @@ class Outcomes:
         self._twin = twin
         self._measures = np.asarray(measures, np.float64)
         self._paths = {str(self.damage): self.healthy}
-        self._residuals: list[tuple[int, np.ndarray]] = []
+        self._residuals: list[tuple[Way, np.ndarray]] = []
         robot = twin.parts.robot
+        self._steady = all_servos(robot)
         self.every = max(1, round(SAMPLE / robot.control_step))
         self.steps = robot.description.episode_steps
         self._count = self.steps // self.every
@@ -67,15 +85,21 @@ class Outcomes:
         self._measures = np.vstack([self._measures, measures])
 
     @property
-    def rows(self) -> list[int]:
-        """The gaits that ran under the damage."""
+    def ways(self) -> list[Way]:
+        """What ran under the damage."""
         return list(self._paths.get(str(self.damage), ()))
 
-    def simulate(self, rows: Iterable[int], episodes: int = 1) -> int:
-        """Run those of some gaits that did not yet run under the damage; returns how many episodes ran."""
-        known = self._paths.setdefault(str(self.damage), {})
-        new = [int(row) for row in dict.fromkeys(rows) if int(row) not in known]
-        known.update(self.run(new, episodes))
+    @property
+    def rows(self) -> list[int]:
+        """The gaits that ran under the damage as they begin in episodes."""
+        return [way.row for way in self.ways if not way.heading]
+
+    def simulate(self, rows: Iterable[int], episodes: int = 1, headings: Sequence[float] = (0.0,)) -> int:
+        """Run what did not yet run of some gaits under the damage; returns how many episodes ran."""
+        ways = [Way(row, heading) for heading in headings for row in dict.fromkeys(map(int, rows))]
+        known = self._paths.get(str(self.damage), {})
+        new = [way for way in ways if way not in known]
+        self.take(self.run(new, episodes))
         return len(new) * episodes
 
     def take(self, paths: Paths) -> None:
@@ -90,29 +114,41 @@ class Outcomes:
         found.believe(self.damage)
         return found
 
-    def run(self, rows: Sequence[int], episodes: int) -> Paths:
-        """Where some gaits lead under the damage.
+    def run(self, ways: Sequence[Way], episodes: int) -> Paths:
+        """Where some ways lead under the damage.
 
-        Of several episodes that which lasts longest tells the path, and the earliest fall counts.
+        Of several episodes that which lasts longest tells the path, and the earliest fall counts. Of a robot
+        that cannot stand, which begins in another pose every time, it is the mean of those that last longest.
         """
-        if not len(rows):
-            return {}
+        robot, paths = self._twin.parts.robot, Paths()
+        for heading in dict.fromkeys(way.heading for way in ways):
+            if heading:
+                self._twin.pose(_turned(robot, heading))
+            paths |= self._run([way for way in ways if way.heading == heading], episodes)
+            if heading:
+                self._twin.pose(robot)
+        return paths
+
+    def _run(self, ways: Sequence[Way], episodes: int) -> Paths:
+        """The same of ways with one heading."""
         seeds = derive_seeds(0, SeedFamily.MISSION, 0, episodes)
-        runs = [Run(self.damage, row, int(seed)) for row in rows for seed in seeds]
+        runs = [Run(self.damage, way.row, int(seed)) for way in ways for seed in seeds]
         found, paths = self._twin.run(runs, traced=True), {}
         assert found.traces is not None
-        for number, row in enumerate(rows):
+        for number, way in enumerate(ways):
             own = slice(number * episodes, (number + 1) * episodes)
             traces, fell = found.traces[own], found.fell[own]
             fall = min((len(trace) for trace, down in zip(traces, fell, strict=True) if down), default=np.inf)
-            paths[row] = self._path(max(traces, key=len)), fall
+            longest = [trace for trace in traces if len(trace) == max(map(len, traces))]
+            several = [self._path(trace, way.heading) for trace in longest[: 1 if self._steady else None]]
+            paths[way] = np.mean(several, axis=0), fall
         return paths
 
-    def predicted(self, rows: Sequence[int], going: int | None = None) -> tuple[np.ndarray, np.ndarray]:
-        """Paths of gaits that ran, and when they fall.
+    def predicted(self, ways: Sequence[Way], going: int | None = None) -> tuple[np.ndarray, np.ndarray]:
+        """Paths of what ran, and when the robot falls on them.
 
         Args:
-            rows: of the gaits, n.
+            ways: n of them.
             going: gait that is on its way, so that it does not set off again.
 
         Returns:
@@ -120,49 +156,77 @@ class Outcomes:
             infinite without one, (n,).
         """
         known = self._paths[str(self.damage)]
-        paths = np.array([known[row][0] if row != going else _continued(known[row][0]) for row in rows])
+        paths = np.array([_continued(known[way][0]) if way.row == going else known[way][0] for way in ways])
         times = SAMPLE * np.arange(1, self._count + 1)
-        return paths + times[:, None] * self._corrections(rows)[:, None], np.array(
-            [known[row][1] for row in rows]
+        return paths + times[:, None] * self._corrections(ways)[:, None], np.array(
+            [known[way][1] for way in ways]
         )
 
-    def observe(self, row: int, moved: Pose, steps: int, *, going: bool) -> None:
+    def observe(self, way: Way, moved: Pose, steps: int, *, going: bool) -> None:
         """Take in where a stretch of so many control steps led, if it was long enough to tell.
 
         Args:
-            row: of the gait.
+            way: that the robot took.
             moved: see `Stretch`.
             steps: of control.
             going: whether the gait was on its way before.
         """
         places = steps // self.every
-        if not 1 <= places <= self._count or row not in self._paths.get(str(self.damage), {}):
+        known = self._paths.get(str(self.damage), {})
+        if not 1 <= places <= self._count or way not in known:
             return
-        path = self._paths[str(self.damage)][row][0]
+        path = known[way][0]
         expected = (_continued(path) if going else path)[places - 1]
-        self._residuals.append((row, (np.array(moved) - expected) / (places * SAMPLE)))
+        self._residuals.append((way, (np.array(moved) - expected) / (places * SAMPLE)))
 
-    def _corrections(self, rows: Sequence[int]) -> np.ndarray:
-        """What is added to the rates of gaits, (n, 3)."""
+    def heading(self, way: Way, *, going: bool) -> float:
+        """The robot's heading where a way begins, or where it goes on once the gait is on its way [rad]."""
+        path = self._paths[str(self.damage)][way][0] if going else np.zeros((0, 3))
+        return way.heading + (float(path[_SETTING_OFF - 1, 2]) if len(path) > _SETTING_OFF else 0.0)
+
+    def _corrections(self, ways: Sequence[Way]) -> np.ndarray:
+        """What is added to the rates of ways, (n, 3)."""
         if not self._residuals:
-            return np.zeros((len(rows), 3))
-        seen = [row for row, _ in self._residuals]
+            return np.zeros((len(ways), 3))
+        seen = [way for way, _ in self._residuals]
         off = np.array([residual for _, residual in self._residuals])
         covariance = self._covariance(seen, seen) + (_NOISE / _OFF) ** 2 * np.eye(len(seen))
-        return np.asarray(self._covariance(rows, seen) @ np.linalg.solve(covariance, off))
+        return np.asarray(self._covariance(ways, seen) @ np.linalg.solve(covariance, off))
 
-    def _covariance(self, some: Sequence[int], others: Sequence[int]) -> np.ndarray:
-        distances = cdist(self._measures[list(some)], self._measures[list(others)])
-        return np.asarray(_COMMON + (1 - _COMMON) * matern_52(distances, length_scale=_REACH))
+    def _covariance(self, some: Sequence[Way], others: Sequence[Way]) -> np.ndarray:
+        distances = cdist(self._places(some), self._places(others))
+        common = 0.0 if any(way.heading for way in self.ways) else _COMMON
+        return np.asarray(common + (1 - common) * matern_52(distances, length_scale=_REACH))
 
-    def _path(self, trace: np.ndarray) -> np.ndarray:
-        """Poses every half second, (t, 3); after a fall the robot stays."""
+    def _places(self, ways: Sequence[Way]) -> np.ndarray:
+        """Where ways lie, among which corrections are smooth, (n, m + 2)."""
+        headings = np.array([way.heading for way in ways])
+        circle = _APART * np.column_stack([np.cos(headings), np.sin(headings)])
+        return np.column_stack([self._measures[[way.row for way in ways]], circle])
+
+    def _path(self, trace: np.ndarray, heading: float) -> np.ndarray:
+        """Poses every half second, (t, 3), seen from where the robot began; after a fall it stays."""
         at = self._columns
         if not len(trace):
             return np.zeros((self._count, 3))
         ends = np.minimum(self.every * np.arange(1, self._count + 1), len(trace)) - 1
         yaw = np.unwrap(trace[:, at.attitude + 2].astype(np.float64))
-        return np.column_stack([trace[ends, at.position : at.position + 2], yaw[ends]])
+        path = np.column_stack([trace[ends, at.position : at.position + 2], yaw[ends]])
+        if heading:
+            c, s = np.cos(heading), np.sin(heading)
+            path[:, :2] = path[:, :2] @ np.array([[c, -s], [s, c]])
+            path[:, 2] -= heading + 2 * np.pi * np.rint((yaw[0] - heading) / (2 * np.pi))
+        return path
+
+
+def _turned(robot: Robot, heading: float) -> Robot:
+    """A robot whose episodes begin with another heading [rad]."""
+    joint = robot.physics.body(robot.description.torso).jntadr[0]
+    address = robot.physics.jnt_qposadr[joint]
+    root = start_positions(robot)[address : address + 7]
+    turn = Rotation.from_euler("z", heading) * Rotation.from_quat(root[3:], scalar_first=True)
+    root = np.concatenate([root[:3], turn.as_quat(scalar_first=True)])
+    return replace(robot, start={**robot.start, robot.physics.joint(joint).name: root})
 
 
 def _continued(path: np.ndarray) -> np.ndarray:

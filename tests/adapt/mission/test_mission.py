@@ -1,6 +1,7 @@
 """Missions of a small repertoire, from the first step to the last."""
 
 import itertools
+import json
 from dataclasses import replace
 from pathlib import Path
 
@@ -13,7 +14,7 @@ from adapt.damage.damage import Combination
 from adapt.damage.kinds.limbs import Lost
 from adapt.mission.events import Event, read_log
 from adapt.mission.monitor import ALLOWANCE, THRESHOLD, Monitor
-from adapt.mission.outcomes import Outcomes
+from adapt.mission.outcomes import Outcomes, Way
 from adapt.mission.pose import Pose
 from adapt.rehearsal.table import Table
 from adapt.self_model.twin import Run, Thinking, Twin
@@ -68,6 +69,50 @@ def test_after_a_fall_it_tries_what_gets_far_where_that_gait_falls(small: tuple[
     assert falls.any()
     tried = trial.facts["row"]
     assert (falls @ objectives)[tried] > 0.8 * (falls @ objectives).max() > (falls @ objectives)[row]
+
+
+def test_a_robot_that_steers_itself_is_told_another_direction_where_it_is_damaged(monkeypatch) -> None:
+    lines, ways = list[str](), list[Way]()
+    drive = surefoot.Mission._drive
+
+    def spy(mission, kind, way, *rest):
+        ways.extend([way] if kind == "walk" else [])
+        return drive(mission, kind, way, *rest)
+
+    monkeypatch.setattr(surefoot.Mission, "_drive", spy)
+    events, mission = walk(small_ant(), changes=["back_right:dead@1"], seconds=20.0, record=lines.append)
+    thought = next(event.time for event in events if event.kind == "thought")
+    drives = [line for line in map(json.loads, lines) if line.get("call") == "drive" and not line["abrupt"]]
+    off = [line["towards"] - Pose(*line["start"]).bearing((900.0, 0.0)) for line in drives]
+    known = [off[i] for i, line in enumerate(drives) if line["clock"] <= thought]
+    assert known
+    assert known == pytest.approx(np.zeros(len(known)))
+    assert max(map(abs, off[len(known) :])) > 0.3
+    new = [line["towards"] for line in drives[len(known) :]]
+    expected = [-way.heading for way in ways[len(known) :]]
+    begun = [i for i in range(len(new)) if i == 0 or ways[len(known) + i].row != ways[len(known) + i - 1].row]
+    assert [new[i] for i in begun] == pytest.approx([expected[i] for i in begun])
+    assert {way.heading for way in mission._outcomes.ways} >= {0.0, np.pi / 2, np.pi}
+
+
+def test_where_a_robot_that_sees_no_target_leads_depends_on_no_heading(
+    small: tuple[Repertoire, Table],
+) -> None:
+    repertoire, _ = small
+    outcomes = Outcomes(Twin(Thinking(repertoire, None, 10)), repertoire.gaits.measures)
+    outcomes.simulate([0], headings=(0.0, 2.0))
+    ahead, turned = Way(0), Way(0, 2.0)
+    assert (outcomes.ways, outcomes.rows) == ([ahead, turned], [0])
+    paths, _ = outcomes.predicted([ahead, turned])
+    assert paths[1] == pytest.approx(paths[0], abs=0.02)
+    assert abs(paths[0, -1]).max() > 0.5
+    assert outcomes.heading(turned, going=False) == 2.0
+    assert outcomes.heading(turned, going=True) == pytest.approx(2.0 + paths[1, 1, 2])
+    outcomes.observe(turned, Pose(*(paths[1, 3] + [0.4, 0, 0])), 4 * outcomes.every, going=False)
+    after, _ = outcomes.predicted([ahead, turned])
+    further = after[:, 3, 0] - paths[:, 3, 0]
+    assert further[1] == pytest.approx(0.4, abs=0.06)
+    assert abs(further[0]) < 0.2, "what is told from one heading says little of another"
 
 
 def test_a_robot_that_cannot_stand_is_set_upright_before_a_trial() -> None:
@@ -158,17 +203,18 @@ def test_stretches_correct_what_gaits_like_theirs_are_expected_to_do(small: tupl
     twin, measures = Twin(Thinking(repertoire, None, 10)), repertoire.gaits.measures
     outcomes = Outcomes(twin, measures)
     outcomes.simulate([0, 1, 2])
-    before, falls = outcomes.predicted([0, 1, 2])
+    ways = [Way(0), Way(1), Way(2)]
+    before, falls = outcomes.predicted(ways)
     assert np.isinf(falls).all()
     assert before[:, -1, 0] == pytest.approx(repertoire.elites.objectives[:3], abs=0.4)
     slow = Pose(float(before[0, 3, 0]) - 0.4, float(before[0, 3, 1]), float(before[0, 3, 2]))
     for _ in range(3):
-        outcomes.observe(0, slow, 4 * outcomes.every, going=False)
-    after, _ = outcomes.predicted([0, 1, 2])
+        outcomes.observe(Way(0), slow, 4 * outcomes.every, going=False)
+    after, _ = outcomes.predicted(ways)
     assert after[0, 3, 0] == pytest.approx(slow.x, abs=0.06)
     assert (after[1:, 3, 0] < before[1:, 3, 0] - 0.1).all()
     assert after[:, :, 1:] == pytest.approx(before[:, :, 1:], abs=1e-6)
-    continued, _ = outcomes.predicted([0], going=0)
+    continued, _ = outcomes.predicted([Way(0)], going=0)
     first, last = (Pose(*before[0, sample]) for sample in (1, 5))
     corrected = continued[0, 3] - (after[0, 3] - before[0, 3])
     assert corrected == pytest.approx(last.seen_from(first), abs=1e-6)
