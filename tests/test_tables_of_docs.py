@@ -332,6 +332,18 @@ def test_the_ratios_of_relearning_from_random_faults() -> None:
     assert not binding["fallen"].any()
 
 
+def test_the_ratios_of_relearning_from_faults_of_unknown_families() -> None:
+    every = pd.read_csv(RESULTS / "recovery-simulated" / "hexapod-relearning-left-out" / "recoveries.csv")
+    binding = every[every["rr_0"] < BINDING].pivot(index="damage", columns="selector", values="rr_5")
+    new, old = binding["self-model"], binding["self-model-without-refinement"]
+    words, means = " ".join(RELEARNING.split()), binding.mean()
+    assert (len(new), sum(new > old), sum(new < old), sum(new == old)) == (5, 1, 1, 3)
+    assert (
+        f"ended at {means['self-model']:.2f} of the best gait as a mean, "
+        f"{means['self-model-without-refinement']:.2f} without refinement: better in one of the five"
+    ) in words
+
+
 def test_the_ratios_of_relearning_across_the_gap() -> None:
     every = pd.read_csv(RESULTS / "recovery-simulated" / "hexapod-relearning-gap" / "recoveries.csv")
     binding = every[every["rr_0"] < BINDING].assign(share=lambda rows: rows["rr_5"] * rows["headroom"])
