@@ -224,8 +224,9 @@ class ConfirmedSearch:
         confirmation = self.confirmation()
         if confirmation is None or not confirmation.falls_instead or not confirmation.better:
             return False
-        left = self.selector.trials - len(self.selector.rows)
-        return 2 * confirmation.falls[0] <= confirmation.trials[0] + left
+        kept = max(0, self._needed - self._count(self.incumbent))
+        left = self.selector.trials - len(self.selector.rows) - kept
+        return confirmation.trials[1] > 0 and 2 * confirmation.falls[0] <= confirmation.trials[0] + left
 
     def _count(self, row: int) -> int:
         """Number of its confirmation trials."""

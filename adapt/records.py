@@ -167,7 +167,7 @@ class Confirmation:
         doubt = ", which may be chance" if 0 < self.difference <= self.standard_error else ""
         doubt = ", but falls" if self.falls_instead else doubt
         count = f"{self.trials[0]} confirmation trial{'s' * (self.trials[0] != 1)}"
-        against = self.trials[1] or "its first one, in which it got nowhere"
+        against = self.trials[1] or "the old gait's first trial, in which that got nowhere"
         return (
             f"the new gait did {format_objective(abs(self.difference))} ± "
             f"{format_objective(self.standard_error)} {sense} than the old one, in {count} "

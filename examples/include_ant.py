@@ -29,15 +29,13 @@ from robots.robot import load_robot
 
 EVALUATIONS = 33_200
 REFINEMENT = 12_000  # episodes of the search for the gait that the training starts from
+BELOW = 0.45  # share of the healthy distance, below which a gait is searched for a damage
 PRICE = 4.0  # of a fall at once, for that search [m]
 MANTISSA_BITS = 7  # of parameters, as in bfloat16; the other 16 bits of each are 0 and take no room in a file
 
 
-def main(folder: Path, share: float, gaits: int, episode_steps: int | None, below: float) -> None:
-    """Do it all in a folder, with a share of the episodes, and keep at most so many gaits.
-
-    Gaits are searched for where the best one makes less than a share `below` of the healthy distance.
-    """
+def main(folder: Path, share: float, gaits: int, episode_steps: int | None) -> None:
+    """Do it all in a folder, with a share of the episodes, and keep at most so many gaits."""
     repertoire = rounded(train(folder / "run", share, episode_steps))
     with reevaluation(repertoire, episodes=10, seed=0, randomization=DEFAULT) as evaluation:
         finish(evaluation, folder / "correction.h5")
@@ -52,7 +50,7 @@ def main(folder: Path, share: float, gaits: int, episode_steps: int | None, belo
         stronger = folder / f"stronger-{number}.h5"
         searches = max(1, round(share * episodes))
         surefoot.strengthen(
-            file, damages, below=below, episodes_per_damage=searches, seed=number, out=stronger
+            file, damages, below=BELOW, episodes_per_damage=searches, seed=number, out=stronger
         )
         file = stronger if stronger.exists() else file
     for made, name in ((file, "ant.h5"), (RunFiles(file).rehearsal, "ant-rehearsal.h5")):
@@ -150,5 +148,4 @@ if __name__ == "__main__":
         float(sys.argv[2]) if len(sys.argv) > 2 else 1.0,
         int(sys.argv[3]) if len(sys.argv) > 3 else 260,
         int(sys.argv[4]) if len(sys.argv) > 4 else None,
-        float(sys.argv[5]) if len(sys.argv) > 5 else 0.45,
     )

@@ -45,8 +45,8 @@ _WARY = 3  # stretches after a surprise that it walked on from, in which another
 _SURE = 3  # surprises on end that it walks on from, where a second trial said the same as the first; or one
 _DOUBT = 0.5  # share of the monitor's threshold up to which a trial went as expected
 _STUMBLE = 0.5  # by which a stumble makes a gait's next fall more probable
-_HEADINGS = tuple(np.pi / 4 * np.array([-3, -2, -1, 1, 2, 3, 4]))  # [rad] from which gaits that steer ...
-_STEERED = 6  # ... run on a damaged robot, and how many of them
+_HEADINGS = tuple(np.pi / 4 * np.array([-3, -2, -1, 1, 2, 3, 4]))  # [rad], see `Way`
+_STEERED = 6  # gaits that are simulated with these headings on a damaged robot
 _STUCK = 0.1  # of the speed of the fastest gait
 _PATH = 5  # control steps between two places of a path in the log
 
@@ -291,8 +291,9 @@ class Mission:
         if choice and choice.arrives:
             steps += round(_LONGER / self.repertoire.robot.control_step)
         left = max(1, round((self.plan.seconds - world.clock) / self.repertoire.robot.control_step))
-        self._way = way
-        self._monitor.begin(self._outcomes.damage, row, going=world.driving == row)
+        before, self._way = self._way, way
+        if not way.heading:
+            self._monitor.begin(self._outcomes.damage, row, going=world.driving == row and before == way)
         path: list[list[float]] = []
         begun = world.clock
 
@@ -409,7 +410,8 @@ class Mission:
         """Know what is wrong, and where all gaits lead then, at once."""
         self._get_up(not self._world.upright)
         self._outcomes.believe(self._damage)
-        self._outcomes.simulate(range(len(self.repertoire)))
+        self._outcomes.simulate(range(len(self.repertoire)), 1 if self._world.stands else _UNSTEADY)
+        self._look_all_round(self._best()[:_STEERED])
         self._news = False
 
     def _gait_to_try(self, stretch: Stretch) -> int:
@@ -448,8 +450,7 @@ class Mission:
         self._outcomes.believe(belief.damage)
         first, *others = self._diagnosis.promising()
         ran = self._outcomes.simulate(first, self._several)
-        if belief.damage.defects:
-            ran += self._outcomes.simulate(self._best()[:_STEERED], self._several, self._headings)
+        ran += self._look_all_round(self._best()[:_STEERED])
         seconds = belief.episodes * self._diagnosis.trial_steps / self._rate + ran * self._path_seconds
         self._spend(ended, seconds, trial, f"It believes: {belief.words}.", believed=belief.causes)
         self._since = 0
@@ -471,11 +472,20 @@ class Mission:
         if (settings := self._refinement) is None or not refine:
             return
         best = self._best()
-        seconds += settings.episodes * self._path_seconds
+        seconds += (settings.episodes + self._several * len(self._headings)) * self._path_seconds
         number = self._refined + 1
         self._searches.begin(
             lambda: self._diagnosis.refine(damage, best, settings, number), seconds, self._take_refined
         )
+
+    def _look_all_round(self, rows: list[int]) -> int:
+        """Simulate some gaits with targets all around, if they see them and the robot is damaged.
+
+        Returns:
+            How many episodes ran.
+        """
+        damaged = bool(self._outcomes.damage.defects)
+        return self._outcomes.simulate(rows, self._several, self._headings if damaged else ())
 
     def _best(self) -> list[int]:
         """The repertoire's gaits that ran under the damage, that which gets furthest ahead first."""
@@ -490,7 +500,8 @@ class Mission:
             return
         row = self._twin.add(found.solution)
         self._outcomes.add(self.repertoire.gaits.measures[found.parent])
-        self._outcomes.simulate([row], headings=(0.0, *self._headings))
+        self._outcomes.simulate([row], 1 if self._world.stands else _UNSTEADY)
+        self._look_all_round([row])
         self._tell(
             "relearned",
             f"While it walked, it refined gait {found.parent}: {found.score:.2f} m in an episode instead of "

@@ -22,9 +22,9 @@ SAMPLE = 0.5  # [s] between two places of a path
 _SETTING_OFF = 2  # samples until a gait is on its way
 _REACH = 0.4  # length scale over which what a model is off by is alike, in units of the measures
 _OFF = 0.3  # standard deviation of what a model is off by, as a share of the gaits' spread
-_COMMON = 0.5  # share of that variance that all gaits have in common
+_COMMON = 0.5  # share of that variance that all gaits have in common, where they ran with one heading
 _NOISE = 0.1  # standard deviation of a stretch, likewise
-_APART = 0.5  # how far headings are apart in units of the measures, as the radius of a circle
+_APART = 0.5  # radius of the circle on which headings lie, in units of the measures
 
 
 class Way(NamedTuple):
@@ -195,6 +195,7 @@ class Outcomes:
 
     def _covariance(self, some: Sequence[Way], others: Sequence[Way]) -> np.ndarray:
         distances = cdist(self._places(some), self._places(others))
+        # what a robot does with one heading says nothing of the opposite one
         common = 0.0 if any(way.heading for way in self.ways) else _COMMON
         return np.asarray(common + (1 - common) * matern_52(distances, length_scale=_REACH))
 

@@ -249,7 +249,20 @@ def test_an_old_gait_that_got_nowhere_needs_no_second_fall(first, confirming, ha
     if handed_over == 2:
         assert (confirmation.trials, confirmation.falls, confirmation.difference) == ((1, 0), (1, 1), 4.0)
         assert confirmation.standard_error == pytest.approx(np.std([4, 3], ddof=1) * np.sqrt(2))
-        assert "in 1 confirmation trial against its first one, in which it got nowhere" in confirmation.words
+        assert (
+            "in 1 confirmation trial against the old gait's first trial, in which that got nowhere"
+            in confirmation.words
+        )
+
+
+def test_an_old_gait_that_got_nowhere_has_its_confirmation_trials_while_there_are_any():
+    """However often the new one falls in its own."""
+    one = search(nowhere=0.5)
+    falls, confirmed = iter([False, True, True, True, *[False] * 20]), []
+    while (row := one.ask()) is not None:
+        confirmed += [row] if one.confirms else []
+        one.tell(row, Outcome({3: 4.0}.get(row, 0.3), fell=row == 3 and next(falls)))
+    assert confirmed[:6].count(INCUMBENT) == 3
 
 
 def run_falling(one, falls, walks):

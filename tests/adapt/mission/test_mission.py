@@ -23,6 +23,7 @@ from repertoire.storage.repertoires import write_repertoire
 from robots.errors import InvalidValueError
 from robots.motors import Motors
 from robots.randomization import randomised
+from robots.seeds import SeedFamily, derive_seeds
 from robots.simulation.simulation import Request, Simulation
 from robots.simulation.trace import TraceColumns
 from surefoot.shipped import repertoire_path
@@ -72,11 +73,11 @@ def test_after_a_fall_it_tries_what_gets_far_where_that_gait_falls(small: tuple[
 
 
 def test_a_robot_that_steers_itself_is_told_another_direction_where_it_is_damaged(monkeypatch) -> None:
-    lines, ways = list[str](), list[Way]()
+    lines, ways = list[str](), list[tuple[Way, bool]]()
     drive = surefoot.Mission._drive
 
     def spy(mission, kind, way, *rest):
-        ways.extend([way] if kind == "walk" else [])
+        ways.extend([(way, mission._world.driving == way.row)] if kind == "walk" else [])
         return drive(mission, kind, way, *rest)
 
     monkeypatch.setattr(surefoot.Mission, "_drive", spy)
@@ -88,11 +89,27 @@ def test_a_robot_that_steers_itself_is_told_another_direction_where_it_is_damage
     assert known
     assert known == pytest.approx(np.zeros(len(known)))
     assert max(map(abs, off[len(known) :])) > 0.3
-    new = [line["towards"] for line in drives[len(known) :]]
-    expected = [-way.heading for way in ways[len(known) :]]
-    begun = [i for i in range(len(new)) if i == 0 or ways[len(known) + i].row != ways[len(known) + i - 1].row]
-    assert [new[i] for i in begun] == pytest.approx([expected[i] for i in begun])
+    new = zip(drives[len(known) :], ways[len(known) :], strict=True)
+    begun = [(line["towards"], -way.heading) for line, (way, going) in new if not going]
+    assert begun
+    assert [towards for towards, _ in begun] == pytest.approx([heading for _, heading in begun])
     assert {way.heading for way in mission._outcomes.ways} >= {0.0, np.pi / 2, np.pi}
+
+
+def test_where_a_robot_leads_that_cannot_stand_is_a_mean_of_episodes() -> None:
+    gaits, _ = small_ant()
+    paths = {}
+    for episodes in (1, 6):
+        outcomes = Outcomes(Twin(Thinking(gaits, None, 10)), gaits.gaits.measures)
+        outcomes.simulate([0], episodes)
+        paths[episodes], _ = outcomes.predicted([Way(0)])
+    twin, seeds = Twin(Thinking(gaits, None, 10)), derive_seeds(0, SeedFamily.MISSION, 0, 6)
+    traces = twin.run([Run(Combination(), 0, int(seed)) for seed in seeds], traced=True).traces
+    ends = [trace[-1, TraceColumns.of(gaits.robot).position] for trace in traces]
+    assert len(set(map(len, traces))) == 1
+    assert paths[6][0, -1, 0] == pytest.approx(np.mean(ends), abs=0.05)
+    assert paths[1][0, -1, 0] == pytest.approx(ends[0], abs=0.05)
+    assert abs(ends[0] - np.mean(ends)) > 0.1
 
 
 def test_where_a_robot_that_sees_no_target_leads_depends_on_no_heading(
