@@ -117,9 +117,11 @@ def test_where_a_robot_that_sees_no_target_leads_depends_on_no_heading(
 ) -> None:
     repertoire, _ = small
     outcomes = Outcomes(Twin(Thinking(repertoire, None, 10)), repertoire.gaits.measures)
-    outcomes.simulate([0], headings=(0.0, 2.0))
+    outcomes.simulate([0], headings=(0.0, 2.0, np.pi))
     ahead, turned = Way(0), Way(0, 2.0)
-    assert (outcomes.ways, outcomes.rows) == ([ahead, turned], [0])
+    assert (outcomes.ways, outcomes.rows) == ([ahead, turned, Way(0, np.pi)], [0])
+    paths, _ = outcomes.predicted(outcomes.ways)
+    assert paths[2] == pytest.approx(paths[0], abs=0.02)
     paths, _ = outcomes.predicted([ahead, turned])
     assert paths[1] == pytest.approx(paths[0], abs=0.02)
     assert abs(paths[0, -1]).max() > 0.5
