@@ -158,7 +158,7 @@ def run_package(folder: Path, sources: dict[str, str], **options: Any) -> subpro
         if not path.exists() or path.read_text() != source:  # before Numba 0.68 its time counts
             path.write_text(source)
     return subprocess.run(
-        [sys.executable, "-m", "robots.kernels"],
+        [sys.executable, "-B", "-m", "robots.kernels"],  # no byte code, which a limit of files would cut off
         cwd=folder,
         env={**os.environ, "NUMBA_CACHE_DIR": str(folder / "cache")},
         capture_output=True,

@@ -97,7 +97,7 @@ def test_a_disk_that_is_full_from_the_start_is_no_run_to_resume(tmp_path: Path) 
         "import resource; resource.setrlimit(resource.RLIMIT_FSIZE, (2000,) * 2)\n"
         "from surefoot.__main__ import run; run()"
     )
-    train = [sys.executable, "-c", code, "train", "sphere-20", "--evaluations", "400"]
+    train = [sys.executable, "-B", "-c", code, "train", "sphere-20", "--evaluations", "400"]
     ended = subprocess.run([*train, "--out", tmp_path / "run"], capture_output=True, text=True)
     assert ended.returncode == 2
     assert ended.stderr.endswith("file too large; nothing was saved: train again once that is mended\n")
@@ -116,7 +116,7 @@ def test_a_disk_that_is_full_in_the_middle_of_a_checkpoint_loses_nothing(tmp_pat
         f"import resource; resource.setrlimit(resource.RLIMIT_FSIZE, ({len(before)},) * 2)\n"
         "from surefoot.__main__ import run; run()"
     )
-    resume = [sys.executable, "-c", code, "train", "--resume", tmp_path / "part"]
+    resume = [sys.executable, "-B", "-c", code, "train", "--resume", tmp_path / "part"]
     ended = subprocess.run(resume, capture_output=True, text=True)
     advice = f"once that is mended: surefoot train --resume {tmp_path / 'part'}"
     assert ended.stderr == f"surefoot: {files['part']} cannot be written: file too large; {advice}\n"

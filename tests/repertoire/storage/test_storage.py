@@ -574,7 +574,7 @@ for part in range(1, 30):
 
 def test_a_disk_that_fills_up_at_any_point_leaves_the_old_file(path, repertoire):
     before = path.read_bytes()
-    command = [sys.executable, "-W", "error", "-c", FILL_THE_DISK, path]
+    command = [sys.executable, "-B", "-W", "error", "-c", FILL_THE_DISK, path]
     result = subprocess.run(command, capture_output=True, text=True, check=False)
     assert (result.returncode, result.stderr) == (0, "")
     assert result.stdout.splitlines() == [f"{path} cannot be written: file too large"] * 29
