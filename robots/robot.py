@@ -129,6 +129,11 @@ class Robot:
         return self.description.name
 
     @property
+    def root_joint(self) -> int:
+        """Number of the torso's first joint, which moves the whole robot; -1 where it has none."""
+        return int(self.physics.body(self.description.torso).jntadr[0])
+
+    @property
     def control_step(self) -> float:
         """Duration of a control step [s]."""
         return self.model.opt.timestep * self.description.substeps

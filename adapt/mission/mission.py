@@ -1,53 +1,39 @@
 """`Mission`: a robot walks to goals, breaks, notices, finds out what is wrong, and walks on."""
 
 import math
-from collections import Counter
 from collections.abc import Callable, Generator, Iterator
 from dataclasses import replace
 from typing import Any, Literal
 
 import numpy as np
 
-from adapt.damage.damage import Damage
-from adapt.mission.diagnosis import Diagnosis, posed, shortened
 from adapt.mission.events import Event
+from adapt.mission.knowledge import Knowledge
 from adapt.mission.monitor import THRESHOLD, Monitor
-from adapt.mission.outcomes import SAMPLE, Outcomes, Paths, Way
+from adapt.mission.outcomes import SAMPLE, Paths, Way
 from adapt.mission.plan import Change, Plan
 from adapt.mission.planner import Choice, choose_gait
 from adapt.mission.pose import Pose
 from adapt.mission.recording import RecordedWorld
 from adapt.mission.result import MissionResult
-from adapt.mission.searches import Searches
 from adapt.mission.simulated import SimulatedWorld
+from adapt.mission.surprises import Surprises
 from adapt.mission.world import Stretch, World
 from adapt.records import RefinedGait
 from adapt.rehearsal.table import Table
 from adapt.selectors.catalogue import choose_selector
-from adapt.self_model.twin import RefinementSettings, Thinking, Twin
+from adapt.self_model.twin import RefinementSettings
 from repertoire.repertoire import Repertoire
 from robots.errors import InvalidValueError, SurefootError
 from robots.robot import Robot
 
 Response = Literal["diagnosis", "told", "none"]
-PATH = 5.0  # [s] that each gait is simulated for to plan with
-TRIAL = 2.0  # [s] of a trial, and of what is simulated to find out what is wrong
 EPISODES = 400  # to find out what is wrong after a trial
 REFINEMENT = 800  # episodes of a search for a better gait
-RATE = 20_000  # control steps that a core simulates in a second: what thinking costs on the mission's clock
-# Episodes of each gait on a damaged robot, where one that walks may also fall, and on one that cannot stand
-_EPISODES, _UNSTEADY = 2, 6
 _PAUSE = 0.5  # [s] to settle
 _LONGER = 1.0  # [s] that a stretch goes on towards a goal where it should have ended
 _AHEAD = 900.0  # [m] where a robot without a goal walks to
-_FRESH = 2  # stretches after a diagnosis, up to which a surprise is about the same damage
-_WARY = 3  # stretches after a surprise that it walked on from, in which another one may be looked into
-_SURE = 3  # surprises on end that it walks on from, where a second trial said the same as the first; or one
 _DOUBT = 0.5  # share of the monitor's threshold up to which a trial went as expected
-_STUMBLE = 0.5  # by which a stumble makes a gait's next fall more probable
-_HEADINGS = tuple(np.pi / 4 * np.array([-3, -2, -1, 1, 2, 3, 4]))  # [rad], see `Way`
-_STEERED = 6  # gaits that are simulated with these headings on a damaged robot
-_STUCK = 0.1  # of the speed of the fastest gait
 _PATH = 5  # control steps between two places of a path in the log
 
 
@@ -118,36 +104,32 @@ class Mission:
         if not len(repertoire.elites):
             raise InvalidValueError("the repertoire is empty: there is no gait to walk with")
         self._response, self._news = response, False
-        self._entry = choose_selector(selector, table)
-        self._table, repertoire = table, shortened(repertoire, PATH)
-        self.repertoire, self.plan, self.seed = repertoire, plan, seed
-        self._episodes, self._cores = episodes, cores
-        self._refinement = RefinementSettings(refinement) if refinement else None
-        self._threads = threads
-        robot = repertoire.robot
-        self._twin = Twin(Thinking(repertoire, threads=threads))
-        self._monitor = Monitor(self._twin, robot)
-        self._outcomes = Outcomes(self._twin, repertoire.gaits.measures, healthy)
-        self._steers = (
-            any("bearing" in name for name in robot.observation_names) and robot.controller.closed_loop
-        )
+        self.plan, self.seed = plan, seed
         self._events: list[Event] = []
         self.latest: Event | None = None
-        self._since = 0  # stretches since the last diagnosis
-        self._stumbles: Counter[int] = Counter()  # falls of gaits since the last diagnosis
-        self._wary = 0  # stretches in which a surprise is one of several on end
-        self._surprises = 0  # on end, that it walked on from
-        self._patience = 1  # surprises on end that it may walk on from
+        self._surprises = Surprises()
         self._counts = {"fall": 0, "assistance": 0, "trial": 0, "alarm": 0}
-        self._thought, self._reached, self._refined = 0.0, 0, 0
+        self._thought, self._reached = 0.0, 0
         self._way = Way(0)
-        self._world: World = world or self._simulated(body or robot, on_step)
+        self._world: World = world or self._simulated(body or repertoire.robot, on_step)
         if record is not None:
             self._world = RecordedWorld(self._world, record)
-        self._searches = Searches(self._world)
-        # whether episodes can begin with another heading, which needs the name of the joint that turns
-        root = robot.physics.joint(robot.physics.body(robot.description.torso).jntadr[0])
-        self._headings = _HEADINGS if self._steers and root.name else ()
+        self._knowledge = Knowledge(
+            repertoire,
+            choose_selector(selector, table),
+            table,
+            self._world,
+            seed=seed,
+            episodes=episodes,
+            refinement=RefinementSettings(refinement) if refinement else None,
+            cores=cores,
+            healthy=healthy,
+            threads=threads,
+            on_refined=self._tell_refined,
+        )
+        self.repertoire = self._knowledge.repertoire
+        self._outcomes = self._knowledge.outcomes
+        self._monitor = Monitor(self._knowledge.twin, repertoire.robot)
 
     def _simulated(self, body: Robot, on_step: Callable[[SimulatedWorld], None]) -> SimulatedWorld:
         world = SimulatedWorld(
@@ -201,7 +183,7 @@ class Mission:
         return self.plan.goals[self._reached] if self.plan.goals else (_AHEAD, 0.0)
 
     def _run(self) -> Iterator[None]:
-        self._prepare()
+        self._knowledge.prepare()
         self._tell("start", f"The {self.repertoire.robot.name} sets off.", gaits=len(self.repertoire))
         yield
         while not self._over:
@@ -214,9 +196,9 @@ class Mission:
             elif stretch.fell or alarm:
                 self._respond(stretch, going=before == stretch.row)
             else:
-                self._since, self._wary = self._since + 1, max(0, self._wary - 1)
+                self._surprises.pass_stretch()
                 self._observe(stretch, going=before == stretch.row)
-            self._searches.take_found()
+            self._knowledge.searches.take_found()
             yield
         self._tell("end", f"The mission is over: {self.result.words}.")
         yield
@@ -225,31 +207,6 @@ class Mission:
         """Take in where a stretch led."""
         self._outcomes.observe(self._way, stretch.moved, len(stretch.trace), going=going)
 
-    def _stuck(self, stretch: Stretch) -> bool:
-        """Whether a robot that cannot stand up lies in a pose out of which its gait does not lead."""
-        if self._world.stands or len(stretch.trace) < 2 * self._outcomes.every:
-            return False
-        paths, _ = self._outcomes.predicted(self._outcomes.ways)
-        fastest = np.linalg.norm(paths[:, -1, :2], axis=1).max() / self._outcomes.steps
-        return bool(math.hypot(*stretch.moved[:2]) < _STUCK * fastest * len(stretch.trace))
-
-    def _prepare(self) -> None:
-        """Simulate every gait on the whole robot, before the mission begins."""
-        self._outcomes.simulate(range(len(self.repertoire)))
-        paths, falls = self._outcomes.predicted([Way(row) for row in range(len(self.repertoire))])
-        self._diagnosis = Diagnosis(
-            self.repertoire,
-            self._entry,
-            self._table,
-            healthy=paths[:, -1],
-            falls=np.isfinite(falls),
-            seconds=TRIAL,
-            episodes=self._episodes,
-            sensors=self._world.sensors,
-            seed=self.seed,
-            threads=self._threads,
-        )
-
     def _walk(self) -> tuple[Stretch, str | None]:
         """Walk a stretch towards the goal."""
         choice, ways = self._plan_stretch()
@@ -257,6 +214,7 @@ class Mission:
 
     def _plan_stretch(self) -> tuple[Choice, list[Way]]:
         ways, driving = self._outcomes.ways, self._world.driving
+        rows = [way.row for way in ways]
         paths, falls = self._outcomes.predicted(ways, driving)
         pose = self._world.pose
         if self._told_goal:
@@ -268,8 +226,7 @@ class Mission:
                 self._goal,
                 paths,
                 falls / self._outcomes.every,
-                risk=self._diagnosis.risk([way.row for way in ways])
-                + [_STUMBLE * self._stumbles[way.row] for way in ways],
+                risk=self._knowledge.diagnosis.risk(rows) + self._surprises.risk(rows),
                 present=ways.index(present) if present in ways else None,
                 within=self.plan.within,
                 turns=not self._told_goal,
@@ -280,7 +237,7 @@ class Mission:
     @property
     def _told_goal(self) -> bool:
         """Whether gaits are told where the goal is, and steer themselves."""
-        return self._steers and not any(way.heading for way in self._outcomes.ways)
+        return self._knowledge.steers and not any(way.heading for way in self._outcomes.ways)
 
     def _drive(
         self, kind: str, way: Way, steps: int, choice: Choice | None = None
@@ -306,16 +263,16 @@ class Mission:
             # how a gait usually goes is known of gaits that head straight ahead
             alarm = None if way.heading else self._monitor.watch(trace, made)
             missed = made > planned and nearest == before
-            due = made % self._outcomes.every == 0 and self._searches.due(SAMPLE)
+            due = made % self._outcomes.every == 0 and self._knowledge.searches.due(SAMPLE)
             ended = missed or due or alarm is not None
             return (ended and kind == "walk") or self._near(pose) or self._news
 
         told, towards = self._told_goal and kind == "walk", 0.0
         if told:
             towards = world.pose.bearing(self._goal)
-        elif self._steers and kind == "walk":
+        elif self._knowledge.steers and kind == "walk":
             towards = -self._outcomes.heading(way, going=world.driving == row)
-        parameters = self._twin.solutions([row])[0]
+        parameters = self._knowledge.twin.solutions([row])[0]
         stretch = world.drive(
             row, parameters, min(steps, left), towards=towards, abrupt=kind == "trial", until=until
         )
@@ -333,7 +290,7 @@ class Mission:
             moved=[round(value, 4) for value in moved],
             path=path,
         )
-        if alarm is None and not stretch.fell and self._stuck(stretch):
+        if alarm is None and not stretch.fell and self._knowledge.stuck(stretch):
             alarm = "it hardly moves"
         if stretch.fell:
             self._tell("fall", "The robot fell.")
@@ -353,7 +310,7 @@ class Mission:
 
     def _respond(self, stretch: Stretch, *, going: bool) -> None:
         """Find out what is wrong after a fall or an alarm, unless all goes as it should after all."""
-        down = stretch.fell or self._stuck(stretch)
+        down = stretch.fell or self._knowledge.stuck(stretch)
         if self._response != "diagnosis":
             self._get_up(down)
             self._monitor.calm()
@@ -365,8 +322,8 @@ class Mission:
         # a robot that cannot stand begins a trial as episodes begin, or it would tell nothing
         self._get_up(down or not self._world.stands)
         self._monitor.calm()
-        row = self._gait_to_try(stretch)
-        trial, _ = self._drive("trial", Way(row), self._diagnosis.trial_steps)
+        row = self._knowledge.gait_to_try(stretch)
+        trial, _ = self._drive("trial", Way(row), self._knowledge.diagnosis.trial_steps)
         ended = self._world.clock
         self._look_around()
         if self._over:
@@ -375,55 +332,29 @@ class Mission:
             self._get_up(trial.fell)
         if not trial.fell and self._monitor.highest < _DOUBT * THRESHOLD:
             self._monitor.trust(self._outcomes.damage, row)
-            self._wary = 0
+            self._surprises.clear()
             self._tell("stumble", "It goes on: the trial went as expected.", row=row)
         else:
-            if self._since > _FRESH or not self._outcomes.damage.defects:
-                self._begin_anew(trial)
+            if not (self._surprises.fresh and self._knowledge.damaged):
+                self._knowledge.begin_anew(trial)
             self._learn(trial, ended)
         self._monitor.calm()
 
     def _walks_on(self, stretch: Stretch, down: bool) -> bool:
         """Whether a surprise is taken for part of the damage that is believed, as a single one is."""
-        if down:
-            self._stumbles[stretch.row] += 1
-        early = down and self._since <= _FRESH
-        self._surprises = self._surprises if self._wary else 0
-        unsure = self._surprises >= self._patience or (early and self._patience == 1)
-        if unsure or not self._outcomes.damage.defects:
+        if not self._surprises.walks_on(stretch.row, down=down, damaged=self._knowledge.damaged):
             return False
-        self._wary, self._surprises = _WARY, self._surprises + 1
         self._monitor.calm()
         if down:
             self._get_up(down)
         self._tell("stumble", "It goes on: a robot with this damage may stumble.", row=stretch.row)
         return True
 
-    def _begin_anew(self, trial: Stretch) -> None:
-        """Look for what is wrong from the beginning, on models that begin as the robot stood in a trial."""
-        pose = posed(self.repertoire.robot, trial.trace[0]) if self._world.stands else None
-        self._diagnosis.renew(pose)
-        self._twin.pose(pose or self.repertoire.robot)
-        self._outcomes.forget()
-
     def _take_in_news(self) -> None:
         """Know what is wrong, and where all gaits lead then, at once."""
         self._get_up(not self._world.upright)
-        self._outcomes.believe(self._damage)
-        self._outcomes.simulate(range(len(self.repertoire)), 1 if self._world.stands else _UNSTEADY)
-        self._look_all_round(self._best()[:_STEERED])
+        self._knowledge.be_told(self._damage)
         self._news = False
-
-    def _gait_to_try(self, stretch: Stretch) -> int:
-        """The gait that surprised; after a fall, the one that should get furthest on such a robot."""
-        known, whole = stretch.row < len(self.repertoire), not self._outcomes.damage.defects
-        if stretch.fell and whole and (row := self._diagnosis.furthest_after(stretch.row)) is not None:
-            return row
-        if known and (whole or not stretch.fell):
-            return stretch.row
-        rows = [row for row in self._outcomes.rows if row < len(self.repertoire)]
-        paths, falls = self._outcomes.predicted([Way(row) for row in rows])
-        return rows[int(np.argmax(np.where(np.isinf(falls), paths[:, -1, 0], -np.inf)))]
 
     def _get_up(self, fell: bool) -> None:
         """Stand, be set upright if that is needed."""
@@ -441,67 +372,16 @@ class Mission:
 
     def _learn(self, trial: Stretch, ended: float) -> None:
         """Take in a trial that ended at a time, and believe in what comes out."""
-        self._stumbles, self._wary = Counter(), 0
-        belief = self._diagnosis.learn(trial)
-        self._patience = 1
-        if str(belief.damage) == str(self._outcomes.damage):
-            self._patience = _SURE
+        before = str(self._outcomes.damage)
+        belief, seconds = self._knowledge.learn(trial)
+        again = str(belief.damage) == before
+        if again:
             self._monitor.trust(belief.damage, trial.row)
-        self._outcomes.believe(belief.damage)
-        first, *others = self._diagnosis.promising()
-        ran = self._outcomes.simulate(first, self._several)
-        ran += self._look_all_round(self._best()[:_STEERED])
-        seconds = belief.episodes * self._diagnosis.trial_steps / self._rate + ran * self._path_seconds
+        self._surprises.diagnose(again=again)
         self._spend(ended, seconds, trial, f"It believes: {belief.words}.", believed=belief.causes)
-        self._since = 0
-        self._search(
-            belief.damage,
-            [row for rows in others for row in rows],
-            refine=belief.trusted and bool(belief.damage.defects),
-        )
+        self._knowledge.search_on(belief)
 
-    def _search(self, damage: Damage, rows: list[int], *, refine: bool) -> None:
-        """Begin to simulate further gaits on what is believed, then to refine the best, while it walks."""
-        self._searches.give_up()
-        rows = sorted(set(rows).difference(self._outcomes.rows))
-        seconds = len(rows) * self._several * self._path_seconds
-        if rows:
-            outcomes = self._outcomes.copy()  # over a link the search runs in another thread
-            ways, several = [Way(row) for row in rows], self._several
-            self._searches.begin(lambda: outcomes.run(ways, several), seconds, self._outcomes.take)
-        if (settings := self._refinement) is None or not refine:
-            return
-        best = self._best()
-        seconds += (settings.episodes + self._several * len(self._headings)) * self._path_seconds
-        number = self._refined + 1
-        self._searches.begin(
-            lambda: self._diagnosis.refine(damage, best, settings, number), seconds, self._take_refined
-        )
-
-    def _look_all_round(self, rows: list[int]) -> int:
-        """Simulate some gaits with targets all around, if they see them and the robot is damaged.
-
-        Returns:
-            How many episodes ran.
-        """
-        damaged = bool(self._outcomes.damage.defects)
-        return self._outcomes.simulate(rows, self._several, self._headings if damaged else ())
-
-    def _best(self) -> list[int]:
-        """The repertoire's gaits that ran under the damage, that which gets furthest ahead first."""
-        known = [row for row in self._outcomes.rows if row < len(self.repertoire)]
-        paths, _ = self._outcomes.predicted([Way(row) for row in known])
-        return [known[i] for i in np.argsort(-paths[:, -1, 0], kind="stable")]
-
-    def _take_refined(self, found: RefinedGait | None) -> None:
-        """Walk with a refined gait too."""
-        self._refined += 1
-        if found is None:
-            return
-        row = self._twin.add(found.solution)
-        self._outcomes.add(self.repertoire.gaits.measures[found.parent])
-        self._outcomes.simulate([row], 1 if self._world.stands else _UNSTEADY)
-        self._look_all_round([row])
+    def _tell_refined(self, found: RefinedGait, row: int) -> None:
         self._tell(
             "relearned",
             f"While it walked, it refined gait {found.parent}: {found.score:.2f} m in an episode instead of "
@@ -511,21 +391,6 @@ class Mission:
             score=found.score,
             before=found.before,
         )
-
-    @property
-    def _rate(self) -> float:
-        """Control steps that the robot simulates in a second."""
-        return RATE * self._cores
-
-    @property
-    def _several(self) -> int:
-        """Episodes of each gait on a damaged robot."""
-        return _EPISODES if self._world.stands else _UNSTEADY
-
-    @property
-    def _path_seconds(self) -> float:
-        """Seconds that it takes to simulate where a gait leads."""
-        return self._outcomes.steps / self._rate
 
     def _spend(self, begun: float, seconds: float, trial: Stretch, words: str, **facts: Any) -> None:
         """Have the clock run on while the robot thinks: it stands, walks on, or lies where it fell.
@@ -540,8 +405,8 @@ class Mission:
         left = min(begun + seconds, self.plan.seconds) - self._world.clock
         row = None if self._world.stands or trial.fell else trial.row
         self.latest = Event(self._world.clock, "thought", "It thinks about what is wrong.", self._world.pose)
-        fell = self._world.think(max(0.0, left), row, self._twin.solutions([trial.row])[0])
-        fell = fell or trial.fell or self._stuck(trial)
+        fell = self._world.think(max(0.0, left), row, self._knowledge.twin.solutions([trial.row])[0])
+        fell = fell or trial.fell or self._knowledge.stuck(trial)
         seconds = round(self._world.clock - begun, 3)
         self._thought += seconds
         self._tell("thought", f"Thought {seconds:.1f} s. {words}", seconds=seconds, **facts)

@@ -222,7 +222,7 @@ class Outcomes:
 
 def _turned(robot: Robot, heading: float) -> Robot:
     """A robot whose episodes begin with another heading [rad]."""
-    joint = robot.physics.body(robot.description.torso).jntadr[0]
+    joint = robot.root_joint
     address = robot.physics.jnt_qposadr[joint]
     root = start_positions(robot)[address : address + 7]
     turn = Rotation.from_euler("z", heading) * Rotation.from_quat(root[3:], scalar_first=True)

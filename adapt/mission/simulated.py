@@ -229,7 +229,7 @@ class SimulatedWorld:
         own = replace(robot, physics=copy.copy(robot.physics))
         self._gravity = own.physics.opt.gravity.copy()
         self._stepper = Stepper(own)
-        joint = own.physics.body(robot.description.torso).jntadr[0]
+        joint = own.root_joint
         self._root_qpos = int(own.physics.jnt_qposadr[joint])
         self._root_qvel = int(own.physics.jnt_dofadr[joint])
 

@@ -143,7 +143,7 @@ def pass_thinking(world: World, seconds: float, row: int | None, parameters: np.
 
 def check_turns(robot: Robot) -> None:
     """Raise InvalidValueError where a robot cannot turn."""
-    joint = robot.physics.body(robot.description.torso).jntadr[0]
+    joint = robot.root_joint
     if joint < 0 or robot.physics.jnt_type[joint] != mujoco.mjtJoint.mjJNT_FREE:
         raise InvalidValueError(f"a mission needs a robot that can turn, which the {robot.name} cannot")
 

@@ -14,7 +14,8 @@ from adapt.damage.damage import Combination, Damage
 from adapt.damage.kinds.limbs import Lost
 from adapt.damage.kinds.motors import Dead
 from adapt.mission.diagnosis import shortened
-from adapt.mission.mission import EPISODES, PATH, RATE, REFINEMENT, Mission, Response
+from adapt.mission.knowledge import PATH, RATE
+from adapt.mission.mission import EPISODES, REFINEMENT, Mission, Response
 from adapt.mission.monitor import Monitor
 from adapt.mission.outcomes import Paths
 from adapt.mission.plan import Change, Plan

@@ -121,14 +121,14 @@ def test_a_search_does_not_depend_on_those_that_were_given_up(monkeypatch: pytes
     monkeypatch.setattr(diagnosis, "Relearner", noting)
     world = LinkedWorld(ROBOT, Keeper(SimulatedLink(SimulatedRobot(ROBOT, ROBOT))))
     mission = surefoot.Mission(WHOLE, rehearsal=small_hexapod()[1], selector="rehearsed", world=world)
-    mission._prepare()
+    mission._knowledge.prepare()
     damage = parse_damage("left_front:lost", ROBOT)
     for _ in range(2):
-        mission._search(damage, [], refine=True)
-        mission._searches._begun[0].search.result()
-    mission._searches.take_found()
-    mission._search(damage, [], refine=True)
-    mission._searches._begun[0].search.result()
+        mission._knowledge.search(damage, [], refine=True)
+        mission._knowledge.searches._begun[0].search.result()
+    mission._knowledge.searches.take_found()
+    mission._knowledge.search(damage, [], refine=True)
+    mission._knowledge.searches._begun[0].search.result()
     assert seeds[0] == seeds[1] != seeds[2]
 
 

@@ -1,0 +1,220 @@
+"""`Knowledge`: what a robot on a mission knows of itself, and what it works on while it walks."""
+
+import math
+from collections.abc import Callable
+
+import numpy as np
+
+from adapt.damage.damage import Damage
+from adapt.mission.diagnosis import Belief, Diagnosis, posed, shortened
+from adapt.mission.outcomes import Outcomes, Paths, Way
+from adapt.mission.searches import Searches
+from adapt.mission.world import Stretch, World
+from adapt.records import RefinedGait
+from adapt.rehearsal.table import Table
+from adapt.selectors.catalogue import SelectorEntry
+from adapt.self_model.twin import RefinementSettings, Thinking, Twin
+from repertoire.repertoire import Repertoire
+
+PATH = 5.0  # [s] that each gait is simulated for to plan with
+TRIAL = 2.0  # [s] of a trial, and of what is simulated to find out what is wrong
+RATE = 20_000  # control steps that a core simulates in a second: what thinking costs on the mission's clock
+# Episodes of each gait on a damaged robot, where one that walks may also fall, and on one that cannot stand
+_EPISODES, _UNSTEADY = 2, 6
+_HEADINGS = tuple(np.pi / 4 * np.array([-3, -2, -1, 1, 2, 3, 4]))  # [rad], see `Way`
+_STEERED = 6  # gaits that are simulated with these headings on a damaged robot
+_STUCK = 0.1  # of the speed of the fastest gait
+
+
+class Knowledge:
+    """Believes in a damage, simulates where gaits lead under it, and refines the best ones.
+
+    Args:
+        repertoire: of the whole robot.
+        entry: the selector that finds out what is wrong.
+        table: the repertoire's rehearsal, if there is one.
+        world: where the robot walks.
+        seed: from which every random number derives.
+        episodes: that the selector simulates after each trial.
+        refinement: of searches for better gaits; None for none.
+        cores: that the robot has to think with.
+        healthy: see `Outcomes`.
+        threads: of the simulation.
+        on_refined: called with a refined gait and its row, when the robot knows it.
+
+    Attributes:
+        repertoire: with episodes as long as what is planned.
+        twin: simulates the robot.
+        outcomes: where gaits lead.
+        diagnosis: what trials told, once it is prepared.
+        searches: what it works on while it walks.
+        steers: whether gaits see where a target is.
+    """
+
+    diagnosis: Diagnosis
+
+    def __init__(
+        self,
+        repertoire: Repertoire,
+        entry: SelectorEntry,
+        table: Table | None,
+        world: World,
+        *,
+        seed: int,
+        episodes: int,
+        refinement: RefinementSettings | None,
+        cores: int,
+        healthy: Paths | None,
+        threads: int | None,
+        on_refined: Callable[[RefinedGait, int], None],
+    ) -> None:
+        self.repertoire = shortened(repertoire, PATH)
+        self._entry, self._table, self._world = entry, table, world
+        self._seed, self._episodes, self._threads = seed, episodes, threads
+        self._refinement, self._on_refined = refinement, on_refined
+        self._rate = RATE * cores  # control steps that the robot simulates in a second
+        self._refined = 0
+        robot = repertoire.robot
+        self.twin = Twin(Thinking(self.repertoire, threads=threads))
+        self.outcomes = Outcomes(self.twin, repertoire.gaits.measures, healthy)
+        self.searches = Searches(world)
+        self.steers = (
+            any("bearing" in name for name in robot.observation_names) and robot.controller.closed_loop
+        )
+        # whether episodes can begin with another heading, which needs the name of the joint that turns
+        named = bool(robot.physics.joint(robot.root_joint).name)
+        self._headings = _HEADINGS if self.steers and named else ()
+
+    @property
+    def damaged(self) -> bool:
+        """Whether it believes that something is broken."""
+        return bool(self.outcomes.damage.defects)
+
+    def prepare(self) -> None:
+        """Simulate every gait on the whole robot, before the mission begins."""
+        rows = range(len(self.repertoire))
+        self.outcomes.simulate(rows)
+        paths, falls = self.outcomes.predicted([Way(row) for row in rows])
+        self.diagnosis = Diagnosis(
+            self.repertoire,
+            self._entry,
+            self._table,
+            healthy=paths[:, -1],
+            falls=np.isfinite(falls),
+            seconds=TRIAL,
+            episodes=self._episodes,
+            sensors=self._world.sensors,
+            seed=self._seed,
+            threads=self._threads,
+        )
+
+    def begin_anew(self, trial: Stretch) -> None:
+        """Look for what is wrong from the beginning, on models that begin as the robot stood in a trial."""
+        pose = posed(self.repertoire.robot, trial.trace[0]) if self._world.stands else None
+        self.diagnosis.renew(pose)
+        self.twin.pose(pose or self.repertoire.robot)
+        self.outcomes.forget()
+
+    def learn(self, trial: Stretch) -> tuple[Belief, float]:
+        """Take in a trial, and simulate the most promising gaits on what comes out.
+
+        Returns:
+            What it believes then, and how long it takes to find out [s].
+        """
+        belief = self.diagnosis.learn(trial)
+        self.outcomes.believe(belief.damage)
+        ran = self.outcomes.simulate(self.diagnosis.promising()[0], self._several)
+        ran += self._look_all_round(self._best()[:_STEERED])
+        steps = belief.episodes * self.diagnosis.trial_steps + ran * self.outcomes.steps
+        return belief, steps / self._rate
+
+    def be_told(self, damage: Damage) -> None:
+        """Know what is wrong, and where all gaits lead then, at once."""
+        self.outcomes.believe(damage)
+        self.outcomes.simulate(range(len(self.repertoire)), self._fewest)
+        self._look_all_round(self._best()[:_STEERED])
+
+    def search_on(self, belief: Belief) -> None:
+        """Begin to simulate further gaits on what is believed, then to refine the best, while it walks."""
+        rows = {row for rows in self.diagnosis.promising()[1:] for row in rows}
+        self.search(belief.damage, sorted(rows), refine=belief.trusted and self.damaged)
+
+    def search(self, damage: Damage, rows: list[int], *, refine: bool) -> None:
+        """The same with some gaits, and with refinement or without."""
+        self.searches.give_up()
+        ways, several = [Way(row) for row in rows if row not in self.outcomes.rows], self._several
+        episodes = several * len(ways)
+        if ways:
+            outcomes = self.outcomes.copy()  # over a link the search runs in another thread
+            self.searches.begin(
+                lambda: outcomes.run(ways, several), self._seconds(episodes), self.outcomes.take
+            )
+        if (settings := self._refinement) is None or not refine:
+            return
+        best, number = self._best(), self._refined + 1
+        episodes += settings.episodes + several * len(self._headings)
+        self.searches.begin(
+            lambda: self.diagnosis.refine(damage, best, settings, number),
+            self._seconds(episodes),
+            self._take_refined,
+        )
+
+    def gait_to_try(self, stretch: Stretch) -> int:
+        """The gait that surprised; after a fall, the one that should get furthest on such a robot."""
+        known = stretch.row < len(self.repertoire)
+        if stretch.fell and not self.damaged:
+            furthest = self.diagnosis.furthest_after(stretch.row)
+            if furthest is not None:
+                return furthest
+        if known and not (self.damaged and stretch.fell):
+            return stretch.row
+        rows = [row for row in self.outcomes.rows if row < len(self.repertoire)]
+        paths, falls = self.outcomes.predicted([Way(row) for row in rows])
+        return rows[int(np.argmax(np.where(np.isinf(falls), paths[:, -1, 0], -np.inf)))]
+
+    def stuck(self, stretch: Stretch) -> bool:
+        """Whether a robot that cannot stand up lies in a pose out of which its gait does not lead."""
+        if self._world.stands or len(stretch.trace) < 2 * self.outcomes.every:
+            return False
+        paths, _ = self.outcomes.predicted(self.outcomes.ways)
+        fastest = np.linalg.norm(paths[:, -1, :2], axis=1).max() / self.outcomes.steps
+        return bool(math.hypot(*stretch.moved[:2]) < _STUCK * fastest * len(stretch.trace))
+
+    @property
+    def _fewest(self) -> int:
+        """Episodes of a gait of which nothing else is to be learned than where it leads."""
+        return 1 if self._world.stands else _UNSTEADY
+
+    @property
+    def _several(self) -> int:
+        """Episodes of a gait on a damaged robot."""
+        return _EPISODES if self._world.stands else _UNSTEADY
+
+    def _seconds(self, episodes: int) -> float:
+        """How long it takes to simulate where gaits lead in so many episodes."""
+        return episodes * self.outcomes.steps / self._rate
+
+    def _look_all_round(self, rows: list[int]) -> int:
+        """Simulate some gaits with targets all around, if they see them and the robot is damaged.
+
+        Returns:
+            How many episodes ran.
+        """
+        return self.outcomes.simulate(rows, self._several, self._headings if self.damaged else ())
+
+    def _best(self) -> list[int]:
+        """The repertoire's gaits that ran under the damage, that which gets furthest ahead first."""
+        known = [row for row in self.outcomes.rows if row < len(self.repertoire)]
+        paths, _ = self.outcomes.predicted([Way(row) for row in known])
+        return [known[i] for i in np.argsort(-paths[:, -1, 0], kind="stable")]
+
+    def _take_refined(self, found: RefinedGait | None) -> None:
+        """Walk with a refined gait too."""
+        self._refined += 1
+        if found is None:
+            return
+        row = self.twin.add(found.solution)
+        self.outcomes.add(self.repertoire.gaits.measures[found.parent])
+        self.outcomes.simulate([row], self._fewest)
+        self._look_all_round([row])
+        self._on_refined(found, row)

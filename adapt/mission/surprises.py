@@ -1,0 +1,65 @@
+"""`Surprises`: which falls and alarms belong to the damage that is believed, and which want another trial."""
+
+from collections import Counter
+from collections.abc import Sequence
+
+import numpy as np
+
+_FRESH = 2  # stretches after a diagnosis, up to which a surprise is about the same damage
+_WARY = 3  # stretches after a surprise that it walked on from, in which another one may be looked into
+_SURE = 3  # surprises on end that it walks on from, where a second trial said the same as the first; or one
+_STUMBLE = 0.5  # by which a stumble makes a gait's next fall more probable
+
+
+class Surprises:
+    """Counts what surprised the robot since its last diagnosis.
+
+    A damaged robot stumbles. It walks on from a single surprise, and looks into several on end, or into an
+    early fall after a diagnosis.
+    """
+
+    def __init__(self) -> None:
+        self._since = 0  # stretches since the last diagnosis
+        self._falls: Counter[int] = Counter()  # of gaits, since the last diagnosis
+        self._wary = 0  # stretches in which a surprise is one of several on end
+        self._on_end = 0  # surprises that it walked on from
+        self._patience = 1  # surprises on end that it may walk on from
+
+    @property
+    def fresh(self) -> bool:
+        """Whether the last diagnosis is so young that a surprise is about the same damage."""
+        return self._since <= _FRESH
+
+    def pass_stretch(self) -> None:
+        """A stretch went as expected."""
+        self._since, self._wary = self._since + 1, max(0, self._wary - 1)
+
+    def walks_on(self, row: int, *, down: bool, damaged: bool) -> bool:
+        """Whether a surprise is taken for part of the damage that is believed.
+
+        Args:
+            row: of the gait that surprised.
+            down: whether the robot fell, or cannot get on.
+            damaged: whether damage is believed.
+        """
+        self._falls[row] += down
+        self._on_end = self._on_end if self._wary else 0
+        early = down and self.fresh and self._patience == 1
+        if not damaged or early or self._on_end >= self._patience:
+            return False
+        self._wary, self._on_end = _WARY, self._on_end + 1
+        return True
+
+    def clear(self) -> None:
+        """A trial went as expected: a further surprise would be the first again."""
+        self._wary = 0
+
+    def diagnose(self, *, again: bool) -> None:
+        """There is a new diagnosis, or the same `again`."""
+        self._since, self._wary = 0, 0
+        self._falls.clear()
+        self._patience = _SURE if again else 1
+
+    def risk(self, rows: Sequence[int]) -> np.ndarray:
+        """By how much falls since the last diagnosis make another one of each gait more probable, (n,)."""
+        return _STUMBLE * np.array([self._falls[row] for row in rows], np.float64)

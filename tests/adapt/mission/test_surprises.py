@@ -1,0 +1,62 @@
+"""Which surprises a damaged robot walks on from."""
+
+import numpy as np
+
+from adapt.mission.surprises import Surprises
+
+
+def test_a_robot_that_believes_in_no_damage_looks_into_every_surprise() -> None:
+    surprises = Surprises()
+    assert not surprises.walks_on(4, down=True, damaged=False)
+    assert not surprises.walks_on(4, down=False, damaged=False)
+
+
+def test_it_walks_on_from_an_alarm_and_looks_into_another_soon_after() -> None:
+    surprises = Surprises()
+    surprises.diagnose(again=False)
+    assert surprises.walks_on(4, down=False, damaged=True)
+    assert not surprises.walks_on(4, down=False, damaged=True)
+
+
+def test_after_three_calm_stretches_a_surprise_is_the_first_again() -> None:
+    for calm, expected in ((2, False), (3, True)):
+        surprises = Surprises()
+        surprises.diagnose(again=False)
+        assert surprises.walks_on(4, down=False, damaged=True)
+        for _ in range(calm):
+            surprises.pass_stretch()
+        assert surprises.walks_on(4, down=False, damaged=True) is expected
+
+
+def test_a_fall_soon_after_a_diagnosis_is_looked_into_and_a_later_one_is_not() -> None:
+    for calm, expected in ((2, False), (3, True)):
+        surprises = Surprises()
+        surprises.diagnose(again=False)
+        for _ in range(calm):
+            surprises.pass_stretch()
+        assert surprises.fresh is not expected
+        assert surprises.walks_on(4, down=True, damaged=True) is expected
+
+
+def test_after_the_same_diagnosis_twice_it_walks_on_from_three_on_end() -> None:
+    surprises = Surprises()
+    surprises.diagnose(again=True)
+    assert [surprises.walks_on(4, down=True, damaged=True) for _ in range(4)] == [True, True, True, False]
+
+
+def test_a_trial_that_went_as_expected_ends_the_count() -> None:
+    surprises = Surprises()
+    surprises.diagnose(again=False)
+    assert surprises.walks_on(4, down=False, damaged=True)
+    surprises.clear()
+    assert surprises.walks_on(4, down=False, damaged=True)
+
+
+def test_falls_since_the_last_diagnosis_make_a_gait_a_risk() -> None:
+    surprises = Surprises()
+    surprises.walks_on(4, down=True, damaged=True)
+    surprises.walks_on(4, down=True, damaged=True)
+    surprises.walks_on(7, down=False, damaged=True)
+    np.testing.assert_array_equal(surprises.risk([3, 4, 7]), [0.0, 1.0, 0.0])
+    surprises.diagnose(again=False)
+    np.testing.assert_array_equal(surprises.risk([4]), [0.0])
