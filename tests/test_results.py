@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 import pytest
 import scipy  # type: ignore[import-untyped]
+from llvmlite.binding import get_host_cpu_name  # type: ignore[import-untyped]
 from threadpoolctl import threadpool_info
 
 from adapt.damage.text import parse_damage
@@ -42,7 +43,8 @@ def machine() -> dict[str, str]:
         for found in threadpool_info()
         if found["user_api"] == "blas"
     )
-    return {"processor": processor_name(), "blas": ", ".join(blas), "scipy": scipy.__version__} | versions
+    processor = f"{processor_name()} ({get_host_cpu_name()})"  # the name alone stands for several generations
+    return {"processor": processor, "blas": ", ".join(blas), "scipy": scipy.__version__} | versions
 
 
 def arrays_in(found: object, name: str = "") -> Iterator[tuple[str, np.ndarray]]:
