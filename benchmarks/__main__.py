@@ -126,16 +126,18 @@ def bench_cluster(repeats: int, threads: tuple[int, ...], out: Path | None) -> N
 )
 @click.option("--mild", type=AnyPath, help="recoveries.csv of a study, whose faults that do not bind to run.")
 @click.option(
-    "--library", is_flag=True, help="Run every damage that the included robots were rehearsed under."
+    "--library",
+    type=Names(),
+    help="Included repertoires, to run every damage that they were rehearsed under.",
 )
-def bench_recoveries(folder: Path, out: Path, mild: Path | None, library: bool) -> None:
+def bench_recoveries(folder: Path, out: Path, mild: Path | None, library: tuple[str, ...] | None) -> None:
     """Whether recoveries hand over worse gaits than the robot had; goes on where it was interrupted."""
     from benchmarks.recoveries import run_library, run_mild, run_recoveries
     from robots.files.atomic import make_folder
 
     check_writable(out)
     if library:
-        _deliver(run_library(out, say=console.print), None)
+        _deliver(run_library(library, out, say=console.print), None)
         return
     if mild:
         _deliver(run_mild(mild, out, say=console.print), None)

@@ -1,6 +1,6 @@
 """Whether what recoveries hand over is ever worse than the gait that the robot walked with."""
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -24,7 +24,7 @@ from robots.importing.draft import draft_robot
 from robots.robot import Robot
 from robots.seeds import SeedFamily, derive_seeds
 from suites.recovery.results import BINDING
-from surefoot.shipped import DATA, included
+from surefoot.shipped import DATA, included, repertoire_path
 
 MODELS = Path(__file__).parents[1] / "examples" / "robots"
 TRAINED = ("half_cheetah", "hopper", "walker")  # robots of the package without an included repertoire
@@ -96,16 +96,17 @@ def run_mild(faults: Path, out: Path, *, say: Callable[[str], None]) -> dict[str
     )
 
 
-def run_library(out: Path, *, say: Callable[[str], None]) -> dict[str, Any]:
-    """Recover the included robots from every damage that they were rehearsed under, see `run_recoveries`.
+def run_library(names: Collection[str], out: Path, *, say: Callable[[str], None]) -> dict[str, Any]:
+    """Recover included robots from every damage that they were rehearsed under, see `run_recoveries`.
 
     The selector is `rehearsed`. What counts is progress while up, as in `surefoot recover`.
     """
+    subjects = list(_included(names))
     return _run(
         (
             (subject, (subject.name, damage, "rehearsed", seed))
             for seed in _SEEDS
-            for subject in _included()
+            for subject in subjects
             for damage in (subject.table.conditions if subject.table else ())
             if damage != HEALTHY
         ),
@@ -140,7 +141,7 @@ def _run(
 
 def _subjects(folder: Path, say: Callable[[str], None]) -> Iterator[_Subject]:
     """The included repertoires, and then those that have to be trained."""
-    yield from _included()
+    yield from _included(included())
     robots: list[str | Path] = [*TRAINED, *sorted(MODELS.glob("*.xml"))]
     for robot in robots:
         name = Path(robot).stem
@@ -148,10 +149,10 @@ def _subjects(folder: Path, say: Callable[[str], None]) -> Iterator[_Subject]:
         yield _Subject(name, _trained(robot, folder / name), None)
 
 
-def _included() -> Iterator[_Subject]:
-    """The included repertoires."""
-    for name in included():
-        repertoire = read_repertoire(file := DATA / f"{name}.h5")
+def _included(names: Iterable[str]) -> Iterator[_Subject]:
+    """Included repertoires."""
+    for name in names:
+        repertoire = read_repertoire(file := repertoire_path(name))
         yield _Subject(name, repertoire, read_table(RunFiles(file).rehearsal, repertoire))
 
 

@@ -46,11 +46,11 @@ def test_it_runs_included_trained_and_drafted_robots_and_goes_on(
 
 
 def test_every_rehearsed_damage_is_recovered_from_in_metres(monkeypatch, tmp_path: Path) -> None:
-    (hexapod,) = [one for one in recoveries._included() if one.name == "hexapod"]
+    (hexapod,) = recoveries._included(["hexapod"])
     few = replace(hexapod, table=hexapod.table.take(["healthy", "left_rear:lost"]))
-    monkeypatch.setattr(recoveries, "_included", lambda: [few])
+    monkeypatch.setattr(recoveries, "_included", lambda _: [few])
     monkeypatch.setattr(recoveries, "_SEEDS", (1,))
-    counts = recoveries.run_library(tmp_path / "all.csv", say=lambda _: None)
+    counts = recoveries.run_library(["hexapod"], tmp_path / "all.csv", say=lambda _: None)
     (row,) = pd.read_csv(tmp_path / "all.csv").to_dict("records")
     assert (row["damage"], row["handed over"]) == ("left_rear:lost", "better")
     assert row["healthy distance"] > row["new distance"] > 1.0 > row["old distance"]
