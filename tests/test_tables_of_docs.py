@@ -361,10 +361,20 @@ def test_the_ratios_of_relearning_across_the_gap() -> None:
 
 def test_what_diagnoses_promise() -> None:
     shown = table_below(RECOVERY, "| recoveries from binding damages |")
-    studies = ("hexapod-relearning", "hexapod-relearning-gap", "hexapod-relearning-T4", "ant-legs")
-    for study, cells in zip(studies, shown.values(), strict=True):
+    studies = (
+        ("hexapod-relearning", "T3"),
+        ("hexapod-relearning-library", "T2"),
+        ("hexapod-relearning-library", "T3-limb"),
+        ("hexapod-relearning-gap", "T1"),
+        ("hexapod-relearning-T4", "T4"),
+        ("hexapod-relearning-left-out", "T4-left-out"),
+        ("ant-legs", "T2"),
+    )
+    for (study, track), cells in zip(studies, shown.values(), strict=True):
         every = pd.read_csv(RESULTS / "recovery-simulated" / study / "recoveries.csv")
-        own = every[(every["rr_0"] < BINDING) & (every["selector"] == "self-model")]
+        own = every[
+            (every["rr_0"] < BINDING) & (every["selector"] == "self-model") & (every["track"] == track)
+        ]
         parts = RobotParts(load_robot(study.partition("-")[0]))
         right = [
             legs_of(damage, parts) == legs_of(diagnosis, parts)
