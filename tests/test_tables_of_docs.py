@@ -236,6 +236,28 @@ def test_the_table_of_gaits_where_they_were_not_trained() -> None:
             assert cell == ", ".join(figures), case
 
 
+def test_the_recoveries_of_the_ant_in_pybullet() -> None:
+    found = pd.read_csv(RESULTS / "transfer-recoveries" / "recoveries.csv").set_index("damage")
+    metres = found[["old gait", "recovered"]].mul(found["best"], axis=0)
+    text = (RESULTS / "transfer.md").read_text()
+    shown = table_below(text, "| fault | old gait |")
+    assert set(shown) == set(found.index)
+    for damage, cells in shown.items():
+        own, (old, new) = found.loc[damage], metres.loc[damage]
+        assert cells == [
+            f"{old:.1f} m",
+            f"{own['best']:.1f} m",
+            f"{new:.1f} m" + (", refined" if own["refined"] else ""),
+            "the right leg" if own["right part"] else own["diagnosis"],
+        ], damage
+    old, new = metres.mean()
+    words = " ".join(text.split())
+    assert f"walks {new:.1f} m as a mean, {new / old:.1f} times as far as with the old gait" in words
+    assert f"makes {found['recovered'].mean():.2f} of the repertoire's best gait" in words
+    assert f"in {['no', 'one', 'two'][(metres['recovered'] < metres['old gait']).sum()]} of six" in words
+    assert (found["falls"].sum(), round(36 * found["old gait falls"].mean())) == (0, 1)
+
+
 def test_the_figures_of_the_readme_on_transfer_are_those_of_the_study() -> None:
     found = pd.read_csv(TRANSFER / "gaits.csv").set_index("case")
     running = json.loads((BENCHMARKS / "running.json").read_text())
