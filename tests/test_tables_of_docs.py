@@ -255,6 +255,8 @@ def test_the_recoveries_of_the_ant_in_pybullet() -> None:
     assert f"walks {new:.1f} m as a mean, {new / old:.1f} times as far as with the old gait" in words
     assert f"makes {found['recovered'].mean():.2f} of the repertoire's best gait" in words
     assert f"in {['no', 'one', 'two'][(metres['recovered'] < metres['old gait']).sum()]} of six" in words
+    row = f"{new:.1f} m as a mean over six faults, {new / old:.1f} times as far as the old gait, no fall"
+    assert row in (ROOT / "README.md").read_text()
     assert (found["falls"].sum(), round(36 * found["old gait falls"].mean())) == (0, 1)
 
 
