@@ -51,7 +51,7 @@ class RecoveryObjective(ABC):
 
 
 @dataclass(frozen=True)
-class Reward(RecoveryObjective):
+class TrainingReward(RecoveryObjective):
     """The objective of the training, which may pay a robot that stands as much as one that walks."""
 
     least: float
@@ -146,5 +146,5 @@ def find_objective(name: str, repertoire: Repertoire, healthy: float) -> Recover
     if name not in OBJECTIVES:
         raise UnknownNameError("recovery objective", name, OBJECTIVES)
     if name == "reward" or healthy <= 0:  # of a robot that never walked no distance is a measure
-        return Reward(repertoire.settings.min_objective)
+        return TrainingReward(repertoire.settings.min_objective)
     return Progress(PRICE * healthy, repertoire.robot.description.episode_steps, LIMPING * healthy)

@@ -56,7 +56,7 @@ _FORMAT = Format(
 
 
 @dataclass(frozen=True, eq=False)
-class Search:
+class DamageSearch:
     """The search for a gait for one damage, as far as it has come.
 
     Attributes:
@@ -134,7 +134,7 @@ class Strengthening:
             raise InvalidValueError("the healthy robot does not walk: train its repertoire for longer first")
         self._aim, self._progress = aim, aim.of_table(table).objectives  # (d, k)
         self.weak = self._find_weak(table.conditions if damages is None else table.take(damages).conditions)
-        self.searches: list[Search] = []
+        self.searches: list[DamageSearch] = []
 
     def _walk(self) -> float:
         """How far the intact robot walks [m]; takes the time of it."""
@@ -232,7 +232,7 @@ class Strengthening:
         if search.finished and self._on_finished:
             self._on_finished(self._words(search))
 
-    def _begin(self, damaged: Evaluator, condition: int) -> tuple[Search, np.ndarray]:
+    def _begin(self, damaged: Evaluator, condition: int) -> tuple[DamageSearch, np.ndarray]:
         """A search for a condition, and rows of the gaits that it may start from."""
         rows = np.argsort(-self._progress[condition], kind="stable")[:_FINALISTS]
         rows = np.concatenate([rows, np.arange(len(self.repertoire), len(self._solutions))])
@@ -240,17 +240,17 @@ class Strengthening:
         order = np.argsort(-means, kind="stable")
         best, before = int(rows[order[0]]), float(means[order[0]])
         enough = before >= self.below * self.healthy
-        search = Search(condition, best, self._solutions[best], before, before, finished=enough)
+        search = DamageSearch(condition, best, self._solutions[best], before, before, finished=enough)
         return search, rows[order[:_STARTS]]
 
     def _round(
         self,
         damaged: Evaluator,
         robots: list[Robot],
-        search: Search,
+        search: DamageSearch,
         starts: np.ndarray | None,
         report: Callable[[float], None],
-    ) -> Search:
+    ) -> DamageSearch:
         """A search after one more round, from some gaits or else from what it has found."""
         found = refine(
             robots,
@@ -282,7 +282,7 @@ class Strengthening:
         episodes = damaged.run(np.repeat(rows, len(seeds)), np.tile(seeds, len(rows)))
         return np.asarray(self._aim.of(episodes).reshape(len(rows), -1).mean(axis=1))
 
-    def _words(self, search: Search) -> str:
+    def _words(self, search: DamageSearch) -> str:
         """What came of a search."""
         text, share = self.table.conditions[search.condition], search.after / self.healthy
         if not search.episodes:
@@ -295,7 +295,7 @@ class Strengthening:
         )
 
     @property
-    def found(self) -> list[Search]:
+    def found(self) -> list[DamageSearch]:
         """The searches that found a better gait."""
         gain = _PAYS * self.healthy
         return [one for one in self.searches if one.finished and one.after - one.before >= gain]
@@ -379,9 +379,9 @@ class Strengthening:
             )  # each may start from those before
             if columns["condition"].tolist() != self.weak[: len(known)] or (columns["parent"] >= known).any():
                 raise InvalidValueError("its searches do not fit the damages")
-        rows = zip(*(columns[one.name] for one in fields(Search)), strict=True)
+        rows = zip(*(columns[one.name] for one in fields(DamageSearch)), strict=True)
         self.searches = [
-            Search(*(value if np.ndim(value) else value.item() for value in row)) for row in rows
+            DamageSearch(*(value if np.ndim(value) else value.item() for value in row)) for row in rows
         ]
 
 

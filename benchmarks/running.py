@@ -10,7 +10,7 @@ import numpy as np
 from repertoire.repertoire import Repertoire
 from robots.robot import Robot, load_robot
 from robots.simulation.stepper import Stepper
-from suites.transfer.pybullet import PyBulletRobot, Walk
+from suites.transfer.pybullet import PyBulletRobot, PyBulletWalk
 
 PASSAGE = 8  # control steps, 0.132 s
 _TORQUE = 10.0  # [N·m] that drives a joint of the floating robot
@@ -51,15 +51,17 @@ def measure_running(repertoire: Repertoire, *, gaits: int, episodes: int, folder
     }
 
 
-def _walk(robot: Robot, parameters: np.ndarray, seed: int) -> Walk:
+def _walk(robot: Robot, parameters: np.ndarray, seed: int) -> PyBulletWalk:
     """An episode of ours."""
     stepper = Stepper(robot)
     stepper.run(parameters, seed)
     tally = stepper.tally
-    return Walk(tally.objective, stepper.progress, tally.steps, stepper.contact_shares, tally.terminated)
+    return PyBulletWalk(
+        tally.objective, stepper.progress, tally.steps, stepper.contact_shares, tally.terminated
+    )
 
 
-def _means(walks: Sequence[Walk]) -> Figures:
+def _means(walks: Sequence[PyBulletWalk]) -> Figures:
     """The mean of each figure."""
     columns = {name: [getattr(walk, name) for walk in walks] for name in _MEANS}
     return {name: np.round(np.mean(column, axis=0), 3).tolist() for name, column in columns.items()}

@@ -11,7 +11,7 @@ from robots.robot import Robot, find_robot
 from surefoot.shipped import best_known, included, repertoire_path
 
 if TYPE_CHECKING:
-    from robots.link.driving import Moment
+    from robots.link.driving import DrivenStep
     from robots.link.server import RobotServer
 
 
@@ -64,7 +64,7 @@ def drive(
     names = machine.description.joints, tuple(machine.description.feet)
     if csv is not None:
         check_writable(csv)
-    moments: list[Moment] = []
+    moments: list[DrivenStep] = []
     with ExitStack() as stack:
         log = stack.enter_context(McapLog(Path(mcap), *names, gait=label)) if mcap is not None else None
         link = RemoteLink(machine, robot, keys=None if keys is None else Path(keys))
@@ -76,7 +76,7 @@ def drive(
 
         stack.callback(save)  # even if the link fails
 
-        def note(moment: "Moment") -> None:
+        def note(moment: "DrivenStep") -> None:
             moments.append(moment)
             if log is not None:
                 log.write(Reading.of(moment))

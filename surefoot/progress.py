@@ -12,7 +12,7 @@ from robots.words import duration, short
 from surefoot.printing import console
 
 if TYPE_CHECKING:
-    from repertoire.training.training import Progress as TrainingProgress
+    from repertoire.training.training import TrainingProgress
     from suites.study import StudyProgress
 
 _LINE_SECONDS = 10.0  # between two lines where there is no terminal

@@ -31,7 +31,7 @@ _TRUSTED = 0.3
 _ELSEWHERE = 0.1  # [rad] by which a joint of a robot that stands is not where its servo was told to be
 
 
-class Belief(NamedTuple):
+class Finding(NamedTuple):
     """What the robot believes after a trial.
 
     Attributes:
@@ -124,7 +124,7 @@ class Diagnosis:
             return None
         return int(np.argmax(weights @ table.objectives))
 
-    def learn(self, trial: Stretch) -> Belief:
+    def learn(self, trial: Stretch) -> Finding:
         """Take in a trial from where the robot stood."""
         selector = self._selector = self._selector or self._new()
         thinks = self._entry.thinks
@@ -141,7 +141,7 @@ class Diagnosis:
             selector.tell(trial.row, outcome)
         causes, thought = selector.diagnosis(), selector.thought()
         text = next((text for text, _ in causes if text != UNKNOWN), "healthy")
-        return Belief(
+        return Finding(
             damage_from(text),
             dict(causes[:5]),
             diagnosis_words(causes),

@@ -6,7 +6,7 @@ from collections.abc import Callable
 import numpy as np
 
 from adapt.damage.damage import Damage
-from adapt.mission.diagnosis import Belief, Diagnosis, posed, shortened
+from adapt.mission.diagnosis import Diagnosis, Finding, posed, shortened
 from adapt.mission.outcomes import Outcomes, Paths, Way
 from adapt.mission.searches import Searches
 from adapt.mission.world import Stretch, World
@@ -115,7 +115,7 @@ class Knowledge:
         self.twin.pose(pose or self.repertoire.robot)
         self.outcomes.forget()
 
-    def learn(self, trial: Stretch) -> tuple[Belief, float]:
+    def learn(self, trial: Stretch) -> tuple[Finding, float]:
         """Take in a trial, and simulate the most promising gaits on what comes out.
 
         Returns:
@@ -134,7 +134,7 @@ class Knowledge:
         self.outcomes.simulate(range(len(self.repertoire)), self._fewest)
         self._look_all_round(self._best()[:_STEERED])
 
-    def search_on(self, belief: Belief) -> None:
+    def search_on(self, belief: Finding) -> None:
         """Begin to simulate further gaits on what is believed, then to refine the best, while it walks."""
         rows = {row for rows in self.diagnosis.promising()[1:] for row in rows}
         self.search(belief.damage, sorted(rows), refine=belief.trusted and self.damaged)

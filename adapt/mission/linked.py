@@ -13,7 +13,7 @@ from adapt.damage import HEALTHY
 from adapt.mission.keeper import Driver, Motion
 from adapt.mission.pose import Pose, wrapped_angle
 from adapt.mission.world import (
-    Search,
+    BackgroundSearch,
     Stretch,
     Until,
     all_servos,
@@ -166,11 +166,11 @@ class LinkedWorld:
         self._driver.rest()
         return row is not None and is_fallen(self.robot, self.seen.state)
 
-    def search(self, work: Callable[[], Any], seconds: float) -> Search:
+    def search(self, work: Callable[[], Any], seconds: float) -> BackgroundSearch:
         """See `World.search`; one search follows the other, so that the first has all cores."""
         if not self._real_time:
             end = self.clock + seconds
-            return Search(lambda: self.clock >= end, work)
+            return BackgroundSearch(lambda: self.clock >= end, work)
         found: Future[Any] = Future()
         before = self._searching
 
@@ -184,7 +184,7 @@ class LinkedWorld:
 
         self._searching = threading.Thread(target=run, daemon=True)
         self._searching.start()
-        return Search(found.done, found.result)
+        return BackgroundSearch(found.done, found.result)
 
     def close(self) -> None:
         """See `World.close`; the robot is damped."""

@@ -11,8 +11,8 @@ from adapt.mission.events import Event
 from adapt.mission.knowledge import Knowledge
 from adapt.mission.monitor import THRESHOLD, Monitor
 from adapt.mission.outcomes import SAMPLE, Paths, Way
-from adapt.mission.plan import Change, Plan
-from adapt.mission.planner import Choice, choose_gait
+from adapt.mission.plan import Plan, PlannedChange
+from adapt.mission.planner import PlannedStretch, choose_gait
 from adapt.mission.pose import Pose
 from adapt.mission.recording import RecordedWorld
 from adapt.mission.result import MissionResult
@@ -212,7 +212,7 @@ class Mission:
         choice, ways = self._plan_stretch()
         return self._drive("walk", ways[choice.number], choice.samples * self._outcomes.every, choice)
 
-    def _plan_stretch(self) -> tuple[Choice, list[Way]]:
+    def _plan_stretch(self) -> tuple[PlannedStretch, list[Way]]:
         ways, driving = self._outcomes.ways, self._world.driving
         rows = [way.row for way in ways]
         paths, falls = self._outcomes.predicted(ways, driving)
@@ -240,7 +240,7 @@ class Mission:
         return self._knowledge.steers and not any(way.heading for way in self._outcomes.ways)
 
     def _drive(
-        self, kind: str, way: Way, steps: int, choice: Choice | None = None
+        self, kind: str, way: Way, steps: int, choice: PlannedStretch | None = None
     ) -> tuple[Stretch, str | None]:
         """Drive a gait, and watch; returns the stretch and what was noticed."""
         world, row, alarm, nearest = self._world, way.row, None, math.inf
@@ -413,7 +413,7 @@ class Mission:
         if not self._world.stands or not self._world.upright:
             self._get_up(fell)
 
-    def _note_change(self, change: Change) -> None:
+    def _note_change(self, change: PlannedChange) -> None:
         self._damage, self._news = change.damage, self._response == "told"
         self._tell("change", f"{change.text}, of which the robot is not told.", damage=str(change.damage))
 

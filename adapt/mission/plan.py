@@ -16,7 +16,7 @@ _FURTHEST = 1000.0  # [m]
 
 
 @dataclass(frozen=True)
-class Change:
+class PlannedChange:
     """What happens to the robot at a time.
 
     Attributes:
@@ -48,7 +48,7 @@ class Plan:
     goals: tuple[tuple[float, float], ...]
     within: float
     seconds: float
-    changes: tuple[Change, ...] = ()
+    changes: tuple[PlannedChange, ...] = ()
 
     def __post_init__(self) -> None:
         if not 0 < self.seconds <= LONGEST:
@@ -86,7 +86,7 @@ def read_goal(text: str) -> tuple[float, float]:
     return float(x), float(y)
 
 
-def read_changes(texts: Sequence[str], robot: Robot) -> tuple[Change, ...]:
+def read_changes(texts: Sequence[str], robot: Robot) -> tuple[PlannedChange, ...]:
     """Read what happens to a robot; damages add up until it is repaired.
 
     Args:
@@ -98,7 +98,7 @@ def read_changes(texts: Sequence[str], robot: Robot) -> tuple[Change, ...]:
         UnknownNameError: the robot has no such part, or there is no such kind of damage.
     """
     found = sorted((_read_change(text) for text in texts), key=lambda change: change[1])
-    changes: list[Change] = []
+    changes: list[PlannedChange] = []
     damages: list[str] = []
     for what, time in found:
         damages = [] if what == REPAIRED else [*damages, what]
@@ -109,7 +109,7 @@ def read_changes(texts: Sequence[str], robot: Robot) -> tuple[Change, ...]:
         except InvalidValueError as error:
             before = f", after {' and '.join(damages[:-1])}" if len(damages) > 1 else ""
             raise InvalidValueError(f"{what}@{time:g} cannot happen{before}: {error}") from error
-        changes.append(Change(time, what, damage))
+        changes.append(PlannedChange(time, what, damage))
     return tuple(changes)
 
 

@@ -16,7 +16,7 @@ _DEPTH = 3  # stretches that are looked ahead
 _WIDTH = 32  # of the search: ways that are followed further
 
 
-class Choice(NamedTuple):
+class PlannedStretch(NamedTuple):
     """What to do next.
 
     Attributes:
@@ -44,7 +44,7 @@ def choose_gait(
     present: int | None,
     within: float,
     turns: bool,
-) -> Choice:
+) -> PlannedStretch:
     """The first of the stretches that lead to a goal in the least time, by a beam search.
 
     Three stretches are looked ahead, of which the 32 best beginnings are followed. What is left after them is
@@ -90,7 +90,7 @@ def choose_gait(
         latest = order % (n * t) // t
     number, sample = divmod(best[2], t)
     moved = Pose(*(float(value) for value in paths[number, sample]))
-    return Choice(number, sample + 1, moved, best[0], not best[1])
+    return PlannedStretch(number, sample + 1, moved, best[0], not best[1])
 
 
 class _Costs(NamedTuple):

@@ -13,7 +13,7 @@ import numpy as np
 
 from adapt.mission.events import Event
 from adapt.mission.pose import Pose
-from adapt.mission.world import Search, Stretch, Until, World, go_on
+from adapt.mission.world import BackgroundSearch, Stretch, Until, World, go_on
 from adapt.self_model.features import check_sensors
 from robots.errors import InvalidFileError, SurefootError
 from robots.files.texts import read_text
@@ -121,7 +121,7 @@ class RecordedWorld:
         self._note("think", fell=fell)
         return fell
 
-    def search(self, work: Callable[[], Any], seconds: float) -> Search:
+    def search(self, work: Callable[[], Any], seconds: float) -> BackgroundSearch:
         """See `World.search`."""
         search = self._world.search(work, seconds)
 
@@ -130,7 +130,7 @@ class RecordedWorld:
                 self._note("searched")
             return over
 
-        return Search(done, search.result)
+        return BackgroundSearch(done, search.result)
 
     def _note(self, call: str, **gave: Any) -> None:
         now = {"driving": self.driving, "clock": self.clock, "pose": self.pose, "upright": self.upright}
@@ -213,7 +213,7 @@ class ReplayedWorld:
         """See `World.think`."""
         return bool(self._next("think").get("fell"))
 
-    def search(self, work: Callable[[], Any], seconds: float) -> Search:
+    def search(self, work: Callable[[], Any], seconds: float) -> BackgroundSearch:
         """See `World.search`."""
 
         def done() -> bool:
@@ -222,7 +222,7 @@ class ReplayedWorld:
                 self._next("searched")
             return over
 
-        return Search(done, work)
+        return BackgroundSearch(done, work)
 
     def close(self) -> None:
         """See `World.close`."""

@@ -3,14 +3,14 @@
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
-from adapt.mission.world import Search, World
+from adapt.mission.world import BackgroundSearch, World
 
 
 class _Begun(NamedTuple):
     """A search, when it should be done [s], and who takes what it finds."""
 
     due: float
-    search: Search
+    search: BackgroundSearch
     take: Callable[[Any], None]
 
 

@@ -10,10 +10,10 @@ import numpy as np
 from scipy.spatial.transform import Rotation
 
 from adapt.damage.damage import HEALTHY
-from adapt.mission.plan import Change
+from adapt.mission.plan import PlannedChange
 from adapt.mission.pose import Pose
 from adapt.mission.world import (
-    Search,
+    BackgroundSearch,
     Stretch,
     Until,
     all_servos,
@@ -63,10 +63,10 @@ class SimulatedWorld:
     def __init__(
         self,
         robot: Robot,
-        changes: Sequence[Change],
+        changes: Sequence[PlannedChange],
         *,
         seed: int,
-        on_change: Callable[[Change], None] = lambda _: None,
+        on_change: Callable[[PlannedChange], None] = lambda _: None,
         on_step: Callable[[], None] = lambda: None,
     ) -> None:
         check_turns(robot)
@@ -164,10 +164,10 @@ class SimulatedWorld:
         """See `World.think`."""
         return pass_thinking(self, seconds, row, parameters, self._whole.control_step)
 
-    def search(self, work: Callable[[], Any], seconds: float) -> Search:
+    def search(self, work: Callable[[], Any], seconds: float) -> BackgroundSearch:
         """See `World.search`."""
         end = self.clock + seconds
-        return Search(lambda: self.clock >= end, work)
+        return BackgroundSearch(lambda: self.clock >= end, work)
 
     def close(self) -> None:
         """See `World.close`."""

@@ -48,7 +48,7 @@ class Stretch:
         return self.end.seen_from(self.start)
 
 
-class Search(NamedTuple):
+class BackgroundSearch(NamedTuple):
     """Work that goes on while the robot walks: whether it is done, and what it found then."""
 
     done: Callable[[], bool]
@@ -125,7 +125,7 @@ class World(Protocol):
             Whether the robot fell.
         """
 
-    def search(self, work: Callable[[], Any], seconds: float) -> Search:
+    def search(self, work: Callable[[], Any], seconds: float) -> BackgroundSearch:
         """Begin with what takes so many seconds while the robot walks."""
 
     def close(self) -> None:

@@ -10,7 +10,7 @@ import numpy as np
 
 from adapt.damage.damage import Damage
 from adapt.damage.parts import RobotParts
-from adapt.objective import RecoveryObjective, Reward
+from adapt.objective import RecoveryObjective, TrainingReward
 from adapt.records import TRUSTED
 from adapt.self_model.calibration import Calibration
 from repertoire.repertoire import Repertoire
@@ -113,7 +113,7 @@ class Thinking:
     @property
     def aim(self) -> RecoveryObjective:
         """The objective, whether it was given or not."""
-        return self.objective or Reward(self.repertoire.settings.min_objective)
+        return self.objective or TrainingReward(self.repertoire.settings.min_objective)
 
     @property
     def robot(self) -> Robot:

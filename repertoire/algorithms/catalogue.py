@@ -28,7 +28,7 @@ from repertoire.problems.problem import Problem
 from repertoire.strategies.strategy import StrategySettings
 from repertoire.strategies.table import STRATEGIES
 from robots.errors import InvalidValueError, UnknownNameError
-from robots.files.records import Table, find_kind, validate
+from robots.files.records import Catalogue, find_kind, validate
 from robots.words import nameless
 
 # the settings of a search whatever its algorithm
@@ -333,7 +333,7 @@ _NAMED = (
         sigma0=0.005,
     ),
 )
-ALGORITHMS = Table({algorithm.name: algorithm for algorithm in _NAMED})
+ALGORITHMS = Catalogue({algorithm.name: algorithm for algorithm in _NAMED})
 
 
 def find_algorithm(name: str) -> Algorithm:

@@ -32,10 +32,10 @@ from repertoire.emitters.pga_me import PGAMESettings
 from repertoire.emitters.variation import VariationSettings
 from repertoire.problems.problem import Problem
 from robots.errors import InvalidValueError, UnknownNameError
-from robots.files.records import Record, Table, Unregistered, by_kind, reader
+from robots.files.records import Catalogue, Record, Unregistered, by_kind, reader
 from robots.files.texts import LARGEST
 
-ARCHIVES: dict[str, type[ArchiveSpec]] = Table({spec.kind: spec for spec in (GridSpec, CVTSpec)})
+ARCHIVES: dict[str, type[ArchiveSpec]] = Catalogue({spec.kind: spec for spec in (GridSpec, CVTSpec)})
 EMITTERS: dict[str, type[EmitterSettings]] = by_kind(
     EvolutionStrategySettings,
     ImprovementSettings,

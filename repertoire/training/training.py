@@ -27,7 +27,7 @@ _WARM_UP_BATCHES = 3  # after so many, everything that a run needs has been comp
 
 
 @dataclass(frozen=True)
-class Progress:
+class TrainingProgress:
     """How far a run is.
 
     Attributes:
@@ -137,9 +137,9 @@ class Training:
             if now.get(name) != then
         ]
 
-    def progress(self, underway: int = 0) -> Progress:
+    def progress(self, underway: int = 0) -> TrainingProgress:
         """How far the run is after its last batch, with so many evaluations of the next one finished."""
-        return Progress(self._evaluations + underway, self._steps, self._metrics, self._diverged)
+        return TrainingProgress(self._evaluations + underway, self._steps, self._metrics, self._diverged)
 
     def step(self, on_finished: Callable[[int], None] | None = None) -> None:
         """Run one batch of every emitter, which is one iteration of Algorithm 1 of Tjanaka et al. 2023.
@@ -256,7 +256,7 @@ class Training:
         path: Path | None = None,
         *,
         checkpoint_seconds: float = 60.0,
-        on_progress: Callable[[Progress], None] | None = None,
+        on_progress: Callable[[TrainingProgress], None] | None = None,
         on_batch: Callable[[dict[str, float]], None] | None = None,
         stop: Callable[[], bool] | None = None,
         before_saving: Callable[[], None] | None = None,

@@ -63,7 +63,7 @@ K = TypeVar("K", bound=Kind)
 Entry = TypeVar("Entry")
 
 
-class Table(dict[str, Entry]):
+class Catalogue(dict[str, Entry]):
     """Things by name, to which a plugin may add others, but not in the place of one that is there."""
 
     def __setitem__(self, name: str, entry: Entry) -> None:
@@ -72,9 +72,9 @@ class Table(dict[str, Entry]):
         super().__setitem__(name, entry)
 
 
-def by_kind(*records: type[K]) -> Table[type[K]]:
+def by_kind(*records: type[K]) -> Catalogue[type[K]]:
     """Return a table of records by their names."""
-    return Table({record.kind: record for record in records})
+    return Catalogue({record.kind: record for record in records})
 
 
 def attribute_words(record: type[BaseModel], name: str) -> str:

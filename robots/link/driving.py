@@ -23,7 +23,7 @@ _TILT = 1.25  # [rad] beyond which a robot that does not say counts as fallen
 _ODOMETRY = ("velocity", "height", "bearing")
 
 
-class Moment(NamedTuple):
+class DrivenStep(NamedTuple):
     """A control step: the state, and the action that answers it, (a,)."""
 
     step: int
@@ -49,7 +49,7 @@ def drive(
     link: RobotLink,
     parameters: np.ndarray,
     seconds: float,
-    on_step: Callable[[Moment], None] | None = None,
+    on_step: Callable[[DrivenStep], None] | None = None,
     command: tuple[float, float] | None = None,
 ) -> Drive:
     """Play a gait until the time is up or the robot has fallen; in the end, and upon any error, it is damped.
@@ -87,7 +87,7 @@ def drive(
             action = controller.act(parameters, observation, step)
             link.act(action)
             if state is not None and on_step:
-                on_step(Moment(step, state, action))
+                on_step(DrivenStep(step, state, action))
             step += 1
             state = link.observe()
         return Drive(steps, "time", _ahead(first, state or last))

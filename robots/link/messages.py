@@ -88,7 +88,7 @@ class MotorCommand(Record):
     tau: Finite
 
 
-class Command(Record):
+class MotorCommands(Record):
     """What each motor is to do until the next command.
 
     Attributes:

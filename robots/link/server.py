@@ -18,10 +18,10 @@ from robots.errors import InvalidValueError
 from robots.link.interface import Interface
 from robots.link.messages import (
     PROTOCOL,
-    Command,
     Hello,
     Mode,
     MotorCommand,
+    MotorCommands,
     State,
     damping_commands,
     decode,
@@ -46,7 +46,7 @@ _BEHIND = 10  # control steps, beyond which lost time is not made up for
 
 
 @dataclass
-class Timing:
+class DeadlineTiming:
     """How well deadlines were kept.
 
     Attributes:
@@ -107,7 +107,7 @@ class RobotServer:
     def __init__(self, robot: Machine, address: str, *, keys: Path | None = None) -> None:
         host, port = parse_address(address)
         check_keys(host, keys)
-        self._robot, self.timing = robot, Timing()
+        self._robot, self.timing = robot, DeadlineTiming()
         self._context, self._guard = zmq.Context(), None
         if keys is not None:
             make_keys(keys)
@@ -115,7 +115,7 @@ class RobotServer:
             self._guard.start()
             self._guard.configure_curve(domain="*", location=str(keys))
         self._session, self._seq, self._answered, self._silent = "", 0, 0, 0
-        self._commands: Command | None = None
+        self._commands: MotorCommands | None = None
         kinds = {COMMANDS: zmq.PULL, STATES: zmq.PUB, HELLOS: zmq.REP}
         try:
             sockets = {
@@ -190,14 +190,14 @@ class RobotServer:
             except zmq.Again:
                 return
             try:
-                command = decode(Command, message)
+                command = decode(MotorCommands, message)
                 self._check(command)
             except InvalidValueError:
                 self.timing.refused += 1
                 continue
             self._commands, self._answered, self._silent = command, command.seq, 0
 
-    def _check(self, command: Command) -> None:
+    def _check(self, command: MotorCommands) -> None:
         """Raise InvalidValueError where a command is not for now."""
         if not self._session or not secrets.compare_digest(command.session.encode(), self._session.encode()):
             raise InvalidValueError("a command of another session")

@@ -13,7 +13,7 @@ from scipy.spatial.transform import Rotation
 from robots.deployment.deployment import Telemetry
 from robots.errors import InvalidFileError, SurefootError
 from robots.files.atomic import explain_errors, write_text
-from robots.link.driving import Moment
+from robots.link.driving import DrivenStep
 
 _CHUNK = 65_536  # bytes, of which those of the last chunk are lost when the process is killed
 _HEADER = """std_msgs/Header header
@@ -69,7 +69,7 @@ _TOPICS = ("/joint_states", "/imu", "/tf", "/control_step")
 
 
 class Reading(NamedTuple):
-    """A control step for the log: what `Moment` or a row of `Telemetry` tells, None where it is not known.
+    """A control step for the log: what `DrivenStep` or a row of `Telemetry` tells; None where unknown.
 
     Attributes:
         time: [s].
@@ -96,7 +96,7 @@ class Reading(NamedTuple):
     mode: str
 
     @classmethod
-    def of(cls, moment: Moment) -> Reading:
+    def of(cls, moment: DrivenStep) -> Reading:
         """That of a control step over a link."""
         state = moment.state
         return cls(
@@ -234,7 +234,7 @@ def write_mcap(telemetry: Telemetry, path: Path, *, gait: str) -> None:
 
 
 def write_link_csv(
-    moments: Sequence[Moment], path: Path, joints: Sequence[str], feet: Sequence[str], *, gait: str
+    moments: Sequence[DrivenStep], path: Path, joints: Sequence[str], feet: Sequence[str], *, gait: str
 ) -> None:
     """Write control steps over a link as a CSV, with the columns of `Telemetry.write_csv` that a robot has.
 

@@ -15,7 +15,7 @@ _CELLS = 1296  # of an archive, at most, that nobody gave cells: 6 x 6 x 6 x 6, 
 Ranges = dict[str, tuple[float, float]]
 
 
-class Kind(NamedTuple):
+class MeasureKind(NamedTuple):
     """A measure that is no foot's contact share.
 
     Attributes:
@@ -29,13 +29,17 @@ class Kind(NamedTuple):
     of: Callable[[np.ndarray, np.ndarray], np.ndarray]
 
 
-KINDS: Mapping[str, Kind] = {
-    "forward_speed": Kind("mean speed along the torso's own heading", "m/s", lambda t, s: t["ahead"] / s),
-    "turn_rate": Kind("mean rate of turning, to the left", "rad/s", lambda t, s: t["turned"] / s),
-    "x": Kind("where the torso ends, ahead of the start", "m", lambda t, _: t["x"] - t["initial_x"]),
-    "y": Kind("where the torso ends, to the left of the start", "m", lambda t, _: t["y"]),
-    "height": Kind("mean height of the torso", "m", lambda t, _: t["height_sum"] / np.maximum(t["steps"], 1)),
-    "energy": Kind(
+KINDS: Mapping[str, MeasureKind] = {
+    "forward_speed": MeasureKind(
+        "mean speed along the torso's own heading", "m/s", lambda t, s: t["ahead"] / s
+    ),
+    "turn_rate": MeasureKind("mean rate of turning, to the left", "rad/s", lambda t, s: t["turned"] / s),
+    "x": MeasureKind("where the torso ends, ahead of the start", "m", lambda t, _: t["x"] - t["initial_x"]),
+    "y": MeasureKind("where the torso ends, to the left of the start", "m", lambda t, _: t["y"]),
+    "height": MeasureKind(
+        "mean height of the torso", "m", lambda t, _: t["height_sum"] / np.maximum(t["steps"], 1)
+    ),
+    "energy": MeasureKind(
         "mean mechanical power of the motors, both signs counted", "W", lambda t, s: t["energy"] / s
     ),
 }

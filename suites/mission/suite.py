@@ -18,7 +18,7 @@ from adapt.mission.knowledge import PATH, RATE
 from adapt.mission.mission import EPISODES, REFINEMENT, Mission, Response
 from adapt.mission.monitor import Monitor
 from adapt.mission.outcomes import Paths
-from adapt.mission.plan import Change, Plan
+from adapt.mission.plan import Plan, PlannedChange
 from adapt.recovery import recover
 from adapt.rehearsal.table import Table
 from adapt.self_model.twin import Thinking, Twin
@@ -158,7 +158,7 @@ class MissionSuite(Suite):
                 repertoire, elites=repertoire.gaits.take(best), specialists=None, spread=None
             )
         broken = bool(trial.damage.defects)
-        change = Change(BROKEN_AT, str(trial.damage), trial.damage)
+        change = PlannedChange(BROKEN_AT, str(trial.damage), trial.damage)
         mission = Mission(
             repertoire,
             Plan(

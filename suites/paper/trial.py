@@ -22,7 +22,7 @@ from repertoire.repertoire import Repertoire
 from repertoire.storage.files import RunFiles
 from repertoire.storage.repertoires import read_repertoire, write_repertoire
 from repertoire.training.runs import resume_training
-from repertoire.training.training import Progress, Training
+from repertoire.training.training import Training, TrainingProgress
 from robots.errors import InvalidFileError, SurefootError
 from robots.files.atomic import file_exists, make_folder, write_text
 from robots.files.locks import locked
@@ -179,7 +179,7 @@ class PaperTrial:
         started, cpu_started = time.perf_counter(), time.process_time()
         share = _TRAINING if self.episodes else 1.0
 
-        def advance(progress: Progress) -> None:
+        def advance(progress: TrainingProgress) -> None:
             # also called within a batch, when the last complete one is known already
             if training.evaluations not in costs.times:
                 spent = time.perf_counter() - started, time.process_time() - cpu_started

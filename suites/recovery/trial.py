@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from adapt.damage.damage import Damage
-from adapt.objective import RecoveryObjective, Reward
+from adapt.objective import RecoveryObjective, TrainingReward
 from adapt.oracle import FINAL_EPISODES, final_means, find_oracle, true_objectives
 from adapt.records import Outcome
 from adapt.selectors.selector import Selector
@@ -85,7 +85,7 @@ class Bench:
     ) -> None:
         self._repertoire, self._gap, self._seed = repertoire, track.gap, seed
         self._noise, self._threads = noise, threads
-        self._aim = aim or Reward(repertoire.settings.min_objective)
+        self._aim = aim or TrainingReward(repertoire.settings.min_objective)
         robot = repertoire.robot
         self._whole: Robot = randomised(robot, seed) if track.gap else robot
         self._damaged = damage.apply(self._whole)

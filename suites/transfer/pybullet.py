@@ -39,7 +39,7 @@ _HOLD = 1e5  # [N·m] that keep a locked joint at its angle
 
 
 @dataclass(frozen=True)
-class Walk:
+class PyBulletWalk:
     """What an episode came to.
 
     Attributes:
@@ -118,7 +118,7 @@ class PyBulletRobot:
         """Which feet touched the floor in the last control step, (f,) bool."""
         return self._there.feet_contact > 0
 
-    def walk(self, parameters: np.ndarray, seed: int) -> Walk:
+    def walk(self, parameters: np.ndarray, seed: int) -> PyBulletWalk:
         """Run the episode of a seed with a controller of the robot."""
         description, controller = self.robot.description, self.robot.controller
         observation, objective, ended = self.reset(seed), 0.0, False
@@ -132,7 +132,7 @@ class PyBulletRobot:
             rows.append(self._sensed(action, observation))
         fell = bool(ended and description.alive.ends_episode)
         distance, trace = start - self._there.walk_target_dist, np.array(rows, np.float32)
-        return Walk(objective, distance, len(rows), contacts / len(rows), fell, trace)
+        return PyBulletWalk(objective, distance, len(rows), contacts / len(rows), fell, trace)
 
     def _sensed(self, action: np.ndarray, observation: np.ndarray) -> np.ndarray:
         """A row of a trace, see `robots.simulation.trace`."""

@@ -14,7 +14,7 @@ from robots.files.records import Record
 from robots.words import duration, version_words
 from suites.markdown import NOTHING, bullets, fill, table
 from suites.suite import Key
-from suites.transfer.worlds import World
+from suites.transfer.worlds import TransferWorld
 
 GAITS = "gaits"  # what takes the place of the selector's name where gaits run without damage
 _GAIT_FIGURES, _RECOVERY_FIGURES = ("mean", "worst tenth", "upright"), ("old gait", "recovered", "right part")
@@ -59,7 +59,7 @@ class TransferResult(Record):
 def write_report(
     results: Sequence[TransferResult],
     folder: Path,
-    worlds: Sequence[World],
+    worlds: Sequence[TransferWorld],
     labels: Sequence[str],
     notes: Iterable[str],
 ) -> list[Path]:
@@ -97,7 +97,7 @@ def write_report(
 
 
 def _by_world(
-    rows: pd.DataFrame, worlds: Sequence[World], labels: Sequence[str], figures: Sequence[str]
+    rows: pd.DataFrame, worlds: Sequence[TransferWorld], labels: Sequence[str], figures: Sequence[str]
 ) -> str:
     """A line for each world that something ran in: means of some figures for each repertoire."""
     if rows.empty:

@@ -23,7 +23,7 @@ from robots.seeds import SeedFamily, derive_seeds
 from robots.simulation.trace import TraceColumns
 from suites.recovery.metrics import worst_tenth
 from suites.transfer.pybullet import PyBulletEvaluator
-from suites.transfer.worlds import ROBOTS, Use, World
+from suites.transfer.worlds import ROBOTS, TransferWorld, Use
 
 _WHOLE = Combination()
 _NOMINAL = 4  # episodes of each gait on its own robot
@@ -43,7 +43,9 @@ class Stage:
         threads: of the simulation.
     """
 
-    def __init__(self, repertoire: Repertoire, world: World, *, gaits: int, seed: int, threads: int) -> None:
+    def __init__(
+        self, repertoire: Repertoire, world: TransferWorld, *, gaits: int, seed: int, threads: int
+    ) -> None:
         self._repertoire, self._world, self._seed, self._threads = repertoire, world, seed, threads
         self._rows = np.argsort(-repertoire.gaits.objectives, kind="stable")[:gaits]
 

@@ -25,7 +25,7 @@ from suites.suite import Estimate, Key, Suite, result_path
 from suites.transfer.pybullet import ENVIRONMENTS, pybullet_is_installed
 from suites.transfer.report import GAITS, TransferResult, write_report
 from suites.transfer.stage import Stage
-from suites.transfer.worlds import World
+from suites.transfer.worlds import TransferWorld
 from suites.videos import Video
 
 _SECONDS = {True: 60.0, False: 240.0}  # of a trial until some have finished: gaits alone, or a recovery
@@ -36,7 +36,7 @@ class TransferTrial:
     """What a trial is to do: let the best gaits walk in a world or, with a fault, recover from it there."""
 
     label: str
-    world: World
+    world: TransferWorld
     number: int
     method: str
     study_folder: Path
@@ -69,7 +69,7 @@ class TransferSuite(Suite):
 
     name: str = "transfer"
     repertoires: Mapping[str, Repertoire]
-    worlds: tuple[World, ...]
+    worlds: tuple[TransferWorld, ...]
     damages: tuple[str, ...] | None = None
     selector: str = "self-model"
     gaits: int = 20

@@ -1,4 +1,4 @@
-"""`World`: where gaits walk that were trained somewhere else: other physics, motors, sensors or ground."""
+"""`TransferWorld`: where gaits walk that were trained elsewhere: other physics, motors, sensors or ground."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
@@ -135,7 +135,7 @@ _CHANGES: dict[str, Callable[[Use], Modification]] = {
 
 
 @dataclass(frozen=True)
-class World:
+class TransferWorld:
     """Where gaits walk.
 
     Attributes:
@@ -166,26 +166,28 @@ class World:
 
 
 WORLDS = (
-    World("gap", f"robots never trained on: {GAP.ranges}", randomization=GAP, recovers=True),
-    World("wide", f"ranges 1.5 times as wide: {WIDE.ranges}", randomization=WIDE, recovers=True),
-    World("timestep", "half the timestep", ("timestep",)),
-    World("solver", "Euler's integrator, and conjugate gradients in place of Newton's method", ("solver",)),
-    World("elliptic", "elliptic friction cones", ("elliptic",)),
-    World("soft", "softer contacts: twice the time constant, five times the width", ("soft",)),
-    World("lag", f"actuators with a first-order lag of {1000 * _LAG:g} ms", ("lag",)),
-    World(
+    TransferWorld("gap", f"robots never trained on: {GAP.ranges}", randomization=GAP, recovers=True),
+    TransferWorld("wide", f"ranges 1.5 times as wide: {WIDE.ranges}", randomization=WIDE, recovers=True),
+    TransferWorld("timestep", "half the timestep", ("timestep",)),
+    TransferWorld(
+        "solver", "Euler's integrator, and conjugate gradients in place of Newton's method", ("solver",)
+    ),
+    TransferWorld("elliptic", "elliptic friction cones", ("elliptic",)),
+    TransferWorld("soft", "softer contacts: twice the time constant, five times the width", ("soft",)),
+    TransferWorld("lag", f"actuators with a first-order lag of {1000 * _LAG:g} ms", ("lag",)),
+    TransferWorld(
         "torque-speed",
         f"motors whose torque falls with speed, to 0 at {_SPARE:g} times the speed that the gaits use",
         ("torque-speed",),
     ),
-    World("encoders", "encoders of 10 bits, from which speeds follow, too", ("encoders",)),
-    World("ground", f"ground uneven by {100 * _HEIGHT:g} cm", ("ground",)),
-    World("together", "all from timestep to ground together", tuple(_CHANGES), recovers=True),
-    World("pybullet", "PyBullet's own environment of the robot", elsewhere=True, recovers=True),
+    TransferWorld("encoders", "encoders of 10 bits, from which speeds follow, too", ("encoders",)),
+    TransferWorld("ground", f"ground uneven by {100 * _HEIGHT:g} cm", ("ground",)),
+    TransferWorld("together", "all from timestep to ground together", tuple(_CHANGES), recovers=True),
+    TransferWorld("pybullet", "PyBullet's own environment of the robot", elsewhere=True, recovers=True),
 )
 
 
-def find_worlds(names: Sequence[str] | None = None) -> tuple[World, ...]:
+def find_worlds(names: Sequence[str] | None = None) -> tuple[TransferWorld, ...]:
     """The worlds of some names, in the order in which they are listed; all by default.
 
     Raises:

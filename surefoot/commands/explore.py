@@ -96,12 +96,14 @@ def explore(
 
     The page is served from this machine, to this machine alone unless --host says otherwise. Ctrl-C ends it.
     """
-    from surefoot.explorer.explorer import Choice, Explorer
+    from surefoot.explorer.explorer import Explorer, StartingChoice
     from surefoot.shipped import source_words
 
     if damage is not None and export is None:
         raise click.UsageError("--damage is that of the recovery in an exported page: name one with --export")
-    choice = Choice(file, source_words(file), seed, trials, objective, selector, rehearsal, threads, mission)
+    choice = StartingChoice(
+        file, source_words(file), seed, trials, objective, selector, rehearsal, threads, mission
+    )
     if export is not None:
         _export(Explorer(choice), export, damage, overwrite)
         return

@@ -134,7 +134,7 @@ def mission(
     from adapt.mission.plots import draw_mission
     from adapt.mission.poses import PoseRecorder
     from repertoire.storage.repertoires import fingerprint
-    from robots.link.driving import Moment
+    from robots.link.driving import DrivenStep
     from robots.link.telemetry import McapLog, Reading
     from surefoot.resuming import check_output
 
@@ -168,7 +168,7 @@ def mission(
             if log:
                 recorder(world)
             if telemetry:
-                telemetry.write(Reading.of(Moment(world.steps, world.seen.state, world.seen.told)))
+                telemetry.write(Reading.of(DrivenStep(world.steps, world.seen.state, world.seen.told)))
 
         made = surefoot.Mission(
             file,

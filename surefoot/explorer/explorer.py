@@ -31,7 +31,7 @@ _LONGEST = 300  # characters of a damage
 
 
 @dataclass(frozen=True)
-class Choice:
+class StartingChoice:
     """What the page was started with.
 
     Attributes:
@@ -68,7 +68,7 @@ class Explorer:
         UnknownNameError: there is no such selector.
     """
 
-    def __init__(self, choice: Choice) -> None:
+    def __init__(self, choice: StartingChoice) -> None:
         self.choice = choice
         self._changed = _stamp(choice.file)
         self.repertoire: Repertoire = surefoot.load(choice.file)

@@ -18,7 +18,7 @@ from repertoire.storage.repertoires import fingerprint
 from robots.errors import InvalidFileError
 from robots.robot import Robot
 from surefoot.explorer.mission_drawing import begin, draw_lane, draw_map
-from surefoot.explorer.recording import FRAME_SECONDS, Parts, body_poses, open_camera, posed_data
+from surefoot.explorer.recording import FRAME_SECONDS, EpisodeParts, body_poses, open_camera, posed_data
 from surefoot.explorer.scene import describe_scene
 
 Message = dict[str, Any]
@@ -110,8 +110,9 @@ class MissionLog:
     def replay(
         self, *, pictures: bool, on_part: Callable[[Message], None], cancelled: Callable[[], bool]
     ) -> None:
-        """Hand on all poses, see `Parts`; the curve is how far it is to the next goal, or from the start."""
-        parts, between = Parts(on_part, cancelled, later=_PART), max(1, round(FRAME_SECONDS / self._spacing))
+        """Hand on all poses, see `EpisodeParts`; the curve is the distance to the goal, or from the start."""
+        parts = EpisodeParts(on_part, cancelled, later=_PART)
+        between = max(1, round(FRAME_SECONDS / self._spacing))
         every_body = self._every_body()
         curve = self._distances(every_body[:, self._torso, :2])
         with ExitStack() as cameras:

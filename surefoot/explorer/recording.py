@@ -26,7 +26,7 @@ class CancelledError(Exception):
     """Nobody wants to see any more of this."""
 
 
-class Parts:
+class EpisodeParts:
     """Collects the steps of an episode, and hands them on in parts.
 
     Args:
@@ -91,7 +91,7 @@ def replay(
     on_part: Callable[[dict[str, Any]], None],
     cancelled: Callable[[], bool] = lambda: False,
 ) -> None:
-    """Run the episode of a seed once more and hand on its poses, see `Parts`.
+    """Run the episode of a seed once more and hand on its poses, see `EpisodeParts`.
 
     Args:
         robot: healthy or damaged, with the length of the episode.
@@ -110,7 +110,7 @@ def replay(
     """
     steps = robot.description.episode_steps
     shown = survived if survived >= steps else min(steps, survived + round(_AFTER / robot.control_step))
-    parts = Parts(on_part, cancelled)
+    parts = EpisodeParts(on_part, cancelled)
     between = every * max(1, round(FRAME_SECONDS / (robot.control_step * every)))
     with open_camera(robot.model) if pictures else nullcontext() as camera:
         stepper, posed = Stepper(robot), mujoco.MjData(robot.model)

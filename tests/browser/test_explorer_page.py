@@ -19,7 +19,7 @@ import surefoot
 from repertoire.archives.grid import GridSpec
 from repertoire.repertoire import Repertoire
 from surefoot.explorer.archive import describe_archive
-from surefoot.explorer.explorer import Choice, Explorer
+from surefoot.explorer.explorer import Explorer, StartingChoice
 from surefoot.explorer.export import export_page
 from surefoot.explorer.server import Server
 from surefoot.shipped import repertoire_path
@@ -37,7 +37,7 @@ class Running:
 
     def __init__(self, port: int = 0, explorer: Explorer | None = None) -> None:
         explorer = explorer or Explorer(
-            Choice(repertoire_path("hexapod"), "hexapod", trials=8, selector="rehearsed")
+            StartingChoice(repertoire_path("hexapod"), "hexapod", trials=8, selector="rehearsed")
         )
         self.server = Server(explorer, host="127.0.0.1", port=port, token="test")
         self.thread = threading.Thread(target=self.server.run)
@@ -213,7 +213,7 @@ def test_two_tabs_do_not_disturb_each_other(page: Page, running: Running, browse
 
 
 def test_a_repertoire_of_a_hundred_thousand_gaits(browser: Browser) -> None:
-    explorer = Explorer(Choice(repertoire_path("hexapod"), "hexapod"))
+    explorer = Explorer(StartingChoice(repertoire_path("hexapod"), "hexapod"))
     explorer.repertoire = large(explorer.repertoire)
     explorer.archive = describe_archive(explorer.repertoire)
     running = Running(explorer=explorer)
@@ -298,7 +298,7 @@ def test_a_page_goes_on_when_its_server_is_there_again(browser: Browser) -> None
 
 def test_a_mission_plays_back(browser: Browser, tmp_path: Path) -> None:
     file = short_mission(tmp_path)
-    running = Running(explorer=Explorer(Choice(file, str(file), mission=file.with_name("log.jsonl"))))
+    running = Running(explorer=Explorer(StartingChoice(file, str(file), mission=file.with_name("log.jsonl"))))
     page = browser.new_page(viewport={"width": 1280, "height": 900})
     page.goto(running.server.address)
     until(page, "surefoot.views[0]?.recording?.lane && surefoot.views[0].end > 1")
@@ -318,7 +318,7 @@ def test_a_mission_plays_back(browser: Browser, tmp_path: Path) -> None:
 
 
 def test_an_exported_page_needs_no_server(browser: Browser, tmp_path: Path) -> None:
-    explorer = Explorer(Choice(repertoire_path("hexapod"), "hexapod", trials=4, selector="rehearsed"))
+    explorer = Explorer(StartingChoice(repertoire_path("hexapod"), "hexapod", trials=4, selector="rehearsed"))
     export_page(explorer, tmp_path / "page.html", damage=DAMAGE)
     page = browser.new_page()
     page.goto((tmp_path / "page.html").as_uri())

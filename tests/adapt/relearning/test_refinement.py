@@ -8,7 +8,7 @@ import pytest
 
 import surefoot
 from adapt.damage.text import parse_damage
-from adapt.objective import PRICE, Progress, Reward, find_objective
+from adapt.objective import PRICE, Progress, TrainingReward, find_objective
 from adapt.recovery import recover
 from adapt.rehearsal.rehearsal import rehearsal, rehearsed_table
 from adapt.rehearsal.storage import read_table, write_table
@@ -115,7 +115,7 @@ def test_progress_is_what_was_walked_less_a_price_for_the_time_after_a_fall() ->
     episodes.steps[:] = [STEPS, STEPS // 2, STEPS, 1]
     episodes.diverged[:] = [False, False, False, True]
     assert Progress(1.0, STEPS).of(episodes).tolist() == [2.0, 1.5, -1.0, -1.0]
-    assert Reward(-7.0).of(episodes).tolist() == [*episodes.objectives[:3], -7.0]
+    assert TrainingReward(-7.0).of(episodes).tolist() == [*episodes.objectives[:3], -7.0]
     assert Progress(1.0, STEPS).lenient(STEPS // 4) == Progress(0.2, STEPS // 4)
     for price in (0.0, -1.0, np.inf, np.nan):
         with pytest.raises(InvalidValueError, match="the price of a fall must be positive"):
@@ -125,8 +125,8 @@ def test_progress_is_what_was_walked_less_a_price_for_the_time_after_a_fall() ->
 def test_the_objective_of_a_recovery_is_found_by_name() -> None:
     gaits = short_gaits()
     assert find_objective("progress", gaits, 2.0) == Progress(2.0 * PRICE, STEPS, 0.1)
-    assert find_objective("reward", gaits, 2.0) == Reward(gaits.settings.min_objective)
-    assert find_objective("progress", gaits, -0.1) == Reward(gaits.settings.min_objective)
+    assert find_objective("reward", gaits, 2.0) == TrainingReward(gaits.settings.min_objective)
+    assert find_objective("progress", gaits, -0.1) == TrainingReward(gaits.settings.min_objective)
     with pytest.raises(UnknownNameError, match="recovery objective"):
         find_objective("speed", gaits, 2.0)
 

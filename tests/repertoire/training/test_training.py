@@ -19,7 +19,7 @@ from repertoire.storage.files import FILE_NAME
 from repertoire.storage.repertoires import read_repertoire, read_search
 from repertoire.strategies.strategy import STOPS
 from repertoire.training.runs import resume_training, start_training
-from repertoire.training.training import Progress, Training
+from repertoire.training.training import Training, TrainingProgress
 from robots.errors import InvalidFileError, InvalidValueError, SurefootError, UnknownNameError
 from tests.repertoire.conftest import SMALL, same_runs
 
@@ -211,7 +211,7 @@ def test_a_killed_run_resumes_bit_for_bit(tmp_path, uninterrupted) -> None:
 
 
 def test_progress_counts_up_to_the_budget(start, tmp_path) -> None:
-    seen: list[Progress] = []
+    seen: list[TrainingProgress] = []
     with start() as training:
         training.run(tmp_path / FILE_NAME, on_progress=seen.append)
     evaluations = [progress.evaluations for progress in seen]

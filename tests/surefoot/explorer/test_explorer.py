@@ -22,7 +22,7 @@ from robots.simulation.stepper import Stepper
 from surefoot.explorer import answers, export
 from surefoot.explorer.answers import Answers
 from surefoot.explorer.archive import describe_archive
-from surefoot.explorer.explorer import Choice, Explorer
+from surefoot.explorer.explorer import Explorer, StartingChoice
 from surefoot.explorer.export import MOST_BYTES, export_page
 from surefoot.explorer.scene import describe_scene
 from surefoot.explorer.session import Session
@@ -33,7 +33,7 @@ DAMAGE = "left_front:lost"
 
 @pytest.fixture(scope="module")
 def explorer() -> Explorer:
-    return Explorer(Choice(repertoire_path("hexapod"), "hexapod", trials=8))
+    return Explorer(StartingChoice(repertoire_path("hexapod"), "hexapod", trials=8))
 
 
 @pytest.fixture(scope="module")
@@ -109,7 +109,7 @@ def test_the_page_offers_the_default_of_recover_and_says_what_selectors_cost(exp
     pairs = hello["damages"].pop("several of these")
     assert all("+" in text for text in pairs)
     assert not any("+" in text for texts in hello["damages"].values() for text in texts)
-    chosen = Explorer(Choice(explorer.choice.file, "hexapod", selector="map-bo"))
+    chosen = Explorer(StartingChoice(explorer.choice.file, "hexapod", selector="map-bo"))
     assert chosen.hello()["selector"] == "map-bo"
 
 
@@ -185,7 +185,7 @@ def test_maps_of_problems_without_a_robot(archive: str, tmp_path: Path) -> None:
     problem = "sphere-20" if archive.startswith("cvt") else "hopper"
     settings = {"episode_steps": 20, "hidden": (4,)} if problem == "hopper" else {}
     surefoot.train(problem, out=tmp_path, archive=archive, evaluations=200, **settings)
-    shown = Explorer(Choice(tmp_path / "repertoire.h5", "mine"))
+    shown = Explorer(StartingChoice(tmp_path / "repertoire.h5", "mine"))
     about = describe_archive(shown.repertoire)
     assert about["kind"] == ("regions" if archive.startswith("cvt") else "profile")
     x, y = numbers(about["x"]), numbers(about["y"])
@@ -280,7 +280,7 @@ def test_an_exported_page_holds_all_it_needs(
     explorer: Explorer, recovered: list[dict], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(export, "_MOST_GAITS", 3)
-    few = Explorer(Choice(explorer.choice.file, "hexapod", trials=4, selector="rehearsed"))
+    few = Explorer(StartingChoice(explorer.choice.file, "hexapod", trials=4, selector="rehearsed"))
     gaits = export_page(few, tmp_path / "page.html", damage=DAMAGE)
     text = (tmp_path / "page.html").read_text()
     assert gaits == 3

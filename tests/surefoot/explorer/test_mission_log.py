@@ -18,7 +18,7 @@ from repertoire.storage.repertoires import write_repertoire
 from robots.errors import InvalidFileError
 from surefoot.commands.mission import mission
 from surefoot.explorer.answers import Answers
-from surefoot.explorer.explorer import Choice, Explorer
+from surefoot.explorer.explorer import Explorer, StartingChoice
 from surefoot.explorer.export import export_page
 from surefoot.explorer.mission import SCENE
 from tests.surefoot.explorer.test_explorer import numbers
@@ -48,7 +48,9 @@ def file(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def explorer(file: Path) -> Explorer:
-    return Explorer(Choice(file, str(file), trials=2, selector="map-bo", mission=file.with_name("log.jsonl")))
+    return Explorer(
+        StartingChoice(file, str(file), trials=2, selector="map-bo", mission=file.with_name("log.jsonl"))
+    )
 
 
 @pytest.fixture(scope="module")

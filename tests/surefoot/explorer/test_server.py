@@ -19,14 +19,14 @@ from websockets.sync.client import ClientConnection, connect
 
 from robots.errors import InvalidValueError
 from surefoot.explorer import server as server_module
-from surefoot.explorer.explorer import Choice, Explorer
+from surefoot.explorer.explorer import Explorer, StartingChoice
 from surefoot.explorer.server import Server
 from surefoot.shipped import repertoire_path
 
 
 @pytest.fixture(scope="module")
 def server() -> Iterator[Server]:
-    explorer = Explorer(Choice(repertoire_path("hexapod"), "hexapod"))
+    explorer = Explorer(StartingChoice(repertoire_path("hexapod"), "hexapod"))
     server = Server(explorer, host="127.0.0.1", port=0)
     thread = threading.Thread(target=server.run)
     thread.start()
