@@ -237,7 +237,7 @@ def test_the_table_of_gaits_where_they_were_not_trained() -> None:
 
 
 def test_the_recoveries_of_the_ant_in_pybullet() -> None:
-    found = pd.read_csv(RESULTS / "transfer-recoveries" / "recoveries.csv").set_index("damage")
+    found = pd.read_csv(RESULTS / "transfer-recoveries" / "ant" / "recoveries.csv").set_index("damage")
     metres = found[["old gait", "recovered"]].mul(found["best"], axis=0)
     text = (RESULTS / "transfer.md").read_text()
     shown = table_below(text, "| fault | old gait |")
@@ -258,6 +258,18 @@ def test_the_recoveries_of_the_ant_in_pybullet() -> None:
     row = f"{new:.1f} m as a mean over six faults, {new / old:.1f} times as far as the old gait, no fall"
     assert row in (ROOT / "README.md").read_text()
     assert (found["falls"].sum(), round(36 * found["old gait falls"].mean())) == (0, 1)
+
+
+def test_the_recoveries_of_the_hexapod_with_other_physics() -> None:
+    found = pd.read_csv(RESULTS / "transfer-recoveries" / "hexapod" / "recoveries.csv").set_index("damage")
+    first, second = found.loc["left_front:lost"], found.loc["right_rear:dead"]
+    assert (
+        f"makes {first['recovered']:.2f} of the repertoire's best gait there (the old gait "
+        f"{first['old gait']:.2f}), with `right_rear:dead` {second['recovered']:.2f} ({second['old gait']:.2f})"
+    ) in " ".join((RESULTS / "transfer.md").read_text().split())
+    assert found["refined"].all()
+    assert found["old gait falls"].round(2).tolist() == [0.33, 0.33]
+    assert not found["falls"].any()
 
 
 def test_the_figures_of_the_readme_on_transfer_are_those_of_the_study() -> None:
