@@ -22,6 +22,7 @@ STUDIES, HELPED, RECOVERY, PHYSICS = (
     (RESULTS / f"{name}.md").read_text() for name in ("studies", "what-helped", "recovery", "physics")
 )
 INCLUDED = (RESULTS / "included.md").read_text()
+CALIBRATION = (ROOT / "docs" / "explanations" / "calibration.md").read_text()
 RELEARNING = (ROOT / "docs" / "explanations" / "relearning.md").read_text()
 ROBOTS = ("hopper", "walker", "half_cheetah", "ant")  # the columns of the table of the study of robots
 
@@ -265,7 +266,8 @@ def test_the_recoveries_of_the_hexapod_with_other_physics() -> None:
     first, second = found.loc["left_front:lost"], found.loc["right_rear:dead"]
     assert (
         f"makes {first['recovered']:.2f} of the repertoire's best gait there (the old gait "
-        f"{first['old gait']:.2f}), with `right_rear:dead` {second['recovered']:.2f} ({second['old gait']:.2f})"
+        f"{first['old gait']:.2f}), with `right_rear:dead` {second['recovered']:.2f} "
+        f"({second['old gait']:.2f})"
     ) in " ".join((RESULTS / "transfer.md").read_text().split())
     assert found["refined"].all()
     assert found["old gait falls"].round(2).tolist() == [0.33, 0.33]
@@ -401,6 +403,7 @@ def test_what_diagnoses_promise() -> None:
         ("hexapod-relearning", "T3"),
         ("hexapod-relearning-library", "T2"),
         ("hexapod-relearning-library", "T3-limb"),
+        ("hexapod-relearning-T0", "T0"),
         ("hexapod-relearning-gap", "T1"),
         ("hexapod-relearning-T4", "T4"),
         ("hexapod-relearning-left-out", "T4-left-out"),
@@ -417,3 +420,25 @@ def test_what_diagnoses_promise() -> None:
             for damage, diagnosis in zip(own["damage"], own["diagnosis"], strict=True)
         ]
         assert cells == [str(len(own)), f"{own['probability'].mean():.2f}", f"{np.mean(right):.0%}"], study
+
+
+def test_what_calibration_brought() -> None:
+    found, text = pd.read_csv(BENCHMARKS / "calibration.csv"), CALIBRATION
+    kinds = ("mass of torso", "mass", "friction", "strength", "delay", "offset")
+    for kind, cells in zip(kinds, table_below(text, "| parameter | error").values(), strict=True):
+        built, calibrated, inside = (
+            found[f"{kind} {what}"].mean() for what in ("as built", "calibrated", "inside")
+        )
+        assert cells == [f"{built:.3f}", f"{calibrated:.3f}", f"{inside:.0%}"], kind
+    words, right = " ".join(text.split()), found[["right with", "right without"]].sum()
+    assert (
+        f"came first in {right['right with']} of {3 * len(found)} cases with the calibration, and in "
+        f"{right['right without']} without it"
+    ) in words
+    names = ("calibrated", "randomised", "built")
+    metres = [f"{found[f'{name} [m]'].mean():.2f} m" for name in names]
+    assert (
+        f"walk {metres[0]} on calibrated models of it, {metres[1]} on randomised ones, and {metres[2]}"
+        in words
+    )
+    assert not found[[f"{name} falls" for name in names]].sum().any()
