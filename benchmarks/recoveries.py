@@ -19,12 +19,13 @@ from repertoire.repertoire import Repertoire
 from repertoire.storage.files import FILE_NAME, RunFiles
 from repertoire.storage.repertoires import read_repertoire
 from repertoire.training.runs import resume_training, start_training
+from robots.errors import UnknownNameError
 from robots.files.atomic import write_text
 from robots.importing.draft import draft_robot
 from robots.robot import Robot
 from robots.seeds import SeedFamily, derive_seeds
 from suites.recovery.results import BINDING
-from surefoot.shipped import DATA, included, repertoire_path
+from surefoot.shipped import DATA, included
 
 MODELS = Path(__file__).parents[1] / "examples" / "robots"
 TRAINED = ("half_cheetah", "hopper", "walker")  # robots of the package without an included repertoire
@@ -150,9 +151,15 @@ def _subjects(folder: Path, say: Callable[[str], None]) -> Iterator[_Subject]:
 
 
 def _included(names: Iterable[str]) -> Iterator[_Subject]:
-    """Included repertoires."""
+    """Included repertoires.
+
+    Raises:
+        UnknownNameError: there is no such one.
+    """
     for name in names:
-        repertoire = read_repertoire(file := repertoire_path(name))
+        if name not in included():
+            raise UnknownNameError("included repertoire", name, included())
+        repertoire = read_repertoire(file := DATA / f"{name}.h5")
         yield _Subject(name, repertoire, read_table(RunFiles(file).rehearsal, repertoire))
 
 

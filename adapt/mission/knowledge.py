@@ -125,8 +125,8 @@ class Knowledge:
         self.outcomes.believe(belief.damage)
         ran = self.outcomes.simulate(self.diagnosis.promising()[0], self._several)
         ran += self._look_all_round(self._best()[:_STEERED])
-        steps = belief.episodes * self.diagnosis.trial_steps + ran * self.outcomes.steps
-        return belief, steps / self._rate
+        thought = belief.episodes * self.diagnosis.trial_steps / self._rate
+        return belief, thought + ran * self._path_seconds
 
     def be_told(self, damage: Damage) -> None:
         """Know what is wrong, and where all gaits lead then, at once."""
@@ -142,21 +142,18 @@ class Knowledge:
     def search(self, damage: Damage, rows: list[int], *, refine: bool) -> None:
         """The same with some gaits, and with refinement or without."""
         self.searches.give_up()
-        ways, several = [Way(row) for row in rows if row not in self.outcomes.rows], self._several
-        episodes = several * len(ways)
+        known, several = set(self.outcomes.rows), self._several
+        ways = [Way(row) for row in rows if row not in known]
+        seconds = len(ways) * several * self._path_seconds
         if ways:
             outcomes = self.outcomes.copy()  # over a link the search runs in another thread
-            self.searches.begin(
-                lambda: outcomes.run(ways, several), self._seconds(episodes), self.outcomes.take
-            )
+            self.searches.begin(lambda: outcomes.run(ways, several), seconds, self.outcomes.take)
         if (settings := self._refinement) is None or not refine:
             return
         best, number = self._best(), self._refined + 1
-        episodes += settings.episodes + several * len(self._headings)
+        seconds += (settings.episodes + several * len(self._headings)) * self._path_seconds
         self.searches.begin(
-            lambda: self.diagnosis.refine(damage, best, settings, number),
-            self._seconds(episodes),
-            self._take_refined,
+            lambda: self.diagnosis.refine(damage, best, settings, number), seconds, self._take_refined
         )
 
     def gait_to_try(self, stretch: Stretch) -> int:
@@ -190,9 +187,10 @@ class Knowledge:
         """Episodes of a gait on a damaged robot."""
         return _EPISODES if self._world.stands else _UNSTEADY
 
-    def _seconds(self, episodes: int) -> float:
-        """How long it takes to simulate where gaits lead in so many episodes."""
-        return episodes * self.outcomes.steps / self._rate
+    @property
+    def _path_seconds(self) -> float:
+        """Seconds that it takes to simulate where a gait leads."""
+        return self.outcomes.steps / self._rate
 
     def _look_all_round(self, rows: list[int]) -> int:
         """Simulate some gaits with targets all around, if they see them and the robot is damaged.

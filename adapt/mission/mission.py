@@ -103,6 +103,8 @@ class Mission:
     ) -> None:
         if not len(repertoire.elites):
             raise InvalidValueError("the repertoire is empty: there is no gait to walk with")
+        entry = choose_selector(selector, table)
+        searches = RefinementSettings(refinement) if refinement else None
         self._response, self._news = response, False
         self.plan, self.seed = plan, seed
         self._events: list[Event] = []
@@ -116,12 +118,12 @@ class Mission:
             self._world = RecordedWorld(self._world, record)
         self._knowledge = Knowledge(
             repertoire,
-            choose_selector(selector, table),
+            entry,
             table,
             self._world,
             seed=seed,
             episodes=episodes,
-            refinement=RefinementSettings(refinement) if refinement else None,
+            refinement=searches,
             cores=cores,
             healthy=healthy,
             threads=threads,

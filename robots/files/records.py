@@ -73,7 +73,7 @@ class Catalogue(dict[str, Entry]):
 
 
 def by_kind(*records: type[K]) -> Catalogue[type[K]]:
-    """Return a table of records by their names."""
+    """Return a catalogue of records by their names."""
     return Catalogue({record.kind: record for record in records})
 
 

@@ -88,7 +88,7 @@ class MotorCommand(Record):
     tau: Finite
 
 
-class MotorCommands(Record):
+class CommandMessage(Record):
     """What each motor is to do until the next command.
 
     Attributes:
@@ -142,7 +142,7 @@ def decode(kind: type[M], message: bytes) -> M:
     except ValidationError as error:
         first = error.errors(include_url=False, include_input=False)[0]
         where = ".".join(str(part) for part in first["loc"])
-        raise InvalidValueError(f"no {kind.__name__.lower()}: {where or 'JSON'}: {first['msg']}") from error
+        raise InvalidValueError(f"not the expected message: {where or 'JSON'}: {first['msg']}") from error
 
 
 def encode(message: Record) -> bytes:

@@ -13,9 +13,9 @@ from robots.link.interface import Interface
 from robots.link.link import LinkError, RobotLink
 from robots.link.messages import (
     PROTOCOL,
+    CommandMessage,
     Hello,
     MotorCommand,
-    MotorCommands,
     State,
     check_state,
     damping_commands,
@@ -191,7 +191,7 @@ class RemoteLink(RobotLink):
 
     def _send(self, commands: tuple[MotorCommand, ...]) -> None:
         self.sent += 1
-        message = encode(MotorCommands(session=self._session, seq=self.sent, motor_cmd=commands))
+        message = encode(CommandMessage(session=self._session, seq=self.sent, motor_cmd=commands))
         try:
             self._push.send(message, zmq.NOBLOCK)
         except zmq.Again:  # the robot is gone, which its silence tells

@@ -18,10 +18,10 @@ from robots.errors import InvalidValueError
 from robots.link.interface import Interface
 from robots.link.messages import (
     PROTOCOL,
+    CommandMessage,
     Hello,
     Mode,
     MotorCommand,
-    MotorCommands,
     State,
     damping_commands,
     decode,
@@ -115,7 +115,7 @@ class RobotServer:
             self._guard.start()
             self._guard.configure_curve(domain="*", location=str(keys))
         self._session, self._seq, self._answered, self._silent = "", 0, 0, 0
-        self._commands: MotorCommands | None = None
+        self._commands: CommandMessage | None = None
         kinds = {COMMANDS: zmq.PULL, STATES: zmq.PUB, HELLOS: zmq.REP}
         try:
             sockets = {
@@ -190,14 +190,14 @@ class RobotServer:
             except zmq.Again:
                 return
             try:
-                command = decode(MotorCommands, message)
+                command = decode(CommandMessage, message)
                 self._check(command)
             except InvalidValueError:
                 self.timing.refused += 1
                 continue
             self._commands, self._answered, self._silent = command, command.seq, 0
 
-    def _check(self, command: MotorCommands) -> None:
+    def _check(self, command: CommandMessage) -> None:
         """Raise InvalidValueError where a command is not for now."""
         if not self._session or not secrets.compare_digest(command.session.encode(), self._session.encode()):
             raise InvalidValueError("a command of another session")

@@ -41,7 +41,7 @@ class Use:
 
 def _timestep(use: Use) -> Modification:
     def halve(model: mujoco.MjModel) -> None:
-        model.opt.timestep /= 2  # of twice as many substeps, see `World.robots`
+        model.opt.timestep /= 2  # of twice as many substeps, see `TransferWorld.robots`
 
     return Modification("half the timestep", patch=halve)
 

@@ -9,6 +9,7 @@ import pandas as pd
 import pytest
 
 from benchmarks import recoveries
+from robots.errors import UnknownNameError
 
 
 def test_it_runs_included_trained_and_drafted_robots_and_goes_on(
@@ -48,15 +49,21 @@ def test_it_runs_included_trained_and_drafted_robots_and_goes_on(
 def test_every_rehearsed_damage_is_recovered_from_in_metres(monkeypatch, tmp_path: Path) -> None:
     (hexapod,) = recoveries._included(["hexapod"])
     few = replace(hexapod, table=hexapod.table.take(["healthy", "left_rear:lost"]))
-    monkeypatch.setattr(recoveries, "_included", lambda _: [few])
+    monkeypatch.setattr(recoveries, "_included", {("hexapod",): [few]}.__getitem__)
     monkeypatch.setattr(recoveries, "_SEEDS", (1,))
-    counts = recoveries.run_library(["hexapod"], tmp_path / "all.csv", say=lambda _: None)
+    counts = recoveries.run_library(("hexapod",), tmp_path / "all.csv", say=lambda _: None)
     (row,) = pd.read_csv(tmp_path / "all.csv").to_dict("records")
     assert (row["damage"], row["handed over"]) == ("left_rear:lost", "better")
     assert row["healthy distance"] > row["new distance"] > 1.0 > row["old distance"]
     assert row["new mean"] == pytest.approx(row["new distance"]), "no fall, no price"
     assert row["old mean"] < row["old distance"], "falls have a price"
     assert counts["handed over"]["hexapod"]["better"] == 1
+
+
+def test_a_library_of_no_included_repertoire_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(UnknownNameError, match="unknown included repertoire 'mule'"):
+        recoveries.run_library(["mule"], tmp_path / "all.csv", say=lambda _: None)
+    assert not (tmp_path / "all.csv").exists()
 
 
 @pytest.mark.parametrize(

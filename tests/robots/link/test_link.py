@@ -18,8 +18,8 @@ from robots.link.driving import drive
 from robots.link.interface import Interface
 from robots.link.link import LinkError
 from robots.link.messages import (
+    CommandMessage,
     Hello,
-    MotorCommands,
     State,
     damping_commands,
     decode,
@@ -235,7 +235,7 @@ def test_ten_thousand_mutated_messages_do_no_harm(gait):
     server._session = "s"
     commands = motor_commands(face, np.zeros(robot.action_dim))
     known = [
-        (MotorCommands, encode(MotorCommands(session="s", seq=7, motor_cmd=commands))),
+        (CommandMessage, encode(CommandMessage(session="s", seq=7, motor_cmd=commands))),
         (State, encode(simulated.state(1, "ready", 0))),
         (Hello, encode(Hello(protocol=1, robot="hexapod", joints=("a",), session="s"))),
     ]
@@ -246,7 +246,7 @@ def test_ten_thousand_mutated_messages_do_no_harm(gait):
             try:
                 found = decode(kind, mutated(message, rng))
                 assert not re.search(r"\b(nan|inf)\b", found.model_dump_json().lower())
-                if kind is MotorCommands:
+                if kind is CommandMessage:
                     server._check(found)
             except InvalidValueError:
                 refused += 1
