@@ -27,7 +27,7 @@ from tests.surefoot.explorer.test_mission_log import short_mission
 
 DAMAGE = "left_front:lost"
 FLAGS = ["--no-sandbox", "--use-gl=angle", "--use-angle=swiftshader", "--enable-unsafe-swiftshader"]
-# what even a slow machine that does something else reaches; a page that loads its meshes anew draws 1
+# even a slow machine that does something else reaches these
 FRAMES = 5  # a second, at least
 FIRST_POSE = 2.0  # after a click [s]
 MEMORY = 700  # [MB]
