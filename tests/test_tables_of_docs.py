@@ -124,6 +124,20 @@ def test_the_table_of_confirmations() -> None:
     assert words in " ".join(HELPED.split())
 
 
+def test_recoveries_from_rehearsed_damages() -> None:
+    every = pd.read_csv(BENCHMARKS / "recoveries-library.csv")
+    found, new, robots = (every[name].value_counts() for name in ("found", "handed over", "robot"))
+    words = " ".join(HELPED.split())
+    assert (
+        f"{len(every)} recoveries with seeds from 3 on have run, {robots['hexapod']} of the Hexapod and "
+        f"{robots['quadruped']} of the Quadruped. The search found a worse gait than the old one in "
+        f"{found.get('worse', 0)} of them; handed over were {new['better']} better gaits, "
+        f"{new.get('as good', 0)} as good, {new['the old gait']} times the old gait, and "
+        f"{new.get('worse', 0)} worse ones. A recovery took {every['trials'].median():.0f} trials as a "
+        f"median, confirmation included, with {every['falls'].mean():.1f} falls on average."
+    ) in words
+
+
 def test_recoveries_from_damage_that_does_not_bind() -> None:
     every = pd.read_csv(BENCHMARKS / "recoveries-mild.csv")
     counts = every["handed over"].value_counts()
@@ -423,6 +437,16 @@ def test_what_diagnoses_promise() -> None:
             for damage, diagnosis in zip(own["damage"], own["diagnosis"], strict=True)
         ]
         assert cells == [str(len(own)), f"{own['probability'].mean():.2f}", f"{np.mean(right):.0%}"], study
+
+
+def test_what_strategies_find() -> None:
+    every = pd.read_csv(BENCHMARKS / "searches.csv")
+    names = ("cma-es", "sep-cma-es", "lm-ma-es", "openai-es")
+    shown = table_below(RELEARNING, "| strategy | progress while up [m], by seed |")
+    for name, (cell,) in zip(names, shown.values(), strict=True):
+        found = every[every["strategy"] == name].sort_values("seed")["found"]
+        assert cell.partition(":")[0] == ", ".join(f"{value:.2f}" for value in found), name
+    assert (set(every["damage"]), every["falls"].sum()) == ({"left_front:lost"}, 0)
 
 
 def test_what_calibration_brought() -> None:
