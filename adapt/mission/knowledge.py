@@ -74,6 +74,7 @@ class Knowledge:
         self._refinement, self._on_refined = refinement, on_refined
         self._rate = RATE * cores  # control steps that the robot simulates in a second
         self._refined = 0
+        self._others: list[int] = []  # gaits that are promising, too, after the last trial
         robot = repertoire.robot
         self.twin = Twin(Thinking(self.repertoire, threads=threads))
         self.outcomes = Outcomes(self.twin, repertoire.gaits.measures, healthy)
@@ -123,7 +124,9 @@ class Knowledge:
         """
         belief = self.diagnosis.learn(trial)
         self.outcomes.believe(belief.damage)
-        ran = self.outcomes.simulate(self.diagnosis.promising()[0], self._several)
+        first, *others = self.diagnosis.promising()
+        self._others = sorted({row for rows in others for row in rows})
+        ran = self.outcomes.simulate(first, self._several)
         ran += self._look_all_round(self._best()[:_STEERED])
         thought = belief.episodes * self.diagnosis.trial_steps / self._rate
         return belief, thought + ran * self._path_seconds
@@ -136,8 +139,7 @@ class Knowledge:
 
     def search_on(self, belief: Finding) -> None:
         """Begin to simulate further gaits on what is believed, then to refine the best, while it walks."""
-        rows = {row for rows in self.diagnosis.promising()[1:] for row in rows}
-        self.search(belief.damage, sorted(rows), refine=belief.trusted and self.damaged)
+        self.search(belief.damage, self._others, refine=belief.trusted and self.damaged)
 
     def search(self, damage: Damage, rows: list[int], *, refine: bool) -> None:
         """The same with some gaits, and with refinement or without."""
