@@ -77,6 +77,8 @@ def run_recoveries(out: Path, folder: Path, *, say: Callable[[str], None]) -> di
 def run_mild(faults: Path, out: Path, *, say: Callable[[str], None]) -> dict[str, Any]:
     """Recover the included Hexapod from faults that do not bind, see `run_recoveries`.
 
+    What counts is progress while up, as in `surefoot recover`.
+
     Args:
         faults: CSV of a recovery study, of which those count whose `rr_0` is at least 0.9.
         out: see `run_recoveries`.
@@ -94,6 +96,7 @@ def run_mild(faults: Path, out: Path, *, say: Callable[[str], None]) -> dict[str
         ),
         out,
         say,
+        objective="progress",
     )
 
 
@@ -214,7 +217,10 @@ def _recovery(
         episodes = damaged.run(rows, seeds)
         objectives = damaged.objectives(episodes).reshape(3, _EPISODES)
     gaits = dict(zip(("old", "found", "new"), objectives, strict=True))
+    cause, probability = next(iter(recovery.diagnosis.items()), ("", 0.0))
     return {
+        "cause": cause,
+        "probability": probability,
         "trials": len(recovery.trials),
         "falls": sum(trial.fell for trial in recovery.trials),
         **{f"{name} mean": gait.mean() for name, gait in gaits.items()},

@@ -103,13 +103,21 @@ class Fitted(MultiPrior):
         self._conclude()
 
     def diagnosis(self) -> list[tuple[str, float]]:
-        """See `Selector`; faults that differ in their strengths alone go by the likeliest of them."""
+        """See `Selector`; faults that differ in their strengths alone go by the likeliest of them.
+
+        What the best fit leaves unexplained speaks for none of them: with it, "unknown" takes as large a share
+        of the probability of every damage. Without that, they promise more than they hold, see `docs/results/recovery.md`.
+        """
         numbers = {name: index for index, name in enumerate(self._hypotheses.names)}
         together: dict[object, list[tuple[str, float]]] = defaultdict(list)
         for text, p in super().diagnosis():
             together[text if text == UNKNOWN else self._hypotheses.faults(numbers[text])].append((text, p))
-        sums = [(causes[0][0], sum(p for _, p in causes)) for causes in together.values()]
-        return sorted(sums, key=lambda cause: -cause[1])
+        sums = {causes[0][0]: sum(p for _, p in causes) for causes in together.values()}
+        if self._rating.trials:
+            held = {text: p * self._explained for text, p in sums.items() if text not in (HEALTHY, UNKNOWN)}
+            sums[UNKNOWN] = sums.get(UNKNOWN, 0.0) + sum(sums[text] - held[text] for text in held)
+            sums |= held
+        return sorted(sums.items(), key=lambda cause: -cause[1])
 
     def thought(self) -> Thought | None:
         """See `Selector`."""
