@@ -179,7 +179,7 @@ def bench_calibration(source: Path, robots: int, refined: int, episodes: int, ou
 @click.option(
     "--strategies",
     type=Names(),
-    default="cma-es,sep-cma-es,lm-ma-es,openai-es",
+    default="cma-es,sep-cma-es,lm-ma-es,openai-es,cma-mae",
     show_default=True,
     help="Default is the one of recoveries.",
 )
@@ -191,7 +191,7 @@ def bench_calibration(source: Path, robots: int, refined: int, episodes: int, ou
 def bench_searches(
     source: Path, damages: tuple[str, ...], strategies: tuple[str, ...], seeds: int, episodes: int, out: Path
 ) -> None:
-    """What evolution strategies find from the same gaits, on robots whose damage is known."""
+    """What searches find from the same gaits, on robots whose damage is known."""
     from benchmarks.searches import measure_searches
     from repertoire.storage.repertoires import read_repertoire
     from surefoot.shipped import repertoire_path

@@ -1,4 +1,4 @@
-"""What evolution strategies find from the same gaits, on robots whose damage is known."""
+"""What searches find from the same gaits, on robots whose damage is known."""
 
 import time
 from collections.abc import Callable, Sequence
@@ -13,14 +13,24 @@ from adapt.oracle import true_objectives
 from adapt.recovery import find_incumbent, fresh_episodes
 from adapt.relearning.refinement import refine
 from adapt.self_model.twin import RefinementSettings
+from repertoire.algorithms.scheduler import Scheduler
+from repertoire.archives.archive import Archive
+from repertoire.emitters.evolution_strategy import EvolutionStrategyEmitter
 from repertoire.evaluation.evaluator import Evaluator
 from repertoire.repertoire import Repertoire
+from repertoire.strategies.cma_es import CMAESSettings
+from robots.evaluations import Evaluations
 from robots.files.atomic import write_text
 from robots.randomization import draw_models
+from robots.robot import Robot
+from robots.seeds import SeedFamily, derive_seeds
 from robots.simulation.simulation import Simulation
 
 _STARTS = 256  # gaits that a recovery starts from, too
 _EPISODES = 20  # of a gait in the end, on the models that it was not refined on
+_BATCH, _SIGMA = 16, 0.05  # samples of a generation and first step size, as `refine` has for small gaits
+_RATE = 0.05  # learning rate of CMA-MAE's thresholds, that of the included Hexapod's training
+_FINALISTS, _FINALS = 20, 8  # elites of CMA-MAE in the end, and episodes of each to choose by
 
 
 def measure_searches(
@@ -42,7 +52,8 @@ def measure_searches(
         repertoire: whose gaits searches start from.
         out: CSV, with a row for each search, written again after each.
         damages: that are known to the searches.
-        strategies: names; `default` is the strategy of recoveries.
+        strategies: names; `default` is the strategy of recoveries, and `cma-mae` is that algorithm, started
+            at the best of the gaits, with an archive of the repertoire's cells.
         seeds: searches of each strategy under each damage.
         episodes: of each.
         say: told of progress.
@@ -63,15 +74,73 @@ def measure_searches(
             known = max(_score(simulation, len(fresh), objective, start)[0] for start in starts[:20])
             for seed in range(1, seeds + 1):
                 for name in strategies:
-                    settings = RefinementSettings(episodes, strategy=None if name == "default" else name)
                     started = time.process_time()
-                    search = refine(learned, starts, objective=objective, settings=settings, seed=seed)
+                    if name == "cma-mae":
+                        solution, spent = _annealed(repertoire, learned, starts[0], objective, episodes, seed)
+                    else:
+                        settings = RefinementSettings(episodes, strategy=None if name == "default" else name)
+                        search = refine(learned, starts, objective=objective, settings=settings, seed=seed)
+                        solution, spent = search.solution, search.episodes
                     seconds = time.process_time() - started
-                    found, falls = _score(simulation, len(fresh), objective, search.solution)
-                    row = {"damage": text, "strategy": name, "seed": seed, "episodes": search.episodes}
+                    found, falls = _score(simulation, len(fresh), objective, solution)
+                    row = {"damage": text, "strategy": name, "seed": seed, "episodes": spent}
                     rows.append(row | {"known": known, "found": found, "falls": falls, "seconds": seconds})
                     say(f"{text} {name} {seed}: {known:.2f} m known, {found:.2f} m found, {falls} falls")
                     write_text(out, pd.DataFrame(rows).to_csv(index=False, float_format="%.3f"))
+
+
+def _annealed(
+    repertoire: Repertoire,
+    robots: Sequence[Robot],
+    start: np.ndarray,
+    objective: RecoveryObjective,
+    episodes: int,
+    seed: int,
+) -> tuple[np.ndarray, int]:
+    """The best gait that CMA-MAE finds around a known one, and the whole episodes that it took.
+
+    Its archive is of gaits on the damaged robot, with thresholds that begin at 0. One emitter with CMA-ES
+    starts at the known gait. All episodes have their whole length.
+    """
+    whole = robots[0].description.episode_steps
+    archive = Archive(
+        repertoire.settings.archive,
+        solution_dim=len(start),
+        ranges=repertoire.problem.measure_ranges,
+        learning_rate=_RATE,
+        min_objective=0.0,
+    )
+    (mean,) = robots[0].controller.bounded(start[None]).astype(np.float64)
+    rng = np.random.Generator(np.random.SFC64(seed))
+    strategy = CMAESSettings(batch_size=_BATCH, sigma0=_SIGMA).make(mean, rng)
+    scheduler = Scheduler(soft=archive, result=archive, emitters=[EvolutionStrategyEmitter(strategy)])
+    with Simulation(*robots) as simulation:
+
+        def run(gaits: np.ndarray, count: int, first: int) -> Evaluations:
+            """Means of each gait's episodes on the models in turn, in the same episodes as all others."""
+            seeds = derive_seeds(seed, SeedFamily.REFINEMENT, first, count)
+            models = np.tile((first + np.arange(count)) % len(robots), len(gaits))
+            ran = simulation.evaluate(
+                np.repeat(gaits, count, axis=0), np.tile(seeds, len(gaits)), variants=models
+            )
+            shape = len(gaits), count
+            return Evaluations(
+                objectives=objective.of(ran).reshape(shape).mean(axis=1),
+                measures=ran.measures.reshape(*shape, -1).mean(axis=1),
+                diverged=np.any(ran.diverged.reshape(shape), axis=1),
+                steps=ran.steps.reshape(shape).sum(axis=1),
+            )
+
+        spent, generation, models = 0, 0, min(2, len(robots))
+        while spent < episodes * whole:
+            ran = run(scheduler.ask(), models, generation * models)
+            spent, generation = spent + int(ran.steps.sum()), generation + 1
+            scheduler.tell(ran)
+        elites = archive.elites()
+        best = elites.solutions[np.argsort(-elites.objectives, kind="stable")[:_FINALISTS]]
+        finals = run(np.vstack([start[None], best]), _FINALS, generation * models)
+        found = np.vstack([start[None], best])[np.argmax(finals.objectives)]
+        return found, (spent + int(finals.steps.sum())) // whole
 
 
 def _score(

@@ -105,8 +105,8 @@ class Fitted(MultiPrior):
     def diagnosis(self) -> list[tuple[str, float]]:
         """See `Selector`; faults that differ in their strengths alone go by the likeliest of them.
 
-        What the best fit leaves unexplained speaks for none of them: with it, "unknown" takes as large a share
-        of the probability of every damage. Without that, they promise more than they hold, see `docs/results/recovery.md`.
+        What the best fit leaves unexplained speaks for none of them: "unknown" takes as large a share of the
+        probability of each damage. Without that they promise too much, see `docs/results/recovery.md`.
         """
         numbers = {name: index for index, name in enumerate(self._hypotheses.names)}
         together: dict[object, list[tuple[str, float]]] = defaultdict(list)
