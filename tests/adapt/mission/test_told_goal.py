@@ -1,0 +1,127 @@
+"""Damaged robots that are told where the goal is, again and again."""
+
+
+import numpy as np
+import pytest
+
+from adapt.mission.outcomes import Way
+from adapt.mission.pose import Pose
+from adapt.mission.steering import BEARINGS, Steering
+from adapt.mission.world import Stretch
+
+SIXTY = np.radians(60)
+EVERY, STEPS = 30, 300  # control steps of half a second, and of a path
+
+
+class Gaits:
+    """Outcomes of gaits that get so far in the direction of targets to the right, ahead and to the left."""
+
+    every, steps, damage = EVERY, STEPS, "front_left:dead"
+
+    def __init__(self, ahead: dict[int, tuple[float, float, float]], falling: tuple[int, ...] = ()) -> None:
+        self._ahead, self._falling = ahead, falling
+        self.rows = [*ahead, 99]
+        self.ways = [Way(row, -told) for row in ahead for told in BEARINGS] + [Way(99)]
+
+    def predicted(self, ways: list[Way]) -> tuple[np.ndarray, np.ndarray]:
+        paths = np.zeros((len(ways), 10, 3))
+        for path, way in zip(paths, ways, strict=True):
+            far = self._ahead[way.row][BEARINGS.index(-way.heading)]
+            path[-1, :2] = far * np.cos(way.heading), -far * np.sin(way.heading)
+        return paths, np.array([100.0 if way.row in self._falling else np.inf for way in ways])
+
+
+class Floor:
+    """A world in which gaits move the robot at some speed in the direction that they are told [m a part]."""
+
+    def __init__(self, speed: float = 1.0, pose: Pose | None = None, falls_after: int = 10**9) -> None:
+        self.pose, self.driving, self._speed, self._falls_after = pose or Pose(), None, speed, falls_after
+        self.told: list[tuple[int, float, int]] = []
+
+    def drive(self, row, parameters, steps, *, towards, until) -> Stretch:
+        assert parameters.tolist() == [row]
+        start, made, going = self.pose, 0, True
+        trace = np.zeros((steps, 2), np.float32)
+        while made < steps and going:
+            made += 1
+            going = not until(trace, made)
+        self.told.append((row, towards, made))
+        self.pose = start @ Pose(self._speed * np.cos(towards), self._speed * np.sin(towards))
+        self.driving = row
+        return Stretch(row, start, self.pose, trace[:made], None, len(self.told) >= self._falls_after)
+
+
+def steering(*args, **kwargs) -> Steering:
+    return Steering(Gaits(*args, **kwargs), lambda rows: np.array(rows)[:, None])
+
+
+def never(_trace: np.ndarray, _made: int) -> bool:
+    return False
+
+
+def test_a_gait_is_told_where_the_goal_is_every_half_second() -> None:
+    floor = Floor(pose=Pose(1.0, 2.0, 0.3))
+    stretch = steering({3: (1, 5, 1)}).walk(floor, (9.0, 4.0), 1000, never)
+    assert [(row, steps) for row, _, steps in floor.told] == [(3, EVERY)] * 4
+    assert floor.told[0][1] == pytest.approx(np.arctan2(2, 8) - 0.3)
+    assert np.hypot(*(np.array([9.0, 4.0]) - floor.pose[:2])) == pytest.approx(np.hypot(8, 2) - 4)
+    assert (stretch.row, stretch.start, stretch.end) == (3, Pose(1.0, 2.0, 0.3), floor.pose)
+    assert len(stretch.trace) == 4 * EVERY
+
+
+@pytest.mark.parametrize(("goal", "told"), [((-5.0, 1.0), SIXTY), ((-5.0, -1.0), -SIXTY), ((5.0, 0.0), 0.0)])
+def test_the_bearing_that_is_told_is_sixty_degrees_at_most(goal: tuple[float, float], told: float) -> None:
+    floor = Floor()
+    steering({0: (1, 1, 1)}).walk(floor, goal, EVERY, never)
+    assert [one for _, one, _ in floor.told] == pytest.approx([told])
+
+
+@pytest.mark.parametrize(("bearing", "row"), [(-50, 0), (0, 1), (50, 2), (20, 1), (40, 2)])
+def test_the_gait_that_gets_furthest_in_the_direction_of_the_goal_is_chosen(bearing: float, row: int) -> None:
+    floor, angle = Floor(), np.radians(bearing)
+    found = steering({0: (4, 1, 0), 1: (1, 4, 1), 2: (0, 1, 4)})
+    stretch = found.walk(floor, (np.cos(angle) * 9, np.sin(angle) * 9), EVERY, never)
+    assert stretch.row == row
+    assert found.rows == [0, 1, 2], "99 was simulated with a target ahead alone"
+
+
+def test_what_may_fall_counts_less_and_a_gait_on_its_way_goes_on() -> None:
+    gaits = {0: (5, 5, 5), 1: (4.5, 4.5, 4.5), 2: (3.1, 3.1, 3.1), 3: (2.5, 2.5, 2.5)}
+    for driving, falling, row in [(None, (), 0), (None, (0,), 1), (2, (), 2), (3, (), 0), (99, (), 0)]:
+        floor = Floor()
+        floor.driving = driving
+        stretch = steering(gaits, falling).walk(floor, (9.0, 0.0), EVERY, never)
+        assert stretch.row == row, (driving, falling)
+
+
+def test_a_gait_that_does_not_hold_what_it_promises_is_given_up() -> None:
+    found, rows = steering({0: (5, 5, 5), 1: (2, 2, 2)}), []
+    for _ in range(12):
+        floor = Floor(speed=0.05)
+        rows.append(found.walk(floor, (90.0, 0.0), 1000, never).row)
+    assert rows[:3] == [0] * 3
+    assert 1 in rows
+    held, faster = steering({0: (5, 5, 5), 1: (6.5, 6.5, 6.5)}), []
+    for driving in (0, None):
+        floor = Floor(speed=1.0)  # twice what gait 0 promises
+        floor.driving = driving
+        faster.append(held.walk(floor, (90.0, 0.0), 1000, never).row)
+    assert faster == [0, 1]
+    for _ in range(9):
+        floor = Floor(speed=1.0)
+        floor.driving = 0
+        held.walk(floor, (90.0, 0.0), 1000, never)
+    assert held.walk(Floor(), (90.0, 0.0), 1000, never).row == 0, "it does better than it promised"
+
+
+def test_a_stretch_ends_with_a_fall_with_its_time_and_when_it_is_asked_to() -> None:
+    found, floor = steering({0: (5, 5, 5)}), Floor(falls_after=2)
+    assert found.walk(floor, (9.0, 0.0), 1000, never).fell
+    assert len(floor.told) == 2
+    floor = Floor()
+    assert len(found.walk(floor, (9.0, 0.0), EVERY + 7, never).trace) == EVERY + 7
+    assert [steps for *_, steps in floor.told] == [EVERY, 7]
+    floor = Floor()
+    stretch = found.walk(floor, (9.0, 0.0), 1000, lambda _, made: len(floor.told) == 1 and made == 5)
+    assert [steps for *_, steps in floor.told] == [EVERY, 5]
+    assert not stretch.fell
