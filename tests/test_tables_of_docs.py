@@ -1,6 +1,5 @@
 """Figures in the pages of documentation that a committed file holds are what that file says."""
 
-import itertools
 import json
 import re
 from collections import Counter
@@ -445,13 +444,17 @@ def test_what_diagnoses_promise() -> None:
     shown = table_below(RECOVERY, "| recoveries from binding damages |")
     for (study, track), cells in zip(DIAGNOSES, shown.values(), strict=True):
         own = diagnoses(study, track).query("selector == 'self-model'")
-        figures = [f"{own['probability'].mean():.2f}", f"{own['told'].mean():.2f}", f"{own['right'].mean():.0%}"]
+        figures = [
+            f"{own['probability'].mean():.2f}",
+            f"{own['told'].mean():.2f}",
+            f"{own['right'].mean():.0%}",
+        ]
         assert cells == [str(len(own)), *figures], study
     every = pd.concat([diagnoses(*one) for one in DIAGNOSES])
     shown = table_below(RECOVERY, "| probability that is told |")
-    limits = (0, 0.5, 0.7, 0.8, 0.9, 1)
-    rows = [every[(every["told"] > low) & (every["told"] <= high)] for low, high in itertools.pairwise(limits)]
-    for own, cells in zip([*rows, every], shown.values(), strict=True):
+    limits = [0, 0.5, 0.7, 0.8, 0.9, 1]
+    groups = [own for _, own in every.groupby(pd.cut(every["told"], limits), observed=False)]
+    for own, cells in zip([*groups, every], shown.values(), strict=True):
         assert cells == [str(len(own)), f"{own['told'].mean():.2f}", f"{own['right'].mean():.2f}"]
 
 

@@ -14,7 +14,9 @@ BEARINGS = tuple(np.radians([-60.0, 0.0, 60.0]))  # of a target, with which gait
 _SAMPLES = 4  # of a stretch, after each of which the gait is told anew where to go
 _MAY_FALL = 0.8  # what progress counts of a gait that fell in the simulation
 _LOYAL = 0.6  # share of the best gait's progress at which the robot goes on with the gait on its way
-_TRUST = 0.2  # weight of the last stretch in what a gait held of its promises
+_TRUST, _DOUBT = 0.3, 0.6  # weight of a stretch in what a gait held of its promises; of one that went wrong
+_WRONG = 0.1  # share of its promises below which a stretch went wrong, as one that ended in a fall
+_MOST = 1.5  # share of its promises that counts at most
 _LEAST = 0.1  # [m] of progress that any gait promises, so that shares of it are finite
 
 
@@ -69,8 +71,9 @@ class Steering:
             ended = ended or part.fell
             promised += self._promises([row], told)[0] * len(part.trace) / self._outcomes.steps
             gained += part.moved.x * math.cos(told) + part.moved.y * math.sin(told)
-        self._learn(row, gained / max(promised, _LEAST * SAMPLE))
         trace = np.concatenate([part.trace for part in parts])
+        share = 0.0 if parts[-1].fell else gained / max(promised, _LEAST * SAMPLE)
+        self._learn(row, share, len(trace) / (_SAMPLES * self._outcomes.every))
         return replace(parts[-1], start=parts[0].start, trace=trace)
 
     def _choose(self, told: float, driving: int | None) -> int:
@@ -92,10 +95,10 @@ class Steering:
             columns.append(np.where(np.isinf(falls), ahead, _MAY_FALL * ahead))
         return np.array([np.interp(told, BEARINGS, values) for values in np.array(columns).T])
 
-    def _learn(self, row: int, share: float) -> None:
-        """Take in what a gait held of its promises."""
-        key = str(self._outcomes.damage), row
-        self._held[key] += _TRUST * (min(max(share, 0.0), 1.5) - self._held[key])
+    def _learn(self, row: int, share: float, length: float) -> None:
+        """Take in what a gait held of its promises in a stretch of some share of the usual length."""
+        key, weight = (str(self._outcomes.damage), row), _TRUST * length if share > _WRONG else _DOUBT
+        self._held[key] += weight * (min(max(share, 0.0), _MOST) - self._held[key])
 
 
 def _told(world: World, goal: tuple[float, float]) -> float:
