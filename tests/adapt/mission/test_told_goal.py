@@ -8,33 +8,36 @@ from adapt.mission.pose import Pose
 from adapt.mission.steering import BEARINGS, Steering
 from adapt.mission.world import Stretch
 
-SIXTY = np.radians(60)
 EVERY, STEPS = 30, 300  # control steps of half a second, and of a path
+GOAL = (90.0, 0.0)
 
 
 class Gaits:
-    """Outcomes of gaits that get so far in the direction of targets to the right, ahead and to the left."""
+    """Outcomes of gaits that get so far, in a direction so far to the left of what they are told."""
 
     every, steps, damage = EVERY, STEPS, "front_left:dead"
 
-    def __init__(self, ahead: dict[int, tuple[float, float, float]], falling: tuple[int, ...] = ()) -> None:
-        self._ahead, self._falling = ahead, falling
-        self.rows = [*ahead, 99]
-        self.ways = [Way(row, -told) for row in ahead for told in BEARINGS] + [Way(99)]
+    def __init__(self, known: dict[int, tuple[float, float]], falling: tuple[int, ...] = ()) -> None:
+        self._known, self._falling = known, falling
+        self.rows = [*known, 99]
+        self.ways = [Way(row, -told) for row in known for told in BEARINGS] + [Way(99)]
 
     def predicted(self, ways: list[Way]) -> tuple[np.ndarray, np.ndarray]:
         paths = np.zeros((len(ways), 10, 3))
         for path, way in zip(paths, ways, strict=True):
-            far = self._ahead[way.row][BEARINGS.index(-way.heading)]
-            path[-1, :2] = far * np.cos(way.heading), -far * np.sin(way.heading)
+            far, aside = self._known[way.row]
+            path[-1, :2] = far * np.cos(aside - way.heading), far * np.sin(aside - way.heading)
         return paths, np.array([100.0 if way.row in self._falling else np.inf for way in ways])
 
 
 class Floor:
     """A world in which gaits move the robot at some speed in the direction that they are told [m a part]."""
 
-    def __init__(self, speed: float = 1.0, pose: Pose | None = None, falls_after: int = 10**9) -> None:
-        self.pose, self.driving, self._speed, self._falls_after = pose or Pose(), None, speed, falls_after
+    def __init__(
+        self, speed: float = 1.0, pose: Pose | None = None, falls_after: int = 10**9, turn: float = 0.0
+    ) -> None:
+        self.pose, self.driving, self._turn = pose or Pose(), None, turn
+        self._speed, self._falls_after = speed, falls_after
         self.told: list[tuple[int, float, int]] = []
 
     def drive(self, row, parameters, steps, *, towards, until) -> Stretch:
@@ -45,13 +48,14 @@ class Floor:
             made += 1
             going = not until(trace, made)
         self.told.append((row, towards, made))
-        self.pose = start @ Pose(self._speed * np.cos(towards), self._speed * np.sin(towards))
+        self.pose = start @ Pose(self._speed * np.cos(towards), self._speed * np.sin(towards), self._turn)
         self.driving = row
         return Stretch(row, start, self.pose, trace[:made], None, len(self.told) >= self._falls_after)
 
 
-def steering(*args, **kwargs) -> Steering:
-    return Steering(Gaits(*args, **kwargs), lambda rows: np.array(rows)[:, None])
+def steering(known: dict[int, float | tuple[float, float]], falling: tuple[int, ...] = ()) -> Steering:
+    gaits = {row: way if isinstance(way, tuple) else (way, 0.0) for row, way in known.items()}
+    return Steering(Gaits(gaits, falling), lambda rows: np.array(rows)[:, None])
 
 
 def never(_trace: np.ndarray, _made: int) -> bool:
@@ -60,37 +64,46 @@ def never(_trace: np.ndarray, _made: int) -> bool:
 
 def test_a_gait_is_told_where_the_goal_is_every_half_second() -> None:
     floor = Floor(pose=Pose(1.0, 2.0, 0.3))
-    stretch = steering({3: (1, 5, 1)}).walk(floor, (9.0, 4.0), 1000, never)
+    stretch = steering({3: 5}).walk(floor, (9.0, 4.0), 1000, never)
     assert [(row, steps) for row, _, steps in floor.told] == [(3, EVERY)] * 4
     assert floor.told[0][1] == pytest.approx(np.arctan2(2, 8) - 0.3)
-    assert np.hypot(*(np.array([9.0, 4.0]) - floor.pose[:2])) == pytest.approx(np.hypot(8, 2) - 4)
+    assert floor.pose.distance((9.0, 4.0)) == pytest.approx(np.hypot(8, 2) - 4)
     assert (stretch.row, stretch.start, stretch.end) == (3, Pose(1.0, 2.0, 0.3), floor.pose)
     assert len(stretch.trace) == 4 * EVERY
 
 
-@pytest.mark.parametrize(("goal", "told"), [((-5.0, 1.0), SIXTY), ((-5.0, -1.0), -SIXTY), ((5.0, 0.0), 0.0)])
-def test_the_bearing_that_is_told_is_sixty_degrees_at_most(goal: tuple[float, float], told: float) -> None:
+def test_what_is_told_beside_the_goal_is_corrected_as_the_robot_turns() -> None:
+    floor = Floor(turn=0.2)
+    steering({3: (5, np.pi / 3)}).walk(floor, GOAL, 1000, never)
+    told = np.array([told for _, told, _ in floor.told])
+    np.testing.assert_allclose(told, -np.pi / 3 - 0.2 * np.arange(4), atol=0.1)
+
+
+@pytest.mark.parametrize(("degrees", "row"), [(0, 1), (60, 1), (-60, 2), (170, 1), (-130, 2)])
+def test_the_gait_that_gets_furthest_towards_the_goal_is_chosen(degrees: float, row: int) -> None:
+    class Sided(Gaits):
+        """Gait 1 walks to targets on the left only, gait 2 to those on the right."""
+
+        def predicted(self, ways: list[Way]) -> tuple[np.ndarray, np.ndarray]:
+            paths, falls = super().predicted(ways)
+            for path, way in zip(paths, ways, strict=True):
+                path *= (-way.heading > -0.1) if way.row == 1 else (-way.heading < -0.1)
+            return paths, falls
+
+    gaits = Sided({1: (4, 0.0), 2: (4, 0.0)})
+    found, angle = Steering(gaits, lambda rows: np.array(rows)[:, None]), np.radians(degrees)
+    assert found.rows == [1, 2], "99 was simulated with a target ahead alone"
     floor = Floor()
-    steering({0: (1, 1, 1)}).walk(floor, goal, EVERY, never)
-    assert [one for _, one, _ in floor.told] == pytest.approx([told])
-
-
-@pytest.mark.parametrize(("bearing", "row"), [(-50, 0), (0, 1), (50, 2), (20, 1), (40, 2)])
-def test_the_gait_that_gets_furthest_in_the_direction_of_the_goal_is_chosen(bearing: float, row: int) -> None:
-    floor, angle = Floor(), np.radians(bearing)
-    found = steering({0: (4, 1, 0), 1: (1, 4, 1), 2: (0, 1, 4)})
-    stretch = found.walk(floor, (np.cos(angle) * 9, np.sin(angle) * 9), EVERY, never)
-    assert stretch.row == row
-    assert found.rows == [0, 1, 2], "99 was simulated with a target ahead alone"
+    assert found.walk(floor, (np.cos(angle) * 9, np.sin(angle) * 9), EVERY, never).row == row
+    assert abs(np.degrees(floor.told[0][1]) - degrees) < 61
 
 
 def test_what_may_fall_counts_less_and_a_gait_on_its_way_goes_on() -> None:
-    gaits = {0: (5, 5, 5), 1: (4.5, 4.5, 4.5), 2: (3.1, 3.1, 3.1), 3: (2.5, 2.5, 2.5)}
+    gaits = {0: 5, 1: 4.5, 2: 3.1, 3: 2.5}
     for driving, falling, row in [(None, (), 0), (None, (0,), 1), (2, (), 2), (3, (), 0), (99, (), 0)]:
         floor = Floor()
         floor.driving = driving
-        stretch = steering(gaits, falling).walk(floor, (9.0, 0.0), EVERY, never)
-        assert stretch.row == row, (driving, falling)
+        assert steering(gaits, falling).walk(floor, GOAL, EVERY, never).row == row, (driving, falling)
 
 
 @pytest.mark.parametrize(
@@ -99,31 +112,30 @@ def test_what_may_fall_counts_less_and_a_gait_on_its_way_goes_on() -> None:
 def test_a_gait_that_does_not_hold_what_it_promises_is_given_up(
     speed: float, falls_after: int, stretches: int
 ) -> None:
-    found, rows = steering({0: (5, 5, 5), 1: (2, 2, 2)}), []
+    found, rows = steering({0: 5, 1: 2}), []
     for _ in range(stretches + 1):
-        floor = Floor(speed=speed, falls_after=falls_after)
-        rows.append(found.walk(floor, (90.0, 0.0), 1000, never).row)
+        rows.append(found.walk(Floor(speed=speed, falls_after=falls_after), GOAL, 1000, never).row)
     assert rows == [0] * stretches + [1]
 
 
 def test_a_gait_that_does_better_than_it_promises_is_preferred() -> None:
-    found, goal = steering({0: (5, 5, 5), 1: (6.5, 6.5, 6.5)}), (90.0, 0.0)
-    assert found.walk(Floor(), goal, 1, never).row == 1
+    found = steering({0: 5, 1: 6.5})
+    assert found.walk(Floor(), GOAL, 1, never).row == 1
     for _ in range(9):
         floor = Floor(speed=1.0)  # twice what gait 0 promises
         floor.driving = 0
-        assert found.walk(floor, goal, 1000, never).row == 0
-    assert found.walk(Floor(), goal, 1000, never).row == 0
+        assert found.walk(floor, GOAL, 1000, never).row == 0
+    assert found.walk(Floor(), GOAL, 1000, never).row == 0
 
 
 def test_a_stretch_ends_with_a_fall_with_its_time_and_when_it_is_asked_to() -> None:
-    found, floor = steering({0: (5, 5, 5)}), Floor(falls_after=2)
-    assert found.walk(floor, (9.0, 0.0), 1000, never).fell
+    found, floor = steering({0: 5}), Floor(falls_after=2)
+    assert found.walk(floor, GOAL, 1000, never).fell
     assert len(floor.told) == 2
     floor = Floor()
-    assert len(found.walk(floor, (9.0, 0.0), EVERY + 7, never).trace) == EVERY + 7
+    assert len(found.walk(floor, GOAL, EVERY + 7, never).trace) == EVERY + 7
     assert [steps for *_, steps in floor.told] == [EVERY, 7]
     floor = Floor()
-    stretch = found.walk(floor, (9.0, 0.0), 1000, lambda _, made: len(floor.told) == 1 and made == 5)
+    stretch = found.walk(floor, GOAL, 1000, lambda _, made: len(floor.told) == 1 and made == 5)
     assert [steps for *_, steps in floor.told] == [EVERY, 5]
     assert not stretch.fell
