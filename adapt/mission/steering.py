@@ -4,33 +4,40 @@ import math
 from collections import defaultdict
 from collections.abc import Callable
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
 from adapt.mission.outcomes import SAMPLE, Outcomes, Way
-from adapt.mission.pose import wrapped_angle
+from adapt.mission.pose import Pose, wrapped_angle
 from adapt.mission.world import Stretch, Until, World
 
 BEARINGS = tuple(np.pi / 3 * np.arange(-2, 4))  # of a target, with which gaits are simulated [rad]
 _SAMPLES = 4  # of a stretch, after each of which the gait is told anew where to go
-_MAY_FALL = 0.8  # what progress counts of a gait that fell in the simulation
-_LOYAL = 0.6  # share of the best gait's progress at which the robot goes on with the gait on its way
-_DIRECT = 0.8  # share of the progress with any other bearing at which that of the goal itself is told
+_SIDEWAYS = np.pi / 2  # [rad] to a side, up to which gaits may well walk without turning
+_USUAL = 0.8  # of the fastest gait's speed and turning rate, which the rest of the way is taken to have
+_MAY_FALL = 0.8  # what a gait's promises count that fell in the simulation
+_LOYAL = 0.6  # share of the best gait's promise at which the robot goes on with the gait on its way
+_DIRECT = 0.8  # share of the promise with any other bearing at which that of the goal itself is told
 _TRUST, _DOUBT = 0.3, 0.6  # weight of a stretch in what a gait held of its promises; of one that went wrong
 _WRONG = 0.1  # share of its promises below which a stretch went wrong, as one that ended in a fall
 _MOST = 1.5  # share of its promises that counts at most
-_LEAST = 0.1  # [m] of progress that any gait promises, so that shares of it are finite
+_LEAST = 0.05  # seconds that any gait promises to gain in a second, so that shares of it are finite
 
 
 class Steering:
     """Chooses a gait and what it is told for two seconds, and tells it again every half second.
 
     On a damaged robot a gait leads to a side of the target that it is told, or is slower than in the
-    simulation, and where it leads from one pose and another varies by tens of degrees. What a gait promises
-    is how far it gets towards the goal in a simulated path, interpolated between targets all around, times
-    the share of its promises that it held so far. It is told the bearing of the goal, or another one that
-    promises more, and this is corrected as the robot walks and turns. A gait on its way goes on until another
-    one promises a lot more, since setting off takes time.
+    simulation, and where it leads from one pose and another varies by tens of degrees. So what is left of the
+    way is simply taken to be walked, and turned, somewhat slower than the fastest gaits do,
+
+        time = distance / speed + max(0, |bearing| - 90 degrees) / rate,
+
+    and what a gait promises is how much of this time it gains in a second of its simulated path, which is
+    interpolated between targets all around, times the share of its promises that it held so far. It is told
+    the bearing of the goal, or another one that promises more, and this is corrected as the robot walks and
+    turns. A gait on its way goes on until another one promises a lot more, since setting off takes time.
 
     Args:
         outcomes: of the gaits with these targets.
@@ -56,8 +63,9 @@ class Steering:
             steps: how many control steps it may take at most.
             until: as of `World.drive`; called with the trace since the gait was told last.
         """
-        row, aside, promised = self._choose(world.pose.bearing(goal), world.driving)
-        parameters, parts, ended, before = self._solutions([row])[0], list[Stretch](), False, world.pose
+        row, aside, promised = self._choose(_seen(goal, world), world.driving)
+        parameters, parts, ended = self._solutions([row])[0], list[Stretch](), False
+        before = self._time(_seen(goal, world))
 
         def watch(trace: np.ndarray, made: int) -> bool:
             nonlocal ended
@@ -71,16 +79,16 @@ class Steering:
             steps -= len(part.trace)
             ended = ended or part.fell
         trace = np.concatenate([part.trace for part in parts])
-        promised *= len(trace) / self._outcomes.steps
-        share = (before.distance(goal) - world.pose.distance(goal)) / max(promised, _LEAST * SAMPLE)
+        seconds = SAMPLE * len(trace) / self._outcomes.every
+        share = (before - self._time(_seen(goal, world))) / (max(promised, _LEAST) * seconds)
         self._learn(row, 0.0 if parts[-1].fell else share, len(trace) / (_SAMPLES * self._outcomes.every))
         return replace(parts[-1], start=parts[0].start, trace=trace)
 
-    def _choose(self, bearing: float, driving: int | None) -> tuple[int, float, float]:
-        """The gait to walk with, what it is told beside the bearing of the goal, and what it promises [m]."""
-        rows, damage = self.rows, str(self._outcomes.damage)
+    def _choose(self, goal: np.ndarray, driving: int | None) -> tuple[int, float, float]:
+        """The gait to walk with, what it is told beside the bearing of the goal, and what it promises."""
+        rows, damage, bearing = self.rows, str(self._outcomes.damage), math.atan2(goal[1], goal[0])
         asides = np.array([0.0, *(told - bearing for told in BEARINGS)])
-        promises = {row: self._promises(row, bearing, bearing + asides) for row in rows}
+        promises = {row: self._promises(row, goal, bearing + asides) for row in rows}
         held = {row: self._held[damage, row] * promises[row].max() for row in rows}
         row = max(rows, key=lambda row: held[row])
         if driving in held and held[driving] >= _LOYAL * held[row]:
@@ -90,14 +98,37 @@ class Steering:
             chosen = 0
         return row, float(asides[chosen]), float(promises[row][chosen])
 
-    def _promises(self, row: int, bearing: float, told: np.ndarray) -> np.ndarray:
-        """How far a gait should get in a whole path towards a bearing where it is told others [m], (n,)."""
-        paths, falls = self._outcomes.predicted([Way(row, -one) for one in BEARINGS])
-        ends = paths[:, -1, :2] * np.where(np.isinf(falls), 1.0, _MAY_FALL)[:, None]
-        x, y = (np.interp(told, BEARINGS, values, period=2 * np.pi) for values in ends.T)
-        return np.asarray(x * math.cos(bearing) + y * math.sin(bearing))
+    def _promises(self, row: int, goal: np.ndarray, told: np.ndarray) -> np.ndarray:
+        """Seconds that a gait should gain in one on the way to a goal if it is told some bearings, (n,)."""
+        paths, falls = self._paths(row)
+        columns = paths.reshape(len(BEARINGS), -1).T
+        known = np.array([np.interp(told, BEARINGS, values, period=2 * np.pi) for values in columns])
+        x, y, yaw = known.reshape(*paths.shape[1:], -1)[_SAMPLES - 1 :].transpose(1, 0, 2)
+        c, s = np.cos(yaw), np.sin(yaw)
+        ahead = np.stack([c * (goal[0] - x) + s * (goal[1] - y), c * (goal[1] - y) - s * (goal[0] - x)])
+        seconds = SAMPLE * np.arange(_SAMPLES, len(x) + _SAMPLES)
+        gained = (self._time(goal) - self._time(ahead)) / seconds[:, None]
+        return np.asarray(gained.max(axis=0) * (1.0 if np.isinf(falls).all() else _MAY_FALL))
+
+    def _time(self, goal: np.ndarray) -> Any:
+        """What is left of the way to a place, or to places, as the robot sees them (2, ...) [s]."""
+        ends = np.array([self._paths(row)[0][:, -1] for row in self.rows]).reshape(-1, 3)
+        seconds = SAMPLE * (self._outcomes.steps // self._outcomes.every)
+        speed = _USUAL * max(np.linalg.norm(ends[:, :2], axis=1).max(), 1e-2) / seconds
+        rate = _USUAL * max(abs(ends[:, 2]).max(), 1.0) / seconds
+        turned = np.maximum(0, abs(np.arctan2(goal[1], goal[0])) - _SIDEWAYS)
+        return np.hypot(*goal) / speed + turned / rate
+
+    def _paths(self, row: int) -> tuple[np.ndarray, np.ndarray]:
+        """Where a gait leads with all targets, (6, t, 3), and when it falls, (6,)."""
+        return self._outcomes.predicted([Way(row, -told) for told in BEARINGS])
 
     def _learn(self, row: int, share: float, length: float) -> None:
         """Take in what a gait held of its promises in a stretch of some share of the usual length."""
         key, weight = (str(self._outcomes.damage), row), _TRUST * length if share > _WRONG else _DOUBT
         self._held[key] += weight * (min(max(share, 0.0), _MOST) - self._held[key])
+
+
+def _seen(goal: tuple[float, float], world: World) -> np.ndarray:
+    """A place as the robot sees it, (2,)."""
+    return np.array(Pose(*goal).seen_from(world.pose)[:2])
