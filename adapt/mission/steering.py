@@ -12,9 +12,9 @@ from adapt.mission.outcomes import SAMPLE, Outcomes, Way
 from adapt.mission.pose import Pose, wrapped_angle
 from adapt.mission.world import Stretch, Until, World
 
-BEARINGS = tuple(np.pi / 3 * np.arange(-2, 4))  # of a target, with which gaits are simulated [rad]
+BEARINGS = tuple(math.radians(angle) for angle in (-60, 0, 60))  # that gaits are told [rad]
 _SAMPLES = 4  # of a stretch, after each of which the gait is told anew where to go
-_SIDEWAYS = np.pi / 2  # [rad] to a side, up to which gaits may well walk without turning
+_SIDEWAYS = np.radians(75)  # to a side, up to which gaits may well walk without turning
 _USUAL = 0.8  # of the fastest gait's speed and turning rate, which the rest of the way is taken to have
 _MAY_FALL = 0.8  # what a gait's promises count that fell in the simulation
 _LOYAL = 0.6  # share of the best gait's promise at which the robot goes on with the gait on its way
@@ -32,12 +32,13 @@ class Steering:
     simulation, and where it leads from one pose and another varies by tens of degrees. So what is left of the
     way is simply taken to be walked, and turned, somewhat slower than the fastest gaits do,
 
-        time = distance / speed + max(0, |bearing| - 90 degrees) / rate,
+        time = distance / speed + max(0, |bearing| - 75 degrees) / rate,
 
     and what a gait promises is how much of this time it gains in a second of its simulated path, which is
-    interpolated between targets all around, times the share of its promises that it held so far. It is told
-    the bearing of the goal, or another one that promises more, and this is corrected as the robot walks and
-    turns. A gait on its way goes on until another one promises a lot more, since setting off takes time.
+    interpolated between targets ahead and on both sides, times the share of its promises that it held so far.
+    It is told the bearing of the goal, or another one that promises more, and this is corrected as the robot
+    walks and turns, up to 60 degrees to a side: training showed targets ahead. A gait on its way goes on
+    until another one promises a lot more, since setting off takes time.
 
     Args:
         outcomes: of the gaits with these targets.
@@ -74,6 +75,7 @@ class Steering:
 
         while steps > 0 and len(parts) < _SAMPLES and not ended:
             told = wrapped_angle(world.pose.bearing(goal) + aside)
+            told = min(max(told, BEARINGS[0]), BEARINGS[-1])
             part = world.drive(row, parameters, min(steps, self._outcomes.every), towards=told, until=watch)
             parts.append(part)
             steps -= len(part.trace)
@@ -87,7 +89,7 @@ class Steering:
     def _choose(self, goal: np.ndarray, driving: int | None) -> tuple[int, float, float]:
         """The gait to walk with, what it is told beside the bearing of the goal, and what it promises."""
         rows, damage, bearing = self.rows, str(self._outcomes.damage), math.atan2(goal[1], goal[0])
-        asides = np.array([0.0, *(told - bearing for told in BEARINGS)])
+        asides = np.array([0.0, *(told - bearing for told in BEARINGS)])  # beyond them, interpolation ends
         promises = {row: self._promises(row, goal, bearing + asides) for row in rows}
         held = {row: self._held[damage, row] * promises[row].max() for row in rows}
         row = max(rows, key=lambda row: held[row])
@@ -102,7 +104,7 @@ class Steering:
         """Seconds that a gait should gain in one on the way to a goal if it is told some bearings, (n,)."""
         paths, falls = self._paths(row)
         columns = paths.reshape(len(BEARINGS), -1).T
-        known = np.array([np.interp(told, BEARINGS, values, period=2 * np.pi) for values in columns])
+        known = np.array([np.interp(told, BEARINGS, values) for values in columns])
         x, y, yaw = known.reshape(*paths.shape[1:], -1)[_SAMPLES - 1 :].transpose(1, 0, 2)
         c, s = np.cos(yaw), np.sin(yaw)
         ahead = np.stack([c * (goal[0] - x) + s * (goal[1] - y), c * (goal[1] - y) - s * (goal[0] - x)])
@@ -120,7 +122,7 @@ class Steering:
         return np.hypot(*goal) / speed + turned / rate
 
     def _paths(self, row: int) -> tuple[np.ndarray, np.ndarray]:
-        """Where a gait leads with all targets, (6, t, 3), and when it falls, (6,)."""
+        """Where a gait leads with all targets, (3, t, 3), and when it falls, (3,)."""
         return self._outcomes.predicted([Way(row, -told) for told in BEARINGS])
 
     def _learn(self, row: int, share: float, length: float) -> None:

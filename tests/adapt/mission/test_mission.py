@@ -15,7 +15,7 @@ from adapt.damage.kinds.limbs import Lost
 from adapt.mission.events import Event, read_log
 from adapt.mission.monitor import ALLOWANCE, THRESHOLD, Monitor
 from adapt.mission.outcomes import Outcomes, Way
-from adapt.mission.pose import Pose, wrapped_angle
+from adapt.mission.pose import Pose
 from adapt.mission.steering import BEARINGS
 from adapt.rehearsal.table import Table
 from adapt.self_model.twin import Run, Thinking, Twin
@@ -86,11 +86,8 @@ def test_a_damaged_robot_that_steers_itself_is_told_its_goal_every_half_second()
     assert 0 < known.sum() < 0.5 * len(drives)
     assert abs(bearings[known]).max() > np.pi / 3
     np.testing.assert_allclose(told[known], bearings[known])
-    aside = np.array([wrapped_angle(angle) for angle in told[~known] - bearings[~known]])
-    assert abs(aside).max() > 0.1, "a bearing that promises more than that of the goal"
-    assert (abs(np.diff(aside)) < 1e-6).mean() > 0.5, (
-        "the same beside the goal in all four parts of a stretch"
-    )
+    assert abs(told[~known]).max() <= BEARINGS[-1]
+    assert abs(told[~known] - bearings[~known]).max() > 0.1, "another bearing may promise more"
     clocks = np.array([line["clock"] for line in drives])[~known]
     assert np.median(np.diff(clocks)) == pytest.approx(0.5, abs=0.01)
     walks = [event for event in events if event.kind == "walk" and event.time > thought]

@@ -72,11 +72,18 @@ def test_a_gait_is_told_where_the_goal_is_every_half_second() -> None:
     assert len(stretch.trace) == 4 * EVERY
 
 
+@pytest.mark.parametrize("degrees", [100, -100, 179, -179])
+def test_gaits_are_told_bearings_up_to_sixty_degrees(degrees: float) -> None:
+    floor, angle = Floor(turn=0.02), np.radians(degrees)
+    steering({0: 5}).walk(floor, (9 * np.cos(angle), 9 * np.sin(angle)), 1000, never)
+    assert [abs(np.degrees(told)) for _, told, _ in floor.told] == pytest.approx([60] * 4)
+
+
 def test_what_is_told_beside_the_goal_is_corrected_as_the_robot_turns() -> None:
-    floor = Floor(turn=0.2)
+    floor = Floor(turn=-0.2)
     steering({3: (5, np.pi / 3)}).walk(floor, GOAL, 1000, never)
     told = np.array([told for _, told, _ in floor.told])
-    np.testing.assert_allclose(told, -np.pi / 3 - 0.2 * np.arange(4), atol=0.1)
+    np.testing.assert_allclose(told, -np.pi / 3 + 0.2 * np.arange(4), atol=0.1)
 
 
 @pytest.mark.parametrize(("degrees", "row"), [(0, 1), (60, 1), (-60, 2), (75, 1), (-75, 2)])
