@@ -17,10 +17,12 @@ _SAMPLES = 4  # of a stretch, after each of which the gait is told anew where to
 _SIDEWAYS = np.radians(75)  # to a side, up to which gaits may well walk without turning
 _USUAL = 0.8  # of the fastest gait's speed and turning rate, which the rest of the way is taken to have
 _MAY_FALL = 0.8  # what a gait's promises count that fell in the simulation
-_LOYAL = 0.6  # share of the best gait's promise at which the robot goes on with the gait on its way
+_LOYAL = 0.4  # share of the best gait's promise at which the robot goes on with the gait on its way
 _DIRECT = 0.8  # share of the promise with any other bearing at which that of the goal itself is told
 _TRUST, _DOUBT = 0.3, 0.6  # weight of a stretch in what a gait held of its promises; of one that went wrong
 _WRONG = 0.1  # share of its promises below which a stretch went wrong, as one that ended in a fall
+_NEAR = 3.0  # [m] from the goal, in which a robot that misses it is no worse than it promised
+_MOVED = 0.3  # [m] from which on a stretch has a course
 _MOST = 1.5  # share of its promises that counts at most
 _LEAST = 0.05  # seconds that any gait promises to gain in a second, so that shares of it are finite
 
@@ -48,6 +50,7 @@ class Steering:
     def __init__(self, outcomes: Outcomes, solutions: Callable[[list[int]], np.ndarray]) -> None:
         self._outcomes, self._solutions = outcomes, solutions
         self._held: dict[tuple[str, int], float] = defaultdict(lambda: 1.0)
+        self._off: dict[tuple[str, int], float] = defaultdict(float)  # course less what was told [rad]
 
     @property
     def rows(self) -> list[int]:
@@ -66,6 +69,7 @@ class Steering:
         """
         row, aside, promised = self._choose(_seen(goal, world), world.driving)
         parameters, parts, ended = self._solutions([row])[0], list[Stretch](), False
+        course: list[float] = []  # that was told, in the world [rad]
         before = self._time(_seen(goal, world))
 
         def watch(trace: np.ndarray, made: int) -> bool:
@@ -76,6 +80,7 @@ class Steering:
         while steps > 0 and len(parts) < _SAMPLES and not ended:
             told = wrapped_angle(world.pose.bearing(goal) + aside)
             told = min(max(told, BEARINGS[0]), BEARINGS[-1])
+            course.append(world.pose.yaw + told)
             part = world.drive(row, parameters, min(steps, self._outcomes.every), towards=told, until=watch)
             parts.append(part)
             steps -= len(part.trace)
@@ -83,8 +88,13 @@ class Steering:
         trace = np.concatenate([part.trace for part in parts])
         seconds = SAMPLE * len(trace) / self._outcomes.every
         share = (before - self._time(_seen(goal, world))) / (max(promised, _LEAST) * seconds)
-        self._learn(row, 0.0 if parts[-1].fell else share, len(trace) / (_SAMPLES * self._outcomes.every))
-        return replace(parts[-1], start=parts[0].start, trace=trace)
+        stretch = replace(parts[-1], start=parts[0].start, trace=trace)
+        if parts[-1].fell or parts[0].start.distance(goal) > _NEAR or math.hypot(*stretch.moved[:2]) < _MOVED:
+            length = len(trace) / (_SAMPLES * self._outcomes.every)
+            self._learn(row, 0.0 if parts[-1].fell else share, length)
+        if math.hypot(*stretch.moved[:2]) > _MOVED:
+            self._learn_course(row, stretch, sum(course) / len(course))
+        return stretch
 
     def _choose(self, goal: np.ndarray, driving: int | None) -> tuple[int, float, float]:
         """The gait to walk with, what it is told beside the bearing of the goal, and what it promises."""
@@ -98,7 +108,8 @@ class Steering:
         chosen = int(np.argmax(promises[row]))
         if promises[row][0] >= _DIRECT * promises[row][chosen]:
             chosen = 0
-        return row, float(asides[chosen]), float(promises[row][chosen])
+        aside = float(asides[chosen]) if chosen else -self._off[damage, row]
+        return row, aside, float(promises[row][chosen])
 
     def _promises(self, row: int, goal: np.ndarray, told: np.ndarray) -> np.ndarray:
         """Seconds that a gait should gain in one on the way to a goal if it is told some bearings, (n,)."""
@@ -124,6 +135,13 @@ class Steering:
     def _paths(self, row: int) -> tuple[np.ndarray, np.ndarray]:
         """Where a gait leads with all targets, (3, t, 3), and when it falls, (3,)."""
         return self._outcomes.predicted([Way(row, -told) for told in BEARINGS])
+
+    def _learn_course(self, row: int, stretch: Stretch, told: float) -> None:
+        """Take in by how much a gait's course was off what it was told, on average in the world [rad]."""
+        (x, y, _), (to_x, to_y, _) = stretch.start, stretch.end
+        off, key = math.atan2(to_y - y, to_x - x) - told, (str(self._outcomes.damage), row)
+        known = self._off[key] + _TRUST * wrapped_angle(off - self._off[key])
+        self._off[key] = min(max(known, BEARINGS[0]), BEARINGS[-1])
 
     def _learn(self, row: int, share: float, length: float) -> None:
         """Take in what a gait held of its promises in a stretch of some share of the usual length."""

@@ -123,7 +123,7 @@ def test_a_robot_whose_goal_is_behind_it_turns_first() -> None:
 
 
 def test_what_may_fall_counts_less_and_a_gait_on_its_way_goes_on() -> None:
-    gaits = {0: 5, 1: 4.5, 2: 3.1, 3: 2.5}
+    gaits = {0: 5, 1: 4.5, 2: 2.2, 3: 1.8}
     for driving, falling, row in [(None, (), 0), (None, (0,), 1), (2, (), 2), (3, (), 0), (99, (), 0)]:
         floor = Floor()
         floor.driving = driving
