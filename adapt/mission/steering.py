@@ -69,7 +69,7 @@ class Steering:
         """
         row, aside, promised = self._choose(_seen(goal, world), world.driving)
         parameters, parts, ended = self._solutions([row])[0], list[Stretch](), False
-        course: list[float] = []  # that was told, in the world [rad]
+        courses: list[float] = []  # that were told, in the world [rad]
         before = self._time(_seen(goal, world))
 
         def watch(trace: np.ndarray, made: int) -> bool:
@@ -80,20 +80,20 @@ class Steering:
         while steps > 0 and len(parts) < _SAMPLES and not ended:
             told = wrapped_angle(world.pose.bearing(goal) + aside)
             told = min(max(told, BEARINGS[0]), BEARINGS[-1])
-            course.append(world.pose.yaw + told)
+            courses.append(world.pose.yaw + told)
             part = world.drive(row, parameters, min(steps, self._outcomes.every), towards=told, until=watch)
             parts.append(part)
             steps -= len(part.trace)
             ended = ended or part.fell
         trace = np.concatenate([part.trace for part in parts])
-        seconds = SAMPLE * len(trace) / self._outcomes.every
-        share = (before - self._time(_seen(goal, world))) / (max(promised, _LEAST) * seconds)
         stretch = replace(parts[-1], start=parts[0].start, trace=trace)
-        if parts[-1].fell or parts[0].start.distance(goal) > _NEAR or math.hypot(*stretch.moved[:2]) < _MOVED:
-            length = len(trace) / (_SAMPLES * self._outcomes.every)
-            self._learn(row, 0.0 if parts[-1].fell else share, length)
-        if math.hypot(*stretch.moved[:2]) > _MOVED:
-            self._learn_course(row, stretch, sum(course) / len(course))
+        moved, length = math.hypot(*stretch.moved[:2]), len(trace) / self._outcomes.every
+        if moved > _MOVED:
+            self._learn_course(row, stretch, courses)
+        if stretch.fell or moved < _MOVED or stretch.start.distance(goal) > _NEAR:
+            gained = before - self._time(_seen(goal, world))
+            share = 0.0 if stretch.fell else gained / (max(promised, _LEAST) * SAMPLE * length)
+            self._learn(row, share, length / _SAMPLES)
         return stretch
 
     def _choose(self, goal: np.ndarray, driving: int | None) -> tuple[int, float, float]:
@@ -136,10 +136,10 @@ class Steering:
         """Where a gait leads with all targets, (3, t, 3), and when it falls, (3,)."""
         return self._outcomes.predicted([Way(row, -told) for told in BEARINGS])
 
-    def _learn_course(self, row: int, stretch: Stretch, told: float) -> None:
-        """Take in by how much a gait's course was off what it was told, on average in the world [rad]."""
+    def _learn_course(self, row: int, stretch: Stretch, told: list[float]) -> None:
+        """Take in by how much a gait's course was off those that it was told, in the world [rad]."""
         (x, y, _), (to_x, to_y, _) = stretch.start, stretch.end
-        off, key = math.atan2(to_y - y, to_x - x) - told, (str(self._outcomes.damage), row)
+        off, key = math.atan2(to_y - y, to_x - x) - _mean_angle(told), (str(self._outcomes.damage), row)
         known = self._off[key] + _TRUST * wrapped_angle(off - self._off[key])
         self._off[key] = min(max(known, BEARINGS[0]), BEARINGS[-1])
 
@@ -152,3 +152,7 @@ class Steering:
 def _seen(goal: tuple[float, float], world: World) -> np.ndarray:
     """A place as the robot sees it, (2,)."""
     return np.array(Pose(*goal).seen_from(world.pose)[:2])
+
+
+def _mean_angle(angles: list[float]) -> float:
+    return float(np.angle(np.exp(1j * np.array(angles)).mean()))

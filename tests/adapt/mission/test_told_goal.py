@@ -34,9 +34,14 @@ class Floor:
     """A world in which gaits move the robot at some speed in the direction that they are told [m a part]."""
 
     def __init__(
-        self, speed: float = 1.0, pose: Pose | None = None, falls_after: int = 10**9, turn: float = 0.0
+        self,
+        speed: float = 1.0,
+        pose: Pose | None = None,
+        falls_after: int = 10**9,
+        turn: float = 0.0,
+        drift: float = 0.0,
     ) -> None:
-        self.pose, self.driving, self._turn = pose or Pose(), None, turn
+        self.pose, self.driving, self._turn, self._drift = pose or Pose(), None, turn, drift
         self._speed, self._falls_after = speed, falls_after
         self.told: list[tuple[int, float, int]] = []
 
@@ -48,7 +53,8 @@ class Floor:
             made += 1
             going = not until(trace, made)
         self.told.append((row, towards, made))
-        self.pose = start @ Pose(self._speed * np.cos(towards), self._speed * np.sin(towards), self._turn)
+        course = towards + self._drift
+        self.pose = start @ Pose(self._speed * np.cos(course), self._speed * np.sin(course), self._turn)
         self.driving = row
         return Stretch(row, start, self.pose, trace[:made], None, len(self.told) >= self._falls_after)
 
@@ -120,6 +126,31 @@ def test_a_robot_whose_goal_is_behind_it_turns_first() -> None:
     for degrees, row in [(0, 3), (50, 3), (-50, 3), (150, 1), (-150, 2)]:
         goal = 9 * np.cos(np.radians(degrees)), 9 * np.sin(np.radians(degrees))
         assert found.walk(Floor(), goal, EVERY, never).row == row, degrees
+
+
+@pytest.mark.parametrize(("drift", "yaw"), [(0.5, 0.0), (-0.5, 0.0), (0.5, 3.1)])
+def test_a_course_beside_what_is_told_is_corrected(drift: float, yaw: float) -> None:
+    found, floor = steering({0: 5}), Floor(drift=drift, pose=Pose(0.0, 0.0, yaw), turn=0.01)
+    goal = 900 * np.cos(yaw), 900 * np.sin(yaw)
+    told = []
+    for _ in range(12):
+        floor.pose = Pose(0.0, 0.0, yaw)
+        found.walk(floor, goal, 1000, never)
+        told.append(floor.told[-4][1])
+    assert told[0] == pytest.approx(0)
+    assert told[-1] == pytest.approx(-drift, abs=0.05)
+    found.walk(Floor(speed=0.05, drift=2.0), (900.0, 0.0), EVERY, never)
+    floor = Floor(drift=drift)
+    found.walk(floor, (900.0, 0.0), EVERY, never)
+    assert floor.told[0][1] == pytest.approx(-drift, abs=0.05), "what hardly moves has no course"
+
+
+def test_a_gait_that_misses_the_goal_nearby_is_not_given_up() -> None:
+    for away, row in [(2.0, 0), (9.0, 1)]:
+        found = steering({0: 5, 1: 4})
+        for _ in range(3):
+            found.walk(Floor(speed=-0.5, pose=Pose(-away)), (0.0, 0.0), 1000, never)
+        assert found.walk(Floor(pose=Pose(-away)), (0.0, 0.0), EVERY, never).row == row, away
 
 
 def test_what_may_fall_counts_less_and_a_gait_on_its_way_goes_on() -> None:
