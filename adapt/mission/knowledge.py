@@ -9,7 +9,6 @@ from adapt.damage.damage import Damage
 from adapt.mission.diagnosis import Diagnosis, Finding, posed, shortened
 from adapt.mission.outcomes import Outcomes, Paths, Way
 from adapt.mission.searches import Searches
-from adapt.mission.steering import BEARINGS, Steering
 from adapt.mission.world import Stretch, World
 from adapt.records import RefinedGait
 from adapt.rehearsal.table import Table
@@ -22,7 +21,8 @@ TRIAL = 2.0  # [s] of a trial, and of what is simulated to find out what is wron
 RATE = 20_000  # control steps that a core simulates in a second: what thinking costs on the mission's clock
 # Episodes of each gait on a damaged robot, where one that walks may also fall, and on one that cannot stand
 _EPISODES, _UNSTEADY = 2, 6
-_STEERED = 6  # gaits that are simulated with targets to both sides on a damaged robot
+_HEADINGS = tuple(np.pi / 4 * np.array([-3, -2, -1, 1, 2, 3, 4]))  # [rad], see `Way`
+_STEERED = 6  # gaits that are simulated with these headings on a damaged robot
 _STUCK = 0.1  # of the speed of the fastest gait
 
 
@@ -49,7 +49,6 @@ class Knowledge:
         diagnosis: what trials told, once it is prepared.
         searches: what it works on while it walks.
         steers: whether gaits see where a target is.
-        steering: what such gaits are told on a damaged robot.
     """
 
     diagnosis: Diagnosis
@@ -85,18 +84,12 @@ class Knowledge:
         )
         # whether episodes can begin with another heading, which needs the name of the joint that turns
         named = bool(robot.physics.joint(robot.root_joint).name)
-        self._headings = [-bearing for bearing in BEARINGS if bearing] if self.steers and named else []
-        self.steering = Steering(self.outcomes, self.twin.solutions)
+        self._headings = _HEADINGS if self.steers and named else ()
 
     @property
     def damaged(self) -> bool:
         """Whether it believes that something is broken."""
         return bool(self.outcomes.damage.defects)
-
-    @property
-    def steering_along(self) -> bool:
-        """Whether gaits are told where the goal is, again and again, instead of planned with."""
-        return self.steers and self.damaged and bool(self.steering.rows)
 
     def prepare(self) -> None:
         """Simulate every gait on the whole robot, before the mission begins."""
@@ -134,7 +127,7 @@ class Knowledge:
         first, *others = self.diagnosis.promising()
         self._others = sorted({row for rows in others for row in rows})
         ran = self.outcomes.simulate(first, self._several)
-        ran += self._look_to_sides(self._best()[:_STEERED])
+        ran += self._look_all_round(self._best()[:_STEERED])
         thought = belief.episodes * self.diagnosis.trial_steps / self._rate
         return belief, thought + ran * self._path_seconds
 
@@ -142,7 +135,7 @@ class Knowledge:
         """Know what is wrong, and where all gaits lead then, at once."""
         self.outcomes.believe(damage)
         self.outcomes.simulate(range(len(self.repertoire)), self._fewest)
-        self._look_to_sides(self._best()[:_STEERED])
+        self._look_all_round(self._best()[:_STEERED])
 
     def search_on(self, belief: Finding) -> None:
         """Begin to simulate further gaits on what is believed, then to refine the best, while it walks."""
@@ -201,8 +194,8 @@ class Knowledge:
         """Seconds that it takes to simulate where a gait leads."""
         return self.outcomes.steps / self._rate
 
-    def _look_to_sides(self, rows: list[int]) -> int:
-        """Simulate some gaits with targets to both sides, if they see them and the robot is damaged.
+    def _look_all_round(self, rows: list[int]) -> int:
+        """Simulate some gaits with targets all around, if they see them and the robot is damaged.
 
         Returns:
             How many episodes ran.
@@ -223,5 +216,5 @@ class Knowledge:
         row = self.twin.add(found.solution)
         self.outcomes.add(self.repertoire.gaits.measures[found.parent])
         self.outcomes.simulate([row], self._fewest)
-        self._look_to_sides([row])
+        self._look_all_round([row])
         self._on_refined(found, row)
