@@ -2,6 +2,7 @@
 
 import time
 from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -76,7 +77,7 @@ def measure_searches(
                 for name in strategies:
                     started = time.process_time()
                     if name == "cma-mae":
-                        solution, spent = _annealed(repertoire, learned, starts[0], objective, episodes, seed)
+                        solution, spent = _cma_mae(repertoire, learned, starts[0], objective, episodes, seed)
                     else:
                         settings = RefinementSettings(episodes, strategy=None if name == "default" else name)
                         search = refine(learned, starts, objective=objective, settings=settings, seed=seed)
@@ -89,7 +90,7 @@ def measure_searches(
                     write_text(out, pd.DataFrame(rows).to_csv(index=False, float_format="%.3f"))
 
 
-def _annealed(
+def _cma_mae(
     repertoire: Repertoire,
     robots: Sequence[Robot],
     start: np.ndarray,
@@ -103,17 +104,17 @@ def _annealed(
     starts at the known gait. All episodes have their whole length.
     """
     whole = robots[0].description.episode_steps
-    archive = Archive(
+    archive = partial(
+        Archive,
         repertoire.settings.archive,
         solution_dim=len(start),
         ranges=repertoire.problem.measure_ranges,
-        learning_rate=_RATE,
-        min_objective=0.0,
     )
+    soft, result = archive(learning_rate=_RATE, min_objective=0.0), archive()
     (mean,) = robots[0].controller.bounded(start[None]).astype(np.float64)
     rng = np.random.Generator(np.random.SFC64(seed))
     strategy = CMAESSettings(batch_size=_BATCH, sigma0=_SIGMA).make(mean, rng)
-    scheduler = Scheduler(soft=archive, result=archive, emitters=[EvolutionStrategyEmitter(strategy)])
+    scheduler = Scheduler(soft=soft, result=result, emitters=[EvolutionStrategyEmitter(strategy)])
     with Simulation(*robots) as simulation:
 
         def run(gaits: np.ndarray, count: int, first: int) -> Evaluations:
@@ -136,7 +137,7 @@ def _annealed(
             ran = run(scheduler.ask(), models, generation * models)
             spent, generation = spent + int(ran.steps.sum()), generation + 1
             scheduler.tell(ran)
-        elites = archive.elites()
+        elites = result.elites()
         best = elites.solutions[np.argsort(-elites.objectives, kind="stable")[:_FINALISTS]]
         finals = run(np.vstack([start[None], best]), _FINALS, generation * models)
         found = np.vstack([start[None], best])[np.argmax(finals.objectives)]
