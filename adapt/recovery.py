@@ -272,7 +272,7 @@ def _trial(
         fell=attempt.outcome.fell,
         steps=int(episodes.steps[0]),
         distance=float(episodes.distances[0]),
-        diagnosis={cause: p for cause, p in selector.diagnosis() if p >= _NEGLIGIBLE},
+        diagnosis={cause: p for cause, p in selector.told() if p >= _NEGLIGIBLE},
         confirms=confirms,
         thought=selector.thought(),
     )

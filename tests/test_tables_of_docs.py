@@ -433,7 +433,7 @@ DIAGNOSES = (
 
 
 def diagnoses(study: str, track: str) -> pd.DataFrame:
-    """The last diagnoses of a self-model in recoveries from binding damages, which do not tell `told` yet."""
+    """The last diagnoses of a self-model in recoveries from binding damages, and what is told of them."""
     every = pd.read_csv(RESULTS / "recovery-simulated" / study / "recoveries.csv")
     thought = every["selector"].str.startswith("self-model") & (every["track"] == track)
     own, parts = every[(every["rr_0"] < BINDING) & thought], RobotParts(load_robot(study.partition("-")[0]))
@@ -455,6 +455,7 @@ def test_what_diagnoses_promise() -> None:
         ]
         assert cells == [str(len(own)), *figures], study
     every = pd.concat([diagnoses(*one) for one in DIAGNOSES])
+    assert (len(every), (every["explained"] < 0.5).sum()) == (157, 8)  # "In eight of the 157"
     shown = table_below(RECOVERY, "| probability that is told |")
     limits = [0, 0.5, 0.7, 0.8, 0.9, 1]
     groups = [own for _, own in every.groupby(pd.cut(every["told"], limits), observed=False)]

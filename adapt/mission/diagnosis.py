@@ -139,12 +139,12 @@ class Diagnosis:
         )
         with one_blas_thread():
             selector.tell(trial.row, outcome)
-        causes, thought = selector.diagnosis(), selector.thought()
-        text = next((text for text, _ in causes if text != UNKNOWN), "healthy")
+        told, thought = selector.told(), selector.thought()
+        text = next((text for text, _ in selector.diagnosis() if text != UNKNOWN), "healthy")
         return Finding(
             damage_from(text),
-            dict(causes[:5]),
-            diagnosis_words(causes),
+            dict(told[:5]),
+            diagnosis_words(told),
             thought.episodes if thought else 0,
             thought is None or thought.explained >= _TRUSTED,
         )

@@ -157,6 +157,10 @@ class Selector(ABC):
         """
         return []
 
+    def told(self) -> list[tuple[str, float]]:
+        """The diagnosis as people are told it, with probabilities that hold what they promise."""
+        return self.diagnosis()
+
     @property
     def refined(self) -> tuple[RefinedGait, ...]:
         """Gaits that were found since the first trial: their rows follow those of the k controllers."""

@@ -103,21 +103,26 @@ class Fitted(MultiPrior):
         self._conclude()
 
     def diagnosis(self) -> list[tuple[str, float]]:
-        """See `Selector`; faults that differ in their strengths alone go by the likeliest of them.
-
-        What the best fit leaves unexplained speaks for none of them: "unknown" takes as large a share of the
-        probability of each damage. Without that they promise too much, see `docs/results/recovery.md`.
-        """
+        """See `Selector`; faults that differ in their strengths alone go by the likeliest of them."""
         numbers = {name: index for index, name in enumerate(self._hypotheses.names)}
         together: dict[object, list[tuple[str, float]]] = defaultdict(list)
         for text, p in super().diagnosis():
             together[text if text == UNKNOWN else self._hypotheses.faults(numbers[text])].append((text, p))
-        sums = {causes[0][0]: sum(p for _, p in causes) for causes in together.values()}
+        sums = [(causes[0][0], sum(p for _, p in causes)) for causes in together.values()]
+        return sorted(sums, key=lambda cause: -cause[1])
+
+    def told(self) -> list[tuple[str, float]]:
+        """See `Selector`.
+
+        What the best fit leaves unexplained speaks for no damage: "unknown" takes as large a share of the
+        probability of each. Without that they promise too much, see `docs/results/recovery.md`.
+        """
+        causes = dict(self.diagnosis())
         if self._rating.trials:
-            held = {text: p * self._explained for text, p in sums.items() if text not in (HEALTHY, UNKNOWN)}
-            sums[UNKNOWN] = sums.get(UNKNOWN, 0.0) + sum(sums[text] - held[text] for text in held)
-            sums |= held
-        return sorted(sums.items(), key=lambda cause: -cause[1])
+            held = {text: p * self._explained for text, p in causes.items() if text not in (HEALTHY, UNKNOWN)}
+            rest = sum(causes[text] - p for text, p in held.items())
+            causes |= held | {UNKNOWN: causes.get(UNKNOWN, 0.0) + rest}
+        return sorted(causes.items(), key=lambda cause: -cause[1])
 
     def thought(self) -> Thought | None:
         """See `Selector`."""
