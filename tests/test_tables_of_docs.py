@@ -479,8 +479,8 @@ def test_what_strategies_find() -> None:
     usual = every.loc[(every["damage"] == damages[0]) & (every["strategy"] == "cma-es"), "found"].mean()
     assert (
         f"One search by CMA-ES of {round(limit['episodes'], -3):,} episodes, {limit['seconds'] / 60:.0f} "
-        f"minutes of one core, ended at {limit['found']:.2f} m for `{limit['damage']}`. The searches of 4,000 "
-        f"episodes, a minute each, reach {usual / limit['found']:.0%} of that."
+        f"minutes of one core, ended at {limit['found']:.2f} m for `{limit['damage']}`. The searches of "
+        f"4,000 episodes, a minute each, reach {usual / limit['found']:.0%} of that."
     ) in RELEARNING
 
 
