@@ -51,7 +51,7 @@ def measure_searches(
 
     Args:
         repertoire: whose gaits searches start from.
-        out: CSV, with a row for each search, written again after each.
+        out: CSV, with a row for each search, written again after each; what it has already is not run again.
         damages: that are known to the searches.
         strategies: names; `default` is the strategy of recoveries, and `cma-mae` is that algorithm, started
             at the best of the gaits, with an archive of the repertoire's cells.
@@ -64,8 +64,17 @@ def measure_searches(
     objective = find_objective("progress", repertoire, float(walked.distances.mean()))
     randomization = repertoire.problem.randomization
     models = draw_models(repertoire.robot, randomization) if randomization else [repertoire.robot]
-    rows: list[dict[str, object]] = []
+    rows = pd.read_csv(out).to_dict("records") if out.exists() else []
+    done = {(row["damage"], row["strategy"], row["seed"]) for row in rows}
     for text in damages:
+        missing = [
+            (seed, name)
+            for seed in range(1, seeds + 1)
+            for name in strategies
+            if (text, name, seed) not in done
+        ]
+        if not missing:
+            continue
         robots = [parse_damage(text, repertoire.robot).apply(model) for model in models]
         learned, fresh = (robots[:8], robots[8:]) if len(robots) > 8 else (robots, robots)
         with Evaluator(repertoire, {"damaged": robots[0]}, objective=objective.of) as damaged:
@@ -73,21 +82,20 @@ def measure_searches(
         starts = repertoire.elites.solutions[np.argsort(-means, kind="stable")[:_STARTS]]
         with Simulation(*fresh) as simulation:
             known = max(_score(simulation, len(fresh), objective, start)[0] for start in starts[:20])
-            for seed in range(1, seeds + 1):
-                for name in strategies:
-                    started = time.process_time()
-                    if name == "cma-mae":
-                        solution, spent = _cma_mae(repertoire, learned, starts[0], objective, episodes, seed)
-                    else:
-                        settings = RefinementSettings(episodes, strategy=None if name == "default" else name)
-                        search = refine(learned, starts, objective=objective, settings=settings, seed=seed)
-                        solution, spent = search.solution, search.episodes
-                    seconds = time.process_time() - started
-                    found, falls = _score(simulation, len(fresh), objective, solution)
-                    row = {"damage": text, "strategy": name, "seed": seed, "episodes": spent}
-                    rows.append(row | {"known": known, "found": found, "falls": falls, "seconds": seconds})
-                    say(f"{text} {name} {seed}: {known:.2f} m known, {found:.2f} m found, {falls} falls")
-                    write_text(out, pd.DataFrame(rows).to_csv(index=False, float_format="%.3f"))
+            for seed, name in missing:
+                started = time.process_time()
+                if name == "cma-mae":
+                    solution, spent = _cma_mae(repertoire, learned, starts[0], objective, episodes, seed)
+                else:
+                    settings = RefinementSettings(episodes, strategy=None if name == "default" else name)
+                    search = refine(learned, starts, objective=objective, settings=settings, seed=seed)
+                    solution, spent = search.solution, search.episodes
+                seconds = time.process_time() - started
+                found, falls = _score(simulation, len(fresh), objective, solution)
+                row = {"damage": text, "strategy": name, "seed": seed, "episodes": spent}
+                rows.append(row | {"known": known, "found": found, "falls": falls, "seconds": seconds})
+                say(f"{text} {name} {seed}: {known:.2f} m known, {found:.2f} m found, {falls} falls")
+                write_text(out, pd.DataFrame(rows).to_csv(index=False, float_format="%.3f"))
 
 
 def _cma_mae(
