@@ -98,6 +98,8 @@ _Angle = Annotated[float, Field(ge=-1, le=1, strict=True)]
 _Angles = Annotated[tuple[_Angle, _Angle], AfterValidator(ascending)]
 _Slope = Annotated[float, Field(ge=-45, le=45, strict=True)]
 _Slopes = Annotated[tuple[_Slope, _Slope], AfterValidator(ascending)]
+_Heading = Annotated[float, Field(ge=-180, le=180, strict=True)]
+_Headings = Annotated[tuple[_Heading, _Heading], AfterValidator(ascending)]
 _Delay = Annotated[int, Field(ge=0, le=100, strict=True)]
 
 
@@ -115,6 +117,7 @@ class Draw(Record):
         pose: half-width of the uniform initial joint angles [rad]; None for the robot's own.
         slope: angle of the floor, uphill positive [degrees].
         ground: that the robot walks on; None for the robot's own.
+        heading: with which episodes begin, to the left of the robot's own [degrees].
     """
 
     mass: tuple[_Factor, ...]
@@ -127,6 +130,7 @@ class Draw(Record):
     pose: _Small | None = None
     slope: _Slope = 0.0
     ground: Ground | None = None
+    heading: _Heading = 0.0
 
 
 class Randomization(Record):
@@ -144,6 +148,7 @@ class Randomization(Record):
         offset: what the sensor of a joint reads too much [rad or m], one a joint.
         slope: angles of the floor, uphill positive [degrees], one a model.
         terrain: from which a ground is drawn for each model; None for the robot's own.
+        heading: with which episodes begin, to the left of the robot's own [degrees], one a model.
         models: how many are drawn; each episode runs on one of them.
         drawn: the models themselves, such as those of a calibration, in place of ranges.
     """
@@ -158,6 +163,7 @@ class Randomization(Record):
     offset: _Angles = (0.0, 0.0)
     slope: _Slopes = (0.0, 0.0)
     terrain: Terrain | None = None
+    heading: _Headings = (0.0, 0.0)
     models: Annotated[int, Field(gt=0, le=1000, strict=True)] = 16
     drawn: Annotated[tuple[Draw, ...], Field(max_length=1000)] = ()
 

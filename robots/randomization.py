@@ -11,6 +11,7 @@ from robots.files.records import validate
 from robots.files.texts import parse_number
 from robots.robot import Faults, Modification, Robot
 from robots.seeds import SeedFamily
+from robots.stance import turned
 from robots.task.terrain import clearance, lay, parse_terrain, tilt
 
 # What robots are trained on where their YAML says nothing else, and how robots of benchmarks differ.
@@ -28,7 +29,8 @@ def draw_models(robot: Robot, randomization: Randomization) -> list[Robot]:
         randomization: of it.
 
     Raises:
-        InvalidValueError: the randomization changes nothing, or friction where there is none.
+        InvalidValueError: the randomization changes nothing, friction where there is none, or the heading of
+            a robot that cannot turn.
         InvalidRobotError: a changed model does not compile.
     """
     _check(robot, randomization)
@@ -71,6 +73,7 @@ def draw(robot: Robot, rng: np.random.Generator, randomization: Randomization) -
         offset=tuple(rng.uniform(*ranges.offset, robot.action_dim)),
         slope=rng.uniform(*ranges.slope),
         ground=ranges.terrain.draw(rng) if ranges.terrain else None,
+        heading=rng.uniform(*ranges.heading),
     )
 
 
@@ -117,6 +120,8 @@ def model_of(robot: Robot, draw: Draw, label: str, *, unseen: bool = False) -> R
     patch = turn_sensors if any(draw.offset) else None
     change = Modification(label, edit, Faults(delay=draw.delay, noisy=noisy), patch)
     changed = robot.with_modifications(change, unseen=unseen)
+    if draw.heading:
+        changed = turned(changed, np.radians(draw.heading))
     if draw.pose is None:
         return changed
     return replace(

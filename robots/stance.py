@@ -1,10 +1,12 @@
 """How a robot stands in the pose in which its episodes start: put on the floor, and held by its servos."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import mujoco
 import numpy as np
+from scipy.spatial.transform import Rotation
 
+from robots.errors import InvalidValueError
 from robots.model import put_joints, standing_data
 from robots.motors import motor_of
 from robots.robot import Robot
@@ -70,6 +72,29 @@ def start_positions(robot: Robot) -> np.ndarray:
     zero = {joint: np.zeros(1) for joint in robot.description.joints}
     put_joints(robot.physics, positions, zero | dict(robot.start))
     return positions
+
+
+def turned(robot: Robot, heading: float) -> Robot:
+    """A robot whose episodes begin with another heading.
+
+    Args:
+        robot: whose torso has a free joint with a name.
+        heading: to the left of that which it had [rad].
+
+    Raises:
+        InvalidValueError: the robot has no such joint.
+    """
+    model, joint = robot.physics, robot.root_joint
+    free = joint >= 0 and model.jnt_type[joint] == mujoco.mjtJoint.mjJNT_FREE
+    if not free or not (name := model.joint(joint).name):
+        raise InvalidValueError(
+            f"the {robot.name} cannot begin with another heading: its torso has no free joint with a name"
+        )
+    address = model.jnt_qposadr[joint]
+    root = start_positions(robot)[address : address + 7]
+    turn = Rotation.from_euler("z", heading) * Rotation.from_quat(root[3:], scalar_first=True)
+    root = np.concatenate([root[:3], turn.as_quat(scalar_first=True)])
+    return replace(robot, start={**robot.start, name: root})
 
 
 def first_data(robot: Robot) -> mujoco.MjData:

@@ -1,22 +1,19 @@
 """`Outcomes`: where each gait leads in some seconds, by simulation and by what the last stretches did."""
 
 from collections.abc import Iterable, Sequence
-from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
 from scipy.spatial.distance import cdist
-from scipy.spatial.transform import Rotation
 
 from adapt.damage.damage import Combination, Damage
 from adapt.gaussian_process import matern_52
 from adapt.mission.pose import Pose
 from adapt.mission.world import all_servos
 from adapt.self_model.twin import Run, Twin
-from robots.robot import Robot
 from robots.seeds import SeedFamily, derive_seeds
 from robots.simulation.trace import TraceColumns
-from robots.stance import start_positions
+from robots.stance import turned
 
 SAMPLE = 0.5  # [s] between two places of a path
 _SETTING_OFF = 2  # samples until a gait is on its way
@@ -123,7 +120,7 @@ class Outcomes:
         robot, paths = self._twin.parts.robot, Paths()
         for heading in dict.fromkeys(way.heading for way in ways):
             if heading:
-                self._twin.pose(_turned(robot, heading))
+                self._twin.pose(turned(robot, heading))
             paths |= self._run([way for way in ways if way.heading == heading], episodes)
             if heading:
                 self._twin.pose(robot)
@@ -218,16 +215,6 @@ class Outcomes:
             path[:, :2] = path[:, :2] @ np.array([[c, -s], [s, c]])
             path[:, 2] -= heading + 2 * np.pi * np.rint((yaw[0] - heading) / (2 * np.pi))
         return path
-
-
-def _turned(robot: Robot, heading: float) -> Robot:
-    """A robot whose episodes begin with another heading [rad]."""
-    joint = robot.root_joint
-    address = robot.physics.jnt_qposadr[joint]
-    root = start_positions(robot)[address : address + 7]
-    turn = Rotation.from_euler("z", heading) * Rotation.from_quat(root[3:], scalar_first=True)
-    root = np.concatenate([root[:3], turn.as_quat(scalar_first=True)])
-    return replace(robot, start={**robot.start, robot.physics.joint(joint).name: root})
 
 
 def _continued(path: np.ndarray) -> np.ndarray:

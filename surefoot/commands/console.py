@@ -159,9 +159,8 @@ randomization_option = click.option(
     show_default=True,
     help="Only for robots: run episodes on 16 models of the robot with other masses, friction, motors, delay "
     "and sensors.  none; default; or ranges: mass=0.8:1.2,friction=0.7:1.3,strength=0.85:1.15,delay=0:1,"
-    "noise=0:0.02,pose=0.05:0.2,damping=0.5:2,offset=-0.05:0.05,slope=-10:10,"
-    "terrain=rough:0.01:0.04,models=16; or the .h5 of a "
-    "calibration",
+    "noise=0:0.02,pose=0.05:0.2,damping=0.5:2,offset=-0.05:0.05,slope=-10:10,heading=-180:180,"
+    "terrain=rough:0.01:0.04,models=16; or the .h5 of a calibration",
 )
 
 
