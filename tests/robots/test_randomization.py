@@ -4,10 +4,12 @@ import numpy as np
 import pytest
 
 from adapt.damage.text import parse_damage
+from robots.attitude import yaw_of
 from robots.description import Randomization
 from robots.errors import InvalidValueError
 from robots.randomization import DEFAULT, draw_models, randomised, read_randomization
 from robots.robot import load_robot
+from robots.simulation.stepper import Stepper
 
 SEEDS = range(16)
 
@@ -96,9 +98,30 @@ def test_the_models_of_a_training_are_spread_over_the_ranges():
     assert draw_models(robot, pose)[7].physics.body_mass[1] == models[7].physics.body_mass[1]
 
 
+def test_episodes_begin_with_other_headings_and_nothing_else_is_drawn_otherwise():
+    robot = load_robot("ant")
+    models = draw_models(robot, DEFAULT.model_copy(update={"heading": (-180.0, 90.0), "models": 40}))
+    usual = draw_models(robot, DEFAULT.model_copy(update={"models": 40}))
+    assert all((a.physics.body_mass == b.physics.body_mass).all() for a, b in zip(models, usual, strict=True))
+    yaws, sines = [], []
+    for model in models:
+        damaged = Stepper(parse_damage("front_left:lost", model).apply(model))
+        observation = damaged.reset(3)
+        yaws.append(yaw_of(damaged.data.qpos[3:7]))
+        if not model.faults.delay:
+            sines.append(observation[1] + np.sin(yaws[-1]))
+    assert -np.pi < min(yaws) < np.radians(-160)
+    assert np.radians(70) < max(yaws) < np.radians(100)
+    assert len(sines) > 10
+    assert np.abs(sines).max() < 0.1, "the target stays where it is: a robot that is turned sees it aside"
+    with pytest.raises(InvalidValueError, match="the hopper cannot begin with another heading"):
+        draw_models(load_robot("hopper"), Randomization(heading=(0.0, 10.0)))
+
+
 @pytest.mark.parametrize(
     ("text", "expected"),
     [
+        ("heading=-90:90", Randomization(heading=(-90.0, 90.0))),
         ("none", None),
         ("default", DEFAULT),
         (" mass = 0.9:1.1, delay=0:2,models=4", Randomization(mass=(0.9, 1.1), delay=(0, 2), models=4)),
@@ -121,6 +144,7 @@ def test_a_randomization_is_read(text, expected):
         ("mass=nan:1", "randomization: mass.0: .*not nan"),
         ("noise=0:1.5", "randomization: noise.1: .*less than or equal to 1, not 1.5"),
         ("delay=0:1.5", "randomization: delay.1: .*integer"),
+        ("heading=0:181", "randomization: heading.1: .*less than or equal to 180, not 181"),
         ("models=0", "randomization: models: .*greater than 0"),
     ],
 )
