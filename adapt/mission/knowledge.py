@@ -9,6 +9,7 @@ from adapt.damage.damage import Damage
 from adapt.mission.diagnosis import Diagnosis, Finding, posed, shortened
 from adapt.mission.outcomes import Outcomes, Paths, Way
 from adapt.mission.searches import Searches
+from adapt.mission.steering import HEADINGS, Steering
 from adapt.mission.world import Stretch, World
 from adapt.records import RefinedGait
 from adapt.rehearsal.table import Table
@@ -21,8 +22,7 @@ TRIAL = 2.0  # [s] of a trial, and of what is simulated to find out what is wron
 RATE = 20_000  # control steps that a core simulates in a second: what thinking costs on the mission's clock
 # Episodes of each gait on a damaged robot, where one that walks may also fall, and on one that cannot stand
 _EPISODES, _UNSTEADY = 2, 6
-_HEADINGS = tuple(np.pi / 4 * np.array([-3, -2, -1, 1, 2, 3, 4]))  # [rad], see `Way`
-_STEERED = 6  # gaits that are simulated with these headings on a damaged robot
+_STEERED = 6  # gaits that are simulated with targets all around on a damaged robot
 _STUCK = 0.1  # of the speed of the fastest gait
 
 
@@ -49,6 +49,7 @@ class Knowledge:
         diagnosis: what trials told, once it is prepared.
         searches: what it works on while it walks.
         steers: whether gaits see where a target is.
+        steering: tells them where the goal is, on a damaged robot.
     """
 
     diagnosis: Diagnosis
@@ -75,6 +76,7 @@ class Knowledge:
         self._rate = RATE * cores  # control steps that the robot simulates in a second
         self._refined = 0
         self._others: list[int] = []  # gaits that are promising, too, after the last trial
+        self._tried: set[int] = set()  # gaits, since it began to look for what is wrong
         robot = repertoire.robot
         self.twin = Twin(Thinking(self.repertoire, threads=threads))
         self.outcomes = Outcomes(self.twin, repertoire.gaits.measures, healthy)
@@ -84,12 +86,18 @@ class Knowledge:
         )
         # whether episodes can begin with another heading, which needs the name of the joint that turns
         named = bool(robot.physics.joint(robot.root_joint).name)
-        self._headings = _HEADINGS if self.steers and named else ()
+        self._headings = [heading for heading in HEADINGS if heading] if self.steers and named else []
+        self.steering = Steering(self.outcomes, self.twin.solutions)
 
     @property
     def damaged(self) -> bool:
         """Whether it believes that something is broken."""
         return bool(self.outcomes.damage.defects)
+
+    @property
+    def steering_along(self) -> bool:
+        """Whether gaits are told where the goal is, again and again, instead of planned with."""
+        return self.steers and self.damaged and bool(self.steering.rows)
 
     def prepare(self) -> None:
         """Simulate every gait on the whole robot, before the mission begins."""
@@ -113,6 +121,7 @@ class Knowledge:
         """Look for what is wrong from the beginning, on models that begin as the robot stood in a trial."""
         pose = posed(self.repertoire.robot, trial.trace[0]) if self._world.stands else None
         self.diagnosis.renew(pose)
+        self._tried = {trial.row}
         self.twin.pose(pose or self.repertoire.robot)
         self.outcomes.forget()
 
@@ -158,16 +167,27 @@ class Knowledge:
             lambda: self.diagnosis.refine(damage, best, settings, number), seconds, self._take_refined
         )
 
-    def gait_to_try(self, stretch: Stretch) -> int:
-        """The gait that surprised; after a fall, the one that should get furthest on such a robot."""
+    def gait_to_try(self, stretch: Stretch, *, again: bool = False) -> int:
+        """The gait that surprised; after a fall, the one that should get furthest on such a robot.
+
+        Args:
+            stretch: in which it surprised.
+            again: whether a trial went as expected, and it fell all the same: then the gait that fell, or if
+                that was tried, or a selector does not know it, one that was not tried yet.
+        """
+        row = self._gait_to_try(stretch, self._tried if again else set())
+        self._tried.add(row)
+        return row
+
+    def _gait_to_try(self, stretch: Stretch, tried: set[int]) -> int:
         known = stretch.row < len(self.repertoire)
         if stretch.fell and not self.damaged:
             furthest = self.diagnosis.furthest_after(stretch.row)
             if furthest is not None:
                 return furthest
-        if known and not (self.damaged and stretch.fell):
+        if known and stretch.row not in tried and (tried or not (self.damaged and stretch.fell)):
             return stretch.row
-        rows = [row for row in self.outcomes.rows if row < len(self.repertoire)]
+        rows = [row for row in self.outcomes.rows if row < len(self.repertoire) and row not in tried]
         paths, falls = self.outcomes.predicted([Way(row) for row in rows])
         return rows[int(np.argmax(np.where(np.isinf(falls), paths[:, -1, 0], -np.inf)))]
 

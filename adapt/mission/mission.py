@@ -47,9 +47,8 @@ class Mission:
     believes in that: it simulates gaits on the new model, plans with these, and refines better ones while it
     walks. What surprises it soon afterwards is further evidence.
 
-    A gait that sees the bearing of a target steers itself: it is told that of the goal. On a damaged robot it
-    may lead elsewhere, and has mostly seen targets ahead. The best ones are then simulated with targets all
-    around, and it is told the direction that should lead to the goal.
+    A gait that sees the bearing of a target steers itself: it is told that of the goal, and on a damaged
+    robot again and again, see `Steering`.
 
     Thinking takes time: the clock runs on, by the control steps that were simulated and the cores that the
     robot has, so that a mission is the same on every machine. A robot of servos stands
@@ -206,11 +205,14 @@ class Mission:
         yield
 
     def _observe(self, stretch: Stretch, *, going: bool) -> None:
-        """Take in where a stretch led."""
-        self._outcomes.observe(self._way, stretch.moved, len(stretch.trace), going=going)
+        """Take in where a planned stretch led."""
+        if not self._knowledge.steering_along:
+            self._outcomes.observe(self._way, stretch.moved, len(stretch.trace), going=going)
 
     def _walk(self) -> tuple[Stretch, str | None]:
         """Walk a stretch towards the goal."""
+        if self._knowledge.steering_along:
+            return self._steer()
         choice, ways = self._plan_stretch()
         return self._drive("walk", ways[choice.number], choice.samples * self._outcomes.every, choice)
 
@@ -219,7 +221,7 @@ class Mission:
         rows = [way.row for way in ways]
         paths, falls = self._outcomes.predicted(ways, driving)
         pose = self._world.pose
-        if self._told_goal:
+        if self._knowledge.steers:
             pose = Pose(pose.x, pose.y, pose.yaw + pose.bearing(self._goal))
         present = self._way if driving == self._way.row else None
         return (
@@ -231,28 +233,22 @@ class Mission:
                 risk=self._knowledge.diagnosis.risk(rows) + self._surprises.risk(rows),
                 present=ways.index(present) if present in ways else None,
                 within=self.plan.within,
-                turns=not self._told_goal,
+                turns=not self._knowledge.steers,
             ),
             ways,
         )
-
-    @property
-    def _told_goal(self) -> bool:
-        """Whether gaits are told where the goal is, and steer themselves."""
-        return self._knowledge.steers and not any(way.heading for way in self._outcomes.ways)
 
     def _drive(
         self, kind: str, way: Way, steps: int, choice: PlannedStretch | None = None
     ) -> tuple[Stretch, str | None]:
         """Drive a gait, and watch; returns the stretch and what was noticed."""
-        world, row, alarm, nearest = self._world, way.row, None, math.inf
+        world, row, nearest = self._world, way.row, math.inf
+        alarm: str | None = None
         planned = steps
         if choice and choice.arrives:
             steps += round(_LONGER / self.repertoire.robot.control_step)
-        left = max(1, round((self.plan.seconds - world.clock) / self.repertoire.robot.control_step))
         before, self._way = self._way, way
-        if not way.heading:
-            self._monitor.begin(self._outcomes.damage, row, going=world.driving == row and before == way)
+        self._monitor.begin(self._outcomes.damage, row, going=world.driving == row and before == way)
         path: list[list[float]] = []
         begun = world.clock
 
@@ -260,34 +256,64 @@ class Mission:
             nonlocal alarm, nearest
             pose = world.pose
             before, nearest = nearest, min(nearest, pose.distance(self._goal))
-            if made % _PATH == 0:
-                path.append([round(world.clock, 3), *(round(value, 4) for value in pose)])
-            # how a gait usually goes is known of gaits that head straight ahead
-            alarm = None if way.heading else self._monitor.watch(trace, made)
+            self._note_place(path, made)
+            alarm = self._monitor.watch(trace, made)
             missed = made > planned and nearest == before
             due = made % self._outcomes.every == 0 and self._knowledge.searches.due(SAMPLE)
             ended = missed or due or alarm is not None
             return (ended and kind == "walk") or self._near(pose) or self._news
 
-        told, towards = self._told_goal and kind == "walk", 0.0
-        if told:
-            towards = world.pose.bearing(self._goal)
-        elif self._knowledge.steers and kind == "walk":
-            towards = -self._outcomes.heading(way, going=world.driving == row)
+        told = self._knowledge.steers and kind == "walk"
+        towards = world.pose.bearing(self._goal) if told else 0.0
         parameters = self._knowledge.twin.solutions([row])[0]
         stretch = world.drive(
-            row, parameters, min(steps, left), towards=towards, abrupt=kind == "trial", until=until
+            row, parameters, min(steps, self._left), towards=towards, abrupt=kind == "trial", until=until
         )
         if told:  # then outcomes are told from where the gait takes straight ahead to be
             start = stretch.start
             stretch = replace(stretch, start=start._replace(yaw=start.yaw + towards))
-        moved = stretch.moved
+        return stretch, self._tell_stretch(kind, stretch, begun, path, alarm, choice)
+
+    def _steer(self) -> tuple[Stretch, str | None]:
+        """Walk with a gait that is told where the goal is, again and again."""
+        path: list[list[float]] = []
+        begun = self._world.clock
+
+        def until(_trace: np.ndarray, made: int) -> bool:
+            self._note_place(path, made)
+            due = made % self._outcomes.every == 0 and self._knowledge.searches.due(SAMPLE)
+            return due or self._near(self._world.pose) or self._news
+
+        stretch = self._knowledge.steering.walk(self._world, self._goal, self._left, until)
+        return stretch, self._tell_stretch("walk", stretch, begun, path)
+
+    @property
+    def _left(self) -> int:
+        """Control steps until the mission ends, at least one."""
+        return max(1, round((self.plan.seconds - self._world.clock) / self.repertoire.robot.control_step))
+
+    def _note_place(self, path: list[list[float]], made: int) -> None:
+        """Note where the robot is, every few steps."""
+        if made % _PATH == 0:
+            path.append([round(self._world.clock, 3), *(round(value, 4) for value in self._world.pose)])
+
+    def _tell_stretch(
+        self,
+        kind: str,
+        stretch: Stretch,
+        begun: float,
+        path: list[list[float]],
+        alarm: str | None = None,
+        choice: PlannedStretch | None = None,
+    ) -> str | None:
+        """Tell of a stretch; returns what was noticed."""
+        moved, seconds = stretch.moved, self._world.clock - begun
         self._tell(
             kind,
-            f"{'Tried' if kind == 'trial' else 'Walked with'} gait {row} for {world.clock - begun:.1f} s: "
+            f"{'Tried' if kind == 'trial' else 'Walked with'} gait {stretch.row} for {seconds:.1f} s: "
             f"{moved.x:.2f} m ahead, {moved.y:.2f} m to the left, turned by {_degrees(moved.yaw)}.",
-            row=row,
-            seconds=round(world.clock - begun, 3),
+            row=stretch.row,
+            seconds=round(seconds, 3),
             expected=[round(value, 4) for value in choice.moved] if choice else None,
             moved=[round(value, 4) for value in moved],
             path=path,
@@ -298,7 +324,7 @@ class Mission:
             self._tell("fall", "The robot fell.")
         elif alarm and kind == "walk":
             self._tell("alarm", f"Something is wrong: {alarm}.", sums=self._monitor.sums.round(2).tolist())
-        return stretch, alarm
+        return alarm
 
     def _near(self, pose: Pose) -> bool:
         return bool(self.plan.goals) and pose.distance(self._goal) <= self.plan.within
@@ -324,7 +350,9 @@ class Mission:
         # a robot that cannot stand begins a trial as episodes begin, or it would tell nothing
         self._get_up(down or not self._world.stands)
         self._monitor.calm()
-        row = self._knowledge.gait_to_try(stretch)
+        # what went as expected does not say why a robot that cannot stand falls again
+        again = self._surprises.cleared and down and not self._world.stands
+        row = self._knowledge.gait_to_try(stretch, again=again)
         trial, _ = self._drive("trial", Way(row), self._knowledge.diagnosis.trial_steps)
         ended = self._world.clock
         self._look_around()
@@ -332,12 +360,12 @@ class Mission:
             return
         if self._world.stands or not trial.fell:
             self._get_up(trial.fell)
-        if not trial.fell and self._monitor.highest < _DOUBT * THRESHOLD:
+        if not trial.fell and not again and self._monitor.highest < _DOUBT * THRESHOLD:
             self._monitor.trust(self._outcomes.damage, row)
             self._surprises.clear()
             self._tell("stumble", "It goes on: the trial went as expected.", row=row)
         else:
-            if not (self._surprises.fresh and self._knowledge.damaged):
+            if not (self._knowledge.damaged and (again or self._surprises.fresh)):
                 self._knowledge.begin_anew(trial)
             self._learn(trial, ended)
         self._monitor.calm()

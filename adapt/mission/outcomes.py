@@ -19,9 +19,8 @@ SAMPLE = 0.5  # [s] between two places of a path
 _SETTING_OFF = 2  # samples until a gait is on its way
 _REACH = 0.4  # length scale over which what a model is off by is alike, in units of the measures
 _OFF = 0.3  # standard deviation of what a model is off by, as a share of the gaits' spread
-_COMMON = 0.5  # share of that variance that all gaits have in common, where they ran with one heading
+_COMMON = 0.5  # share of that variance that all gaits have in common
 _NOISE = 0.1  # standard deviation of a stretch, likewise
-_APART = 0.5  # radius of the circle on which headings lie, in units of the measures
 
 
 class Way(NamedTuple):
@@ -176,11 +175,6 @@ class Outcomes:
         expected = (_continued(path) if going else path)[places - 1]
         self._residuals.append((way, (np.array(moved) - expected) / (places * SAMPLE)))
 
-    def heading(self, way: Way, *, going: bool) -> float:
-        """The robot's heading where a way begins, or where it goes on once the gait is on its way [rad]."""
-        path = self._paths[str(self.damage)][way][0] if going else np.zeros((0, 3))
-        return way.heading + (float(path[_SETTING_OFF - 1, 2]) if len(path) > _SETTING_OFF else 0.0)
-
     def _corrections(self, ways: Sequence[Way]) -> np.ndarray:
         """What is added to the rates of ways, (n, 3)."""
         if not self._residuals:
@@ -191,16 +185,9 @@ class Outcomes:
         return np.asarray(self._covariance(ways, seen) @ np.linalg.solve(covariance, off))
 
     def _covariance(self, some: Sequence[Way], others: Sequence[Way]) -> np.ndarray:
-        distances = cdist(self._places(some), self._places(others))
-        # what a robot does with one heading says nothing of the opposite one
-        common = 0.0 if any(way.heading for way in self.ways) else _COMMON
-        return np.asarray(common + (1 - common) * matern_52(distances, length_scale=_REACH))
-
-    def _places(self, ways: Sequence[Way]) -> np.ndarray:
-        """Where ways lie, among which corrections are smooth, (n, m + 2)."""
-        headings = np.array([way.heading for way in ways])
-        circle = _APART * np.column_stack([np.cos(headings), np.sin(headings)])
-        return np.column_stack([self._measures[[way.row for way in ways]], circle])
+        measures, seen = (self._measures[[way.row for way in ways]] for ways in (some, others))
+        alike = matern_52(cdist(measures, seen), length_scale=_REACH)
+        return np.asarray(_COMMON + (1 - _COMMON) * alike)
 
     def _path(self, trace: np.ndarray, heading: float) -> np.ndarray:
         """Poses every half second, (t, 3), seen from where the robot began; after a fall it stays."""

@@ -16,6 +16,9 @@ class Surprises:
 
     A damaged robot stumbles. It walks on from a single surprise, and looks into several on end, or into an
     early fall after a diagnosis.
+
+    Attributes:
+        cleared: whether a trial went as expected since the last diagnosis.
     """
 
     def __init__(self) -> None:
@@ -24,6 +27,7 @@ class Surprises:
         self._wary = 0  # stretches in which a surprise is one of several on end
         self._on_end = 0  # surprises that it walked on from
         self._patience = 1  # surprises on end that it may walk on from
+        self.cleared = False
 
     @property
     def fresh(self) -> bool:
@@ -52,11 +56,11 @@ class Surprises:
 
     def clear(self) -> None:
         """A trial went as expected: a further surprise would be the first again."""
-        self._wary = 0
+        self._wary, self.cleared = 0, True
 
     def diagnose(self, *, again: bool) -> None:
         """There is a new diagnosis, or the same `again`."""
-        self._since, self._wary = 0, 0
+        self._since, self._wary, self.cleared = 0, 0, False
         self._falls.clear()
         self._patience = _SURE if again else 1
 

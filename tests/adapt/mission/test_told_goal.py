@@ -1,0 +1,160 @@
+"""Damaged robots that are told where the goal is, again and again."""
+
+import numpy as np
+import pytest
+
+from adapt.mission.outcomes import Way
+from adapt.mission.pose import Pose
+from adapt.mission.steering import HEADINGS, Steering
+from adapt.mission.world import Stretch
+
+EVERY, STEPS = 30, 300  # control steps of half a second, and of a path
+GOAL = (90.0, 0.0)
+
+
+class Gaits:
+    """Outcomes of gaits that get so far in five seconds towards targets in front, and behind [m]."""
+
+    every, steps, damage = EVERY, STEPS, "front_left:dead"
+
+    def __init__(self, known: dict[int, tuple[float, float]], falling: tuple[int, ...] = ()) -> None:
+        self._known, self._falling = known, falling
+        self.rows = [*known, 99]
+        self.ways = [Way(row, heading) for row in known for heading in HEADINGS] + [Way(99)]
+
+    def predicted(self, ways: list[Way]) -> tuple[np.ndarray, np.ndarray]:
+        paths = np.zeros((len(ways), 10, 3))
+        for path, way in zip(paths, ways, strict=True):
+            far = self._known[way.row][int(abs(way.heading) > np.pi / 2)]
+            path[-1, :2] = far * np.cos(-way.heading), far * np.sin(-way.heading)
+        return paths, np.array([100.0 if way.row in self._falling else np.inf for way in ways])
+
+
+class Floor:
+    """A world in which gaits move the robot at some speed in the direction that they are told [m a part]."""
+
+    def __init__(self, speed: float = 0.5, pose: Pose | None = None, falls_after: int = 10**9) -> None:
+        self.pose, self.driving = pose or Pose(), None
+        self._speed, self._falls_after = speed, falls_after
+        self.told: list[tuple[int, float, int]] = []
+
+    def drive(self, row, parameters, steps, *, towards, until) -> Stretch:
+        assert parameters.tolist() == [row]
+        start, made, going = self.pose, 0, True
+        trace = np.zeros((steps, 2), np.float32)
+        while made < steps and going:
+            made += 1
+            going = not until(trace, made)
+        self.told.append((row, towards, made))
+        self.pose = start @ Pose(self._speed * np.cos(towards), self._speed * np.sin(towards), 0.1)
+        self.driving = row
+        return Stretch(row, start, self.pose, trace[:made], None, len(self.told) >= self._falls_after)
+
+
+def steering(known: dict[int, float | tuple[float, float]], falling: tuple[int, ...] = ()) -> Steering:
+    gaits = {row: far if isinstance(far, tuple) else (far, far) for row, far in known.items()}
+    return Steering(Gaits(gaits, falling), lambda rows: np.array(rows)[:, None])
+
+
+def never(_trace: np.ndarray, _made: int) -> bool:
+    return False
+
+
+def chosen(found: Steering, driving: int | None = None) -> int:
+    floor = Floor(speed=0.0)
+    floor.driving = driving
+    return found.walk(floor, GOAL, 1, never).row
+
+
+def test_a_gait_is_told_where_the_goal_is_every_half_second() -> None:
+    floor, goal = Floor(pose=Pose(1.0, 2.0, 0.3)), (9.0, 4.0)
+    stretch = steering({3: 5}).walk(floor, goal, 1000, never)
+    assert [(row, steps) for row, _, steps in floor.told] == [(3, EVERY)] * 4
+    assert floor.told[0][1] == pytest.approx(np.arctan2(2, 8) - 0.3)
+    assert floor.told[1][1] == pytest.approx(floor.told[0][1] - 0.1), "it turned meanwhile"
+    assert floor.pose.distance(goal) == pytest.approx(np.hypot(8, 2) - 2)
+    assert (stretch.row, stretch.start, stretch.end) == (3, Pose(1.0, 2.0, 0.3), floor.pose)
+    assert len(stretch.trace) == 4 * EVERY
+
+
+def test_the_gait_that_gets_furthest_towards_targets_all_around_is_chosen() -> None:
+    # six metres ahead, but two away from a target behind; three of eight headings are behind
+    assert chosen(steering({0: (6, -2), 1: (4, 2), 2: (3, 3)})) == 1
+    assert steering({0: 6, 1: 5}).rows == [0, 1], "99 was simulated with a target ahead alone"
+
+
+@pytest.mark.parametrize(("other", "row"), [(2.6, 1), (2.4, 0)])
+def test_a_fall_costs_five_seconds(other: float, row: int) -> None:
+    assert chosen(steering({0: 5, 1: other}, falling=(0,))) == row
+
+
+def test_a_gait_on_its_way_goes_on_unless_another_one_is_a_lot_faster() -> None:
+    found = steering({0: 5, 1: 3.1, 2: 2.9})
+    assert [chosen(found, driving) for driving in (None, 1, 2, 99)] == [0, 1, 0, 0]
+
+
+@pytest.mark.parametrize(
+    ("speed", "falls_after", "stretches"),
+    # until 10 m in 10 s, and 0 or -2 m in 2 s a stretch, or 0.5 m in 5.5 s with a fall, are below 0.3 m/s
+    [(0.0, 99, 12), (-0.5, 99, 3), (0.5, 1, 7)],
+)
+def test_a_gait_that_is_slower_than_it_promises_is_given_up(
+    speed: float, falls_after: int, stretches: int
+) -> None:
+    found, rows = steering({0: 5, 1: 2.5}), []
+    for _ in range(stretches + 1):
+        floor = Floor(speed=speed, falls_after=falls_after)
+        floor.driving = 0
+        rows.append(found.walk(floor, GOAL, 1000, never).row)
+    assert rows == [0] * stretches + [1]
+
+
+def test_a_gait_that_is_faster_than_it_promises_is_preferred() -> None:
+    found = steering({0: 5, 1: 6.5})
+    assert chosen(found) == 1
+    for _ in range(9):
+        floor = Floor(speed=1.0)  # twice what gait 0 promises
+        floor.driving = 0
+        assert found.walk(floor, GOAL, 1000, never).row == 0
+    assert chosen(found) == 0
+
+
+def test_a_stretch_ends_with_a_fall_with_its_time_and_when_it_is_asked_to() -> None:
+    found, floor = steering({0: 5}), Floor(falls_after=2)
+    assert found.walk(floor, GOAL, 1000, never).fell
+    assert len(floor.told) == 2
+    floor = Floor()
+    assert len(found.walk(floor, GOAL, EVERY + 7, never).trace) == EVERY + 7
+    assert [steps for *_, steps in floor.told] == [EVERY, 7]
+    floor = Floor()
+    stretch = found.walk(floor, GOAL, 1000, lambda _, made: len(floor.told) == 1 and made == 5)
+    assert [steps for *_, steps in floor.told] == [EVERY, 5]
+    assert not stretch.fell
+
+
+def test_a_goal_inside_the_turning_circle_is_reached_from_further_away() -> None:
+    class Turning(Floor):
+        """Gaits walk half a metre ahead and turn by a quarter of a radian at most towards what they are told."""
+
+        def drive(self, row, parameters, steps, *, towards, until) -> Stretch:
+            self.told.append((row, towards, steps))
+            start, turn = self.pose, min(max(towards, -0.25), 0.25)
+            self.pose, self.driving = start @ Pose(0.5, 0.0, turn), row
+            nearest.append(self.pose.distance(goal))
+            return Stretch(row, start, self.pose, np.zeros((steps, 2), np.float32), None, False)
+
+    found, floor, goal, nearest = steering({0: 5}), Turning(), (0.0, 2.0), []
+    for _ in range(12):
+        found.walk(floor, goal, 1000, never)
+    assert min(nearest[:8]) > 1.5, "it begins on a circle around the goal"
+    assert min(nearest) < 0.3
+    assert chosen(found) == 0
+
+
+def test_what_happens_on_the_way_away_from_a_goal_is_not_held_against_the_gait() -> None:
+    found, floor = steering({0: 5, 1: 3.5}), Floor(speed=0.0, pose=Pose(0.0, 3.0))
+    for _ in range(3):  # told to walk round it, it goes straight on for two stretches
+        assert found.walk(floor, (0.0, 0.0), 1000, never).row == 0
+    told = [angle for _, angle, _ in floor.told]
+    assert told[:4] == pytest.approx([-np.pi / 2 - 0.1 * i for i in range(4)])
+    assert told[4:] == pytest.approx([-0.1 * i for i in range(8)])
