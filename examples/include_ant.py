@@ -10,14 +10,20 @@ import numpy as np
 
 import surefoot
 from adapt.damage.library import damage_library
-from adapt.objective import Progress
+from adapt.damage.text import parse_damage
+from adapt.objective import Progress, find_objective
+from adapt.oracle import true_objectives
+from adapt.records import RefinedGait
+from adapt.recovery import find_incumbent, fresh_episodes
 from adapt.rehearsal.rehearsal import rehearsal, rehearsed_table
 from adapt.rehearsal.storage import write_table
+from adapt.relearning.keeping import keep_gaits
 from adapt.relearning.refinement import refine
 from adapt.self_model.twin import RefinementSettings
 from repertoire.emitters.evolution_strategy import EvolutionStrategyEmitter
 from repertoire.evaluation.correction import correct, keep_best, reevaluation
 from repertoire.evaluation.evaluator import Evaluation
+from repertoire.evaluation.evaluator import Evaluator as EpisodeEvaluator
 from repertoire.repertoire import Repertoire
 from repertoire.storage.files import FILE_NAME, RunFiles
 from repertoire.storage.repertoires import read_repertoire, write_repertoire
@@ -26,10 +32,15 @@ from repertoire.training.training import Training
 from robots.evaluations import OBJECTIVES_AND_MEASURES
 from robots.randomization import DEFAULT, draw_models
 from robots.robot import load_robot
+from robots.stance import turned
 
 EVALUATIONS = 33_200
 REFINEMENT = 12_000  # episodes of the search for the gait that the training starts from
 BELOW = 0.45  # share of the healthy distance, below which a gait is searched for a damage
+ALL_ROUND = "mass=0.8:1.2,friction=0.7:1.3,strength=0.85:1.15,delay=0:1,noise=0:0.02,heading=-180:180"
+HEADINGS = 0, 60, -60, 120, -120, 180  # with which episodes begin of gaits that learn to turn [degrees]
+STEERING = 3_000  # episodes of each of their searches
+AGAIN = 5_000  # and of a second one, also from what the others found, where the first found nothing better
 PRICE = 4.0  # of a fall at once, for that search [m]
 MANTISSA_BITS = 7  # of parameters, as in bfloat16; the other 16 bits of each are 0 and take no room in a file
 
@@ -46,13 +57,27 @@ def main(folder: Path, share: float, gaits: int, episode_steps: int | None) -> N
     rehearse(kept, folder, RunFiles(file).rehearsal)
     legs = kept.robot.description.legs
     lost, dead = ([f"{leg}:{kind}" for leg in legs] for kind in ("lost", "dead"))
-    for number, (damages, episodes) in enumerate(((lost + dead, 4_000), (lost[:2], 9_000)), 1):
+    searches = (
+        (lost + dead, 4_000, BELOW, None),
+        (lost[:2], 9_000, BELOW, None),
+        (lost[:1], 6_000, 100.0, ALL_ROUND),
+    )
+    for number, (damages, episodes, below, ranges) in enumerate(searches, 1):
         stronger = folder / f"stronger-{number}.h5"
-        searches = max(1, round(share * episodes))
         surefoot.strengthen(
-            file, damages, below=BELOW, episodes_per_damage=searches, seed=number, out=stronger
+            file,
+            damages,
+            below=below,
+            episodes_per_damage=max(1, round(share * episodes)),
+            randomization=ranges,
+            seed=1 if ranges else number,
+            out=stronger,
         )
         file = stronger if stronger.exists() else file
+    steering = steered(read_repertoire(file), [*lost[1:], *dead], share)
+    file = folder / "steering.h5"
+    write_repertoire(file, steering)
+    rehearse(steering, folder, RunFiles(file).rehearsal)
     for made, name in ((file, "ant.h5"), (RunFiles(file).rehearsal, "ant-rehearsal.h5")):
         shutil.copy(made, folder / name)
     pack(folder / "ant.h5")
@@ -103,6 +128,47 @@ def start(training: Training, share: float, episode_steps: int | None) -> None:
             emitter.strategy.restart(best.solution)
 
 
+def steered(repertoire: Repertoire, damages: list[str], share: float) -> Repertoire:
+    """Add a gait for each damage that turns towards its target, refined on the model as built."""
+    robot, known = repertoire.robot, repertoire.gaits.solutions
+    with EpisodeEvaluator(repertoire, {"whole": robot}) as whole:
+        walked = fresh_episodes(whole, find_incumbent(whole, seed=1), 1).distances.mean()
+    objective = find_objective("progress", repertoire, float(walked))
+    found, missing = list[RefinedGait](), list[str]()
+    for seed, episodes in ((1, STEERING), (2, AGAIN)):
+        for text in damages if seed == 1 else list(missing):
+            damaged = parse_damage(text, robot).apply(robot)
+            with EpisodeEvaluator(repertoire, {"damaged": damaged}, objective=objective.of) as evaluator:
+                means = true_objectives(evaluator, seed=1, episodes=4)
+            order = np.argsort(-means, kind="stable")
+            others = [one.solution for one in found] if seed > 1 else []
+            best = refine(
+                [turned(damaged, np.radians(heading)) for heading in HEADINGS],
+                np.stack([*others, *known[order]]),
+                objective=objective,
+                settings=RefinementSettings(max(1, round(share * episodes))),
+                seed=seed,
+            )
+            print(f"{text}: from {best.before:.1f} to {best.score:.1f} m, less falls, from all headings")
+            if best.score <= best.before:
+                missing.append(text)
+                continue
+            place = best.start - len(others)
+            parent = int(order[place]) if place >= 0 else found[best.start].parent
+            row = len(repertoire) + len(found)
+            gait = RefinedGait(
+                solution=best.solution,
+                row=row,
+                parent=parent,
+                score=best.score,
+                before=best.before,
+                episodes=best.episodes,
+                believed=(text,),
+            )
+            found.append(gait)
+    return keep_gaits(repertoire, found, seed=1) if found else repertoire
+
+
 def finish(evaluation: Evaluation, file: Path) -> None:
     """Run all episodes, or those that an interruption left, and keep the results in a file."""
     if file.exists():
@@ -121,7 +187,7 @@ def rounded(repertoire: Repertoire) -> Repertoire:
 def rehearse(repertoire: Repertoire, folder: Path, out: Path) -> None:
     """Try all gaits under the default library of damages."""
     with rehearsal(repertoire, damage_library(repertoire.robot), episodes=3, seed=0) as evaluation:
-        finish(evaluation, folder / "rehearsal.h5")
+        finish(evaluation, folder / f"unfinished-{out.name}")
         write_table(out, rehearsed_table(evaluation), evaluation.identity)
 
 
