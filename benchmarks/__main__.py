@@ -186,7 +186,11 @@ def bench_calibration(source: Path, robots: int, refined: int, episodes: int, ou
 @click.option("--seeds", type=Positive, default=2, show_default=True, help="Searches of each kind.")
 @click.option("--episodes", type=Positive, default=4000, show_default=True, help="Of each search.")
 @click.option(
-    "--out", type=AnyPath, default=Path("searches.csv"), show_default=True, help="A row per search."
+    "--out",
+    type=AnyPath,
+    default=Path("searches.csv"),
+    show_default=True,
+    help="A row per search of one repertoire and budget; those that it has are not run again.",
 )
 def bench_searches(
     source: Path, damages: tuple[str, ...], strategies: tuple[str, ...], seeds: int, episodes: int, out: Path
