@@ -129,6 +129,12 @@ def model_of(robot: Robot, draw: Draw, label: str, *, unseen: bool = False) -> R
     )
 
 
+def facing_ahead(randomization: Randomization) -> Randomization:
+    """The same distribution, of robots that begin with their usual heading."""
+    drawn = tuple(draw.model_copy(update={"heading": 0.0}) for draw in randomization.drawn)
+    return randomization.model_copy(update={"heading": (0.0, 0.0), "drawn": drawn})
+
+
 def read_randomization(text: str | Randomization, robot: Robot) -> Randomization | None:
     """Read a randomization from a command line; one that is read already passes as it is.
 

@@ -148,7 +148,8 @@ class Knowledge:
 
     def search_on(self, belief: Finding) -> None:
         """Begin to simulate further gaits on what is believed, then to refine the best, while it walks."""
-        self.search(belief.damage, self._others, refine=belief.trusted and self.damaged)
+        others = [] if self.steering_along else self._others  # which would run straight ahead alone
+        self.search(belief.damage, others, refine=belief.trusted and self.damaged)
 
     def search(self, damage: Damage, rows: list[int], *, refine: bool) -> None:
         """The same with some gaits, and with refinement or without."""
@@ -183,11 +184,12 @@ class Knowledge:
         known = stretch.row < len(self.repertoire)
         if stretch.fell and not self.damaged:
             furthest = self.diagnosis.furthest_after(stretch.row)
-            if furthest is not None:
+            if furthest is not None and furthest not in tried:
                 return furthest
         if known and stretch.row not in tried and (tried or not (self.damaged and stretch.fell)):
             return stretch.row
-        rows = [row for row in self.outcomes.rows if row < len(self.repertoire) and row not in tried]
+        rows = [row for row in self.outcomes.rows if row < len(self.repertoire)]
+        rows = [row for row in rows if row not in tried] or rows
         paths, falls = self.outcomes.predicted([Way(row) for row in rows])
         return rows[int(np.argmax(np.where(np.isinf(falls), paths[:, -1, 0], -np.inf)))]
 

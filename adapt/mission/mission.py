@@ -111,7 +111,6 @@ class Mission:
         self._surprises = Surprises()
         self._counts = {"fall": 0, "assistance": 0, "trial": 0, "alarm": 0}
         self._thought, self._reached = 0.0, 0
-        self._way = Way(0)
         self._world: World = world or self._simulated(body or repertoire.robot, on_step)
         if record is not None:
             self._world = RecordedWorld(self._world, record)
@@ -207,48 +206,39 @@ class Mission:
     def _observe(self, stretch: Stretch, *, going: bool) -> None:
         """Take in where a planned stretch led."""
         if not self._knowledge.steering_along:
-            self._outcomes.observe(self._way, stretch.moved, len(stretch.trace), going=going)
+            self._outcomes.observe(Way(stretch.row), stretch.moved, len(stretch.trace), going=going)
 
     def _walk(self) -> tuple[Stretch, str | None]:
         """Walk a stretch towards the goal."""
         if self._knowledge.steering_along:
             return self._steer()
-        choice, ways = self._plan_stretch()
-        return self._drive("walk", ways[choice.number], choice.samples * self._outcomes.every, choice)
-
-    def _plan_stretch(self) -> tuple[PlannedStretch, list[Way]]:
-        ways, driving = self._outcomes.ways, self._world.driving
-        rows = [way.row for way in ways]
-        paths, falls = self._outcomes.predicted(ways, driving)
+        rows, driving = self._outcomes.rows, self._world.driving
+        paths, falls = self._outcomes.predicted([Way(row) for row in rows], driving)
         pose = self._world.pose
         if self._knowledge.steers:
             pose = Pose(pose.x, pose.y, pose.yaw + pose.bearing(self._goal))
-        present = self._way if driving == self._way.row else None
-        return (
-            choose_gait(
-                pose,
-                self._goal,
-                paths,
-                falls / self._outcomes.every,
-                risk=self._knowledge.diagnosis.risk(rows) + self._surprises.risk(rows),
-                present=ways.index(present) if present in ways else None,
-                within=self.plan.within,
-                turns=not self._knowledge.steers,
-            ),
-            ways,
+        choice = choose_gait(
+            pose,
+            self._goal,
+            paths,
+            falls / self._outcomes.every,
+            risk=self._knowledge.diagnosis.risk(rows) + self._surprises.risk(rows),
+            present=rows.index(driving) if driving in rows else None,
+            within=self.plan.within,
+            turns=not self._knowledge.steers,
         )
+        return self._drive("walk", rows[choice.number], choice.samples * self._outcomes.every, choice)
 
     def _drive(
-        self, kind: str, way: Way, steps: int, choice: PlannedStretch | None = None
+        self, kind: str, row: int, steps: int, choice: PlannedStretch | None = None
     ) -> tuple[Stretch, str | None]:
         """Drive a gait, and watch; returns the stretch and what was noticed."""
-        world, row, nearest = self._world, way.row, math.inf
+        world, nearest = self._world, math.inf
         alarm: str | None = None
         planned = steps
         if choice and choice.arrives:
             steps += round(_LONGER / self.repertoire.robot.control_step)
-        before, self._way = self._way, way
-        self._monitor.begin(self._outcomes.damage, row, going=world.driving == row and before == way)
+        self._monitor.begin(self._outcomes.damage, row, going=world.driving == row)
         path: list[list[float]] = []
         begun = world.clock
 
@@ -351,9 +341,9 @@ class Mission:
         self._get_up(down or not self._world.stands)
         self._monitor.calm()
         # what went as expected does not say why a robot that cannot stand falls again
-        again = self._surprises.cleared and down and not self._world.stands
+        again = self._surprises.cleared and down and self._knowledge.damaged and not self._world.stands
         row = self._knowledge.gait_to_try(stretch, again=again)
-        trial, _ = self._drive("trial", Way(row), self._knowledge.diagnosis.trial_steps)
+        trial, _ = self._drive("trial", row, self._knowledge.diagnosis.trial_steps)
         ended = self._world.clock
         self._look_around()
         if self._over:
@@ -365,7 +355,7 @@ class Mission:
             self._surprises.clear()
             self._tell("stumble", "It goes on: the trial went as expected.", row=row)
         else:
-            if not (self._knowledge.damaged and (again or self._surprises.fresh)):
+            if not (again or (self._knowledge.damaged and self._surprises.fresh)):
                 self._knowledge.begin_anew(trial)
             self._learn(trial, ended)
         self._monitor.calm()

@@ -7,7 +7,7 @@ import numpy as np
 from adapt.damage.damage import Damage
 from adapt.self_model.twin import Twin
 from robots.motors import Motors
-from robots.randomization import DEFAULT, randomised
+from robots.randomization import DEFAULT, facing_ahead, randomised
 from robots.robot import Robot
 from robots.seeds import SeedFamily, derive_seeds
 from robots.simulation.simulation import Request, Simulation
@@ -146,7 +146,7 @@ class Monitor:
         """Robots with a damage that differ from the model as real ones do."""
         key = str(damage), self._twin.parts.robot
         if self._made is None or self._made[0] != key:
-            ranges = self._twin.thinking.randomization or DEFAULT
+            ranges = facing_ahead(self._twin.thinking.randomization or DEFAULT)
             robots = [randomised(key[1], number, ranges) for number in range(_MODELS)]
             self._made = key, [damage.apply(robot) for robot in robots]
         return self._made[1]

@@ -13,9 +13,9 @@ from adapt.mission.world import Stretch, Until, World
 HEADINGS = tuple(np.pi / 4 * np.arange(-3, 5))  # with which gaits begin that are to steer [rad], see `Way`
 _SAMPLES = 4  # of a stretch, after each of which the gait is told anew where to go
 _FALL = 5.0  # seconds that a fall costs
-_KNOWN = 10.0  # seconds of walking that the simulation of a gait counts as much as
+_KNOWN = 20.0  # seconds of walking that the simulation of a gait counts as much as
 _AROUND = 4.0, np.radians(60)  # [m] from a goal, and to its side at least, while a robot walks round it
-_STRAIGHT = 2  # stretches that it then walks straight on
+_STRAIGHT = 4.0  # seconds that it then walks straight on
 _LOYAL = 0.6  # share of the best gait's speed from which on the robot goes on with the gait on its way
 
 
@@ -30,7 +30,7 @@ class Steering:
 
     and that which is expected of it, once the robot walked with it,
 
-        (10 seconds * v + metres that it got nearer) / (10 seconds + its seconds + 5 seconds for each fall).
+        (20 seconds * v + metres that it got nearer) / (20 seconds + its seconds + 5 seconds for each fall).
 
     A gait on its way goes on until another one promises a lot more, since setting off takes time. A robot
     that walks round a goal, which is nearer than it can turn, first walks straight on for four seconds.
@@ -42,7 +42,8 @@ class Steering:
 
     def __init__(self, outcomes: Outcomes, solutions: Callable[[list[int]], np.ndarray]) -> None:
         self._outcomes, self._solutions = outcomes, solutions
-        self._course, self._straight = 0.0, 0  # in the world [rad], and stretches left on it
+        self._course, self._straight = 0.0, 0  # in the world [rad], and control steps left on it
+        self._goal = (0.0, 0.0)
         self._walked = defaultdict[tuple[str, int], np.ndarray](lambda: np.zeros(2))  # metres and seconds
 
     @property
@@ -64,6 +65,8 @@ class Steering:
             The stretch; its traces follow each other, each in the frame in which the gait was told, and its
             episodes are those since it was told last.
         """
+        if goal != self._goal:
+            self._goal, self._straight = goal, 0
         row = self._choose(world.driving)
         parameters, parts, ended = self._solutions([row])[0], list[Stretch](), False
         straight, begun = self._straight > 0, abs(world.pose.bearing(goal))
@@ -82,15 +85,16 @@ class Steering:
             ended = ended or part.fell
         trace = np.concatenate([part.trace for part in parts])
         stretch = replace(parts[-1], start=parts[0].start, trace=trace)
+        self._straight = 0 if stretch.fell else max(0, self._straight - len(trace))
+        self._walked[str(self._outcomes.damage), row] += 0.0, _FALL * stretch.fell
         if straight:
-            self._straight -= 1
             return stretch
         nearer = stretch.start.distance(goal) - stretch.end.distance(goal)
-        seconds = SAMPLE * len(trace) / self._outcomes.every + _FALL * stretch.fell
-        self._walked[str(self._outcomes.damage), row] += nearer, seconds
+        self._walked[str(self._outcomes.damage), row] += nearer, SAMPLE * len(trace) / self._outcomes.every
         near, aside = _AROUND
-        if stretch.start.distance(goal) < near and min(begun, abs(stretch.end.bearing(goal))) > aside:
-            self._course, self._straight = stretch.end.yaw, _STRAIGHT
+        around = stretch.start.distance(goal) < near and min(begun, abs(stretch.end.bearing(goal))) > aside
+        if around and len(parts) == _SAMPLES and not ended:
+            self._course, self._straight = stretch.end.yaw, round(_STRAIGHT / SAMPLE) * self._outcomes.every
         return stretch
 
     def _choose(self, driving: int | None) -> int:

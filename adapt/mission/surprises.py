@@ -8,6 +8,7 @@ import numpy as np
 _FRESH = 2  # stretches after a diagnosis, up to which a surprise is about the same damage
 _WARY = 3  # stretches after a surprise that it walked on from, in which another one may be looked into
 _SURE = 3  # surprises on end that it walks on from, where a second trial said the same as the first; or one
+_LONG = 10  # stretches without a surprise, after which another one is no longer about the same
 _STUMBLE = 0.5  # by which a stumble makes a gait's next fall more probable
 
 
@@ -18,7 +19,7 @@ class Surprises:
     early fall after a diagnosis.
 
     Attributes:
-        cleared: whether a trial went as expected since the last diagnosis.
+        cleared: whether a trial went as expected since the last diagnosis, and not long ago.
     """
 
     def __init__(self) -> None:
@@ -27,6 +28,7 @@ class Surprises:
         self._wary = 0  # stretches in which a surprise is one of several on end
         self._on_end = 0  # surprises that it walked on from
         self._patience = 1  # surprises on end that it may walk on from
+        self._quiet = 0  # stretches on end without a surprise
         self.cleared = False
 
     @property
@@ -37,6 +39,8 @@ class Surprises:
     def pass_stretch(self) -> None:
         """A stretch went as expected."""
         self._since, self._wary = self._since + 1, max(0, self._wary - 1)
+        self._quiet += 1
+        self.cleared &= self._quiet < _LONG
 
     def walks_on(self, row: int, *, down: bool, damaged: bool) -> bool:
         """Whether a surprise is taken for part of the damage that is believed.
@@ -46,6 +50,7 @@ class Surprises:
             down: whether the robot fell, or cannot get on.
             damaged: whether damage is believed.
         """
+        self._quiet = 0
         self._falls[row] += down
         self._on_end = self._on_end if self._wary else 0
         early = down and self.fresh and self._patience == 1
