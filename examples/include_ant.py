@@ -40,7 +40,8 @@ BELOW = 0.45  # share of the healthy distance, below which a gait is searched fo
 ALL_ROUND = "mass=0.8:1.2,friction=0.7:1.3,strength=0.85:1.15,delay=0:1,noise=0:0.02,heading=-180:180"
 HEADINGS = 0, 60, -60, 120, -120, 180  # with which episodes begin of gaits that learn to turn [degrees]
 STEERING = 3_000  # episodes of each of their searches
-AGAIN = 5_000  # and of a second one, also from what the others found, where the first found nothing better
+AGAIN = 5_000  # and of a second one, also from what was found, where the first found less than ...
+ENOUGH = 1 / 3  # ... this share of the healthy distance
 PRICE = 4.0  # of a fall at once, for that search [m]
 MANTISSA_BITS = 7  # of parameters, as in bfloat16; the other 16 bits of each are 0 and take no room in a file
 
@@ -134,39 +135,35 @@ def steered(repertoire: Repertoire, damages: list[str], share: float) -> Reperto
     with EpisodeEvaluator(repertoire, {"whole": robot}) as whole:
         walked = fresh_episodes(whole, find_incumbent(whole, seed=1), 1).distances.mean()
     objective = find_objective("progress", repertoire, float(walked))
-    found, missing = list[RefinedGait](), list[str]()
+    found: dict[str, RefinedGait] = {}
     for seed, episodes in ((1, STEERING), (2, AGAIN)):
-        for text in damages if seed == 1 else list(missing):
+        good = {text for text, gait in found.items() if gait.score >= ENOUGH * walked}
+        for text in (text for text in damages if text not in good):
             damaged = parse_damage(text, robot).apply(robot)
             with EpisodeEvaluator(repertoire, {"damaged": damaged}, objective=objective.of) as evaluator:
                 means = true_objectives(evaluator, seed=1, episodes=4)
             order = np.argsort(-means, kind="stable")
-            others = [one.solution for one in found] if seed > 1 else []
+            others = list(found.values()) if seed > 1 else []
             best = refine(
                 [turned(damaged, np.radians(heading)) for heading in HEADINGS],
-                np.stack([*others, *known[order]]),
+                np.stack([*(other.solution for other in others), *known[order]]),
                 objective=objective,
                 settings=RefinementSettings(max(1, round(share * episodes))),
                 seed=seed,
             )
             print(f"{text}: from {best.before:.1f} to {best.score:.1f} m, less falls, from all headings")
-            if best.score <= best.before:
-                missing.append(text)
-                continue
-            place = best.start - len(others)
-            parent = int(order[place]) if place >= 0 else found[best.start].parent
-            row = len(repertoire) + len(found)
-            gait = RefinedGait(
-                solution=best.solution,
-                row=row,
-                parent=parent,
-                score=best.score,
-                before=best.before,
-                episodes=best.episodes,
-                believed=(text,),
-            )
-            found.append(gait)
-    return keep_gaits(repertoire, found, seed=1) if found else repertoire
+            if best.score > best.before:
+                place = best.start - len(others)
+                found[text] = RefinedGait(
+                    solution=best.solution,
+                    row=len(repertoire),
+                    parent=int(order[place]) if place >= 0 else others[best.start].parent,
+                    score=best.score,
+                    before=best.before,
+                    episodes=best.episodes,
+                    believed=(text,),
+                )
+    return keep_gaits(repertoire, list(found.values()), seed=1)
 
 
 def finish(evaluation: Evaluation, file: Path) -> None:

@@ -7,7 +7,7 @@ from adapt.damage.text import parse_damage
 from robots.attitude import yaw_of
 from robots.description import Randomization
 from robots.errors import InvalidValueError
-from robots.randomization import DEFAULT, draw_models, randomised, read_randomization
+from robots.randomization import DEFAULT, draw, draw_models, facing_ahead, randomised, read_randomization
 from robots.robot import load_robot
 from robots.simulation.stepper import Stepper
 
@@ -102,6 +102,7 @@ def test_episodes_begin_with_other_headings_and_nothing_else_is_drawn_otherwise(
     robot = load_robot("ant")
     models = draw_models(robot, DEFAULT.model_copy(update={"heading": (-180.0, 90.0), "models": 40}))
     usual = draw_models(robot, DEFAULT.model_copy(update={"models": 40}))
+    turning = Randomization(heading=(10.0, 20.0))
     assert all((a.physics.body_mass == b.physics.body_mass).all() for a, b in zip(models, usual, strict=True))
     yaws, sines = [], []
     for model in models:
@@ -114,6 +115,10 @@ def test_episodes_begin_with_other_headings_and_nothing_else_is_drawn_otherwise(
     assert np.radians(70) < max(yaws) < np.radians(100)
     assert len(sines) > 10
     assert np.abs(sines).max() < 0.1, "the target stays where it is: a robot that is turned sees it aside"
+    ahead = facing_ahead(Randomization(mass=(0.8, 1.2), heading=(10.0, 20.0), models=2))
+    assert ahead == Randomization(mass=(0.8, 1.2), models=2)
+    (drawn,) = facing_ahead(Randomization(drawn=(draw(robot, np.random.default_rng(1), turning),))).drawn
+    assert drawn.heading == 0
     with pytest.raises(InvalidValueError, match="the hopper cannot begin with another heading"):
         draw_models(load_robot("hopper"), Randomization(heading=(0.0, 10.0)))
 

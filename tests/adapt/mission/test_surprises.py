@@ -60,3 +60,21 @@ def test_falls_since_the_last_diagnosis_make_a_gait_a_risk() -> None:
     np.testing.assert_array_equal(surprises.risk([3, 4, 7]), [0.0, 1.0, 0.0])
     surprises.diagnose(again=False)
     np.testing.assert_array_equal(surprises.risk([4]), [0.0])
+
+
+def test_a_trial_clears_a_diagnosis_until_the_next_one_or_for_ten_calm_stretches() -> None:
+    surprises = Surprises()
+    assert not surprises.cleared
+    surprises.clear()
+    for _ in range(9):
+        surprises.pass_stretch()
+    assert surprises.cleared
+    surprises.walks_on(4, down=True, damaged=True)
+    for _ in range(9):
+        surprises.pass_stretch()
+    assert surprises.cleared, "a surprise in between was about the same"
+    surprises.pass_stretch()
+    assert not surprises.cleared
+    surprises.clear()
+    surprises.diagnose(again=True)
+    assert not surprises.cleared

@@ -158,3 +158,21 @@ def test_what_happens_on_the_way_away_from_a_goal_is_not_held_against_the_gait()
     told = [angle for _, angle, _ in floor.told]
     assert told[:4] == pytest.approx([-np.pi / 2 - 0.1 * i for i in range(4)])
     assert told[4:] == pytest.approx([-0.1 * i for i in range(8)])
+
+
+def test_a_goal_that_is_reached_or_a_fall_ends_the_way_straight_on() -> None:
+    found, goal, other = steering({0: 5}), (0.0, 0.0), (-9.0, 3.0)
+    floor = Floor(speed=0.0, pose=Pose(0.0, 3.0))
+    found.walk(floor, goal, 1000, never)
+    found.walk(floor, other, 1000, never)
+    assert floor.told[4][1] == pytest.approx(floor.pose.bearing(other) + 0.4), "it turned meanwhile"
+    floor = Floor(speed=0.0, pose=Pose(0.0, 3.0), falls_after=5)
+    for _ in range(3):
+        found.walk(floor, goal, 1000, never)
+    angles = [angle for _, angle, _ in floor.told]
+    assert angles[4] == pytest.approx(0.0), "straight on"
+    assert angles[5] == pytest.approx(-np.pi / 2 - 0.5), "after the fall again to the goal"
+    floor = Floor(speed=0.0, pose=Pose(0.0, 3.0))
+    found.walk(floor, goal, 1000, lambda _, made: made == 5)
+    found.walk(floor, goal, 1000, never)
+    assert floor.told[1][1] == pytest.approx(-np.pi / 2 - 0.1), "a stretch that was cut says nothing"
