@@ -463,6 +463,17 @@ def test_what_diagnoses_promise() -> None:
         assert cells == [str(len(own)), f"{own['told'].mean():.2f}", f"{own['right'].mean():.2f}"]
 
 
+def test_missions_of_the_ant() -> None:
+    every = pd.read_csv(BENCHMARKS / "missions-ant.csv")
+    shown = table_below((ROOT / "docs" / "tutorials" / "mission.md").read_text(), "| the Ant | missions |")
+    for kind, cells in zip(("lost", "dead"), shown.values(), strict=True):
+        own = every[every["damage"].str.endswith(kind)]
+        means = own[["falls", "assistances"]].mean()
+        figures = [f"{own['reached'].mean():.0%}", f"{own['seconds'].median():.1f} s"]
+        assert cells == [str(len(own)), *figures, *(f"{value:.1f}" for value in means)], kind
+    assert not every.duplicated(["damage", "seed"]).any()
+
+
 def test_what_strategies_find() -> None:
     every = pd.read_csv(BENCHMARKS / "searches.csv")
     names = ["cma-es", "sep-cma-es", "lm-ma-es", "openai-es", "cma-mae"]
