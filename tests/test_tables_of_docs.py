@@ -472,6 +472,8 @@ def test_missions_of_the_ant() -> None:
         figures = [f"{own['reached'].mean():.0%}", f"{own['seconds'].median():.1f} s"]
         assert cells == [str(len(own)), *figures, *(f"{value:.1f}" for value in means)], kind
     assert not every.duplicated(["damage", "seed"]).any()
+    words = f"{every['reached'].sum()} of {len(every)} arrive, after {every['seconds'].median():.1f} s"
+    assert words in (ROOT / "README.md").read_text()
 
 
 def test_what_strategies_find() -> None:
