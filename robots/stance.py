@@ -4,7 +4,6 @@ from dataclasses import dataclass, replace
 
 import mujoco
 import numpy as np
-from scipy.spatial.transform import Rotation
 
 from robots.errors import InvalidValueError
 from robots.model import put_joints, standing_data
@@ -84,6 +83,8 @@ def turned(robot: Robot, heading: float) -> Robot:
     Raises:
         InvalidValueError: the robot has no such joint.
     """
+    from scipy.spatial.transform import Rotation  # here, as it takes long to import
+
     model, joint = robot.physics, robot.root_joint
     free = joint >= 0 and model.jnt_type[joint] == mujoco.mjtJoint.mjJNT_FREE
     if not free or not (name := model.joint(joint).name):
