@@ -28,13 +28,14 @@ from robots.errors import InvalidValueError
 from robots.randomization import draw_models
 from robots.robot import Robot
 from robots.seeds import SeedFamily, derive_seeds
+from robots.symmetry import mirror_images
 from robots.words import duration
 
 EPISODES = 20_000  # of the search for a damage
 BELOW = 0.5
 _ROUNDS = 4  # in which a search spends its episodes, unless it stops paying
 _PAYS = 0.01  # gain of a round, and of a specialist, as a share of the healthy distance
-_FINALISTS = 20  # gaits that are best by the rehearsal, of which fresh episodes tell the best
+_FINALISTS = 20  # gaits and mirror images that seem best, of which fresh episodes tell the best
 _STARTS = 8  # of these, from which a search may start
 _FINAL_EPISODES = 10
 _FIELD = ("searches",)
@@ -61,10 +62,11 @@ class DamageSearch:
 
     Attributes:
         condition: row of the damage in the rehearsal.
-        parent: row of the gait that it started from; specialists that were found for other damages come after
-            the gaits of the repertoire.
+        parent: row of the gait that it started from, or from whose mirror image; specialists that were found
+            for other damages come after the gaits of the repertoire.
         solution: parameters of the gait found so far, (n,) float32.
-        before: progress while up of the best gait that there was, in fresh episodes [m].
+        before: progress while up of the best gait that there was, in fresh episodes [m]; mirror images do not
+            count.
         after: that of the gait found, in the same episodes; `before` until the search is finished.
         rounds: that are done.
         episodes: that they took.
@@ -85,7 +87,8 @@ class Strengthening:
     """Searches for specialists, damage by damage, in rounds after which it can be saved and interrupted.
 
     A specialist that was found for one damage is also tried for the next, which may then need no search of
-    its own. The result is a function of the arguments other than `threads`, whatever the interruptions.
+    its own; so are the mirror images of all gaits, of a robot that is its own mirror image. The
+    result is a function of the arguments other than `threads`, whatever the interruptions.
 
     Args:
         repertoire: of a robot, not empty.
@@ -221,7 +224,7 @@ class Strengthening:
         with Evaluator(
             self.repertoire, {"damaged": robots}, threads=self._threads, objective=self._aim.of
         ) as damaged:
-            damaged.add(self._solutions[len(self.repertoire) :])
+            damaged.add(self._candidates[len(self.repertoire) :])
             try:
                 search, starts = (opened, None) if opened else self._begin(damaged, condition)
                 if not search.finished:
@@ -234,13 +237,21 @@ class Strengthening:
 
     def _begin(self, damaged: Evaluator, condition: int) -> tuple[DamageSearch, np.ndarray]:
         """A search for a condition, and rows of the gaits that it may start from."""
-        rows = np.argsort(-self._progress[condition], kind="stable")[:_FINALISTS]
-        rows = np.concatenate([rows, np.arange(len(self.repertoire), len(self._solutions))])
+        known, candidates = len(self._solutions), self._candidates
+        images = np.arange(known, len(candidates))
+        single = self._means(damaged, images, condition, episodes=1)
+        rows = np.concatenate(
+            [
+                np.argsort(-self._progress[condition], kind="stable")[:_FINALISTS],
+                np.arange(len(self.repertoire), known),
+                images[np.argsort(-single, kind="stable")[:_FINALISTS]],
+            ]
+        )
         means = self._means(damaged, rows, condition)
         order = np.argsort(-means, kind="stable")
-        best, before = int(rows[order[0]]), float(means[order[0]])
-        enough = before >= self.below * self.healthy
-        search = DamageSearch(condition, best, self._solutions[best], before, before, finished=enough)
+        best, before, after = int(rows[order[0]]), float(means[rows < known].max()), float(means[order[0]])
+        enough = after >= self.below * self.healthy
+        search = DamageSearch(condition, best % known, candidates[best], before, after, finished=enough)
         return search, rows[order[:_STARTS]]
 
     def _round(
@@ -254,7 +265,7 @@ class Strengthening:
         """A search after one more round, from some gaits or else from what it has found."""
         found = refine(
             robots,
-            search.solution[None] if starts is None else self._solutions[starts],
+            search.solution[None] if starts is None else self._candidates[starts],
             objective=self._aim,
             settings=replace(self.refinement, episodes=self._budget),
             seed=self.seed,
@@ -264,7 +275,7 @@ class Strengthening:
         )
         search = replace(
             search,
-            parent=search.parent if starts is None else int(starts[found.start]),
+            parent=search.parent if starts is None else int(starts[found.start]) % len(self._solutions),
             solution=found.solution,
             rounds=search.rounds + 1,
             episodes=search.episodes + found.episodes,
@@ -273,26 +284,30 @@ class Strengthening:
         if pays and search.rounds < _ROUNDS:
             return search
         damaged.add(search.solution[None])
-        after = self._means(damaged, np.array([len(self._solutions)]), search.condition)
+        after = self._means(damaged, np.array([len(self._candidates)]), search.condition)
         return replace(search, after=float(after[0]), finished=True)
 
-    def _means(self, damaged: Evaluator, rows: np.ndarray, condition: int) -> np.ndarray:
+    def _means(
+        self, damaged: Evaluator, rows: np.ndarray, condition: int, episodes: int = _FINAL_EPISODES
+    ) -> np.ndarray:
         """Mean progress while up of gaits under a condition, (k,), in the same fresh episodes."""
-        seeds = derive_seeds(self.seed, SeedFamily.CONFIRMATION, 0, _FINAL_EPISODES, condition)
-        episodes = damaged.run(np.repeat(rows, len(seeds)), np.tile(seeds, len(rows)))
-        return np.asarray(self._aim.of(episodes).reshape(len(rows), -1).mean(axis=1))
+        seeds = derive_seeds(self.seed, SeedFamily.CONFIRMATION, 0, episodes, condition)
+        ran = damaged.run(np.repeat(rows, len(seeds)), np.tile(seeds, len(rows)))
+        return np.asarray(self._aim.of(ran).reshape(len(rows), len(seeds)).mean(axis=1))
 
     def _words(self, search: DamageSearch) -> str:
         """What came of a search."""
         text, share = self.table.conditions[search.condition], search.after / self.healthy
+        kept = any(one is search for one in self.found)
+        gain = f"{text}: {search.before:.2f} -> {search.after:.2f} m ({share:.0%})"
+        if not search.episodes and kept:
+            return f"{gain}, the mirror image of a gait"
         if not search.episodes:
             gait = "a gait" if search.parent < len(self.repertoire) else "a specialist for another damage"
             return f"{text}: {gait} makes {search.after:.2f} m ({share:.0%}) already"
-        if not any(one is search for one in self.found):
+        if not kept:
             return f"{text}: no gait better than {search.before:.2f} m in {search.episodes:,} episodes"
-        return (
-            f"{text}: {search.before:.2f} -> {search.after:.2f} m ({share:.0%}), {search.episodes:,} episodes"
-        )
+        return f"{gain}, {search.episodes:,} episodes"
 
     @property
     def found(self) -> list[DamageSearch]:
@@ -304,6 +319,13 @@ class Strengthening:
     def _solutions(self) -> np.ndarray:
         """Parameters of the gaits of the repertoire and of those that were found, by row."""
         return np.stack([*self.repertoire.gaits.solutions, *(one.solution for one in self.found)])
+
+    @property
+    def _candidates(self) -> np.ndarray:
+        """These, and then the mirror image of each, if there are mirror images."""
+        solutions = self._solutions
+        images = mirror_images(self.repertoire.robot, solutions)
+        return solutions if images is None else np.concatenate([solutions, images])
 
     @property
     def _budget(self) -> int:

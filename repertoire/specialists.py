@@ -17,7 +17,7 @@ class Specialists:
         gaits: with their objectives and measures on the intact robot, and the cells of these measures, in any
             order.
         parents: cells of the elites that they descend from, (s,) int64.
-        episodes: that their refinement took, (s,) int64.
+        episodes: that their refinement took, (s,) int64; 0 of the mirror image of another gait.
         damages: for each the texts of the damages that it was refined for: one, or those that were believed.
     """
 

@@ -43,7 +43,7 @@ FORMAT = Format(
         "specialists/objectives": Array("<f8", ("specialists",), optional=True),
         "specialists/measures": Array("<f8", ("specialists", "measures"), optional=True),
         "specialists/parents": Array("<i8", ("specialists",), optional=True),
-        "specialists/episodes": Array("<i8", ("specialists",), low=1, optional=True),
+        "specialists/episodes": Array("<i8", ("specialists",), low=0, optional=True),
         "history/*": Array(None, ("iterations",), low=-SUM, high=SUM, finite=False, optional=True),
     },
     texts=("problem", "settings", "versions"),

@@ -7,7 +7,7 @@ controller as a function.
 import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
-from typing import ClassVar, Literal, Self, get_args
+from typing import ClassVar, Literal, NamedTuple, Self, get_args
 
 import numpy as np
 from numba import types
@@ -29,6 +29,29 @@ _KERNEL = types.void(
     types.int64,
     _VECTOR,
 )
+
+
+class Reflection(NamedTuple):
+    """What becomes of numbers in a mirror.
+
+    Attributes:
+        images: the place of each number there, (n,); twice makes its own.
+        signs: with which sign, (n,), the same as that of its image.
+    """
+
+    images: np.ndarray
+    signs: np.ndarray
+
+    def of(self, values: np.ndarray) -> np.ndarray:
+        """The mirror images of numbers, (n, ...)."""
+        return (self.signs * values[self.images].T).T
+
+
+class Mirror(NamedTuple):
+    """What becomes of observations (o,) and actions (a,) in a mirror between a robot's left and right."""
+
+    observations: Reflection
+    actions: Reflection
 
 
 class Controller(ABC):
@@ -130,6 +153,18 @@ class Controller(ABC):
 
         Arguments and result are those of `fold`.
         """
+
+    def mirrored(self, parameters: np.ndarray, mirror: Mirror) -> np.ndarray | None:
+        """Controllers that do in a mirror what these do: whose action is the image of these' for its image.
+
+        Args:
+            parameters: (n, p), not changed.
+            mirror: the robot's.
+
+        Returns:
+            (n, p), of the type of the parameters; None, as by default, of controllers without such images.
+        """
+        return None
 
     def bounded(self, parameters: np.ndarray) -> np.ndarray:
         """The same controllers, (n, p), with parameters of which each has an effect; by default as they are.

@@ -10,7 +10,7 @@ from numba import uint64
 from pydantic import Field
 
 from robots.compilation import compiled
-from robots.controllers.controller import Controller, ControllerDescription, Legs
+from robots.controllers.controller import Controller, ControllerDescription, Legs, Mirror
 from robots.errors import InvalidValueError
 from robots.files.records import Count, validate
 from robots.task.observations import Entry
@@ -181,6 +181,15 @@ class MLP(Controller):
         biases[:] = biases + (mean[:, None] * weights).sum(axis=1)
         weights[:] = weights * std[:, None]
         return unfolded
+
+    def mirrored(self, parameters: np.ndarray, mirror: Mirror) -> np.ndarray:
+        """See `Controller.mirrored`: other rows and columns of the first and the last layer."""
+        found = np.array(parameters)
+        weights, _ = self._first_layer(found)
+        weights[:] = mirror.observations.of(weights.swapaxes(0, 1)).swapaxes(0, 1)
+        last = found[:, -(self.layers[-2] + 1) * self.action_dim :].reshape(len(found), -1, self.action_dim)
+        last[:] = mirror.actions.of(last.T).T
+        return found
 
     def _first_layer(self, parameters: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Views of the first layer's weights (n, inputs, outputs) and biases (n, outputs)."""

@@ -12,7 +12,7 @@ import numpy as np
 from pydantic import Field
 
 from robots.compilation import compiled
-from robots.controllers.controller import Controller, ControllerDescription, Legs
+from robots.controllers.controller import Controller, ControllerDescription, Legs, Mirror, Reflection
 from robots.errors import InvalidValueError
 from robots.files.records import Positive, Record
 from robots.task.observations import Entry
@@ -89,6 +89,12 @@ def _tabulate(parameters: np.ndarray, signals: np.ndarray, signs: np.ndarray, ta
             table[sample, joint] = signs[joint] * amplitude * (2.0 * share - 1.0)
 
 
+def _reverse(signals: np.ndarray, which: Sequence[int] | np.ndarray) -> None:
+    """Give some of the signals (..., k, 3) the other sign, in place: where one was 1 its duty is over."""
+    signals[..., which, 1] -= signals[..., which, 2]
+    signals[..., which, 2] = 1 - signals[..., which, 2]
+
+
 @compiled()
 def _normal(x: float) -> float:
     """Cumulative distribution of the standard normal."""
@@ -116,7 +122,7 @@ class Periodic(Controller):
         samples: control steps in a period.
         alike: the signals of each leg with which a search starts alike, and by what share of the period they
             come earlier than they are drawn.
-        mirrored: signals of these that start reversed.
+        reversed_signals: those of these that start reversed.
     """
 
     observation_dim: int
@@ -124,7 +130,7 @@ class Periodic(Controller):
     signs: tuple[int, ...]
     samples: int
     alike: tuple[tuple[float, tuple[int, ...]], ...] = ()
-    mirrored: tuple[int, ...] = ()
+    reversed_signals: tuple[int, ...] = ()
 
     sigma0 = 0.15
     closed_loop = False
@@ -162,9 +168,7 @@ class Periodic(Controller):
         for phase, own in self.alike:
             signals[list(own)] = first
             signals[list(own), 1] += phase
-        turned = list(self.mirrored)  # a signal is -1 where it was 1: it begins a duty later
-        signals[turned, 1] -= signals[turned, 2]
-        signals[turned, 2] = 1 - signals[turned, 2]
+        _reverse(signals, list(self.reversed_signals))
         return signals.reshape(-1)
 
     def arguments(self) -> tuple[np.ndarray, np.ndarray]:
@@ -181,6 +185,25 @@ class Periodic(Controller):
         for first in (0, 2):
             found[:, first::_PER_SIGNAL] = found[:, first::_PER_SIGNAL].clip(0, 1)
         return found
+
+    def mirrored(self, parameters: np.ndarray, mirror: Mirror) -> np.ndarray | None:
+        """See `Controller.mirrored`: None where joints that share a signal have images that do not."""
+        reflection = self.reflection(mirror)
+        if reflection is None:
+            return None
+        signals = self.bounded(parameters).reshape(len(parameters), -1, _PER_SIGNAL)[:, reflection.images]
+        _reverse(signals, np.flatnonzero(reflection.signs < 0))
+        return signals.reshape(parameters.shape)
+
+    def reflection(self, mirror: Mirror) -> Reflection | None:
+        """What becomes of the signals in a mirror."""
+        played, signs = np.array(self.signals), np.array(self.signs)
+        first = [self.signals.index(signal) for signal in range(1 + max(self.signals))]
+        images, ways = mirror.actions
+        ways = signs * ways * signs[images]  # of what a joint plays
+        found = Reflection(played[images[first]], ways[first])
+        alike = (found.images[played] == played[images]).all() and (found.signs[played] == ways).all()
+        return found if alike else None
 
     def period(self, parameters: np.ndarray) -> np.ndarray:
         """See `Controller.period`."""
@@ -340,6 +363,24 @@ class Reflexive(Controller):
         own = self.gait.parameter_count
         return np.concatenate([self.gait.bounded(parameters[:, :own]), parameters[:, own:]], axis=1)
 
+    def mirrored(self, parameters: np.ndarray, mirror: Mirror) -> np.ndarray | None:
+        """See `Controller.mirrored`: None where sides or errors have other images, too."""
+        own, sides = self.gait.parameter_count, np.array(self.sides)
+        gait, reflection = self.gait.mirrored(parameters[:, :own], mirror), self.gait.reflection(mirror)
+        sources = list(self.sources) if sides.any() else list(self.sources[1:])
+        errors = mirror.observations.signs[sources]
+        itself = (mirror.observations.images[sources] == sources).all()
+        if gait is None or reflection is None or not itself:
+            return None
+        if sides.any():
+            if errors[0] != -1 or (sides[mirror.actions.images] != -sides).any():
+                return None
+            errors, own = errors[1:], own + 1
+        shape = len(parameters), len(errors), self._signals
+        gains = parameters[:, own:].reshape(shape)[:, :, reflection.images] * reflection.signs
+        rest = (gains * errors[:, None]).reshape(len(parameters), -1).astype(parameters.dtype)
+        return np.concatenate([gait, parameters[:, self.gait.parameter_count : own], rest], axis=1)
+
     def period(self, parameters: np.ndarray) -> np.ndarray:
         """See `Controller.period`."""
         return self.gait.period(self.checked_parameters(parameters)[: self.gait.parameter_count])
@@ -408,7 +449,7 @@ class PeriodicDescription(ControllerDescription):
                 (phase, tuple(own.index(joint) for joint in legs[leg] if joint in own))
                 for leg, phase in self.phases.items()
             ),
-            mirrored=tuple(own.index(joint) for joint in self.mirrored),
+            reversed_signals=tuple(own.index(joint) for joint in self.mirrored),
         )
         if self.reflexes is None:
             return gait

@@ -143,6 +143,7 @@ def made_up(monkeypatch: pytest.MonkeyPatch, gain: float) -> list[dict]:
 @pytest.mark.parametrize(("gain", "rounds"), [(0.1, 4), (0.001, 2)])
 def test_a_search_ends_when_it_does_not_pay(gain: float, rounds: int, monkeypatch) -> None:
     searched = made_up(monkeypatch, gain)
+    monkeypatch.setattr(module, "mirror_images", lambda *_: None)
     work = start(below=0.9)
     work.run()
     assert len(work.weak) == 2
@@ -167,6 +168,33 @@ def test_what_helps_with_one_damage_is_tried_for_the_next(strong, monkeypatch) -
     assert (first.rounds, second.rounds, second.parent) == (2, 0, 12)
     assert len(work.found) == 1
     assert "a specialist for another damage makes" in told[1]
+
+
+def test_what_helps_on_one_side_helps_on_the_other_without_a_search(strong, monkeypatch) -> None:
+    searched = made_up(monkeypatch, 0.0)
+    mirrored = "left_rear:lost"
+    damages = [parse_damage(mirrored, GAITS.robot)]
+    known = strong[0].strengthened()
+    with rehearsal(known, damages, episodes=2, seed=0, threads=1) as evaluation:
+        evaluation.run()
+        rehearsed = rehearsed_table(evaluation)
+    told: list[str] = []
+    work = Strengthening(known, rehearsed, below=0.45, threads=1, on_finished=told.append)
+    work.run()
+    (search,), (image,) = work.searches, work.strengthened().gaits.solutions[13:]
+    assert not searched
+    assert (search.parent, search.episodes, search.rounds) == (12, 0, 0)
+    assert search.before < 0.45 * work.healthy <= search.after
+    assert told == [
+        f"{mirrored}: {search.before:.2f} -> {search.after:.2f} m ({search.after / work.healthy:.0%}), the "
+        "mirror image of a gait"
+    ]
+    with Simulation(damages[0].apply(known.robot)) as simulation:
+        walked = simulation.evaluate(np.tile(image, (20, 1)), np.arange(50, 70)).distances.mean()
+    assert walked == pytest.approx(search.after, abs=0.1)
+    kept = work.strengthened().specialists
+    assert (kept.episodes[-1], kept.damages[-1]) == (0, (mirrored,))
+    assert kept.parents[-1] == kept.parents[0], "it descends from what its image descends from"
 
 
 def test_gaits_are_refined_on_models_where_they_are_randomised(monkeypatch) -> None:

@@ -1,0 +1,163 @@
+"""`mirror_images` of gaits, of a robot that is its own mirror image to the left and right.
+
+Nobody has to declare it: it is read from the model, and holds if accelerations have mirror images, too.
+"""
+
+import mujoco
+import numpy as np
+
+from robots.controllers.controller import Mirror, Reflection
+from robots.motors import Motors, motor_of
+from robots.robot import Robot
+from robots.stance import standing_on_floor
+
+_POINT = np.array([1.0, -1, 1])  # a point or a velocity in the mirror, which is the plane y = 0
+_TURN = np.array([-1.0, 1, -1])  # a rate of turning, and the vector of a quaternion
+# Quantities of observations that have the other sign in the mirror.
+_ODD = {
+    "sine of the bearing of the target",
+    "sideward speed",
+    "roll",
+    "gravity y",
+    "gyroscope x",
+    "gyroscope z",
+    "accelerometer y",
+    "heading",
+    "heading error",
+    "commanded turn",
+}
+_NEAR = 1e-4  # [m] by which a joint may be off its place in the mirror
+_EQUAL = 1e-3  # share of the largest acceleration by which one may be off its mirror image
+_STATES = 4  # in which accelerations are compared
+_SPREAD = 0.1  # of joint positions around the first pose [rad or m] in these; speeds have ten times as much
+
+
+def mirror_images(robot: Robot, solutions: np.ndarray) -> np.ndarray | None:
+    """Gaits that do on the other side of a robot what some do on one, such as without the other front leg.
+
+    Args:
+        robot: one that is whole.
+        solutions: parameters of controllers, (n, p).
+
+    Returns:
+        (n, p); None if the robot is not its own mirror image, or its controllers have none.
+    """
+    mirror = find_symmetry(robot)
+    return None if mirror is None else robot.controller.mirrored(solutions, mirror)
+
+
+def find_symmetry(robot: Robot) -> Mirror | None:
+    """How a robot's actions and observations change places in a mirror between its left and right.
+
+    Args:
+        robot: one that is whole, and whose episodes begin heading along x.
+
+    Returns:
+        What `Controller.mirrored` takes; None where the robot has another mirror image, or no free joint.
+    """
+    model, root = robot.physics, robot.root_joint
+    single = np.isin(model.jnt_type, (mujoco.mjtJoint.mjJNT_HINGE, mujoco.mjtJoint.mjJNT_SLIDE))
+    if root < 0 or model.jnt_type[root] != mujoco.mjtJoint.mjJNT_FREE or single.sum() != model.njnt - 1:
+        return None
+    if (joints := _mirrored_joints(robot)) is None:
+        return None
+    numbers = np.array([model.joint(name).id for name in robot.description.joints])
+    if not np.isin(joints.images[numbers], numbers).all():
+        return None
+    order = {number: place for place, number in enumerate(numbers.tolist())}
+    actions = Reflection(
+        np.array([order[image] for image in joints.images[numbers].tolist()]), joints.signs[numbers]
+    )
+    if not _accelerates_alike(robot, joints, actions):
+        return None
+    observations = _mirrored_entries(robot, actions)
+    return None if observations is None else Mirror(observations, actions)
+
+
+def _mirrored_joints(robot: Robot) -> Reflection | None:
+    """Which joint of the model each one is in the mirror, and with which sign; the torso's is its own."""
+    model, data = robot.physics, _standing(robot)
+    images, signs = np.arange(model.njnt), np.ones(model.njnt)
+    for joint in np.delete(images, robot.root_joint):
+        slides = model.jnt_type[joint] == mujoco.mjtJoint.mjJNT_SLIDE
+        along = data.xaxis @ (data.xaxis[joint] * (_POINT if slides else _TURN))
+        off = np.abs(data.xanchor - data.xanchor[joint] * _POINT).max(axis=1)
+        fits = (off < _NEAR) & (np.abs(along) > 1 - _NEAR) & (model.jnt_type == model.jnt_type[joint])
+        if not fits.any():
+            return None
+        images[joint] = np.argmax(fits)
+        signs[joint] = np.sign(along[images[joint]])
+    return Reflection(images, signs) if (images[images] == np.arange(model.njnt)).all() else None
+
+
+def _standing(robot: Robot) -> mujoco.MjData:
+    """The state in which its episodes start, on the floor and with the torso in the mirror."""
+    model, pose = robot.physics, standing_on_floor(robot).qpos
+    data = mujoco.MjData(model)
+    data.qpos[:] = pose
+    data.qpos[model.jnt_qposadr[robot.root_joint] + 1] = 0.0
+    mujoco.mj_forward(model, data)
+    return data
+
+
+def _accelerates_alike(robot: Robot, joints: Reflection, actions: Reflection) -> bool:
+    """Whether the mirror images of some states and actions have the mirror images of their accelerations."""
+    model, names = robot.physics, robot.description.joints
+    motors, limits = [motor_of(model, name) for name in names], Motors.of(model, names)
+    poses = _of_state(joints, model.jnt_qposadr, robot.root_joint, (*_POINT, 1.0, *_TURN))
+    velocities = _of_state(joints, model.jnt_dofadr, robot.root_joint, (*_POINT, *_TURN))
+    start, rng = _standing(robot).qpos, np.random.default_rng(1)
+
+    def accelerations(pose: np.ndarray, velocity: np.ndarray, action: np.ndarray) -> np.ndarray:
+        data = mujoco.MjData(model)
+        data.qpos[:], data.qvel[:] = pose, velocity
+        data.ctrl[motors] = (limits.low + limits.high + (limits.high - limits.low) * action) / 2
+        mujoco.mj_forward(model, data)
+        return data.qacc.copy()
+
+    for _ in range(_STATES):
+        pose, velocity = start.copy(), 10 * _SPREAD * rng.standard_normal(model.nv)
+        hinges = np.delete(model.jnt_qposadr, robot.root_joint)
+        pose[hinges] += _SPREAD * rng.standard_normal(len(hinges))
+        action = rng.uniform(-1, 1, len(names))
+        one = velocities.of(accelerations(pose, velocity, action))
+        other = accelerations(poses.of(pose), velocities.of(velocity), actions.of(action))
+        if np.abs(one - other).max() > _EQUAL * np.abs(one).max():
+            return False
+    return True
+
+
+def _of_state(
+    joints: Reflection, addresses: np.ndarray, root: int, root_signs: tuple[float, ...]
+) -> Reflection:
+    """The reflection of positions or velocities that joints have at these addresses."""
+    count = len(joints.images) - 1 + len(root_signs)
+    images, signs = np.arange(count), np.ones(count)
+    images[addresses] = addresses[joints.images]
+    signs[addresses] = joints.signs
+    signs[addresses[root] : addresses[root] + len(root_signs)] = root_signs
+    return Reflection(images, signs)
+
+
+def _mirrored_entries(robot: Robot, actions: Reflection) -> Reflection | None:
+    """Which number of an observation each one is in the mirror, and with which sign."""
+    description, entries = robot.description, robot.entries
+    images = {name: (name, -1.0) for name in _ODD}
+    image_of = dict(zip(description.joints, (description.joints[k] for k in actions.images), strict=True))
+    for joint, sign in zip(description.joints, actions.signs, strict=True):
+        for what in ("position", "speed", "last action"):
+            images[f"{joint} {what}"] = f"{image_of[joint]} {what}", float(sign)
+    for leg in description.legs.values():
+        joints = {image_of[joint] for joint in leg.joints}
+        feet = [other.foot for other in description.legs.values() if joints == set(other.joints)]
+        if not feet:
+            return None
+        images[f"{leg.foot} contact"] = f"{feet[0]} contact", 1.0
+    places = {(entry.name, entry.term, entry.lag): place for place, entry in enumerate(entries)}
+    found = [images.get(entry.name, (entry.name, 1.0)) for entry in entries]
+    return Reflection(
+        np.array(
+            [places[name, entry.term, entry.lag] for (name, _), entry in zip(found, entries, strict=True)]
+        ),
+        np.array([sign for _, sign in found]),
+    )

@@ -1,0 +1,147 @@
+"""Symmetry: a gait's mirror image does on the other side of a robot what the gait does on one."""
+
+import shutil
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from adapt.damage.text import parse_damage
+from robots.controllers.periodic import PeriodicDescription, Reflexes
+from robots.importing.draft import draft_robot
+from robots.robot import Robot, load_robot, read_robot, robot_from_text
+from robots.simulation.simulation import Simulation
+from robots.symmetry import find_symmetry, mirror_images
+
+STEPS = 60
+MODELS = Path(__file__).parents[2] / "examples" / "robots"
+
+
+def exact(robot: Robot) -> Robot:
+    """The robot in short episodes that all begin in the same pose."""
+    return replace(
+        robot,
+        description=robot.description.model_copy(update={"reset_joint_noise": 0.0, "episode_steps": STEPS}),
+    )
+
+
+def gaits(robot: Robot, count: int = 6) -> np.ndarray:
+    rng = np.random.default_rng(5)
+    found = np.stack([robot.controller.initial(rng) for _ in range(count)])
+    return found + rng.normal(0, 0.1, found.shape).astype(np.float32)
+
+
+@pytest.mark.parametrize(
+    ("name", "one", "other"),
+    [
+        ("ant", "front_left:lost", "front_right:lost"),
+        ("ant", "joint=back_left_hip:locked@0.2", "joint=back_right_hip:locked@-0.2"),
+        ("hexapod", "left_middle:dead", "right_middle:dead"),
+        ("quadruped", "back_right:weak@0.5", "back_left:weak@0.5"),
+    ],
+)
+def test_a_damage_of_the_other_side_has_the_mirror_image_for_a_gait(name: str, one: str, other: str) -> None:
+    robot = exact(load_robot(name))
+    solutions = gaits(robot)
+    images = mirror_images(robot, solutions)
+    assert images.dtype == solutions.dtype
+    ran = []
+    for text, tried in ((one, solutions), (other, images), (other, solutions)):
+        with Simulation(parse_damage(text, robot).apply(robot), threads=1) as simulation:
+            ran.append(simulation.evaluate(tried, np.arange(len(tried))))
+    np.testing.assert_allclose(ran[1].distances, ran[0].distances, atol=2e-3)
+    np.testing.assert_allclose(ran[1].objectives, ran[0].objectives, rtol=0.01, atol=1e-2)
+    assert np.abs(ran[2].distances - ran[0].distances).max() > 0.05, "the gait itself does something else"
+
+
+def described(robot: Robot, **changes) -> Robot:
+    return replace(robot, description=robot.description.model_copy(update=changes))
+
+
+def reflexive(robot: Robot, **reflexes) -> Robot:
+    shape = PeriodicDescription(period=0.33, reflexes=Reflexes(**reflexes))
+    return described(robot, controller=shape)
+
+
+def test_an_image_answers_an_image_of_an_observation(ant: Robot) -> None:
+    sides = {"left": ("front_left", "back_left"), "right": ("front_right", "back_right")}
+    for robot in (
+        ant,
+        load_robot("hexapod"),
+        load_robot("quadruped"),
+        reflexive(ant, offsets=("roll", "pitch", "yaw")),
+        reflexive(ant, **sides, offsets=("pitch",)),
+    ):
+        mirror = find_symmetry(robot)
+        solutions = gaits(robot)
+        images = robot.controller.mirrored(solutions, mirror)
+        twice = robot.controller.mirrored(images, mirror)
+        rng = np.random.default_rng(0)
+        for step, (gait, image, same) in enumerate(zip(solutions, images, twice, strict=True)):
+            seen = rng.normal(0, 0.5, robot.observation_dim).astype(np.float32)
+            wanted = mirror.actions.of(robot.controller.act(gait, seen, step))
+            found = robot.controller.act(image, mirror.observations.of(seen).astype(np.float32), step)
+            np.testing.assert_allclose(found, wanted, atol=1e-5)
+            again = robot.controller.act(same, seen, step)
+            np.testing.assert_allclose(again, robot.controller.act(gait, seen, step), atol=1e-5)
+
+
+def test_every_kind_of_number_has_its_sign_in_the_mirror(ant: Robot) -> None:
+    mirror = find_symmetry(ant)
+    names = ant.observation_names
+    images = {
+        names[place]: (names[image], int(sign))
+        for place, (image, sign) in enumerate(zip(*mirror.observations, strict=True))
+    }
+    assert images["height above the start"] == ("height above the start", 1)
+    assert images["sine of the bearing of the target"] == ("sine of the bearing of the target", -1)
+    assert images["sideward speed"] == ("sideward speed", -1)
+    assert images["front_left_hip position"] == ("front_right_hip position", -1)
+    assert images["back_right_ankle speed"] == ("back_left_ankle speed", 1)
+    assert images["front_left contact"] == ("front_right contact", 1)
+    assert [ant.description.joints[place] for place in mirror.actions.images[:2]] == [
+        "front_right_hip",
+        "front_right_ankle",
+    ]
+    assert mirror.actions.signs[:2].tolist() == [-1, 1]
+
+
+def test_robots_that_are_not_their_own_mirror_image_have_none(ant: Robot) -> None:
+    def edited(old: str, new: str) -> Robot:
+        assert old in ant.xml
+        return robot_from_text(ant.xml.replace(old, new, 1), ant.yaml, origin="a test")
+
+    assert find_symmetry(load_robot("hopper")) is None, "it moves in a plane"
+    heavy = edited('mass="13.51844"', 'mass="14.51844"')
+    moved = edited('name="front_left_thigh" pos="0.2 0.2 0"', 'name="front_left_thigh" pos="0.21 0.2 0"')
+    weak = edited(
+        '<motor name="front_left_hip" joint="front_left_hip"/>',
+        '<motor name="front_left_hip" joint="front_left_hip" gear="200"/>',
+    )
+    for robot in (heavy, moved, weak):
+        assert find_symmetry(robot) is None
+        assert mirror_images(robot, gaits(robot)) is None
+
+
+def test_controllers_that_have_no_images_are_told(ant: Robot) -> None:
+    joints = ant.description.joints
+    lame = described(ant, controller=PeriodicDescription(period=0.33, opposite={joints[1]: joints[0]}))
+    assert find_symmetry(lame) is not None
+    assert mirror_images(lame, gaits(lame)) is None, "the front right leg moves both joints on their own"
+    crossed = reflexive(ant, left=("front_left", "back_right"), right=("front_right", "back_left"))
+    assert mirror_images(crossed, gaits(crossed)) is not None
+    alike = reflexive(ant, left=("front_left", "front_right"), right=("back_left", "back_right"))
+    assert mirror_images(alike, gaits(alike)) is None, "both front legs are on one side"
+
+
+def test_an_imported_robot_needs_no_declaration(tmp_path: Path) -> None:
+    for name in ("mule", "octopod"):
+        model = tmp_path / f"{name}.xml"
+        shutil.copy(MODELS / model.name, model)
+        robot = exact(read_robot(draft_robot(model).path))
+        solutions = gaits(robot)
+        images = mirror_images(robot, solutions)
+        with Simulation(robot, threads=1) as simulation:
+            ran = [simulation.evaluate(tried, np.arange(6)) for tried in (solutions, images)]
+        np.testing.assert_allclose(ran[1].distances, ran[0].distances, atol=2e-3)
