@@ -11,7 +11,7 @@ import numpy as np
 import surefoot
 from adapt.damage.library import damage_library
 from adapt.damage.text import parse_damage
-from adapt.objective import Progress, find_objective
+from adapt.objective import Progress, RecoveryObjective, find_objective
 from adapt.oracle import true_objectives
 from adapt.records import RefinedGait
 from adapt.recovery import find_incumbent, fresh_episodes
@@ -32,7 +32,9 @@ from repertoire.training.training import Training
 from robots.evaluations import OBJECTIVES_AND_MEASURES
 from robots.randomization import DEFAULT, draw_models
 from robots.robot import load_robot
+from robots.simulation.simulation import Simulation
 from robots.stance import turned
+from robots.symmetry import mirror_images
 
 EVALUATIONS = 33_200
 REFINEMENT = 12_000  # episodes of the search for the gait that the training starts from
@@ -42,6 +44,7 @@ HEADINGS = 0, 60, -60, 120, -120, 180  # with which episodes begin of gaits that
 STEERING = 3_000  # episodes of each of their searches
 AGAIN = 5_000  # and of a second one, also from what was found, where the first found less than ...
 ENOUGH = 1 / 3  # ... this share of the healthy distance
+MIRRORED = 0.01  # gain of a mirror image that is kept, as a share of the healthy distance
 PRICE = 4.0  # of a fall at once, for that search [m]
 MANTISSA_BITS = 7  # of parameters, as in bfloat16; the other 16 bits of each are 0 and take no room in a file
 
@@ -75,7 +78,7 @@ def main(folder: Path, share: float, gaits: int, episode_steps: int | None) -> N
             out=stronger,
         )
         file = stronger if stronger.exists() else file
-    steering = steered(read_repertoire(file), [*lost[1:], *dead], share)
+    steering = mirrored(steered(read_repertoire(file), [*lost[1:], *dead], share), [*lost, *dead])
     file = folder / "steering.h5"
     write_repertoire(file, steering)
     rehearse(steering, folder, RunFiles(file).rehearsal)
@@ -132,9 +135,7 @@ def start(training: Training, share: float, episode_steps: int | None) -> None:
 def steered(repertoire: Repertoire, damages: list[str], share: float) -> Repertoire:
     """Add a gait for each damage that turns towards its target, refined on the model as built."""
     robot, known = repertoire.robot, repertoire.gaits.solutions
-    with EpisodeEvaluator(repertoire, {"whole": robot}) as whole:
-        walked = fresh_episodes(whole, find_incumbent(whole, seed=1), 1).distances.mean()
-    objective = find_objective("progress", repertoire, float(walked))
+    walked, objective = aim(repertoire)
     found: dict[str, RefinedGait] = {}
     for seed, episodes in ((1, STEERING), (2, AGAIN)):
         good = {text for text, gait in found.items() if gait.score >= ENOUGH * walked}
@@ -164,6 +165,39 @@ def steered(repertoire: Repertoire, damages: list[str], share: float) -> Reperto
                     believed=(text,),
                 )
     return keep_gaits(repertoire, list(found.values()), seed=1)
+
+
+def aim(repertoire: Repertoire) -> tuple[float, RecoveryObjective]:
+    """How far the healthy robot walks [m], and what recoveries are after."""
+    with EpisodeEvaluator(repertoire, {"whole": repertoire.robot}) as whole:
+        walked = float(fresh_episodes(whole, find_incumbent(whole, seed=1), 1).distances.mean())
+    return walked, find_objective("progress", repertoire, walked)
+
+
+def mirrored(repertoire: Repertoire, damages: list[str]) -> Repertoire:
+    """Add the mirror image of a specialist for each damage where it turns better than all specialists."""
+    robot, first = repertoire.robot, len(repertoire.elites)
+    walked, objective = aim(repertoire)
+    known = repertoire.gaits.solutions[first:]
+    images = mirror_images(robot, known)
+    assert images is not None, "the Ant is its own mirror image"
+    gaits, seeds = np.concatenate([known, images]), np.arange(2 * len(HEADINGS))
+    found: list[RefinedGait] = []
+    for text in damages:
+        damaged = parse_damage(text, robot).apply(robot)
+        with Simulation(*(turned(damaged, np.radians(heading)) for heading in HEADINGS)) as simulation:
+            episodes = simulation.evaluate(
+                np.repeat(gaits, len(seeds), axis=0),
+                np.tile(seeds, len(gaits)),
+                variants=np.tile(seeds % len(HEADINGS), len(gaits)),
+            )
+        means = objective.of(episodes).reshape(2, len(known), -1).mean(axis=2)
+        best, before, score = int(means[1].argmax()), float(means[0].max()), float(means[1].max())
+        if score - before >= MIRRORED * walked:
+            print(f"{text}: from {before:.1f} to {score:.1f} m from all headings with a mirror image")
+            row, parent = len(repertoire) + len(found), first + best
+            found.append(RefinedGait(images[best], row, parent, score, before, 0, (text,)))
+    return keep_gaits(repertoire, found, seed=1)
 
 
 def finish(evaluation: Evaluation, file: Path) -> None:

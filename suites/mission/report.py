@@ -21,8 +21,14 @@ _OFTEN = 0.7  # of a damage's missions, that it asks for
 _BOOTSTRAP = 2000
 
 
-def write_report(robot: str, goal: float, results: Sequence[MissionRecord], folder: Path) -> list[Path]:
+def write_report(robot: str, goal: str, results: Sequence[MissionRecord], folder: Path) -> list[Path]:
     """Write `missions.csv` and `report.md` to a folder; returns the files.
+
+    Args:
+        robot: its name.
+        goal: where it is, in words.
+        results: of all missions.
+        folder: see above.
 
     Raises:
         InvalidFileError: the folder cannot be written to.
@@ -48,7 +54,7 @@ def tabulate(results: Sequence[MissionRecord]) -> pd.DataFrame:
     return runs
 
 
-def _sections(runs: pd.DataFrame, goal: float) -> Iterator[str]:
+def _sections(runs: pd.DataFrame, goal: str) -> Iterator[str]:
     yield bullets(
         [
             "Damage happens after 4 s. Methods: mission notices and finds out itself; oracle is told at once "
@@ -60,7 +66,7 @@ def _sections(runs: pd.DataFrame, goal: float) -> Iterator[str]:
         ]
     )
     for task, title, write in (
-        ("goal", f"To a goal {goal:g} m ahead, in 90 s at most", _goals),
+        ("goal", f"To a goal {goal}, in 90 s at most", _goals),
         ("distance", "Two minutes ahead", _distances),
         ("rule", "HexaHeal's rule", _rule),
         ("watch", "What the monitor notices", _watched),

@@ -48,7 +48,6 @@ _RESPONSES: dict[str, Response] = {"mission": "diagnosis", "oracle": "told"}  # 
 _WHOLE = ("mission", "watch", "cycles")  # methods that are run on a healthy robot too
 _TRIALS = 3  # of a recovery with resets
 _CORES = 2
-_WITHIN = 0.25  # [m]
 _WATCHED = 60.0  # [s] that a gait walks at a time in a healthy hour
 _SHORTLIST = 30  # gaits that take turns there: those with the best objectives
 _STEPS_A_SECOND = 8000  # that a core simulates of missions, with all that is between, for estimates
@@ -88,6 +87,7 @@ class MissionSuite(Suite):
         worlds: `nominal` and `gap`, on which the robot is not its model.
         damages: that happen at 4 s; by default every leg lost and dead, and every pair lost.
         goal: distance of the goal [m].
+        within: distance at which it is reached [m].
         refinement: episodes of a search for a better gait, see `Mission`.
         seeds: missions with each damage, and healthy hours.
     """
@@ -99,6 +99,7 @@ class MissionSuite(Suite):
     worlds: tuple[str, ...] = ("nominal", "gap")
     damages: tuple[Damage, ...] | None = None
     goal: float = 5.0
+    within: float = 0.25
     refinement: int = REFINEMENT
     seeds: int = 3
     suffix: ClassVar[str] = ".json"
@@ -110,6 +111,7 @@ class MissionSuite(Suite):
             "repertoire": fingerprint(self.repertoire)[:16],
             "library": f"{len(self.library)} conditions" if self.library else "none",
             "goal": self.goal,
+            "within": self.within,
             "refinement": self.refinement,
             "seed": self.seed,
         }
@@ -163,7 +165,7 @@ class MissionSuite(Suite):
             repertoire,
             Plan(
                 ((self.goal, 0.0),) if trial.task == "goal" else (),
-                _WITHIN,
+                self.within,
                 seconds,
                 (change,) if broken else (),
             ),
@@ -264,7 +266,8 @@ class MissionSuite(Suite):
 
     def report(self, results: Sequence[MissionRecord], folder: Path) -> list[Path]:
         """Write the tables."""
-        return write_report(self.repertoire.robot.name, self.goal, results, folder)
+        goal = f"{self.goal:g} m ahead, which is reached within {self.within:g} m"
+        return write_report(self.repertoire.robot.name, goal, results, folder)
 
     def videos(self, results: Sequence[MissionRecord], folder: Path) -> list[Video]:
         """There are none: `surefoot mission --video` films one."""

@@ -18,6 +18,7 @@ from surefoot.commands.studies import run_study, study_options
 @click.option("--tasks", type=Names(), help="Of goal,distance,rule,watch,hours.  [default: all]")
 @click.option("--worlds", type=Names(), help="Of nominal,gap.  [default: both]")
 @click.option("--goal", type=Number(min=0, min_open=True), help="Distance of the goal [m].  [default: 5]")
+@click.option("--within", type=Number(min=0, min_open=True), help="... reached within [m].  [default: 0.25]")
 @click.option("--refine", "refinement", type=Whole(min=0), help="See `surefoot mission`.  [default: 800]")
 @click.option("--seeds", type=Positive, help="Missions of each kind with each damage.  [default: 3]")
 @study_options("mission")
@@ -34,7 +35,8 @@ def mission_suite(file: Path, rehearsal: Path | None, damages: Path | None, **op
 
     repertoire = read_repertoire(file)
     library, _ = find_table(repertoire, file, None, rehearsal)
-    given = {name: options.pop(name) for name in ("tasks", "worlds", "goal", "refinement", "seeds", "seed")}
+    names = ("tasks", "worlds", "goal", "within", "refinement", "seeds", "seed")
+    given = {name: options.pop(name) for name in names}
     suite = MissionSuite(
         repertoire=repertoire,
         library=library,

@@ -73,6 +73,16 @@ def test_a_plan_compares_methods_on_the_same_seeds(repertoire) -> None:
         replace(suite, tasks=("swim",)).check()
 
 
+def test_a_goal_is_reached_within_the_distance_that_is_asked_for(repertoire) -> None:
+    suite = MissionSuite(repertoire=repertoire, tasks=("goal",), worlds=("nominal",), goal=1.0, seeds=1)
+    for within, least in ((0.9, 0.0), (0.5, 1.0)):
+        asked = replace(suite, within=within)
+        found = asked.run(asked.plan(Path("x"))[0], lambda _: None)
+        assert found.reached
+        assert found.seconds > least
+    assert asked.identity() != suite.identity()
+
+
 def test_missions_run_and_are_reported(repertoire, tmp_path: Path, monkeypatch) -> None:
     tasks = {"watch": (7.0, ("watch",)), "hours": (6.0, ("cycles",)), "distance": (7.0, ("old", "oracle"))}
     monkeypatch.setattr(suite_module, "TASKS", tasks)
