@@ -325,7 +325,9 @@ class Repertoire:
         facts = {"specialists": f"{len(found)}, which are no part of the archive, for damages:"}
         for number in range(len(found)):
             parent = format_cell(tuple(map(int, np.unravel_index(found.parents[number], self.grid))))
-            origin = f"refined from cell {parent} in {found.episodes[number]:,} episodes"
+            episodes = found.episodes[number]
+            made = f"refined from cell {parent} in {episodes:,} episodes"
+            origin = made if episodes else f"a mirror image, descends from cell {parent}"
             facts[f"  row {first + number}"] = f"{self.speciality(first + number)}, {origin}"
         return facts
 

@@ -194,6 +194,9 @@ def test_what_helps_on_one_side_helps_on_the_other_without_a_search(strong, monk
     assert walked == pytest.approx(search.after, abs=0.1)
     kept = work.strengthened().specialists
     assert (kept.episodes[-1], kept.damages[-1]) == (0, (mirrored,))
+    assert (
+        work.strengthened().facts()["  row 13"].startswith(f"{mirrored}, a mirror image, descends from cell ")
+    )
     assert kept.parents[-1] == kept.parents[0], "it descends from what its image descends from"
 
 
