@@ -1,4 +1,4 @@
-"""Make what `surefoot demo ant` starts from: train on randomised models, correct, rehearse, strengthen."""
+"""Make what `surefoot demo ant` starts from: train, correct, rehearse, strengthen, mirror."""
 
 import shutil
 import sys
