@@ -6,6 +6,7 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields, replace
 from functools import partial
+from itertools import groupby
 from pathlib import Path
 
 import numpy as np
@@ -35,7 +36,9 @@ EPISODES = 20_000  # of the search for a damage
 BELOW = 0.5
 _ROUNDS = 4  # in which a search spends its episodes, unless it stops paying
 _PAYS = 0.01  # gain of a round, and of a specialist, as a share of the healthy distance
-_FINALISTS = 20  # gaits and mirror images that seem best, of which fresh episodes tell the best
+_FINALISTS = 20  # gaits that are best by the rehearsal, of which fresh episodes tell the best
+_MIRRORED = 3  # gaits that are best under each condition of the rehearsal, whose mirror images are tried
+_GLANCES = 2  # episodes of each of these images, which tell the finalists
 _STARTS = 8  # of these, from which a search may start
 _FINAL_EPISODES = 10
 _FIELD = ("searches",)
@@ -62,13 +65,12 @@ class DamageSearch:
 
     Attributes:
         condition: row of the damage in the rehearsal.
-        parent: row of the gait that it started from, or from whose mirror image; specialists that were found
-            for other damages come after the gaits of the repertoire.
+        parent: row of the gait that it started from, or whose mirror image was found; specialists that were
+            found before come after the gaits of the repertoire.
         solution: parameters of the gait found so far, (n,) float32.
-        before: progress while up of the best gait that there was, in fresh episodes [m]; mirror images do not
-            count.
+        before: progress while up of the best gait that there was, in fresh episodes [m].
         after: that of the gait found, in the same episodes; `before` until the search is finished.
-        rounds: that are done.
+        rounds: that are done; 0 where a gait that there was is good enough, or a mirror image was found.
         episodes: that they took.
         finished: whether there will be no more rounds.
     """
@@ -87,8 +89,10 @@ class Strengthening:
     """Searches for specialists, damage by damage, in rounds after which it can be saved and interrupted.
 
     A specialist that was found for one damage is also tried for the next, which may then need no search of
-    its own; so are the mirror images of all gaits, of a robot that is its own mirror image. The
-    result is a function of the arguments other than `threads`, whatever the interruptions.
+    its own. So are mirror images of gaits, of a robot that is its own mirror image: the best one is found if
+    it is better than all gaits that there are, and is then searched from if it is not good enough.
+
+    The result is a function of the arguments other than `threads`, whatever the interruptions.
 
     Args:
         repertoire: of a robot, not empty.
@@ -104,7 +108,8 @@ class Strengthening:
     Attributes:
         healthy: distance that the intact robot walks [m].
         weak: rows of the conditions under which no gait reaches the share, by the rehearsal.
-        searches: one for each of these, as far as it has come; only the last may be unfinished.
+        searches: one for each of these, as far as it has come, or two where the first found a mirror image
+            that is not good enough; only the last may be unfinished.
 
     Raises:
         InvalidValueError: an argument is out of range, the healthy robot does not walk, or there is nothing
@@ -173,13 +178,18 @@ class Strengthening:
     @property
     def done(self) -> int:
         """How many of these were taken, or will not be needed."""
-        budget = self.refinement.episodes
-        return sum(budget if one.finished else min(budget, one.episodes) for one in self.searches)
+        budget, last = self.refinement.episodes, {one.condition: one for one in self.searches}
+        return sum(min(budget, one.episodes) if self._wants_more(one) else budget for one in last.values())
 
     @property
     def finished(self) -> bool:
         """Whether every search is."""
-        return len(self.searches) == len(self.weak) and self.searches[-1].finished
+        last = self.searches[-1] if self.searches else None
+        return last is not None and last.condition == self.weak[-1] and not self._wants_more(last)
+
+    def _wants_more(self, search: DamageSearch) -> bool:
+        """Whether there is more to do for its damage: rounds, or the first one from a mirror image."""
+        return not search.finished or (not search.rounds and search.after < self.below * self.healthy)
 
     def plan_words(self) -> str:
         """What there is to do, and how long it takes at most."""
@@ -218,15 +228,19 @@ class Strengthening:
             if on_progress:
                 on_progress(done + share * self._budget, note=self.table.conditions[condition])
 
-        opened = next((one for one in self.searches[-1:] if not one.finished), None)
-        condition = opened.condition if opened else self.weak[len(self.searches)]
+        last = self.searches[-1] if self.searches else None
+        opened = None if last is None or last.finished else last
+        again = last is not None and self._wants_more(last)
+        condition = self.weak[len({one.condition for one in self.searches}) - again]
         robots = [self.table.damages[condition].apply(whole) for whole in self._wholes]
         with Evaluator(
             self.repertoire, {"damaged": robots}, threads=self._threads, objective=self._aim.of
         ) as damaged:
-            damaged.add(self._candidates[len(self.repertoire) :])
+            damaged.add(self._solutions[len(self.repertoire) :])
             try:
-                search, starts = (opened, None) if opened else self._begin(damaged, condition)
+                search, starts = (opened, None) if opened else self._begin(damaged, condition, report)
+                if not (again or search.finished):
+                    search = self._mirrored(damaged, search, report) or search
                 if not search.finished:
                     search = self._round(damaged, robots, search, starts, report)
             except _StoppedError:
@@ -235,24 +249,40 @@ class Strengthening:
         if search.finished and self._on_finished:
             self._on_finished(self._words(search))
 
-    def _begin(self, damaged: Evaluator, condition: int) -> tuple[DamageSearch, np.ndarray]:
+    def _begin(
+        self, damaged: Evaluator, condition: int, report: Callable[[float], None]
+    ) -> tuple[DamageSearch, np.ndarray]:
         """A search for a condition, and rows of the gaits that it may start from."""
-        known, candidates = len(self._solutions), self._candidates
-        images = np.arange(known, len(candidates))
-        single = self._means(damaged, images, condition, episodes=1)
-        rows = np.concatenate(
-            [
-                np.argsort(-self._progress[condition], kind="stable")[:_FINALISTS],
-                np.arange(len(self.repertoire), known),
-                images[np.argsort(-single, kind="stable")[:_FINALISTS]],
-            ]
-        )
-        means = self._means(damaged, rows, condition)
+        known, enough = len(self._solutions), self.below * self.healthy
+        rows = np.argsort(-self._progress[condition], kind="stable")[:_FINALISTS]
+        rows = np.concatenate([rows, np.arange(len(self.repertoire), known)])
+        means = self._means(damaged, rows, condition, report)
         order = np.argsort(-means, kind="stable")
-        best, before, after = int(rows[order[0]]), float(means[rows < known].max()), float(means[order[0]])
-        enough = after >= self.below * self.healthy
-        search = DamageSearch(condition, best % known, candidates[best], before, after, finished=enough)
+        best, before = int(rows[order[0]]), float(means[order[0]])
+        search = DamageSearch(
+            condition, best, self._solutions[best], before, before, finished=before >= enough
+        )
         return search, rows[order[:_STARTS]]
+
+    def _mirrored(
+        self, damaged: Evaluator, search: DamageSearch, report: Callable[[float], None]
+    ) -> DamageSearch | None:
+        """The best mirror image of a gait, if it is better than the best gait."""
+        best = np.argsort(-self._progress, axis=1, kind="stable")[:, :_MIRRORED]
+        rows = np.union1d(best, np.arange(len(self.repertoire.elites), len(self._solutions)))
+        images = mirror_images(self.repertoire.robot, self._solutions[rows])
+        if images is None:
+            return None
+        places = damaged.add(images)
+        glances = self._means(
+            damaged, places, search.condition, report, first=_FINAL_EPISODES, episodes=_GLANCES
+        )
+        finalists = np.argsort(-glances, kind="stable")[:_FINALISTS]
+        means = self._means(damaged, places[finalists], search.condition, report)
+        one, after = int(finalists[np.argmax(means)]), float(means.max())
+        if not self._gains(search.before, after):
+            return None
+        return replace(search, parent=int(rows[one]), solution=images[one], after=after, finished=True)
 
     def _round(
         self,
@@ -265,7 +295,7 @@ class Strengthening:
         """A search after one more round, from some gaits or else from what it has found."""
         found = refine(
             robots,
-            search.solution[None] if starts is None else self._candidates[starts],
+            search.solution[None] if starts is None else self._solutions[starts],
             objective=self._aim,
             settings=replace(self.refinement, episodes=self._budget),
             seed=self.seed,
@@ -275,7 +305,7 @@ class Strengthening:
         )
         search = replace(
             search,
-            parent=search.parent if starts is None else int(starts[found.start]) % len(self._solutions),
+            parent=search.parent if starts is None else int(starts[found.start]),
             solution=found.solution,
             rounds=search.rounds + 1,
             episodes=search.episodes + found.episodes,
@@ -283,17 +313,27 @@ class Strengthening:
         pays = search.rounds == 1 or found.score - found.before >= _PAYS * self.healthy
         if pays and search.rounds < _ROUNDS:
             return search
-        damaged.add(search.solution[None])
-        after = self._means(damaged, np.array([len(self._candidates)]), search.condition)
+        after = self._means(damaged, damaged.add(search.solution[None]), search.condition, report)
         return replace(search, after=float(after[0]), finished=True)
 
     def _means(
-        self, damaged: Evaluator, rows: np.ndarray, condition: int, episodes: int = _FINAL_EPISODES
+        self,
+        damaged: Evaluator,
+        rows: np.ndarray,
+        condition: int,
+        report: Callable[[float], None],
+        *,
+        first: int = 0,
+        episodes: int = _FINAL_EPISODES,
     ) -> np.ndarray:
         """Mean progress while up of gaits under a condition, (k,), in the same fresh episodes."""
-        seeds = derive_seeds(self.seed, SeedFamily.CONFIRMATION, 0, episodes, condition)
-        ran = damaged.run(np.repeat(rows, len(seeds)), np.tile(seeds, len(rows)))
-        return np.asarray(self._aim.of(ran).reshape(len(rows), len(seeds)).mean(axis=1))
+        seeds = derive_seeds(self.seed, SeedFamily.CONFIRMATION, first, episodes, condition)
+        means = []
+        for some in np.array_split(rows, math.ceil(len(rows) / _FINALISTS)):
+            report(0.0)  # so that it can be stopped
+            ran = damaged.run(np.repeat(some, len(seeds)), np.tile(seeds, len(some)))
+            means.append(self._aim.of(ran).reshape(len(some), len(seeds)).mean(axis=1))
+        return np.concatenate(means)
 
     def _words(self, search: DamageSearch) -> str:
         """What came of a search."""
@@ -312,20 +352,16 @@ class Strengthening:
     @property
     def found(self) -> list[DamageSearch]:
         """The searches that found a better gait."""
-        gain = _PAYS * self.healthy
-        return [one for one in self.searches if one.finished and one.after - one.before >= gain]
+        return [one for one in self.searches if one.finished and self._gains(one.before, one.after)]
+
+    def _gains(self, before: float, after: float) -> bool:
+        """Whether a gait is worth keeping next to what there was."""
+        return after - before >= _PAYS * self.healthy
 
     @property
     def _solutions(self) -> np.ndarray:
         """Parameters of the gaits of the repertoire and of those that were found, by row."""
         return np.stack([*self.repertoire.gaits.solutions, *(one.solution for one in self.found)])
-
-    @property
-    def _candidates(self) -> np.ndarray:
-        """These, and then the mirror image of each, if there are mirror images."""
-        solutions = self._solutions
-        images = mirror_images(self.repertoire.robot, solutions)
-        return solutions if images is None else np.concatenate([solutions, images])
 
     @property
     def _budget(self) -> int:
@@ -399,7 +435,8 @@ class Strengthening:
             known = len(self.repertoire) + np.arange(
                 len(columns["parent"])
             )  # each may start from those before
-            if columns["condition"].tolist() != self.weak[: len(known)] or (columns["parent"] >= known).any():
+            conditions = [condition for condition, _ in groupby(columns["condition"].tolist())]
+            if conditions != self.weak[: len(conditions)] or (columns["parent"] >= known).any():
                 raise InvalidValueError("its searches do not fit the damages")
         rows = zip(*(columns[one.name] for one in fields(DamageSearch)), strict=True)
         self.searches = [

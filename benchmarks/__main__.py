@@ -146,6 +146,24 @@ def bench_recoveries(folder: Path, out: Path, mild: Path | None, library: tuple[
     _deliver(run_recoveries(out, folder, say=console.print), None)
 
 
+@benchmarks.command("randomised")
+@click.argument("robot", default="hexapod")
+@click.option("--algorithm", default="sep-cma-mae", show_default=True, help="With its default settings.")
+@click.option("--evaluations", type=Positive, default=20_000, show_default=True, help="Of each training.")
+@click.option("--seeds", type=Positive, default=3, show_default=True, help="Trainings of each kind.")
+@click.option(
+    "--out", type=AnyPath, default=Path("randomised.csv"), show_default=True, help="A row per training."
+)
+def bench_randomised(robot: str, algorithm: str, evaluations: int, seeds: int, out: Path) -> None:
+    """What training on randomised models is worth on robots that differ; goes on where it was interrupted."""
+    from benchmarks.randomised import measure_randomised
+
+    check_writable(out)
+    measure_randomised(
+        robot, out, algorithm=algorithm, evaluations=evaluations, seeds=seeds, say=console.print
+    )
+
+
 @benchmarks.command("calibration")
 @click.argument("source", type=AnyPath, default=Path("hexapod"))
 @click.option("--robots", type=Positive, default=8, show_default=True, help="That differ from the model.")

@@ -18,7 +18,8 @@ class Specialists:
             order.
         parents: cells of the elites that they descend from, (s,) int64.
         episodes: that their refinement took, (s,) int64; 0 of the mirror image of another gait.
-        damages: for each the texts of the damages that it was refined for: one, or those that were believed.
+        damages: for each the texts of the damages that it was refined or mirrored for: one, or those that
+            were believed.
     """
 
     gaits: Elites

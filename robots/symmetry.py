@@ -1,12 +1,13 @@
 """`mirror_images` of gaits, of a robot that is its own mirror image to the left and right.
 
-Nobody has to declare it: it is read from the model, and holds if accelerations have mirror images, too.
+Nobody has to declare it: it is read from the model.
 """
 
 import mujoco
 import numpy as np
 
 from robots.controllers.controller import Mirror, Reflection
+from robots.description import Leg
 from robots.motors import Motors, motor_of
 from robots.robot import Robot
 from robots.stance import standing_on_floor
@@ -33,7 +34,7 @@ _SPREAD = 0.1  # of joint positions around the first pose [rad or m] in these; s
 
 
 def mirror_images(robot: Robot, solutions: np.ndarray) -> np.ndarray | None:
-    """Gaits that do on the other side of a robot what some do on one, such as without the other front leg.
+    """Mirror images of gaits: what one does without a left leg, its image does without the right one.
 
     Args:
         robot: one that is whole.
@@ -53,7 +54,8 @@ def find_symmetry(robot: Robot) -> Mirror | None:
         robot: one that is whole, and whose episodes begin heading along x.
 
     Returns:
-        What `Controller.mirrored` takes; None where the robot has another mirror image, or no free joint.
+        What `Controller.mirrored` takes; None of a robot that is not its own mirror image, by `_alike` and
+        `_accelerates_alike`, or has no free joint.
     """
     model, root = robot.physics, robot.root_joint
     single = np.isin(model.jnt_type, (mujoco.mjtJoint.mjJNT_HINGE, mujoco.mjtJoint.mjJNT_SLIDE))
@@ -68,24 +70,24 @@ def find_symmetry(robot: Robot) -> Mirror | None:
     actions = Reflection(
         np.array([order[image] for image in joints.images[numbers].tolist()]), joints.signs[numbers]
     )
-    if not _accelerates_alike(robot, joints, actions):
+    if not (_alike(robot, actions) and _accelerates_alike(robot, joints, actions)):
         return None
-    observations = _mirrored_entries(robot, actions)
-    return None if observations is None else Mirror(observations, actions)
+    return Mirror(_mirrored_entries(robot, actions), actions)
 
 
 def _mirrored_joints(robot: Robot) -> Reflection | None:
     """Which joint of the model each one is in the mirror, and with which sign; the torso's is its own."""
     model, data = robot.physics, _standing(robot)
-    images, signs = np.arange(model.njnt), np.ones(model.njnt)
+    images, signs, taken = np.arange(model.njnt), np.ones(model.njnt), np.zeros(model.njnt, np.bool_)
     for joint in np.delete(images, robot.root_joint):
         slides = model.jnt_type[joint] == mujoco.mjtJoint.mjJNT_SLIDE
         along = data.xaxis @ (data.xaxis[joint] * (_POINT if slides else _TURN))
         off = np.abs(data.xanchor - data.xanchor[joint] * _POINT).max(axis=1)
         fits = (off < _NEAR) & (np.abs(along) > 1 - _NEAR) & (model.jnt_type == model.jnt_type[joint])
-        if not fits.any():
+        if not (fits & ~taken).any():
             return None
-        images[joint] = np.argmax(fits)
+        images[joint] = np.argmax(fits & ~taken)
+        taken[images[joint]] = True
         signs[joint] = np.sign(along[images[joint]])
     return Reflection(images, signs) if (images[images] == np.arange(model.njnt)).all() else None
 
@@ -98,6 +100,53 @@ def _standing(robot: Robot) -> mujoco.MjData:
     data.qpos[model.jnt_qposadr[robot.root_joint] + 1] = 0.0
     mujoco.mj_forward(model, data)
     return data
+
+
+def _alike(robot: Robot, actions: Reflection) -> bool:
+    """Whether ranges and motors of joints, feet and the IMU are those of their images."""
+    description, model = robot.description, robot.physics
+    images, signs = actions
+    motors = Motors.of(model, description.joints)
+    numbers = [motor_of(model, joint) for joint in description.joints]
+    rates = [description.position_rates.get(joint, 1.0) for joint in description.joints]
+    starts = [float(robot.start[joint][0]) if joint in robot.start else 0.0 for joint in description.joints]
+    same = (motors.gear, motors.gain, motors.bias_length, motors.bias_velocity, rates)
+    dynamics = model.actuator_dyntype[numbers], *model.actuator_dynprm[numbers].T
+    columns = [np.asarray(values) for values in (*same, *dynamics)]
+    turned = [np.asarray(values) for values in (motors.bias, starts)]
+    limits = np.stack(
+        [
+            robot.joint_ranges.T,
+            np.stack([motors.low, motors.high]),
+            np.stack([motors.min_force, motors.max_force]),
+        ]
+    )
+    return (
+        all(np.allclose(values, values[images]) for values in columns)
+        and all(np.allclose(values, signs * values[images]) for values in turned)
+        and np.allclose(limits, np.sort(signs * limits[..., images], axis=1))
+        and {leg.foot for leg in description.legs.values()} == set(description.feet)
+        and all(_image_of(leg, robot, images) for leg in description.legs.values())
+        and _centred_imu(robot)
+    )
+
+
+def _image_of(leg: Leg, robot: Robot, images: np.ndarray) -> Leg | None:
+    """The leg with the images of the joints of one."""
+    joints = robot.description.joints
+    wanted = {joints[images[joints.index(joint)]] for joint in leg.joints}
+    return next((other for other in robot.description.legs.values() if wanted == set(other.joints)), None)
+
+
+def _centred_imu(robot: Robot) -> bool:
+    """Whether the IMU, if it has a place of its own, is in the mirror with its x and z axes."""
+    if robot.description.observations.imu is None:
+        return True
+    data = _standing(robot)
+    imu, torso = data.site(robot.description.observations.imu), data.body(robot.description.torso)
+    axes = torso.xmat.reshape(3, 3).T @ imu.xmat.reshape(3, 3)
+    place = torso.xmat.reshape(3, 3).T @ (imu.xpos - torso.xpos)
+    return bool(abs(place[1]) < _NEAR and abs(axes[1, 1]) > 1 - _NEAR)
 
 
 def _accelerates_alike(robot: Robot, joints: Reflection, actions: Reflection) -> bool:
@@ -139,20 +188,17 @@ def _of_state(
     return Reflection(images, signs)
 
 
-def _mirrored_entries(robot: Robot, actions: Reflection) -> Reflection | None:
+def _mirrored_entries(robot: Robot, actions: Reflection) -> Reflection:
     """Which number of an observation each one is in the mirror, and with which sign."""
     description, entries = robot.description, robot.entries
     images = {name: (name, -1.0) for name in _ODD}
-    image_of = dict(zip(description.joints, (description.joints[k] for k in actions.images), strict=True))
-    for joint, sign in zip(description.joints, actions.signs, strict=True):
+    for joint, image, sign in zip(description.joints, *actions, strict=True):
         for what in ("position", "speed", "last action"):
-            images[f"{joint} {what}"] = f"{image_of[joint]} {what}", float(sign)
+            images[f"{joint} {what}"] = f"{description.joints[image]} {what}", float(sign)
     for leg in description.legs.values():
-        joints = {image_of[joint] for joint in leg.joints}
-        feet = [other.foot for other in description.legs.values() if joints == set(other.joints)]
-        if not feet:
-            return None
-        images[f"{leg.foot} contact"] = f"{feet[0]} contact", 1.0
+        other = _image_of(leg, robot, actions.images)
+        assert other is not None, "its joints have images"
+        images[f"{leg.foot} contact"] = f"{other.foot} contact", 1.0
     places = {(entry.name, entry.term, entry.lag): place for place, entry in enumerate(entries)}
     found = [images.get(entry.name, (entry.name, 1.0)) for entry in entries]
     return Reflection(

@@ -44,7 +44,7 @@ class Runner(Protocol):
     def robots(self) -> tuple[Robot, ...]: ...  # noqa: D102
     def run(self, rows: np.ndarray, seeds: np.ndarray, *, traced: bool = False) -> Episodes: ...  # noqa: D102
     def objectives(self, episodes: Episodes) -> np.ndarray: ...  # noqa: D102
-    def add(self, solutions: np.ndarray) -> None: ...  # noqa: D102
+    def add(self, solutions: np.ndarray) -> np.ndarray: ...  # noqa: D102
 
 
 class Evaluator:
@@ -99,9 +99,11 @@ class Evaluator:
         """Let the workers go."""
         self._executor.close()
 
-    def add(self, solutions: np.ndarray) -> None:
-        """Have further controllers, (n, p), run: their rows follow those of the repertoire."""
+    def add(self, solutions: np.ndarray) -> np.ndarray:
+        """Have further controllers, (n, p), run; returns their rows, (n,), which follow those there are."""
+        first = len(self._solutions)
         self._solutions = np.concatenate([self._solutions, solutions])
+        return np.arange(first, len(self._solutions))
 
     def run(
         self,

@@ -35,7 +35,7 @@ class Reflection(NamedTuple):
     """What becomes of numbers in a mirror.
 
     Attributes:
-        images: the place of each number there, (n,); twice makes its own.
+        images: the place of each number there, (n,); applied twice, each is back in its place.
         signs: with which sign, (n,), the same as that of its image.
     """
 
@@ -155,7 +155,7 @@ class Controller(ABC):
         """
 
     def mirrored(self, parameters: np.ndarray, mirror: Mirror) -> np.ndarray | None:
-        """Controllers that do in a mirror what these do: whose action is the image of these' for its image.
+        """Mirror images of controllers: for that of an observation they give that of the action.
 
         Args:
             parameters: (n, p), not changed.

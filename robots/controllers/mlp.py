@@ -187,7 +187,8 @@ class MLP(Controller):
         found = np.array(parameters)
         weights, _ = self._first_layer(found)
         weights[:] = mirror.observations.of(weights.swapaxes(0, 1)).swapaxes(0, 1)
-        last = found[:, -(self.layers[-2] + 1) * self.action_dim :].reshape(len(found), -1, self.action_dim)
+        last = found[:, -(self.layers[-2] + 1) * self.action_dim :]
+        last = last.reshape(len(found), self.layers[-2] + 1, self.action_dim)
         last[:] = mirror.actions.of(last.T).T
         return found
 

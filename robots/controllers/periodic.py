@@ -191,7 +191,8 @@ class Periodic(Controller):
         reflection = self.reflection(mirror)
         if reflection is None:
             return None
-        signals = self.bounded(parameters).reshape(len(parameters), -1, _PER_SIGNAL)[:, reflection.images]
+        signals = self.bounded(parameters).reshape(len(parameters), len(reflection.images), _PER_SIGNAL)
+        signals = signals[:, reflection.images]
         _reverse(signals, np.flatnonzero(reflection.signs < 0))
         return signals.reshape(parameters.shape)
 
@@ -378,7 +379,7 @@ class Reflexive(Controller):
             errors, own = errors[1:], own + 1
         shape = len(parameters), len(errors), self._signals
         gains = parameters[:, own:].reshape(shape)[:, :, reflection.images] * reflection.signs
-        rest = (gains * errors[:, None]).reshape(len(parameters), -1).astype(parameters.dtype)
+        rest = (gains * errors[:, None]).reshape(shape[0], shape[1] * shape[2]).astype(parameters.dtype)
         return np.concatenate([gait, parameters[:, self.gait.parameter_count : own], rest], axis=1)
 
     def period(self, parameters: np.ndarray) -> np.ndarray:

@@ -26,7 +26,7 @@ def write_report(robot: str, goal: str, results: Sequence[MissionRecord], folder
 
     Args:
         robot: its name.
-        goal: where it is, in words.
+        goal: where it is, as the title of a section begins.
         results: of all missions.
         folder: see above.
 
@@ -66,7 +66,7 @@ def _sections(runs: pd.DataFrame, goal: str) -> Iterator[str]:
         ]
     )
     for task, title, write in (
-        ("goal", f"To a goal {goal}, in 90 s at most", _goals),
+        ("goal", f"{goal}, in 90 s at most", _goals),
         ("distance", "Two minutes ahead", _distances),
         ("rule", "HexaHeal's rule", _rule),
         ("watch", "What the monitor notices", _watched),

@@ -24,7 +24,7 @@ from adapt.rehearsal.table import Table
 from adapt.self_model.twin import Thinking, Twin
 from repertoire.repertoire import Repertoire
 from repertoire.storage.repertoires import fingerprint
-from robots.errors import UnknownNameError
+from robots.errors import InvalidValueError, UnknownNameError
 from robots.evaluations import Request
 from robots.randomization import randomised
 from robots.robot import Robot
@@ -125,6 +125,11 @@ class MissionSuite(Suite):
             for name in names:
                 if name not in known:
                     raise UnknownNameError(what, name, known)
+        if "goal" in self.tasks and self.within >= self.goal:
+            raise InvalidValueError(
+                f"a goal {self.goal:g} m ahead that is reached within {self.within:g} m "
+                "is reached at the start"
+            )
         return []
 
     def plan(self, folder: Path) -> list[MissionTrial]:
@@ -266,7 +271,7 @@ class MissionSuite(Suite):
 
     def report(self, results: Sequence[MissionRecord], folder: Path) -> list[Path]:
         """Write the tables."""
-        goal = f"{self.goal:g} m ahead, which is reached within {self.within:g} m"
+        goal = f"To within {self.within:g} m of a goal {self.goal:g} m ahead"
         return write_report(self.repertoire.robot.name, goal, results, folder)
 
     def videos(self, results: Sequence[MissionRecord], folder: Path) -> list[Video]:

@@ -231,9 +231,11 @@ class PyBulletEvaluator:
     def __exit__(self, *_: object) -> None:
         self._robot.environment.close()
 
-    def add(self, solutions: np.ndarray) -> None:
-        """Have further controllers, (n, p), run: their rows follow those of the repertoire."""
+    def add(self, solutions: np.ndarray) -> np.ndarray:
+        """Have further controllers run, see `Evaluator.add`."""
+        first = len(self._solutions)
         self._solutions = np.concatenate([self._solutions, solutions])
+        return np.arange(first, len(self._solutions))
 
     def run(self, rows: np.ndarray, seeds: np.ndarray, *, traced: bool = False) -> Episodes:
         """Run an episode of each of n elites, see `Evaluator.run`; some columns are left 0."""

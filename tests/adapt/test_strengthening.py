@@ -20,6 +20,7 @@ from repertoire.repertoire import Spread
 from robots.errors import InvalidFileError, InvalidValueError, UnknownNameError
 from robots.randomization import GAP
 from robots.simulation.simulation import Simulation
+from robots.symmetry import mirror_images
 from tests.adapt.self_model.small_minds import short_gaits
 
 LOST, DEAD = "right_rear:lost", "left_front:dead"
@@ -44,12 +45,24 @@ def state(work: Strengthening) -> list[object]:
     return [(*list(vars(one).values())[3:], one.solution.tobytes()) for one in work.searches]
 
 
+def without_images(patch: pytest.MonkeyPatch) -> None:
+    patch.setattr(module, "mirror_images", lambda *_: None)
+
+
+@pytest.fixture(autouse=True)
+def _searches_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Mirror images have tests of their own."""
+    without_images(monkeypatch)
+
+
 @pytest.fixture(scope="module")
 def strong():
     """Finished work, and what it told."""
     told: list[str] = []
-    work = start(on_finished=told.append)
-    work.run()
+    with pytest.MonkeyPatch.context() as patch:
+        without_images(patch)
+        work = start(on_finished=told.append)
+        work.run()
     return work, told
 
 
@@ -143,7 +156,6 @@ def made_up(monkeypatch: pytest.MonkeyPatch, gain: float) -> list[dict]:
 @pytest.mark.parametrize(("gain", "rounds"), [(0.1, 4), (0.001, 2)])
 def test_a_search_ends_when_it_does_not_pay(gain: float, rounds: int, monkeypatch) -> None:
     searched = made_up(monkeypatch, gain)
-    monkeypatch.setattr(module, "mirror_images", lambda *_: None)
     work = start(below=0.9)
     work.run()
     assert len(work.weak) == 2
@@ -170,34 +182,86 @@ def test_what_helps_with_one_damage_is_tried_for_the_next(strong, monkeypatch) -
     assert "a specialist for another damage makes" in told[1]
 
 
-def test_what_helps_on_one_side_helps_on_the_other_without_a_search(strong, monkeypatch) -> None:
-    searched = made_up(monkeypatch, 0.0)
-    mirrored = "left_rear:lost"
-    damages = [parse_damage(mirrored, GAITS.robot)]
+MIRRORED = "left_rear:lost"
+
+
+@pytest.fixture
+def with_images(monkeypatch: pytest.MonkeyPatch, _searches_alone: None) -> None:
+    monkeypatch.setattr(module, "mirror_images", mirror_images)
+
+
+@pytest.fixture(scope="module")
+def one_sided(strong):
+    """Gaits with a specialist for a leg on the right, and their rehearsal without that on the left."""
     known = strong[0].strengthened()
+    damages = [parse_damage(text, GAITS.robot) for text in (MIRRORED, LOST)]
     with rehearsal(known, damages, episodes=2, seed=0, threads=1) as evaluation:
         evaluation.run()
-        rehearsed = rehearsed_table(evaluation)
-    told: list[str] = []
-    work = Strengthening(known, rehearsed, below=0.45, threads=1, on_finished=told.append)
+        return known, rehearsed_table(evaluation)
+
+
+@pytest.mark.usefixtures("with_images")
+def test_what_helps_on_one_side_helps_on_the_other_without_a_search(one_sided, monkeypatch) -> None:
+    known, rehearsed = one_sided
+    searched, told = made_up(monkeypatch, 0.0), []
+    chosen = {"damages": [MIRRORED], "threads": 1}
+    work = Strengthening(known, rehearsed, below=0.45, **chosen, on_finished=told.append)
     work.run()
     (search,), (image,) = work.searches, work.strengthened().gaits.solutions[13:]
     assert not searched
     assert (search.parent, search.episodes, search.rounds) == (12, 0, 0)
     assert search.before < 0.45 * work.healthy <= search.after
+    assert (work.done, work.finished) == (work.total, True)
     assert told == [
-        f"{mirrored}: {search.before:.2f} -> {search.after:.2f} m ({search.after / work.healthy:.0%}), the "
+        f"{MIRRORED}: {search.before:.2f} -> {search.after:.2f} m ({search.after / work.healthy:.0%}), the "
         "mirror image of a gait"
     ]
-    with Simulation(damages[0].apply(known.robot)) as simulation:
+    with Simulation(parse_damage(MIRRORED, known.robot).apply(known.robot)) as simulation:
         walked = simulation.evaluate(np.tile(image, (20, 1)), np.arange(50, 70)).distances.mean()
     assert walked == pytest.approx(search.after, abs=0.1)
     kept = work.strengthened().specialists
-    assert (kept.episodes[-1], kept.damages[-1]) == (0, (mirrored,))
-    assert (
-        work.strengthened().facts()["  row 13"].startswith(f"{mirrored}, a mirror image, descends from cell ")
-    )
+    assert (kept.episodes[-1], kept.damages[-1]) == (0, (MIRRORED,))
+    words = work.strengthened().facts()["  row 13"]
+    assert words.startswith(f"{MIRRORED}, a mirror image, descends from cell ")
     assert kept.parents[-1] == kept.parents[0], "it descends from what its image descends from"
+
+
+@pytest.mark.usefixtures("with_images")
+def test_a_mirror_image_that_is_not_good_enough_is_kept_and_searched_from(
+    one_sided, monkeypatch, tmp_path: Path
+) -> None:
+    known, rehearsed = one_sided
+    searched, file = made_up(monkeypatch, 0.0), tmp_path / "unfinished.h5"
+    chosen = {"below": 0.9, "damages": [MIRRORED, LOST], "threads": 1}
+    first = Strengthening(known, rehearsed, **chosen)
+    first.run(file, stop=lambda: bool(first.searches))
+    (image,) = first.searches
+    assert (image.rounds, image.finished, image.after > image.before) == (0, True, True)
+    assert not first.finished
+    assert not searched
+    work = Strengthening(known, rehearsed, **chosen)
+    work.restore(file)
+    assert work.done == 0, "the search is still to come"
+    work.run(file)
+    _, search, *others = work.searches
+    assert {one.condition for one in others} == {2}, "one search of it, and then the next damage"
+    assert (search.condition, search.parent, search.before) == (image.condition, 13, image.after)
+    np.testing.assert_array_equal(searched[0]["solutions"][0], image.solution)
+    kept = [one for one in work.found if one.condition == image.condition]
+    assert [one.rounds for one in kept] == [0], "what the search found is the image that it began with"
+    assert work.done == work.total
+
+
+@pytest.mark.usefixtures("with_images")
+def test_gaits_on_whose_mirror_images_there_is_no_gain_stay_as_they_are(one_sided, monkeypatch) -> None:
+    known, rehearsed = one_sided
+    made_up(monkeypatch, 0.0)
+    monkeypatch.setattr(module, "_PAYS", 10.0)
+    work = Strengthening(known, rehearsed, below=0.45, damages=[MIRRORED], threads=1)
+    work.run()
+    (search,) = work.searches
+    assert search.rounds > 0, "an image that is not kept is no reason to do without a search"
+    assert not work.found
 
 
 def test_gaits_are_refined_on_models_where_they_are_randomised(monkeypatch) -> None:

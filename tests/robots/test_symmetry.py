@@ -6,6 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import yaml
 
 from adapt.damage.text import parse_damage
 from robots.controllers.periodic import PeriodicDescription, Reflexes
@@ -53,6 +54,16 @@ def test_a_damage_of_the_other_side_has_the_mirror_image_for_a_gait(name: str, o
     np.testing.assert_allclose(ran[1].distances, ran[0].distances, atol=2e-3)
     np.testing.assert_allclose(ran[1].objectives, ran[0].objectives, rtol=0.01, atol=1e-2)
     assert np.abs(ran[2].distances - ran[0].distances).max() > 0.05, "the gait itself does something else"
+
+
+def with_key(robot: Robot, key: str, value: object) -> str:
+    return yaml.safe_dump({**yaml.safe_load(robot.yaml), key: value})
+
+
+def described_anew(robot: Robot, **changes) -> Robot:
+    ((key, value),) = changes.items()
+    known = yaml.safe_load(robot.yaml).get(key, {})
+    return robot_from_text(robot.xml, with_key(robot, key, {**known, **value}), origin="a test")
 
 
 def described(robot: Robot, **changes) -> Robot:
@@ -119,9 +130,32 @@ def test_robots_that_are_not_their_own_mirror_image_have_none(ant: Robot) -> Non
         '<motor name="front_left_hip" joint="front_left_hip"/>',
         '<motor name="front_left_hip" joint="front_left_hip" gear="200"/>',
     )
-    for robot in (heavy, moved, weak):
+    narrow = described_anew(ant, ranges={"front_left_hip": [-0.2, 0.6]})
+    slow = described_anew(ant, position_rates={"front_left_ankle": 0.5})
+    for robot in (heavy, moved, weak, narrow, slow):
         assert find_symmetry(robot) is None
         assert mirror_images(robot, gaits(robot)) is None
+
+
+def test_an_imu_is_in_the_mirror_or_there_are_no_images() -> None:
+    quadruped = load_robot("quadruped")
+    for place, fits in (
+        ('pos="0.1 0 0.05"', True),
+        ('pos="0.1 0.02 0"', False),
+        ('euler="0 0.5 0"', True),
+        ('euler="0 0 1.5708"', False),
+    ):
+        xml = quadruped.xml.replace(
+            '<freejoint name="root"/>', f'<freejoint name="root"/><site name="imu" {place}/>'
+        )
+        observations = {"preset": "proprioception", "imu": "imu"}
+        robot = robot_from_text(xml, with_key(quadruped, "observations", observations), origin="a test")
+        assert (find_symmetry(robot) is not None) == fits, place
+
+
+def test_no_gaits_have_no_images(ant: Robot) -> None:
+    for robot in (ant, load_robot("hexapod"), load_robot("quadruped")):
+        assert mirror_images(robot, gaits(robot)[:0]).shape == (0, robot.controller.parameter_count)
 
 
 def test_controllers_that_have_no_images_are_told(ant: Robot) -> None:

@@ -10,7 +10,7 @@ from adapt.damage.text import parse_damage
 from adapt.mission.events import Event
 from adapt.mission.pose import Pose
 from repertoire.storage.repertoires import write_repertoire
-from robots.errors import InvalidFileError, UnknownNameError
+from robots.errors import InvalidFileError, InvalidValueError, UnknownNameError
 from suites.markdown import NOTHING
 from suites.mission import suite as suite_module
 from suites.mission.report import interval, share, tabulate, write_report
@@ -81,6 +81,8 @@ def test_a_goal_is_reached_within_the_distance_that_is_asked_for(repertoire) -> 
         assert found.reached
         assert found.seconds > least
     assert asked.identity() != suite.identity()
+    with pytest.raises(InvalidValueError, match="a goal 1 m ahead that is reached within"):
+        replace(suite, within=1.5).check()
 
 
 def test_missions_run_and_are_reported(repertoire, tmp_path: Path, monkeypatch) -> None:
