@@ -80,6 +80,8 @@ def strengthen(
 ) -> None:
     """Refine a gait for each damage that leaves the repertoire FILE no good one, before anything breaks.
 
+    Mirror images of gaits are tried first, if the robot's left and right are alike.
+
     The output has the gaits of FILE and the new ones, as specialists, with a rehearsal of all of them next to
     it. After an interruption the same command goes on where it was.
     """
