@@ -44,7 +44,7 @@ HEADINGS = 0, 60, -60, 120, -120, 180  # with which episodes begin of gaits that
 STEERING = 3_000  # episodes of each of their searches
 AGAIN = 5_000  # and of a second one, also from what was found, where the first found less than ...
 ENOUGH = 1 / 3  # ... this share of the healthy distance
-MIRRORED = 0.01  # gain of a mirror image that is kept, as a share of the healthy distance
+MIRRORED = 0.1  # gain of a mirror image that is kept, as a share of the healthy distance
 PRICE = 4.0  # of a fall at once, for that search [m]
 MANTISSA_BITS = 7  # of parameters, as in bfloat16; the other 16 bits of each are 0 and take no room in a file
 
