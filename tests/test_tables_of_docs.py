@@ -384,6 +384,22 @@ def test_the_table_of_missions(robot: str, header: str, told: list[str]) -> None
     assert words in (ROOT / "README.md").read_text()
 
 
+def test_the_distances_of_missions() -> None:
+    every = pd.read_csv(RESULTS / "mission" / "hexapod-distance" / "missions.csv")
+    text = (ROOT / "docs" / "tutorials" / "mission.md").read_text()
+    methods = ("mission", "oracle", "resets", "plain", "old")
+    shown = table_below(text, "| two minutes ahead, three legs lost, three dead |")
+    for method, cells in zip(methods, shown.values(), strict=True):
+        found: list[str] = []
+        for kind in ("lost", "dead"):
+            own = every[(every["kind"] == kind) & (every["method"] == method)]
+            assert len(own) == 3
+            found += [f"{own['distance'].mean():.1f} m", f"{own['falls'].mean():.1f}"]
+        assert cells == found, method
+    whole = every.loc[every["kind"] == "healthy", "distance"].mean()
+    assert f"whole the robot walks {whole:.1f} m" in text
+
+
 def test_there_was_no_false_alarm_in_ten_healthy_hours() -> None:
     every = pd.read_csv(RESULTS / "mission" / "hexapod" / "missions.csv")
     hours = every[every["task"] == "hours"]
