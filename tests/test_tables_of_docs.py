@@ -396,6 +396,10 @@ def test_the_distances_of_missions() -> None:
             assert len(own) == 3
             found += [f"{own['distance'].mean():.1f} m", f"{own['falls'].mean():.1f}"]
         assert cells == found, method
+    means = every[every["kind"] != "healthy"].groupby("method")["distance"].mean()
+    words = f"{means['mission']:.1f} m as a mean over six damages; told at once what broke "
+    words += f"{means['oracle']:.1f} m, with the old gait {means['old']:.1f} m"
+    assert words in (ROOT / "README.md").read_text()
     whole = every.loc[every["kind"] == "healthy", "distance"].mean()
     assert f"whole the robot walks {whole:.1f} m" in text
 
