@@ -15,6 +15,7 @@ from robots.files.atomic import write_text
 from robots.randomization import DEFAULT, GAP, draw_models
 from robots.seeds import SeedFamily, derive_seeds
 from robots.simulation.simulation import Simulation
+from suites.transfer.pybullet import ENVIRONMENTS, PyBulletRobot, pybullet_is_installed
 
 _BEST = 20  # gaits that are compared
 _CORRECTION = 5  # episodes of each elite, on the models of its training, by which these are chosen
@@ -57,7 +58,7 @@ def measure_randomised(
 
 
 def _walked(best: Repertoire) -> dict[str, float]:
-    """How far the best gaits get on their own model and on robots that differ from it."""
+    """How far the best gaits get on their own model, on robots that differ from it, and in PyBullet."""
     robot, gaits = best.robot, best.elites.solutions
     others = draw_models(robot, GAP.model_copy(update={"models": _ROBOTS}))
     found: dict[str, float] = {}
@@ -72,4 +73,9 @@ def _walked(best: Repertoire) -> dict[str, float]:
         found[f"{name} distance"] = float(distances.mean())
         found[f"{name} worst tenth"] = float(distances[: max(1, len(distances) // 10)].mean())
         found[f"{name} falls"] = float(ran.fell.mean())
+    if robot.name in ENVIRONMENTS and pybullet_is_installed():
+        there = PyBulletRobot(robot)
+        walks = [there.walk(gait, seed=0) for gait in gaits]
+        found["pybullet distance"] = float(np.mean([walk.distance for walk in walks]))
+        found["pybullet falls"] = float(np.mean([walk.fell for walk in walks]))
     return found
