@@ -89,7 +89,7 @@ class Strengthening:
     """Searches for specialists, damage by damage, in rounds after which it can be saved and interrupted.
 
     A specialist that was found for one damage is also tried for the next, which may then need no search of
-    its own. So are mirror images of gaits, of a robot that is its own mirror image: the best one is found if
+    its own. So are mirror images of gaits, of a robot that is its own mirror image: the best one is kept if
     it is better than all gaits that there are, and is then searched from if it is not good enough.
 
     The result is a function of the arguments other than `threads`, whatever the interruptions.
@@ -278,8 +278,11 @@ class Strengthening:
             damaged, places, search.condition, report, first=_FINAL_EPISODES, episodes=_GLANCES
         )
         finalists = np.argsort(-glances, kind="stable")[:_FINALISTS]
-        means = self._means(damaged, places[finalists], search.condition, report)
-        one, after = int(finalists[np.argmax(means)]), float(means.max())
+        means = self._means(
+            damaged, places[finalists], search.condition, report, first=_FINAL_EPISODES + _GLANCES
+        )
+        one = int(finalists[np.argmax(means)])
+        after = float(self._means(damaged, places[[one]], search.condition, report)[0])
         if not self._gains(search.before, after):
             return None
         return replace(search, parent=int(rows[one]), solution=images[one], after=after, finished=True)
@@ -400,6 +403,7 @@ class Strengthening:
             "rehearsal": Contents({"progress": self._progress}).checksum(),
             "damages": [self.table.conditions[row] for row in self.weak],
             "refinement": str(self.refinement),
+            "mirror images": f"{_MIRRORED} of each condition, {_GLANCES} episodes",
             "below": self.below,
             "randomization": str(self.randomization or "none"),
             "seed": self.seed,

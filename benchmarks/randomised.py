@@ -12,7 +12,7 @@ import surefoot
 from repertoire.evaluation.correction import correct, keep_best, reevaluation
 from repertoire.repertoire import Repertoire
 from robots.files.atomic import write_text
-from robots.randomization import DEFAULT, GAP, draw_models
+from robots.randomization import DEFAULT, GAP, randomised
 from robots.seeds import SeedFamily, derive_seeds
 from robots.simulation.simulation import Simulation
 from suites.transfer.pybullet import ENVIRONMENTS, PyBulletRobot, pybullet_is_installed
@@ -60,7 +60,7 @@ def measure_randomised(
 def _walked(best: Repertoire) -> dict[str, float]:
     """How far the best gaits get on their own model, on robots that differ from it, and in PyBullet."""
     robot, gaits = best.robot, best.elites.solutions
-    others = draw_models(robot, GAP.model_copy(update={"models": _ROBOTS}))
+    others = [randomised(robot, number, GAP) for number in range(_ROBOTS)]
     found: dict[str, float] = {}
     for name, robots, count in (("nominal", [robot], _NOMINAL), ("gap", others, _ROBOTS)):
         with Simulation(*robots) as simulation:
@@ -75,7 +75,8 @@ def _walked(best: Repertoire) -> dict[str, float]:
         found[f"{name} falls"] = float(ran.fell.mean())
     if robot.name in ENVIRONMENTS and pybullet_is_installed():
         there = PyBulletRobot(robot)
-        walks = [there.walk(gait, seed=0) for gait in gaits]
+        walks = [there.walk(gait, seed=number) for number, gait in enumerate(gaits)]
+        there.environment.close()
         found["pybullet distance"] = float(np.mean([walk.distance for walk in walks]))
         found["pybullet falls"] = float(np.mean([walk.fell for walk in walks]))
     return found

@@ -263,7 +263,7 @@ class Repertoire:
     def to_pandas(self, *, solutions: bool = False) -> "pandas.DataFrame":
         """A table with a row per gait: its cell, objective and measures, and their spread if it is known.
 
-        Of specialists also the damages that they were refined for. With its solution, if that is asked for,
+        Of specialists also the damages that they are for. With its solution, if that is asked for,
         in columns `parameter 1` to `parameter n`.
         """
         import pandas  # takes a third of a second
