@@ -167,8 +167,8 @@ def test_recoveries_from_damage_that_does_not_bind() -> None:
         f"the mean that is told is {told[0]:.2f}, and {right.mean():.0%} of the likeliest causes are of the "
         f"right parts. Where little changes, little can be told: {healthy.sum()} of the {len(thought)} end "
         f'with "healthy", told with {told[1]:.2f} as a mean. It keeps the old gait in {kept} of these. '
-        f'In the other {(~healthy).sum()}, three of them "unknown", the mean that is told is {told[2]:.2f}, and '
-        f"{right[~healthy].mean():.0%} are of the right parts."
+        f'In the other {(~healthy).sum()}, three of them "unknown", the mean that is told is {told[2]:.2f}, '
+        f"and {right[~healthy].mean():.0%} are of the right parts."
     ) in " ".join(RECOVERY.split())
     assert (thought["cause"] == "unknown").sum() == 3
 
@@ -420,8 +420,8 @@ def test_the_distances_of_missions() -> None:
     own, oracle, resets = (worst.loc[method] for method in ("mission", "oracle", "resets"))
     assert (int(own["falls"]), int(oracle["falls"]), int(resets["falls"])) == (7, 10, 1)
     assert (
-        f"makes {own['distance']:.1f} m with seven falls, the oracle {oracle['distance']:.1f} m with ten, and "
-        f"resets lead to {resets['distance']:.1f} m with one"
+        f"makes {own['distance']:.1f} m with seven falls, the oracle {oracle['distance']:.1f} m with ten, "
+        f"and resets lead to {resets['distance']:.1f} m with one"
     ) in text
 
 
