@@ -29,6 +29,7 @@ from repertoire.storage.files import FILE_NAME, RunFiles
 from repertoire.storage.repertoires import read_repertoire, write_repertoire
 from repertoire.training.runs import resume_training, start_training
 from repertoire.training.training import Training
+from robots.errors import InvalidValueError
 from robots.evaluations import OBJECTIVES_AND_MEASURES
 from robots.randomization import DEFAULT, draw_models
 from robots.robot import load_robot
@@ -68,15 +69,20 @@ def main(folder: Path, share: float, gaits: int, episode_steps: int | None) -> N
     )
     for number, (damages, episodes, below, ranges) in enumerate(searches, 1):
         stronger = folder / f"stronger-{number}.h5"
-        surefoot.strengthen(
-            file,
-            damages,
-            below=below,
-            episodes_per_damage=max(1, round(share * episodes)),
-            randomization=ranges,
-            seed=1 if ranges else number,
-            out=stronger,
-        )
+        try:
+            surefoot.strengthen(
+                file,
+                damages,
+                below=below,
+                episodes_per_damage=max(1, round(share * episodes)),
+                randomization=ranges,
+                seed=1 if ranges else number,
+                out=stronger,
+            )
+        except InvalidValueError as error:
+            if "nothing to strengthen" not in str(error):
+                raise
+            print(error)
         file = stronger if stronger.exists() else file
     steering = mirrored(steered(read_repertoire(file), [*lost[1:], *dead], share), [*lost, *dead])
     file = folder / "steering.h5"

@@ -20,6 +20,12 @@ from tests.adapt.self_model.small_minds import short_gaits
 LOST, DEAD = "right_rear:lost", "left_front:dead"
 
 
+@pytest.fixture(autouse=True)
+def _searches_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    """So that what is told here is of one search; mirror images have tests of their own."""
+    monkeypatch.setattr(strengthening, "mirror_images", lambda *_: None)
+
+
 @pytest.fixture
 def file(tmp_path: Path) -> Path:
     """A few gaits and their rehearsal, and a list of one damage that leaves none of them."""
