@@ -542,6 +542,15 @@ def test_what_diagnoses_promise() -> None:
         assert cells == [str(len(own)), f"{own['told'].mean():.2f}", f"{own['right'].mean():.2f}"]
 
 
+def test_what_strategies_find_for_the_ant() -> None:
+    every = pd.read_csv(BENCHMARKS / "searches-ant.csv")
+    for damage, cells in table_below(RELEARNING, "| the Ant, 2,000 episodes |").items():
+        own = every[every["damage"] == damage.strip("`")]
+        assert own["strategy"].tolist() == ["sep-cma-es", "lm-ma-es", "openai-es"]
+        found = [f"{row.found:.1f} m, {row.falls} falls" for row in own.itertuples()]
+        assert cells == [f"{own['known'].mean():.1f} m", *found]
+
+
 def test_what_strategies_find() -> None:
     every = pd.read_csv(BENCHMARKS / "searches.csv")
     names = ["cma-es", "sep-cma-es", "lm-ma-es", "openai-es", "cma-mae"]
