@@ -359,6 +359,7 @@ def test_the_table_of_relearning() -> None:
     [
         ("hexapod", "| robot | missions |", ["lost"]),
         ("ant", "| the Ant | missions |", ["lost", "dead"]),
+        ("quadruped", "| the Quadruped | missions |", []),
     ],
 )
 def test_the_table_of_missions(robot: str, header: str, told: list[str]) -> None:
@@ -373,7 +374,7 @@ def test_the_table_of_missions(robot: str, header: str, told: list[str]) -> None
         ]
         mission, plain = (own[own["method"] == method] for method in ("mission", "plain"))
         seconds = np.median(mission["seconds"].where(mission["reached"], np.inf))
-        median = f"{seconds:.1f} s" if np.isfinite(seconds) else "one did not arrive"
+        median = f"{seconds:.1f} s" if np.isfinite(seconds) else "over 90 s"
         assert cells == [
             str(len(mission)),
             f"{mission['reached'].mean():.0%}",
@@ -382,6 +383,8 @@ def test_the_table_of_missions(robot: str, header: str, told: list[str]) -> None
             f"{mission['assistances'].mean():.1f}",
             f"{plain['reached'].mean():.0%}" if len(plain) else "-",
         ], name
+    if not told:
+        return
     own = goals[goals["world"].eq("gap") & goals["kind"].isin(told) & goals["method"].eq("mission")]
     seconds = np.median(own["seconds"].where(own["reached"], np.inf))
     words = f"{own['reached'].sum()} of {len(own)} arrive, after {seconds:.1f} s as a median"
