@@ -173,6 +173,17 @@ def test_recoveries_from_damage_that_does_not_bind() -> None:
     assert (thought["cause"] == "unknown").sum() == 3
 
 
+def test_the_table_of_training_on_randomised_models() -> None:
+    every = pd.read_csv(BENCHMARKS / "randomised.csv")
+    assert not every[["nominal falls", "gap falls"]].to_numpy().any()
+    shown = table_below(HELPED, "| the Hexapod, 20,000 evaluations |")
+    assert len(shown) == len(every)
+    for (_, row), (name, cells) in zip(every.iterrows(), shown.items(), strict=True):
+        assert name == f"{'nominal' if row['models'] == 1 else 'randomised'}, seed {row['seed']}"
+        columns = ("nominal distance", "gap distance", "gap worst tenth")
+        assert cells == [f"{row[column]:.2f} m" for column in columns]
+
+
 def test_the_table_of_training_with_damage() -> None:
     every = pd.read_csv(RESULTS / "damage-share.csv")
     hexapod = every[every["robot"] == "hexapod"]
