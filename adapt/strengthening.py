@@ -316,7 +316,8 @@ class Strengthening:
         pays = search.rounds == 1 or found.score - found.before >= _PAYS * self.healthy
         if pays and search.rounds < _ROUNDS:
             return search
-        after = self._means(damaged, damaged.add(search.solution[None]), search.condition, report)
+        rows = damaged.add(search.solution[None])
+        after = self._means(damaged, rows, search.condition, lambda _: report(1.0))
         return replace(search, after=float(after[0]), finished=True)
 
     def _means(

@@ -129,9 +129,10 @@ def test_threads_and_interruptions_change_nothing(strong, tmp_path: Path) -> Non
     second.restore(file)
     second.run(file, on_progress=lambda done, note: reports.append(done), stop=within_a_round)
     assert state(second) == state(first), "the round is as if it had not begun"
-    third = start()
+    third, shown = start(), list[float]()
     third.restore(file)
-    third.run(file)
+    third.run(file, on_progress=lambda done, note: shown.append(done))
+    assert shown == sorted(shown), "progress never goes back"
     assert third.finished
     assert state(third) == state(strong[0])
     for other in (start(seed=2), start(below=0.4), start(refinement=RefinementSettings(episodes=401))):
