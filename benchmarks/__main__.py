@@ -148,19 +148,31 @@ def bench_recoveries(folder: Path, out: Path, mild: Path | None, library: tuple[
 
 @benchmarks.command("randomised")
 @click.argument("robot", default="hexapod")
-@click.option("--algorithm", default="sep-cma-mae", show_default=True, help="With its default settings.")
+@click.option("--algorithm", default="sep-cma-mae", show_default=True, help="What it is trained with.")
 @click.option("--evaluations", type=Positive, default=20_000, show_default=True, help="Of each training.")
 @click.option("--seeds", type=Positive, default=3, show_default=True, help="Trainings of each kind.")
 @click.option(
+    "--small", is_flag=True, help="Networks of two layers of 32, step size 0.1, episodes of 500 steps."
+)
+@click.option(
     "--out", type=AnyPath, default=Path("randomised.csv"), show_default=True, help="A row per training."
 )
-def bench_randomised(robot: str, algorithm: str, evaluations: int, seeds: int, out: Path) -> None:
+def bench_randomised(
+    robot: str, algorithm: str, evaluations: int, seeds: int, small: bool, out: Path
+) -> None:
     """What training on randomised models is worth on robots that differ; goes on where it was interrupted."""
     from benchmarks.randomised import measure_randomised
 
     check_writable(out)
+    settings = {"hidden": (32, 32), "sigma0": 0.1, "episode_steps": 500} if small else {}
     measure_randomised(
-        robot, out, algorithm=algorithm, evaluations=evaluations, seeds=seeds, say=console.print
+        robot,
+        out,
+        algorithm=algorithm,
+        evaluations=evaluations,
+        seeds=seeds,
+        settings=settings,
+        say=console.print,
     )
 
 

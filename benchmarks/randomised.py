@@ -1,7 +1,7 @@
 """What training on randomised models is worth: gaits on robots that they were never trained on."""
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -24,16 +24,24 @@ _ROBOTS = 32  # that it was not trained on, one episode on each
 
 
 def measure_randomised(
-    robot: str, out: Path, *, algorithm: str, evaluations: int, seeds: int, say: Callable[[str], None]
+    robot: str,
+    out: Path,
+    *,
+    algorithm: str,
+    evaluations: int,
+    seeds: int,
+    settings: Mapping[str, Any],
+    say: Callable[[str], None],
 ) -> None:
     """Train with and without randomised models, with as many evaluations, and compare the best gaits.
 
     Args:
         robot: what is trained, see `surefoot.train`.
         out: CSV, with a row for each training, written after each; what it has already is not run again.
-        algorithm: with its default settings.
+        algorithm: what it is trained with.
         evaluations: of each training, of one episode each.
         seeds: trainings of each kind.
+        settings: of the training, see `surefoot.train`; the rest are the defaults.
         say: told of progress.
     """
     rows: list[dict[str, Any]] = pd.read_csv(out).to_dict("records") if out.exists() else []
@@ -45,7 +53,9 @@ def measure_randomised(
                 continue
             started, randomization = time.process_time(), DEFAULT if models > 1 else None
             drawn: dict[str, Any] = {"randomization": randomization} if randomization else {}
-            trained = surefoot.train(robot, algorithm, evaluations=evaluations, seed=seed, **drawn)
+            trained = surefoot.train(
+                robot, algorithm, evaluations=evaluations, seed=seed, **settings, **drawn
+            )
             seconds = time.process_time() - started
             with reevaluation(
                 trained, episodes=_CORRECTION, seed=seed, randomization=randomization

@@ -9,6 +9,7 @@ import h5py
 import numpy as np
 
 import surefoot
+from adapt.damage.damage import Combination
 from adapt.damage.library import damage_library
 from adapt.damage.text import parse_damage
 from adapt.objective import Progress, RecoveryObjective, find_objective
@@ -47,6 +48,7 @@ AGAIN = 5_000  # and of a second one, also from what was found, where the first 
 ENOUGH = 1 / 3  # ... this share of the healthy distance
 MIRRORED = 0.1  # gain of a mirror image that is kept, as a share of the healthy distance
 PRICE = 4.0  # of a fall at once, for that search [m]
+WHOLE = Combination()  # nothing is broken
 MANTISSA_BITS = 7  # of parameters, as in bfloat16; the other 16 bits of each are 0 and take no room in a file
 
 
@@ -85,6 +87,7 @@ def main(folder: Path, share: float, gaits: int, episode_steps: int | None) -> N
             print(error)
         file = stronger if stronger.exists() else file
     steering = mirrored(steered(read_repertoire(file), [*lost[1:], *dead], share), [*lost, *dead])
+    steering = steered(steering, [str(WHOLE)], share)
     file = folder / "steering.h5"
     write_repertoire(file, steering)
     rehearse(steering, folder, RunFiles(file).rehearsal)
@@ -139,17 +142,19 @@ def start(training: Training, share: float, episode_steps: int | None) -> None:
 
 
 def steered(repertoire: Repertoire, damages: list[str], share: float) -> Repertoire:
-    """Add a gait for each damage that turns towards its target, refined on the model as built."""
+    """Add a gait for each damage, or none, that turns towards its target, refined on the model as built."""
     robot, known = repertoire.robot, repertoire.gaits.solutions
     walked, objective = aim(repertoire)
     found: dict[str, RefinedGait] = {}
     for seed, episodes in ((1, STEERING), (2, AGAIN)):
         good = {text for text, gait in found.items() if gait.score >= ENOUGH * walked}
         for text in (text for text in damages if text not in good):
-            damaged = parse_damage(text, robot).apply(robot)
-            with EpisodeEvaluator(repertoire, {"damaged": damaged}, objective=objective.of) as evaluator:
-                means = true_objectives(evaluator, seed=1, episodes=4)
-            order = np.argsort(-means, kind="stable")
+            damaged = (WHOLE if text == str(WHOLE) else parse_damage(text, robot)).apply(robot)
+            order = np.arange(len(known))
+            if text != str(WHOLE):
+                with EpisodeEvaluator(repertoire, {"damaged": damaged}, objective=objective.of) as evaluator:
+                    means = true_objectives(evaluator, seed=1, episodes=4)
+                order = np.argsort(-means, kind="stable")
             others = list(found.values()) if seed > 1 else []
             best = refine(
                 [turned(damaged, np.radians(heading)) for heading in HEADINGS],

@@ -5,7 +5,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from adapt.damage.damage import Damage
+from adapt.damage.damage import Combination, Damage
 from adapt.mission.diagnosis import Diagnosis, Finding, posed, shortened
 from adapt.mission.outcomes import Outcomes, Paths, Way
 from adapt.mission.searches import Searches
@@ -48,8 +48,9 @@ class Knowledge:
         outcomes: where gaits lead.
         diagnosis: what trials told, once it is prepared.
         searches: what it works on while it walks.
-        steers: whether gaits see where a target is.
-        steering: tells them where the goal is, on a damaged robot.
+        stands: whether the robot can stand, as far as is known.
+        steers: whether gaits see where a target is, and are told that instead of planned with.
+        steering: tells them.
     """
 
     diagnosis: Diagnosis
@@ -81,13 +82,14 @@ class Knowledge:
         self.twin = Twin(Thinking(self.repertoire, threads=threads))
         self.outcomes = Outcomes(self.twin, repertoire.gaits.measures, healthy)
         self.searches = Searches(world)
+        self.stands = world.stands
         self.steers = (
             any("bearing" in name for name in robot.observation_names) and robot.controller.closed_loop
         )
-        # whether episodes can begin with another heading, which needs the name of the joint that turns
+        # episodes can only begin with another heading where the joint that turns has a name
         named = bool(robot.physics.joint(robot.root_joint).name)
-        self._headings = [heading for heading in HEADINGS if heading] if self.steers and named else []
-        self.steering = Steering(self.outcomes, self.twin.solutions)
+        self._headings = HEADINGS if self.steers and named else (0.0,)
+        self.steering = Steering(self.outcomes, self.twin.solutions, self._headings)
 
     @property
     def damaged(self) -> bool:
@@ -95,14 +97,19 @@ class Knowledge:
         return bool(self.outcomes.damage.defects)
 
     @property
-    def steering_along(self) -> bool:
-        """Whether gaits are told where the goal is, again and again, instead of planned with."""
-        return self.steers and self.damaged and bool(self.steering.rows)
+    def rows(self) -> list[int]:
+        """The gaits to walk with: those that ran, on a whole robot none that was made for a damage."""
+        rows, first = self.outcomes.rows, len(self.repertoire.elites)
+        if self.damaged or (specialists := self.repertoire.specialists) is None:
+            return rows
+        made_for = specialists.damages
+        return [row for row in rows if row < first or made_for[row - first] == (str(Combination()),)]
 
     def prepare(self) -> None:
         """Simulate every gait on the whole robot, before the mission begins."""
         rows = range(len(self.repertoire))
         self.outcomes.simulate(rows)
+        self._look_all_round(self._best()[:_STEERED], 1)
         paths, falls = self.outcomes.predicted([Way(row) for row in rows])
         self.diagnosis = Diagnosis(
             self.repertoire,
@@ -119,7 +126,7 @@ class Knowledge:
 
     def begin_anew(self, trial: Stretch) -> None:
         """Look for what is wrong from the beginning, on models that begin as the robot stood in a trial."""
-        pose = posed(self.repertoire.robot, trial.trace[0]) if self._world.stands else None
+        pose = posed(self.repertoire.robot, trial.trace[0]) if self.stands else None
         self.diagnosis.renew(pose)
         self._tried = {trial.row}
         self.twin.pose(pose or self.repertoire.robot)
@@ -133,10 +140,12 @@ class Knowledge:
         """
         belief = self.diagnosis.learn(trial)
         self.outcomes.believe(belief.damage)
+        if not self.damaged:
+            self.stands = self._world.stands
         first, *others = self.diagnosis.promising()
         self._others = sorted({row for rows in others for row in rows})
         ran = self.outcomes.simulate(first, self._several)
-        ran += self._look_all_round(self._best()[:_STEERED])
+        ran += self._look_all_round(self._best()[:_STEERED], self._several)
         thought = belief.episodes * self.diagnosis.trial_steps / self._rate
         return belief, thought + ran * self._path_seconds
 
@@ -144,11 +153,11 @@ class Knowledge:
         """Know what is wrong, and where all gaits lead then, at once."""
         self.outcomes.believe(damage)
         self.outcomes.simulate(range(len(self.repertoire)), self._fewest)
-        self._look_all_round(self._best()[:_STEERED])
+        self._look_all_round(self._best()[:_STEERED], self._several)
 
     def search_on(self, belief: Finding) -> None:
         """Begin to simulate further gaits on what is believed, then to refine the best, while it walks."""
-        others = [] if self.steering_along else self._others  # which would run straight ahead alone
+        others = [] if self.steers else self._others  # which would run straight ahead alone
         self.search(belief.damage, others, refine=belief.trusted and self.damaged)
 
     def search(self, damage: Damage, rows: list[int], *, refine: bool) -> None:
@@ -163,7 +172,7 @@ class Knowledge:
         if (settings := self._refinement) is None or not refine:
             return
         best, number = self._best(), self._refined + 1
-        seconds += (settings.episodes + several * len(self._headings)) * self._path_seconds
+        seconds += (settings.episodes + several * len(self._headings[1:])) * self._path_seconds
         self.searches.begin(
             lambda: self.diagnosis.refine(damage, best, settings, number), seconds, self._take_refined
         )
@@ -195,7 +204,7 @@ class Knowledge:
 
     def stuck(self, stretch: Stretch) -> bool:
         """Whether a robot that cannot stand up lies in a pose out of which its gait does not lead."""
-        if self._world.stands or len(stretch.trace) < 2 * self.outcomes.every:
+        if self.stands or len(stretch.trace) < 2 * self.outcomes.every:
             return False
         paths, _ = self.outcomes.predicted(self.outcomes.ways)
         fastest = np.linalg.norm(paths[:, -1, :2], axis=1).max() / self.outcomes.steps
@@ -216,17 +225,13 @@ class Knowledge:
         """Seconds that it takes to simulate where a gait leads."""
         return self.outcomes.steps / self._rate
 
-    def _look_all_round(self, rows: list[int]) -> int:
-        """Simulate some gaits with targets all around, if they see them and the robot is damaged.
-
-        Returns:
-            How many episodes ran.
-        """
-        return self.outcomes.simulate(rows, self._several, self._headings if self.damaged else ())
+    def _look_all_round(self, rows: list[int], episodes: int) -> int:
+        """Simulate some gaits with targets all around, if they see them; returns how many episodes ran."""
+        return self.outcomes.simulate(rows, episodes, self._headings)
 
     def _best(self) -> list[int]:
         """The repertoire's gaits that ran under the damage, that which gets furthest ahead first."""
-        known = [row for row in self.outcomes.rows if row < len(self.repertoire)]
+        known = [row for row in self.rows if row < len(self.repertoire)]
         paths, _ = self.outcomes.predicted([Way(row) for row in known])
         return [known[i] for i in np.argsort(-paths[:, -1, 0], kind="stable")]
 
@@ -238,5 +243,5 @@ class Knowledge:
         row = self.twin.add(found.solution)
         self.outcomes.add(self.repertoire.gaits.measures[found.parent])
         self.outcomes.simulate([row], self._fewest)
-        self._look_all_round([row])
+        self._look_all_round([row], self._several)
         self._on_refined(found, row)

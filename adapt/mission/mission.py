@@ -2,7 +2,6 @@
 
 import math
 from collections.abc import Callable, Generator, Iterator
-from dataclasses import replace
 from typing import Any, Literal
 
 import numpy as np
@@ -47,8 +46,8 @@ class Mission:
     believes in that: it simulates gaits on the new model, plans with these, and refines better ones while it
     walks. What surprises it soon afterwards is further evidence.
 
-    A gait that sees the bearing of a target steers itself: it is told that of the goal, and on a damaged
-    robot again and again, see `Steering`.
+    Instead of planning, a gait that sees the bearing of a target is told that of the goal again and again,
+    see `Steering`.
 
     Thinking takes time: the clock runs on, by the control steps that were simulated and the cores that the
     robot has, so that a mission is the same on every machine. A robot of servos stands
@@ -205,27 +204,23 @@ class Mission:
 
     def _observe(self, stretch: Stretch, *, going: bool) -> None:
         """Take in where a planned stretch led."""
-        if not self._knowledge.steering_along:
+        if not self._knowledge.steers:
             self._outcomes.observe(Way(stretch.row), stretch.moved, len(stretch.trace), going=going)
 
     def _walk(self) -> tuple[Stretch, str | None]:
         """Walk a stretch towards the goal."""
-        if self._knowledge.steering_along:
-            return self._steer()
-        rows, driving = self._outcomes.rows, self._world.driving
-        paths, falls = self._outcomes.predicted([Way(row) for row in rows], driving)
-        pose = self._world.pose
         if self._knowledge.steers:
-            pose = Pose(pose.x, pose.y, pose.yaw + pose.bearing(self._goal))
+            return self._steer()
+        rows, driving = self._knowledge.rows, self._world.driving
+        paths, falls = self._outcomes.predicted([Way(row) for row in rows], driving)
         choice = choose_gait(
-            pose,
+            self._world.pose,
             self._goal,
             paths,
             falls / self._outcomes.every,
             risk=self._knowledge.diagnosis.risk(rows) + self._surprises.risk(rows),
             present=rows.index(driving) if driving in rows else None,
             within=self.plan.within,
-            turns=not self._knowledge.steers,
         )
         return self._drive("walk", rows[choice.number], choice.samples * self._outcomes.every, choice)
 
@@ -253,20 +248,17 @@ class Mission:
             ended = missed or due or alarm is not None
             return (ended and kind == "walk") or self._near(pose) or self._news
 
-        told = self._knowledge.steers and kind == "walk"
-        towards = world.pose.bearing(self._goal) if told else 0.0
+        # a robot that cannot stand sets off as episodes begin, since it would tip over meanwhile
+        abrupt = kind == "trial" or (world.stands and not self._knowledge.stands and world.driving is None)
         parameters = self._knowledge.twin.solutions([row])[0]
-        stretch = world.drive(
-            row, parameters, min(steps, self._left), towards=towards, abrupt=kind == "trial", until=until
-        )
-        if told:  # then outcomes are told from where the gait takes straight ahead to be
-            start = stretch.start
-            stretch = replace(stretch, start=start._replace(yaw=start.yaw + towards))
+        stretch = world.drive(row, parameters, min(steps, self._left), abrupt=abrupt, until=until)
         return stretch, self._tell_stretch(kind, stretch, begun, path, alarm, choice)
 
     def _steer(self) -> tuple[Stretch, str | None]:
         """Walk with a gait that is told where the goal is, again and again."""
         path: list[list[float]] = []
+        alarm: str | None = None
+        watched = 0
         begun = self._world.clock
 
         def until(_trace: np.ndarray, made: int) -> bool:
@@ -274,8 +266,17 @@ class Mission:
             due = made % self._outcomes.every == 0 and self._knowledge.searches.due(SAMPLE)
             return due or self._near(self._world.pose) or self._news
 
-        stretch = self._knowledge.steering.walk(self._world, self._goal, self._left, until)
-        return stretch, self._tell_stretch("walk", stretch, begun, path)
+        def watch(row: int, going: bool, trace: np.ndarray) -> bool:
+            nonlocal alarm, watched
+            if not watched:
+                self._monitor.begin(self._outcomes.damage, row, going=going)
+            while alarm is None and watched < len(trace):
+                watched += 1
+                alarm = self._monitor.watch(trace, watched)
+            return alarm is not None
+
+        stretch = self._knowledge.steering.walk(self._world, self._goal, self._left, until, watch)
+        return stretch, self._tell_stretch("walk", stretch, begun, path, alarm)
 
     @property
     def _left(self) -> int:
@@ -338,17 +339,17 @@ class Mission:
                 self._observe(stretch, going=going)
             return
         # a robot that cannot stand begins a trial as episodes begin, or it would tell nothing
-        self._get_up(down or not self._world.stands)
+        self._get_up(down or not self._knowledge.stands)
         self._monitor.calm()
         # what went as expected does not say why a robot that cannot stand falls again
-        again = self._surprises.cleared and down and self._knowledge.damaged and not self._world.stands
+        again = self._surprises.cleared and down and self._knowledge.damaged and not self._knowledge.stands
         row = self._knowledge.gait_to_try(stretch, again=again)
         trial, _ = self._drive("trial", row, self._knowledge.diagnosis.trial_steps)
         ended = self._world.clock
         self._look_around()
         if self._over:
             return
-        if self._world.stands or not trial.fell:
+        if self._knowledge.stands or not trial.fell:
             self._get_up(trial.fell)
         if not trial.fell and not again and self._monitor.highest < _DOUBT * THRESHOLD:
             self._monitor.trust(self._outcomes.damage, row)
@@ -378,13 +379,19 @@ class Mission:
 
     def _get_up(self, fell: bool) -> None:
         """Stand, be set upright if that is needed."""
-        if self._world.stands:
+        if self._knowledge.stands:
             self._pass(_PAUSE)
-        if not self._world.upright or (fell and not self._world.stands):
-            self._world.set_upright()
-            self._tell("assistance", "The robot is set upright where it lies.")
-            if self._world.stands:
+        if not self._world.upright or (fell and not self._knowledge.stands):
+            self._set_upright()
+            if self._knowledge.stands:
                 self._pass(_PAUSE)
+                if not self._world.upright:  # then it has to set off at once
+                    self._knowledge.stands = False
+                    self._set_upright()
+
+    def _set_upright(self) -> None:
+        self._world.set_upright()
+        self._tell("assistance", "The robot is set upright where it lies.")
 
     def _pass(self, seconds: float) -> None:
         """Let time pass, standing."""
@@ -423,14 +430,14 @@ class Mission:
             **facts: the same.
         """
         left = min(begun + seconds, self.plan.seconds) - self._world.clock
-        row = None if self._world.stands or trial.fell else trial.row
+        row = None if self._knowledge.stands or trial.fell else trial.row
         self.latest = Event(self._world.clock, "thought", "It thinks about what is wrong.", self._world.pose)
         fell = self._world.think(max(0.0, left), row, self._knowledge.twin.solutions([trial.row])[0])
         fell = fell or trial.fell or self._knowledge.stuck(trial)
         seconds = round(self._world.clock - begun, 3)
         self._thought += seconds
         self._tell("thought", f"Thought {seconds:.1f} s. {words}", seconds=seconds, **facts)
-        if not self._world.stands or not self._world.upright:
+        if not self._knowledge.stands or not self._world.upright:
             self._get_up(fell)
 
     def _note_change(self, change: PlannedChange) -> None:

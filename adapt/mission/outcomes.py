@@ -50,6 +50,7 @@ class Outcomes:
     Attributes:
         damage: that is believed.
         every, steps: control steps between two places of a path, and of a whole one.
+        columns: of traces.
         healthy: of the gaits that ran on the whole robot.
     """
 
@@ -65,7 +66,7 @@ class Outcomes:
         self.every = max(1, round(SAMPLE / robot.control_step))
         self.steps = robot.description.episode_steps
         self._count = self.steps // self.every
-        self._step, self._columns = robot.control_step, TraceColumns.of(robot)
+        self._step, self.columns = robot.control_step, TraceColumns.of(robot)
 
     def believe(self, damage: Damage) -> None:
         """Predict for another damage from now on."""
@@ -191,7 +192,7 @@ class Outcomes:
 
     def _path(self, trace: np.ndarray, heading: float) -> np.ndarray:
         """Poses every half second, (t, 3), seen from where the robot began; after a fall it stays."""
-        at = self._columns
+        at = self.columns
         if not len(trace):
             return np.zeros((self._count, 3))
         ends = np.minimum(self.every * np.arange(1, self._count + 1), len(trace)) - 1

@@ -43,7 +43,6 @@ def choose_gait(
     risk: np.ndarray,
     present: int | None,
     within: float,
-    turns: bool,
 ) -> PlannedStretch:
     """The first of the stretches that lead to a goal in the least time, by a beam search.
 
@@ -62,10 +61,9 @@ def choose_gait(
         risk: probability that a whole path ends in a fall that is not foreseen, (n,).
         present: number of the candidate that the robot walks with, if it is one.
         within: distance at which the goal is reached [m].
-        turns: whether gaits turn the robot; otherwise they steer themselves.
     """
     n, t = paths.shape[:2]
-    costs = _Costs.of(paths, falls, risk, goal, _AIM * within, turns=turns)
+    costs = _Costs.of(paths, falls, risk, goal, _AIM * within)
     starts, spent, firsts = np.array([pose]), np.zeros(1), np.full(1, -1)
     latest = np.array([-1 if present is None else present])
     # time of the whole way, whether more stretches follow, and the first candidate and sample in one number
@@ -85,8 +83,6 @@ def choose_gait(
         if not len(order) or cost.flat[order].min() >= best[0]:
             break
         starts, spent = ends.reshape(-1, 3)[order], cost.reshape(-1)[order]
-        if not turns:  # each stretch of a robot that steers itself begins towards the goal
-            starts[:, 2] = np.arctan2(goal[1] - starts[:, 1], goal[0] - starts[:, 0])
         latest = order % (n * t) // t
     number, sample = divmod(best[2], t)
     moved = Pose(*(float(value) for value in paths[number, sample]))
@@ -100,7 +96,7 @@ class _Costs(NamedTuple):
         fallen: whether each candidate fell by each sample, (n, t) bool.
         price: of a stretch that ends there, with its falls, (n, t).
         speed: that the rest of the way is walked with [m/s].
-        rate: likewise that of turning [rad/s]; infinite where gaits steer themselves.
+        rate: likewise that of turning [rad/s].
         goal: place [m].
         within: distance at which it is reached [m].
     """
@@ -120,15 +116,13 @@ class _Costs(NamedTuple):
         risk: np.ndarray,
         goal: tuple[float, float],
         within: float,
-        *,
-        turns: bool,
     ) -> "_Costs":
         """See `choose_gait` for the arguments."""
         samples = np.arange(1, paths.shape[1] + 1)
         seconds = SAMPLE * samples
         walked, turned = np.linalg.norm(paths[:, -1, :2], axis=1), abs(paths[:, -1, 2])
         speed = max(_USUAL * float(np.percentile(walked, 99)) / seconds[-1], 1e-3)
-        rate = max(_USUAL * float(np.percentile(turned, 99)) / seconds[-1], 1e-2) if turns else np.inf
+        rate = max(_USUAL * float(np.percentile(turned, 99)) / seconds[-1], 1e-2)
         fallen = samples >= falls[:, None]
         price = seconds + _FALL * (fallen + risk[:, None] * seconds / seconds[-1])
         return cls(fallen, price, speed, rate, np.array(goal), within)

@@ -1,13 +1,13 @@
-"""`Steering`: tells a damaged robot again and again where its goal is, if its gaits see that."""
+"""`Steering`: tells a robot again and again where its goal is, if its gaits see that."""
 
 from collections import defaultdict
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 import numpy as np
 
 from adapt.mission.outcomes import SAMPLE, Outcomes, Way
-from adapt.mission.pose import wrapped_angle
+from adapt.mission.pose import Pose, wrapped_angle
 from adapt.mission.world import Stretch, Until, World
 
 HEADINGS = tuple(np.pi / 4 * np.arange(-3, 5))  # with which gaits begin that are to steer [rad], see `Way`
@@ -16,15 +16,20 @@ _FALL = 5.0  # seconds that a fall costs
 _KNOWN = 20.0  # seconds of walking that the simulation of a gait counts as much as
 _AROUND = 4.0, np.radians(60)  # [m] from a goal, and to its side at least, while a robot walks round it
 _STRAIGHT = 4.0  # seconds that it then walks straight on
+_FAR, _MOST_OFF = 0.4, 1.0  # share of the way and radians aside of a stretch that tells where a gait leads
+_GAIN = 0.3  # of what it tells
+_AHEAD = np.radians(45)  # change of what a gait is told up to which it goes on as in episodes straight ahead
 _LOYAL = 0.6  # share of the best gait's speed from which on the robot goes on with the gait on its way
+Watch = Callable[[int, bool, np.ndarray], bool]
 
 
 class Steering:
     """Chooses a gait and tells it for two seconds where the goal is, every half second.
 
-    Where a gait leads a damaged robot varies too much to plan with, from one pose to another by tens of
-    degrees. So what is told is the bearing of the goal as it is, and the gait is chosen by how well it turns
-    and walks. Its speed towards targets all around in simulated episodes, which begin with eight headings, is
+    Where such a gait leads varies too much to plan with, on a damaged robot from one pose to another by tens
+    of degrees. So what is told is the bearing of the goal as it is, and the gait is chosen by how well it
+    turns and walks. Its speed towards targets all around in simulated episodes, which begin with eight
+    headings, is
 
         v = sum of progress / (sum of seconds + 5 seconds for each fall),
 
@@ -38,21 +43,34 @@ class Steering:
     Args:
         outcomes: of the gaits with these headings.
         solutions: gives parameters of gaits by their rows, (n, p).
+        headings: with which episodes begin; straight ahead alone where they cannot begin with others.
     """
 
-    def __init__(self, outcomes: Outcomes, solutions: Callable[[list[int]], np.ndarray]) -> None:
-        self._outcomes, self._solutions = outcomes, solutions
+    def __init__(
+        self,
+        outcomes: Outcomes,
+        solutions: Callable[[list[int]], np.ndarray],
+        headings: Sequence[float] = HEADINGS,
+    ) -> None:
+        self._outcomes, self._solutions, self._headings = outcomes, solutions, headings
         self._course, self._straight = 0.0, 0  # in the world [rad], and control steps left on it
         self._goal = (0.0, 0.0)
+        # courses of gaits less what was told, on average [rad]
+        self._off = defaultdict[tuple[str, int], float](float)
+        self._steady: float | None = None  # what was told when it last walked there, in the world [rad]
         self._walked = defaultdict[tuple[str, int], np.ndarray](lambda: np.zeros(2))  # metres and seconds
 
     @property
     def rows(self) -> list[int]:
         """The gaits that ran with all headings under the damage that is believed."""
         ways = set(self._outcomes.ways)
-        return [row for row in self._outcomes.rows if all(Way(row, heading) in ways for heading in HEADINGS)]
+        return [
+            row for row in self._outcomes.rows if all(Way(row, heading) in ways for heading in self._headings)
+        ]
 
-    def walk(self, world: World, goal: tuple[float, float], steps: int, until: Until) -> Stretch:
+    def walk(
+        self, world: World, goal: tuple[float, float], steps: int, until: Until, watch: Watch
+    ) -> Stretch:
         """Walk towards a goal for two seconds.
 
         Args:
@@ -60,42 +78,75 @@ class Steering:
             goal: place in it [m].
             steps: how many control steps it may take at most.
             until: as of `World.drive`; called with the trace since the gait was told last.
+            watch: called before the gait is told anew, while the robot walks steadily where it is told, with
+                the row of the gait, whether it was on its way before, and the trace so far; True ends the
+                stretch.
 
         Returns:
-            The stretch; its traces follow each other, each in the frame in which the gait was told, and its
-            episodes are those since it was told last.
+            The stretch; its trace is in the frame that the gait was told first, and its episodes are those
+            since it was told last.
         """
         if goal != self._goal:
             self._goal, self._straight = goal, 0
         row = self._choose(world.driving)
+        key = str(self._outcomes.damage), row
         parameters, parts, ended = self._solutions([row])[0], list[Stretch](), False
-        straight, begun = self._straight > 0, abs(world.pose.bearing(goal))
+        straight, begun, steady = self._straight > 0, abs(world.pose.bearing(goal)), True
+        going, frames, trace = world.driving == row, list[Pose](), np.empty(0)
 
-        def watch(trace: np.ndarray, made: int) -> bool:
+        def ends(trace: np.ndarray, made: int) -> bool:
             nonlocal ended
             ended = until(trace, made)
             return ended
 
         while steps > 0 and len(parts) < _SAMPLES and not ended:
             pose = world.pose
-            told = wrapped_angle(self._course - pose.yaw) if straight else pose.bearing(goal)
-            part = world.drive(row, parameters, min(steps, self._outcomes.every), towards=told, until=watch)
+            told = self._course - pose.yaw if straight else pose.bearing(goal) - self._off[key]
+            told = wrapped_angle(told)
+            part = world.drive(row, parameters, min(steps, self._outcomes.every), towards=told, until=ends)
             parts.append(part)
+            frames.append(pose._replace(yaw=pose.yaw + told))
             steps -= len(part.trace)
-            ended = ended or part.fell
-        trace = np.concatenate([part.trace for part in parts])
+            trace = self._joined([part.trace for part in parts], frames)
+            if self._steady is None or abs(wrapped_angle(frames[-1].yaw - self._steady)) > _AHEAD:
+                self._steady, steady = None, False
+            ended = ended or part.fell or (steady and watch(row, going, trace))
         stretch = replace(parts[-1], start=parts[0].start, trace=trace)
         self._straight = 0 if stretch.fell else max(0, self._straight - len(trace))
-        self._walked[str(self._outcomes.damage), row] += 0.0, _FALL * stretch.fell
+        self._walked[key] += 0.0, _FALL * stretch.fell
+        if len(parts) == _SAMPLES and not ended:
+            self._note_course(key, stretch, frames)
+        elif stretch.fell:
+            self._steady = None
         if straight:
             return stretch
         nearer = stretch.start.distance(goal) - stretch.end.distance(goal)
-        self._walked[str(self._outcomes.damage), row] += nearer, SAMPLE * len(trace) / self._outcomes.every
+        self._walked[key] += nearer, SAMPLE * len(trace) / self._outcomes.every
         near, aside = _AROUND
         around = stretch.start.distance(goal) < near and min(begun, abs(stretch.end.bearing(goal))) > aside
         if around and len(parts) == _SAMPLES and not ended:
             self._course, self._straight = stretch.end.yaw, round(_STRAIGHT / SAMPLE) * self._outcomes.every
         return stretch
+
+    def _note_course(self, key: tuple[str, int], stretch: Stretch, told: Sequence[Pose]) -> None:
+        """Learn by how much the robot walks beside what it is told."""
+        x, y, _ = stretch.end.seen_from(told[0])
+        meant = np.mean([pose.seen_from(told[0]).yaw for pose in told])
+        off = wrapped_angle(float(np.arctan2(y, x) - meant))
+        if np.hypot(x, y) > _FAR * self._speed(key[1]) * SAMPLE * len(told) and abs(off) < _MOST_OFF:
+            self._steady = told[-1].yaw
+            self._off[key] += _GAIN * (off - self._off[key])
+
+    def _joined(self, traces: Sequence[np.ndarray], frames: Sequence[Pose]) -> np.ndarray:
+        """Traces that follow each other, each in its frame, as one in the first frame."""
+        at, moved = self._outcomes.columns, [trace.copy() for trace in traces]
+        for trace, frame in zip(moved, frames, strict=True):
+            x, y, yaw = frame.seen_from(frames[0])
+            c, s = np.cos(yaw), np.sin(yaw)
+            place = trace[:, at.position : at.position + 2]
+            place[:] = place @ np.array([[c, s], [-s, c]]) + (x, y)
+            trace[:, at.attitude + 2] += yaw
+        return np.concatenate(moved)
 
     def _choose(self, driving: int | None) -> int:
         """The gait to walk with."""
@@ -105,9 +156,9 @@ class Steering:
 
     def _speed(self, row: int) -> float:
         """With which a gait is expected to get towards goals [m/s]."""
-        paths, falls = self._outcomes.predicted([Way(row, heading) for heading in HEADINGS])
+        paths, falls = self._outcomes.predicted([Way(row, heading) for heading in self._headings])
         x, y, _ = paths[:, -1].T
-        ahead = x * np.cos(HEADINGS) - y * np.sin(HEADINGS)
-        simulated = paths.shape[1] * SAMPLE * len(HEADINGS) + _FALL * np.isfinite(falls).sum()
+        ahead = x * np.cos(self._headings) - y * np.sin(self._headings)
+        simulated = paths.shape[1] * SAMPLE * len(self._headings) + _FALL * np.isfinite(falls).sum()
         metres, seconds = self._walked[str(self._outcomes.damage), row]
         return float((_KNOWN * ahead.sum() / simulated + metres) / (_KNOWN + seconds))
