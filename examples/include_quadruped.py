@@ -1,5 +1,6 @@
-"""Make what `surefoot demo quadruped` starts from: train on randomised models, correct, and rehearse."""
+"""Make what `surefoot demo quadruped` starts from: train on randomised models, rehearse, strengthen."""
 
+import shutil
 import sys
 from pathlib import Path
 
@@ -10,12 +11,18 @@ from adapt.damage.library import damage_library
 from repertoire.evaluation.correction import keep
 from repertoire.storage.files import RunFiles
 from repertoire.storage.repertoires import write_repertoire
+from robots.errors import InvalidValueError
 
 EVALUATIONS = 20_000
+BELOW = 0.7  # share of the healthy distance, below which a gait is searched for a leg that is lost or dead
+EPISODES = 8_000  # of each of these searches
 
 
 def main(folder: Path, share: float, episodes: int, conditions: int | None) -> None:
-    """Do it all in a folder, with a share of the evaluations, and rehearse under at most so many damages."""
+    """Do it all in a folder, with a share of the evaluations, and rehearse under at most so many damages.
+
+    Gaits are searched for those of the damages that are a lost or dead leg.
+    """
     trained = surefoot.train(
         "quadruped",
         out=folder / "run",
@@ -25,13 +32,26 @@ def main(folder: Path, share: float, episodes: int, conditions: int | None) -> N
     )
     corrected = surefoot.evaluate(trained, episodes=episodes, randomization="default").repertoire
     gaits = keep(corrected, np.flatnonzero(corrected.elites.objectives >= 0))
-    file = folder / "quadruped.h5"
+    file, stronger = folder / "rehearsed.h5", folder / "quadruped.h5"
     write_repertoire(file, gaits)
     damages = [damage for damage in damage_library(gaits.robot) if damage.defects][:conditions]
     table = surefoot.rehearse(
         gaits, damages, episodes=2, seed=0, out=RunFiles(file).rehearsal, overwrite=True
     )
     print(f"{len(gaits)} gaits, each rehearsed under {len(table.conditions)} conditions")
+    legs = {f"{leg}:{kind}" for leg in gaits.robot.description.legs for kind in ("lost", "dead")}
+    weak = [str(damage) for damage in damages if str(damage) in legs]
+    try:
+        surefoot.strengthen(
+            file, weak, below=BELOW, episodes_per_damage=max(1, round(share * EPISODES)), out=stronger
+        )
+    except InvalidValueError as error:
+        if "nothing to strengthen" not in str(error):
+            raise
+        print(error)
+    if not stronger.exists():
+        for old, new in ((file, stronger), (RunFiles(file).rehearsal, RunFiles(stronger).rehearsal)):
+            shutil.copy(old, new)
 
 
 if __name__ == "__main__":

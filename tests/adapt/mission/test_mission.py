@@ -12,6 +12,7 @@ import pytest
 import surefoot
 from adapt.damage.damage import Combination
 from adapt.damage.kinds.limbs import Lost
+from adapt.damage.text import parse_damage
 from adapt.mission.events import Event, read_log
 from adapt.mission.monitor import ALLOWANCE, THRESHOLD, Monitor
 from adapt.mission.outcomes import Outcomes, Way
@@ -73,25 +74,64 @@ def test_after_a_fall_it_tries_what_gets_far_where_that_gait_falls(small: tuple[
     assert (falls @ objectives)[tried] > 0.8 * (falls @ objectives).max() > (falls @ objectives)[row]
 
 
-def test_a_damaged_robot_that_steers_itself_is_told_its_goal_every_half_second() -> None:
+def test_a_robot_that_sees_its_goal_is_told_it_every_half_second_whole_or_damaged() -> None:
     lines, goal = list[str](), (2.0, 30.0)
     events, mission = walk(
-        small_ant(), goals=[goal], changes=["back_right:dead@1"], seconds=20.0, record=lines.append
+        small_ant(), goals=[goal], changes=["back_right:dead@5"], seconds=20.0, record=lines.append
     )
     thought = next(event.time for event in events if event.kind == "thought")
     drives = [line for line in map(json.loads, lines) if line.get("call") == "drive" and not line["abrupt"]]
     bearings = np.array([Pose(*line["start"]).bearing(goal) for line in drives])
     told = np.array([line["towards"] for line in drives])
-    known = np.array([line["clock"] <= thought for line in drives])
-    assert 0 < known.sum() < 0.5 * len(drives)
     assert abs(bearings).max() > np.pi / 3
-    np.testing.assert_allclose(told, bearings)
-    clocks = np.array([line["clock"] for line in drives])[~known]
-    assert np.median(np.diff(clocks)) == pytest.approx(0.5, abs=0.01)
+    off = (told - bearings + np.pi) % (2 * np.pi) - np.pi
+    assert abs(off).max() < 1.0, "less than how far it walked aside"
+    np.testing.assert_allclose(off[:4], 0, atol=1e-9)
+    clocks = np.array([line["clock"] for line in drives])
+    for some in (clocks <= thought, clocks > thought):
+        assert np.median(np.diff(clocks[some])) == pytest.approx(0.5, abs=0.01)
     walks = [event for event in events if event.kind == "walk" and event.time > thought]
     assert max(walk.facts["seconds"] for walk in walks) == pytest.approx(2.0, abs=0.05)
     assert {way.heading for way in mission._outcomes.ways} == set(HEADINGS)
     assert all(event.facts["path"] for event in walks if event.facts["seconds"] > 0.1)
+
+
+def test_a_robot_that_tips_over_while_it_stands_sets_off_at_once() -> None:
+    gaits = surefoot.load("quadruped")
+    lines = list[str]()
+    mission = surefoot.Mission(
+        gaits, changes=["back_left:lost@1"], seconds=7.0, refinement=0, seed=1, record=lines.append
+    )
+    events = list(mission)
+    calls = [line for line in map(json.loads, lines) if "call" in line]
+    names = [line["call"] for line in calls]
+    upright = names.index("set_upright")
+    assert names[upright : upright + 3] == ["set_upright", "stand", "set_upright"]
+    assert "stand" not in names[upright + 2 :]
+    later = [line for line in calls[upright + 2 :] if line["call"] == "drive"]
+    begins = [line["abrupt"] for line in later if calls[calls.index(line) - 1]["call"] == "set_upright"]
+    assert set(begins) == {True}, "it begins as episodes do"
+    assert "thought" in {event.kind for event in events}
+    assert not mission._knowledge.stands
+
+
+def test_a_whole_robot_walks_with_no_gait_that_was_made_for_a_damage() -> None:
+    gaits = surefoot.load("quadruped")
+    assert gaits.specialists is not None
+    mission = surefoot.Mission(gaits, changes=["front_left:lost@1"], seconds=1.5, refinement=0, seed=1)
+    next(iter(mission))
+    knowledge, first = mission._knowledge, len(gaits.elites)
+    assert knowledge.rows == list(range(first))
+    knowledge.be_told(parse_damage("front_left:lost", gaits.robot))
+    assert set(knowledge.rows) > set(range(first, len(gaits.gaits.solutions)))
+    ant = surefoot.load("ant")
+    mission = surefoot.Mission(ant, seconds=1.0, refinement=0, seed=1)
+    next(iter(mission))
+    made_for = [
+        ant.specialists.damages[row - len(ant.elites)] for row in mission._knowledge.rows[len(ant.elites) :]
+    ]
+    assert made_for == [("healthy",)]
+    assert len(ant) - 1 in mission._knowledge.steering.rows
 
 
 def test_where_a_robot_leads_that_cannot_stand_is_a_mean_of_episodes() -> None:

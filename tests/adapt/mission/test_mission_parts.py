@@ -214,7 +214,7 @@ FALLS = np.array([np.inf, np.inf, np.inf, 3.0])
 
 @pytest.mark.parametrize(("goal", "number"), [((9.0, 0.0), 0), ((-9.0, 5.0), 1), ((-9.0, -5.0), 2)])
 def test_the_planner_walks_ahead_and_turns_towards_goals(goal: tuple[float, float], number: int) -> None:
-    settings = {"risk": np.zeros(4), "present": None, "within": 0.2, "turns": True}
+    settings = {"risk": np.zeros(4), "present": None, "within": 0.2}
     choice = choose_gait(Pose(), goal, PATHS, FALLS, **settings)
     assert choice.number == number
     turned = choose_gait(
@@ -224,7 +224,7 @@ def test_the_planner_walks_ahead_and_turns_towards_goals(goal: tuple[float, floa
 
 
 def test_the_planner_stops_at_the_goal_and_avoids_risks() -> None:
-    settings = {"present": None, "within": 0.2, "turns": True}
+    settings = {"present": None, "within": 0.2}
     choice = choose_gait(Pose(), (1.0, 0.0), PATHS, FALLS, risk=np.zeros(4), **settings)
     assert (choice.number, choice.samples, choice.arrives) == (0, 5, True)  # 0.1 m further than it must
     assert choice.seconds == pytest.approx(5 * SAMPLE + 0.5)
@@ -232,20 +232,8 @@ def test_the_planner_stops_at_the_goal_and_avoids_risks() -> None:
     twins = PATHS[[0, 0]]
     chosen = choose_gait(Pose(), (9.0, 0.0), twins, FALLS[:2], risk=np.array([0.5, 0.0]), **settings)
     assert chosen.number == 1
-    kept = choose_gait(
-        Pose(), (9.0, 0.0), twins, FALLS[:2], risk=np.zeros(2), present=1, within=0.2, turns=True
-    )
+    kept = choose_gait(Pose(), (9.0, 0.0), twins, FALLS[:2], risk=np.zeros(2), present=1, within=0.2)
     assert kept.number == 1
-
-
-def test_a_robot_that_steers_itself_walks_on_towards_its_goal_however_it_turned() -> None:
-    spins = PATHS[:1] + np.array(
-        [0.0, 0.0, 2.0]
-    )  # walks 2 m straight ahead in 5 s, and turns about meanwhile
-    settings = {"risk": np.zeros(1), "present": 0, "within": 0.25}
-    choice = choose_gait(Pose(), (3.4, 0.0), spins, FALLS[:1], turns=False, **settings)
-    assert choice.seconds < 17.5 * SAMPLE
-    assert choose_gait(Pose(), (3.4, 0.0), spins, FALLS[:1], turns=True, **settings).seconds > 20 * SAMPLE
 
 
 def test_a_log_is_read_as_it_was_written_and_nothing_else_is(tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""Damaged robots that are told where the goal is, again and again."""
+"""Robots that are told where the goal is, again and again."""
 
 import numpy as np
 import pytest
@@ -7,15 +7,17 @@ from adapt.mission.outcomes import Way
 from adapt.mission.pose import Pose
 from adapt.mission.steering import HEADINGS, Steering
 from adapt.mission.world import Stretch
+from robots.simulation.trace import trace_columns
 
 EVERY, STEPS = 30, 300  # control steps of half a second, and of a path
 GOAL = (90.0, 0.0)
+COLUMNS = trace_columns(1, 1)
 
 
 class Gaits:
     """Outcomes of gaits that get so far in five seconds towards targets in front, and behind [m]."""
 
-    every, steps, damage = EVERY, STEPS, "front_left:dead"
+    every, steps, damage, columns = EVERY, STEPS, "front_left:dead", COLUMNS
 
     def __init__(self, known: dict[int, tuple[float, float]], falling: tuple[int, ...] = ()) -> None:
         self._known, self._falling = known, falling
@@ -41,7 +43,7 @@ class Floor:
     def drive(self, row, parameters, steps, *, towards, until) -> Stretch:
         assert parameters.tolist() == [row]
         start, made, going = self.pose, 0, True
-        trace = np.zeros((steps, 2), np.float32)
+        trace = np.zeros((steps, COLUMNS.end), np.float32)
         while made < steps and going:
             made += 1
             going = not until(trace, made)
@@ -60,15 +62,19 @@ def never(_trace: np.ndarray, _made: int) -> bool:
     return False
 
 
+def quiet(_row: int, _going: bool, _trace: np.ndarray) -> bool:
+    return False
+
+
 def chosen(found: Steering, driving: int | None = None) -> int:
     floor = Floor(speed=0.0)
     floor.driving = driving
-    return found.walk(floor, GOAL, 1, never).row
+    return found.walk(floor, GOAL, 1, never, quiet).row
 
 
 def test_a_gait_is_told_where_the_goal_is_every_half_second() -> None:
     floor, goal = Floor(pose=Pose(1.0, 2.0, 0.3)), (9.0, 4.0)
-    stretch = steering({3: 5}).walk(floor, goal, 1000, never)
+    stretch = steering({3: 5}).walk(floor, goal, 1000, never, quiet)
     assert [(row, steps) for row, _, steps in floor.told] == [(3, EVERY)] * 4
     assert floor.told[0][1] == pytest.approx(np.arctan2(2, 8) - 0.3)
     assert floor.told[1][1] == pytest.approx(floor.told[0][1] - 0.1), "it turned meanwhile"
@@ -105,7 +111,7 @@ def test_a_gait_that_is_slower_than_it_promises_is_given_up(
     for _ in range(stretches + 1):
         floor = Floor(speed=speed, falls_after=falls_after)
         floor.driving = 0
-        rows.append(found.walk(floor, GOAL, 1000, never).row)
+        rows.append(found.walk(floor, GOAL, 1000, never, quiet).row)
     assert rows == [0] * stretches + [1]
 
 
@@ -115,19 +121,19 @@ def test_a_gait_that_is_faster_than_it_promises_is_preferred() -> None:
     for _ in range(19):
         floor = Floor(speed=1.0)  # twice what gait 0 promises
         floor.driving = 0
-        assert found.walk(floor, GOAL, 1000, never).row == 0
+        assert found.walk(floor, GOAL, 1000, never, quiet).row == 0
     assert chosen(found) == 0
 
 
 def test_a_stretch_ends_with_a_fall_with_its_time_and_when_it_is_asked_to() -> None:
     found, floor = steering({0: 5}), Floor(falls_after=2)
-    assert found.walk(floor, GOAL, 1000, never).fell
+    assert found.walk(floor, GOAL, 1000, never, quiet).fell
     assert len(floor.told) == 2
     floor = Floor()
-    assert len(found.walk(floor, GOAL, EVERY + 7, never).trace) == EVERY + 7
+    assert len(found.walk(floor, GOAL, EVERY + 7, never, quiet).trace) == EVERY + 7
     assert [steps for *_, steps in floor.told] == [EVERY, 7]
     floor = Floor()
-    stretch = found.walk(floor, GOAL, 1000, lambda _, made: len(floor.told) == 1 and made == 5)
+    stretch = found.walk(floor, GOAL, 1000, lambda _, made: len(floor.told) == 1 and made == 5, quiet)
     assert [steps for *_, steps in floor.told] == [EVERY, 5]
     assert not stretch.fell
 
@@ -141,20 +147,20 @@ def test_a_goal_inside_the_turning_circle_is_reached_from_further_away() -> None
             start, turn = self.pose, min(max(towards, -0.25), 0.25)
             self.pose, self.driving = start @ Pose(0.5, 0.0, turn), row
             nearest.append(self.pose.distance(goal))
-            return Stretch(row, start, self.pose, np.zeros((steps, 2), np.float32), None, False)
+            return Stretch(row, start, self.pose, np.zeros((steps, COLUMNS.end), np.float32), None, False)
 
     found, floor, goal, nearest = steering({0: 5}), Turning(), (0.0, 2.0), []
     for _ in range(12):
-        found.walk(floor, goal, 1000, never)
+        found.walk(floor, goal, 1000, never, quiet)
     assert min(nearest[:8]) > 1.5, "it begins on a circle around the goal"
-    assert min(nearest) < 0.3
+    assert min(nearest) < 0.5
     assert chosen(found) == 0
 
 
 def test_what_happens_on_the_way_away_from_a_goal_is_not_held_against_the_gait() -> None:
     found, floor = steering({0: 5, 1: 3.5}), Floor(speed=0.0, pose=Pose(0.0, 3.0))
     for _ in range(3):  # told to walk round it, it goes straight on for two stretches
-        assert found.walk(floor, (0.0, 0.0), 1000, never).row == 0
+        assert found.walk(floor, (0.0, 0.0), 1000, never, quiet).row == 0
     told = [angle for _, angle, _ in floor.told]
     assert told[:4] == pytest.approx([-np.pi / 2 - 0.1 * i for i in range(4)])
     assert told[4:] == pytest.approx([-0.1 * i for i in range(8)])
@@ -163,16 +169,93 @@ def test_what_happens_on_the_way_away_from_a_goal_is_not_held_against_the_gait()
 def test_a_goal_that_is_reached_or_a_fall_ends_the_way_straight_on() -> None:
     found, goal, other = steering({0: 5}), (0.0, 0.0), (-9.0, 3.0)
     floor = Floor(speed=0.0, pose=Pose(0.0, 3.0))
-    found.walk(floor, goal, 1000, never)
-    found.walk(floor, other, 1000, never)
+    found.walk(floor, goal, 1000, never, quiet)
+    found.walk(floor, other, 1000, never, quiet)
     assert floor.told[4][1] == pytest.approx(floor.pose.bearing(other) + 0.4), "it turned meanwhile"
     floor = Floor(speed=0.0, pose=Pose(0.0, 3.0), falls_after=5)
     for _ in range(3):
-        found.walk(floor, goal, 1000, never)
+        found.walk(floor, goal, 1000, never, quiet)
     angles = [angle for _, angle, _ in floor.told]
     assert angles[4] == pytest.approx(0.0), "straight on"
     assert angles[5] == pytest.approx(-np.pi / 2 - 0.5), "after the fall again to the goal"
     floor = Floor(speed=0.0, pose=Pose(0.0, 3.0))
-    found.walk(floor, goal, 1000, lambda _, made: made == 5)
-    found.walk(floor, goal, 1000, never)
+    found.walk(floor, goal, 1000, lambda _, made: made == 5, quiet)
+    found.walk(floor, goal, 1000, never, quiet)
     assert floor.told[1][1] == pytest.approx(-np.pi / 2 - 0.1), "a stretch that was cut says nothing"
+
+
+class Aside(Floor):
+    """Gaits walk aside of what they are told, by an angle of each [rad], and turn by 0.1 rad to the left."""
+
+    def __init__(self, aside: dict[int, float], speed: float = 0.5) -> None:
+        super().__init__(speed)
+        self._aside = aside
+
+    def drive(self, row, parameters, steps, *, towards, until) -> Stretch:
+        self.told.append((row, towards, steps))
+        start, angle = self.pose, towards + self._aside[row]
+        ways = np.linspace(1 / steps, 1.0, steps)
+        trace = np.zeros((steps, COLUMNS.end), np.float32)
+        trace[:, COLUMNS.position] = ways * self._speed * np.cos(angle - towards)
+        trace[:, COLUMNS.position + 1] = ways * self._speed * np.sin(angle - towards)
+        trace[:, COLUMNS.attitude + 2] = 0.1 * ways - towards
+        self.pose = start @ Pose(self._speed * np.cos(angle), self._speed * np.sin(angle), 0.1)
+        self.driving = row
+        return Stretch(row, start, self.pose, trace, None, False)
+
+
+@pytest.mark.parametrize(("aside", "corrected"), [(0.4, 0.4), (-0.7, -0.7), (1.3, 0.0)])
+def test_a_gait_that_walks_aside_is_told_so_much_less(aside: float, corrected: float) -> None:
+    found, floor = steering({0: 2.5}), Aside({0: aside})
+    for _ in range(20):
+        start = floor.pose
+        found.walk(floor, (900.0, 0.0), 1000, never, quiet)
+    told = floor.told[-4][1]
+    assert told == pytest.approx(start.bearing((900.0, 0.0)) - corrected, abs=0.01)
+    other = steering({0: 2.5, 1: 9.0})
+    other.walk(Aside({0: 0.4, 1: 0.4}), GOAL, 1000, never, quiet)
+    assert set(other._off) == {("front_left:dead", 1)}, "of another gait it is not known"
+
+
+def test_a_gait_that_hardly_moves_says_nothing_of_its_course() -> None:
+    for speed, known in ((0.19, False), (0.21, True)):  # of 0.5 m in half a second that it promises
+        found, floor = steering({0: 5}), Aside({0: 0.4}, speed)
+        found.walk(floor, GOAL, 1000, never, quiet)
+        assert any(found._off.values()) == known
+
+
+def test_a_robot_is_watched_while_it_walks_steadily_where_it_is_told() -> None:
+    seen: list[tuple[int, bool, np.ndarray]] = []
+
+    def watch(row: int, going: bool, trace: np.ndarray) -> bool:
+        seen.append((row, going, trace))
+        return False
+
+    found, floor = steering({3: 5}), Aside({3: 0.3})
+    found.walk(floor, GOAL, 1000, never, watch)
+    assert not seen, "it has not walked there yet"
+    found.walk(floor, GOAL, 1000, never, watch)
+    assert [(row, going, len(trace)) for row, going, trace in seen] == [
+        (3, True, EVERY * parts) for parts in (1, 2, 3, 4)
+    ]
+    trace = seen[-1][2]
+    steps = np.diff(trace[:, COLUMNS.position : COLUMNS.position + 2], axis=0)
+    np.testing.assert_allclose(np.hypot(*steps.T), 0.5 / EVERY, rtol=1e-3)
+    yaw = trace[:, COLUMNS.attitude + 2]
+    np.testing.assert_allclose(np.diff(yaw), 0.1 / EVERY, atol=1e-5)
+    found.walk(floor, (0.0, -90.0), 1000, never, watch)
+    assert len(seen) == 4, "it has to turn first"
+
+
+def test_what_is_noticed_ends_the_stretch() -> None:
+    found, floor = steering({3: 5}), Aside({3: 0.0})
+    found.walk(floor, GOAL, 1000, never, quiet)
+    stretch = found.walk(floor, GOAL, 1000, never, lambda _row, _going, trace: len(trace) == 2 * EVERY)
+    assert len(stretch.trace) == 2 * EVERY
+
+
+def test_a_robot_that_cannot_begin_with_other_headings_steers_by_gaits_straight_ahead() -> None:
+    gaits = Gaits({0: (5.0, 0.0), 1: (4.0, 9.0)})
+    found = Steering(gaits, lambda rows: np.array(rows)[:, None], (0.0,))
+    gaits.rows = [0, 1]
+    assert chosen(found) == 0
