@@ -49,7 +49,7 @@ class Knowledge:
         diagnosis: what trials told, once it is prepared.
         searches: what it works on while it walks.
         stands: whether the robot can stand, as far as is known.
-        steers: whether gaits see where a target is, and are told that instead of planned with.
+        steers: whether gaits see where a target is: they are told where the goal is, and not planned with.
         steering: tells them.
     """
 
@@ -102,8 +102,8 @@ class Knowledge:
         rows, first = self.outcomes.rows, len(self.repertoire.elites)
         if self.damaged or (specialists := self.repertoire.specialists) is None:
             return rows
-        made_for = specialists.damages
-        return [row for row in rows if row < first or made_for[row - first] == (str(Combination()),)]
+        whole = [i for i, texts in enumerate(specialists.damages) if texts == (str(Combination()),)]
+        return [row for row in rows if row < first or row - first in whole]
 
     def prepare(self) -> None:
         """Simulate every gait on the whole robot, before the mission begins."""
@@ -139,9 +139,7 @@ class Knowledge:
             What it believes then, and how long it takes to find out [s].
         """
         belief = self.diagnosis.learn(trial)
-        self.outcomes.believe(belief.damage)
-        if not self.damaged:
-            self.stands = self._world.stands
+        self._believe(belief.damage)
         first, *others = self.diagnosis.promising()
         self._others = sorted({row for rows in others for row in rows})
         ran = self.outcomes.simulate(first, self._several)
@@ -151,9 +149,17 @@ class Knowledge:
 
     def be_told(self, damage: Damage) -> None:
         """Know what is wrong, and where all gaits lead then, at once."""
-        self.outcomes.believe(damage)
+        self._believe(damage)
         self.outcomes.simulate(range(len(self.repertoire)), self._fewest)
         self._look_all_round(self._best()[:_STEERED], self._several)
+
+    def _believe(self, damage: Damage) -> None:
+        """Take this to be what is wrong."""
+        if str(damage) != str(self.outcomes.damage):
+            self.steering.forget(self.outcomes.damage)
+        self.outcomes.believe(damage)
+        if not self.damaged:
+            self.stands = self._world.stands
 
     def search_on(self, belief: Finding) -> None:
         """Begin to simulate further gaits on what is believed, then to refine the best, while it walks."""

@@ -147,10 +147,13 @@ class LinkedWorld:
         self._attend()
         self.driving = None
         begun = since = self.seen.state.time
-        if not self._up:
-            self._say("The robot lies in damping: set it upright.")
-        self._driver.begin(Motion(damped=not self._up))
+        damped = False
+        self._driver.begin(Motion())
         while self.seen.state.time < since + _SETTLED:
+            if not (self._up or damped):
+                self._say("The robot lies in damping: set it upright.")
+                self._driver.begin(Motion(damped=True))
+                damped = True
             self._advance()
             since = since if self._up else self.seen.state.time
             if self.seen.state.time > begun + _PATIENCE:

@@ -248,8 +248,7 @@ class Mission:
             ended = missed or due or alarm is not None
             return (ended and kind == "walk") or self._near(pose) or self._news
 
-        # a robot that cannot stand sets off as episodes begin, since it would tip over meanwhile
-        abrupt = kind == "trial" or (world.stands and not self._knowledge.stands and world.driving is None)
+        abrupt = kind == "trial" or self._tips_over
         parameters = self._knowledge.twin.solutions([row])[0]
         stretch = world.drive(row, parameters, min(steps, self._left), abrupt=abrupt, until=until)
         return stretch, self._tell_stretch(kind, stretch, begun, path, alarm, choice)
@@ -258,7 +257,7 @@ class Mission:
         """Walk with a gait that is told where the goal is, again and again."""
         path: list[list[float]] = []
         alarm: str | None = None
-        watched = 0
+        watched, steering = 0, self._knowledge.steering
         begun = self._world.clock
 
         def until(_trace: np.ndarray, made: int) -> bool:
@@ -266,17 +265,25 @@ class Mission:
             due = made % self._outcomes.every == 0 and self._knowledge.searches.due(SAMPLE)
             return due or self._near(self._world.pose) or self._news
 
-        def watch(row: int, going: bool, trace: np.ndarray) -> bool:
+        def watch(trace: np.ndarray) -> bool:
             nonlocal alarm, watched
-            if not watched:
-                self._monitor.begin(self._outcomes.damage, row, going=going)
             while alarm is None and watched < len(trace):
                 watched += 1
                 alarm = self._monitor.watch(trace, watched)
             return alarm is not None
 
-        stretch = self._knowledge.steering.walk(self._world, self._goal, self._left, until, watch)
+        row = steering.choose(self._knowledge.rows, self._world.driving)
+        self._monitor.begin(self._outcomes.damage, row, going=self._world.driving == row)
+        stretch = steering.walk(
+            self._world, self._goal, row, self._left, abrupt=self._tips_over, until=until, watch=watch
+        )
         return stretch, self._tell_stretch("walk", stretch, begun, path, alarm)
+
+    @property
+    def _tips_over(self) -> bool:
+        """Whether the robot would tip over unless it sets off at once, as episodes begin."""
+        world = self._world
+        return world.stands and not self._knowledge.stands and world.driving is None
 
     @property
     def _left(self) -> int:
@@ -329,6 +336,7 @@ class Mission:
 
     def _respond(self, stretch: Stretch, *, going: bool) -> None:
         """Find out what is wrong after a fall or an alarm, unless all goes as it should after all."""
+        self._knowledge.steering.interrupt()
         down = stretch.fell or self._knowledge.stuck(stretch)
         if self._response != "diagnosis":
             self._get_up(down)
@@ -373,6 +381,7 @@ class Mission:
 
     def _take_in_news(self) -> None:
         """Know what is wrong, and where all gaits lead then, at once."""
+        self._knowledge.steering.interrupt()
         self._get_up(not self._world.upright)
         self._knowledge.be_told(self._damage)
         self._news = False

@@ -82,9 +82,14 @@ class Outcomes:
         self._measures = np.vstack([self._measures, measures])
 
     @property
+    def known(self) -> Paths:
+        """What ran under the damage, and where it led."""
+        return self._paths.get(str(self.damage), {})
+
+    @property
     def ways(self) -> list[Way]:
         """What ran under the damage."""
-        return list(self._paths.get(str(self.damage), ()))
+        return list(self.known)
 
     @property
     def rows(self) -> list[int]:
@@ -94,8 +99,7 @@ class Outcomes:
     def simulate(self, rows: Iterable[int], episodes: int = 1, headings: Sequence[float] = (0.0,)) -> int:
         """Run what did not yet run of some gaits under the damage; returns how many episodes ran."""
         ways = [Way(row, heading) for heading in headings for row in dict.fromkeys(map(int, rows))]
-        known = self._paths.get(str(self.damage), {})
-        new = [way for way in ways if way not in known]
+        new = [way for way in ways if way not in self.known]
         self.take(self.run(new, episodes))
         return len(new) * episodes
 
@@ -169,7 +173,7 @@ class Outcomes:
             going: whether the gait was on its way before.
         """
         places = steps // self.every
-        known = self._paths.get(str(self.damage), {})
+        known = self.known
         if not 1 <= places <= self._count or way not in known:
             return
         path = known[way][0]

@@ -1,14 +1,15 @@
 """`Steering`: tells a robot again and again where its goal is, if its gaits see that."""
 
 from collections import defaultdict
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 
 import numpy as np
 
+from adapt.damage.damage import Damage
 from adapt.mission.outcomes import SAMPLE, Outcomes, Way
 from adapt.mission.pose import Pose, wrapped_angle
-from adapt.mission.world import Stretch, Until, World
+from adapt.mission.world import Stretch, Until, World, go_on
 
 HEADINGS = tuple(np.pi / 4 * np.arange(-3, 5))  # with which gaits begin that are to steer [rad], see `Way`
 _SAMPLES = 4  # of a stretch, after each of which the gait is told anew where to go
@@ -17,10 +18,10 @@ _KNOWN = 20.0  # seconds of walking that the simulation of a gait counts as much
 _AROUND = 4.0, np.radians(60)  # [m] from a goal, and to its side at least, while a robot walks round it
 _STRAIGHT = 4.0  # seconds that it then walks straight on
 _FAR, _MOST_OFF = 0.4, 1.0  # share of the way and radians aside of a stretch that tells where a gait leads
+_SLOWEST = 0.01  # [m/s] that a gait is taken to promise at least
 _GAIN = 0.3  # of what it tells
 _AHEAD = np.radians(45)  # change of what a gait is told up to which it goes on as in episodes straight ahead
 _LOYAL = 0.6  # share of the best gait's speed from which on the robot goes on with the gait on its way
-Watch = Callable[[int, bool, np.ndarray], bool]
 
 
 class Steering:
@@ -60,27 +61,44 @@ class Steering:
         self._steady: float | None = None  # what was told when it last walked there, in the world [rad]
         self._walked = defaultdict[tuple[str, int], np.ndarray](lambda: np.zeros(2))  # metres and seconds
 
-    @property
-    def rows(self) -> list[int]:
-        """The gaits that ran with all headings under the damage that is believed."""
-        ways = set(self._outcomes.ways)
-        return [
-            row for row in self._outcomes.rows if all(Way(row, heading) in ways for heading in self._headings)
-        ]
+    def choose(self, rows: Iterable[int], driving: int | None) -> int:
+        """The gait to walk with, of those among some that ran with all headings; `driving` is on its way."""
+        speeds = {row: self._speed(row) for row in rows if self._looked_round(row)}
+        best = max(speeds, key=lambda row: speeds[row])
+        return driving if driving in speeds and speeds[driving] >= _LOYAL * speeds[best] else best
+
+    def interrupt(self) -> None:
+        """Know that the robot was moved, or did something else than to walk towards its goal."""
+        self._steady = None
+
+    def forget(self, damage: Damage) -> None:
+        """Forget what gaits did while this was believed, since it was not so."""
+        for known in (self._walked, self._off):
+            for key in [key for key in known if key[0] == str(damage)]:
+                del known[key]
 
     def walk(
-        self, world: World, goal: tuple[float, float], steps: int, until: Until, watch: Watch
+        self,
+        world: World,
+        goal: tuple[float, float],
+        row: int,
+        steps: int,
+        *,
+        abrupt: bool = False,
+        until: Until = go_on,
+        watch: Callable[[np.ndarray], bool] = lambda _: False,
     ) -> Stretch:
         """Walk towards a goal for two seconds.
 
         Args:
             world: where the robot is.
             goal: place in it [m].
+            row: of the gait.
             steps: how many control steps it may take at most.
-            until: as of `World.drive`; called with the trace since the gait was told last.
+            abrupt: as of `World.drive`.
+            until: likewise; called with the trace since the gait was told last.
             watch: called before the gait is told anew, while the robot walks steadily where it is told, with
-                the row of the gait, whether it was on its way before, and the trace so far; True ends the
-                stretch.
+                the trace so far; True ends the stretch.
 
         Returns:
             The stretch; its trace is in the frame that the gait was told first, and its episodes are those
@@ -88,11 +106,12 @@ class Steering:
         """
         if goal != self._goal:
             self._goal, self._straight = goal, 0
-        row = self._choose(world.driving)
+        if world.driving != row:
+            self._steady = None
         key = str(self._outcomes.damage), row
         parameters, parts, ended = self._solutions([row])[0], list[Stretch](), False
-        straight, begun, steady = self._straight > 0, abs(world.pose.bearing(goal)), True
-        going, frames, trace = world.driving == row, list[Pose](), np.empty(0)
+        straight, begun, steady = self._straight > 0, abs(world.pose.bearing(goal)), self._steady is not None
+        frames, trace = list[Pose](), np.empty(0)
 
         def ends(trace: np.ndarray, made: int) -> bool:
             nonlocal ended
@@ -103,19 +122,26 @@ class Steering:
             pose = world.pose
             told = self._course - pose.yaw if straight else pose.bearing(goal) - self._off[key]
             told = wrapped_angle(told)
-            part = world.drive(row, parameters, min(steps, self._outcomes.every), towards=told, until=ends)
+            part = world.drive(
+                row,
+                parameters,
+                min(steps, self._outcomes.every),
+                towards=told,
+                abrupt=abrupt and not parts,
+                until=ends,
+            )
             parts.append(part)
-            frames.append(pose._replace(yaw=pose.yaw + told))
+            frames.append(part.start._replace(yaw=part.start.yaw + told))
             steps -= len(part.trace)
             trace = self._joined([part.trace for part in parts], frames)
             if self._steady is None or abs(wrapped_angle(frames[-1].yaw - self._steady)) > _AHEAD:
                 self._steady, steady = None, False
-            ended = ended or part.fell or (steady and watch(row, going, trace))
+            ended = ended or part.fell or (steady and watch(trace))
         stretch = replace(parts[-1], start=parts[0].start, trace=trace)
         self._straight = 0 if stretch.fell else max(0, self._straight - len(trace))
         self._walked[key] += 0.0, _FALL * stretch.fell
         if len(parts) == _SAMPLES and not ended:
-            self._note_course(key, stretch, frames)
+            self._note_course(key, stretch, frames, steady)
         elif stretch.fell:
             self._steady = None
         if straight:
@@ -128,13 +154,18 @@ class Steering:
             self._course, self._straight = stretch.end.yaw, round(_STRAIGHT / SAMPLE) * self._outcomes.every
         return stretch
 
-    def _note_course(self, key: tuple[str, int], stretch: Stretch, told: Sequence[Pose]) -> None:
-        """Learn by how much the robot walks beside what it is told."""
+    def _note_course(
+        self, key: tuple[str, int], stretch: Stretch, told: Sequence[Pose], steady: bool
+    ) -> None:
+        """Learn where the robot walks that is told to go somewhere, if it did not have to turn first."""
         x, y, _ = stretch.end.seen_from(told[0])
         meant = np.mean([pose.seen_from(told[0]).yaw for pose in told])
         off = wrapped_angle(float(np.arctan2(y, x) - meant))
-        if np.hypot(x, y) > _FAR * self._speed(key[1]) * SAMPLE * len(told) and abs(off) < _MOST_OFF:
-            self._steady = told[-1].yaw
+        promised = max(self._speed(key[1]), _SLOWEST) * SAMPLE * len(told)
+        if np.hypot(x, y) <= _FAR * promised or abs(off) >= _MOST_OFF:
+            return
+        self._steady = told[-1].yaw
+        if steady:
             self._off[key] += _GAIN * (off - self._off[key])
 
     def _joined(self, traces: Sequence[np.ndarray], frames: Sequence[Pose]) -> np.ndarray:
@@ -148,11 +179,10 @@ class Steering:
             trace[:, at.attitude + 2] += yaw
         return np.concatenate(moved)
 
-    def _choose(self, driving: int | None) -> int:
-        """The gait to walk with."""
-        speeds = {row: self._speed(row) for row in self.rows}
-        best = max(speeds, key=lambda row: speeds[row])
-        return driving if driving in speeds and speeds[driving] >= _LOYAL * speeds[best] else best
+    def _looked_round(self, row: int) -> bool:
+        """Whether a gait ran with all headings under the damage that is believed."""
+        ways = self._outcomes.known
+        return all(Way(row, heading) in ways for heading in self._headings)
 
     def _speed(self, row: int) -> float:
         """With which a gait is expected to get towards goals [m/s]."""

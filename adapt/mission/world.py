@@ -137,7 +137,9 @@ def pass_thinking(world: World, seconds: float, row: int | None, parameters: np.
     end, fell = world.clock + seconds, False
     if row is not None:
         fell = world.drive(row, parameters, max(1, round(seconds / step))).fell
-    world.stand(round(max(0.0, end - world.clock) / step))
+    rest = round(max(0.0, end - world.clock) / step)
+    if rest or row is None:
+        world.stand(rest)
     return fell
 
 
