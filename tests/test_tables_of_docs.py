@@ -408,8 +408,8 @@ def test_missions_of_the_whole_ant() -> None:
     own, others = (every.loc[every["world"] == world, "seconds"] for world in ("nominal", "gap"))
     assert (len(own), len(others)) == (10, 20)
     words = (
-        f"ten on the robot of the model took {own.min():.0f} to {np.ceil(own.max()):.0f} s, twenty on robots that "
-        f"differ {others.min():.0f} to {others.max():.0f} s, {others.median():.1f} s as a median"
+        f"ten on the robot of the model took {own.min():.0f} to {np.ceil(own.max()):.0f} s, twenty on "
+        f"robots that differ {others.min():.0f} to {others.max():.0f} s, {others.median():.1f} s as a median"
     )
     assert words in (ROOT / "docs" / "tutorials" / "mission.md").read_text()
     assert every.loc[every["world"] == "nominal", "alarms"].sum() == 0
