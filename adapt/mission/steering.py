@@ -120,8 +120,8 @@ class Steering:
 
         while steps > 0 and len(parts) < _SAMPLES and not ended:
             pose = world.pose
-            told = self._course - pose.yaw if straight else pose.bearing(goal) - self._off[key]
-            told = wrapped_angle(told)
+            ahead = self._course - pose.yaw if straight else pose.bearing(goal) - self._off[key]
+            told = wrapped_angle(ahead)
             part = world.drive(
                 row,
                 parameters,
