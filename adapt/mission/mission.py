@@ -350,7 +350,7 @@ class Mission:
         self._get_up(down or not self._knowledge.stands)
         self._monitor.calm()
         # what went as expected does not say why a robot that cannot stand falls again
-        again = self._surprises.cleared and down and self._knowledge.damaged and not self._knowledge.stands
+        again = self._surprises.cleared and down and not self._knowledge.stands
         row = self._knowledge.gait_to_try(stretch, again=again)
         trial, _ = self._drive("trial", row, self._knowledge.diagnosis.trial_steps)
         ended = self._world.clock
@@ -364,7 +364,7 @@ class Mission:
             self._surprises.clear()
             self._tell("stumble", "It goes on: the trial went as expected.", row=row)
         else:
-            if not (again or (self._knowledge.damaged and self._surprises.fresh)):
+            if not (self._knowledge.damaged and (again or self._surprises.fresh)):
                 self._knowledge.begin_anew(trial)
             self._learn(trial, ended)
         self._monitor.calm()

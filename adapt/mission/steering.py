@@ -14,7 +14,7 @@ from adapt.mission.world import Stretch, Until, World, go_on
 HEADINGS = tuple(np.pi / 4 * np.arange(-3, 5))  # with which gaits begin that are to steer [rad], see `Way`
 _SAMPLES = 4  # of a stretch, after each of which the gait is told anew where to go
 _FALL = 5.0  # seconds that a fall costs
-_KNOWN = 20.0  # seconds of walking that the simulation of a gait counts as much as
+_KNOWN = 8.0  # seconds of walking that the simulation of a gait counts as much as
 _AROUND = 4.0, np.radians(60)  # [m] from a goal, and to its side at least, while a robot walks round it
 _STRAIGHT = 4.0  # seconds that it then walks straight on
 _FAR, _MOST_OFF = 0.4, 1.0  # share of the way and radians aside of a stretch that tells where a gait leads
@@ -36,7 +36,7 @@ class Steering:
 
     and that which is expected of it, once the robot walked with it,
 
-        (20 seconds * v + metres that it got nearer) / (20 seconds + its seconds + 5 seconds for each fall).
+        (8 seconds * v + metres that it got nearer) / (8 seconds + its seconds + 5 seconds for each fall).
 
     A gait on its way goes on until another one promises a lot more, since setting off takes time. A robot
     that walks round a goal, which is nearer than it can turn, first walks straight on for four seconds.

@@ -177,6 +177,18 @@ def test_a_robot_that_cannot_stand_is_set_upright_before_a_trial() -> None:
     assert abs(walked.facts["moved"][1]) < walked.facts["moved"][0]
 
 
+def test_a_whole_robot_that_falls_again_after_a_usual_trial_looks_for_what_is_wrong(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(Monitor, "highest", 0.0)  # the monitor takes everything for usual
+    monkeypatch.setattr(Monitor, "watch", lambda *_: None)
+    events, _ = walk(small_ant(), changes=["back_right:lost@1"], seconds=30.0)
+    kinds = [event.kind for event in events if event.kind in ("trial", "stumble", "thought")]
+    assert kinds[:4] == ["trial", "stumble", "trial", "thought"]
+    first, second, *_ = (event.facts["row"] for event in events if event.kind == "trial")
+    assert first != second
+
+
 def test_a_healthy_robot_raises_no_alarm_and_steers(small: tuple[Repertoire, Table]) -> None:
     events, mission = walk(small, goals=["1.5,0.8", "0.5,1.5"], seconds=90.0)
     assert mission.result.reached == 2
