@@ -195,7 +195,7 @@ class Mission:
             elif stretch.fell or alarm:
                 self._respond(stretch, going=before == stretch.row)
             else:
-                self._surprises.pass_stretch()
+                self._surprises.pass_stretch(stretch.row)
                 self._observe(stretch, going=before == stretch.row)
             self._knowledge.searches.take_found()
             yield
@@ -218,7 +218,8 @@ class Mission:
             self._goal,
             paths,
             falls / self._outcomes.every,
-            risk=self._knowledge.diagnosis.risk(rows) + self._surprises.risk(rows),
+            risk=self._knowledge.diagnosis.risk(rows)
+            + self._surprises.risk(rows, damaged=self._knowledge.damaged),
             present=rows.index(driving) if driving in rows else None,
             within=self.plan.within,
         )

@@ -139,20 +139,30 @@ class Steering:
             ended = ended or part.fell or (steady and watch(trace))
         stretch = replace(parts[-1], start=parts[0].start, trace=trace)
         self._straight = 0 if stretch.fell else max(0, self._straight - len(trace))
-        self._walked[key] += 0.0, _FALL * stretch.fell
-        if len(parts) == _SAMPLES and not ended:
+        whole = len(parts) == _SAMPLES and not ended
+        if whole:
             self._note_course(key, stretch, frames, steady)
         elif stretch.fell:
             self._steady = None
-        if straight:
-            return stretch
-        nearer = stretch.start.distance(goal) - stretch.end.distance(goal)
-        self._walked[key] += nearer, SAMPLE * len(trace) / self._outcomes.every
-        near, aside = _AROUND
-        around = stretch.start.distance(goal) < near and min(begun, abs(stretch.end.bearing(goal))) > aside
-        if around and len(parts) == _SAMPLES and not ended:
-            self._course, self._straight = stretch.end.yaw, round(_STRAIGHT / SAMPLE) * self._outcomes.every
+        self._walked[key] += 0.0, _FALL * stretch.fell
+        if not straight:
+            self._note_progress(key, stretch, begun, whole)
         return stretch
+
+    def _note_progress(self, key: tuple[str, int], stretch: Stretch, begun: float, whole: bool) -> None:
+        """Learn how fast a gait got nearer to the goal, and walk straight on next if it walks round it.
+
+        Args:
+            key: of the gait.
+            stretch: that it walked.
+            begun: how far the goal was aside when it began [rad].
+            whole: whether nothing ended it early.
+        """
+        before, after = stretch.start.distance(self._goal), stretch.end.distance(self._goal)
+        self._walked[key] += before - after, SAMPLE * len(stretch.trace) / self._outcomes.every
+        near, aside = _AROUND
+        if whole and before < near and min(begun, abs(stretch.end.bearing(self._goal))) > aside:
+            self._course, self._straight = stretch.end.yaw, round(_STRAIGHT / SAMPLE) * self._outcomes.every
 
     def _note_course(
         self, key: tuple[str, int], stretch: Stretch, told: Sequence[Pose], steady: bool

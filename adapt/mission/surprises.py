@@ -10,6 +10,7 @@ _WARY = 3  # stretches after a surprise that it walked on from, in which another
 _SURE = 3  # surprises on end that it walks on from, where a second trial said the same as the first; or one
 _LONG = 10  # stretches without a surprise, after which another one is no longer about the same
 _STUMBLE = 0.5  # by which a stumble makes a gait's next fall more probable
+_UNPROVEN = 0.3  # by which a fall is more probable of gaits that a damaged robot has not walked with yet
 
 
 class Surprises:
@@ -25,6 +26,7 @@ class Surprises:
     def __init__(self) -> None:
         self._since = 0  # stretches since the last diagnosis
         self._falls: Counter[int] = Counter()  # of gaits, since the last diagnosis
+        self._proven = set[int]()  # gaits that walked without a surprise since then
         self._wary = 0  # stretches in which a surprise is one of several on end
         self._on_end = 0  # surprises that it walked on from
         self._patience = 1  # surprises on end that it may walk on from
@@ -36,8 +38,9 @@ class Surprises:
         """Whether the last diagnosis is so young that a surprise is about the same damage."""
         return self._since <= _FRESH
 
-    def pass_stretch(self) -> None:
-        """A stretch went as expected."""
+    def pass_stretch(self, row: int) -> None:
+        """A stretch of a gait went as expected."""
+        self._proven.add(row)
         self._since, self._wary = self._since + 1, max(0, self._wary - 1)
         self._quiet += 1
         self.cleared &= self._quiet < _LONG
@@ -67,8 +70,11 @@ class Surprises:
         """There is a new diagnosis, or the same `again`."""
         self._since, self._wary, self.cleared = 0, 0, False
         self._falls.clear()
+        self._proven.clear()
         self._patience = _SURE if again else 1
 
-    def risk(self, rows: Sequence[int]) -> np.ndarray:
-        """By how much falls since the last diagnosis make another one of each gait more probable, (n,)."""
-        return _STUMBLE * np.array([self._falls[row] for row in rows], np.float64)
+    def risk(self, rows: Sequence[int], *, damaged: bool) -> np.ndarray:
+        """By how much what happened since the last diagnosis makes falls of gaits more probable, (n,)."""
+        fallen = _STUMBLE * np.array([self._falls[row] for row in rows], np.float64)
+        unproven = np.array([row not in self._proven for row in rows])
+        return fallen + _UNPROVEN * unproven if damaged else fallen

@@ -24,7 +24,7 @@ def test_after_three_calm_stretches_a_surprise_is_the_first_again() -> None:
         surprises.diagnose(again=False)
         assert surprises.walks_on(4, down=False, damaged=True)
         for _ in range(calm):
-            surprises.pass_stretch()
+            surprises.pass_stretch(4)
         assert surprises.walks_on(4, down=False, damaged=True) is expected
 
 
@@ -33,7 +33,7 @@ def test_a_fall_soon_after_a_diagnosis_is_looked_into_and_a_later_one_is_not() -
         surprises = Surprises()
         surprises.diagnose(again=False)
         for _ in range(calm):
-            surprises.pass_stretch()
+            surprises.pass_stretch(4)
         assert surprises.fresh is not expected
         assert surprises.walks_on(4, down=True, damaged=True) is expected
 
@@ -57,9 +57,19 @@ def test_falls_since_the_last_diagnosis_make_a_gait_a_risk() -> None:
     surprises.walks_on(4, down=True, damaged=True)
     surprises.walks_on(4, down=True, damaged=True)
     surprises.walks_on(7, down=False, damaged=True)
-    np.testing.assert_array_equal(surprises.risk([3, 4, 7]), [0.0, 1.0, 0.0])
+    np.testing.assert_array_equal(surprises.risk([3, 4, 7], damaged=False), [0.0, 1.0, 0.0])
     surprises.diagnose(again=False)
-    np.testing.assert_array_equal(surprises.risk([4]), [0.0])
+    np.testing.assert_array_equal(surprises.risk([4], damaged=False), [0.0])
+
+
+def test_a_damaged_robot_prefers_gaits_that_it_walked_with_since_the_diagnosis() -> None:
+    surprises = Surprises()
+    surprises.pass_stretch(3)
+    surprises.diagnose(again=False)
+    surprises.pass_stretch(4)
+    surprises.walks_on(7, down=True, damaged=True)
+    np.testing.assert_allclose(surprises.risk([3, 4, 7], damaged=True), [0.3, 0.0, 0.8])
+    np.testing.assert_array_equal(surprises.risk([3, 4], damaged=False), [0.0, 0.0])
 
 
 def test_a_trial_clears_a_diagnosis_until_the_next_one_or_for_ten_calm_stretches() -> None:
@@ -67,13 +77,13 @@ def test_a_trial_clears_a_diagnosis_until_the_next_one_or_for_ten_calm_stretches
     assert not surprises.cleared
     surprises.clear()
     for _ in range(9):
-        surprises.pass_stretch()
+        surprises.pass_stretch(4)
     assert surprises.cleared
     surprises.walks_on(4, down=True, damaged=True)
     for _ in range(9):
-        surprises.pass_stretch()
+        surprises.pass_stretch(4)
     assert surprises.cleared, "a surprise in between was about the same"
-    surprises.pass_stretch()
+    surprises.pass_stretch(4)
     assert not surprises.cleared
     surprises.clear()
     surprises.diagnose(again=True)
