@@ -58,8 +58,8 @@ def _sections(runs: pd.DataFrame, goal: str) -> Iterator[str]:
     yield bullets(
         [
             "Damage happens after 4 s. Methods: mission notices and finds out itself; oracle is told at once "
-            "and has every gait simulated in no time; plain always takes the nearest healthy prediction; old "
-            "walks on with one gait; resets is told, and its three trials, whose time counts, begin from "
+            "and has every gait simulated in no time; plain walks on by what is expected of the whole robot; "
+            "old walks on with one gait; resets is told, and its three trials, whose time counts, begin from "
             "resets.",
             "Across the gap, the robot differs from its model as in the recovery benchmark.",
             "Intervals of 95%: Wilson's of shares, a bootstrap's of medians and means, Poisson's of rates.",
