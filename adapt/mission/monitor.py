@@ -22,6 +22,7 @@ THRESHOLD = 11.0  # of the sums, at which the monitor gives the alarm
 _MOST = 10.0  # standard deviations that a window counts at most: no single one gives the alarm
 _MOST_AT_FIRST = 4.5  # likewise after a change of gait, of which the window still holds some
 _LEAST_SCALE = 0.15
+_WORKS = 0.1  # of the torque of other joints, at which a motor that gave none on the models works again
 
 
 @dataclass(frozen=True, eq=False)
@@ -32,6 +33,8 @@ class _Usual:
     scale: np.ndarray
     levels: np.ndarray  # (2, 2): mean and standard deviation of each statistic
     sound: np.ndarray  # (j,) bool: joints without damage, of which alone it is known how they move
+    silent: np.ndarray  # (j,) bool: joints whose motors give no torque
+    torque: float  # root mean square of the others' [N m]
 
 
 class Monitor:
@@ -44,7 +47,8 @@ class Monitor:
     sums (Page 1954): S ← max(0, S + min(z, 10) - 1.5), where z is by how many standard deviations of one
     robot's windows the statistic is above the highest of the twelve robots' means. The alarm is given where a
     sum reaches 11. For a second and a half after a change of gait nothing counts, and the first window then
-    counts little.
+    counts little. Where a motor gives torque that gives none under the damage that is believed, there was a
+    repair, and the alarm is given at once.
 
     Args:
         twin: runs the episodes.
@@ -64,8 +68,11 @@ class Monitor:
         self._window = max(2, round(WINDOW / robot.control_step))
         self._known: dict[tuple[str, int], _Usual | None] = {}
         self._usual: _Usual | None = None
+        self._believed = ""
         self._made: tuple[tuple[str, Robot], list[Robot]] | None = None
         self._sums, self._highest, self._going = np.zeros(2), 0.0, False
+        self._works = False  # whether a motor works that was taken for dead
+        self._working = set[str]()  # damages of which this is known, and which are believed all the same
 
     @property
     def sums(self) -> np.ndarray:
@@ -79,7 +86,7 @@ class Monitor:
 
     def calm(self) -> None:
         """Forget what was noticed."""
-        self._sums[:], self._highest = 0, 0.0
+        self._sums[:], self._highest, self._works = 0, 0.0, False
 
     def begin(self, damage: Damage, row: int, *, going: bool = False) -> None:
         """Watch a gait from now on, on a robot with this damage; `going` where it was on its way before."""
@@ -87,10 +94,15 @@ class Monitor:
         key = (str(damage), row)
         if key not in self._known:
             self._known[key] = self._learn(damage, row)
-        self._usual = self._known[key]
+        self._usual, self._believed = self._known[key], key[0]
 
     def trust(self, damage: Damage, row: int) -> None:
-        """Expect twice as much variety of a gait from now on: its alarm was a false one."""
+        """Expect twice as much variety of a gait from now on: its alarm was a false one.
+
+        Where a motor worked that was taken for dead, this no longer says that the damage is another one.
+        """
+        if self._works:
+            self._working.add(str(damage))
         if usual := self._known.get((str(damage), row)):
             levels = usual.levels * np.array([[1.0], [2.0]])
             self._known[str(damage), row] = replace(usual, levels=levels)
@@ -102,7 +114,13 @@ class Monitor:
         if self._usual is None or late < (0 if self._going else half) or late % half:
             return None
         most = _MOST if self._going or late > half else _MOST_AT_FIRST
-        z = self._statistics(self._features(trace[made - self._window : made]), self._usual)
+        window = trace[made - self._window : made]
+        works = self._torque(window, self._usual.silent) > _WORKS * self._usual.torque
+        if works and self._believed not in self._working:
+            self._sums[1] = self._highest = THRESHOLD
+            self._works = True
+            return "a motor works that was taken for dead"
+        z = self._statistics(self._features(window), self._usual)
         mean, deviation = self._usual.levels
         self._sums = np.maximum(0, self._sums + np.minimum((z - mean) / deviation, most) - ALLOWANCE)
         self._highest = max(self._highest, float(self._sums.max()))
@@ -134,7 +152,11 @@ class Monitor:
         found = np.array([self._features(window) for _, window in windows])
         floors = np.repeat(_FLOORS, self._widths)
         scale, sound = np.hypot(found.std(axis=0), floors), self._sound(damage)
-        usual = _Usual(found.mean(axis=0), scale, np.array([[0.0], [1.0]]), sound)
+        every = np.concatenate(list(episodes.traces))
+        silent = np.all(every[:, self._columns.torque : self._columns.attitude] == 0, axis=0)
+        usual = _Usual(
+            found.mean(axis=0), scale, np.array([[0.0], [1.0]]), sound, silent, self._torque(every, ~silent)
+        )
         z = np.array([self._statistics(features, usual) for features in found])
         # one model differs from the mean of all in every window, which must not add up
         means = np.array([z[model == i].mean(axis=0) for i in range(model.max() + 1)])
@@ -157,6 +179,11 @@ class Monitor:
         broken = {name for defect in damage.defects for name in parts.joints(parts.find(defect.target))}
         sound = np.array([name not in broken for name in names])
         return sound if sound.any() else ~sound
+
+    def _torque(self, rows: np.ndarray, joints: np.ndarray) -> float:
+        """Root mean square of the torques of some joints [N m], 0 of none."""
+        some = rows[:, self._columns.torque : self._columns.attitude][:, joints]
+        return float(np.sqrt(np.mean(np.square(some, dtype=np.float64)))) if some.size else 0.0
 
     @property
     def _widths(self) -> tuple[int, ...]:

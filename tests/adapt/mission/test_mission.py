@@ -229,6 +229,30 @@ def test_the_monitor_knows_a_healthy_gait_from_a_damaged_robot(small: tuple[Repe
     assert not monitor.sums.any()
 
 
+@pytest.mark.parametrize("damage", ["left_front:lost", "left_front:dead"])
+def test_the_monitor_notices_at_once_that_a_motor_works_again(
+    small: tuple[Repertoire, Table], damage: str
+) -> None:
+    repertoire, _ = small
+    robot, twin = repertoire.robot, Twin(Thinking(repertoire, None, 10))
+    believed, row = parse_damage(damage, robot), int(np.argmax(repertoire.elites.objectives))
+    monitor, first = Monitor(twin, robot), round(1.5 / robot.control_step)
+    repaired, still = twin.run([Run(Combination(), row, 77), Run(believed, row, 77)], traced=True).traces
+    words = "a motor works that was taken for dead"
+    monitor.begin(believed, row)
+    assert not any(monitor.watch(still, made) == words for made in range(1, len(still) + 1))
+    monitor.calm()
+    assert not any(monitor.watch(repaired, made) for made in range(1, first))
+    assert monitor.watch(repaired, first) == words
+    assert monitor.highest == THRESHOLD
+    monitor.calm()
+    monitor.trust(believed, row)  # of another alarm
+    assert monitor.watch(repaired, first) == words
+    monitor.trust(believed, row)  # it believes so all the same
+    monitor.calm()
+    assert monitor.watch(repaired, first) != words
+
+
 def test_the_monitor_takes_no_robot_that_differs_from_its_model_for_a_damaged_one(
     small: tuple[Repertoire, Table],
 ) -> None:
