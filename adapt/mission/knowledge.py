@@ -188,9 +188,11 @@ class Knowledge:
 
         Args:
             stretch: in which it surprised.
-            again: whether a trial went as expected, and it fell all the same: then the gait that fell, or if
-                that was tried, or a selector does not know it, one that was not tried yet.
+            again: whether a trial went as expected, and it fell all the same: then one not tried yet, and of
+                these the gait that fell if a selector knows it.
         """
+        if not (again or self.damaged):
+            self._tried = set()
         row = self._gait_to_try(stretch, self._tried if again else set())
         self._tried.add(row)
         return row

@@ -343,7 +343,8 @@ class Mission:
             self._get_up(down)
             self._monitor.calm()
             return
-        if self._walks_on(stretch, down):
+        repaired = self._monitor.works
+        if not repaired and self._walks_on(stretch, down):
             if not down:
                 self._observe(stretch, going=going)
             return
@@ -365,9 +366,10 @@ class Mission:
             self._surprises.clear()
             self._tell("stumble", "It goes on: the trial went as expected.", row=row)
         else:
-            if not (self._knowledge.damaged and (again or self._surprises.fresh)):
+            same = self._knowledge.damaged and (again or self._surprises.fresh)
+            if repaired or not (same or (again and self._surprises.unexplained)):
                 self._knowledge.begin_anew(trial)
-            self._learn(trial, ended)
+            self._learn(trial, ended, fell=again)
         self._monitor.calm()
 
     def _walks_on(self, stretch: Stretch, down: bool) -> bool:
@@ -385,6 +387,7 @@ class Mission:
         self._knowledge.steering.interrupt()
         self._get_up(not self._world.upright)
         self._knowledge.be_told(self._damage)
+        self._surprises.diagnose(again=False)
         self._news = False
 
     def _get_up(self, fell: bool) -> None:
@@ -407,14 +410,14 @@ class Mission:
         """Let time pass, standing."""
         self._world.stand(round(seconds / self.repertoire.robot.control_step))
 
-    def _learn(self, trial: Stretch, ended: float) -> None:
-        """Take in a trial that ended at a time, and believe in what comes out."""
+    def _learn(self, trial: Stretch, ended: float, *, fell: bool) -> None:
+        """Take in a trial that ended at a time, after it `fell` again or not, and believe what comes out."""
         before = str(self._outcomes.damage)
         belief, seconds = self._knowledge.learn(trial)
-        again = str(belief.damage) == before
-        if again:
+        again, unexplained = str(belief.damage) == before, fell and not self._knowledge.damaged
+        if again and not unexplained:
             self._monitor.trust(belief.damage, trial.row)
-        self._surprises.diagnose(again=again)
+        self._surprises.diagnose(again=again, unexplained=unexplained)
         self._spend(ended, seconds, trial, f"It believes: {belief.words}.", believed=belief.causes)
         self._knowledge.search_on(belief)
 

@@ -22,19 +22,20 @@ THRESHOLD = 11.0  # of the sums, at which the monitor gives the alarm
 _MOST = 10.0  # standard deviations that a window counts at most: no single one gives the alarm
 _MOST_AT_FIRST = 4.5  # likewise after a change of gait, of which the window still holds some
 _LEAST_SCALE = 0.15
-_WORKS = 0.1  # of the torque of other joints, at which a motor that gave none on the models works again
+_POWERLESS = ("dead", "lost")  # kinds of damage under which motors give no torque
+_WORKS = 0.1  # of the torque of other joints, at which such a motor works again
 
 
 @dataclass(frozen=True, eq=False)
 class _Usual:
-    """How a gait usually goes: means and scales of the features and of both statistics."""
+    """How a gait usually goes: means and scales of the features and of both statistics, and its torque."""
 
     mean: np.ndarray
     scale: np.ndarray
     levels: np.ndarray  # (2, 2): mean and standard deviation of each statistic
     sound: np.ndarray  # (j,) bool: joints without damage, of which alone it is known how they move
-    silent: np.ndarray  # (j,) bool: joints whose motors give no torque
-    torque: float  # root mean square of the others' [N m]
+    powerless: np.ndarray  # (j,) bool: joints whose motors give no torque
+    torque: float  # [N m] from which on one of these works again
 
 
 class Monitor:
@@ -47,8 +48,8 @@ class Monitor:
     sums (Page 1954): S ← max(0, S + min(z, 10) - 1.5), where z is by how many standard deviations of one
     robot's windows the statistic is above the highest of the twelve robots' means. The alarm is given where a
     sum reaches 11. For a second and a half after a change of gait nothing counts, and the first window then
-    counts little. Where a motor gives torque that gives none under the damage that is believed, there was a
-    repair, and the alarm is given at once.
+    counts little. A motor that is believed to be dead or lost and gives torque was repaired: the alarm is
+    given at once.
 
     Args:
         twin: runs the episodes.
@@ -71,8 +72,8 @@ class Monitor:
         self._believed = ""
         self._made: tuple[tuple[str, Robot], list[Robot]] | None = None
         self._sums, self._highest, self._going = np.zeros(2), 0.0, False
-        self._works = False  # whether a motor works that was taken for dead
-        self._working = set[str]()  # damages of which this is known, and which are believed all the same
+        self._works = False
+        self._ignored = False  # whether a working motor is no news, since the damage is believed all the same
 
     @property
     def sums(self) -> np.ndarray:
@@ -84,6 +85,11 @@ class Monitor:
         """The highest that a sum has been since `calm`."""
         return self._highest
 
+    @property
+    def works(self) -> bool:
+        """Whether a motor worked since `calm` that is believed to be dead or lost."""
+        return self._works
+
     def calm(self) -> None:
         """Forget what was noticed."""
         self._sums[:], self._highest, self._works = 0, 0.0, False
@@ -94,15 +100,16 @@ class Monitor:
         key = (str(damage), row)
         if key not in self._known:
             self._known[key] = self._learn(damage, row)
-        self._usual, self._believed = self._known[key], key[0]
+        if key[0] != self._believed:
+            self._believed, self._ignored = key[0], False
+        self._usual = self._known[key]
 
     def trust(self, damage: Damage, row: int) -> None:
         """Expect twice as much variety of a gait from now on: its alarm was a false one.
 
-        Where a motor worked that was taken for dead, this no longer says that the damage is another one.
+        If a working motor gave it, it gives no more under this damage.
         """
-        if self._works:
-            self._working.add(str(damage))
+        self._ignored |= self._works and str(damage) == self._believed
         if usual := self._known.get((str(damage), row)):
             levels = usual.levels * np.array([[1.0], [2.0]])
             self._known[str(damage), row] = replace(usual, levels=levels)
@@ -115,11 +122,11 @@ class Monitor:
             return None
         most = _MOST if self._going or late > half else _MOST_AT_FIRST
         window = trace[made - self._window : made]
-        works = self._torque(window, self._usual.silent) > _WORKS * self._usual.torque
-        if works and self._believed not in self._working:
+        torques = np.median(abs(window[:, self._columns.torque : self._columns.attitude]), axis=0)
+        if not self._ignored and (torques[self._usual.powerless] > self._usual.torque).any():
             self._sums[1] = self._highest = THRESHOLD
             self._works = True
-            return "a motor works that was taken for dead"
+            return "a motor works that should give no torque"
         z = self._statistics(self._features(window), self._usual)
         mean, deviation = self._usual.levels
         self._sums = np.maximum(0, self._sums + np.minimum((z - mean) / deviation, most) - ALLOWANCE)
@@ -152,11 +159,11 @@ class Monitor:
         found = np.array([self._features(window) for _, window in windows])
         floors = np.repeat(_FLOORS, self._widths)
         scale, sound = np.hypot(found.std(axis=0), floors), self._sound(damage)
-        every = np.concatenate(list(episodes.traces))
-        silent = np.all(every[:, self._columns.torque : self._columns.attitude] == 0, axis=0)
-        usual = _Usual(
-            found.mean(axis=0), scale, np.array([[0.0], [1.0]]), sound, silent, self._torque(every, ~silent)
-        )
+        powerless = self._joints_of(damage, _POWERLESS)
+        every = np.concatenate(list(episodes.traces))[:, self._columns.torque : self._columns.attitude]
+        others = abs(every[:, ~powerless])
+        torque = max(_FLOORS[1], _WORKS * float(others.mean()) if others.size else 0.0)
+        usual = _Usual(found.mean(axis=0), scale, np.array([[0.0], [1.0]]), sound, powerless, torque)
         z = np.array([self._statistics(features, usual) for features in found])
         # one model differs from the mean of all in every window, which must not add up
         means = np.array([z[model == i].mean(axis=0) for i in range(model.max() + 1)])
@@ -175,15 +182,15 @@ class Monitor:
 
     def _sound(self, damage: Damage) -> np.ndarray:
         """Which joints have no part in a damage: where a dead leg drags, its joints follow the floor."""
-        parts, names = self._twin.parts, self._twin.parts.robot.description.joints
-        broken = {name for defect in damage.defects for name in parts.joints(parts.find(defect.target))}
-        sound = np.array([name not in broken for name in names])
+        sound = ~self._joints_of(damage)
         return sound if sound.any() else ~sound
 
-    def _torque(self, rows: np.ndarray, joints: np.ndarray) -> float:
-        """Root mean square of the torques of some joints [N m], 0 of none."""
-        some = rows[:, self._columns.torque : self._columns.attitude][:, joints]
-        return float(np.sqrt(np.mean(np.square(some, dtype=np.float64)))) if some.size else 0.0
+    def _joints_of(self, damage: Damage, kinds: tuple[str, ...] = ()) -> np.ndarray:
+        """Which joints have a part in a damage, of some kinds or any, (j,) bool."""
+        parts, names = self._twin.parts, self._twin.parts.robot.description.joints
+        some = [defect for defect in damage.defects if not kinds or defect.kind in kinds]
+        broken = {name for defect in some for name in parts.joints(parts.find(defect.target))}
+        return np.array([name in broken for name in names])
 
     @property
     def _widths(self) -> tuple[int, ...]:

@@ -14,13 +14,14 @@ _UNPROVEN = 0.3  # by which a fall is more probable of gaits that a damaged robo
 
 
 class Surprises:
-    """Counts what surprised the robot since its last diagnosis.
+    """Counts what surprised the robot since its last diagnosis, and knows with which gaits it walked since.
 
     A damaged robot stumbles. It walks on from a single surprise, and looks into several on end, or into an
     early fall after a diagnosis.
 
     Attributes:
         cleared: whether a trial went as expected since the last diagnosis, and not long ago.
+        unexplained: whether instead the last diagnosis did not explain why it fell after that.
     """
 
     def __init__(self) -> None:
@@ -31,7 +32,7 @@ class Surprises:
         self._on_end = 0  # surprises that it walked on from
         self._patience = 1  # surprises on end that it may walk on from
         self._quiet = 0  # stretches on end without a surprise
-        self.cleared = False
+        self.cleared = self.unexplained = False
 
     @property
     def fresh(self) -> bool:
@@ -44,6 +45,7 @@ class Surprises:
         self._since, self._wary = self._since + 1, max(0, self._wary - 1)
         self._quiet += 1
         self.cleared &= self._quiet < _LONG
+        self.unexplained &= self.cleared
 
     def walks_on(self, row: int, *, down: bool, damaged: bool) -> bool:
         """Whether a surprise is taken for part of the damage that is believed.
@@ -64,13 +66,15 @@ class Surprises:
 
     def clear(self) -> None:
         """A trial went as expected: a further surprise would be the first again."""
-        self._wary, self.cleared = 0, True
+        self._wary, self.cleared, self.unexplained = 0, True, False
 
-    def diagnose(self, *, again: bool) -> None:
-        """There is a new diagnosis, or the same `again`."""
-        self._since, self._wary, self.cleared = 0, 0, False
+    def diagnose(self, *, again: bool, unexplained: bool = False) -> None:
+        """There is a new diagnosis, or the same `again`, or one that leaves open why the robot fell again."""
+        self._since, self._wary = 0, 0
+        self.cleared = self.unexplained = unexplained
         self._falls.clear()
-        self._proven.clear()
+        if not again:
+            self._proven.clear()
         self._patience = _SURE if again else 1
 
     def risk(self, rows: Sequence[int], *, damaged: bool) -> np.ndarray:

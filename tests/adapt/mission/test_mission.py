@@ -10,14 +10,17 @@ import numpy as np
 import pytest
 
 import surefoot
-from adapt.damage.damage import Combination
+from adapt.damage.damage import Combination, Damage
 from adapt.damage.kinds.limbs import Lost
 from adapt.damage.text import parse_damage
+from adapt.mission.diagnosis import Diagnosis, Finding
 from adapt.mission.events import Event, read_log
 from adapt.mission.monitor import ALLOWANCE, THRESHOLD, Monitor
 from adapt.mission.outcomes import Outcomes, Way
 from adapt.mission.pose import Pose
 from adapt.mission.steering import HEADINGS
+from adapt.mission.surprises import Surprises
+from adapt.mission.world import Stretch
 from adapt.rehearsal.table import Table
 from adapt.self_model.twin import Run, Thinking, Twin
 from repertoire.repertoire import Repertoire
@@ -177,16 +180,54 @@ def test_a_robot_that_cannot_stand_is_set_upright_before_a_trial() -> None:
     assert abs(walked.facts["moved"][1]) < walked.facts["moved"][0]
 
 
-def test_a_whole_robot_that_falls_again_after_a_usual_trial_looks_for_what_is_wrong(
-    monkeypatch: pytest.MonkeyPatch,
+def answer(monkeypatch: pytest.MonkeyPatch, *damages: Damage) -> list[int]:
+    """Have diagnoses come out so, the last one again and again; returns how many trials each took in."""
+    left, trials = list(damages), list[int]()
+
+    def learn(_diagnosis: Diagnosis, _trial: Stretch) -> Finding:
+        trials[-1] += 1
+        damage = left.pop(0) if len(left) > 1 else left[0]
+        return Finding(damage, {str(damage): 1.0}, str(damage), 0, False)
+
+    monkeypatch.setattr(Diagnosis, "renew", lambda *_: trials.append(0))
+    monkeypatch.setattr(Diagnosis, "learn", learn)
+    monkeypatch.setattr(Diagnosis, "promising", lambda _: [list(range(5))])
+    return trials
+
+
+@pytest.mark.parametrize("explained", [True, False])
+def test_a_whole_robot_that_gets_nowhere_again_after_a_usual_trial_looks_for_what_is_wrong(
+    monkeypatch: pytest.MonkeyPatch, explained: bool
 ) -> None:
     monkeypatch.setattr(Monitor, "highest", 0.0)  # the monitor takes everything for usual
     monkeypatch.setattr(Monitor, "watch", lambda *_: None)
+    trials = answer(monkeypatch, Lost("back_right") if explained else Combination())
     events, _ = walk(small_ant(), changes=["back_right:lost@1"], seconds=30.0)
     kinds = [event.kind for event in events if event.kind in ("trial", "stumble", "thought")]
     assert kinds[:4] == ["trial", "stumble", "trial", "thought"]
     first, second, *_ = (event.facts["row"] for event in events if event.kind == "trial")
     assert first != second
+    if not explained:
+        assert kinds[4:6] == ["trial", "thought"], "it is not cleared by every other trial"
+        assert trials[0] > 1 == len(trials), "what it found out before still counts"
+
+
+@pytest.mark.parametrize("again", [False, True])
+def test_a_repair_is_looked_into_at_once(
+    small: tuple[Repertoire, Table], monkeypatch: pytest.MonkeyPatch, again: bool
+) -> None:
+    told = Surprises.diagnose
+    # after the same diagnosis twice it would walk on from three surprises
+    monkeypatch.setattr(Surprises, "diagnose", lambda found, **_: told(found, again=again))
+    trials = answer(monkeypatch, Lost("left_front"), Combination())
+    events, mission = walk(small, changes=["left_front:lost@2", "repaired@10"], seconds=18.0)
+    noticed = next(event for event in events if event.kind == "alarm" and event.time > 10)
+    assert noticed.time < 12
+    assert "a motor works" in noticed.words
+    after = [event.kind for event in events if event.time > noticed.time]
+    assert "stumble" not in after[: after.index("trial")]
+    assert not mission._knowledge.damaged
+    assert trials == [1, 1], "trials before the repair count no more"
 
 
 def test_a_healthy_robot_raises_no_alarm_and_steers(small: tuple[Repertoire, Table]) -> None:
@@ -238,7 +279,7 @@ def test_the_monitor_notices_at_once_that_a_motor_works_again(
     believed, row = parse_damage(damage, robot), int(np.argmax(repertoire.elites.objectives))
     monitor, first = Monitor(twin, robot), round(1.5 / robot.control_step)
     repaired, still = twin.run([Run(Combination(), row, 77), Run(believed, row, 77)], traced=True).traces
-    words = "a motor works that was taken for dead"
+    words = "a motor works that should give no torque"
     monitor.begin(believed, row)
     assert not any(monitor.watch(still, made) == words for made in range(1, len(still) + 1))
     monitor.calm()
@@ -248,9 +289,36 @@ def test_the_monitor_notices_at_once_that_a_motor_works_again(
     monitor.calm()
     monitor.trust(believed, row)  # of another alarm
     assert monitor.watch(repaired, first) == words
+    assert monitor.works
     monitor.trust(believed, row)  # it believes so all the same
     monitor.calm()
     assert monitor.watch(repaired, first) != words
+    monitor.begin(Lost("right_rear"), row)
+    monitor.begin(believed, row)
+    assert monitor.watch(repaired, first) == words
+
+
+def test_the_monitor_takes_noise_or_a_jammed_motor_for_no_repair(small: tuple[Repertoire, Table]) -> None:
+    repertoire, _ = small
+    robot, twin = repertoire.robot, Twin(Thinking(repertoire, None, 10))
+    row, at = int(np.argmax(repertoire.elites.objectives)), TraceColumns.of(robot)
+    monitor, joint = Monitor(twin, robot), robot.description.joints[0]
+    for text, torque, expected in (
+        ("left_front:dead", 0.02, False),  # [N m] that a sensor tells
+        ("left_front:dead", 2.0, True),
+        ("all:dead", 0.02, False),
+        (f"joint={joint}:locked", 2.0, False),  # its motor pushes
+    ):
+        believed = parse_damage(text, robot)
+        (trace,) = twin.run([Run(believed, row, 77)], traced=True).traces
+        (defect,), parts = believed.defects, twin.parts
+        broken = parts.joints(parts.find(defect.target))
+        trace[:, [at.torque + robot.description.joints.index(name) for name in broken]] = torque
+        monitor.calm()
+        monitor.begin(believed, row)
+        for made in range(1, round(1.5 / robot.control_step) + 1):
+            monitor.watch(trace, made)
+        assert monitor.works is expected, text
 
 
 def test_the_monitor_takes_no_robot_that_differs_from_its_model_for_a_damaged_one(

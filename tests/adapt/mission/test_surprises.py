@@ -70,6 +70,21 @@ def test_a_damaged_robot_prefers_gaits_that_it_walked_with_since_the_diagnosis()
     surprises.walks_on(7, down=True, damaged=True)
     np.testing.assert_allclose(surprises.risk([3, 4, 7], damaged=True), [0.3, 0.0, 0.8])
     np.testing.assert_array_equal(surprises.risk([3, 4], damaged=False), [0.0, 0.0])
+    surprises.diagnose(again=True)
+    np.testing.assert_allclose(surprises.risk([3, 4], damaged=True), [0.3, 0.0])
+
+
+def test_a_diagnosis_that_explains_nothing_clears_no_robot() -> None:
+    surprises = Surprises()
+    surprises.clear()
+    assert not surprises.unexplained
+    surprises.diagnose(again=True, unexplained=True)
+    assert surprises.cleared
+    assert surprises.unexplained
+    for _ in range(10):
+        surprises.pass_stretch(4)
+    assert not surprises.cleared
+    assert not surprises.unexplained
 
 
 def test_a_trial_clears_a_diagnosis_until_the_next_one_or_for_ten_calm_stretches() -> None:
