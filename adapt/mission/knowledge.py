@@ -149,6 +149,7 @@ class Knowledge:
 
     def be_told(self, damage: Damage) -> None:
         """Know what is wrong, and where all gaits lead then, at once."""
+        self.searches.give_up()
         self._believe(damage)
         self.outcomes.simulate(range(len(self.repertoire)), self._fewest)
         self._look_all_round(self._best()[:_STEERED], self._several)

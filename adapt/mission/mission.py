@@ -6,6 +6,7 @@ from typing import Any, Literal
 
 import numpy as np
 
+from adapt.damage.damage import Combination
 from adapt.mission.events import Event
 from adapt.mission.knowledge import Knowledge
 from adapt.mission.monitor import THRESHOLD, Monitor
@@ -110,6 +111,7 @@ class Mission:
         self._surprises = Surprises()
         self._counts = {"fall": 0, "assistance": 0, "trial": 0, "alarm": 0}
         self._thought, self._reached = 0.0, 0
+        self._repaired = set[str]()  # damages that it believed in until a motor worked
         self._world: World = world or self._simulated(body or repertoire.robot, on_step)
         if record is not None:
             self._world = RecordedWorld(self._world, record)
@@ -344,6 +346,8 @@ class Mission:
             self._monitor.calm()
             return
         repaired = self._monitor.works
+        if repaired and self._is_whole(down):
+            return
         if not repaired and self._walks_on(stretch, down):
             if not down:
                 self._observe(stretch, going=going)
@@ -371,6 +375,21 @@ class Mission:
                 self._knowledge.begin_anew(trial)
             self._learn(trial, ended, fell=again)
         self._monitor.calm()
+
+    def _is_whole(self, down: bool) -> bool:
+        """Whether a robot with a motor that works after all takes itself for whole, as it does the first time."""
+        damage = str(self._outcomes.damage)
+        if damage in self._repaired:
+            return False
+        self._repaired.add(damage)
+        self._knowledge.be_told(Combination())
+        self._surprises.diagnose(again=False)
+        self._monitor.calm()
+        if down:
+            self._get_up(down)
+        words = "It believes that it is whole again."
+        self._tell("thought", words, seconds=0.0, believed={str(Combination()): 1.0})
+        return True
 
     def _walks_on(self, stretch: Stretch, down: bool) -> bool:
         """Whether a surprise is taken for part of the damage that is believed, as a single one is."""

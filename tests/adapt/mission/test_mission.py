@@ -19,7 +19,6 @@ from adapt.mission.monitor import ALLOWANCE, THRESHOLD, Monitor
 from adapt.mission.outcomes import Outcomes, Way
 from adapt.mission.pose import Pose
 from adapt.mission.steering import HEADINGS
-from adapt.mission.surprises import Surprises
 from adapt.mission.world import Stretch
 from adapt.rehearsal.table import Table
 from adapt.self_model.twin import Run, Thinking, Twin
@@ -212,22 +211,24 @@ def test_a_whole_robot_that_gets_nowhere_again_after_a_usual_trial_looks_for_wha
         assert trials[0] > 1 == len(trials), "what it found out before still counts"
 
 
-@pytest.mark.parametrize("again", [False, True])
-def test_a_repair_is_looked_into_at_once(
-    small: tuple[Repertoire, Table], monkeypatch: pytest.MonkeyPatch, again: bool
+def test_a_repair_is_believed_at_once_and_the_second_time_looked_into(
+    small: tuple[Repertoire, Table], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    told = Surprises.diagnose
-    # after the same diagnosis twice it would walk on from three surprises
-    monkeypatch.setattr(Surprises, "diagnose", lambda found, **_: told(found, again=again))
-    trials = answer(monkeypatch, Lost("left_front"), Combination())
-    events, mission = walk(small, changes=["left_front:lost@2", "repaired@10"], seconds=18.0)
-    noticed = next(event for event in events if event.kind == "alarm" and event.time > 10)
-    assert noticed.time < 12
-    assert "a motor works" in noticed.words
-    after = [event.kind for event in events if event.time > noticed.time]
-    assert "stumble" not in after[: after.index("trial")]
+    trials = answer(monkeypatch, Lost("left_front"), Lost("left_front"), Combination())
+    changes = ["left_front:lost@2", "repaired@10", "left_front:lost@13", "repaired@25"]
+    events, mission = walk(small, changes=changes, seconds=36.0)
+
+    def after(time: float) -> list[str]:
+        kinds = [event.kind for event in events if event.time > time]
+        return [kind for kind in kinds if kind in ("alarm", "stumble", "trial", "thought")]
+
+    noticed = [event for event in events if "a motor works" in event.words]
+    assert [event.time < at + 2 for event, at in zip(noticed, (10, 25), strict=True)] == [True, True]
+    assert after(10)[:2] == ["alarm", "thought"]
+    assert after(25)[:3] == ["alarm", "trial", "thought"]
+    assert trials == [1, 1, 1], "trials before the repair count no more"
     assert not mission._knowledge.damaged
-    assert trials == [1, 1], "trials before the repair count no more"
+    assert not mission._knowledge.searches.due(1.0)
 
 
 def test_a_healthy_robot_raises_no_alarm_and_steers(small: tuple[Repertoire, Table]) -> None:
