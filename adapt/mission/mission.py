@@ -377,7 +377,7 @@ class Mission:
         self._monitor.calm()
 
     def _is_whole(self, down: bool) -> bool:
-        """Whether a robot with a motor that works after all takes itself for whole, as it does the first time."""
+        """Whether a robot whose dead motor works takes itself for whole, as it does the first time."""
         damage = str(self._outcomes.damage)
         if damage in self._repaired:
             return False
