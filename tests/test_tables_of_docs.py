@@ -618,3 +618,17 @@ def test_what_calibration_brought() -> None:
     ]
     assert better == [7, 7]
     assert not found[[f"{name} falls" for name in names]].sum().any()
+
+
+def test_what_preferring_gaits_brings_that_were_walked_with() -> None:
+    every = pd.read_csv(BENCHMARKS / "missions-unproven.csv")
+    text = (ROOT / "docs" / "results" / "what-helped.md").read_text()
+    for name, cells in table_below(text, "| risk added | reached |").items():
+        own = every[every["risk"] == (0.0 if name == "none" else float(name))]
+        seconds = own["seconds"]
+        assert cells == [
+            f"{own['reached'].sum()} of {len(own)}",
+            f"{np.floor(seconds.median() * 10 + 0.5) / 10:.1f} s",
+            f"{seconds.max():.1f} s",
+            str(own["falls"].sum()),
+        ], name
