@@ -632,3 +632,23 @@ def test_what_preferring_gaits_brings_that_were_walked_with() -> None:
             f"{seconds.max():.1f} s",
             str(own["falls"].sum()),
         ], name
+
+
+def test_missions_with_repairs() -> None:
+    every = pd.read_csv(BENCHMARKS / "missions-repaired.csv")
+    text = (ROOT / "docs" / "tutorials" / "mission.md").read_text()
+    for name, cells in table_below(text, "| repaired | missions |").items():
+        robot = "ant" if "Ant" in name else "hexapod"
+        torque = "not looked at" if "not" in name else "looked at"
+        own = every[(every["robot"] == robot) & (every["torque"] == torque)]
+        speeds = [own[f"speed {when}"].median() for when in ("whole", "broken", "repaired")]
+        noticed = str((own["noticed"] <= 2).sum())
+        assert cells == [str(len(own)), noticed, *(f"{speed:.2f} m/s" for speed in speeds)], name
+        assert not own["falls"].any()
+    alone = every.loc[every["torque"] == "not looked at", "noticed"]
+    words = f"seven of twelve repairs, after {alone.min():.0f} to {alone.max():.0f} s"
+    assert alone.notna().sum() == 7
+    assert words in text
+    pairs = pd.read_csv(RESULTS / "mission" / "ant-pairs" / "missions.csv")
+    pairs = pairs[(pairs["method"] == "mission") & (pairs["kind"] == "lost + lost")]
+    assert (pairs["reached"].sum(), len(pairs)) == (1, 6)
