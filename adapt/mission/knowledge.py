@@ -154,6 +154,13 @@ class Knowledge:
         self.outcomes.simulate(range(len(self.repertoire)), self._fewest)
         self._look_all_round(self._best()[:_STEERED], self._several)
 
+    def be_whole(self) -> None:
+        """Know at once that nothing is wrong any more, and forget what trials and simulations said before."""
+        self.diagnosis.renew(None)
+        self.twin.pose(self.repertoire.robot)
+        self.outcomes.forget()
+        self.be_told(Combination())
+
     def _believe(self, damage: Damage) -> None:
         """Take this to be what is wrong."""
         if str(damage) != str(self.outcomes.damage):

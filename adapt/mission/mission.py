@@ -382,13 +382,13 @@ class Mission:
         if damage in self._repaired:
             return False
         self._repaired.add(damage)
-        self._knowledge.be_told(Combination())
+        self._knowledge.be_whole()
         self._surprises.diagnose(again=False)
         self._monitor.calm()
         if down:
             self._get_up(down)
-        words = "It believes that it is whole again."
-        self._tell("thought", words, seconds=0.0, believed={str(Combination()): 1.0})
+        whole = str(Combination())
+        self._tell("thought", "It believes that it is whole again.", seconds=0.0, believed={whole: 1.0})
         return True
 
     def _walks_on(self, stretch: Stretch, down: bool) -> bool:

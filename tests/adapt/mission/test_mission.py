@@ -226,7 +226,7 @@ def test_a_repair_is_believed_at_once_and_the_second_time_looked_into(
     assert [event.time < at + 2 for event, at in zip(noticed, (10, 25), strict=True)] == [True, True]
     assert after(10)[:2] == ["alarm", "thought"]
     assert after(25)[:3] == ["alarm", "trial", "thought"]
-    assert trials == [1, 1, 1], "trials before the repair count no more"
+    assert trials == [1, 0, 1, 1], "at a repair it forgets what trials told"
     assert not mission._knowledge.damaged
     assert not mission._knowledge.searches.due(1.0)
 
