@@ -652,3 +652,15 @@ def test_missions_with_repairs() -> None:
     pairs = pd.read_csv(RESULTS / "mission" / "ant-pairs" / "missions.csv")
     pairs = pairs[(pairs["method"] == "mission") & (pairs["kind"] == "lost + lost")]
     assert (pairs["reached"].sum(), len(pairs)) == (1, 6)
+
+
+def test_hexaheals_rule() -> None:
+    report = (RESULTS / "mission" / "hexapod" / "report.md").read_text()
+    ran = pd.read_csv(RESULTS / "mission" / "hexapod" / "missions.csv")
+    lost = ran[(ran["task"] == "rule") & (ran["kind"] == "lost")]
+    assert set(lost.groupby("damage").size()) == {10}
+    healthy = ran[(ran["task"] == "rule") & (ran["kind"] == "healthy")]
+    usual = (healthy["distance"] / healthy["seconds"]).mean()
+    kept = (lost["late_falls"] == 0) & (lost["late"] >= 0.5 * usual)
+    assert f"{kept.sum()} of {len(lost)} missions" in (ROOT / "docs" / "tutorials" / "mission.md").read_text()
+    assert "| nominal | lost | 60 | 93%" in report
