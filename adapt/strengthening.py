@@ -160,6 +160,7 @@ class Strengthening:
         rows = [row for row, text in enumerate(self.table.conditions) if row and text in wanted]
         if not rows:
             raise InvalidValueError("the library holds no damage: there is nothing to strengthen")
+        self._asked = len(rows)
         bests = self._progress.max(axis=1) / self.healthy
         weak = [row for row in rows if bests[row] < self.below]
         if not weak:
@@ -195,7 +196,7 @@ class Strengthening:
         """What there is to do, and how long it takes at most."""
         left = duration((self.total - self.done) * self._seconds)
         return (
-            f"{len(self.weak)} of {len(self.table) - 1} damages leave less than {self.below:.0%} of "
+            f"{len(self.weak)} of {self._asked} damages leave less than {self.below:.0%} of "
             f"{self.healthy:.2f} m, with up to {self.refinement.episodes:,} episodes for each: at most about "
             f"{left} on {self.threads} thread{'s' * (self.threads != 1)}"
         )

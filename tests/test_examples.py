@@ -20,8 +20,8 @@ ARGUMENTS = {
     "evaluate_controllers.py": ["20"],
     "explore_maze.py": ["{folder}", "20"],
     "include_ant.py": ["{folder}", "0.0002", "4", "20"],
-    "include_quadruped.py": ["{folder}", "0.01", "1", "2"],
-    "rehearse_hexapod.py": ["{folder}", "0.0001", "1"],
+    "include_quadruped.py": ["{folder}", "0.002", "1", "2"],
+    "include_hexapod.py": ["{folder}", "0.00005", "1", "1"],
 }
 EXPECTED = {
     "onnx_walk.py": " m",
@@ -32,7 +32,7 @@ EXPECTED = {
     "gymnasium_loop.py": "return",
     "include_ant.py": "corrected gaits, of ",
     "include_quadruped.py": "rehearsed under 3 conditions",
-    "rehearse_hexapod.py": "1 gaits, each rehearsed under 96 conditions",
+    "include_hexapod.py": "1 gaits, each rehearsed under 96 conditions",
 }
 
 

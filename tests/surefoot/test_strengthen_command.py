@@ -64,6 +64,8 @@ def test_strengthens_reports_saves_and_goes_on_where_it_was(run, file: Path, mon
     assert (code, err) == (0, "")
     assert out.startswith("1 of 2 damages leave less than 50% of 0.4")
     assert "up to 160 episodes for each: at most about" in out
+    few = "--damages", file.with_name("few.yaml")
+    assert run("strengthen", *options(file), *few, "--dry-run")[1].startswith("1 of 1 damages leave")
     before = names(file.parent)
     with monkeypatch.context() as patch:
         stopping(patch, signal.SIGTERM)
@@ -75,7 +77,7 @@ def test_strengthens_reports_saves_and_goes_on_where_it_was(run, file: Path, mon
     assert (code, err) == (0, "")
     assert re.search(r"going on after [1-9]\d+ of 160 episodes", out)
     assert names(file.parent) == sorted([*before, "strong.h5", "strong-rehearsal.h5"])
-    assert run("strengthen", *options(file, "whole.h5"), "--damages", file.with_name("few.yaml"))[0] == 0
+    assert run("strengthen", *options(file, "whole.h5"), *few)[0] == 0
     for name in ("", "-rehearsal"):
         one, other = (file.with_name(f"{start}{name}.h5").read_bytes() for start in ("strong", "whole"))
         assert one == other

@@ -163,13 +163,13 @@ def recovery():
 def recovered(threads: int):
     gaits = short_gaits()
     thinking = Thinking(
-        gaits, None, 200, refinement=RefinementSettings(episodes=800, batch_size=10), threads=threads
+        gaits, None, 200, refinement=RefinementSettings(episodes=400, batch_size=10), threads=threads
     )
     return recover(
         gaits,
         parse_damage(LOST, gaits.robot),
         seed=2,
-        trials=6,
+        trials=4,
         selector="self-model",
         objective="progress",
         thinking=thinking,
@@ -177,6 +177,7 @@ def recovered(threads: int):
     )
 
 
+@pytest.mark.xdist_group("relearning")  # which share a recovery
 def test_a_gait_that_was_found_is_tried_like_any_other(recovery) -> None:
     assert recovery.refined
     gait = recovery.refined[0]
@@ -197,12 +198,14 @@ def test_a_gait_that_was_found_is_tried_like_any_other(recovery) -> None:
     assert "solution" not in record["refined"][0]
 
 
+@pytest.mark.xdist_group("relearning")  # which share a recovery
 def test_what_is_found_does_not_depend_on_the_number_of_threads(recovery) -> None:
     again = recovered(threads=1)
     assert [trial.measured for trial in again.trials] == [trial.measured for trial in recovery.trials]
     np.testing.assert_array_equal(again.refined[0].solution, recovery.refined[0].solution)
 
 
+@pytest.mark.xdist_group("relearning")  # which share a recovery
 def test_gaits_that_were_found_are_kept_with_where_they_come_from(recovery) -> None:
     gaits, (first, *_) = short_gaits(), recovery.refined
     second = replace(first, row=41, parent=40, believed=("left_front:dead",), episodes=7)
