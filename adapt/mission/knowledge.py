@@ -1,7 +1,7 @@
 """`Knowledge`: what a robot on a mission knows of itself, and what it works on while it walks."""
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 
 import numpy as np
 
@@ -23,6 +23,7 @@ RATE = 20_000  # control steps that a core simulates in a second: what thinking 
 # Episodes of each gait on a damaged robot, where one that walks may also fall, and on one that cannot stand
 _EPISODES, _UNSTEADY = 2, 6
 _STEERED = 6  # gaits that are simulated with targets all around on a damaged robot
+_PARTS = 4  # in which all the gaits that were not promising are simulated, after which it plans with them
 _STUCK = 0.1  # of the speed of the fastest gait
 
 
@@ -170,26 +171,34 @@ class Knowledge:
             self.stands = self._world.stands
 
     def search_on(self, belief: Finding) -> None:
-        """Begin to simulate further gaits on what is believed, then to refine the best, while it walks."""
+        """Begin to simulate further gaits on what is believed, and to refine the best, while it walks."""
         others = [] if self.steers else self._others  # which would run straight ahead alone
         self.search(belief.damage, others, refine=belief.trusted and self.damaged)
+        if self.damaged and not self.steers:
+            rest = [row for row in range(len(self.repertoire)) if row not in others]
+            for first in range(_PARTS):
+                self._run_meanwhile(rest[first::_PARTS], self._fewest)
 
     def search(self, damage: Damage, rows: list[int], *, refine: bool) -> None:
-        """The same with some gaits, and with refinement or without."""
+        """Begin anew with some gaits, and with refinement or without."""
         self.searches.give_up()
-        known, several = set(self.outcomes.rows), self._several
-        ways = [Way(row) for row in rows if row not in known]
-        seconds = len(ways) * several * self._path_seconds
-        if ways:
-            outcomes = self.outcomes.copy()  # over a link the search runs in another thread
-            self.searches.begin(lambda: outcomes.run(ways, several), seconds, self.outcomes.take)
+        self._run_meanwhile(rows, self._several)
         if (settings := self._refinement) is None or not refine:
             return
         best, number = self._best(), self._refined + 1
-        seconds += (settings.episodes + several * len(self._headings[1:])) * self._path_seconds
-        self.searches.begin(
+        seconds = (settings.episodes + self._several * len(self._headings[1:])) * self._path_seconds
+        self.searches.add(
             lambda: self.diagnosis.refine(damage, best, settings, number), seconds, self._take_refined
         )
+
+    def _run_meanwhile(self, rows: Iterable[int], episodes: int) -> None:
+        """Simulate those of some gaits that did not yet run, while it walks."""
+        known = set(self.outcomes.rows)
+        ways = [Way(row) for row in rows if row not in known]
+        if ways:
+            outcomes = self.outcomes.copy()  # over a link the search runs in another thread
+            seconds = len(ways) * episodes * self._path_seconds
+            self.searches.add(lambda: outcomes.run(ways, episodes), seconds, self.outcomes.take)
 
     def gait_to_try(self, stretch: Stretch, *, again: bool = False) -> int:
         """The gait that surprised; after a fall, the one that should get furthest on such a robot.

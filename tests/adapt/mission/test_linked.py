@@ -125,10 +125,10 @@ def test_a_search_does_not_depend_on_those_that_were_given_up(monkeypatch: pytes
     damage = parse_damage("left_front:lost", ROBOT)
     for _ in range(2):
         mission._knowledge.search(damage, [], refine=True)
-        mission._knowledge.searches._begun[0].search.result()
+        mission._knowledge.searches._running.result()
     mission._knowledge.searches.take_found()
     mission._knowledge.search(damage, [], refine=True)
-    mission._knowledge.searches._begun[0].search.result()
+    mission._knowledge.searches._running.result()
     assert seeds[0] == seeds[1] != seeds[2]
 
 

@@ -13,6 +13,7 @@ import surefoot
 from adapt.damage.damage import Combination, Damage
 from adapt.damage.kinds.limbs import Lost
 from adapt.damage.text import parse_damage
+from adapt.mission import diagnosis
 from adapt.mission.diagnosis import Diagnosis, Finding
 from adapt.mission.events import Event, read_log
 from adapt.mission.monitor import ALLOWANCE, THRESHOLD, Monitor
@@ -96,6 +97,30 @@ def test_a_robot_that_sees_its_goal_is_told_it_every_half_second_whole_or_damage
     assert max(walk.facts["seconds"] for walk in walks) == pytest.approx(2.0, abs=0.05)
     assert {way.heading for way in mission._outcomes.ways} == set(HEADINGS)
     assert all(event.facts["path"] for event in walks if event.facts["seconds"] > 0.1)
+
+
+def test_while_it_walks_it_simulates_all_gaits(
+    small: tuple[Repertoire, Table], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(diagnosis, "_LISTED", 4)
+    monkeypatch.setattr(diagnosis, "_TURNING", 4)
+    repertoire, table = small
+    mission = surefoot.Mission(
+        repertoire,
+        rehearsal=table,
+        selector="rehearsed",
+        changes=["right_front:lost@1"],
+        seconds=14.0,
+        refinement=0,
+        seed=1,
+    )
+    known: list[int] = []
+    for event in mission:
+        if event.kind == "thought":
+            known = [len(mission._outcomes.rows)]
+        known += [len(mission._outcomes.rows)] if event.kind == "walk" and known else []
+    assert known[0] <= 4 < known[-1] == len(repertoire)
+    assert len(set(known)) > 3, "not all at once"
 
 
 def test_a_robot_that_tips_over_while_it_stands_sets_off_at_once() -> None:
