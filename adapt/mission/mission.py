@@ -247,8 +247,7 @@ class Mission:
             self._note_place(path, made)
             alarm = self._monitor.watch(trace, made)
             missed = made > planned and nearest == before
-            due = made % self._outcomes.every == 0 and self._knowledge.searches.due(SAMPLE)
-            ended = missed or due or alarm is not None
+            ended = missed or alarm is not None
             return (ended and kind == "walk") or self._near(pose) or self._news
 
         abrupt = kind == "trial" or self._tips_over
@@ -363,13 +362,14 @@ class Mission:
         self._look_around()
         if self._over:
             return
-        if self._knowledge.stands or not trial.fell:
-            self._get_up(trial.fell)
         if not trial.fell and not again and self._monitor.highest < _DOUBT * THRESHOLD:
             self._monitor.trust(self._outcomes.damage, row)
-            self._surprises.clear()
+            self._surprises.clear(row)
             self._tell("stumble", "It goes on: the trial went as expected.", row=row)
+            self._observe(trial, going=False)
         else:
+            if self._knowledge.stands or not trial.fell:
+                self._get_up(trial.fell)
             same = self._knowledge.damaged and (again or self._surprises.fresh)
             if repaired or not (same or (again and self._surprises.unexplained)):
                 self._knowledge.begin_anew(trial)

@@ -20,7 +20,7 @@ _SETTING_OFF = 2  # samples until a gait is on its way
 _REACH = 0.4  # length scale over which what a model is off by is alike, in units of the measures
 _OFF = 0.3  # standard deviation of what a model is off by, as a share of the gaits' spread
 _COMMON = 0.5  # share of that variance that all gaits have in common
-_NOISE = 0.1  # standard deviation of a stretch, likewise
+_NOISE = 0.1, 2.0  # standard deviation of a stretch of so many seconds, likewise; it falls with its length
 
 
 class Way(NamedTuple):
@@ -60,7 +60,7 @@ class Outcomes:
         self._twin = twin
         self._measures = np.asarray(measures, np.float64)
         self._paths = {str(self.damage): self.healthy}
-        self._residuals: list[tuple[Way, np.ndarray]] = []
+        self._residuals: list[tuple[Way, np.ndarray, float]] = []  # of rates, and seconds
         robot = twin.parts.robot
         self._steady = all_servos(robot)
         self.every = max(1, round(SAMPLE / robot.control_step))
@@ -178,15 +178,18 @@ class Outcomes:
             return
         path = known[way][0]
         expected = (_continued(path) if going else path)[places - 1]
-        self._residuals.append((way, (np.array(moved) - expected) / (places * SAMPLE)))
+        seconds = places * SAMPLE
+        self._residuals.append((way, (np.array(moved) - expected) / seconds, seconds))
 
     def _corrections(self, ways: Sequence[Way]) -> np.ndarray:
         """What is added to the rates of ways, (n, 3)."""
         if not self._residuals:
             return np.zeros((len(ways), 3))
-        seen = [way for way, _ in self._residuals]
-        off = np.array([residual for _, residual in self._residuals])
-        covariance = self._covariance(seen, seen) + (_NOISE / _OFF) ** 2 * np.eye(len(seen))
+        seen = [way for way, _, _ in self._residuals]
+        off = np.array([residual for _, residual, _ in self._residuals])
+        noise, usual = _NOISE
+        noises = noise * usual / np.array([seconds for _, _, seconds in self._residuals])
+        covariance = self._covariance(seen, seen) + np.diag((noises / _OFF) ** 2)
         return np.asarray(self._covariance(ways, seen) @ np.linalg.solve(covariance, off))
 
     def _covariance(self, some: Sequence[Way], others: Sequence[Way]) -> np.ndarray:

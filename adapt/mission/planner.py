@@ -9,7 +9,7 @@ from adapt.mission.pose import Pose
 
 _FALL = 5.0  # seconds that a fall costs
 _SWITCH = 0.5  # seconds that a change of gait costs
-_USUAL = 0.8  # of the fastest gaits' speed and turning rate, which the rest of the way is taken to have
+_USUAL = 0.8  # of the fastest gaits' speed ahead and turning rate, which the rest of the way is taken to have
 _SHORTEST = 4  # samples of a stretch that does not end at the goal
 _AIM = 0.7  # of the distance at which the goal is reached: what comes out is not quite what was planned
 _DEPTH = 3  # stretches that are looked ahead
@@ -47,11 +47,12 @@ def choose_gait(
     """The first of the stretches that lead to a goal in the least time, by a beam search.
 
     Three stretches are looked ahead, of which the 32 best beginnings are followed. What is left after them is
-    taken to be walked and turned somewhat slower than the fastest gaits do:
+    taken to be walked and turned somewhat slower than the fastest gaits do, counting the time of their falls:
 
         time = distance / speed + |bearing| / rate
 
-    Without looking ahead, a robot could walk round and round a goal that it does not see before it.
+    Without looking ahead, a robot could walk round and round a goal that it does not see before it. Without
+    counting falls, it would put off a risk again and again.
 
     Args:
         pose: of the robot.
@@ -120,11 +121,11 @@ class _Costs(NamedTuple):
         """See `choose_gait` for the arguments."""
         samples = np.arange(1, paths.shape[1] + 1)
         seconds = SAMPLE * samples
-        walked, turned = np.linalg.norm(paths[:, -1, :2], axis=1), abs(paths[:, -1, 2])
-        speed = max(_USUAL * float(np.percentile(walked, 99)) / seconds[-1], 1e-3)
-        rate = max(_USUAL * float(np.percentile(turned, 99)) / seconds[-1], 1e-2)
         fallen = samples >= falls[:, None]
         price = seconds + _FALL * (fallen + risk[:, None] * seconds / seconds[-1])
+        ahead, turned = np.maximum(paths[:, -1, 0], 0), abs(paths[:, -1, 2])
+        speed = max(_USUAL * float(np.percentile(ahead / price[:, -1], 99)), 1e-3)
+        rate = max(_USUAL * float(np.percentile(turned / price[:, -1], 99)), 1e-2)
         return cls(fallen, price, speed, rate, np.array(goal), within)
 
     def score(

@@ -64,8 +64,9 @@ class Surprises:
         self._wary, self._on_end = _WARY, self._on_end + 1
         return True
 
-    def clear(self) -> None:
-        """A trial went as expected: a further surprise would be the first again."""
+    def clear(self, row: int) -> None:
+        """A trial of a gait went as expected: a further surprise would be the first again."""
+        self._proven.add(row)
         self._wary, self.cleared, self.unexplained = 0, True, False
 
     def diagnose(self, *, again: bool, unexplained: bool = False) -> None:

@@ -405,6 +405,20 @@ def test_stretches_correct_what_gaits_like_theirs_are_expected_to_do(small: tupl
     assert outcomes.rows == []
 
 
+def test_the_shorter_a_stretch_the_less_it_tells(small: tuple[Repertoire, Table]) -> None:
+    repertoire, _ = small
+    corrections = []
+    for places in (1, 4, 10):
+        outcomes = Outcomes(Twin(Thinking(repertoire, None, 10)), repertoire.gaits.measures)
+        outcomes.simulate([0])
+        before = outcomes.predicted([Way(0)])[0][0]
+        slow = Pose(float(before[places - 1, 0]) - 0.05 * places, *map(float, before[places - 1, 1:]))
+        outcomes.observe(Way(0), slow, places * outcomes.every, going=False)
+        corrections.append((outcomes.predicted([Way(0)])[0][0, 0, 0] - before[0, 0]) / -0.05)
+    # one observation of variance s^2, where what the model is off by has 0.3^2: 1 / (1 + (s / 0.3)^2)
+    assert corrections == pytest.approx([1 / (1 + (0.1 * 4 / n / 0.3) ** 2) for n in (1, 4, 10)], abs=1e-6)
+
+
 def test_the_command_writes_a_log_and_a_picture(small: tuple[Repertoire, Table], run, tmp_path: Path) -> None:
     file, log, plot = tmp_path / "gaits.h5", tmp_path / "log.jsonl", tmp_path / "path.png"
     write_repertoire(file, small[0])

@@ -236,6 +236,16 @@ def test_the_planner_stops_at_the_goal_and_avoids_risks() -> None:
     assert kept.number == 1
 
 
+def test_the_planner_does_not_put_off_a_risk() -> None:
+    def straight(speed: float) -> list[list[float]]:
+        return [[speed * SAMPLE * t, 0.0, 0.0] for t in range(1, 11)]
+
+    risky, slow, backwards = straight(0.2), straight(0.01), straight(-0.3)
+    paths, risk = np.array([risky] * 2 + [slow] * 3 + [backwards] * 5), np.array([0.9] * 2 + [0.0] * 8)
+    choice = choose_gait(Pose(), (9.0, 0.0), paths, np.full(10, np.inf), risk=risk, present=None, within=0.2)
+    assert choice.number == 0
+
+
 def test_a_log_is_read_as_it_was_written_and_nothing_else_is(tmp_path: Path) -> None:
     path = tmp_path / "log.jsonl"
     event = Event(1.5, "walk", "Walked.", Pose(1.0, 2.0, 0.5), {"row": 3})

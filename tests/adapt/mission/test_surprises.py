@@ -48,7 +48,7 @@ def test_a_trial_that_went_as_expected_ends_the_count() -> None:
     surprises = Surprises()
     surprises.diagnose(again=False)
     assert surprises.walks_on(4, down=False, damaged=True)
-    surprises.clear()
+    surprises.clear(0)
     assert surprises.walks_on(4, down=False, damaged=True)
 
 
@@ -76,7 +76,7 @@ def test_a_damaged_robot_prefers_gaits_that_it_walked_with_since_the_diagnosis()
 
 def test_a_diagnosis_that_explains_nothing_clears_no_robot() -> None:
     surprises = Surprises()
-    surprises.clear()
+    surprises.clear(0)
     assert not surprises.unexplained
     surprises.diagnose(again=True, unexplained=True)
     assert surprises.cleared
@@ -90,7 +90,7 @@ def test_a_diagnosis_that_explains_nothing_clears_no_robot() -> None:
 def test_a_trial_clears_a_diagnosis_until_the_next_one_or_for_ten_calm_stretches() -> None:
     surprises = Surprises()
     assert not surprises.cleared
-    surprises.clear()
+    surprises.clear(0)
     for _ in range(9):
         surprises.pass_stretch(4)
     assert surprises.cleared
@@ -100,6 +100,6 @@ def test_a_trial_clears_a_diagnosis_until_the_next_one_or_for_ten_calm_stretches
     assert surprises.cleared, "a surprise in between was about the same"
     surprises.pass_stretch(4)
     assert not surprises.cleared
-    surprises.clear()
+    surprises.clear(0)
     surprises.diagnose(again=True)
     assert not surprises.cleared
