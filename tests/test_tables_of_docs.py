@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+import surefoot
 from adapt.damage.parts import RobotParts
 from robots.robot import load_robot
 from suites.recovery.metrics import worst_tenth
@@ -447,6 +448,27 @@ def test_there_was_no_false_alarm_in_ten_healthy_hours() -> None:
     every = pd.read_csv(RESULTS / "mission" / "hexapod" / "missions.csv")
     hours = every[every["task"] == "hours"]
     assert (len(hours), hours[["falls", "alarms"]].to_numpy().sum()) == (10, 0)
+
+
+def test_the_table_of_specialists_for_pairs_of_lost_legs() -> None:
+    every = pd.read_csv(BENCHMARKS / "hexapod-pairs.csv")
+    shown = table_below(INCLUDED, "| legs that are lost | best gait |")
+    assert len(shown) == len(every) == 15
+    for row in every.to_dict("records"):
+        mirrored = "" if row["episodes"] else ", a mirror image"
+        cells = [f"{row['best']:.2f} m", f"{row['specialist']:.2f} m{mirrored}"]
+        for method in ("without", "with"):
+            circles = ", in circles" if row[f"{method}_course"] == "in circles" else ""
+            falls = ("", ", falls once", ", falls twice")[row[f"{method}_falls"]]
+            cells.append(f"{row[method]:.2f} m{circles}{falls}")
+        legs = ", ".join(leg.removesuffix(":lost").replace("_", " ") for leg in row["damage"].split("+"))
+        assert shown[legs] == cells
+    found, before = (every[method].mean() / 2.0475 for method in ("with", "without"))
+    assert f"walks {found:.0%} of its healthy distance, {before:.0%} before" in INCLUDED
+    assert f"{every['episodes'].sum():,} episodes in all" in INCLUDED
+    gaits = surefoot.load("hexapod")
+    assert f"also hold {len(gaits.specialists)} specialists" in INCLUDED
+    assert {damage for (damage,) in gaits.specialists.damages} == set(every["damage"])
 
 
 def test_the_table_of_recoveries_of_the_ant_from_lost_and_dead_legs() -> None:
