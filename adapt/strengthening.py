@@ -196,8 +196,8 @@ class Strengthening:
         """What there is to do, and how long it takes at most."""
         left = duration((self.total - self.done) * self._seconds)
         return (
-            f"{len(self.weak)} of {self._asked} damages leave less than {self.below:.0%} of "
-            f"{self.healthy:.2f} m, with up to {self.refinement.episodes:,} episodes for each: at most about "
+            f"damages that leave less than {self.below:.0%} of {self.healthy:.2f} m: {len(self.weak)} of "
+            f"{self._asked}, with up to {self.refinement.episodes:,} episodes for each: at most about "
             f"{left} on {self.threads} thread{'s' * (self.threads != 1)}"
         )
 

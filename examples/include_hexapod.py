@@ -25,13 +25,15 @@ RUNS = (  # learning rate, seed, evaluations
     (0.02, 4, 38_000),
     (0.02, 5, 37_200),
 )
-EPISODES = 20_000  # of the search for a gait for each pair of lost legs that leaves none
+BELOW = 0.65  # share of the healthy distance, below which a gait is searched for a pair of lost legs
+EPISODES = 20_000  # of each of these searches
 
 
 def main(folder: Path, share: float, gaits: int, pairs: int | None) -> None:
     """Do it all in a folder, with a share of the evaluations, and keep so many gaits.
 
-    Runs of which less than ten evaluations are left are left out, and so are all but some pairs of lost legs.
+    Runs with fewer than ten evaluations are left out. It is strengthened for the first `pairs` pairs of lost
+    legs, or for all.
     """
     runs = [(rate, seed, round(share * evaluations)) for rate, seed, evaluations in RUNS]
     trained = [train(folder / f"run-{number}", *run) for number, run in enumerate(runs, 1) if run[2] >= 10]
@@ -52,6 +54,7 @@ def main(folder: Path, share: float, gaits: int, pairs: int | None) -> None:
     surefoot.strengthen(
         file,
         list(map(str, lost[:pairs])),
+        below=BELOW,
         episodes_per_damage=max(1, round(share * EPISODES)),
         out=folder / "hexapod.h5",
         overwrite=True,

@@ -23,7 +23,7 @@ RATE = 20_000  # control steps that a core simulates in a second: what thinking 
 # Episodes of each gait on a damaged robot, where one that walks may also fall, and on one that cannot stand
 _EPISODES, _UNSTEADY = 2, 6
 _STEERED = 6  # gaits that are simulated with targets all around on a damaged robot
-_PARTS = 4  # in which all the gaits that were not promising are simulated, after which it plans with them
+_PARTS = 4  # in which the remaining gaits are simulated; it plans with each part once that is done
 _STUCK = 0.1  # of the speed of the fastest gait
 
 

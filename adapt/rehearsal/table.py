@@ -81,6 +81,11 @@ class Table:
         columns: dict[str, Any] = {name: column[rows] for name, column in self.columns.items()}
         return replace(self, conditions=tuple(conditions), **columns)
 
+    def first(self, count: int) -> "Table":
+        """The table of the first so many controllers, such as the elites of a repertoire."""
+        columns: dict[str, Any] = {name: column[:, :count] for name, column in self.columns.items()}
+        return replace(self, **columns)
+
 
 def join(tables: Sequence[Table]) -> Table:
     """One table of the conditions of several, all different, of the same controllers.

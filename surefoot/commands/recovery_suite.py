@@ -1,5 +1,6 @@
 """`surefoot suite recovery`."""
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,9 @@ from surefoot.commands.studies import run_study, study_options
 @click.command("recovery")
 @click.argument("file", type=RepertoireFile)
 @click.option("--rehearsal", type=AnyPath, help="The library, a rehearsal.  [default: FILE-rehearsal]")
+@click.option(
+    "--elites", "elites_only", is_flag=True, help="Choose among the elites, without the specialists."
+)
 @click.option("--damages", type=AnyPath, help="YAML list of damages.  [default: a list for the robot]")
 @click.option(
     "--selectors",
@@ -64,6 +68,7 @@ from surefoot.commands.studies import run_study, study_options
 def recovery(
     file: Path,
     rehearsal: Path | None,
+    elites_only: bool,
     damages: Path | None,
     selectors: tuple[str, ...] | None,
     tracks: tuple[str, ...] | None,
@@ -82,6 +87,9 @@ def recovery(
 
     chosen, repertoire = find_tracks(tracks), read_repertoire(file)
     library, _ = find_table(repertoire, file, None, rehearsal)
+    if elites_only:
+        library = library and library.first(len(repertoire.elites))
+        repertoire = replace(repertoire, specialists=None)
     names = ("faults", "seeds", "trials", "noise", "think_seconds", "think_episodes", "seed")
     given = {name: options.pop(name) for name in (*names, "refine_episodes", "objective")}
     suite = RecoverySuite(

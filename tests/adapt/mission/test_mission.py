@@ -104,15 +104,16 @@ def test_while_it_walks_it_simulates_all_gaits(
 ) -> None:
     monkeypatch.setattr(diagnosis, "_LISTED", 4)
     monkeypatch.setattr(diagnosis, "_TURNING", 4)
-    repertoire, table = small
+    (repertoire, table), lines = small, list[str]()
     mission = surefoot.Mission(
         repertoire,
         rehearsal=table,
         selector="rehearsed",
         changes=["right_front:lost@1"],
-        seconds=14.0,
+        seconds=30.0,
         refinement=0,
         seed=1,
+        record=lines.append,
     )
     known: list[int] = []
     for event in mission:
@@ -121,13 +122,14 @@ def test_while_it_walks_it_simulates_all_gaits(
         known += [len(mission._outcomes.rows)] if event.kind == "walk" and known else []
     assert known[0] <= 4 < known[-1] == len(repertoire)
     assert len(set(known)) > 3, "not all at once"
+    assert sum(json.loads(line).get("call") == "searched" for line in lines) == 5, "replays need that"
 
 
 def test_a_robot_that_tips_over_while_it_stands_sets_off_at_once() -> None:
     gaits = surefoot.load("quadruped")
     lines = list[str]()
     mission = surefoot.Mission(
-        gaits, changes=["back_left:lost@1"], seconds=7.0, refinement=0, seed=1, record=lines.append
+        gaits, changes=["back_left:lost@1"], seconds=12.0, refinement=0, seed=1, record=lines.append
     )
     events = list(mission)
     calls = [line for line in map(json.loads, lines) if "call" in line]
@@ -236,21 +238,42 @@ def test_a_whole_robot_that_gets_nowhere_again_after_a_usual_trial_looks_for_wha
         assert trials[0] > 1 == len(trials), "what it found out before still counts"
 
 
+def test_after_a_trial_as_expected_it_goes_on_without_stopping_and_knows_what_the_gait_did(
+    small: tuple[Repertoire, Table], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    alarms = iter([None] * 30 + ["a false alarm"])
+    monkeypatch.setattr(Monitor, "watch", lambda *_: next(alarms, None))
+    monkeypatch.setattr(Monitor, "highest", 0.0)
+    lines = list[str]()
+    events, mission = walk(small, seconds=9.0, record=lines.append)
+    assert [event.kind for event in events if event.kind in ("alarm", "trial", "stumble", "thought")] == [
+        "alarm",
+        "trial",
+        "stumble",
+    ]
+    (trial,) = (event for event in events if event.kind == "trial")
+    calls = [line for line in map(json.loads, lines) if "call" in line]
+    tried = next(i for i, line in enumerate(calls) if line["call"] == "drive" and line["clock"] == trial.time)
+    assert (calls[tried]["abrupt"], calls[tried + 1]["call"]) == (True, "drive")
+    seen = [(way.row, seconds) for way, _, seconds in mission._outcomes._residuals]
+    assert (trial.facts["row"], trial.facts["seconds"]) in seen
+
+
 def test_a_repair_is_believed_at_once_and_the_second_time_looked_into(
     small: tuple[Repertoire, Table], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     trials = answer(monkeypatch, Lost("left_front"), Lost("left_front"), Combination())
-    changes = ["left_front:lost@2", "repaired@10", "left_front:lost@13", "repaired@25"]
-    events, mission = walk(small, changes=changes, seconds=36.0)
+    changes = ["left_front:lost@2", "repaired@10", "left_front:lost@13", "repaired@33"]
+    events, mission = walk(small, changes=changes, seconds=44.0)
 
     def after(time: float) -> list[str]:
         kinds = [event.kind for event in events if event.time > time]
         return [kind for kind in kinds if kind in ("alarm", "stumble", "trial", "thought")]
 
     noticed = [event for event in events if "a motor works" in event.words]
-    assert [event.time < at + 2 for event, at in zip(noticed, (10, 25), strict=True)] == [True, True]
+    assert [event.time < at + 2 for event, at in zip(noticed, (10, 33), strict=True)] == [True, True]
     assert after(10)[:2] == ["alarm", "thought"]
-    assert after(25)[:3] == ["alarm", "trial", "thought"]
+    assert after(33)[:3] == ["alarm", "trial", "thought"]
     assert trials == [1, 0, 1, 1], "at a repair it forgets what trials told"
     assert not mission._knowledge.damaged
     assert not mission._knowledge.searches.due(1.0)

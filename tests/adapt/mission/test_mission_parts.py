@@ -240,7 +240,7 @@ def test_the_planner_does_not_put_off_a_risk() -> None:
     def straight(speed: float) -> list[list[float]]:
         return [[speed * SAMPLE * t, 0.0, 0.0] for t in range(1, 11)]
 
-    risky, slow, backwards = straight(0.2), straight(0.01), straight(-0.3)
+    risky, slow, backwards = straight(0.2), straight(0.08), straight(-0.3)
     paths, risk = np.array([risky] * 2 + [slow] * 3 + [backwards] * 5), np.array([0.9] * 2 + [0.0] * 8)
     choice = choose_gait(Pose(), (9.0, 0.0), paths, np.full(10, np.inf), risk=risk, present=None, within=0.2)
     assert choice.number == 0

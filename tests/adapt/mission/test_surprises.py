@@ -50,6 +50,7 @@ def test_a_trial_that_went_as_expected_ends_the_count() -> None:
     assert surprises.walks_on(4, down=False, damaged=True)
     surprises.clear(0)
     assert surprises.walks_on(4, down=False, damaged=True)
+    assert surprises.risk([0], damaged=True) == 0 < surprises.risk([1], damaged=True)
 
 
 def test_falls_since_the_last_diagnosis_make_a_gait_a_risk() -> None:

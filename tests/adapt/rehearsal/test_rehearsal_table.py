@@ -33,6 +33,15 @@ def test_some_conditions_in_another_order() -> None:
         table.take(["leg_9:lost"])
 
 
+def test_the_first_controllers() -> None:
+    table = made_up_table(d=3, k=4)
+    some = table.first(2)
+    assert (some.conditions, some.episodes) == (table.conditions, table.episodes)
+    for name, column in table.columns.items():
+        np.testing.assert_array_equal(some.columns[name], column[:, :2])
+    assert table.objectives.shape[1] > 2
+
+
 def test_what_survives_by_hand() -> None:
     healthy, one, two = survivals(TABLE)
     assert (healthy.condition, healthy.row, healthy.objective, healthy.headroom) == ("healthy", 0, 2, 1)

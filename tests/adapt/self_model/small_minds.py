@@ -22,7 +22,7 @@ def short_gaits(count: int = 40) -> Repertoire:
     whole = read_repertoire(repertoire_path("hexapod"))
     rows = np.argsort(-whole.elites.objectives, kind="stable")[:count]
     problem = walking_record(whole.robot.with_episode_steps(STEPS))
-    return replace(whole, problem=problem, elites=whole.elites.take(np.sort(rows)))
+    return replace(whole, problem=problem, elites=whole.elites.take(np.sort(rows)), specialists=None)
 
 
 def only(*families: str) -> tuple[str, ...]:

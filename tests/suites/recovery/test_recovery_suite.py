@@ -335,6 +335,12 @@ def test_wrong_options(run, files, tmp_path, more, message) -> None:
     assert not (tmp_path / "study").exists()
 
 
+def test_elites_leaves_out_the_specialists(run, tmp_path) -> None:
+    tried = ["suite", "recovery", "hexapod", "--trials", 3000, "--out", tmp_path / "study"]
+    assert "at most the 2017 gaits of the repertoire" in run(*tried)[2]
+    assert "at most the 2000 gaits of the repertoire" in run(*tried, "--elites")[2]
+
+
 def test_selectors_that_need_a_library_say_so(run, files, tmp_path) -> None:
     alone = tmp_path / "ant.h5"
     alone.write_bytes((files / "ant.h5").read_bytes())
