@@ -656,6 +656,31 @@ def test_what_preferring_gaits_brings_that_were_walked_with() -> None:
         ], name
 
 
+def test_missions_without_two_legs() -> None:
+    every = pd.read_csv(BENCHMARKS / "missions-pairs.csv")
+    for name, cells in table_below(HELPED, "| the robot | reached | median time | in all |").items():
+        own = every[every["robot"] == name]
+        assert len(own) == len(set(own["damage"])) == 15
+        median = np.median(own["seconds"].where(own["reached"] == 1, np.inf))
+        assert cells == [
+            f"{own['reached'].sum()} of 15",
+            f"{median:.1f} s",
+            f"{own['seconds'].sum():.0f} s",
+            str(own["falls"].sum()),
+        ], name
+    ran = pd.read_csv(RESULTS / "mission" / "hexapod" / "missions.csv")
+    ran = ran[(ran["task"] == "goal") & (ran["method"] == "mission") & (ran["kind"] != "healthy")]
+    two = ran["kind"] == "lost + lost"
+    text = (ROOT / "docs" / "tutorials" / "mission.md").read_text()
+    assert f"two legs lost {ran[two]['reached'].sum()} of {two.sum()}**" in text
+    assert ran[~two]["reached"].all()
+    assert f"all {(~two).sum()} missions" in text
+    differ = ran[two & (ran["world"] == "gap")]
+    assert (
+        f"of {len(differ)} that lose two legs {differ['reached'].sum()};" in (ROOT / "README.md").read_text()
+    )
+
+
 def test_missions_with_repairs() -> None:
     every = pd.read_csv(BENCHMARKS / "missions-repaired.csv")
     text = (ROOT / "docs" / "tutorials" / "mission.md").read_text()
