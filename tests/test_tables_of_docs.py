@@ -711,3 +711,9 @@ def test_hexaheals_rule() -> None:
     kept = (lost["late_falls"] == 0) & (lost["late"] >= 0.5 * usual)
     assert f"{kept.sum()} of {len(lost)} missions" in (ROOT / "docs" / "tutorials" / "mission.md").read_text()
     assert "| nominal | lost | 60 | 93%" in report
+    two = ran[(ran["task"] == "rule") & (ran["kind"] == "lost + lost")]
+    kept = (two["late_falls"] == 0) & (two["late"] >= 0.5 * usual)
+    words = f"{kept.sum()} of {len(two)} missions without two legs keep the rule"
+    assert words in (ROOT / "docs" / "tutorials" / "mission.md").read_text()
+    assert (kept.groupby(two["damage"]).sum() >= 4).sum() == 6
+    assert "| nominal | lost + lost | 75 | 40%" in report
