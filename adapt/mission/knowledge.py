@@ -80,7 +80,7 @@ class Knowledge:
         self._others: list[int] = []  # gaits that are promising, too, after the last trial
         self._tried: set[int] = set()  # gaits, since it began to look for what is wrong
         robot = repertoire.robot
-        self.twin = Twin(Thinking(self.repertoire, threads=threads))
+        self.twin = Twin(Thinking(self.repertoire, sensors=world.sensors, threads=threads))
         self.outcomes = Outcomes(self.twin, repertoire.gaits.measures, healthy)
         self.searches = Searches(world)
         self.stands = world.stands

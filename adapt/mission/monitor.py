@@ -28,11 +28,11 @@ _WORKS = 0.1  # of the torque of other joints, at which such a motor works again
 
 @dataclass(frozen=True, eq=False)
 class _Usual:
-    """How a gait usually goes: means and scales of the features and of both statistics, and its torque."""
+    """How a gait usually goes: means and scales of the features and of the statistics, and its torque."""
 
     mean: np.ndarray
     scale: np.ndarray
-    levels: np.ndarray  # (2, 2): mean and standard deviation of each statistic
+    levels: np.ndarray  # (2, 3): mean and standard deviation of each statistic
     sound: np.ndarray  # (j,) bool: joints without damage, of which alone it is known how they move
     powerless: np.ndarray  # (j,) bool: joints whose motors give no torque
     torque: float  # [N m] from which on one of these works again
@@ -43,13 +43,15 @@ class Monitor:
 
     Each half second the features of the last second, which is a cycle of the included periodic gaits, are
     standardised by the gait's own episodes on twelve robots with the damage that is believed. They differ
-    from the model in masses, friction, strength, delay and noise, as real ones do. Two statistics of the
-    residuals, their robust mean over all features and that of the worst joint, drive two one-sided cumulative
-    sums (Page 1954): S ← max(0, S + min(z, 10) - 1.5), where z is by how many standard deviations of one
-    robot's windows the statistic is above the highest of the twelve robots' means. The alarm is given where a
-    sum reaches 11. For a second and a half after a change of gait nothing counts, and the first window then
-    counts little. A motor that is believed to be dead or lost and gives torque was repaired: the alarm is
-    given at once.
+    from the model in masses, friction, strength, delay and noise, as real ones do. Three statistics of the
+    residuals, their robust mean over all features, that of the worst joint and the root mean square of the
+    course (progress ahead and aside, and turn), drive three one-sided cumulative sums (Page 1954):
+    S ← max(0, S + min(z, 10) - 1.5), where z is by how many standard deviations of one robot's windows the
+    statistic is above the highest of the twelve robots' means. The alarm is given where a sum reaches 11.
+    The course counts for periodic gaits of a robot with odometry that is believed to be whole alone: that of
+    other gaits varies too much within a second, and how a broken leg drags depends on the floor. For a second
+    and a half after a change of gait nothing counts, and the first window then counts little. A motor that is
+    believed to be dead or lost and gives torque was repaired: the alarm is given at once.
 
     Args:
         twin: runs the episodes.
@@ -71,13 +73,13 @@ class Monitor:
         self._usual: _Usual | None = None
         self._believed = ""
         self._made: tuple[tuple[str, Robot], list[Robot]] | None = None
-        self._sums, self._highest, self._going = np.zeros(2), 0.0, False
+        self._sums, self._highest, self._going = np.zeros(3), 0.0, False
         self._works = False
         self._ignored = False  # whether a working motor is no news, since the damage is believed all the same
 
     @property
     def sums(self) -> np.ndarray:
-        """The cumulative sums, of all features and of the worst joint, (2,)."""
+        """The cumulative sums, of all features, of the worst joint and of the course, (3,)."""
         return self._sums.copy()
 
     @property
@@ -133,15 +135,15 @@ class Monitor:
         self._highest = max(self._highest, float(self._sums.max()))
         if self._sums.max() < THRESHOLD:
             return None
-        return ("the whole robot moves", "a joint moves")[
-            int(np.argmax(self._sums))
-        ] + " otherwise than usual"
+        what = ("the whole robot moves otherwise", "a joint moves otherwise", "the robot gets elsewhere")
+        return f"{what[int(np.argmax(self._sums))]} than usual"
 
     def _learn(self, damage: Damage, row: int) -> _Usual | None:
         """How a gait usually goes; None if it hardly stays up."""
+        solutions = self._twin.solutions([row] * _MODELS)
         with Simulation(*self._models(damage), threads=self._twin.thinking.threads) as simulation:
             episodes = simulation.evaluate(
-                self._twin.solutions([row] * _MODELS),
+                solutions,
                 derive_seeds(0, SeedFamily.MISSION, 0, _MODELS, row),
                 variants=np.arange(_MODELS),
                 request=Request(traces=True),
@@ -163,12 +165,15 @@ class Monitor:
         every = np.concatenate(list(episodes.traces))[:, self._columns.torque : self._columns.attitude]
         others = abs(every[:, ~powerless])
         torque = max(_FLOORS[1], _WORKS * float(others.mean()) if others.size else 0.0)
-        usual = _Usual(found.mean(axis=0), scale, np.array([[0.0], [1.0]]), sound, powerless, torque)
+        usual = _Usual(found.mean(axis=0), scale, np.array([[0.0] * 3, [1.0] * 3]), sound, powerless, torque)
         z = np.array([self._statistics(features, usual) for features in found])
         # one model differs from the mean of all in every window, which must not add up
         means = np.array([z[model == i].mean(axis=0) for i in range(model.max() + 1)])
         within = z - means[model]
         levels = np.stack([means.max(axis=0), np.maximum(within.std(axis=0), _LEAST_SCALE)])
+        repeats = self._twin.parts.robot.controller.period(solutions[0]) is not None
+        if damage.defects or not repeats or "odometry" not in self._twin.thinking.sensors:
+            levels[0, 2] = np.inf  # of the course nothing is unusual
         return replace(usual, levels=levels)
 
     def _models(self, damage: Damage) -> list[Robot]:
@@ -218,9 +223,9 @@ class Monitor:
         ])  # fmt: skip
 
     def _statistics(self, features: np.ndarray, usual: _Usual) -> np.ndarray:
-        """Mean residual of all features, and of the worst joint, (2,)."""
+        """Mean residual of all features, of the worst joint, and size of that of the course, (3,)."""
         residuals = np.minimum(abs(features - usual.mean) / usual.scale, _LARGEST)
         joints = residuals[: 4 * self._joints].reshape(4, self._joints)[:, usual.sound]
         others = residuals[4 * self._joints :]
         mean = (joints.sum() + others.sum()) / (joints.size + others.size)
-        return np.array([mean, joints.mean(axis=0).max()])
+        return np.array([mean, joints.mean(axis=0).max(), np.sqrt(np.square(others[4:7]).mean())])

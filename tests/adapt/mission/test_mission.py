@@ -12,6 +12,7 @@ import pytest
 import surefoot
 from adapt.damage.damage import Combination, Damage
 from adapt.damage.kinds.limbs import Lost
+from adapt.damage.kinds.motors import Dead
 from adapt.damage.text import parse_damage
 from adapt.mission import diagnosis
 from adapt.mission.diagnosis import Diagnosis, Finding
@@ -30,7 +31,7 @@ from robots.motors import Motors
 from robots.randomization import randomised
 from robots.seeds import SeedFamily, derive_seeds
 from robots.simulation.simulation import Request, Simulation
-from robots.simulation.trace import TraceColumns
+from robots.simulation.trace import SENSORS, TraceColumns
 from surefoot.shipped import repertoire_path
 from tests.adapt.mission.small import small_ant, small_hexapod
 
@@ -317,6 +318,30 @@ def test_the_monitor_knows_a_healthy_gait_from_a_damaged_robot(small: tuple[Repe
     assert alarms["lost"] <= 3.0
     monitor.calm()
     assert not monitor.sums.any()
+
+
+def test_the_monitor_notices_a_slippery_floor_by_the_course_where_it_can(
+    small: tuple[Repertoire, Table],
+) -> None:
+    repertoire, _ = small
+    row, slippery = (
+        int(np.argmax(repertoire.elites.objectives)),
+        parse_damage("floor:friction@0.4", repertoire.robot),
+    )
+    blind = tuple(name for name in SENSORS if name != "odometry")
+    found = []
+    for believed, sensors in (
+        (Combination(), SENSORS),
+        (Combination(), blind),
+        (Dead("left_front"), SENSORS),
+    ):
+        twin = Twin(Thinking(repertoire, None, 10, sensors=sensors))
+        monitor = Monitor(twin, repertoire.robot)
+        monitor.begin(believed, row)
+        (trace,) = twin.run([Run(slippery, row, 77)], traced=True).traces
+        said = {monitor.watch(trace, made) for made in range(1, len(trace) + 1)}
+        found.append("the robot gets elsewhere than usual" in said)
+    assert found == [True, False, False]
 
 
 @pytest.mark.parametrize("damage", ["left_front:lost", "left_front:dead"])
