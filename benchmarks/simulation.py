@@ -71,6 +71,8 @@ def measure_simulation(
     say("closed loop against raw physics")
     figures |= _measure_ratios(_without_end(loaded), controllers, repeats)
     figures |= _project(loaded, figures)
+    if loaded.description.drag:
+        figures |= _cost_of_drag(_without_end(loaded), controllers, repeats)
     if peer == "pybullet" and robot in ENVIRONMENTS:
         say("the PyBullet environment")
         few = controllers[:_PEER_EPISODES]
@@ -200,6 +202,16 @@ def _play(physics: Any, task: Task, state: EpisodeState, ctrl: np.ndarray, contr
     for step in range(len(controls)):
         ctrl[:] = controls[step]
         simulate(physics, task, state)
+
+
+def _cost_of_drag(robot: Robot, controllers: np.ndarray, repeats: int) -> Figures:
+    """Closed loop on one core with drag and without it, in turn."""
+    without = replace(robot, description=robot.description.model_copy(update={"drag": 0.0}))
+    arguments, ratios = (controllers, np.arange(len(controllers))), []
+    with Simulation(robot, threads=1) as dragged, Simulation(without, threads=1) as free:
+        for _ in range(repeats):
+            ratios.append(_seconds(dragged.evaluate, *arguments) / _seconds(free.evaluate, *arguments))
+    return {"time_with_drag_to_without": round(statistics.median(ratios), 3)}
 
 
 def _against_pybullet(robot: Robot, controllers: np.ndarray, repeats: int) -> Figures:

@@ -152,9 +152,11 @@ def test_the_table_next_to_pyribs_is_that_of_its_file() -> None:
 def test_the_table_of_speeds_is_that_of_its_file(robot: str) -> None:
     known = json.loads((ROOT / "docs" / "benchmarks" / "simulation.json").read_text())[robot]
     column = ["ant", "half_cheetah", "hopper", "walker"].index(robot)
-    steps, shares, peer, hours, *_ = (row[column] for row in rows_below(SPEED, "| | Ant | Half-Cheetah"))
+    rows = rows_below(SPEED, "| | Ant | Half-Cheetah")
+    steps, shares, peer, hours, _, drag, _ = (row[column] for row in rows)
     assert float(steps.replace(",", "")) == pytest.approx(known["closed_loop_steps_per_s"], rel=0.01)
     of_raw = known["closed_loop_to_raw"], known["closed_loop_to_raw_one_thread"]
     assert shares == ", ".join(f"{share:.2f}" for share in of_raw)
     assert float(peer.split()[0]) == pytest.approx(known["closed_loop_to_pybullet_per_core"], abs=0.06)
+    assert drag == f"{known['time_with_drag_to_without']:.2f}"
     assert float(hours.split()[0]) == pytest.approx(known["million_full_episodes_hours"], abs=0.06)
