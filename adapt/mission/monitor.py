@@ -45,13 +45,14 @@ class Monitor:
     standardised by the gait's own episodes on twelve robots with the damage that is believed. They differ
     from the model in masses, friction, strength, delay and noise, as real ones do. Three statistics of the
     residuals, their robust mean over all features, that of the worst joint and the root mean square of the
-    course (progress ahead and aside, and turn), drive three one-sided cumulative sums (Page 1954):
-    S ← max(0, S + min(z, 10) - 1.5), where z is by how many standard deviations of one robot's windows the
-    statistic is above the highest of the twelve robots' means. The alarm is given where a sum reaches 11.
-    The course counts for periodic gaits of a robot with odometry that is believed to be whole alone: that of
-    other gaits varies too much within a second, and how a broken leg drags depends on the floor. For a second
-    and a half after a change of gait nothing counts, and the first window then counts little. A motor that is
-    believed to be dead or lost and gives torque was repaired: the alarm is given at once.
+    course (what is lacking of the progress ahead, and the turn), drive three one-sided cumulative sums (Page
+    1954): S ← max(0, S + min(z, 10) - 1.5), where z is by how many standard deviations of one robot's windows
+    the statistic is above the highest of the twelve robots' means, or for the course by how many beyond one
+    standard deviation. The alarm is given where a sum reaches 11. The course counts for periodic gaits of a
+    robot with odometry that is believed to be whole alone: that of other gaits varies too much within a
+    second, and how a broken leg drags depends on the floor. For a second and a half after a change of gait
+    nothing counts, and the first window then counts little. A motor that is believed to be dead or lost and
+    gives torque was repaired: the alarm is given at once.
 
     Args:
         twin: runs the episodes.
@@ -171,6 +172,7 @@ class Monitor:
         means = np.array([z[model == i].mean(axis=0) for i in range(model.max() + 1)])
         within = z - means[model]
         levels = np.stack([means.max(axis=0), np.maximum(within.std(axis=0), _LEAST_SCALE)])
+        levels[0, 2] += levels[1, 2]  # of two features, which vary more by chance than many
         repeats = self._twin.parts.robot.controller.period(solutions[0]) is not None
         if damage.defects or not repeats or "odometry" not in self._twin.thinking.sensors:
             levels[0, 2] = np.inf  # of the course nothing is unusual
@@ -224,8 +226,11 @@ class Monitor:
 
     def _statistics(self, features: np.ndarray, usual: _Usual) -> np.ndarray:
         """Mean residual of all features, of the worst joint, and size of that of the course, (3,)."""
-        residuals = np.minimum(abs(features - usual.mean) / usual.scale, _LARGEST)
+        signed = (features - usual.mean) / usual.scale
+        residuals = np.minimum(abs(signed), _LARGEST)
         joints = residuals[: 4 * self._joints].reshape(4, self._joints)[:, usual.sound]
         others = residuals[4 * self._joints :]
         mean = (joints.sum() + others.sum()) / (joints.size + others.size)
-        return np.array([mean, joints.mean(axis=0).max(), np.sqrt(np.square(others[4:7]).mean())])
+        ahead, _, turned = others[4:7]
+        late = ahead if signed[4 * self._joints + 4] < 0 else 0.0
+        return np.array([mean, joints.mean(axis=0).max(), np.hypot(late, turned) / np.sqrt(2)])
