@@ -316,8 +316,10 @@ def test_the_monitor_knows_a_healthy_gait_from_a_damaged_robot(small: tuple[Repe
         )
     assert alarms["healthy"] is None
     assert alarms["lost"] <= 3.0
+    assert monitor.highest >= monitor.sums.max() >= THRESHOLD
     monitor.calm()
     assert not monitor.sums.any()
+    assert monitor.highest == 0
 
 
 def test_the_monitor_notices_a_slippery_floor_by_the_course_where_it_can(
@@ -427,6 +429,21 @@ def test_the_monitor_reads_errors_of_servos_and_progress_off_a_window(
     targets = Motors.of(robot.physics, robot.description.joints).targets(0.0)
     assert features[:joints] == pytest.approx(low + 0.75 * (high - low) - targets, abs=1e-6)
     assert features[4 * joints + 4 : 4 * joints + 7] == pytest.approx([0.3, 0.0, 0.0], abs=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("ahead", "aside", "turned", "course"),
+    [(-2, 0, 0, 2), (2, 0, 0, 0), (0, 3, 0, 0), (2, 0, -3, 3), (-3, 3, 4, 5)],
+)
+def test_a_course_is_unusual_by_what_is_lacking_ahead_and_by_the_turn(
+    small: tuple[Repertoire, Table], ahead: float, aside: float, turned: float, course: float
+) -> None:
+    monitor = Monitor(Twin(Thinking(small[0], None, 10)), small[0].robot)
+    monitor.begin(Combination(), 0)
+    usual, features = monitor._usual, monitor._usual.mean.copy()
+    moved = slice(4 * small[0].robot.action_dim + 4, 4 * small[0].robot.action_dim + 7)
+    features[moved] += usual.scale[moved] * (ahead, aside, turned)
+    assert monitor._statistics(features, usual)[2] == pytest.approx(course / np.sqrt(2))
 
 
 def test_stretches_correct_what_gaits_like_theirs_are_expected_to_do(small: tuple[Repertoire, Table]) -> None:
