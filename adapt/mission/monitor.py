@@ -47,8 +47,8 @@ class Monitor:
     residuals, their robust mean over all features, that of the worst joint and the root mean square of the
     course (what is lacking of the progress ahead, and the turn), drive three one-sided cumulative sums (Page
     1954): S ← max(0, S + min(z, 10) - 1.5), where z is by how many standard deviations of one robot's windows
-    the statistic is above the highest of the twelve robots' means, or for the course by how many beyond one
-    standard deviation. The alarm is given where a sum reaches 11. The course counts for periodic gaits of a
+    the statistic is above the highest of the twelve robots' means, or for the course by how many beyond two
+    standard deviations. The alarm is given where a sum reaches 11. The course counts for periodic gaits of a
     robot with odometry that is believed to be whole alone: that of other gaits varies too much within a
     second, and how a broken leg drags depends on the floor. For a second and a half after a change of gait
     nothing counts, and the first window then counts little. A motor that is believed to be dead or lost and
@@ -172,7 +172,7 @@ class Monitor:
         means = np.array([z[model == i].mean(axis=0) for i in range(model.max() + 1)])
         within = z - means[model]
         levels = np.stack([means.max(axis=0), np.maximum(within.std(axis=0), _LEAST_SCALE)])
-        levels[0, 2] += levels[1, 2]  # of two features, which vary more by chance than many
+        levels[0, 2] += 2 * levels[1, 2]  # of two features, which vary more by chance than many
         repeats = self._twin.parts.robot.controller.period(solutions[0]) is not None
         if damage.defects or not repeats or "odometry" not in self._twin.thinking.sensors:
             levels[0, 2] = np.inf  # of the course nothing is unusual

@@ -431,6 +431,21 @@ def test_the_monitor_reads_errors_of_servos_and_progress_off_a_window(
     assert features[4 * joints + 4 : 4 * joints + 7] == pytest.approx([0.3, 0.0, 0.0], abs=1e-6)
 
 
+def test_the_monitor_notices_an_encoder_that_stands_still(small: tuple[Repertoire, Table]) -> None:
+    repertoire, _ = small
+    robot, twin = repertoire.robot, Twin(Thinking(repertoire, None, 10))
+    row, at = int(np.argmax(repertoire.elites.objectives)), TraceColumns.of(robot)
+    monitor, second = Monitor(twin, robot), round(1 / robot.control_step)
+    monitor.begin(Combination(), row)
+    (walked,) = twin.run([Run(Combination(), row, 77)], traced=True).traces
+    for joint in [name for name in robot.description.joints if name.endswith("coxa")]:
+        trace, column = walked.copy(), at.angle + robot.description.joints.index(joint)
+        trace[2 * second :, column] = trace[2 * second, column]
+        monitor.calm()
+        noticed = next(made for made in range(1, len(trace) + 1) if monitor.watch(trace, made))
+        assert 2 * second < noticed <= 4 * second, joint
+
+
 @pytest.mark.parametrize(
     ("ahead", "aside", "turned", "course"),
     [(-2, 0, 0, 2), (2, 0, 0, 0), (0, 3, 0, 0), (2, 0, -3, 3), (-3, 3, 4, 5)],
@@ -443,7 +458,9 @@ def test_a_course_is_unusual_by_what_is_lacking_ahead_and_by_the_turn(
     usual, features = monitor._usual, monitor._usual.mean.copy()
     moved = slice(4 * small[0].robot.action_dim + 4, 4 * small[0].robot.action_dim + 7)
     features[moved] += usual.scale[moved] * (ahead, aside, turned)
-    assert monitor._statistics(features, usual)[2] == pytest.approx(course / np.sqrt(2))
+    mean, joint, size = monitor._statistics(features, usual)
+    assert mean == pytest.approx((abs(ahead) + aside + abs(turned)) / len(features))
+    assert (joint, size) == (0, pytest.approx(course / np.sqrt(2)))
 
 
 def test_stretches_correct_what_gaits_like_theirs_are_expected_to_do(small: tuple[Repertoire, Table]) -> None:
