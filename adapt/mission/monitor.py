@@ -232,5 +232,5 @@ class Monitor:
         others = residuals[4 * self._joints :]
         mean = (joints.sum() + others.sum()) / (joints.size + others.size)
         ahead, _, turned = others[4:7]
-        late = ahead if signed[4 * self._joints + 4] < 0 else 0.0
-        return np.array([mean, joints.mean(axis=0).max(), np.hypot(late, turned) / np.sqrt(2)])
+        lacking = ahead if signed[4 * self._joints + 4] < 0 else 0.0
+        return np.array([mean, joints.mean(axis=0).max(), np.hypot(lacking, turned) / np.sqrt(2)])
