@@ -439,8 +439,8 @@ def test_the_distances_of_missions() -> None:
     own, oracle, resets = (worst.loc[method] for method in ("mission", "oracle", "resets"))
     assert (int(own["falls"]), int(oracle["falls"]), int(resets["falls"])) == (7, 13, 1)
     assert (
-        f"makes {own['distance']:.1f} m with seven falls, the oracle {oracle['distance']:.1f} m with thirteen,"
-        f" and resets lead to {resets['distance']:.1f} m with one"
+        f"makes {own['distance']:.1f} m with seven falls, the oracle {oracle['distance']:.1f} m "
+        f"with thirteen, and resets lead to {resets['distance']:.1f} m with one"
     ) in text
 
 
