@@ -360,7 +360,7 @@ class Mission:
         trial, _ = self._drive("trial", row, self._knowledge.diagnosis.trial_steps)
         ended = self._world.clock
         self._look_around()
-        if self._over:
+        if self._over or (self._monitor.works and self._is_whole(trial.fell)):
             return
         if not trial.fell and not again and self._monitor.highest < _DOUBT * THRESHOLD:
             self._monitor.trust(self._outcomes.damage, row)

@@ -4,6 +4,7 @@ import itertools
 import json
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import imageio.v3 as imageio
 import numpy as np
@@ -17,10 +18,12 @@ from adapt.damage.text import parse_damage
 from adapt.mission import diagnosis
 from adapt.mission.diagnosis import Diagnosis, Finding
 from adapt.mission.events import Event, read_log
+from adapt.mission.mission import Mission
 from adapt.mission.monitor import ALLOWANCE, THRESHOLD, Monitor
 from adapt.mission.outcomes import Outcomes, Way
 from adapt.mission.pose import Pose
 from adapt.mission.steering import HEADINGS
+from adapt.mission.surprises import Surprises
 from adapt.mission.world import Stretch
 from adapt.rehearsal.table import Table
 from adapt.self_model.twin import Run, Thinking, Twin
@@ -278,6 +281,25 @@ def test_a_repair_is_believed_at_once_and_the_second_time_looked_into(
     assert trials == [1, 0, 1, 1], "at a repair it forgets what trials told"
     assert not mission._knowledge.damaged
     assert not mission._knowledge.searches.due(1.0)
+
+
+def test_a_repair_in_the_middle_of_a_trial_is_believed_at_once(
+    small: tuple[Repertoire, Table], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    trials, drive = answer(monkeypatch, Lost("left_front")), Mission._drive
+
+    def driven(mission: Mission, kind: str, *arguments: Any) -> tuple[Stretch, str | None]:
+        found = drive(mission, kind, *arguments)
+        if kind == "trial" and mission._knowledge.damaged:
+            mission._monitor._works = True
+        return found
+
+    monkeypatch.setattr(Mission, "_drive", driven)
+    monkeypatch.setattr(Surprises, "walks_on", lambda *_, **__: False)
+    events, _ = walk(small, changes=["left_front:lost@2", "right_rear:lost@12"], seconds=16.0)
+    words = [event.words for event in events if event.kind == "thought"]
+    assert words[-1] == "It believes that it is whole again."
+    assert trials == [1, 0], "it forgets what trials told"
 
 
 def test_a_healthy_robot_raises_no_alarm_and_steers(small: tuple[Repertoire, Table]) -> None:
