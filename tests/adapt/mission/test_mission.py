@@ -485,6 +485,17 @@ def test_a_course_is_unusual_by_what_is_lacking_ahead_and_by_the_turn(
     assert (joint, size) == (0, pytest.approx(course / np.sqrt(2)))
 
 
+def test_twice_as_much_variety_is_expected_of_a_gait_whose_alarm_was_false(
+    small: tuple[Repertoire, Table],
+) -> None:
+    monitor = Monitor(Twin(Thinking(small[0], None, 10)), small[0].robot)
+    monitor.begin(Combination(), 0)
+    means, deviations = monitor._usual.levels
+    monitor.trust(Combination(), 0)
+    monitor.begin(Combination(), 0)
+    assert monitor._usual.levels.tolist() == [means.tolist(), (2 * deviations).tolist()]
+
+
 def test_stretches_correct_what_gaits_like_theirs_are_expected_to_do(small: tuple[Repertoire, Table]) -> None:
     repertoire, _ = small
     twin, measures = Twin(Thinking(repertoire, None, 10)), repertoire.gaits.measures
