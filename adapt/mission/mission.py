@@ -362,6 +362,7 @@ class Mission:
         self._look_around()
         if self._over or (self._monitor.works and self._is_whole(trial.fell)):
             return
+        repaired |= self._monitor.works
         if not trial.fell and not again and self._monitor.highest < _DOUBT * THRESHOLD:
             self._monitor.trust(self._outcomes.damage, row)
             self._surprises.clear(row)
