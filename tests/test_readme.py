@@ -152,12 +152,17 @@ def test_the_table_of_speeds_is_that_of_its_file(robot: str) -> None:
     known = json.loads((ROOT / "docs" / "benchmarks" / "simulation.json").read_text())[robot]
     column = ["ant", "half_cheetah", "hopper", "walker"].index(robot)
     rows = rows_below(SPEED, "| | Ant | Half-Cheetah")
-    steps, shares, peer, hours, _, drag, _ = (row[column] for row in rows)
+    steps, shares, peer, hours, threads, drag, training = (row[column] for row in rows)
     assert float(steps.replace(",", "")) == pytest.approx(known["closed_loop_steps_per_s"], rel=0.01)
     of_raw = known["closed_loop_to_raw"], known["closed_loop_to_raw_one_thread"]
     assert shares == ", ".join(f"{share:.2f}" for share in of_raw)
     assert float(peer.split()[0]) == pytest.approx(known["closed_loop_to_pybullet_per_core"], abs=0.06)
     assert drag == f"{known['time_with_drag_to_without']:.2f}"
+    assert threads == f"{known['all_cores_to_one_thread']:.2f}"
+    share, memory = known["training_share_in_simulation"], known["training_peak_memory_gb"]
+    assert training == f"{share:.0%}, {memory:.2f} GB"
+    low, high = re.search(r"compiles for (\d+) to (\d+) s", SPEED).groups()  # type: ignore[union-attr]
+    assert int(low) - 0.5 <= known["first_use_seconds"] <= int(high) + 0.5
     tutorial = (ROOT / "docs" / "tutorials" / "train.md").read_text()
     told = next(line for line in tutorial.splitlines() if line.endswith(" h |")).strip("| ").split(" | ")
     assert told[column] == f"{known['million_full_episodes_hours']:.1f} h"
